@@ -1,0 +1,119 @@
+import { isWebhookError, WebhookError } from './errors.js';
+import { exactBytes, type WebhookRequest } from './http.js';
+
+/** The body of one request: read once, or let go of politely. */
+export interface Body {
+  /** The exact bytes. Rejects with a WebhookError and leaves the rest of the body where it is. */
+  read(
+    request: Pick<WebhookRequest, 'signal' | 'rawBodyFix'>,
+    maxBytes: number,
+    timeoutMs: number,
+  ): Promise<Uint8Array>;
+  /**
+   * For a refusal: reads on and forgets, in the background and within bounds, so that the sender comes to see the
+   * answer. Past the bounds the sender is cut off.
+   */
+  drain(): void;
+}
+
+type Stream = AsyncIterable<unknown> & { locked?: boolean; readableDidRead?: boolean };
+
+const DRAIN_BYTES = 1024 * 1024;
+const DRAIN_MS = 2_000;
+
+/** Takes charge of a request's body, whatever an adapter found there. Never throws. */
+export function openBody(source: unknown): Body {
+  return typeof (source as Stream)?.[Symbol.asyncIterator] === 'function'
+    ? openStream(source as Stream)
+    : { read: async ({ rawBodyFix }, maxBytes) => takeBytes(source, rawBodyFix, maxBytes), drain() {} };
+}
+
+function takeBytes(source: unknown, rawBodyFix: string | undefined, maxBytes: number): Uint8Array {
+  if (source === undefined) throw alreadyRead(rawBodyFix);
+  const bytes = exactBytes(source ?? '', rawBodyFix);
+  if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
+  return bytes;
+}
+
+function openStream(stream: Stream): Body {
+  const used = stream.locked || stream.readableDidRead;
+  let iterator: AsyncIterator<unknown> | undefined;
+  let sink: (chunk: unknown) => void;
+  let running: Promise<void> | undefined;
+  const pump = async () => {
+    iterator ??= stream[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await iterator.next();
+      if (done) return;
+      sink(value);
+    }
+  };
+  /** Every chunk to `next` from now on, until the end or until it throws. */
+  const flow = (next: typeof sink) => {
+    sink = next;
+    running ??= pump().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  return {
+    read: ({ signal, rawBodyFix }, maxBytes, timeoutMs) =>
+      new Promise((resolve, reject) => {
+        const chunks: Uint8Array[] = [];
+        let size = 0;
+        const settle = (error?: unknown) => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', gone);
+          if (error === undefined) resolve(concat(chunks, size));
+          else reject(isWebhookError(error) ? error : stopped('body_incomplete'));
+        };
+        const gone = () => settle(stopped('body_incomplete'));
+        const timer = setTimeout(() => settle(stopped('body_timeout')), timeoutMs);
+        signal?.addEventListener('abort', gone);
+        if (signal?.aborted) return gone();
+        if (used) return settle(alreadyRead(rawBodyFix));
+        flow((chunk) => {
+          // A stream with an encoding set yields text: what was not UTF-8 in it is already lost.
+          if (!(chunk instanceof Uint8Array)) throw alreadyRead(rawBodyFix);
+          size += chunk.length;
+          if (size > maxBytes) throw bodyTooLarge(maxBytes);
+          chunks.push(chunk);
+        }).then(() => settle(), settle);
+      }),
+    drain() {
+      let left = DRAIN_BYTES;
+      const timer = setTimeout(() => iterator?.return?.().catch(() => {}), DRAIN_MS);
+      flow((chunk) => {
+        left -= (chunk as Uint8Array).length;
+        if (left < 0) throw left; // the answer is on its way; the timer ends the connection
+      }).then(
+        () => clearTimeout(timer),
+        () => {},
+      );
+    },
+  };
+}
+
+function concat(chunks: Uint8Array[], size: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0] as Uint8Array;
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function stopped(code: 'body_incomplete' | 'body_timeout'): WebhookError {
+  return new WebhookError(code, 'The sender tries again. If it is often, look at the proxy.');
+}
+
+/** Also used for what a Content-Length declares. */
+export function bodyTooLarge(maxBytes: number): WebhookError {
+  return new WebhookError('body_too_large', 'If it is genuine, raise maxBodyBytes.', `over ${maxBytes} bytes`);
+}
+
+function alreadyRead(fix = 'Let the receiver read the body, or pass its bytes.'): WebhookError {
+  return new WebhookError('body_already_read', fix);
+}

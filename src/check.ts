@@ -1,0 +1,21 @@
+import { WebhookError } from './errors.js';
+
+/** @throws WebhookError `invalid_option` unless it holds; `problem` begins with the option as the user writes it */
+export function check(holds: boolean, problem: string): asserts holds {
+  if (!holds) throw new WebhookError('invalid_option', 'Correct it or leave it out.', problem);
+}
+
+/** 0, NaN and fractions are refused: what reads them later would take them for something else. */
+export function checkPositiveInteger(name: string, value: unknown): void {
+  check(Number.isSafeInteger(value) && (value as number) > 0, `${name} must be a positive integer`);
+}
+
+/** @throws WebhookError `invalid_option` for a value that is none of the choices */
+export function checkChoice(name: string, value: unknown, choices: readonly unknown[]): void {
+  check(choices.includes(value), `${name} must be ${choices.join(' or ')}`);
+}
+
+/** @throws WebhookError `invalid_option` for what is given and no function */
+export function checkFunction(name: string, value: unknown): void {
+  check(value === undefined || typeof value === 'function', `${name} must be a function`);
+}

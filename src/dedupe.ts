@@ -1,0 +1,210 @@
+import { check, checkChoice, checkPositiveInteger } from './check.js';
+import { unref, within } from './deadline.js';
+import { WebhookError } from './errors.js';
+import { fingerprint, randomToken } from './hmac.js';
+import type { Answer, Notice } from './outcome.js';
+import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore, Mutation } from './stores/contract.js';
+import { memoryStore } from './stores/memory.js';
+import type { Delivery } from './verify.js';
+
+/** How deliveries of the same event are told apart from new ones. */
+export interface DedupeOptions {
+  /** Where events are remembered. */
+  store: DedupeStore;
+  /**
+   * This endpoint's name, part of every key; `'default'`. One event has the same id at every endpoint that receives
+   * it, so two endpoints on one store need two names. At most 64 visible ASCII characters without a colon.
+   */
+  name?: string | undefined;
+  /**
+   * What makes two deliveries the same; `'event-id'`, which is signed. `'idempotency-key'` is a header that no
+   * signature covers: whoever captured a delivery can, within the tolerance, run it again under a fresh key, or send
+   * it under another event's key so that this other event is taken for a duplicate and lost. A missing header falls
+   * back to the event id.
+   */
+  key?: 'event-id' | 'idempotency-key' | ((delivery: Delivery) => string) | undefined;
+  /** How long a claim holds if its receiver dies, in milliseconds; 25 000. Kept alive every third of it. */
+  leaseMs?: number | undefined;
+  /** How long a handled event is remembered, in milliseconds; 72 h. Below 6 h is refused: retries span 5 h 15 m. */
+  retainMs?: number | undefined;
+  /**
+   * When the store does not answer; `'refuse'`: 503, and the sender comes again. `'process'` runs the handler all the
+   * same, with this process's own memory as the only dedupe: for handlers that may run twice.
+   */
+  onStoreError?: 'refuse' | 'process' | undefined;
+}
+
+/** A delivery that is ours to handle. Exactly one of the last three ends it; none of them rejects. */
+export interface Claim {
+  readonly attempt: number;
+  readonly fence: number;
+  complete(): Promise<void>;
+  release(): Promise<void>;
+  /** No longer kept alive: the lease decides. */
+  abandon(): void;
+}
+
+/** Claims a delivery. Rejects with `store_unavailable`, at the latest after `remaining()` milliseconds or 4 s. */
+export type Dedupe = (
+  delivery: Delivery,
+  remaining: () => number,
+) => Promise<Claim | Extract<Answer, { kind: 'duplicate' | 'in_progress' }>>;
+
+const HOUR = 3_600_000;
+const STORE_TIMEOUT_MS = 2_000;
+const MAX_RUN_MS = 600_000;
+const COMPLETE_AGAIN_AFTER_MS = [1_000, 5_000, 20_000, 60_000];
+
+/** @throws WebhookError `invalid_option` */
+export function createDedupe(options: DedupeOptions | false | undefined, notify: (notice: Notice) => void): Dedupe {
+  if (options === false) return async () => UNGUARDED;
+  const {
+    store = memoryStore(),
+    name = 'default',
+    key = 'event-id',
+    leaseMs = 25_000,
+    retainMs = 72 * HOUR,
+    onStoreError = 'refuse',
+  } = options ?? {};
+  for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
+    check(typeof store?.[method] === 'function', `dedupe.store has no ${method}()`);
+  }
+  check(/^[!-9;-~]{1,64}$/.test(name), 'dedupe.name must be 1 to 64 visible ASCII characters, no colon');
+  if (typeof key !== 'function') checkChoice('dedupe.key', key, ['event-id', 'idempotency-key']);
+  checkPositiveInteger('dedupe.leaseMs', leaseMs);
+  checkPositiveInteger('dedupe.retainMs', retainMs);
+  check(retainMs >= 6 * HOUR, 'dedupe.retainMs must be at least 6 h');
+  checkChoice('dedupe.onStoreError', onStoreError, ['refuse', 'process']);
+  if (store.scope === 'process') warnWhereProcessesAreMany();
+  let ready: Promise<void> | undefined;
+  let fallback: DedupeStore | undefined;
+
+  return async (delivery, remaining) => {
+    const header = readIdempotencyKey(delivery);
+    const request: ClaimRequest = {
+      key: `${name}:${await storable(keyOf(delivery, header))}`,
+      token: randomToken(),
+      fingerprint: await fingerprint(delivery.body),
+      alias: header && (await fingerprint(header)),
+      leaseMs,
+      retainMs,
+    };
+    try {
+      ready ??= Promise.resolve(store.init?.());
+      await within(remaining(), () => ready).catch((error) => {
+        ready = undefined;
+        throw error;
+      });
+      return toAnswer(delivery, store, request, await claim(store, request, remaining));
+    } catch (cause) {
+      notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
+      if (onStoreError === 'refuse') {
+        throw new WebhookError('store_unavailable', 'Look at the cause. Retries span 5 h.', undefined, { cause });
+      }
+      fallback ??= memoryStore();
+      return toAnswer(delivery, fallback, request, await fallback.claim(request));
+    }
+  };
+
+  function keyOf(delivery: Delivery, header: string | undefined): string {
+    if (typeof key === 'function') return key(delivery);
+    // Apart from the ids, so that a header cannot name an event that came without one.
+    return key === 'idempotency-key' && header ? `key:${header}` : delivery.event.id;
+  }
+
+  function toAnswer(delivery: Delivery, owner: DedupeStore, request: ClaimRequest, result: ClaimResult) {
+    const { status, fence, seen } = result;
+    if (seen && seen.fingerprint !== request.fingerprint) notify({ kind: 'payload_mismatch', delivery });
+    if (seen?.alias && request.alias && seen.alias !== request.alias) {
+      notify({ kind: 'idempotency_key_mismatch', delivery });
+    }
+    if (status === 'completed') return { kind: 'duplicate', delivery } as const;
+    if (status === 'acquired') return own(delivery, owner, { ...request, fence }, result.attempt);
+    const error = new WebhookError('delivery_in_progress', 'Nothing to do: another attempt has it.');
+    return { kind: 'in_progress', delivery, retryAfterMs: result.retryAfterMs, error } as const;
+  }
+
+  function own(delivery: Delivery, owner: DedupeStore, ref: ClaimRef, attempt: number): Claim {
+    /** Undefined where the store failed. */
+    const change = async (operation: 'extend' | 'complete' | 'release', call: () => Promise<Mutation>) => {
+      try {
+        const result = await within(STORE_TIMEOUT_MS, call);
+        if (result === 'lost') notify({ kind: 'lease_lost', delivery });
+        return result;
+      } catch (error) {
+        return notify({ kind: 'store_error', delivery, operation, error });
+      }
+    };
+    let beats = MAX_RUN_MS / (leaseMs / 3);
+    const heartbeat = setInterval(async () => {
+      beats -= 1;
+      if (beats < 0 || (await change('extend', () => owner.extend(ref, { leaseMs }))) === 'lost') abandon();
+    }, leaseMs / 3);
+    unref(heartbeat);
+    const abandon = () => clearInterval(heartbeat);
+    // The work is done and is acknowledged whatever becomes of its record, so nobody waits for the later tries.
+    const complete = async ([delay, ...later]: readonly number[]): Promise<void> => {
+      const result = await change('complete', () => owner.complete(ref, { retainMs }));
+      if (!result && delay) unref(setTimeout(complete, delay, later));
+    };
+    return {
+      attempt,
+      fence: ref.fence,
+      abandon,
+      async complete() {
+        abandon();
+        await complete(COMPLETE_AGAIN_AFTER_MS);
+      },
+      async release() {
+        abandon();
+        await change('release', () => owner.release(ref));
+      },
+    };
+  }
+}
+
+const UNGUARDED: Claim = { attempt: 1, fence: 0, async complete() {}, async release() {}, abandon() {} };
+
+/** Twice at the most, with the same token, so that a claim whose reply was lost is found to be ours. */
+async function claim(store: DedupeStore, request: ClaimRequest, remaining: () => number): Promise<ClaimResult> {
+  const calls: Promise<ClaimResult>[] = [];
+  const attempt = () =>
+    within(Math.min(STORE_TIMEOUT_MS, remaining()), () => {
+      const call = store.claim({ ...request });
+      calls.push(call);
+      return call.then(checkResult);
+    });
+  try {
+    return await attempt().catch(attempt);
+  } catch (error) {
+    // It may have been applied all the same, now or when the store comes back: then the sender's next attempt would
+    // meet the claim of somebody who has given up.
+    const free = () => within(STORE_TIMEOUT_MS, () => store.release({ ...request, fence: 0 })).catch(() => {});
+    for (const call of calls) Promise.resolve(call).then(free, free);
+    throw error;
+  }
+}
+
+function checkResult(result: ClaimResult): ClaimResult {
+  if (['acquired', 'in_progress', 'completed'].includes(result?.status) && Number.isFinite(result.fence)) return result;
+  throw new TypeError('no ClaimResult');
+}
+
+/** Any id works on every store: what is long or holds more than visible ASCII is hashed. */
+async function storable(id: string): Promise<string> {
+  check(typeof id === 'string' && id !== '', 'dedupe.key() must return a text');
+  return /^[!-~]{1,120}$/.test(id) ? id : `sha256:${await fingerprint(id)}`;
+}
+
+/** One value of visible ASCII, up to 255 characters, without its quotes; of another form it is as good as none. */
+function readIdempotencyKey({ unsigned }: Delivery): string | undefined {
+  return /^(?=.{1,255}$)"?([!#-~]+)"?$/.exec(unsigned.idempotencyKey ?? '')?.[1];
+}
+
+/** A store of one process does not see what the others handle. */
+function warnWhereProcessesAreMany(): void {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const { NODE_UNIQUE_ID, pm_id, AWS_LAMBDA_FUNCTION_NAME } = process?.env ?? {};
+  const where = (NODE_UNIQUE_ID && 'node:cluster') || (pm_id && 'PM2') || (AWS_LAMBDA_FUNCTION_NAME && 'Lambda');
+  if (where) console.warn(`service-webhooks: under ${where} dedupe needs a shared store`);
+}

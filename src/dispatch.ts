@@ -1,0 +1,79 @@
+import type { Deadline } from './deadline.js';
+import type { Claim } from './dedupe.js';
+import { isWebhookError, WebhookError } from './errors.js';
+import type { Handler, HandlerContext } from './options.js';
+import type { Answer, Notice } from './outcome.js';
+import type { Delivery } from './verify.js';
+
+/** How work on a claimed delivery can end. */
+type Conclusion = Extract<Answer, { kind: 'handled' | 'rejected' | 'failed' }>;
+
+/**
+ * Runs the handler and settles its claim. Past the deadline it answers without it: the handler goes on, its claim is
+ * kept alive, and what comes of it is recorded and noticed. Never rejects.
+ */
+export async function dispatch(
+  handler: Handler,
+  delivery: Delivery,
+  claim: Claim,
+  deadline: Deadline,
+  notify: (notice: Notice) => void,
+): Promise<Answer> {
+  const work = run(handler, contextOf(delivery, claim, deadline), claim);
+  const conclusion = await Promise.race([work, deadline.passed()]);
+  deadline.clear();
+  if (conclusion !== undefined) return conclusion;
+  work.then(({ kind, error }) => notify({ kind: 'late_result', delivery, result: kind, error }));
+  const hint = 'It goes on and is recorded. Queue long work and return { status: 202 }.';
+  return { kind: 'past_deadline', delivery, error: new WebhookError('handler_timeout', hint) };
+}
+
+async function run(handler: Handler, context: HandlerContext, claim: Claim): Promise<Conclusion> {
+  const { delivery } = context;
+  let status: number;
+  try {
+    status = statusOf(await handler(delivery.event, context));
+  } catch (error) {
+    return fail(delivery, claim, error);
+  }
+  return succeed(delivery, claim, status);
+}
+
+/** The work is done: 2xx, whatever becomes of its record. */
+export async function succeed(delivery: Delivery, claim: Claim, status: number): Promise<Conclusion> {
+  await claim.complete();
+  return { kind: 'handled', delivery, attempt: claim.attempt, fence: claim.fence, status };
+}
+
+/** Released for the next attempt, unless a PermanentError says that there is no use in one. */
+export async function fail(delivery: Delivery, claim: Claim, thrown: unknown): Promise<Conclusion> {
+  if (isWebhookError(thrown) && thrown.code === 'permanent_failure') {
+    await claim.complete();
+    return { kind: 'rejected', delivery, error: thrown };
+  }
+  await claim.release();
+  return { kind: 'failed', delivery, error: handlerFailed(thrown) };
+}
+
+export function contextOf(delivery: Delivery, { attempt, fence }: Claim, deadline: Deadline): HandlerContext {
+  return {
+    delivery,
+    attempt,
+    fence,
+    get signal() {
+      return deadline.signal;
+    },
+  };
+}
+
+export function handlerFailed(cause: unknown, found?: string): WebhookError {
+  return new WebhookError('handler_failed', 'Look at the cause. The sender tries again.', found, { cause });
+}
+
+/** 200, or the 2xx a handler asks for. Whatever else it returns is its own business. */
+function statusOf(result: unknown): number {
+  const status = (result as { status?: unknown } | undefined | null)?.status;
+  if (typeof status !== 'number') return 200;
+  if (Number.isInteger(status) && status >= 200 && status <= 299) return status;
+  throw new RangeError(`status ${status} is no 2xx: to refuse, throw`);
+}

@@ -1,0 +1,69 @@
+import { check } from './check.js';
+import { WebhookError } from './errors.js';
+
+/**
+ * The headers of a request: Node's `IncomingHttpHeaders`, a Fetch `Headers`, or an iterable of `[name, value]`.
+ * Names are compared without regard to case.
+ */
+export type HeaderSource =
+  | { readonly [name: string]: string | readonly string[] | undefined }
+  | { get(name: string): string | null; append(name: string, value: string): void }
+  | Iterable<readonly [name: string, value: string]>;
+
+/** The exact bytes of a request, all at once or as they come. Node's `req` and a Fetch `request.body` are both one. */
+export type BodySource = Uint8Array | AsyncIterable<Uint8Array> | string | null;
+
+/** What an adapter makes of its framework's request. */
+export interface WebhookRequest {
+  method: string;
+  headers: HeaderSource;
+  /** `undefined` says that there was a body and something else has read it. */
+  body: BodySource | undefined;
+  /** Aborted when the sender is gone; then the body is no longer waited for. */
+  signal?: AbortSignal | undefined;
+  /** The one line that mends a body which a parser took first, in the words of this framework. */
+  rawBodyFix?: string | undefined;
+}
+
+/** What an adapter gives back to its framework. */
+export interface WebhookResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/**
+ * The value of a header; a list where it came more than once, whoever joins or picks decides what that means.
+ * `name` is lower-case.
+ */
+export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
+  if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
+  let found: string | readonly string[] | undefined;
+  for (const pair of Symbol.iterator in headers ? headers : Object.entries(headers)) {
+    check(Array.isArray(pair) && pair.length === 2, HEADERS);
+    const [key, value] = pair;
+    if (key.length !== name.length || key.toLowerCase() !== name || value === undefined || value === null) continue;
+    found = found === undefined ? value : [found, value].flat();
+  }
+  return found;
+}
+
+/** Refuses what is no header source at all, such as a forgotten `req.headers`. */
+export function checkHeaders(headers: unknown): void {
+  check(typeof headers === 'object' && headers !== null, HEADERS);
+}
+
+const HEADERS = 'headers must be req.headers, a Headers, or pairs of [name, value]';
+
+function isFetchHeaders(headers: object): headers is { get(name: string): string | null } {
+  return 'append' in headers && typeof headers.append === 'function';
+}
+
+/** Bytes as they are, text as UTF-8; anything else is what a parser left, and cannot be verified any more. */
+export function exactBytes(body: unknown, fix?: string): Uint8Array {
+  if (body instanceof Uint8Array) return body;
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  throw new WebhookError('body_already_parsed', fix ?? 'Pass the raw body, as bytes or text.');
+}

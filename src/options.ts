@@ -1,0 +1,133 @@
+import { check, checkFunction, checkPositiveInteger } from './check.js';
+import { within } from './deadline.js';
+import { createDedupe, type Dedupe, type DedupeOptions } from './dedupe.js';
+import { WebhookError } from './errors.js';
+import { type EventOf, type EventType, WEBHOOK_EVENT_TYPES, type WebhookEvent } from './event.js';
+import type { HmacKey } from './hmac.js';
+import { type HeaderSource, header } from './http.js';
+import type { Outcome } from './outcome.js';
+import { type Secret, toKeys } from './secret.js';
+import { type SignatureOptions, type SignaturePolicy, signaturePolicy } from './signature.js';
+import type { Delivery } from './verify.js';
+
+/** What a handler knows beside the event. */
+export interface HandlerContext<E extends WebhookEvent = WebhookEvent> {
+  delivery: Delivery<E>;
+  /** Aborted at the deadline: the sender has its 503 by then, and what the handler still does is recorded. */
+  signal: AbortSignal;
+  /** How often this event has been claimed, from 1; 1 without dedupe. */
+  attempt: number;
+  /**
+   * Grows with every new owner of the event; 0 without dedupe. Write it beside what you write
+   * (`… WHERE last_fence < $fence`), and a receiver that was paused cannot undo what its successor did.
+   */
+  fence: number;
+}
+
+/**
+ * Does the work of an event. When it returns, the event is done and acknowledged: 200, or the 2xx it asks for
+ * (`{ status: 202 }` once a queue has it). When it throws, the sender comes again; {@link PermanentError} says that
+ * this is no use.
+ */
+export type Handler<E extends WebhookEvent = WebhookEvent> = (
+  event: E,
+  context: HandlerContext<E>,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is the usual one
+) => void | { status: number } | Promise<void | { status: number }>;
+
+/** A handler for each type of event that is wanted; `'*'` gets every event without a handler of its own. */
+export type Handlers = { [Type in EventType]?: Handler<EventOf<Type>> | undefined } & { '*'?: Handler | undefined };
+
+/** What a receiver is made of. An option given as undefined is its default. */
+export interface ReceiverOptions extends SignatureOptions {
+  /**
+   * The signing secret of the endpoint, several while one replaces another, or a function that fetches them, such as
+   * one secret for each tenant. The hint comes from a header that no signature covers: look a secret up by it, decide
+   * nothing else.
+   */
+  secret: Secret | readonly Secret[] | ((hint: { webhookId?: string }) => Promise<readonly Secret[]>);
+  on?: Handlers | undefined;
+  /** How redeliveries are told from new events; a private memory store. `false` switches it off. */
+  dedupe?: DedupeOptions | false | undefined;
+  /** Largest body, in bytes; 5 MiB. */
+  maxBodyBytes?: number | undefined;
+  /** From the arrival of a request to its answer, in milliseconds; 15 000. The service waits for 20 000. */
+  deadlineMs?: number | undefined;
+  /** Is told what was decided about each request, and what is worth knowing. Can never break a delivery. */
+  observe?: ((outcome: Outcome) => void) | undefined;
+}
+
+/** {@link ReceiverOptions}, checked and made ready. */
+export interface Settings {
+  readonly policy: SignaturePolicy;
+  readonly maxBodyBytes: number;
+  readonly deadlineMs: number;
+  keysFor(headers: HeaderSource, remaining: () => number): readonly HmacKey[] | Promise<readonly HmacKey[]>;
+  handlerFor(event: WebhookEvent): Handler | undefined;
+  claim: Dedupe;
+  notify(outcome: Outcome): void;
+}
+
+/** @throws WebhookError `invalid_secret`, `invalid_option`: whatever is wrong is wrong before the first delivery */
+export function readOptions(options: ReceiverOptions): Settings {
+  check(typeof options === 'object' && options !== null, 'options must be { secret, on, ... }');
+  const { maxBodyBytes = 5 * 1024 * 1024, deadlineMs = 15_000, observe } = options;
+  checkPositiveInteger('maxBodyBytes', maxBodyBytes);
+  checkPositiveInteger('deadlineMs', deadlineMs);
+  checkFunction('observe', observe);
+  const policy = signaturePolicy(options);
+  const notify = (outcome: Outcome) => tell(observe, outcome);
+  return {
+    policy,
+    maxBodyBytes,
+    deadlineMs,
+    keysFor: keySource(options.secret, policy),
+    handlerFor: handlerTable(options.on),
+    claim: createDedupe(options.dedupe, notify),
+    notify,
+  };
+}
+
+/** An observer that throws, or answers a promise that rejects, is its own problem. */
+function tell(observe: ((outcome: Outcome) => unknown) | undefined, outcome: Outcome): void {
+  try {
+    Promise.resolve(observe?.(outcome)).catch(() => {});
+  } catch {}
+}
+
+function keySource(secret: ReceiverOptions['secret'], { headerPrefix }: SignaturePolicy): Settings['keysFor'] {
+  if (typeof secret !== 'function') {
+    const keys = toKeys(secret);
+    return () => keys;
+  }
+  return async (headers, remaining) => {
+    const webhookId = header(headers, `${headerPrefix}-webhook-id`);
+    const hint = typeof webhookId === 'string' ? { webhookId } : {};
+    const secrets: unknown = await within(remaining(), () => secret(hint)).catch((cause) => {
+      throw secretUnavailable(cause);
+    });
+    // Whoever sends can name an endpoint that does not exist: that is a signature nobody can have made.
+    if (secrets === undefined || secrets === null || (Array.isArray(secrets) && secrets.length === 0)) return [];
+    return toKeys(secrets as readonly Secret[]);
+  };
+}
+
+function handlerTable(on: Handlers = {}): Settings['handlerFor'] {
+  check(typeof on === 'object' && on !== null, 'on must be an object');
+  const handlers = new Map<string, Handler | undefined>();
+  for (const [type, handler] of Object.entries(on)) {
+    check(type === '*' || WEBHOOK_EVENT_TYPES.includes(type as EventType), `on['${type}'] is no event type`);
+    checkFunction(`on['${type}']`, handler);
+    handlers.set(type, handler as Handler | undefined);
+  }
+  return (event) => handlers.get(event.type) ?? handlers.get('*');
+}
+
+function secretUnavailable(cause: unknown): WebhookError {
+  return new WebhookError(
+    'secret_unavailable',
+    'Look at the cause. The sender tries again.',
+    'the secret function failed or took too long',
+    { cause },
+  );
+}

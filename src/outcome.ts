@@ -1,0 +1,83 @@
+import { inWords, type WebhookError } from './errors.js';
+import type { WebhookResponse } from './http.js';
+import type { Delivery } from './verify.js';
+
+/** What the receiver decided about a request: exactly one for each. */
+export type Answer =
+  /** A handler did its work. */
+  | { kind: 'handled'; delivery: Delivery; attempt: number; fence: number; status: number; error?: undefined }
+  /** Verified, but no handler wants this type of event. */
+  | { kind: 'ignored'; delivery: Delivery; error?: undefined }
+  /** The event was handled before. */
+  | { kind: 'duplicate'; delivery: Delivery; error?: undefined }
+  /** Another attempt of the event is being handled at this moment. */
+  | { kind: 'in_progress'; delivery: Delivery; retryAfterMs: number; error: WebhookError }
+  /** Refused for what came in (`error.code`); with a delivery: its handler threw PermanentError. */
+  | { kind: 'rejected'; error: WebhookError; delivery?: Delivery | undefined }
+  /** Could not be handled this time: `error.cause` is what was thrown. */
+  | { kind: 'failed'; error: WebhookError; delivery?: Delivery | undefined }
+  /** The handler is still running; its result is recorded when it comes. */
+  | { kind: 'past_deadline'; delivery: Delivery; error: WebhookError };
+
+/** What is worth knowing beside the answer. */
+export type Notice =
+  /** A handler ended after its deadline. */
+  | {
+      kind: 'late_result';
+      delivery: Delivery;
+      result: 'handled' | 'rejected' | 'failed';
+      error?: WebhookError | undefined;
+    }
+  /** Another receiver took the event over while this one was at it. */
+  | { kind: 'lease_lost'; delivery: Delivery }
+  /** The unsigned Idempotency-Key is another than when the event was first seen. */
+  | { kind: 'idempotency_key_mismatch'; delivery: Delivery }
+  /** The signed body is another than when the event was first seen. */
+  | { kind: 'payload_mismatch'; delivery: Delivery }
+  /** The payload schema is not the one the types describe. */
+  | { kind: 'unknown_version'; delivery: Delivery }
+  /** A call of the store failed or took too long. */
+  | {
+      kind: 'store_error';
+      delivery: Delivery;
+      operation: 'claim' | 'extend' | 'complete' | 'release';
+      error: unknown;
+    };
+
+/** Everything `observe` gets: a discriminated union on `kind`. */
+export type Outcome = Answer | Notice;
+
+/** Headers that go with a status. RFC 9110, 15.5.2: a 401 has to name a scheme. */
+const HEADERS: Readonly<Record<number, Record<string, string>>> = {
+  401: { 'www-authenticate': 'Webhook-Signature' },
+  405: { allow: 'POST' },
+  503: { 'retry-after': '30' },
+};
+
+/** The one table from what was decided to what is answered. */
+export function toResponse(answer: Answer): WebhookResponse {
+  const { kind, error } = answer;
+  switch (kind) {
+    case 'handled':
+      return json(answer.status, { outcome: kind });
+    case 'ignored':
+      return json(200, { outcome: kind });
+    case 'duplicate':
+      return json(200, { outcome: kind }, { 'idempotency-replayed': 'true' });
+    case 'in_progress':
+      return refusal(error, { 'retry-after': String(Math.max(1, Math.ceil(answer.retryAfterMs / 1000))) });
+    default:
+      return error.status === 200 ? json(200, { outcome: kind }) : refusal(error, HEADERS[error.status]);
+  }
+}
+
+/** The service's own error object (specification, section 7.1), with one fixed sentence for each code. */
+function refusal({ code, status }: WebhookError, headers?: Record<string, string>): WebhookResponse {
+  const type = status === 401 ? 'authentication_error' : status < 500 ? 'invalid_request_error' : 'api_error';
+  return json(status, { error: { type, code, message: `Not accepted: ${inWords(code)}.`, status } }, headers);
+}
+
+function json(status: number, content: object, headers?: Record<string, string>): WebhookResponse {
+  if (status === 204 || status === 205) return { status, headers: {}, body: '' }; // these have no body
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(content) };
+}

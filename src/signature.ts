@@ -1,0 +1,189 @@
+import { check, checkChoice, checkFunction } from './check.js';
+import { WebhookError } from './errors.js';
+import { type HmacKey, hmacSync } from './hmac.js';
+import { exactBytes, type HeaderSource, header } from './http.js';
+import { type Secret, toKeys } from './secret.js';
+
+/*
+ * x-service-signature-v2: t=<unix seconds>,v1=<64 lowercase hex>      HMAC-SHA256(secret, t "." body)
+ * x-service-signature:    sha256=<64 lowercase hex>                   HMAC-SHA256(secret, body)
+ *
+ * V2 (specification, section 6.2): elements separated by commas, no white space anywhere. `t` once; one to eight
+ * `v1`, of which a malformed one is skipped; unknown elements are skipped, so that a future `v2=` breaks nobody.
+ * The legacy header has no time in it, so whoever captured one delivery could send it for ever: it counts only where
+ * there is no V2 header in any form and the receiver asked for it.
+ */
+const MAX_LENGTH = 4096;
+const MAX_ELEMENTS = 32;
+const MAX_V1 = 8;
+const UNIX_SECONDS = /^(?:0|[1-9]\d{0,11})$/;
+const MAC_HEX = /^[0-9a-f]{64}$/;
+
+/** `v2` is signed with its time, `legacy` without one. */
+export type Scheme = 'v2' | 'legacy';
+
+/** How signature headers are read; all of it has defaults. */
+export interface SignatureOptions {
+  /** What the header names begin with; `x-service`. The vendor's own prefix in real life. */
+  headerPrefix?: string | undefined;
+  /**
+   * What to do where only the legacy header came; `'reject'`. A legacy signature covers no time: with `'accept'` the
+   * age is bounded by the envelope's own timestamp alone, so a captured delivery can be sent again for 5 h 19 m.
+   */
+  legacy?: 'reject' | 'accept' | undefined;
+  /** Greatest distance of the signed time from now, in seconds, past and future; 300 (specification, section 6.2). */
+  toleranceSeconds?: number | undefined;
+  /** The clock, in milliseconds since the epoch; `Date.now`. Read for verification only. */
+  now?: (() => number) | undefined;
+}
+
+/** Validated {@link SignatureOptions} with the defaults in place. */
+export interface SignaturePolicy {
+  readonly headerPrefix: string;
+  readonly legacy: 'reject' | 'accept';
+  readonly toleranceSeconds: number;
+  readonly now: () => number;
+}
+
+/** What a signature header holds: candidates of 32 bytes each, and the text that is signed before the body. */
+export interface Signature {
+  readonly scheme: Scheme;
+  readonly candidates: readonly Uint8Array[];
+  readonly prefix: string;
+  /** `t` in milliseconds. */
+  readonly signedAt: number | undefined;
+}
+
+/** @throws WebhookError `invalid_option` for anything that would weaken or disable the check */
+export function signaturePolicy(options: SignatureOptions): SignaturePolicy {
+  const { headerPrefix, legacy = 'reject', toleranceSeconds = 300, now = Date.now } = options;
+  checkChoice('legacy', legacy, ['reject', 'accept']);
+  check(Number.isFinite(toleranceSeconds) && toleranceSeconds > 0, 'toleranceSeconds must be finite and above 0');
+  checkFunction('now', now);
+  return { headerPrefix: readPrefix(headerPrefix), legacy, toleranceSeconds, now };
+}
+
+/**
+ * Reads the signature header that counts and checks its time: everything that can be refused before the body is
+ * read.
+ *
+ * @throws WebhookError `missing_signature`, `malformed_signature`, `legacy_not_accepted`, `timestamp_too_old`,
+ *   `timestamp_in_future`
+ */
+export function readSignature(headers: HeaderSource, policy: SignaturePolicy): Signature {
+  const v2 = header(headers, `${policy.headerPrefix}-signature-v2`);
+  if (v2 !== undefined) return readV2(v2, policy);
+  const legacy = header(headers, `${policy.headerPrefix}-signature`);
+  if (legacy === undefined) {
+    throw new WebhookError('missing_signature', 'Does a proxy drop the header? Is headerPrefix right?');
+  }
+  if (policy.legacy !== 'accept') {
+    throw new WebhookError('legacy_not_accepted', "Where is the V2 header? To go without: legacy: 'accept'.");
+  }
+  return readLegacy(legacy);
+}
+
+function readV2(value: string | readonly string[], policy: SignaturePolicy): Signature {
+  if (typeof value !== 'string' || value.length > MAX_LENGTH || /\s/.test(value)) {
+    throw malformed('repeated, too long or with white space');
+  }
+  const elements = value.split(',');
+  if (elements.length > MAX_ELEMENTS || !elements.every((element) => element.includes('='))) {
+    throw malformed('too many elements, or one without =');
+  }
+  const valuesOf = (name: string) => elements.filter((e) => e.startsWith(name)).map((e) => e.slice(name.length));
+  const [t, ...moreT] = valuesOf('t=');
+  if (t === undefined || moreT.length > 0 || !UNIX_SECONDS.test(t)) throw malformed('t is not one plain number');
+  const v1 = valuesOf('v1=');
+  const candidates = v1.filter((hex) => MAC_HEX.test(hex)).map(decodeHex);
+  if (v1.length > MAX_V1 || candidates.length === 0) throw malformed('no v1 of 64 hex digits, or too many');
+  checkTime(Number(t), policy);
+  return { scheme: 'v2', candidates, prefix: `${t}.`, signedAt: Number(t) * 1000 };
+}
+
+function readLegacy(value: string | readonly string[]): Signature {
+  if (typeof value !== 'string' || !value.startsWith('sha256=') || !MAC_HEX.test(value.slice(7))) {
+    throw malformed('legacy');
+  }
+  return { scheme: 'legacy', candidates: [decodeHex(value.slice(7))], prefix: '', signedAt: undefined };
+}
+
+/** No attempt of an event comes later than this after the first: five waits and six answers of up to 20 s. */
+const RETRY_HORIZON_SECONDS = 18_870;
+
+/** The time that `sha256=` has not. @throws WebhookError `timestamp_too_old` for what no retry of the sender explains */
+export function checkLegacyAge(timestamp: string, policy: SignaturePolicy): void {
+  checkTime(Date.parse(timestamp) / 1000, policy, RETRY_HORIZON_SECONDS, Number.POSITIVE_INFINITY);
+}
+
+function checkTime(t: number, { now, toleranceSeconds }: SignaturePolicy, morePast = 0, moreFuture = 0): void {
+  const age = Math.floor(now() / 1000 - t);
+  if (age <= toleranceSeconds + morePast && -age <= toleranceSeconds + moreFuture) return;
+  // Also where the clock gave NaN: what cannot be compared is refused.
+  throw new WebhookError(
+    age < 0 ? 'timestamp_in_future' : 'timestamp_too_old',
+    'Is the clock right here? Then it is a replay.',
+    `${Math.abs(age)} s`,
+  );
+}
+
+/** What {@link sign} signs, and how. */
+export interface SignInput {
+  /** The exact bytes of the body; text counts as its UTF-8. */
+  body: Uint8Array | ArrayBuffer | string;
+  secret: Secret;
+  /** Signed time, in milliseconds since the epoch; now. */
+  at?: number | undefined;
+  /** Which headers; `'both'`, as the service sends. */
+  scheme?: Scheme | 'both' | undefined;
+  /** What the header names begin with; `x-service`. */
+  headerPrefix?: string | undefined;
+}
+
+/**
+ * The signature headers the service would send for a body (specification, section 6.2): for tests, and for whatever
+ * speaks to a receiver in the service's place.
+ *
+ * @throws WebhookError `invalid_secret`, `invalid_option`, `body_already_parsed`; `sync_crypto_unavailable` where the
+ *   runtime has no node:crypto.
+ * @example
+ * const body = JSON.stringify(event);
+ * await fetch(url, { method: 'POST', headers: sign({ body, secret }), body });
+ */
+export function sign(input: SignInput): Record<string, string> {
+  const { at = Date.now(), scheme = 'both' } = input;
+  const t = String(Math.floor(at / 1000));
+  check(UNIX_SECONDS.test(t), 'at must be milliseconds since the epoch');
+  checkChoice('scheme', scheme, ['v2', 'legacy', 'both']);
+  const name = `${readPrefix(input.headerPrefix)}-signature`;
+  const body = exactBytes(input.body);
+  const headers: Record<string, string> = {};
+  const [key] = toKeys(input.secret) as [HmacKey];
+  const mac = (prefix: string) => encodeHex(hmacSync(key, prefix, body));
+  if (scheme !== 'legacy') headers[`${name}-v2`] = `t=${t},v1=${mac(`${t}.`)}`;
+  if (scheme !== 'v2') headers[name] = `sha256=${mac('')}`;
+  return headers;
+}
+
+function readPrefix(prefix = 'x-service'): string {
+  check(/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(prefix), 'headerPrefix must be like x-service');
+  return prefix.toLowerCase();
+}
+
+/** 64 lowercase hex digits, checked before, to 32 bytes. */
+function decodeHex(hex: string): Uint8Array {
+  const bytes = new Uint8Array(32);
+  for (let i = 0; i < 64; i++) {
+    const code = hex.charCodeAt(i);
+    bytes[i >> 1] = (bytes[i >> 1] as number) * 16 + (code < 0x3a ? code - 0x30 : code - 0x57);
+  }
+  return bytes;
+}
+
+function encodeHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function malformed(found: string): WebhookError {
+  return new WebhookError('malformed_signature', 'The service sends t=<seconds>,v1=<64 hex>.', found);
+}

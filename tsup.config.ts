@@ -1,0 +1,20 @@
+import { defineConfig } from 'tsup';
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    express: 'adapters/express.ts',
+    fetch: 'adapters/fetch.ts',
+    hono: 'adapters/hono.ts',
+    node: 'adapters/node.ts',
+  },
+  format: ['esm', 'cjs'],
+  target: 'es2022',
+  platform: 'neutral',
+  dts: true,
+  clean: true,
+  splitting: true,
+  treeshake: true,
+  // The package refers to itself by name, so that an adapter brings no second copy of the core.
+  external: ['service-webhooks'],
+});
