@@ -1,5 +1,6 @@
+import { unref } from './deadline.js';
 import { isWebhookError, WebhookError } from './errors.js';
-import { exactBytes, type WebhookRequest } from './http.js';
+import { concat, exactBytes, type WebhookRequest } from './http.js';
 
 /** The body of one request: read once, or let go of politely. */
 export interface Body {
@@ -64,7 +65,7 @@ function openStream(stream: Stream): Body {
         const settle = (error?: unknown) => {
           clearTimeout(timer);
           signal?.removeEventListener('abort', gone);
-          if (error === undefined) resolve(concat(chunks, size));
+          if (error === undefined) resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : concat(chunks));
           else reject(isWebhookError(error) ? error : stopped('body_incomplete'));
         };
         const gone = () => settle(stopped('body_incomplete'));
@@ -83,6 +84,7 @@ function openStream(stream: Stream): Body {
     drain() {
       let left = DRAIN_BYTES;
       const timer = setTimeout(() => iterator?.return?.().catch(() => {}), DRAIN_MS);
+      unref(timer);
       flow((chunk) => {
         left -= (chunk as Uint8Array).length;
         if (left < 0) throw left; // the answer is on its way; the timer ends the connection
@@ -94,19 +96,8 @@ function openStream(stream: Stream): Body {
   };
 }
 
-function concat(chunks: Uint8Array[], size: number): Uint8Array {
-  if (chunks.length === 1) return chunks[0] as Uint8Array;
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
-}
-
 function stopped(code: 'body_incomplete' | 'body_timeout'): WebhookError {
-  return new WebhookError(code, 'The sender tries again. If it is often, look at the proxy.');
+  return new WebhookError(code, 'If it is often, look at the proxy.');
 }
 
 /** Also used for what a Content-Length declares. */
@@ -114,6 +105,6 @@ export function bodyTooLarge(maxBytes: number): WebhookError {
   return new WebhookError('body_too_large', 'If it is genuine, raise maxBodyBytes.', `over ${maxBytes} bytes`);
 }
 
-function alreadyRead(fix = 'Let the receiver read the body, or pass its bytes.'): WebhookError {
+function alreadyRead(fix = 'Pass the raw body, as bytes or text.'): WebhookError {
   return new WebhookError('body_already_read', fix);
 }

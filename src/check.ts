@@ -10,6 +10,19 @@ export function checkPositiveInteger(name: string, value: unknown): void {
   check(Number.isSafeInteger(value) && (value as number) > 0, `${name} must be a positive integer`);
 }
 
+/** The options of these names, or their defaults, checked to be positive integers. */
+export function integers<Name extends string>(
+  options: object,
+  defaults: { readonly [N in Name]: number },
+): { [N in Name]: number } {
+  const values: { [N in Name]: number } = { ...defaults };
+  for (const name in defaults) {
+    values[name] = (options as typeof values)[name] ?? defaults[name];
+    checkPositiveInteger(name, values[name]);
+  }
+  return values;
+}
+
 /** @throws WebhookError `invalid_option` for a value that is none of the choices */
 export function checkChoice(name: string, value: unknown, choices: readonly unknown[]): void {
   check(choices.includes(value), `${name} must be ${choices.join(' or ')}`);

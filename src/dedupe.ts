@@ -1,4 +1,4 @@
-import { check, checkChoice, checkPositiveInteger } from './check.js';
+import { check, checkChoice, integers } from './check.js';
 import { unref, within } from './deadline.js';
 import { WebhookError } from './errors.js';
 import { fingerprint, randomToken } from './hmac.js';
@@ -58,23 +58,15 @@ const COMPLETE_AGAIN_AFTER_MS = [1_000, 5_000, 20_000, 60_000];
 /** @throws WebhookError `invalid_option` */
 export function createDedupe(options: DedupeOptions | false | undefined, notify: (notice: Notice) => void): Dedupe {
   if (options === false) return async () => UNGUARDED;
-  const {
-    store = memoryStore(),
-    name = 'default',
-    key = 'event-id',
-    leaseMs = 25_000,
-    retainMs = 72 * HOUR,
-    onStoreError = 'refuse',
-  } = options ?? {};
+  const { store = memoryStore(), name = 'default', key = 'event-id', onStoreError = 'refuse' } = options ?? {};
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
-    check(typeof store?.[method] === 'function', `dedupe.store has no ${method}()`);
+    check(typeof store?.[method] === 'function', `store has no ${method}()`);
   }
-  check(/^[!-9;-~]{1,64}$/.test(name), 'dedupe.name must be 1 to 64 visible ASCII characters, no colon');
-  if (typeof key !== 'function') checkChoice('dedupe.key', key, ['event-id', 'idempotency-key']);
-  checkPositiveInteger('dedupe.leaseMs', leaseMs);
-  checkPositiveInteger('dedupe.retainMs', retainMs);
-  check(retainMs >= 6 * HOUR, 'dedupe.retainMs must be at least 6 h');
-  checkChoice('dedupe.onStoreError', onStoreError, ['refuse', 'process']);
+  check(/^[!-9;-~]{1,64}$/.test(name), 'name must be visible ASCII, no colon');
+  if (typeof key !== 'function') checkChoice('key', key, ['event-id', 'idempotency-key']);
+  const { leaseMs, retainMs } = integers(options ?? {}, { leaseMs: 25_000, retainMs: 72 * HOUR });
+  check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
+  checkChoice('onStoreError', onStoreError, ['refuse', 'process']);
   if (store.scope === 'process') warnWhereProcessesAreMany();
   let ready: Promise<void> | undefined;
   let fallback: DedupeStore | undefined;
@@ -90,21 +82,27 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
       retainMs,
     };
     try {
-      ready ??= Promise.resolve(store.init?.());
-      await within(remaining(), () => ready).catch((error) => {
-        ready = undefined;
-        throw error;
-      });
+      await within(remaining(), initialised);
       return toAnswer(delivery, store, request, await claim(store, request, remaining));
     } catch (cause) {
       notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
       if (onStoreError === 'refuse') {
-        throw new WebhookError('store_unavailable', 'Look at the cause. Retries span 5 h.', undefined, { cause });
+        throw new WebhookError('store_unavailable', 'Look at the cause. The sender tries again.', undefined, { cause });
       }
       fallback ??= memoryStore();
       return toAnswer(delivery, fallback, request, await fallback.claim(request));
     }
   };
+
+  async function initialised(): Promise<void> {
+    try {
+      ready ??= store.init?.();
+      await ready;
+    } catch (error) {
+      ready = undefined;
+      throw error;
+    }
+  }
 
   function keyOf(delivery: Delivery, header: string | undefined): string {
     if (typeof key === 'function') return key(delivery);
@@ -120,7 +118,7 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
     }
     if (status === 'completed') return { kind: 'duplicate', delivery } as const;
     if (status === 'acquired') return own(delivery, owner, { ...request, fence }, result.attempt);
-    const error = new WebhookError('delivery_in_progress', 'Nothing to do: another attempt has it.');
+    const error = new WebhookError('delivery_in_progress', 'Another attempt has it.');
     return { kind: 'in_progress', delivery, retryAfterMs: result.retryAfterMs, error } as const;
   }
 
@@ -179,8 +177,10 @@ async function claim(store: DedupeStore, request: ClaimRequest, remaining: () =>
   } catch (error) {
     // It may have been applied all the same, now or when the store comes back: then the sender's next attempt would
     // meet the claim of somebody who has given up.
-    const free = () => within(STORE_TIMEOUT_MS, () => store.release({ ...request, fence: 0 })).catch(() => {});
-    for (const call of calls) Promise.resolve(call).then(free, free);
+    const free = () => store.release({ ...request, fence: 0 });
+    Promise.allSettled(calls)
+      .then(free)
+      .catch(() => {});
     throw error;
   }
 }
@@ -192,7 +192,7 @@ function checkResult(result: ClaimResult): ClaimResult {
 
 /** Any id works on every store: what is long or holds more than visible ASCII is hashed. */
 async function storable(id: string): Promise<string> {
-  check(typeof id === 'string' && id !== '', 'dedupe.key() must return a text');
+  check(typeof id === 'string' && id !== '', 'key() must return text');
   return /^[!-~]{1,120}$/.test(id) ? id : `sha256:${await fingerprint(id)}`;
 }
 
@@ -201,10 +201,11 @@ function readIdempotencyKey({ unsigned }: Delivery): string | undefined {
   return /^(?=.{1,255}$)"?([!#-~]+)"?$/.exec(unsigned.idempotencyKey ?? '')?.[1];
 }
 
-/** A store of one process does not see what the others handle. */
+/** node:cluster, PM2 or Lambda: a store of one process does not see what the others handle. */
 function warnWhereProcessesAreMany(): void {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   const { NODE_UNIQUE_ID, pm_id, AWS_LAMBDA_FUNCTION_NAME } = process?.env ?? {};
-  const where = (NODE_UNIQUE_ID && 'node:cluster') || (pm_id && 'PM2') || (AWS_LAMBDA_FUNCTION_NAME && 'Lambda');
-  if (where) console.warn(`service-webhooks: under ${where} dedupe needs a shared store`);
+  if (NODE_UNIQUE_ID ?? pm_id ?? AWS_LAMBDA_FUNCTION_NAME) {
+    console.warn('service-webhooks: several processes need a shared store');
+  }
 }

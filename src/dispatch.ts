@@ -6,7 +6,7 @@ import type { Answer, Notice } from './outcome.js';
 import type { Delivery } from './verify.js';
 
 /** How work on a claimed delivery can end. */
-type Conclusion = Extract<Answer, { kind: 'handled' | 'rejected' | 'failed' }>;
+type Conclusion = Extract<Answer, { kind: 'handled' | 'in_progress' | 'rejected' | 'failed' }>;
 
 /**
  * Runs the handler and settles its claim. Past the deadline it answers without it: the handler goes on, its claim is
@@ -24,7 +24,7 @@ export async function dispatch(
   deadline.clear();
   if (conclusion !== undefined) return conclusion;
   work.then(({ kind, error }) => notify({ kind: 'late_result', delivery, result: kind, error }));
-  const hint = 'It goes on and is recorded. Queue long work and return { status: 202 }.';
+  const hint = 'It goes on. For long work: queue it, return { status: 202 }.';
   return { kind: 'past_deadline', delivery, error: new WebhookError('handler_timeout', hint) };
 }
 
@@ -47,11 +47,14 @@ export async function succeed(delivery: Delivery, claim: Claim, status: number):
 
 /** Released for the next attempt, unless a PermanentError says that there is no use in one. */
 export async function fail(delivery: Delivery, claim: Claim, thrown: unknown): Promise<Conclusion> {
-  if (isWebhookError(thrown) && thrown.code === 'permanent_failure') {
+  const error = isWebhookError(thrown) ? thrown : undefined;
+  if (error?.code === 'permanent_failure') {
     await claim.complete();
-    return { kind: 'rejected', delivery, error: thrown };
+    return { kind: 'rejected', delivery, error };
   }
   await claim.release();
+  // From an inbox: another attempt holds the event in a transaction that is still open.
+  if (error?.code === 'delivery_in_progress') return { kind: 'in_progress', delivery, retryAfterMs: 1_000, error };
   return { kind: 'failed', delivery, error: handlerFailed(thrown) };
 }
 
@@ -75,5 +78,5 @@ function statusOf(result: unknown): number {
   const status = (result as { status?: unknown } | undefined | null)?.status;
   if (typeof status !== 'number') return 200;
   if (Number.isInteger(status) && status >= 200 && status <= 299) return status;
-  throw new RangeError(`status ${status} is no 2xx: to refuse, throw`);
+  throw new RangeError(`status ${status}: to refuse, throw`);
 }

@@ -118,7 +118,7 @@ export class PermanentError extends WebhookError {
   override readonly name: string = 'PermanentError';
 
   constructor(reason?: string, options?: { cause?: unknown }) {
-    super('permanent_failure', 'The handler ended the retries.', reason, options);
+    super('permanent_failure', 'The handler says that a retry is no use.', reason, options);
   }
 }
 

@@ -99,13 +99,7 @@ export function isEvent<Type extends EventType>(
   if (event.type !== type) return false;
   if (type !== 'generation.completed') return true;
   const { clipId, feature, durationSec, downloadUrl } = event.data;
-  return (
-    typeof clipId === 'string' &&
-    typeof feature === 'string' &&
-    typeof durationSec === 'number' &&
-    Number.isFinite(durationSec) &&
-    typeof downloadUrl === 'string'
-  );
+  return [clipId, feature, downloadUrl].every((text) => typeof text === 'string') && Number.isFinite(durationSec);
 }
 
 /**
@@ -138,7 +132,7 @@ export function parseEvent(body: Uint8Array | ArrayBuffer | string): WebhookEven
   return value as unknown as WebhookEvent;
 }
 
-const NO_EVENT = 'Rightly signed, but no event: a test?';
+const NO_EVENT = 'The signature holds, but it is no event.';
 // The byte order mark is kept, so that JSON.parse refuses it: an accepted body has one spelling.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

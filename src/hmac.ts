@@ -1,5 +1,6 @@
 import type { KeyObject, webcrypto } from 'node:crypto';
 import { WebhookError } from './errors.js';
+import { concat } from './http.js';
 
 /** Bytes of an HMAC key with what each crypto API made of them, prepared once and used for every delivery. */
 export interface HmacKey {
@@ -16,12 +17,12 @@ const node = (
 const utf8 = new TextEncoder();
 
 /** Whether {@link hmacSync} works here. */
-export const hasSyncCrypto: boolean = typeof node?.createHmac === 'function';
+export const hasSyncCrypto: boolean = node !== undefined;
 
 /** HMAC-SHA256 of `prefix` followed by `body`, through node:crypto. */
 export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): Uint8Array {
-  if (!hasSyncCrypto || node === undefined) {
-    throw new WebhookError('sync_crypto_unavailable', 'Use verifyAsync, or createReceiver.');
+  if (node === undefined) {
+    throw new WebhookError('sync_crypto_unavailable', 'Use verifyAsync.');
   }
   key.node ??= node.createSecretKey(key.bytes);
   return node.createHmac('sha256', key.node).update(prefix).update(body).digest();
@@ -30,24 +31,20 @@ export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): Uint8A
 /** HMAC-SHA256 of `prefix` followed by `body`, through WebCrypto. */
 export async function hmacAsync(key: HmacKey, prefix: string, body: Uint8Array): Promise<Uint8Array> {
   key.web ??= crypto.subtle.importKey('raw', key.bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  const head = utf8.encode(prefix);
-  const content = new Uint8Array(head.length + body.length);
-  content.set(head);
-  content.set(body, head.length);
+  const content = concat([utf8.encode(prefix), body]);
   return new Uint8Array(await crypto.subtle.sign('HMAC', await key.web, content));
 }
 
-/** Whether two MACs of the same length are equal, in a time that does not depend on where they differ. */
+/** Whether two MACs of 32 bytes are equal, in a time that does not depend on where they differ. */
 export function equalMacs(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  if (node?.timingSafeEqual !== undefined) return node.timingSafeEqual(a, b);
+  if (node !== undefined) return node.timingSafeEqual(a, b);
   return a.reduce((difference, byte, i) => difference | (byte ^ (b[i] as number)), 0) === 0;
 }
 
 /** The first 132 bits of SHA-256, base64url: 22 characters that tell two inputs apart. */
 export async function fingerprint(input: Uint8Array | string): Promise<string> {
   const bytes = new Uint8Array(typeof input === 'string' ? utf8.encode(input) : input);
-  const digest = node?.createHash?.('sha256').update(bytes).digest() ?? (await crypto.subtle.digest('SHA-256', bytes));
+  const digest = node?.createHash('sha256').update(bytes).digest() ?? (await crypto.subtle.digest('SHA-256', bytes));
   return base64url(new Uint8Array(digest)).slice(0, 22);
 }
 

@@ -37,10 +37,11 @@ export interface WebhookResponse {
  * `name` is lower-case.
  */
 export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
+  check(typeof headers === 'object' && headers !== null, HEADERS);
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
   let found: string | readonly string[] | undefined;
   for (const pair of Symbol.iterator in headers ? headers : Object.entries(headers)) {
-    check(Array.isArray(pair) && pair.length === 2, HEADERS);
+    check(Array.isArray(pair), HEADERS);
     const [key, value] = pair;
     if (key.length !== name.length || key.toLowerCase() !== name || value === undefined || value === null) continue;
     found = found === undefined ? value : [found, value].flat();
@@ -48,16 +49,11 @@ export function header(headers: HeaderSource, name: string): string | readonly s
   return found;
 }
 
-/** Refuses what is no header source at all, such as a forgotten `req.headers`. */
-export function checkHeaders(headers: unknown): void {
-  check(typeof headers === 'object' && headers !== null, HEADERS);
-}
-
-const HEADERS = 'headers must be req.headers, a Headers, or pairs of [name, value]';
-
 function isFetchHeaders(headers: object): headers is { get(name: string): string | null } {
   return 'append' in headers && typeof headers.append === 'function';
 }
+
+const HEADERS = 'headers must be req.headers, Headers or pairs';
 
 /** Bytes as they are, text as UTF-8; anything else is what a parser left, and cannot be verified any more. */
 export function exactBytes(body: unknown, fix?: string): Uint8Array {
@@ -66,4 +62,14 @@ export function exactBytes(body: unknown, fix?: string): Uint8Array {
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   throw new WebhookError('body_already_parsed', fix ?? 'Pass the raw body, as bytes or text.');
+}
+
+export function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
 }

@@ -1,4 +1,4 @@
-import { check, checkFunction, checkPositiveInteger } from './check.js';
+import { check, checkFunction, integers } from './check.js';
 import { within } from './deadline.js';
 import { createDedupe, type Dedupe, type DedupeOptions } from './dedupe.js';
 import { WebhookError } from './errors.js';
@@ -70,17 +70,14 @@ export interface Settings {
 
 /** @throws WebhookError `invalid_secret`, `invalid_option`: whatever is wrong is wrong before the first delivery */
 export function readOptions(options: ReceiverOptions): Settings {
-  check(typeof options === 'object' && options !== null, 'options must be { secret, on, ... }');
-  const { maxBodyBytes = 5 * 1024 * 1024, deadlineMs = 15_000, observe } = options;
-  checkPositiveInteger('maxBodyBytes', maxBodyBytes);
-  checkPositiveInteger('deadlineMs', deadlineMs);
+  check(typeof options === 'object' && options !== null, 'options must be an object');
+  const { observe } = options;
   checkFunction('observe', observe);
   const policy = signaturePolicy(options);
   const notify = (outcome: Outcome) => tell(observe, outcome);
   return {
     policy,
-    maxBodyBytes,
-    deadlineMs,
+    ...integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 }),
     keysFor: keySource(options.secret, policy),
     handlerFor: handlerTable(options.on),
     claim: createDedupe(options.dedupe, notify),
@@ -124,10 +121,5 @@ function handlerTable(on: Handlers = {}): Settings['handlerFor'] {
 }
 
 function secretUnavailable(cause: unknown): WebhookError {
-  return new WebhookError(
-    'secret_unavailable',
-    'Look at the cause. The sender tries again.',
-    'the secret function failed or took too long',
-    { cause },
-  );
+  return new WebhookError('secret_unavailable', 'Look at the cause. The sender tries again.', 'secret()', { cause });
 }

@@ -25,7 +25,7 @@ export type Notice =
   | {
       kind: 'late_result';
       delivery: Delivery;
-      result: 'handled' | 'rejected' | 'failed';
+      result: 'handled' | 'in_progress' | 'rejected' | 'failed';
       error?: WebhookError | undefined;
     }
   /** Another receiver took the event over while this one was at it. */

@@ -58,7 +58,7 @@ export interface Signature {
 export function signaturePolicy(options: SignatureOptions): SignaturePolicy {
   const { headerPrefix, legacy = 'reject', toleranceSeconds = 300, now = Date.now } = options;
   checkChoice('legacy', legacy, ['reject', 'accept']);
-  check(Number.isFinite(toleranceSeconds) && toleranceSeconds > 0, 'toleranceSeconds must be finite and above 0');
+  check(Number.isFinite(toleranceSeconds) && toleranceSeconds > 0, 'toleranceSeconds must be above 0');
   checkFunction('now', now);
   return { headerPrefix: readPrefix(headerPrefix), legacy, toleranceSeconds, now };
 }
@@ -75,28 +75,28 @@ export function readSignature(headers: HeaderSource, policy: SignaturePolicy): S
   if (v2 !== undefined) return readV2(v2, policy);
   const legacy = header(headers, `${policy.headerPrefix}-signature`);
   if (legacy === undefined) {
-    throw new WebhookError('missing_signature', 'Does a proxy drop the header? Is headerPrefix right?');
+    throw new WebhookError('missing_signature', 'Is headerPrefix right? Does a proxy drop it?');
   }
   if (policy.legacy !== 'accept') {
-    throw new WebhookError('legacy_not_accepted', "Where is the V2 header? To go without: legacy: 'accept'.");
+    throw new WebhookError('legacy_not_accepted', "If V2 cannot be had: legacy: 'accept'.");
   }
   return readLegacy(legacy);
 }
 
 function readV2(value: string | readonly string[], policy: SignaturePolicy): Signature {
   if (typeof value !== 'string' || value.length > MAX_LENGTH || /\s/.test(value)) {
-    throw malformed('repeated, too long or with white space');
+    throw malformed('repeated, too long or spaced');
   }
   const elements = value.split(',');
   if (elements.length > MAX_ELEMENTS || !elements.every((element) => element.includes('='))) {
-    throw malformed('too many elements, or one without =');
+    throw malformed('elements');
   }
   const valuesOf = (name: string) => elements.filter((e) => e.startsWith(name)).map((e) => e.slice(name.length));
   const [t, ...moreT] = valuesOf('t=');
-  if (t === undefined || moreT.length > 0 || !UNIX_SECONDS.test(t)) throw malformed('t is not one plain number');
+  if (t === undefined || moreT.length > 0 || !UNIX_SECONDS.test(t)) throw malformed('t');
   const v1 = valuesOf('v1=');
   const candidates = v1.filter((hex) => MAC_HEX.test(hex)).map(decodeHex);
-  if (v1.length > MAX_V1 || candidates.length === 0) throw malformed('no v1 of 64 hex digits, or too many');
+  if (v1.length > MAX_V1 || candidates.length === 0) throw malformed('v1');
   checkTime(Number(t), policy);
   return { scheme: 'v2', candidates, prefix: `${t}.`, signedAt: Number(t) * 1000 };
 }
@@ -122,7 +122,7 @@ function checkTime(t: number, { now, toleranceSeconds }: SignaturePolicy, morePa
   // Also where the clock gave NaN: what cannot be compared is refused.
   throw new WebhookError(
     age < 0 ? 'timestamp_in_future' : 'timestamp_too_old',
-    'Is the clock right here? Then it is a replay.',
+    'Is the clock right? Then it is a replay.',
     `${Math.abs(age)} s`,
   );
 }
@@ -153,7 +153,7 @@ export interface SignInput {
 export function sign(input: SignInput): Record<string, string> {
   const { at = Date.now(), scheme = 'both' } = input;
   const t = String(Math.floor(at / 1000));
-  check(UNIX_SECONDS.test(t), 'at must be milliseconds since the epoch');
+  check(UNIX_SECONDS.test(t), 'at must be milliseconds');
   checkChoice('scheme', scheme, ['v2', 'legacy', 'both']);
   const name = `${readPrefix(input.headerPrefix)}-signature`;
   const body = exactBytes(input.body);

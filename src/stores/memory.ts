@@ -1,4 +1,4 @@
-import { checkFunction, checkPositiveInteger } from '../check.js';
+import { check, checkFunction, checkPositiveInteger, integers } from '../check.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation, Seen } from './contract.js';
 
 /** How a {@link memoryStore} is bounded. */
@@ -9,6 +9,7 @@ export interface MemoryStoreOptions {
   now?: (() => number) | undefined;
 }
 
+/** A key without an owner has no token and no lease. */
 interface Entry {
   state: 'in_progress' | 'completed' | 'released';
   token: string;
@@ -32,14 +33,14 @@ interface Entry {
  * createReceiver({ secret, on, dedupe: { store: memoryStore({ maxEntries: 20_000 }) } });
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
-  const { maxEntries = 100_000, now = () => performance.now() } = options;
-  checkPositiveInteger('maxEntries', maxEntries);
+  const { now = () => performance.now() } = options;
+  const { maxEntries } = integers(options, { maxEntries: 100_000 });
   checkFunction('now', now);
   let entries = new Map<string, Entry>();
 
   function find(key: string): Entry | undefined {
     const entry = entries.get(key);
-    return entry !== undefined && entry.expiresAt > now() ? entry : undefined;
+    return entry && entry.expiresAt > now() ? entry : undefined;
   }
 
   function insert(key: string, entry: Entry): void {
@@ -50,13 +51,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
   /** Half at a time: one by one, a Map's first key would have to be found among the deleted, again and again. */
   function makeRoom(): void {
     const time = now();
-    const keep = (from: number) =>
-      [...entries].filter(([, entry], i) => i >= from || (entry.state === 'in_progress' && entry.leaseUntil > time));
-    let kept = keep(Math.ceil(maxEntries / 2));
+    const keep = (from: number) => [...entries].filter(([, { leaseUntil }], i) => i >= from || leaseUntil > time);
+    let kept = keep(maxEntries / 2);
     if (kept.length === maxEntries) kept = keep(maxEntries);
-    if (kept.length === maxEntries) throw new Error(`memoryStore is full: ${maxEntries} in progress`);
+    check(kept.length < maxEntries, 'maxEntries: all are in progress');
     entries = new Map(kept);
-    console.warn(`service-webhooks: memoryStore is full at ${maxEntries} and forgets the oldest`);
+    console.warn('service-webhooks: memoryStore is full and forgets the oldest');
   }
 
   return {
@@ -66,13 +66,21 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
       checkPositiveInteger('leaseMs', leaseMs);
       checkPositiveInteger('retainMs', retainMs);
       const time = now();
-      const known = find(key);
-      const seen: Seen = known ? { fingerprint: known.fingerprint, alias: known.alias } : { fingerprint, alias };
-      let { fence, attempt } = known ?? { fence: 0, attempt: 0 };
-      if (known?.state === 'completed') return { status: 'completed', fence, seen };
-      if (known?.state !== 'in_progress' || known.token !== token) {
-        const left = known?.state === 'in_progress' ? known.leaseUntil - time : 0;
-        if (left > 0) return { status: 'in_progress', fence, retryAfterMs: left, seen };
+      const entry = find(key) ?? {
+        state: 'released',
+        token: '',
+        fence: 0,
+        attempt: 0,
+        leaseUntil: 0,
+        fingerprint,
+        alias,
+      };
+      const seen: Seen = { fingerprint: entry.fingerprint, alias: entry.alias };
+      let { fence, attempt } = entry;
+      if (entry.state === 'completed') return { status: 'completed', fence, seen };
+      if (entry.token !== token) {
+        if (entry.leaseUntil > time)
+          return { status: 'in_progress', fence, retryAfterMs: entry.leaseUntil - time, seen };
         fence += 1;
         attempt += 1;
       }
@@ -84,32 +92,32 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     async extend({ key, token }, { leaseMs }): Promise<Mutation> {
       checkPositiveInteger('leaseMs', leaseMs);
       const entry = find(key);
-      if (entry?.state !== 'in_progress' || entry.token !== token) return 'lost';
+      if (entry?.token !== token || entry.state === 'completed') return 'lost';
       entry.leaseUntil = now() + leaseMs;
       return 'ok';
     },
 
     async complete({ key, token, fence, fingerprint, alias }, { retainMs }): Promise<Mutation> {
       checkPositiveInteger('retainMs', retainMs);
-      const entry = find(key) ?? { state: 'in_progress', token, fence, attempt: 1, fingerprint, alias };
-      if (entry.token !== token || entry.state === 'released') return 'lost';
+      const entry = find(key) ?? { token, fence, attempt: 1, fingerprint, alias };
+      if (entry.token !== token) return 'lost';
       insert(key, { ...entry, state: 'completed', leaseUntil: 0, expiresAt: now() + retainMs });
       return 'ok';
     },
 
     async release({ key, token }): Promise<Mutation> {
       const entry = find(key);
-      if (entry === undefined || entry.state === 'released') return 'ok';
-      if (entry.state === 'completed' || entry.token !== token) return 'lost';
-      entry.state = 'released';
+      if (!entry || entry.state === 'released') return 'ok';
+      if (entry.token !== token || entry.state === 'completed') return 'lost';
+      Object.assign(entry, { state: 'released', token: '', leaseUntil: 0 });
       return 'ok';
     },
 
     async inspect(key): Promise<DedupeRecord | undefined> {
       const entry = find(key);
-      if (entry === undefined) return undefined;
+      if (!entry) return undefined;
       const { token: _, leaseUntil, expiresAt, ...record } = entry;
-      const leaseMsLeft = record.state === 'in_progress' ? leaseUntil - now() : undefined;
+      const leaseMsLeft = entry.state === 'in_progress' ? leaseUntil - now() : undefined;
       return { ...record, leaseMsLeft, retainMsLeft: expiresAt - now() };
     },
 
@@ -118,9 +126,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     },
 
     async purgeExpired({ limit }) {
-      const time = now();
-      const expired = [...entries].filter(([, { expiresAt }]) => expiresAt <= time).slice(0, limit);
-      for (const [key] of expired) entries.delete(key);
+      const expired = [...entries.keys()].filter((key) => !find(key)).slice(0, limit);
+      for (const key of expired) entries.delete(key);
       return expired.length;
     },
   };
