@@ -32,7 +32,7 @@ export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): N
  * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
  * @example
  * app.post('/webhooks', webhookMiddleware({ secret }), async (req, res) => {
- *   await save(req.webhook.event);
+ *   await save(req.webhook?.event);
  *   res.sendStatus(204);
  * });
  */

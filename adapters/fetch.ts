@@ -1,4 +1,11 @@
-import type { Delivery, HandlerContext, Receiver, ReceiverOptions, WebhookRequest } from 'service-webhooks';
+import {
+  type Delivery,
+  type HandlerContext,
+  type Receiver,
+  type ReceiverOptions,
+  WebhookError,
+  type WebhookRequest,
+} from 'service-webhooks';
 import { toFetchResponse } from './shared/fetch-api.js';
 import { toReceiver } from './shared/to-receiver.js';
 
@@ -32,13 +39,17 @@ export function webhookMiddleware(
   receiverOrOptions: Receiver | ReceiverOptions,
   route: (request: Request, delivery: Delivery, context: HandlerContext) => Response | Promise<Response>,
 ): (request: Request) => Promise<Response> {
+  if (typeof route !== 'function') {
+    throw new WebhookError('invalid_option', 'Give webhookMiddleware a route as its second argument.', 'route');
+  }
   const receiver = toReceiver(receiverOrOptions);
   return async (request) => {
     const begun = await receiver.begin(toRequest(request));
     if ('response' in begun) return toFetchResponse(begun.response);
     try {
       const response = await route(request, begun.delivery, begun.context);
-      await begun.settle(request.signal.aborted ? 'unknown' : response.ok ? 'ok' : 'failed');
+      const ended = request.signal.aborted ? 'unknown' : response.ok ? 'ok' : 'failed';
+      await begun.settle(ended, new Error(`the route answered ${response.status}`));
       return response;
     } catch (error) {
       return toFetchResponse(await begun.settle('failed', error));

@@ -9,8 +9,11 @@ export interface Deadline {
   readonly signal: AbortSignal;
 }
 
+/** What a timer can wait for; above it, it fires at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export function createDeadline(ms: number): Deadline {
-  const end = performance.now() + ms;
+  const end = performance.now() + Math.min(ms, MAX_TIMER_MS);
   const controller = new AbortController();
   const remaining = () => Math.max(0, end - performance.now());
   let timer: ReturnType<typeof setTimeout>;
@@ -39,7 +42,7 @@ export function unref(timer: ReturnType<typeof setTimeout>): void {
 /** The result of a call, or a rejection when it does not come within `ms`. What comes later is dropped. */
 export function within<T>(ms: number, call: () => T | PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer in ${Math.round(ms)} ms`)), ms);
+    const timer = setTimeout(() => reject(new Error('no answer in time')), ms);
     // In a then, so that a synchronous throw is a rejection as well.
     Promise.resolve()
       .then(call)

@@ -1,5 +1,5 @@
 import { check, checkChoice, integers } from './check.js';
-import { unref, within } from './deadline.js';
+import { MAX_TIMER_MS, unref, within } from './deadline.js';
 import { WebhookError } from './errors.js';
 import { fingerprint, randomToken } from './hmac.js';
 import type { Answer, Notice } from './outcome.js';
@@ -58,13 +58,14 @@ const COMPLETE_AGAIN_AFTER_MS = [1_000, 5_000, 20_000, 60_000];
 /** @throws WebhookError `invalid_option` */
 export function createDedupe(options: DedupeOptions | false | undefined, notify: (notice: Notice) => void): Dedupe {
   if (options === false) return async () => UNGUARDED;
-  const { store = memoryStore(), name = 'default', key = 'event-id', onStoreError = 'refuse' } = options ?? {};
+  const settings: DedupeOptions = options ?? { store: memoryStore() };
+  const { store, name = 'default', key = 'event-id', onStoreError = 'refuse' } = settings;
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
-    check(typeof store?.[method] === 'function', `store has no ${method}()`);
+    check(typeof store?.[method] === 'function', `dedupe.store has no ${method}()`);
   }
   check(/^[!-9;-~]{1,64}$/.test(name), 'name must be visible ASCII, no colon');
   if (typeof key !== 'function') checkChoice('key', key, ['event-id', 'idempotency-key']);
-  const { leaseMs, retainMs } = integers(options ?? {}, { leaseMs: 25_000, retainMs: 72 * HOUR });
+  const { leaseMs, retainMs } = integers(settings, { leaseMs: 25_000, retainMs: 72 * HOUR });
   check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
   checkChoice('onStoreError', onStoreError, ['refuse', 'process']);
   if (store.scope === 'process') warnWhereProcessesAreMany();
@@ -133,11 +134,12 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
         return notify({ kind: 'store_error', delivery, operation, error });
       }
     };
-    let beats = MAX_RUN_MS / (leaseMs / 3);
+    const beatMs = Math.min(leaseMs / 3, MAX_TIMER_MS);
+    let beats = MAX_RUN_MS / beatMs;
     const heartbeat = setInterval(async () => {
       beats -= 1;
       if (beats < 0 || (await change('extend', () => owner.extend(ref, { leaseMs }))) === 'lost') abandon();
-    }, leaseMs / 3);
+    }, beatMs);
     unref(heartbeat);
     const abandon = () => clearInterval(heartbeat);
     // The work is done and is acknowledged whatever becomes of its record, so nobody waits for the later tries.

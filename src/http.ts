@@ -33,13 +33,14 @@ export interface WebhookResponse {
 }
 
 /**
- * The value of a header; a list where it came more than once, whoever joins or picks decides what that means.
- * `name` is lower-case.
+ * The value of a header; a list where it came more than once: whoever joins or picks decides what that means.
+ * `name` is lower-case, and so are the names in Node's own headers.
  */
 export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
   check(typeof headers === 'object' && headers !== null, HEADERS);
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
-  let found: string | readonly string[] | undefined;
+  let found = (headers as Record<string, string | readonly string[] | undefined>)[name] ?? undefined;
+  if (found !== undefined) return found;
   for (const pair of Symbol.iterator in headers ? headers : Object.entries(headers)) {
     check(Array.isArray(pair), HEADERS);
     const [key, value] = pair;

@@ -26,14 +26,10 @@ export interface HandlerContext<E extends WebhookEvent = WebhookEvent> {
 
 /**
  * Does the work of an event. When it returns, the event is done and acknowledged: 200, or the 2xx it asks for
- * (`{ status: 202 }` once a queue has it). When it throws, the sender comes again; {@link PermanentError} says that
+ * (`{ status: 202 }` once a queue has it); whatever else it returns is not looked at. When it throws, the sender comes again; {@link PermanentError} says that
  * this is no use.
  */
-export type Handler<E extends WebhookEvent = WebhookEvent> = (
-  event: E,
-  context: HandlerContext<E>,
-  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is the usual one
-) => void | { status: number } | Promise<void | { status: number }>;
+export type Handler<E extends WebhookEvent = WebhookEvent> = (event: E, context: HandlerContext<E>) => unknown;
 
 /** A handler for each type of event that is wanted; `'*'` gets every event without a handler of its own. */
 export type Handlers = { [Type in EventType]?: Handler<EventOf<Type>> | undefined } & { '*'?: Handler | undefined };
@@ -70,7 +66,6 @@ export interface Settings {
 
 /** @throws WebhookError `invalid_secret`, `invalid_option`: whatever is wrong is wrong before the first delivery */
 export function readOptions(options: ReceiverOptions): Settings {
-  check(typeof options === 'object' && options !== null, 'options must be an object');
   const { observe } = options;
   checkFunction('observe', observe);
   const policy = signaturePolicy(options);
@@ -92,13 +87,13 @@ function tell(observe: ((outcome: Outcome) => unknown) | undefined, outcome: Out
   } catch {}
 }
 
-function keySource(secret: ReceiverOptions['secret'], { headerPrefix }: SignaturePolicy): Settings['keysFor'] {
+function keySource(secret: ReceiverOptions['secret'], { names }: SignaturePolicy): Settings['keysFor'] {
   if (typeof secret !== 'function') {
     const keys = toKeys(secret);
     return () => keys;
   }
   return async (headers, remaining) => {
-    const webhookId = header(headers, `${headerPrefix}-webhook-id`);
+    const webhookId = header(headers, names.webhookId);
     const hint = typeof webhookId === 'string' ? { webhookId } : {};
     const secrets: unknown = await within(remaining(), () => secret(hint)).catch((cause) => {
       throw secretUnavailable(cause);

@@ -29,13 +29,13 @@ export type Notice =
       error?: WebhookError | undefined;
     }
   /** Another receiver took the event over while this one was at it. */
-  | { kind: 'lease_lost'; delivery: Delivery }
+  | { kind: 'lease_lost'; delivery: Delivery; error?: undefined }
   /** The unsigned Idempotency-Key is another than when the event was first seen. */
-  | { kind: 'idempotency_key_mismatch'; delivery: Delivery }
+  | { kind: 'idempotency_key_mismatch'; delivery: Delivery; error?: undefined }
   /** The signed body is another than when the event was first seen. */
-  | { kind: 'payload_mismatch'; delivery: Delivery }
+  | { kind: 'payload_mismatch'; delivery: Delivery; error?: undefined }
   /** The payload schema is not the one the types describe. */
-  | { kind: 'unknown_version'; delivery: Delivery }
+  | { kind: 'unknown_version'; delivery: Delivery; error?: undefined }
   /** A call of the store failed or took too long. */
   | {
       kind: 'store_error';

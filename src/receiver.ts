@@ -41,7 +41,7 @@ const match = hasSyncCrypto ? matchingSecret : matchingSecretAsync;
  * @throws WebhookError `invalid_secret` or `invalid_option`: what is wrong is known before the first delivery.
  * @example
  * const receiver = createReceiver({
- *   secret: process.env.WEBHOOK_SECRET,
+ *   secret: process.env['WEBHOOK_SECRET'] ?? '', // an empty one throws
  *   on: { 'generation.completed': async (event) => download(event.data.downloadUrl) },
  * });
  */

@@ -20,17 +20,13 @@ export function toKeys(secrets: Secret | readonly Secret[]): HmacKey[] {
 }
 
 function toKey(secret: Secret): HmacKey {
-  if (typeof secret === 'string') {
-    return prepared.get(secret) ?? prepare(secret);
-  }
-  if (!(secret instanceof Uint8Array)) throw invalidSecret(`is ${secret === null ? 'null' : typeof secret}`);
-  if (secret.length === 0) throw invalidSecret('empty');
+  if (typeof secret === 'string') return prepared.get(secret) ?? prepare(secret);
+  if (!(secret instanceof Uint8Array) || secret.length === 0) throw invalidSecret('not text or bytes');
   return { bytes: new Uint8Array(secret) }; // a copy: the caller may write over theirs
 }
 
 function prepare(secret: string): HmacKey {
-  if (secret.trim() === '') throw invalidSecret('blank');
-  if (secret.trim() !== secret) throw invalidSecret('padded with white space');
+  if (secret === '' || secret.trim() !== secret) throw invalidSecret('empty, blank or padded with white space');
   const key: HmacKey = { bytes: new TextEncoder().encode(secret) };
   if (prepared.size >= MAX_PREPARED) prepared.clear();
   prepared.set(secret, key);

@@ -17,7 +17,11 @@ const MAX_LENGTH = 4096;
 const MAX_ELEMENTS = 32;
 const MAX_V1 = 8;
 const UNIX_SECONDS = /^(?:0|[1-9]\d{0,11})$/;
-const MAC_HEX = /^[0-9a-f]{64}$/;
+const V1 = /^v1=[0-9a-f]{64}$/;
+const LEGACY = /^sha256=[0-9a-f]{64}$/;
+const OTHER = /^[^\s=]*=\S*$/;
+
+const DEFAULT_NAMES = namesUnder('x-service');
 
 /** `v2` is signed with its time, `legacy` without one. */
 export type Scheme = 'v2' | 'legacy';
@@ -39,10 +43,18 @@ export interface SignatureOptions {
 
 /** Validated {@link SignatureOptions} with the defaults in place. */
 export interface SignaturePolicy {
-  readonly headerPrefix: string;
+  readonly names: HeaderNames;
   readonly legacy: 'reject' | 'accept';
   readonly toleranceSeconds: number;
   readonly now: () => number;
+}
+
+/** Lower-case names of the service's own headers. */
+export interface HeaderNames {
+  readonly v2: string;
+  readonly legacy: string;
+  readonly webhookId: string;
+  readonly attempt: string;
 }
 
 /** What a signature header holds: candidates of 32 bytes each, and the text that is signed before the body. */
@@ -56,11 +68,12 @@ export interface Signature {
 
 /** @throws WebhookError `invalid_option` for anything that would weaken or disable the check */
 export function signaturePolicy(options: SignatureOptions): SignaturePolicy {
+  check(typeof options === 'object' && options !== null, 'options must be an object');
   const { headerPrefix, legacy = 'reject', toleranceSeconds = 300, now = Date.now } = options;
   checkChoice('legacy', legacy, ['reject', 'accept']);
   check(Number.isFinite(toleranceSeconds) && toleranceSeconds > 0, 'toleranceSeconds must be above 0');
   checkFunction('now', now);
-  return { headerPrefix: readPrefix(headerPrefix), legacy, toleranceSeconds, now };
+  return { names: headerNames(headerPrefix), legacy, toleranceSeconds, now };
 }
 
 /**
@@ -71,9 +84,9 @@ export function signaturePolicy(options: SignatureOptions): SignaturePolicy {
  *   `timestamp_in_future`
  */
 export function readSignature(headers: HeaderSource, policy: SignaturePolicy): Signature {
-  const v2 = header(headers, `${policy.headerPrefix}-signature-v2`);
+  const v2 = header(headers, policy.names.v2);
   if (v2 !== undefined) return readV2(v2, policy);
-  const legacy = header(headers, `${policy.headerPrefix}-signature`);
+  const legacy = header(headers, policy.names.legacy);
   if (legacy === undefined) {
     throw new WebhookError('missing_signature', 'Is headerPrefix right? Does a proxy drop it?');
   }
@@ -84,27 +97,30 @@ export function readSignature(headers: HeaderSource, policy: SignaturePolicy): S
 }
 
 function readV2(value: string | readonly string[], policy: SignaturePolicy): Signature {
-  if (typeof value !== 'string' || value.length > MAX_LENGTH || /\s/.test(value)) {
-    throw malformed('repeated, too long or spaced');
-  }
+  if (typeof value !== 'string' || value.length > MAX_LENGTH) throw malformed('repeated or too long');
   const elements = value.split(',');
-  if (elements.length > MAX_ELEMENTS || !elements.every((element) => element.includes('='))) {
-    throw malformed('elements');
+  if (elements.length > MAX_ELEMENTS) throw malformed('elements');
+  let t: string | undefined;
+  let v1Count = 0;
+  const candidates: Uint8Array[] = [];
+  for (const element of elements) {
+    if (element.startsWith('t=')) {
+      if (t !== undefined) throw malformed('t');
+      t = element.slice(2);
+    } else {
+      if (element.startsWith('v1=')) v1Count += 1;
+      if (V1.test(element)) candidates.push(decodeHex(element.slice(3)));
+      else if (!OTHER.test(element)) throw malformed('elements');
+    }
   }
-  const valuesOf = (name: string) => elements.filter((e) => e.startsWith(name)).map((e) => e.slice(name.length));
-  const [t, ...moreT] = valuesOf('t=');
-  if (t === undefined || moreT.length > 0 || !UNIX_SECONDS.test(t)) throw malformed('t');
-  const v1 = valuesOf('v1=');
-  const candidates = v1.filter((hex) => MAC_HEX.test(hex)).map(decodeHex);
-  if (v1.length > MAX_V1 || candidates.length === 0) throw malformed('v1');
+  if (t === undefined || !UNIX_SECONDS.test(t)) throw malformed('t');
+  if (v1Count > MAX_V1 || candidates.length === 0) throw malformed('v1');
   checkTime(Number(t), policy);
   return { scheme: 'v2', candidates, prefix: `${t}.`, signedAt: Number(t) * 1000 };
 }
 
 function readLegacy(value: string | readonly string[]): Signature {
-  if (typeof value !== 'string' || !value.startsWith('sha256=') || !MAC_HEX.test(value.slice(7))) {
-    throw malformed('legacy');
-  }
+  if (typeof value !== 'string' || !LEGACY.test(value)) throw malformed('legacy');
   return { scheme: 'legacy', candidates: [decodeHex(value.slice(7))], prefix: '', signedAt: undefined };
 }
 
@@ -155,19 +171,29 @@ export function sign(input: SignInput): Record<string, string> {
   const t = String(Math.floor(at / 1000));
   check(UNIX_SECONDS.test(t), 'at must be milliseconds');
   checkChoice('scheme', scheme, ['v2', 'legacy', 'both']);
-  const name = `${readPrefix(input.headerPrefix)}-signature`;
+  const { v2, legacy } = headerNames(input.headerPrefix);
   const body = exactBytes(input.body);
   const headers: Record<string, string> = {};
   const [key] = toKeys(input.secret) as [HmacKey];
   const mac = (prefix: string) => encodeHex(hmacSync(key, prefix, body));
-  if (scheme !== 'legacy') headers[`${name}-v2`] = `t=${t},v1=${mac(`${t}.`)}`;
-  if (scheme !== 'v2') headers[name] = `sha256=${mac('')}`;
+  if (scheme !== 'legacy') headers[v2] = `t=${t},v1=${mac(`${t}.`)}`;
+  if (scheme !== 'v2') headers[legacy] = `sha256=${mac('')}`;
   return headers;
 }
 
-function readPrefix(prefix = 'x-service'): string {
+function headerNames(prefix?: string): HeaderNames {
+  if (prefix === undefined) return DEFAULT_NAMES;
   check(/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(prefix), 'headerPrefix must be like x-service');
-  return prefix.toLowerCase();
+  return namesUnder(prefix.toLowerCase());
+}
+
+function namesUnder(prefix: string): HeaderNames {
+  return {
+    v2: `${prefix}-signature-v2`,
+    legacy: `${prefix}-signature`,
+    webhookId: `${prefix}-webhook-id`,
+    attempt: `${prefix}-attempt`,
+  };
 }
 
 /** 64 lowercase hex digits, checked before, to 32 bytes. */

@@ -54,7 +54,7 @@ export interface VerifiedSignature {
  * @throws WebhookError whose `code` says why the delivery is refused, or what is wrong with the call
  *   (`invalid_secret`, `invalid_option`, `body_already_parsed`, `sync_crypto_unavailable`).
  * @example
- * const { event } = verify({ headers: req.headers, body: rawBody, secret: process.env.WEBHOOK_SECRET });
+ * const { event } = verify({ headers: req.headers, body: rawBody, secret });
  * if (isEvent(event, 'generation.completed')) await download(event.data.downloadUrl);
  */
 export function verify(input: VerifyInput): Delivery {
@@ -132,15 +132,15 @@ export function toDelivery(
   return { event, body, scheme, signedAt, secretIndex, unsigned: unsignedHeaders(headers, policy) };
 }
 
-function unsignedHeaders(headers: HeaderSource, { headerPrefix }: SignaturePolicy): Delivery['unsigned'] {
+function unsignedHeaders(headers: HeaderSource, { names }: SignaturePolicy): Delivery['unsigned'] {
   const one = (name: string) => {
     const value = header(headers, name);
     return typeof value === 'string' ? value : undefined;
   };
-  const attempt = one(`${headerPrefix}-attempt`);
+  const attempt = one(names.attempt);
   return {
     idempotencyKey: one('idempotency-key'),
-    webhookId: one(`${headerPrefix}-webhook-id`),
+    webhookId: one(names.webhookId),
     attempt: attempt && /^[1-9]\d{0,8}$/.test(attempt) ? Number(attempt) : undefined,
   };
 }

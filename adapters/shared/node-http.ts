@@ -30,7 +30,10 @@ export function nodeMiddleware(receiverOrOptions: Receiver | ReceiverOptions, ra
     if ('response' in begun) return send(res, begun.response);
     // The sender left before anything was done: whoever comes next may start at once.
     if (res.closed) return void (await begun.settle('failed'));
-    res.once('finish', () => begun.settle(res.statusCode >= 200 && res.statusCode <= 299 ? 'ok' : 'failed'));
+    res.once('finish', () => {
+      if (res.statusCode >= 200 && res.statusCode <= 299) begun.settle('ok');
+      else begun.settle('failed', new Error(`the route answered ${res.statusCode}`));
+    });
     res.once('close', () => begun.settle('unknown')); // only counts where `finish` did not come first
     req.webhook = begun.delivery;
     try {

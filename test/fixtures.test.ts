@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createReceiver, isEvent, parseEvent, verify, WEBHOOK_EVENT_TYPES, type WebhookEvent } from 'service-webhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fixturesDirectory, readRecordings } from './support/fixtures.js';
+import { mounts } from './support/mounts.js';
+import { exchange } from './support/raw-http.js';
+
+const SECRET = 'fixture-secret-4cf1b0a92d7e';
+const SIGNED_AT = Date.parse('2026-07-11T12:00:00Z');
+
+const recordings = readRecordings();
+const settings = { secret: SECRET, now: () => SIGNED_AT };
+
+describe('the recorded deliveries', () => {
+  it('are one for each event type', () => {
+    expect(recordings.map(({ type }) => type).sort()).toEqual([...WEBHOOK_EVENT_TYPES].sort());
+  });
+
+  it.each(recordings)('$type holds an event of that type under a right signature', ({ type, headers, body }) => {
+    const { event, scheme, signedAt, secretIndex } = verify({ ...settings, headers, body });
+    expect({ type: event.type, scheme, signedAt, secretIndex }).toEqual({
+      type,
+      scheme: 'v2',
+      signedAt: SIGNED_AT,
+      secretIndex: 0,
+    });
+  });
+
+  it.each(recordings)('$type holds under its legacy signature alone', ({ headers, body }) => {
+    const legacyOnly = headers.filter(([name]) => name !== 'X-Service-Signature-V2');
+    expect(verify({ ...settings, headers: legacyOnly, body, legacy: 'accept' }).scheme).toBe('legacy');
+  });
+
+  it.each(recordings)('$type does not survive being parsed and written again', ({ headers, body }) => {
+    const again = JSON.stringify(JSON.parse(body.toString('utf8')));
+    expect(() => verify({ ...settings, headers, body: again })).toThrow(
+      expect.objectContaining({ code: 'signature_mismatch' }),
+    );
+  });
+
+  it.each(recordings)('$type has the headers of a delivery and nothing else', ({ requestLine, headers, body }) => {
+    expect(requestLine).toBe('POST /webhooks HTTP/1.1');
+    expect(Object.fromEntries(headers)).toEqual({
+      Host: 'receiver.example',
+      'Content-Type': 'application/json',
+      'Content-Length': String(body.length),
+      'X-Service-Signature-V2': expect.stringMatching(/^t=1783771200,v1=[0-9a-f]{64}$/),
+      'X-Service-Signature': expect.stringMatching(/^sha256=[0-9a-f]{64}$/),
+      'X-Service-Timestamp': '1783771200',
+      'X-Service-Webhook-Id': expect.stringMatching(/./),
+      'X-Service-Attempt': expect.stringMatching(/^[1-6]$/),
+      'Idempotency-Key': expect.stringMatching(/./),
+    });
+  });
+
+  it('name no job where a trigger failed, and one everywhere else', () => {
+    const withoutJob = recordings.filter(({ body }) => parseEvent(body).jobId === null);
+    expect(withoutJob.map(({ type }) => type)).toEqual(['trigger.failed']);
+  });
+
+  it('hold no field of data but those the specification shows', () => {
+    const fields = Object.fromEntries(recordings.map(({ type, body }) => [type, Object.keys(parseEvent(body).data)]));
+    const { 'generation.completed': shown, ...others } = fields;
+    expect(shown).toEqual(['clipId', 'feature', 'durationSec', 'downloadUrl']);
+    expect(new Set(Object.values(others).flat())).toEqual(new Set(['clipId']));
+  });
+
+  it('hold a clip id in data that is the job id, wherever they hold one', () => {
+    for (const { body } of recordings) {
+      const { data, jobId } = parseEvent(body);
+      const { clipId = jobId } = data;
+      expect(clipId).toBe(jobId);
+    }
+  });
+
+  it('hold data of generation.completed that its type promises', () => {
+    const [completed] = recordings.filter(({ type }) => type === 'generation.completed');
+    expect(completed && isEvent(parseEvent(completed.body), 'generation.completed')).toBe(true);
+  });
+});
+
+describe.each(mounts.filter(({ name }) => name.endsWith('handler')))('sent as they are to $name', ({ serve }) => {
+  const handled: WebhookEvent[] = [];
+  const receiver = createReceiver({ ...settings, on: { '*': (event) => void handled.push(event) } });
+  let server: Awaited<ReturnType<typeof serve>>;
+
+  beforeAll(async () => {
+    server = await serve({ receiverFor: () => receiver, onRouted() {} });
+  });
+
+  afterAll(() => server.close());
+
+  it.each(recordings)('$type is handled once, and its repetition acknowledged', async ({ bytes, body }) => {
+    handled.length = 0;
+    const first = await exchange(server.port, bytes);
+    const second = await exchange(server.port, bytes);
+    expect([first, second].map(({ status, body: text }) => [status, JSON.parse(text).outcome])).toEqual([
+      [200, 'handled'],
+      [200, 'duplicate'],
+    ]);
+    expect(handled).toEqual([parseEvent(body)]);
+  });
+});
+
+describe('the script that makes the fixtures', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'fixtures-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it('makes exactly the bytes that are in the repository', () => {
+    const script = fileURLToPath(new URL('../scripts/make-fixtures.mjs', import.meta.url));
+    execFileSync(process.execPath, [script, directory]);
+
+    const files = (from: string) => readdirSync(join(from, 'deliveries')).map((file) => join('deliveries', file));
+    const repository = fileURLToPath(fixturesDirectory);
+    expect(files(directory)).toEqual(files(repository));
+    for (const file of [...files(directory), 'vectors.json']) {
+      const same = readFileSync(join(directory, file)).equals(readFileSync(join(repository, file)));
+      expect({ file, same }).toEqual({ file, same: true });
+    }
+  });
+});

@@ -1,0 +1,219 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket, connect as tcpConnect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+
+/** A real server, and a schema of its own in it for one test file. */
+export interface TestPostgres {
+  url: string;
+  schema: string;
+  /** For what a test does beside the store. */
+  admin: pg.Pool;
+  stop(): Promise<void>;
+}
+
+/**
+ * The server at POSTGRES_URL, or a private one from the binaries of this machine when none answers. Without either the
+ * tests are skipped, which is a failure under CI.
+ */
+export async function startPostgres(): Promise<TestPostgres | undefined> {
+  const url = process.env['POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
+  const running = (await answers(url)) ? { url, async stop() {} } : await startPrivateServer();
+  if (running === undefined) return missing('PostgreSQL');
+  const admin = poolOf(running.url, { max: 2 });
+  const schema = `test_${process.pid}_${Date.now().toString(36)}`;
+  await admin.query(`CREATE SCHEMA ${schema}`);
+  return {
+    url: running.url,
+    schema,
+    admin,
+    async stop() {
+      await admin.query(`DROP SCHEMA ${schema} CASCADE`);
+      await admin.end();
+      await running.stop();
+    },
+  };
+}
+
+/** With the listener that every user of a pool needs: connections break in these tests. */
+export function poolOf(url: string, options: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: 6, ...options });
+  pool.on('error', () => {});
+  return pool;
+}
+
+/** PgBouncer in transaction mode in front of a server: few connections, each used by everyone in turn. */
+export async function startPgBouncer(serverUrl: string): Promise<{ url: string; stop(): Promise<void> } | undefined> {
+  const program = findProgram('pgbouncer', ['/usr/sbin', '/usr/local/bin']);
+  if (program === undefined) {
+    console.warn('SKIPPED: no pgbouncer on this machine');
+    return undefined;
+  }
+  const server = new URL(serverUrl);
+  const port = await freePort();
+  const directory = scratch();
+  const config = join(directory, 'pgbouncer.ini');
+  const password = server.password ? ` password=${decodeURIComponent(server.password)}` : '';
+  writeFileSync(
+    config,
+    `[databases]
+* = host=${server.hostname} port=${server.port || 5432} user=${server.username}${password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 4
+`,
+  );
+  const bouncer = spawn(program, ['-q', config], { stdio: 'ignore', ...unprivileged() });
+  const url = `postgres://${server.username}@127.0.0.1:${port}${server.pathname}`;
+  await untilAnswers(url, bouncer);
+  return { url, stop: () => end(bouncer, 'SIGINT', directory) };
+}
+
+/** Between a client and its server: forwards, until it is told to drop a reply. */
+export interface Proxy {
+  url: string;
+  /** Cuts the connection instead of handing on the next complete reply; what it answers has been done by then. */
+  loseNextReply(): void;
+  stop(): Promise<void>;
+}
+
+// The last message of every reply: ready for the next query, in no transaction.
+const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+
+export async function startProxy(serverUrl: string): Promise<Proxy> {
+  const target = new URL(serverUrl);
+  const sockets = new Set<Socket>();
+  let armed = false;
+  const server = createServer((client) => {
+    const upstream = tcpConnect(Number(target.port || 5432), target.hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        client.destroy();
+        upstream.destroy();
+        sockets.delete(socket);
+      });
+    }
+    client.on('data', (data) => upstream.write(data));
+    upstream.on('data', (data) => {
+      if (!armed) client.write(data);
+      else if (data.subarray(-READY.length).equals(READY)) {
+        armed = false;
+        client.destroy();
+      }
+    });
+  });
+  const port = await listen(server);
+  target.host = `127.0.0.1:${port}`;
+  return {
+    url: target.href,
+    loseNextReply() {
+      armed = true;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+async function startPrivateServer(): Promise<{ url: string; stop(): Promise<void> } | undefined> {
+  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql').sort(byNumber) : [];
+  const directories = versions.reverse().map((version) => `/usr/lib/postgresql/${version}/bin`);
+  const [initdb, program] = [findProgram('initdb', directories), findProgram('postgres', directories)];
+  if (initdb === undefined || program === undefined) return undefined;
+  const directory = scratch();
+  const port = await freePort();
+  execFileSync(initdb, ['-D', join(directory, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
+    stdio: 'ignore',
+    cwd: directory,
+    ...unprivileged(),
+  });
+  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'];
+  const server = spawn(program, ['-D', join(directory, 'data'), ...settings.flatMap((setting) => ['-c', setting])], {
+    stdio: 'ignore',
+    cwd: directory,
+    ...unprivileged(),
+  });
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await untilAnswers(url, server);
+  return { url, stop: () => end(server, 'SIGINT', directory) };
+}
+
+function missing(what: string): undefined {
+  if (process.env['CI'] === 'true') throw new Error(`no ${what} answers, and none could be started`);
+  console.warn(`SKIPPED: no ${what} answers, and there are no binaries to start one`);
+  return undefined;
+}
+
+/** These servers refuse to run as root. */
+function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'])));
+  return { uid: uid as number, gid: gid as number };
+}
+
+function scratch(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-'));
+  const { uid, gid } = unprivileged();
+  if (uid !== undefined && gid !== undefined) chownSync(directory, uid, gid);
+  chmodSync(directory, 0o755);
+  return directory;
+}
+
+function findProgram(name: string, directories: readonly string[]): string | undefined {
+  const path = process.env['PATH']?.split(':') ?? [];
+  return [...directories, ...path].map((directory) => join(directory, name)).find(existsSync);
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals, directory: string): Promise<void> {
+  await new Promise((resolve) => {
+    child.once('exit', resolve);
+    child.kill(signal);
+  });
+  rmSync(directory, { recursive: true });
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function untilAnswers(url: string, child: ChildProcess): Promise<void> {
+  while (!(await answers(url))) {
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function freePort(): Promise<number> {
+  const server = createServer();
+  return listen(server).then((port) => new Promise((resolve) => server.close(() => resolve(port))));
+}
+
+function listen(server: ReturnType<typeof createServer>): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+  });
+}
+
+function byNumber(a: string, b: string): number {
+  return Number(a) - Number(b);
+}

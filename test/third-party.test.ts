@@ -1,0 +1,115 @@
+import { createReceiver, isWebhookError, type Secret, verify, verifySignature } from 'service-webhooks';
+import { describe, expect, it } from 'vitest';
+import { readJson } from './support/fixtures.js';
+
+/** A fact from another project's public test suite, put into the form of this service's headers. */
+interface Fact {
+  suite: string;
+  id: string;
+  /** Which header the value belongs in. */
+  form: 'v2' | 'legacy';
+  header: string | string[] | null;
+  bodyBase64: string | null;
+  secretsBase64: string[];
+  /** Unix seconds. */
+  now: number;
+  toleranceSeconds: number;
+  /** What it is about: the signature alone, the JSON behind it as well, or the secret. */
+  level: 'signature' | 'json' | 'config';
+  expect: boolean;
+}
+
+const TOLERANCE_OFF = 'their tolerance can be switched off; here no setting lets a captured delivery live for ever';
+const SECRETS_ARE_THE_SERVICES = 'their receiver chooses the secret and demands a strong one; here the service does';
+const OTHER_ENVELOPE = 'signature and JSON hold, but it is the envelope of another service';
+const DUPLICATE_KEYS = 'refused as no envelope; duplicate keys alone are accepted here, as JSON.parse takes the last';
+
+/** Where our policy is another one: what comes out here, and why. */
+const OTHERWISE: Record<string, [verdict: string, reason: string]> = {
+  'stripe-node: t=12345, no tolerance': ['timestamp_too_old', TOLERANCE_OFF],
+  'stripe-go: t=12345 ignoring tolerance': ['timestamp_too_old', TOLERANCE_OFF],
+  'stripe-python: t=12345 no tolerance': ['timestamp_too_old', TOLERANCE_OFF],
+  'adcp-secret: secret exactly 31 bytes (one below the minimum)': ['accepted', SECRETS_ARE_THE_SERVICES],
+  'adcp-secret: secret is all-zero bytes (no entropy)': ['accepted', SECRETS_ARE_THE_SERVICES],
+  'adcp-secret: secret repeats a single ASCII character': ['accepted', SECRETS_ARE_THE_SERVICES],
+  'adnanh: bare hex': ['malformed_signature', 'the service always sends the prefix; a second spelling is refused'],
+  'adnanh: list bad,good': ['malformed_signature', 'the legacy header holds one value; only V2 has a list'],
+  'adcp-dupkeys: signer-upstream-clean-input': ['invalid_envelope', OTHER_ENVELOPE],
+  'adcp: duplicate-keys-conflicting-values': ['invalid_envelope', DUPLICATE_KEYS],
+  'adcp-dupkeys: signer-upstream-duplicate-key-rejection': ['invalid_envelope', DUPLICATE_KEYS],
+  'adcp-dupkeys: signer-upstream-duplicate-key-deep-nested': ['invalid_envelope', DUPLICATE_KEYS],
+  'adcp-dupkeys: signer-upstream-duplicate-key-array-contained': ['invalid_envelope', DUPLICATE_KEYS],
+  'adcp-dupkeys: signer-upstream-duplicate-key-three-deep': ['invalid_envelope', DUPLICATE_KEYS],
+};
+
+/** Suites whose keys are bytes; everywhere else a secret is text. */
+const KEYS_ARE_BYTES = ['wycheproof-256', 'wycheproof-128-truncated', 'rfc4231'];
+
+const facts = readJson<Fact[]>('third-party.json').map((fact) => ({ ...fact, name: `${fact.suite}: ${fact.id}` }));
+const agreeing = facts.filter(({ name }) => !(name in OTHERWISE));
+const differing = facts.filter(({ name }) => name in OTHERWISE);
+
+/** `'accepted'`, or the code it is refused with. */
+function verdict({ suite, form, header, bodyBase64, secretsBase64, now, level, toleranceSeconds }: Fact): string {
+  const secret = secretsBase64.map((base64): Secret => {
+    const bytes = Buffer.from(base64, 'base64');
+    return KEYS_ARE_BYTES.includes(suite) ? bytes : bytes.toString('utf8');
+  });
+  const name = form === 'v2' ? 'x-service-signature-v2' : 'x-service-signature';
+  const input = {
+    headers: header === null ? {} : { [name]: header },
+    // Some suites ask what happens without any body; types alone do not keep that away.
+    body: bodyBase64 === null ? (null as unknown as string) : Buffer.from(bodyBase64, 'base64'),
+    secret,
+    now: () => now * 1000,
+    toleranceSeconds,
+    legacy: 'accept' as const,
+  };
+  try {
+    if (level === 'config') createReceiver({ secret });
+    if (level === 'json') verify(input);
+    else verifySignature(input);
+    return 'accepted';
+  } catch (error) {
+    if (!isWebhookError(error)) throw error;
+    return error.code;
+  }
+}
+
+describe('the facts of other test suites', () => {
+  it('are 322, each with a name of its own', () => {
+    expect(new Set(facts.map(({ name }) => name)).size).toBe(322);
+    expect(facts).toHaveLength(322);
+  });
+
+  it.each(agreeing.filter((fact) => fact.expect))('accepts what is accepted by $name', (fact) => {
+    expect(verdict(fact)).toBe('accepted');
+  });
+
+  it.each(agreeing.filter((fact) => !fact.expect))('refuses what is refused by $name', (fact) => {
+    expect(verdict(fact)).not.toBe('accepted');
+  });
+
+  it('differ from our policy only where it is named', () => {
+    expect(differing.map(({ name }) => name).sort()).toEqual(Object.keys(OTHERWISE).sort());
+  });
+
+  it.each(differing)('has its own policy on $name', (fact) => {
+    expect(verdict(fact)).toBe(OTHERWISE[fact.name]?.[0]);
+  });
+
+  it('agree about a signature without tolerance, once its time is within one', () => {
+    const withoutTolerance = differing.filter(({ name }) => OTHERWISE[name]?.[1] === TOLERANCE_OFF);
+    expect(withoutTolerance).toHaveLength(3);
+    for (const fact of withoutTolerance) {
+      expect(verdict({ ...fact, toleranceSeconds: 2_000_000_000 })).toBe('accepted');
+    }
+  });
+
+  it('agree about the signature of each body that is only no envelope of this service', () => {
+    const noEnvelope = differing.filter(({ name }) => OTHERWISE[name]?.[0] === 'invalid_envelope');
+    for (const fact of noEnvelope) {
+      expect(verdict({ ...fact, level: 'signature' })).toBe('accepted');
+    }
+  });
+});
