@@ -10,16 +10,10 @@ import { readSignature, type Signature, type SignaturePolicy } from './signature
  *   {@link readSignature} throws
  */
 export function admit({ method, headers }: WebhookRequest, policy: SignaturePolicy, maxBodyBytes: number): Signature {
-  if (method !== 'POST') {
-    throw new WebhookError('method_not_allowed', 'Does a redirect make it a GET?');
-  }
-  const encoding = String(header(headers, 'content-encoding') ?? 'identity').toLowerCase();
-  if (encoding !== 'identity' && encoding !== '') {
+  if (method !== 'POST') throw new WebhookError('method_not_allowed', 'Does a redirect make it a GET?');
+  if (!/^(identity)?$/i.test(String(header(headers, 'content-encoding') ?? ''))) {
     throw new WebhookError('unsupported_content_encoding', 'Does a proxy compress it?');
   }
-  const declared = header(headers, 'content-length');
-  if (typeof declared === 'string' && /^\d+$/.test(declared) && Number(declared) > maxBodyBytes) {
-    throw bodyTooLarge(maxBodyBytes);
-  }
+  if (Number(header(headers, 'content-length')) > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
   return readSignature(headers, policy);
 }

@@ -3,7 +3,7 @@ import { MAX_TIMER_MS, unref, within } from './deadline.js';
 import { WebhookError } from './errors.js';
 import { fingerprint, randomToken } from './hmac.js';
 import type { Answer, Notice } from './outcome.js';
-import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore, Mutation } from './stores/contract.js';
+import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore } from './stores/contract.js';
 import { memoryStore } from './stores/memory.js';
 import type { Delivery } from './verify.js';
 
@@ -34,14 +34,12 @@ export interface DedupeOptions {
   onStoreError?: 'refuse' | 'process' | undefined;
 }
 
-/** A delivery that is ours to handle. Exactly one of the last three ends it; none of them rejects. */
+/** A delivery that is ours to handle. */
 export interface Claim {
   readonly attempt: number;
   readonly fence: number;
-  complete(): Promise<void>;
-  release(): Promise<void>;
-  /** No longer kept alive: the lease decides. */
-  abandon(): void;
+  /** Done, given back, or left to the lease. Once; never rejects. */
+  end(how: 'complete' | 'release' | 'abandon'): Promise<void>;
 }
 
 /** Claims a delivery. Rejects with `store_unavailable`, at the latest after `remaining()` milliseconds or 4 s. */
@@ -125,9 +123,9 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
 
   function own(delivery: Delivery, owner: DedupeStore, ref: ClaimRef, attempt: number): Claim {
     /** Undefined where the store failed. */
-    const change = async (operation: 'extend' | 'complete' | 'release', call: () => Promise<Mutation>) => {
+    const change = async (operation: 'extend' | 'complete' | 'release') => {
       try {
-        const result = await within(STORE_TIMEOUT_MS, call);
+        const result = await within(STORE_TIMEOUT_MS, () => owner[operation](ref, { leaseMs, retainMs }));
         if (result === 'lost') notify({ kind: 'lease_lost', delivery });
         return result;
       } catch (error) {
@@ -138,32 +136,26 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
     let beats = MAX_RUN_MS / beatMs;
     const heartbeat = setInterval(async () => {
       beats -= 1;
-      if (beats < 0 || (await change('extend', () => owner.extend(ref, { leaseMs }))) === 'lost') abandon();
+      if (beats < 0 || (await change('extend')) === 'lost') clearInterval(heartbeat);
     }, beatMs);
     unref(heartbeat);
-    const abandon = () => clearInterval(heartbeat);
     // The work is done and is acknowledged whatever becomes of its record, so nobody waits for the later tries.
     const complete = async ([delay, ...later]: readonly number[]): Promise<void> => {
-      const result = await change('complete', () => owner.complete(ref, { retainMs }));
-      if (!result && delay) unref(setTimeout(complete, delay, later));
+      if (!(await change('complete')) && delay) unref(setTimeout(complete, delay, later));
     };
     return {
       attempt,
       fence: ref.fence,
-      abandon,
-      async complete() {
-        abandon();
-        await complete(COMPLETE_AGAIN_AFTER_MS);
-      },
-      async release() {
-        abandon();
-        await change('release', () => owner.release(ref));
+      async end(how) {
+        clearInterval(heartbeat);
+        if (how === 'complete') await complete(COMPLETE_AGAIN_AFTER_MS);
+        if (how === 'release') await change('release');
       },
     };
   }
 }
 
-const UNGUARDED: Claim = { attempt: 1, fence: 0, async complete() {}, async release() {}, abandon() {} };
+const UNGUARDED: Claim = { attempt: 1, fence: 0, async end() {} };
 
 /** Twice at the most, with the same token, so that a claim whose reply was lost is found to be ours. */
 async function claim(store: DedupeStore, request: ClaimRequest, remaining: () => number): Promise<ClaimResult> {
@@ -200,7 +192,7 @@ async function storable(id: string): Promise<string> {
 
 /** One value of visible ASCII, up to 255 characters, without its quotes; of another form it is as good as none. */
 function readIdempotencyKey({ unsigned }: Delivery): string | undefined {
-  return /^(?=.{1,255}$)"?([!#-~]+)"?$/.exec(unsigned.idempotencyKey ?? '')?.[1];
+  return /^"?([!#-~]{1,255})"?$/.exec(unsigned.idempotencyKey ?? '')?.[1];
 }
 
 /** node:cluster, PM2 or Lambda: a store of one process does not see what the others handle. */

@@ -41,7 +41,7 @@ async function run(handler: Handler, context: HandlerContext, claim: Claim): Pro
 
 /** The work is done: 2xx, whatever becomes of its record. */
 export async function succeed(delivery: Delivery, claim: Claim, status: number): Promise<Conclusion> {
-  await claim.complete();
+  await claim.end('complete');
   return { kind: 'handled', delivery, attempt: claim.attempt, fence: claim.fence, status };
 }
 
@@ -49,10 +49,10 @@ export async function succeed(delivery: Delivery, claim: Claim, status: number):
 export async function fail(delivery: Delivery, claim: Claim, thrown: unknown): Promise<Conclusion> {
   const error = isWebhookError(thrown) ? thrown : undefined;
   if (error?.code === 'permanent_failure') {
-    await claim.complete();
+    await claim.end('complete');
     return { kind: 'rejected', delivery, error };
   }
-  await claim.release();
+  await claim.end('release');
   // From an inbox: another attempt holds the event in a transaction that is still open.
   if (error?.code === 'delivery_in_progress') return { kind: 'in_progress', delivery, retryAfterMs: 1_000, error };
   return { kind: 'failed', delivery, error: handlerFailed(thrown) };

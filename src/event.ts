@@ -71,7 +71,7 @@ export type UnknownEvent = Envelope;
 /** Any event. Narrow it with {@link isEvent} or {@link isKnownEvent}. */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
-const ISO_8601 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
  * Whether a value is an envelope, field by field (specification, section 6.1). `data` is only required to be an

@@ -20,7 +20,7 @@ const utf8 = new TextEncoder();
 export const hasSyncCrypto: boolean = node !== undefined;
 
 /** HMAC-SHA256 of `prefix` followed by `body`, through node:crypto. */
-export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): Uint8Array {
+export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): Buffer {
   if (node === undefined) {
     throw new WebhookError('sync_crypto_unavailable', 'Use verifyAsync.');
   }

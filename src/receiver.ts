@@ -91,7 +91,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       deadline.clear();
       if (ended === 'ok') return succeed(delivery, claimed, 200);
       if (ended === 'failed') return fail(delivery, claimed, error);
-      claimed.abandon();
+      await claimed.end('abandon');
       return { kind: 'failed', delivery, error: handlerFailed(error, 'the connection closed first') };
     };
     let settled: Promise<WebhookResponse> | undefined;

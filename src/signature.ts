@@ -175,7 +175,7 @@ export function sign(input: SignInput): Record<string, string> {
   const body = exactBytes(input.body);
   const headers: Record<string, string> = {};
   const [key] = toKeys(input.secret) as [HmacKey];
-  const mac = (prefix: string) => encodeHex(hmacSync(key, prefix, body));
+  const mac = (prefix: string) => hmacSync(key, prefix, body).toString('hex');
   if (scheme !== 'legacy') headers[v2] = `t=${t},v1=${mac(`${t}.`)}`;
   if (scheme !== 'v2') headers[legacy] = `sha256=${mac('')}`;
   return headers;
@@ -204,10 +204,6 @@ function decodeHex(hex: string): Uint8Array {
     bytes[i >> 1] = (bytes[i >> 1] as number) * 16 + (code < 0x3a ? code - 0x30 : code - 0x57);
   }
   return bytes;
-}
-
-function encodeHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function malformed(found: string): WebhookError {
