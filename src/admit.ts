@@ -1,6 +1,6 @@
 import { bodyTooLarge } from './body.js';
 import { WebhookError } from './errors.js';
-import { header, type WebhookRequest } from './http.js';
+import { type HeaderSource, header } from './http.js';
 import { readSignature, type Signature, type SignaturePolicy } from './signature.js';
 
 /**
@@ -9,7 +9,7 @@ import { readSignature, type Signature, type SignaturePolicy } from './signature
  * @throws WebhookError `method_not_allowed`, `unsupported_content_encoding`, `body_too_large`, and what
  *   {@link readSignature} throws
  */
-export function admit({ method, headers }: WebhookRequest, policy: SignaturePolicy, maxBodyBytes: number): Signature {
+export function admit(method: string, headers: HeaderSource, policy: SignaturePolicy, maxBodyBytes: number): Signature {
   if (method !== 'POST') throw new WebhookError('method_not_allowed', 'Does a redirect make it a GET?');
   if (!/^(identity)?$/i.test(String(header(headers, 'content-encoding') ?? ''))) {
     throw new WebhookError('unsupported_content_encoding', 'Does a proxy compress it?');

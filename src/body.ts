@@ -17,7 +17,18 @@ export interface Body {
   drain(): void;
 }
 
-type Stream = AsyncIterable<unknown> & { locked?: boolean; readableDidRead?: boolean };
+/** A Fetch stream, a Node stream, or any other async iterable. */
+type Stream = AsyncIterable<unknown> & {
+  locked?: boolean;
+  readableDidRead?: boolean;
+  getReader?(): { read(): Promise<{ done?: boolean; value?: unknown }>; cancel(): Promise<void> };
+  destroy?(): void;
+};
+
+interface Chunks {
+  next(): Promise<{ done?: boolean | undefined; value?: unknown }>;
+  return?(): unknown;
+}
 
 const DRAIN_BYTES = 1024 * 1024;
 const DRAIN_MS = 2_000;
@@ -38,11 +49,11 @@ function takeBytes(source: unknown, rawBodyFix: string | undefined, maxBytes: nu
 
 function openStream(stream: Stream): Body {
   const used = stream.locked || stream.readableDidRead;
-  let iterator: AsyncIterator<unknown> | undefined;
+  let iterator: Chunks | undefined;
   let sink: (chunk: unknown) => void;
   let running: Promise<void> | undefined;
   const pump = async () => {
-    iterator ??= stream[Symbol.asyncIterator]();
+    iterator ??= iterate(stream);
     for (;;) {
       const { done, value } = await iterator.next();
       if (done) return;
@@ -62,38 +73,55 @@ function openStream(stream: Stream): Body {
       new Promise((resolve, reject) => {
         const chunks: Uint8Array[] = [];
         let size = 0;
-        const settle = (error?: unknown) => {
+        const finish = () => {
           clearTimeout(timer);
           signal?.removeEventListener('abort', gone);
-          if (error === undefined) resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : concat(chunks));
-          else reject(isWebhookError(error) ? error : stopped('body_incomplete'));
         };
-        const gone = () => settle(stopped('body_incomplete'));
-        const timer = setTimeout(() => settle(stopped('body_timeout')), timeoutMs);
+        const fail = (error: unknown) => {
+          finish();
+          reject(isWebhookError(error) ? error : stopped('body_incomplete'));
+        };
+        const gone = () => fail(undefined);
+        const timer = setTimeout(() => fail(stopped('body_timeout')), timeoutMs);
         signal?.addEventListener('abort', gone);
         if (signal?.aborted) return gone();
-        if (used) return settle(alreadyRead(rawBodyFix));
+        if (used) return fail(alreadyRead(rawBodyFix));
         flow((chunk) => {
           // A stream with an encoding set yields text: what was not UTF-8 in it is already lost.
           if (!(chunk instanceof Uint8Array)) throw alreadyRead(rawBodyFix);
           size += chunk.length;
           if (size > maxBytes) throw bodyTooLarge(maxBytes);
           chunks.push(chunk);
-        }).then(() => settle(), settle);
+        }).then(() => {
+          finish();
+          resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : concat(chunks));
+        }, fail);
       }),
     drain() {
       let left = DRAIN_BYTES;
-      const timer = setTimeout(() => iterator?.return?.().catch(() => {}), DRAIN_MS);
+      const timer = setTimeout(async () => {
+        try {
+          stream.destroy?.(); // Node's own iterator would wait for the chunk that does not come
+          await iterator?.return?.();
+        } catch {}
+      }, DRAIN_MS);
       unref(timer);
       flow((chunk) => {
         left -= (chunk as Uint8Array).length;
-        if (left < 0) throw left; // the answer is on its way; the timer ends the connection
+        if (!(left >= 0)) throw left; // the answer is on its way; the timer ends the connection
       }).then(
         () => clearTimeout(timer),
         () => {},
       );
     },
   };
+}
+
+/** A reader can be cancelled while a read is pending, the stream's own iterator cannot. */
+function iterate(stream: Stream): Chunks {
+  const reader = stream.getReader?.();
+  if (reader === undefined) return stream[Symbol.asyncIterator]();
+  return { next: () => reader.read(), return: () => reader.cancel() };
 }
 
 function stopped(code: 'body_incomplete' | 'body_timeout'): WebhookError {

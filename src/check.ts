@@ -17,7 +17,8 @@ export function integers<Name extends string>(
 ): { [N in Name]: number } {
   const values: { [N in Name]: number } = { ...defaults };
   for (const name in defaults) {
-    values[name] = (options as typeof values)[name] ?? defaults[name];
+    const value = (options as Partial<typeof values>)[name];
+    if (value !== undefined) values[name] = value;
     checkPositiveInteger(name, values[name]);
   }
   return values;

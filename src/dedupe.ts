@@ -56,12 +56,13 @@ const COMPLETE_AGAIN_AFTER_MS = [1_000, 5_000, 20_000, 60_000];
 /** @throws WebhookError `invalid_option` */
 export function createDedupe(options: DedupeOptions | false | undefined, notify: (notice: Notice) => void): Dedupe {
   if (options === false) return async () => UNGUARDED;
-  const settings: DedupeOptions = options ?? { store: memoryStore() };
+  const settings: DedupeOptions = options === undefined ? { store: memoryStore() } : options;
+  check(typeof settings === 'object' && settings !== null, 'dedupe must be an object or false');
   const { store, name = 'default', key = 'event-id', onStoreError = 'refuse' } = settings;
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
     check(typeof store?.[method] === 'function', `dedupe.store has no ${method}()`);
   }
-  check(/^[!-9;-~]{1,64}$/.test(name), 'name must be visible ASCII, no colon');
+  check(typeof name === 'string' && /^[!-9;-~]{1,64}$/.test(name), 'name must be visible ASCII, no colon');
   if (typeof key !== 'function') checkChoice('key', key, ['event-id', 'idempotency-key']);
   const { leaseMs, retainMs } = integers(settings, { leaseMs: 25_000, retainMs: 72 * HOUR });
   check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
@@ -81,9 +82,11 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
       retainMs,
     };
     try {
-      await within(remaining(), initialised);
+      ready ??= within(Math.min(STORE_TIMEOUT_MS, remaining()), () => store.init?.());
+      await ready;
       return toAnswer(delivery, store, request, await claim(store, request, remaining));
     } catch (cause) {
+      ready = undefined;
       notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
       if (onStoreError === 'refuse') {
         throw new WebhookError('store_unavailable', 'Look at the cause. The sender tries again.', undefined, { cause });
@@ -92,16 +95,6 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
       return toAnswer(delivery, fallback, request, await fallback.claim(request));
     }
   };
-
-  async function initialised(): Promise<void> {
-    try {
-      ready ??= store.init?.();
-      await ready;
-    } catch (error) {
-      ready = undefined;
-      throw error;
-    }
-  }
 
   function keyOf(delivery: Delivery, header: string | undefined): string {
     if (typeof key === 'function') return key(delivery);
@@ -126,12 +119,14 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
     const change = async (operation: 'extend' | 'complete' | 'release') => {
       try {
         const result = await within(STORE_TIMEOUT_MS, () => owner[operation](ref, { leaseMs, retainMs }));
-        if (result === 'lost') notify({ kind: 'lease_lost', delivery });
+        // A renewal that the end has overtaken is no loss.
+        if (result === 'lost' && !(ended && operation === 'extend')) notify({ kind: 'lease_lost', delivery });
         return result;
       } catch (error) {
         return notify({ kind: 'store_error', delivery, operation, error });
       }
     };
+    let ended = false;
     const beatMs = Math.min(leaseMs / 3, MAX_TIMER_MS);
     let beats = MAX_RUN_MS / beatMs;
     const heartbeat = setInterval(async () => {
@@ -147,6 +142,7 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
       attempt,
       fence: ref.fence,
       async end(how) {
+        ended = true;
         clearInterval(heartbeat);
         if (how === 'complete') await complete(COMPLETE_AGAIN_AFTER_MS);
         if (how === 'release') await change('release');
@@ -171,23 +167,24 @@ async function claim(store: DedupeStore, request: ClaimRequest, remaining: () =>
   } catch (error) {
     // It may have been applied all the same, now or when the store comes back: then the sender's next attempt would
     // meet the claim of somebody who has given up.
-    const free = () => store.release({ ...request, fence: 0 });
-    Promise.allSettled(calls)
-      .then(free)
-      .catch(() => {});
+    const free = () => within(STORE_TIMEOUT_MS, () => store.release({ ...request, fence: 0 })).catch(() => {});
+    for (const call of calls) Promise.resolve(call).then(free, free);
     throw error;
   }
 }
 
 function checkResult(result: ClaimResult): ClaimResult {
-  if (['acquired', 'in_progress', 'completed'].includes(result?.status) && Number.isFinite(result.fence)) return result;
+  const { status, fence } = result;
+  const rest = { acquired: 'attempt', in_progress: 'retryAfterMs', completed: 'fence' }[status] as 'fence';
+  if (Number.isFinite(fence) && Number.isFinite(result[rest])) return result;
   throw new TypeError('no ClaimResult');
 }
 
 /** Any id works on every store: what is long or holds more than visible ASCII is hashed. */
 async function storable(id: string): Promise<string> {
   check(typeof id === 'string' && id !== '', 'key() must return text');
-  return /^[!-~]{1,120}$/.test(id) ? id : `sha256:${await fingerprint(id)}`;
+  // As JSON, which keeps apart what UTF-8 has no bytes for.
+  return /^[!-~]{1,120}$/.test(id) ? id : `sha256:${await fingerprint(JSON.stringify(id))}`;
 }
 
 /** One value of visible ASCII, up to 255 characters, without its quotes; of another form it is as good as none. */

@@ -19,24 +19,27 @@ export async function dispatch(
   deadline: Deadline,
   notify: (notice: Notice) => void,
 ): Promise<Answer> {
-  const work = run(handler, contextOf(delivery, claim, deadline), claim);
-  const conclusion = await Promise.race([work, deadline.passed()]);
+  const conclude = run(handler, contextOf(delivery, claim, deadline), claim);
+  const inTime = await Promise.race([conclude, deadline.passed()]);
   deadline.clear();
-  if (conclusion !== undefined) return conclusion;
-  work.then(({ kind, error }) => notify({ kind: 'late_result', delivery, result: kind, error }));
+  if (inTime !== undefined) return inTime();
+  conclude.then(async (late) => {
+    const { kind, error } = await late();
+    notify({ kind: 'late_result', delivery, result: kind, error });
+  });
   const hint = 'It goes on. For long work: queue it, return { status: 202 }.';
   return { kind: 'past_deadline', delivery, error: new WebhookError('handler_timeout', hint) };
 }
 
-async function run(handler: Handler, context: HandlerContext, claim: Claim): Promise<Conclusion> {
+/** To the moment when the handler ends; how to settle its claim then. */
+async function run(handler: Handler, context: HandlerContext, claim: Claim): Promise<() => Promise<Conclusion>> {
   const { delivery } = context;
-  let status: number;
   try {
-    status = statusOf(await handler(delivery.event, context));
+    const status = statusOf(await handler(delivery.event, context));
+    return () => succeed(delivery, claim, status);
   } catch (error) {
-    return fail(delivery, claim, error);
+    return () => fail(delivery, claim, error);
   }
-  return succeed(delivery, claim, status);
 }
 
 /** The work is done: 2xx, whatever becomes of its record. */

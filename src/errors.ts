@@ -130,8 +130,8 @@ export class PermanentError extends WebhookError {
  */
 export function isWebhookError(value: unknown): value is WebhookError {
   try {
-    return typeof value === 'object' && value !== null && (value as WebhookError)[BRAND] === true;
+    return (value as WebhookError)[BRAND] === true && typeof (value as WebhookError).code === 'string';
   } catch {
-    return false; // a Proxy or a getter that throws
+    return false; // null, undefined, or a getter that throws
   }
 }

@@ -32,20 +32,30 @@ export interface WebhookResponse {
   body: string;
 }
 
+/** Headers that can be read more than once; an iterator can be walked only once. */
+export function readHeaders(headers: HeaderSource): HeaderSource {
+  check(typeof headers === 'object' && headers !== null, HEADERS);
+  return Symbol.iterator in headers && !isFetchHeaders(headers) ? [...headers] : headers;
+}
+
 /**
- * The value of a header; a list where it came more than once: whoever joins or picks decides what that means.
- * `name` is lower-case, and so are the names in Node's own headers.
+ * The value of a header; a list where it came more than once, in whatever spelling: whoever joins or picks decides
+ * what that means. `name` is lower-case.
  */
 export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
-  check(typeof headers === 'object' && headers !== null, HEADERS);
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
-  let found = (headers as Record<string, string | readonly string[] | undefined>)[name] ?? undefined;
-  if (found !== undefined) return found;
-  for (const pair of Symbol.iterator in headers ? headers : Object.entries(headers)) {
-    check(Array.isArray(pair), HEADERS);
-    const [key, value] = pair;
-    if (key.length !== name.length || key.toLowerCase() !== name || value === undefined || value === null) continue;
+  let found: string | readonly string[] | undefined;
+  const add = (key: string, value: string | readonly string[] | undefined) => {
+    if (key.length !== name.length || key.toLowerCase() !== name || value === undefined || value === null) return;
     found = found === undefined ? value : [found, value].flat();
+  };
+  if (Array.isArray(headers)) {
+    for (const pair of headers) {
+      check(Array.isArray(pair), HEADERS);
+      add(String(pair[0]), pair[1]);
+    }
+  } else {
+    for (const key in headers) add(key, (headers as Record<string, string>)[key]);
   }
   return found;
 }

@@ -66,9 +66,9 @@ export interface Settings {
 
 /** @throws WebhookError `invalid_secret`, `invalid_option`: whatever is wrong is wrong before the first delivery */
 export function readOptions(options: ReceiverOptions): Settings {
+  const policy = signaturePolicy(options);
   const { observe } = options;
   checkFunction('observe', observe);
-  const policy = signaturePolicy(options);
   const notify = (outcome: Outcome) => tell(observe, outcome);
   return {
     policy,
@@ -105,7 +105,7 @@ function keySource(secret: ReceiverOptions['secret'], { names }: SignaturePolicy
 }
 
 function handlerTable(on: Handlers = {}): Settings['handlerFor'] {
-  check(typeof on === 'object' && on !== null, 'on must be an object');
+  check(typeof on === 'object' && on !== null && !(Symbol.iterator in on), 'on must be an object');
   const handlers = new Map<string, Handler | undefined>();
   for (const [type, handler] of Object.entries(on)) {
     check(type === '*' || WEBHOOK_EVENT_TYPES.includes(type as EventType), `on['${type}'] is no event type`);

@@ -6,7 +6,7 @@ import { contextOf, dispatch, fail, handlerFailed, succeed } from './dispatch.js
 import { isWebhookError } from './errors.js';
 import { PAYLOAD_VERSION } from './event.js';
 import { hasSyncCrypto } from './hmac.js';
-import type { WebhookRequest, WebhookResponse } from './http.js';
+import { readHeaders, type WebhookRequest, type WebhookResponse } from './http.js';
 import { type HandlerContext, type ReceiverOptions, readOptions } from './options.js';
 import { type Answer, toResponse } from './outcome.js';
 import { type Delivery, matchingSecret, matchingSecretAsync, toDelivery } from './verify.js';
@@ -69,17 +69,22 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** Up to a delivery that holds, then on to `next`. Whatever is thrown on the way is an answer. */
   async function accept<T>(request: WebhookRequest, next: Next<T>): Promise<T | Answer> {
     const deadline = createDeadline(deadlineMs);
-    const body = openBody(request?.body);
+    let drain = () => {};
     try {
-      const signature = admit(request, policy, maxBodyBytes);
+      const body = openBody(request.body);
+      drain = body.drain;
+      const headers = readHeaders(request.headers);
+      const signature = admit(request.method, headers, policy, maxBodyBytes);
       const bytes = await body.read(request, maxBodyBytes, Math.min(BODY_TIMEOUT_MS, deadline.remaining()));
-      const keys = await keysFor(request.headers, deadline.remaining);
+      const keys = await keysFor(headers, deadline.remaining);
       const secretIndex = await match(keys, signature, bytes);
-      const delivery = toDelivery(request.headers, bytes, signature, secretIndex, policy);
-      if (delivery.event.version !== PAYLOAD_VERSION) notify({ kind: 'unknown_version', delivery });
-      return await next(delivery, deadline);
+      const delivery = toDelivery(headers, bytes, signature, secretIndex, policy);
+      const { version } = delivery.event;
+      const result = await next(delivery, deadline);
+      if (version !== PAYLOAD_VERSION) notify({ kind: 'unknown_version', delivery });
+      return result;
     } catch (thrown) {
-      body.drain();
+      drain();
       const error = isWebhookError(thrown) ? thrown : handlerFailed(thrown, 'outside the handler');
       return { kind: error.status < 500 ? 'rejected' : 'failed', error };
     }
@@ -104,8 +109,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   function respond(answer: Answer): WebhookResponse {
+    const response = toResponse(answer); // before an observer has its hands on it
     notify(answer);
-    return toResponse(answer);
+    return response;
   }
 
   return Object.assign(receive, { begin });

@@ -16,7 +16,7 @@ const MAX_PREPARED = 100;
 export function toKeys(secrets: Secret | readonly Secret[]): HmacKey[] {
   const list = Array.isArray(secrets) ? (secrets as readonly Secret[]) : [secrets as Secret];
   if (list.length === 0) throw invalidSecret('none');
-  return list.map(toKey);
+  return Array.from(list, toKey); // unlike map, it does not pass over holes
 }
 
 function toKey(secret: Secret): HmacKey {

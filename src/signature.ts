@@ -183,7 +183,7 @@ export function sign(input: SignInput): Record<string, string> {
 
 function headerNames(prefix?: string): HeaderNames {
   if (prefix === undefined) return DEFAULT_NAMES;
-  check(/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(prefix), 'headerPrefix must be like x-service');
+  check(typeof prefix === 'string' && /^[a-z0-9]+(-[a-z0-9]+)*$/i.test(prefix), 'headerPrefix must be like x-service');
   return namesUnder(prefix.toLowerCase());
 }
 

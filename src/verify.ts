@@ -1,7 +1,7 @@
 import { WebhookError } from './errors.js';
 import { parseEvent, type WebhookEvent } from './event.js';
 import { equalMacs, type HmacKey, hmacAsync, hmacSync } from './hmac.js';
-import { exactBytes, type HeaderSource, header } from './http.js';
+import { exactBytes, type HeaderSource, header, readHeaders } from './http.js';
 import { type Secret, toKeys } from './secret.js';
 import {
   checkLegacyAge,
@@ -58,8 +58,8 @@ export interface VerifiedSignature {
  * if (isEvent(event, 'generation.completed')) await download(event.data.downloadUrl);
  */
 export function verify(input: VerifyInput): Delivery {
-  const { policy, keys, signature, body } = read(input);
-  return toDelivery(input.headers, body, signature, matchingSecret(keys, signature, body), policy);
+  const { policy, keys, headers, signature, body } = read(input);
+  return toDelivery(headers, body, signature, matchingSecret(keys, signature, body), policy);
 }
 
 /**
@@ -70,8 +70,8 @@ export function verify(input: VerifyInput): Delivery {
  * const { event } = await verifyAsync({ headers: request.headers, body: await request.arrayBuffer(), secret });
  */
 export async function verifyAsync(input: VerifyInput): Promise<Delivery> {
-  const { policy, keys, signature, body } = read(input);
-  return toDelivery(input.headers, body, signature, await matchingSecretAsync(keys, signature, body), policy);
+  const { policy, keys, headers, signature, body } = read(input);
+  return toDelivery(headers, body, signature, await matchingSecretAsync(keys, signature, body), policy);
 }
 
 /**
@@ -92,8 +92,9 @@ export function verifySignature(input: VerifyInput): VerifiedSignature {
 function read(input: VerifyInput) {
   const policy = signaturePolicy(input);
   const keys = toKeys(input.secret);
+  const headers = readHeaders(input.headers);
   const body = exactBytes(input.body);
-  return { policy, keys, body, signature: readSignature(input.headers, policy) };
+  return { policy, keys, headers, body, signature: readSignature(headers, policy) };
 }
 
 /** Index of the first key that made the signature. @throws WebhookError `signature_mismatch` */

@@ -1,0 +1,192 @@
+import { createHash, createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import * as onNode from '../src/index.js';
+import { aDelivery, aRequest, bodyOf, inShort, NOW, now, SECRET, verdict } from './support/deliveries.js';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** The library as it is where there is no node:crypto. */
+async function onTheWeb() {
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+  vi.resetModules();
+  return { ...(await import('../src/index.js')), ...(await import('../src/hmac.js')) };
+}
+
+afterEach(() => {
+  vi.resetModules();
+});
+
+describe('HMAC-SHA256', () => {
+  // RFC 4231, cases 1 to 4 and 6, 7: short and long keys and data.
+  const VECTORS: [key: string, data: string, mac: string][] = [
+    ['0b'.repeat(20), '4869205468657265', 'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7'],
+    [
+      '4a656665',
+      '7768617420646f2079612077616e7420666f72206e6f7468696e673f',
+      '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    ],
+    ['aa'.repeat(20), 'dd'.repeat(50), '773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe'],
+    [
+      '0102030405060708090a0b0c0d0e0f10111213141516171819',
+      'cd'.repeat(50),
+      '82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b',
+    ],
+    [
+      'aa'.repeat(131),
+      Buffer.from('Test Using Larger Than Block-Size Key - Hash Key First').toString('hex'),
+      '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
+    ],
+    [
+      'aa'.repeat(131),
+      Buffer.from(
+        'This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before being used by the HMAC algorithm.',
+      ).toString('hex'),
+      '9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2',
+    ],
+  ];
+
+  it.each(VECTORS)('is right by RFC 4231, on both APIs: key %s', async (key, data, mac) => {
+    const { hmacSync, hmacAsync } = await import('../src/hmac.js');
+    const hmacKey = () => ({ bytes: new Uint8Array(Buffer.from(key, 'hex')) });
+    const body = new Uint8Array(Buffer.from(data, 'hex'));
+    expect(Buffer.from(hmacSync(hmacKey(), '', body)).toString('hex')).toBe(mac);
+    expect(Buffer.from(await hmacAsync(hmacKey(), '', body)).toString('hex')).toBe(mac);
+  });
+
+  it('covers the prefix and the body, in this order, and uses a key again', async () => {
+    const { hmacSync, hmacAsync } = await import('../src/hmac.js');
+    const key = { bytes: bytes(SECRET) };
+    const expected = createHmac('sha256', SECRET).update('12.body').digest();
+    for (let i = 0; i < 2; i++) {
+      expect(Buffer.from(hmacSync(key, '12.', bytes('body')))).toEqual(expected);
+      expect(Buffer.from(await hmacAsync(key, '12.', bytes('body')))).toEqual(expected);
+    }
+  });
+
+  it('is of the part of a buffer that the body is', async () => {
+    const { hmacSync, hmacAsync } = await import('../src/hmac.js');
+    const view = bytes('..body..').subarray(2, 6);
+    const expected = createHmac('sha256', SECRET).update('body').digest();
+    expect(Buffer.from(hmacSync({ bytes: bytes(SECRET) }, '', view))).toEqual(expected);
+    expect(Buffer.from(await hmacAsync({ bytes: bytes(SECRET) }, '', view))).toEqual(expected);
+  });
+});
+
+describe.each([
+  ['node:crypto', () => import('../src/hmac.js')],
+  ['WebCrypto', onTheWeb],
+])('on %s', (_, load) => {
+  it('two MACs are equal only where every byte is', async () => {
+    const { equalMacs } = await load();
+    const mac = new Uint8Array(createHash('sha256').update('x').digest());
+    expect(equalMacs(mac, new Uint8Array(mac))).toBe(true);
+    for (let bit = 0; bit < 256; bit++) {
+      const other = new Uint8Array(mac);
+      other[bit >> 3] = (other[bit >> 3] as number) ^ (1 << (bit & 7));
+      expect(equalMacs(mac, other)).toBe(false);
+    }
+  });
+
+  it('a fingerprint is the begin of SHA-256 in base64url', async () => {
+    const { fingerprint } = await load();
+    for (const text of ['', 'evt_1', 'Grüße 🎧', ...Array.from({ length: 50 }, (__, i) => `text ${i}`)]) {
+      const expected = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+      expect(await fingerprint(text)).toBe(expected);
+      expect(await fingerprint(bytes(text))).toBe(expected);
+    }
+    expect(await fingerprint(bytes('..evt_1..').subarray(2, 7))).toBe(await fingerprint('evt_1'));
+  });
+
+  it('a token is 16 random bytes in base64url', async () => {
+    const { randomToken } = await load();
+    const tokens = Array.from({ length: 200 }, () => randomToken());
+    expect(new Set(tokens).size).toBe(200);
+    for (const token of tokens) {
+      expect(token).toMatch(/^[A-Za-z0-9_-]{22}$/);
+      expect(Buffer.from(token, 'base64url')).toHaveLength(16);
+    }
+    expect(tokens.join('')).toMatch(/-/);
+    expect(tokens.join('')).toMatch(/_/);
+  });
+});
+
+describe('without node:crypto', () => {
+  it('what needs it says so, and says what to use instead', async () => {
+    const web = await onTheWeb();
+    expect(web.hasSyncCrypto).toBe(false);
+    const input = { ...aDelivery(), secret: SECRET, now };
+    for (const call of [
+      () => web.verify(input),
+      () => web.verifySignature(input),
+      () => web.sign({ body: bodyOf(), secret: SECRET }),
+    ]) {
+      expect(call).toThrow(
+        expect.objectContaining({ code: 'sync_crypto_unavailable', hint: expect.stringContaining('verifyAsync') }),
+      );
+    }
+  });
+
+  it('what headers and options decide is still told first', async () => {
+    const web = await onTheWeb();
+    expect(() => web.verify({ headers: {}, body: '', secret: SECRET })).toThrow(
+      expect.objectContaining({ code: 'missing_signature' }),
+    );
+    expect(() => web.verify({ headers: {}, body: '', secret: '' })).toThrow(
+      expect.objectContaining({ code: 'invalid_secret' }),
+    );
+  });
+
+  const wrong = 'whsec_wrong';
+  const inputs: [string, Partial<onNode.VerifyInput>][] = [
+    ['a good delivery', {}],
+    ['bytes for a body', { body: bytes(bodyOf()) }],
+    ['bytes for a secret', { secret: bytes(SECRET) }],
+    ['the second of two secrets', { secret: [wrong, SECRET] }],
+    ['a wrong secret', { secret: wrong }],
+    ['two wrong secrets', { secret: [wrong, wrong] }],
+    ['another body', { body: 'x' }],
+    ['no header', { headers: {} }],
+    ['a malformed header', { headers: { 'x-service-signature-v2': 't=1' } }],
+    ['a late one', { now: () => NOW + 301_000 }],
+    ['an early one', { now: () => NOW - 301_000 }],
+    ['a legacy one', aDelivery({ scheme: 'legacy' })],
+    ['a legacy one, accepted', { ...aDelivery({ scheme: 'legacy' }), legacy: 'accept' }],
+    ['a legacy one, accepted but old', { ...aDelivery({ scheme: 'legacy' }), legacy: 'accept', now: () => NOW + 2e7 }],
+    ['no UTF-8', aDelivery({ body: Uint8Array.of(0xff) })],
+    ['no JSON', aDelivery({ body: 'x' })],
+    ['no envelope', aDelivery({ body: '{}' })],
+    ['a parsed body', { body: {} as string }],
+    ['an empty secret', { secret: '' }],
+    ['a wrong option', { toleranceSeconds: 0 }],
+  ];
+
+  it.each(inputs)('verifyAsync says what verify says with it: %s', async (_, changes) => {
+    const input: onNode.VerifyInput = { ...aDelivery(), secret: SECRET, now, ...changes };
+    const expected = await verdict(() => onNode.verify(input));
+    const web = await onTheWeb();
+    expect(await verdict(() => web.verifyAsync(input))).toBe(expected);
+  });
+
+  it('a receiver works all the same', async () => {
+    const web = await onTheWeb();
+    const handler = vi.fn();
+    const receiver = web.createReceiver({ secret: [wrong, SECRET], now, on: { '*': handler } });
+    const request = aRequest({ headers: { 'idempotency-key': 'key-1' } });
+    expect(inShort(await receiver(request))).toBe('200 handled');
+    expect(inShort(await receiver(request))).toBe('200 duplicate');
+    expect(inShort(await receiver(aRequest({ secret: 'whsec_other' })))).toBe('401 signature_mismatch');
+    expect(handler.mock.calls[0]?.[1].delivery).toMatchObject({ scheme: 'v2', secretIndex: 1 });
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  it('is also where there is no process, as in a browser or a worker', async () => {
+    vi.stubGlobal('process', undefined);
+    vi.resetModules();
+    try {
+      const web = await import('../src/index.js');
+      expect((await web.verifyAsync({ ...aDelivery(), secret: SECRET, now })).scheme).toBe('v2');
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+});

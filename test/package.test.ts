@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import tsup from '../tsup.config.js';
+
+const file = (path: string) => new URL(`../${path}`, import.meta.url);
+const read = (path: string) => readFileSync(file(path), 'utf8');
+const manifest = JSON.parse(read('package.json'));
+const lock = JSON.parse(read('package-lock.json'));
+const entries = Object.entries<Record<'import' | 'require', { types: string; default: string }>>(
+  manifest.exports,
+).filter(([, target]) => typeof target !== 'string');
+
+describe('installing the package', () => {
+  it('brings no other package along', () => {
+    for (const kind of ['dependencies', 'optionalDependencies', 'bundleDependencies', 'bundledDependencies']) {
+      expect(manifest[kind] ?? {}, kind).toEqual({});
+    }
+  });
+
+  it('asks for no framework: each one is an optional peer', () => {
+    const required = Object.keys(manifest.peerDependencies).filter(
+      (name) => !manifest.peerDependenciesMeta[name].optional,
+    );
+    expect(required).toEqual([]);
+  });
+
+  it('runs nothing', () => {
+    for (const script of ['preinstall', 'install', 'postinstall', 'prepare']) {
+      expect(manifest.scripts).not.toHaveProperty(script);
+    }
+  });
+
+  it('is possible from the Node version on that the types are those of', () => {
+    expect(manifest.engines).toEqual({ node: '>=20.19.0' });
+    expect(manifest.devDependencies['@types/node']).toMatch(/^20\./);
+  });
+});
+
+describe('npm ci in a clone', () => {
+  const packages = Object.entries<{ hasInstallScript?: boolean; version: string }>(lock.packages);
+
+  it('compiles nothing: only esbuild has a script, which looks after its binary', () => {
+    const withScript = packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
+    expect(withScript.filter((path) => !/(^|\/)node_modules\/(esbuild|fsevents)$/.test(path))).toEqual([]);
+    expect(
+      packages.filter(([path]) => /\/(node-gyp|node-gyp-build|prebuild-install|node-pre-gyp)$/.test(path)),
+    ).toEqual([]);
+  });
+
+  it('has the very versions that were tested', () => {
+    const loose = Object.entries<string>(manifest.devDependencies).filter(
+      ([, range]) => !/^(npm:.+@)?\d+\.\d+\.\d+$/.test(range),
+    );
+    expect(loose).toEqual([]);
+    expect(lock.packages[''].devDependencies).toEqual(manifest.devDependencies);
+  });
+});
+
+describe('the entries of the package', () => {
+  it('are what is built', () => {
+    const { entry } = tsup as { entry: Record<string, string> };
+    const built = Object.keys(entry).map((name) => (name === 'index' ? '.' : `./${name}`));
+    expect(entries.map(([subpath]) => subpath).toSorted()).toEqual(built.toSorted());
+  });
+
+  it.each(entries)('%s gives types first, to import and to require', (subpath, target) => {
+    const dist = `./dist/${subpath === '.' ? 'index' : subpath.slice(2)}`;
+    // As text, since the order counts: the first condition that fits is taken.
+    expect(JSON.stringify(target)).toBe(
+      JSON.stringify({
+        import: { types: `${dist}.d.ts`, default: `${dist}.js` },
+        require: { types: `${dist}.d.cts`, default: `${dist}.cjs` },
+      }),
+    );
+  });
+
+  it('are also found by resolvers that know no exports, as far as the core goes', () => {
+    expect(manifest.main).toBe(manifest.exports['.'].require.default);
+    expect(manifest.types).toBe(manifest.exports['.'].require.types);
+  });
+
+  it('may be left out of a bundle where nothing of them is used', () => {
+    expect(manifest.sideEffects).toBe(false);
+  });
+});
+
+describe('the files of the package', () => {
+  it('are what is built and what is read, and each is there', () => {
+    const { files } = manifest as { files: string[] };
+    expect(files).toContain('dist');
+    expect(files.filter((path) => /^(src|adapters|test|scripts|demo|\.)/.test(path))).toEqual([]);
+    for (const path of [...files, 'LICENSE', 'README.md'].filter((path) => path !== 'dist')) {
+      expect(existsSync(file(path)), path).toBe(true);
+    }
+    expect(manifest.license).toBe('MIT');
+    expect(read('LICENSE')).toMatch(/^MIT License/);
+  });
+
+  it.each(['CONTRIBUTING.md', 'SECURITY.md'])('%s names files that there are', (page) => {
+    const paths = [...read(page).matchAll(/`([\w.-]*\/[\w./-]*|\w[\w.-]*\.(?:md|js|json|ts|mjs))`/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(paths.length).toBeGreaterThan(10);
+    expect(paths.filter((path) => !existsSync(file(path)))).toEqual([]);
+  });
+});
