@@ -1,6 +1,6 @@
 import { unref } from './deadline.js';
 import { isWebhookError, WebhookError } from './errors.js';
-import { concat, exactBytes, type WebhookRequest } from './http.js';
+import { bodyTaken, concat, exactBytes, type WebhookRequest } from './http.js';
 
 /** The body of one request: read once, or let go of politely. */
 export interface Body {
@@ -41,7 +41,7 @@ export function openBody(source: unknown): Body {
 }
 
 function takeBytes(source: unknown, rawBodyFix: string | undefined, maxBytes: number): Uint8Array {
-  if (source === undefined) throw alreadyRead(rawBodyFix);
+  if (source === undefined) throw bodyTaken('body_already_read', rawBodyFix);
   const bytes = exactBytes(source ?? '', rawBodyFix);
   if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
   return bytes;
@@ -85,10 +85,10 @@ function openStream(stream: Stream): Body {
         const timer = setTimeout(() => fail(stopped('body_timeout')), timeoutMs);
         signal?.addEventListener('abort', gone);
         if (signal?.aborted) return gone();
-        if (used) return fail(alreadyRead(rawBodyFix));
+        if (used) return fail(bodyTaken('body_already_read', rawBodyFix));
         flow((chunk) => {
           // A stream with an encoding set yields text: what was not UTF-8 in it is already lost.
-          if (!(chunk instanceof Uint8Array)) throw alreadyRead(rawBodyFix);
+          if (!(chunk instanceof Uint8Array)) throw bodyTaken('body_already_read', rawBodyFix);
           size += chunk.length;
           if (size > maxBytes) throw bodyTooLarge(maxBytes);
           chunks.push(chunk);
@@ -131,8 +131,4 @@ function stopped(code: 'body_incomplete' | 'body_timeout'): WebhookError {
 /** Also used for what a Content-Length declares. */
 export function bodyTooLarge(maxBytes: number): WebhookError {
   return new WebhookError('body_too_large', 'If it is genuine, raise maxBodyBytes.', `over ${maxBytes} bytes`);
-}
-
-function alreadyRead(fix = 'Pass the raw body, as bytes or text.'): WebhookError {
-  return new WebhookError('body_already_read', fix);
 }

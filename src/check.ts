@@ -29,6 +29,11 @@ export function checkChoice(name: string, value: unknown, choices: readonly unkn
   check(choices.includes(value), `${name} must be ${choices.join(' or ')}`);
 }
 
+/** @throws WebhookError `invalid_option` for a value without properties */
+export function checkObject(name: string, value: unknown): asserts value is object {
+  check(typeof value === 'object' && value !== null, `${name} must be an object`);
+}
+
 /** @throws WebhookError `invalid_option` for what is given and no function */
 export function checkFunction(name: string, value: unknown): void {
   check(value === undefined || typeof value === 'function', `${name} must be a function`);

@@ -1,6 +1,6 @@
-import { check, checkChoice, integers } from './check.js';
+import { check, checkChoice, checkObject, integers } from './check.js';
 import { MAX_TIMER_MS, unref, within } from './deadline.js';
-import { WebhookError } from './errors.js';
+import { failureOf, WebhookError } from './errors.js';
 import { fingerprint, randomToken } from './hmac.js';
 import type { Answer, Notice } from './outcome.js';
 import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore } from './stores/contract.js';
@@ -39,7 +39,7 @@ export interface Claim {
   readonly attempt: number;
   readonly fence: number;
   /** Done, given back, or left to the lease. Once; never rejects. */
-  end(how: 'complete' | 'release' | 'abandon'): Promise<void>;
+  end(how?: 'complete' | 'release'): Promise<void>;
 }
 
 /** Claims a delivery. Rejects with `store_unavailable`, at the latest after `remaining()` milliseconds or 4 s. */
@@ -54,17 +54,19 @@ const MAX_RUN_MS = 600_000;
 const COMPLETE_AGAIN_AFTER_MS = [1_000, 5_000, 20_000, 60_000];
 
 /** @throws WebhookError `invalid_option` */
-export function createDedupe(options: DedupeOptions | false | undefined, notify: (notice: Notice) => void): Dedupe {
+export function createDedupe(
+  options: DedupeOptions | false = { store: memoryStore() },
+  notify: (notice: Notice) => void,
+): Dedupe {
   if (options === false) return async () => UNGUARDED;
-  const settings: DedupeOptions = options === undefined ? { store: memoryStore() } : options;
-  check(typeof settings === 'object' && settings !== null, 'dedupe must be an object or false');
-  const { store, name = 'default', key = 'event-id', onStoreError = 'refuse' } = settings;
+  checkObject('dedupe', options);
+  const { store, name = 'default', key = 'event-id', onStoreError = 'refuse' } = options;
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
     check(typeof store?.[method] === 'function', `dedupe.store has no ${method}()`);
   }
   check(typeof name === 'string' && /^[!-9;-~]{1,64}$/.test(name), 'name must be visible ASCII, no colon');
   if (typeof key !== 'function') checkChoice('key', key, ['event-id', 'idempotency-key']);
-  const { leaseMs, retainMs } = integers(settings, { leaseMs: 25_000, retainMs: 72 * HOUR });
+  const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: 72 * HOUR });
   check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
   checkChoice('onStoreError', onStoreError, ['refuse', 'process']);
   if (store.scope === 'process') warnWhereProcessesAreMany();
@@ -88,9 +90,7 @@ export function createDedupe(options: DedupeOptions | false | undefined, notify:
     } catch (cause) {
       ready = undefined;
       notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
-      if (onStoreError === 'refuse') {
-        throw new WebhookError('store_unavailable', 'Look at the cause. The sender tries again.', undefined, { cause });
-      }
+      if (onStoreError === 'refuse') throw failureOf('store_unavailable', cause);
       fallback ??= memoryStore();
       return toAnswer(delivery, fallback, request, await fallback.claim(request));
     }

@@ -1,6 +1,6 @@
 import type { Deadline } from './deadline.js';
 import type { Claim } from './dedupe.js';
-import { isWebhookError, WebhookError } from './errors.js';
+import { failureOf, isWebhookError, WebhookError } from './errors.js';
 import type { Handler, HandlerContext } from './options.js';
 import type { Answer, Notice } from './outcome.js';
 import type { Delivery } from './verify.js';
@@ -14,15 +14,16 @@ type Conclusion = Extract<Answer, { kind: 'handled' | 'in_progress' | 'rejected'
  */
 export async function dispatch(
   handler: Handler,
-  delivery: Delivery,
+  context: HandlerContext,
   claim: Claim,
   deadline: Deadline,
   notify: (notice: Notice) => void,
 ): Promise<Answer> {
-  const conclude = run(handler, contextOf(delivery, claim, deadline), claim);
+  const { delivery } = context;
+  const conclude = run(handler, context, claim);
   const inTime = await Promise.race([conclude, deadline.passed()]);
   deadline.clear();
-  if (inTime !== undefined) return inTime();
+  if (inTime) return inTime();
   conclude.then(async (late) => {
     const { kind, error } = await late();
     notify({ kind: 'late_result', delivery, result: kind, error });
@@ -58,7 +59,7 @@ export async function fail(delivery: Delivery, claim: Claim, thrown: unknown): P
   await claim.end('release');
   // From an inbox: another attempt holds the event in a transaction that is still open.
   if (error?.code === 'delivery_in_progress') return { kind: 'in_progress', delivery, retryAfterMs: 1_000, error };
-  return { kind: 'failed', delivery, error: handlerFailed(thrown) };
+  return { kind: 'failed', delivery, error: failureOf('handler_failed', thrown) };
 }
 
 export function contextOf(delivery: Delivery, { attempt, fence }: Claim, deadline: Deadline): HandlerContext {
@@ -70,10 +71,6 @@ export function contextOf(delivery: Delivery, { attempt, fence }: Claim, deadlin
       return deadline.signal;
     },
   };
-}
-
-export function handlerFailed(cause: unknown, found?: string): WebhookError {
-  return new WebhookError('handler_failed', 'Look at the cause. The sender tries again.', found, { cause });
 }
 
 /** 200, or the 2xx a handler asks for. Whatever else it returns is its own business. */

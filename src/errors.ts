@@ -30,7 +30,8 @@ export type WebhookErrorCode =
   | 'invalid_option'
   | 'sync_crypto_unavailable';
 
-const STATUS: Record<WebhookErrorCode, number> = {
+/** 500 for every other code: the fault is on this side. */
+const STATUS: Partial<Record<WebhookErrorCode, number>> = {
   missing_signature: 401,
   malformed_signature: 401,
   signature_mismatch: 401,
@@ -46,16 +47,10 @@ const STATUS: Record<WebhookErrorCode, number> = {
   delivery_in_progress: 409,
   body_too_large: 413,
   unsupported_content_encoding: 415,
-  handler_failed: 500,
   permanent_failure: 200,
-  body_already_parsed: 500,
-  body_already_read: 500,
   handler_timeout: 503,
   store_unavailable: 503,
   secret_unavailable: 503,
-  invalid_secret: 500,
-  invalid_option: 500,
-  sync_crypto_unavailable: 500,
 };
 
 // `Symbol.for`, so that an error of another copy of the package (ESM beside CommonJS) is recognised too.
@@ -90,12 +85,17 @@ export class WebhookError extends Error {
   /** `found`: what was found, beside what the code says already. */
   constructor(code: WebhookErrorCode, hint: string, found?: string, options?: { cause?: unknown }) {
     super(found === undefined ? inWords(code) : `${inWords(code)}: ${found}`, options);
-    const status = STATUS[code];
+    const status = STATUS[code] ?? 500;
     this.code = code;
     this.status = status;
     this.retryable = status === 408 || status === 409 || status >= 500 || code === 'body_incomplete';
     this.hint = hint;
   }
+}
+
+/** For what the user's own code threw: it is the cause, and the sender comes again. */
+export function failureOf(code: WebhookErrorCode, cause: unknown, found?: string): WebhookError {
+  return new WebhookError(code, 'Look at the cause. The sender tries again.', found, { cause });
 }
 
 /** `signature_mismatch` as "signature mismatch". */

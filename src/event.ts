@@ -1,4 +1,4 @@
-import { WebhookError } from './errors.js';
+import { WebhookError, type WebhookErrorCode } from './errors.js';
 import { exactBytes } from './http.js';
 
 /** The schema version of the payloads these types describe (specification, sections 6.1 and 9). */
@@ -121,30 +121,25 @@ export function isKnownEvent(event: WebhookEvent): event is KnownEvent {
  * const event = parseEvent(await queue.take()); // bytes that were verified when they arrived
  */
 export function parseEvent(body: Uint8Array | ArrayBuffer | string): WebhookEvent {
-  const value = parseJson(decodeUtf8(exactBytes(body)));
+  const value = parseJson(exactBytes(body));
   const field = faultyField(value);
   if (field !== undefined) throw new WebhookError('invalid_envelope', NO_EVENT, field);
   return value as WebhookEvent;
 }
 
-const NO_EVENT = 'The signature holds, but it is no event.';
+const NO_EVENT = 'Signed, but no event.';
 // The byte order mark is kept, so that JSON.parse refuses it: an accepted body has one spelling.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function decodeUtf8(bytes: Uint8Array): string {
+function parseJson(bytes: Uint8Array): unknown {
+  let code: WebhookErrorCode = 'invalid_encoding';
   try {
-    return decoder.decode(bytes);
-  } catch {
-    throw new WebhookError('invalid_encoding', NO_EVENT);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
+    const text = decoder.decode(bytes);
+    code = 'invalid_json';
     return JSON.parse(text);
   } catch {
     // Not the SyntaxError as a cause: it quotes the body.
-    throw new WebhookError('invalid_json', NO_EVENT);
+    throw new WebhookError(code, NO_EVENT);
   }
 }
 
@@ -153,11 +148,10 @@ function faultyField(envelope: unknown): string | undefined {
   const { id, type, version, jobId, data, timestamp } = envelope;
   if (typeof id !== 'string' || !id.startsWith('evt_') || id.length === 4) return 'id';
   if (typeof type !== 'string' || type === '') return 'type';
-  if (version !== PAYLOAD_VERSION && (typeof version !== 'string' || version.length !== 10 || !isDate(version)))
-    return 'version';
+  if (version !== PAYLOAD_VERSION && (!isDate(version) || version.length !== 10)) return 'version';
   if (typeof jobId !== 'string' && jobId !== null) return 'jobId';
   if (!isObject(data)) return 'data';
-  if (typeof timestamp !== 'string' || !isDate(timestamp)) return 'timestamp';
+  if (!isDate(timestamp)) return 'timestamp';
   return undefined;
 }
 
@@ -166,8 +160,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** ISO 8601 that names a day of the calendar: `Date.parse` alone takes 30 February for 2 March. */
-function isDate(text: string): boolean {
-  if (!ISO_8601.test(text) || Number.isNaN(Date.parse(text))) return false;
+function isDate(text: unknown): text is string {
+  if (typeof text !== 'string' || !ISO_8601.test(text) || Number.isNaN(Date.parse(text))) return false;
   const day = text.slice(8, 10);
   return day <= '28' || new Date(text.slice(0, 10)).getUTCDate() === Number(day);
 }

@@ -1,6 +1,6 @@
 import type { KeyObject, webcrypto } from 'node:crypto';
 import { WebhookError } from './errors.js';
-import { concat } from './http.js';
+import { concat, exactBytes } from './http.js';
 
 /** Bytes of an HMAC key with what each crypto API made of them, prepared once and used for every delivery. */
 export interface HmacKey {
@@ -13,8 +13,6 @@ export interface HmacKey {
 const node = (
   globalThis as { process?: { getBuiltinModule?: (id: string) => typeof import('node:crypto') | undefined } }
 ).process?.getBuiltinModule?.('node:crypto');
-
-const utf8 = new TextEncoder();
 
 /** Whether {@link hmacSync} works here. */
 export const hasSyncCrypto: boolean = node !== undefined;
@@ -31,7 +29,7 @@ export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): Buffer
 /** HMAC-SHA256 of `prefix` followed by `body`, through WebCrypto. */
 export async function hmacAsync(key: HmacKey, prefix: string, body: Uint8Array): Promise<Uint8Array> {
   key.web ??= crypto.subtle.importKey('raw', key.bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  const content = concat([utf8.encode(prefix), body]);
+  const content = concat([exactBytes(prefix), body]);
   return new Uint8Array(await crypto.subtle.sign('HMAC', await key.web, content));
 }
 
@@ -43,7 +41,7 @@ export function equalMacs(a: Uint8Array, b: Uint8Array): boolean {
 
 /** The first 132 bits of SHA-256, base64url: 22 characters that tell two inputs apart. */
 export async function fingerprint(input: Uint8Array | string): Promise<string> {
-  const bytes = new Uint8Array(typeof input === 'string' ? utf8.encode(input) : input);
+  const bytes = new Uint8Array(exactBytes(input));
   const digest = node?.createHash('sha256').update(bytes).digest() ?? (await crypto.subtle.digest('SHA-256', bytes));
   return base64url(new Uint8Array(digest)).slice(0, 22);
 }

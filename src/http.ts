@@ -1,4 +1,4 @@
-import { check } from './check.js';
+import { check, checkObject } from './check.js';
 import { WebhookError } from './errors.js';
 
 /**
@@ -32,10 +32,19 @@ export interface WebhookResponse {
   body: string;
 }
 
+/** The value of a header that came once; `name` is lower-case. */
+export function oneValue(headers: HeaderSource, name: string): string | undefined {
+  const value = header(headers, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** Headers that can be read more than once; an iterator can be walked only once. */
 export function readHeaders(headers: HeaderSource): HeaderSource {
-  check(typeof headers === 'object' && headers !== null, HEADERS);
-  return Symbol.iterator in headers && !isFetchHeaders(headers) ? [...headers] : headers;
+  checkObject('headers', headers);
+  if (isFetchHeaders(headers) || !(Symbol.iterator in headers)) return headers;
+  const pairs = [...headers];
+  check(pairs.every(Array.isArray), 'headers must be pairs');
+  return pairs;
 }
 
 /**
@@ -44,35 +53,38 @@ export function readHeaders(headers: HeaderSource): HeaderSource {
  */
 export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
-  let found: string | readonly string[] | undefined;
-  const add = (key: string, value: string | readonly string[] | undefined) => {
-    if (key.length !== name.length || key.toLowerCase() !== name || value === undefined || value === null) return;
-    found = found === undefined ? value : [found, value].flat();
-  };
-  if (Array.isArray(headers)) {
-    for (const pair of headers) {
-      check(Array.isArray(pair), HEADERS);
-      add(String(pair[0]), pair[1]);
+  const found: (string | readonly string[])[] = [];
+  const add = (key: string, value: string | readonly string[] | undefined | null) => {
+    if (value !== undefined && value !== null && key.length === name.length && key.toLowerCase() === name) {
+      found.push(value);
     }
-  } else {
-    for (const key in headers) add(key, (headers as Record<string, string>)[key]);
-  }
-  return found;
+  };
+  if (Array.isArray(headers)) for (const [key, value] of headers) add(String(key), value);
+  else for (const key in headers) add(key, (headers as Record<string, string>)[key]);
+  return found.length > 1 ? found.flat() : found[0];
 }
 
 function isFetchHeaders(headers: object): headers is { get(name: string): string | null } {
-  return 'append' in headers && typeof headers.append === 'function';
+  return typeof (headers as { append?: unknown }).append === 'function';
 }
 
-const HEADERS = 'headers must be req.headers, Headers or pairs';
+const utf8 = new TextEncoder();
 
 /** Bytes as they are, text as UTF-8; anything else is what a parser left, and cannot be verified any more. */
 export function exactBytes(body: unknown, fix?: string): Uint8Array {
   if (body instanceof Uint8Array) return body;
-  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (typeof body === 'string') return utf8.encode(body);
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  throw new WebhookError('body_already_parsed', fix ?? 'Pass the raw body, as bytes or text.');
+  throw bodyTaken('body_already_parsed', fix);
+}
+
+/** Something was at the body first. `fix` says what to do about it. */
+export function bodyTaken(
+  code: 'body_already_parsed' | 'body_already_read',
+  fix = 'Pass the raw body, as bytes or text.',
+): WebhookError {
+  return new WebhookError(code, fix);
 }
 
 export function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -1,10 +1,10 @@
-import { check, checkFunction, integers } from './check.js';
+import { check, checkFunction, checkObject, integers } from './check.js';
 import { within } from './deadline.js';
 import { createDedupe, type Dedupe, type DedupeOptions } from './dedupe.js';
-import { WebhookError } from './errors.js';
+import { failureOf } from './errors.js';
 import { type EventOf, type EventType, WEBHOOK_EVENT_TYPES, type WebhookEvent } from './event.js';
 import type { HmacKey } from './hmac.js';
-import { type HeaderSource, header } from './http.js';
+import { type HeaderSource, oneValue } from './http.js';
 import type { Outcome } from './outcome.js';
 import { type Secret, toKeys } from './secret.js';
 import { type SignatureOptions, type SignaturePolicy, signaturePolicy } from './signature.js';
@@ -69,7 +69,12 @@ export function readOptions(options: ReceiverOptions): Settings {
   const policy = signaturePolicy(options);
   const { observe } = options;
   checkFunction('observe', observe);
-  const notify = (outcome: Outcome) => tell(observe, outcome);
+  /** An observer that throws, or answers a promise that rejects, is its own problem. */
+  const notify = async (outcome: Outcome) => {
+    try {
+      await observe?.(outcome);
+    } catch {}
+  };
   return {
     policy,
     ...integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 }),
@@ -80,23 +85,16 @@ export function readOptions(options: ReceiverOptions): Settings {
   };
 }
 
-/** An observer that throws, or answers a promise that rejects, is its own problem. */
-function tell(observe: ((outcome: Outcome) => unknown) | undefined, outcome: Outcome): void {
-  try {
-    Promise.resolve(observe?.(outcome)).catch(() => {});
-  } catch {}
-}
-
 function keySource(secret: ReceiverOptions['secret'], { names }: SignaturePolicy): Settings['keysFor'] {
   if (typeof secret !== 'function') {
     const keys = toKeys(secret);
     return () => keys;
   }
   return async (headers, remaining) => {
-    const webhookId = header(headers, names.webhookId);
-    const hint = typeof webhookId === 'string' ? { webhookId } : {};
+    const webhookId = oneValue(headers, names.webhookId);
+    const hint = webhookId === undefined ? {} : { webhookId };
     const secrets: unknown = await within(remaining(), () => secret(hint)).catch((cause) => {
-      throw secretUnavailable(cause);
+      throw failureOf('secret_unavailable', cause, 'secret()');
     });
     // Whoever sends can name an endpoint that does not exist: that is a signature nobody can have made.
     if (secrets === undefined || secrets === null || (Array.isArray(secrets) && secrets.length === 0)) return [];
@@ -105,16 +103,12 @@ function keySource(secret: ReceiverOptions['secret'], { names }: SignaturePolicy
 }
 
 function handlerTable(on: Handlers = {}): Settings['handlerFor'] {
-  check(typeof on === 'object' && on !== null && !(Symbol.iterator in on), 'on must be an object');
-  const handlers = new Map<string, Handler | undefined>();
-  for (const [type, handler] of Object.entries(on)) {
+  checkObject('on', on);
+  check(!(Symbol.iterator in on), 'on must be an object');
+  const handlers = new Map<string, Handler | undefined>(Object.entries(on as object));
+  for (const [type, handler] of handlers) {
     check(type === '*' || WEBHOOK_EVENT_TYPES.includes(type as EventType), `on['${type}'] is no event type`);
     checkFunction(`on['${type}']`, handler);
-    handlers.set(type, handler as Handler | undefined);
   }
   return (event) => handlers.get(event.type) ?? handlers.get('*');
-}
-
-function secretUnavailable(cause: unknown): WebhookError {
-  return new WebhookError('secret_unavailable', 'Look at the cause. The sender tries again.', 'secret()', { cause });
 }

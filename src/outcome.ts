@@ -57,23 +57,16 @@ const HEADERS: Readonly<Record<number, Record<string, string>>> = {
 /** The one table from what was decided to what is answered. */
 export function toResponse(answer: Answer): WebhookResponse {
   const { kind, error } = answer;
-  switch (kind) {
-    case 'handled':
-      return json(answer.status, { outcome: kind });
-    case 'ignored':
-      return json(200, { outcome: kind });
-    case 'duplicate':
-      return json(200, { outcome: kind }, { 'idempotency-replayed': 'true' });
-    case 'in_progress':
-      return refusal(error, { 'retry-after': String(Math.max(1, Math.ceil(answer.retryAfterMs / 1000))) });
-    default:
-      return error.status === 200 ? json(200, { outcome: kind }) : refusal(error, HEADERS[error.status]);
-  }
-}
-
-/** The service's own error object (specification, section 7.1), with one fixed sentence for each code. */
-function refusal({ code, status }: WebhookError, headers?: Record<string, string>): WebhookResponse {
+  if (kind === 'handled') return json(answer.status, { outcome: kind });
+  if (kind === 'duplicate') return json(200, { outcome: kind }, { 'idempotency-replayed': 'true' });
+  if (error === undefined || error.status === 200) return json(200, { outcome: kind });
+  // The service's own error object (specification, section 7.1), with one fixed sentence for each code.
+  const { code, status } = error;
   const type = status === 401 ? 'authentication_error' : status < 500 ? 'invalid_request_error' : 'api_error';
+  const headers =
+    kind === 'in_progress'
+      ? { 'retry-after': String(Math.max(1, Math.ceil(answer.retryAfterMs / 1000))) }
+      : HEADERS[status];
   return json(status, { error: { type, code, message: `Not accepted: ${inWords(code)}.`, status } }, headers);
 }
 

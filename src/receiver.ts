@@ -1,9 +1,9 @@
 import { admit } from './admit.js';
-import { openBody } from './body.js';
+import { type Body, openBody } from './body.js';
 import { createDeadline, type Deadline } from './deadline.js';
 import type { Claim } from './dedupe.js';
-import { contextOf, dispatch, fail, handlerFailed, succeed } from './dispatch.js';
-import { isWebhookError } from './errors.js';
+import { contextOf, dispatch, fail, succeed } from './dispatch.js';
+import { failureOf, isWebhookError } from './errors.js';
 import { PAYLOAD_VERSION } from './event.js';
 import { hasSyncCrypto } from './hmac.js';
 import { readHeaders, type WebhookRequest, type WebhookResponse } from './http.js';
@@ -49,63 +49,60 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { policy, maxBodyBytes, deadlineMs, keysFor, handlerFor, claim, notify } = readOptions(options);
 
   const receive = async (request: WebhookRequest): Promise<WebhookResponse> => {
-    const answer = await accept(request, async (delivery, deadline) => {
-      const handler = handlerFor(delivery.event);
-      if (handler === undefined) return { kind: 'ignored', delivery };
-      const claimed = await claim(delivery, deadline.remaining);
-      return 'kind' in claimed ? claimed : dispatch(handler, delivery, claimed, deadline, notify);
+    const answer = await accept(request, ({ event }) => {
+      const handler = handlerFor(event);
+      return handler && ((...claimed) => dispatch(handler, ...claimed, notify));
     });
     return respond(answer);
   };
 
   const begin: Receiver['begin'] = async (request) => {
-    const begun = await accept(request, async (delivery, deadline) => {
-      const claimed = await claim(delivery, deadline.remaining);
-      return 'kind' in claimed ? claimed : handOver(delivery, claimed, deadline);
-    });
+    const begun = await accept(request, () => handOver);
     return 'kind' in begun ? { response: respond(begun) } : begun;
   };
 
-  /** Up to a delivery that holds, then on to `next`. Whatever is thrown on the way is an answer. */
-  async function accept<T>(request: WebhookRequest, next: Next<T>): Promise<T | Answer> {
+  /** Up to the claim, then on to whoever wants the delivery. Whatever is thrown on the way is an answer. */
+  async function accept<T>(request: WebhookRequest, nextFor: (delivery: Delivery) => Next<T>): Promise<T | Answer> {
     const deadline = createDeadline(deadlineMs);
-    let drain = () => {};
+    let body: Body | undefined;
     try {
-      const body = openBody(request.body);
-      drain = body.drain;
+      body = openBody(request.body);
       const headers = readHeaders(request.headers);
       const signature = admit(request.method, headers, policy, maxBodyBytes);
       const bytes = await body.read(request, maxBodyBytes, Math.min(BODY_TIMEOUT_MS, deadline.remaining()));
       const keys = await keysFor(headers, deadline.remaining);
-      const secretIndex = await match(keys, signature, bytes);
-      const delivery = toDelivery(headers, bytes, signature, secretIndex, policy);
+      const signed = { policy, keys, headers, body: bytes, signature };
+      const delivery = toDelivery(signed, await match(signed));
       const { version } = delivery.event;
-      const result = await next(delivery, deadline);
+      const result = await handOn(delivery, deadline, nextFor(delivery));
       if (version !== PAYLOAD_VERSION) notify({ kind: 'unknown_version', delivery });
       return result;
     } catch (thrown) {
-      drain();
-      const error = isWebhookError(thrown) ? thrown : handlerFailed(thrown, 'outside the handler');
+      body?.drain();
+      const error = isWebhookError(thrown) ? thrown : failureOf('handler_failed', thrown, 'outside the handler');
       return { kind: error.status < 500 ? 'rejected' : 'failed', error };
     }
   }
 
+  async function handOn<T>(delivery: Delivery, deadline: Deadline, next: Next<T>): Promise<T | Answer> {
+    if (!next) return { kind: 'ignored', delivery };
+    const claimed = await claim(delivery, deadline.remaining);
+    return 'kind' in claimed ? claimed : next(contextOf(delivery, claimed, deadline), claimed, deadline);
+  }
+
   /** To a middleware, which tells how its response ended. */
-  function handOver(delivery: Delivery, claimed: Claim, deadline: Deadline): BegunDelivery {
+  function handOver(context: HandlerContext, claimed: Claim, deadline: Deadline): BegunDelivery {
+    const { delivery } = context;
     const conclude = async (ended: 'ok' | 'failed' | 'unknown', error: unknown): Promise<Answer> => {
       deadline.clear();
       if (ended === 'ok') return succeed(delivery, claimed, 200);
       if (ended === 'failed') return fail(delivery, claimed, error);
-      await claimed.end('abandon');
-      return { kind: 'failed', delivery, error: handlerFailed(error, 'the connection closed first') };
+      await claimed.end();
+      return { kind: 'failed', delivery, error: failureOf('handler_failed', error, 'the connection closed first') };
     };
     let settled: Promise<WebhookResponse> | undefined;
     deadline.passed();
-    return {
-      delivery,
-      context: contextOf(delivery, claimed, deadline),
-      settle: (ended, error) => (settled ??= conclude(ended, error).then(respond)),
-    };
+    return { delivery, context, settle: (ended, error) => (settled ??= conclude(ended, error).then(respond)) };
   }
 
   function respond(answer: Answer): WebhookResponse {
@@ -117,4 +114,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   return Object.assign(receive, { begin });
 }
 
-type Next<T> = (delivery: Delivery, deadline: Deadline) => Promise<T | Answer>;
+/** Who gets a delivery that is claimed; undefined where nobody wants it. */
+type Next<T> =
+  | ((context: HandlerContext, claimed: Claim, deadline: Deadline) => T | Answer | Promise<T | Answer>)
+  | undefined;

@@ -1,5 +1,6 @@
 import { WebhookError } from './errors.js';
 import type { HmacKey } from './hmac.js';
+import { exactBytes } from './http.js';
 
 /** The signing secret of an endpoint, as the service showed it: text as it is (UTF-8), or bytes. */
 export type Secret = string | Uint8Array;
@@ -15,24 +16,24 @@ const MAX_PREPARED = 100;
  */
 export function toKeys(secrets: Secret | readonly Secret[]): HmacKey[] {
   const list = Array.isArray(secrets) ? (secrets as readonly Secret[]) : [secrets as Secret];
-  if (list.length === 0) throw invalidSecret('none');
+  if (list.length === 0) throw invalidSecret();
   return Array.from(list, toKey); // unlike map, it does not pass over holes
 }
 
 function toKey(secret: Secret): HmacKey {
-  if (typeof secret === 'string') return prepared.get(secret) ?? prepare(secret);
-  if (!(secret instanceof Uint8Array) || secret.length === 0) throw invalidSecret('not text or bytes');
-  return { bytes: new Uint8Array(secret) }; // a copy: the caller may write over theirs
-}
-
-function prepare(secret: string): HmacKey {
-  if (secret === '' || secret.trim() !== secret) throw invalidSecret('empty, blank or padded with white space');
-  const key: HmacKey = { bytes: new TextEncoder().encode(secret) };
-  if (prepared.size >= MAX_PREPARED) prepared.clear();
-  prepared.set(secret, key);
+  const known = prepared.get(secret as string);
+  if (known !== undefined) return known;
+  const isText = typeof secret === 'string';
+  if (isText ? secret.trim() !== secret : !(secret instanceof Uint8Array)) throw invalidSecret();
+  if (secret.length === 0) throw invalidSecret();
+  const key: HmacKey = { bytes: new Uint8Array(exactBytes(secret)) }; // a copy: the caller may write over theirs
+  if (isText) {
+    if (prepared.size >= MAX_PREPARED) prepared.clear();
+    prepared.set(secret, key);
+  }
   return key;
 }
 
-function invalidSecret(problem: string): WebhookError {
-  return new WebhookError('invalid_secret', 'Is the environment variable set?', problem);
+function invalidSecret(): WebhookError {
+  return new WebhookError('invalid_secret', 'Is the environment variable set, and not padded?');
 }

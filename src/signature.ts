@@ -1,4 +1,4 @@
-import { check, checkChoice, checkFunction } from './check.js';
+import { check, checkChoice, checkFunction, checkObject } from './check.js';
 import { WebhookError } from './errors.js';
 import { type HmacKey, hmacSync } from './hmac.js';
 import { exactBytes, type HeaderSource, header } from './http.js';
@@ -17,9 +17,9 @@ const MAX_LENGTH = 4096;
 const MAX_ELEMENTS = 32;
 const MAX_V1 = 8;
 const UNIX_SECONDS = /^(?:0|[1-9]\d{0,11})$/;
-const V1 = /^v1=[0-9a-f]{64}$/;
+const MAC = /^[0-9a-f]{64}$/;
 const LEGACY = /^sha256=[0-9a-f]{64}$/;
-const OTHER = /^[^\s=]*=\S*$/;
+const ELEMENT = /^[^\s=]*=\S*$/;
 
 const DEFAULT_NAMES = namesUnder('x-service');
 
@@ -68,7 +68,7 @@ export interface Signature {
 
 /** @throws WebhookError `invalid_option` for anything that would weaken or disable the check */
 export function signaturePolicy(options: SignatureOptions): SignaturePolicy {
-  check(typeof options === 'object' && options !== null, 'options must be an object');
+  checkObject('options', options);
   const { headerPrefix, legacy = 'reject', toleranceSeconds = 300, now = Date.now } = options;
   checkChoice('legacy', legacy, ['reject', 'accept']);
   check(Number.isFinite(toleranceSeconds) && toleranceSeconds > 0, 'toleranceSeconds must be above 0');
@@ -88,40 +88,29 @@ export function readSignature(headers: HeaderSource, policy: SignaturePolicy): S
   if (v2 !== undefined) return readV2(v2, policy);
   const legacy = header(headers, policy.names.legacy);
   if (legacy === undefined) {
-    throw new WebhookError('missing_signature', 'Is headerPrefix right? Does a proxy drop it?');
+    throw new WebhookError('missing_signature', 'Check headerPrefix and the proxy.');
   }
   if (policy.legacy !== 'accept') {
-    throw new WebhookError('legacy_not_accepted', "If V2 cannot be had: legacy: 'accept'.");
+    throw new WebhookError('legacy_not_accepted', "Does a proxy drop V2? Or set legacy: 'accept'.");
   }
-  return readLegacy(legacy);
+  if (typeof legacy !== 'string' || !LEGACY.test(legacy)) throw malformed('legacy');
+  return { scheme: 'legacy', candidates: [decodeHex(legacy.slice(7))], prefix: '', signedAt: undefined };
 }
 
 function readV2(value: string | readonly string[], policy: SignaturePolicy): Signature {
   if (typeof value !== 'string' || value.length > MAX_LENGTH) throw malformed('repeated or too long');
   const elements = value.split(',');
-  if (elements.length > MAX_ELEMENTS) throw malformed('elements');
-  let t: string | undefined;
-  let v1Count = 0;
-  const candidates: Uint8Array[] = [];
-  for (const element of elements) {
-    if (element.startsWith('t=')) {
-      if (t !== undefined) throw malformed('t');
-      t = element.slice(2);
-    } else {
-      if (element.startsWith('v1=')) v1Count += 1;
-      if (V1.test(element)) candidates.push(decodeHex(element.slice(3)));
-      else if (!OTHER.test(element)) throw malformed('elements');
-    }
-  }
-  if (t === undefined || !UNIX_SECONDS.test(t)) throw malformed('t');
-  if (v1Count > MAX_V1 || candidates.length === 0) throw malformed('v1');
+  if (elements.length > MAX_ELEMENTS || !elements.every((element) => ELEMENT.test(element)))
+    throw malformed('elements');
+  const valuesOf = (name: string) =>
+    elements.filter((element) => element.startsWith(name)).map((element) => element.slice(name.length));
+  const [t = '', second] = valuesOf('t=');
+  if (second !== undefined || !UNIX_SECONDS.test(t)) throw malformed('t');
+  const v1 = valuesOf('v1=');
+  const candidates = v1.filter((hex) => MAC.test(hex)).map(decodeHex);
+  if (v1.length > MAX_V1 || candidates.length === 0) throw malformed('v1');
   checkTime(Number(t), policy);
   return { scheme: 'v2', candidates, prefix: `${t}.`, signedAt: Number(t) * 1000 };
-}
-
-function readLegacy(value: string | readonly string[]): Signature {
-  if (typeof value !== 'string' || !LEGACY.test(value)) throw malformed('legacy');
-  return { scheme: 'legacy', candidates: [decodeHex(value.slice(7))], prefix: '', signedAt: undefined };
 }
 
 /** No attempt of an event comes later than this after the first: five waits and six answers of up to 20 s. */
@@ -138,7 +127,7 @@ function checkTime(t: number, { now, toleranceSeconds }: SignaturePolicy, morePa
   // Also where the clock gave NaN: what cannot be compared is refused.
   throw new WebhookError(
     age < 0 ? 'timestamp_in_future' : 'timestamp_too_old',
-    'Is the clock right? Then it is a replay.',
+    'A wrong clock, or a replay.',
     `${Math.abs(age)} s`,
   );
 }
@@ -207,5 +196,5 @@ function decodeHex(hex: string): Uint8Array {
 }
 
 function malformed(found: string): WebhookError {
-  return new WebhookError('malformed_signature', 'The service sends t=<seconds>,v1=<64 hex>.', found);
+  return new WebhookError('malformed_signature', 'Does a proxy change it?', found);
 }

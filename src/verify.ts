@@ -1,7 +1,7 @@
 import { WebhookError } from './errors.js';
 import { parseEvent, type WebhookEvent } from './event.js';
 import { equalMacs, type HmacKey, hmacAsync, hmacSync } from './hmac.js';
-import { exactBytes, type HeaderSource, header, readHeaders } from './http.js';
+import { exactBytes, type HeaderSource, oneValue, readHeaders } from './http.js';
 import { type Secret, toKeys } from './secret.js';
 import {
   checkLegacyAge,
@@ -58,8 +58,8 @@ export interface VerifiedSignature {
  * if (isEvent(event, 'generation.completed')) await download(event.data.downloadUrl);
  */
 export function verify(input: VerifyInput): Delivery {
-  const { policy, keys, headers, signature, body } = read(input);
-  return toDelivery(headers, body, signature, matchingSecret(keys, signature, body), policy);
+  const signed = read(input);
+  return toDelivery(signed, matchingSecret(signed));
 }
 
 /**
@@ -70,8 +70,8 @@ export function verify(input: VerifyInput): Delivery {
  * const { event } = await verifyAsync({ headers: request.headers, body: await request.arrayBuffer(), secret });
  */
 export async function verifyAsync(input: VerifyInput): Promise<Delivery> {
-  const { policy, keys, headers, signature, body } = read(input);
-  return toDelivery(headers, body, signature, await matchingSecretAsync(keys, signature, body), policy);
+  const signed = read(input);
+  return toDelivery(signed, await matchingSecretAsync(signed));
 }
 
 /**
@@ -84,12 +84,21 @@ export async function verifyAsync(input: VerifyInput): Promise<Delivery> {
  * await queue.put(body);
  */
 export function verifySignature(input: VerifyInput): VerifiedSignature {
-  const { keys, signature, body } = read(input);
-  const secretIndex = matchingSecret(keys, signature, body);
-  return { scheme: signature.scheme, signedAt: signature.signedAt, secretIndex };
+  const signed = read(input);
+  const { scheme, signedAt } = signed.signature;
+  return { scheme, signedAt, secretIndex: matchingSecret(signed) };
 }
 
-function read(input: VerifyInput) {
+/** All that decides whether a signature holds, and what is made of it then. */
+export interface Signed {
+  readonly policy: SignaturePolicy;
+  readonly keys: readonly HmacKey[];
+  readonly headers: HeaderSource;
+  readonly body: Uint8Array;
+  readonly signature: Signature;
+}
+
+function read(input: VerifyInput): Signed {
   const policy = signaturePolicy(input);
   const keys = toKeys(input.secret);
   const headers = readHeaders(input.headers);
@@ -98,22 +107,18 @@ function read(input: VerifyInput) {
 }
 
 /** Index of the first key that made the signature. @throws WebhookError `signature_mismatch` */
-export function matchingSecret(keys: readonly HmacKey[], signature: Signature, body: Uint8Array): number {
+export function matchingSecret({ keys, signature, body }: Signed): number {
   const index = keys.findIndex((key) => holds(signature, hmacSync(key, signature.prefix, body)));
-  if (index === -1) throw mismatch(keys.length);
+  if (index === -1) throw mismatch(keys);
   return index;
 }
 
 /** {@link matchingSecret} on WebCrypto. */
-export async function matchingSecretAsync(
-  keys: readonly HmacKey[],
-  signature: Signature,
-  body: Uint8Array,
-): Promise<number> {
+export async function matchingSecretAsync({ keys, signature, body }: Signed): Promise<number> {
   for (const [index, key] of keys.entries()) {
     if (holds(signature, await hmacAsync(key, signature.prefix, body))) return index;
   }
-  throw mismatch(keys.length);
+  throw mismatch(keys);
 }
 
 function holds({ candidates }: Signature, mac: Uint8Array): boolean {
@@ -121,35 +126,26 @@ function holds({ candidates }: Signature, mac: Uint8Array): boolean {
 }
 
 /** The envelope of bytes whose signature held. @throws WebhookError as {@link parseEvent}, and for an old legacy one */
-export function toDelivery(
-  headers: HeaderSource,
-  body: Uint8Array,
-  { scheme, signedAt }: Signature,
-  secretIndex: number,
-  policy: SignaturePolicy,
-): Delivery {
+export function toDelivery({ policy, headers, body, signature }: Signed, secretIndex: number): Delivery {
+  const { scheme, signedAt } = signature;
+  const { names } = policy;
   const event = parseEvent(body);
   if (scheme === 'legacy') checkLegacyAge(event.timestamp, policy);
-  return { event, body, scheme, signedAt, secretIndex, unsigned: unsignedHeaders(headers, policy) };
-}
-
-function unsignedHeaders(headers: HeaderSource, { names }: SignaturePolicy): Delivery['unsigned'] {
-  const one = (name: string) => {
-    const value = header(headers, name);
-    return typeof value === 'string' ? value : undefined;
-  };
-  const attempt = one(names.attempt);
+  const attempt = oneValue(headers, names.attempt);
   return {
-    idempotencyKey: one('idempotency-key'),
-    webhookId: one(names.webhookId),
-    attempt: attempt && /^[1-9]\d{0,8}$/.test(attempt) ? Number(attempt) : undefined,
+    event,
+    body,
+    scheme,
+    signedAt,
+    secretIndex,
+    unsigned: {
+      idempotencyKey: oneValue(headers, 'idempotency-key'),
+      webhookId: oneValue(headers, names.webhookId),
+      attempt: attempt && /^[1-9]\d{0,8}$/.test(attempt) ? Number(attempt) : undefined,
+    },
   };
 }
 
-function mismatch(secrets: number): WebhookError {
-  return new WebhookError(
-    'signature_mismatch',
-    'The secret of another endpoint? A body written again?',
-    `${secrets} tried`,
-  );
+function mismatch({ length }: readonly HmacKey[]): WebhookError {
+  return new WebhookError('signature_mismatch', 'Another secret? A body written again?', `${length} tried`);
 }

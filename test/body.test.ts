@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import type { WebhookRequest } from 'service-webhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -305,6 +306,20 @@ describe('in time', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('a body that is refused leaves no timer behind either, and nobody who waits for its sender to go', async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield BYTES.subarray(0, 10);
+      throw new Error('socket hang up');
+    }
+    const { signal } = new AbortController();
+    for (const body of [broken(), webStream('text'), webStream(BYTES, BYTES), chunksOf(BYTES, 9)]) {
+      await answerTo({ ...streamed(body), signal }, { maxBodyBytes: BYTES.length, dedupe: false });
+      await vi.advanceTimersByTimeAsync(0);
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+      expect(vi.getTimerCount()).toBe(0);
+    }
+  });
+
   describe('what a refusal leaves unread', () => {
     const refusedWith = async (source: ReturnType<typeof aSource>) => {
       expect(await answerTo({ ...streamed(source.body), headers: {} })).toBe('401 missing_signature');
@@ -430,6 +445,7 @@ describe('in time', () => {
       stream.push(BYTES.subarray(5));
       await vi.advanceTimersByTimeAsync(3_000);
       expect(next).toHaveBeenCalledWith({ done: false, value: Buffer.from(BYTES.subarray(5)) });
+      expect(stream.destroyed).toBe(false);
     });
   });
 });

@@ -1,10 +1,4 @@
-import {
-  type Handler,
-  type HandlerContext,
-  memoryStore,
-  PermanentError,
-  WebhookError,
-} from 'service-webhooks';
+import { type Handler, type HandlerContext, memoryStore, PermanentError, WebhookError } from 'service-webhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, inShort, later, never, SECRET } from './support/deliveries.js';
 
@@ -215,6 +209,39 @@ describe('an error that says the delivery is in progress', () => {
     expect(response.headers['retry-after']).toBe('1');
     expect(answers()).toEqual(['in_progress']);
     expect(store.calls).toEqual(['claim', 'release']);
+  });
+});
+
+describe('the answer', () => {
+  it.each<[string, () => Returned, string]>([
+    ['done', () => {}, '200 handled'],
+    ['failed', () => throwing(), '500 handler_failed'],
+    [
+      'given up',
+      () => {
+        throw new PermanentError();
+      },
+      '200 rejected',
+    ],
+  ])('to work that is %s waits until the store has it', async (_, work, expected) => {
+    const gate = later();
+    const inner = memoryStore();
+    const store = aStore(
+      {
+        complete: (...request) => gate.promise.then(() => inner.complete(...request)),
+        release: (...request) => gate.promise.then(() => inner.release(...request)),
+      },
+      inner,
+    );
+    const answer = vi.fn();
+    const answered = aReceiver({ on: handlerOf(work), dedupe: { store } })
+      .receiver(aRequest())
+      .then((response) => answer(inShort(response)));
+    await vi.waitFor(() => expect(store.calls).toHaveLength(2));
+    expect(answer).not.toHaveBeenCalled();
+    gate.resolve();
+    await answered;
+    expect(answer).toHaveBeenCalledWith(expected);
   });
 });
 

@@ -544,7 +544,7 @@ describe('the memory store', () => {
     holds([steps()], async (list) => {
       let time = 1;
       const store = memoryStore({ now: () => time });
-      const owners = new Map<string, { token: string; until: number }>();
+      const owners = new Map<string, { token: string; until: number; expires: number }>();
       const done = new Map<string, number>();
       for (const step of list) {
         if (step.do === 'wait') {
@@ -557,11 +557,12 @@ describe('the memory store', () => {
           done.delete(step.key);
         } else if (step.do === 'claim' && (result as { status: string }).status === 'acquired') {
           const owner = owners.get(step.key);
-          expect(owner === undefined || owner.token === step.token || owner.until <= time).toBe(true);
+          const over = owner === undefined || owner.until <= time || owner.expires <= time;
+          expect(over || owner.token === step.token).toBe(true);
           expect(done.get(step.key) ?? 0).toBeLessThanOrEqual(time);
-          owners.set(step.key, { token: step.token, until: time + LEASE });
+          owners.set(step.key, { token: step.token, until: time + LEASE, expires: time + RETAIN });
         } else if (result === 'ok') {
-          if (step.do === 'extend') owners.set(step.key, { token: step.token, until: time + LEASE });
+          if (step.do === 'extend') Object.assign(owners.get(step.key) ?? {}, { until: time + LEASE });
           if (step.do === 'release' && owners.get(step.key)?.token === step.token) owners.delete(step.key);
           if (step.do === 'complete') {
             owners.delete(step.key);

@@ -513,6 +513,27 @@ describe('the clock of an option', () => {
   });
 });
 
+describe('the process', () => {
+  it('is free to end, whatever is still waited for', async () => {
+    const set = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'setInterval')];
+    const clear = [vi.spyOn(globalThis, 'clearTimeout'), vi.spyOn(globalThis, 'clearInterval')];
+    const { receiver } = aReceiver({
+      dedupe: { store: aStore({ complete: () => Promise.reject(new Error('gone')) }) },
+    });
+    const silent = { [Symbol.asyncIterator]: () => ({ next: never }) };
+    await receiver({ ...aRequest(), headers: {}, body: silent }); // drains
+    await receiver(aRequest()); // completes again later
+    const begun = await receiver.begin(aRequest({ event: { id: 'evt_2' } })); // keeps its claim alive
+    expect(begun).toHaveProperty('settle');
+    const cleared = new Set(clear.flatMap(({ mock }) => mock.calls.map(([timer]) => timer)));
+    const waiting = set
+      .flatMap(({ mock }) => mock.results.map(({ value }) => value))
+      .filter((timer) => !cleared.has(timer));
+    expect(waiting.length).toBeGreaterThanOrEqual(4);
+    for (const timer of waiting) expect(timer.hasRef()).toBe(false);
+  });
+});
+
 describe('two receivers', () => {
   it('without a store of their own do not know of each other', async () => {
     const [first, second] = [aReceiver(), aReceiver()];

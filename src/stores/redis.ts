@@ -1,4 +1,4 @@
-import { check, integers } from '../check.js';
+import { check, checkPositiveInteger } from '../check.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation } from './contract.js';
 
 /** The client that is there already, named for what it is. It is never closed, and gets no listener. */
@@ -7,17 +7,17 @@ export type RedisClient =
   | { nodeRedis: NodeRedisClient; ioredis?: undefined; upstash?: undefined }
   | { upstash: UpstashClient; ioredis?: undefined; nodeRedis?: undefined };
 
-/** `Redis` or `Cluster` of `ioredis`. */
+/** A `Redis` or a `Cluster` of `ioredis`. */
 export interface IoredisClient {
   eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>;
 }
 
-/** What `createClient`, `createCluster`, `createClientPool` or `createSentinel` of `redis` makes. */
+/** What `createClient`, `createClientPool`, `createCluster` or `createSentinel` of `redis` makes. */
 export interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** `Redis` of `@upstash/redis`. */
+/** A `Redis` of `@upstash/redis`. */
 export interface UpstashClient {
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
 }
@@ -29,11 +29,11 @@ export interface RedisStoreOptions {
 }
 
 /**
- * Remembers events in Redis 6 or newer, Valkey, a Redis Cluster or Upstash, for all receivers on it. The server's
- * clock counts; a claim is one round trip, one script on one key.
+ * Remembers events in Redis (from 6.0), Valkey, a Redis Cluster or Upstash, for all receivers on it. The server's clock
+ * counts; each operation is one round trip with one script on one key.
  *
- * What Redis forgets is handled again: it should neither evict (`maxmemory-policy noeviction`) nor lose its data in a
- * restart (`appendonly yes`). `init()` warns where it does; it fails only where a claim would fail, too.
+ * What Redis forgets is handled again: it should not evict (`maxmemory-policy noeviction`) and should keep its data
+ * over a restart (`appendonly yes`). `init()` warns where it does not; it fails only where a claim would fail, too.
  *
  * @throws WebhookError `invalid_option`
  * @example
@@ -43,66 +43,64 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { keyPrefix = 'service-webhooks:' } = options;
   check(typeof keyPrefix === 'string', 'keyPrefix must be a string');
   const evaluate = evaluator(client);
-
-  /** Its reply, in words. Arguments are escaped, so that none can be taken for two. */
-  async function run(script: string, key: string, ...args: (string | number)[]): Promise<string[]> {
-    return String(await evaluate(script, keyPrefix + key, args.map(encodeURIComponent))).split(' ');
-  }
-
-  async function mutate(script: string, key: string, ...args: (string | number)[]): Promise<Mutation> {
-    const [answer] = await run(script, key, ...args);
-    return answer === 'ok' || answer === 'lost' ? answer : unexpected(answer);
-  }
+  const run = async (script: string, key: string, ...args: string[]) =>
+    String(await evaluate(script, keyPrefix + key, args));
 
   return {
     scope: 'shared',
 
     async init() {
-      const [policy, aof] = await run(SETTINGS, 'init');
+      const [policy, appendOnly] = (await run(SETTINGS, 'init')).split('\n');
       if (policy !== 'noeviction' && policy !== UNKNOWN) {
-        console.warn(`service-webhooks: Redis may evict what is in progress: its maxmemory-policy is ${policy}`);
+        console.warn(`service-webhooks: Redis may evict events: its maxmemory-policy is ${policy}, not noeviction`);
       }
-      if (aof === '0') console.warn('service-webhooks: Redis forgets events in a restart: its appendonly is off');
+      if (appendOnly === '0') {
+        console.warn('service-webhooks: Redis may forget events in a restart: its appendonly is no');
+      }
     },
 
-    async claim({ key, token, fingerprint, alias = '', leaseMs, retainMs }): Promise<ClaimResult> {
-      integers({ leaseMs, retainMs }, { leaseMs: undefined, retainMs: undefined });
-      const [status, ...row] = await run(CLAIM, key, token, fingerprint, alias, leaseMs, retainMs);
-      const { fence, attempt, left, ...seen } = readRow(row);
-      if (status === 'acquired') return { status, fence, attempt, seen };
-      if (status === 'completed') return { status, fence, seen };
-      return status === 'in_progress' ? { status, fence, retryAfterMs: left, seen } : unexpected(status);
+    async claim({ key, token, fingerprint, alias, leaseMs, retainMs }): Promise<ClaimResult> {
+      checkPositiveInteger('leaseMs', leaseMs);
+      checkPositiveInteger('retainMs', retainMs);
+      const fresh = rowOf(token, retainMs - leaseMs, 1, fingerprint, alias);
+      const reply = await run(CLAIM, key, fresh, String(retainMs));
+      if (reply === 'new') return { status: 'acquired', fence: 1, attempt: 1, seen: { fingerprint, alias } };
+      const { state, owner, fence, seen, leaseMsLeft } = readRow(reply);
+      if (state === 'completed') return { status: state, fence, seen };
+      if (owner === token) return { status: 'acquired', fence, attempt: fence, seen };
+      return { status: 'in_progress', fence, retryAfterMs: leaseMsLeft, seen };
     },
 
     async extend({ key, token }, { leaseMs }) {
-      integers({ leaseMs }, { leaseMs: undefined });
-      return mutate(EXTEND, key, token, leaseMs);
+      checkPositiveInteger('leaseMs', leaseMs);
+      return toMutation(await run(EXTEND, key, token, String(leaseMs)));
     },
 
-    async complete({ key, token, fingerprint, alias = '', fence }, { retainMs }) {
-      integers({ retainMs }, { retainMs: undefined });
-      return mutate(COMPLETE, key, token, fingerprint, alias, fence, retainMs);
+    async complete({ key, token, fence, fingerprint, alias }, { retainMs }) {
+      checkPositiveInteger('retainMs', retainMs);
+      const mine = rowOf(token, 0, fence, fingerprint, alias);
+      return toMutation(await run(COMPLETE, key, mine, String(retainMs)));
     },
 
     async release({ key, token }) {
-      return mutate(RELEASE, key, token);
+      return toMutation(await run(RELEASE, key, token));
     },
 
     async inspect(key): Promise<DedupeRecord | undefined> {
-      const [state, retain, ...row] = await run(INSPECT, key);
-      if (state === 'absent') return undefined;
-      if (state !== 'in_progress' && state !== 'completed' && state !== 'released') return unexpected(state);
-      const { left, ...record } = readRow(row);
-      const leaseMsLeft = state === 'in_progress' ? left : undefined;
-      return { state, ...record, leaseMsLeft, retainMsLeft: Number(retain) };
+      const reply = await run(INSPECT, key);
+      if (reply === 'absent') return undefined;
+      const { state, fence, seen, leaseMsLeft, retainMsLeft } = readRow(reply);
+      const lease = state === 'in_progress' ? { leaseMsLeft } : {};
+      return { state, fence, attempt: fence, ...seen, ...lease, retainMsLeft };
     },
 
     async forget(key) {
       await run(FORGET, key);
     },
 
-    /** Redis has done it. */
-    async purgeExpired() {
+    /** Nothing is left to do: Redis removes what has expired. */
+    async purgeExpired({ limit }) {
+      checkPositiveInteger('limit', limit);
       return 0;
     },
   };
@@ -119,74 +117,84 @@ function evaluator(client: RedisClient): Evaluate {
   return (script, key, args) => (upstash as UpstashClient).eval(script, [key], args);
 }
 
-function readRow([fence, attempt, left, fingerprint = '', alias]: string[]) {
+// A row is one string, so that one command writes it together with its time to live: the state's letter and the
+// owner's token, `lapse`, fence, fingerprint, alias. The lease is over when no more than `lapse` milliseconds are left
+// to live; so the server's clock counts, and nobody has to ask it for the time. The fence counts attempts as well.
+const STATES: Readonly<Record<string, DedupeRecord['state']>> = {
+  p: 'in_progress',
+  c: 'completed',
+  r: 'released',
+};
+
+/** A row in progress. */
+function rowOf(token: string, lapse: number, fence: number, fingerprint: string, alias = ''): string {
+  return `p${token}\n${lapse}\n${fence}\n${fingerprint}\n${alias}`;
+}
+
+/** A reply that is what is left to live, and the row. Such a reply is no JSON: the Upstash client would parse it. */
+function readRow(reply: string) {
+  const [ttl, owner = '', lapse, fence, fingerprint = '', alias] = reply.split('\n');
+  const state = STATES[owner.charAt(0)];
+  if (state === undefined) return unexpected(reply);
   return {
+    state,
+    owner: owner.slice(1),
     fence: Number(fence),
-    attempt: Number(attempt),
-    left: Number(left),
-    fingerprint: decodeURIComponent(fingerprint),
-    alias: alias ? decodeURIComponent(alias) : undefined,
+    seen: { fingerprint, alias: alias || undefined },
+    leaseMsLeft: Number(ttl) - Number(lapse),
+    retainMsLeft: Number(ttl),
   };
 }
 
-function unexpected(reply: string | undefined): never {
-  throw new Error(`Redis answered ${reply}`);
+function toMutation(reply: string): Mutation {
+  return reply === 'ok' || reply === 'lost' ? reply : unexpected(reply);
 }
 
-// A row is one string, so that it and its time to live are written by one command. Replies are one string as well,
-// never one that is JSON: the client of Upstash would parse it.
-const ROW = `
-local row = redis.call('GET', KEYS[1])
-local state, fence, attempt, lease, token, fingerprint, alias =
-  string.match(row or '', '^(%S+) (%d+) (%d+) (%d+) (%S*) (%S*) (%S*)$')
-if row and not state then return redis.error_reply('ERR ' .. KEYS[1] .. ' holds something else') end
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function words(...) return table.concat({...}, ' ') end
-local function write(newState, newLease, ...)
-  redis.call('SET', KEYS[1], words(newState, fence, attempt, newLease, token, fingerprint, alias), ...)
-end`;
+function unexpected(reply: string): never {
+  throw new Error(`not an answer of redisStore: ${reply}`);
+}
 
-const CLAIM = `${ROW}
-local left = state == 'in_progress' and lease - now or 0
-local mine = state == 'in_progress' and token == ARGV[1]
-if state == 'completed' or left > 0 and not mine then
-  return words(state, fence, attempt, left, fingerprint, alias)
+// EVAL with the source each time, short as it is: whoever sends a digest has to deal with servers that lost the script.
+const CLAIM = `if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 'new' end
+local fields = '^(.)(.-)\\n(.-)\\n(.-)\\n(.*)'
+local state, owner, lapse, fence, seen = string.match(redis.call('GET', KEYS[1]), fields)
+local _, token, newLapse = string.match(ARGV[1], fields)
+local mine = state == 'p' and owner == token
+if mine or state == 'r' or state == 'p' and redis.call('PTTL', KEYS[1]) <= tonumber(lapse) then
+  if not mine then fence = fence + 1 end
+  redis.call('SET', KEYS[1], table.concat({'p' .. token, newLapse, fence, seen}, '\\n'), 'PX', ARGV[2])
 end
-if not state then fence, attempt, fingerprint, alias = 0, 0, ARGV[2], ARGV[3] end
-if not mine then fence, attempt, token = fence + 1, attempt + 1, ARGV[1] end
-write('in_progress', string.format('%.0f', now + ARGV[4]), 'PX', ARGV[5])
-return words('acquired', fence, attempt, 0, fingerprint, alias)`;
+return redis.call('PTTL', KEYS[1]) .. '\\n' .. redis.call('GET', KEYS[1])`;
 
-const EXTEND = `${ROW}
-if state ~= 'in_progress' or token ~= ARGV[1] then return 'lost' end
-local short = redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2])
-write(state, string.format('%.0f', now + ARGV[2]), unpack(short and {'PX', ARGV[2]} or {'KEEPTTL'}))
+const EXTEND = `local owner, rest = string.match(redis.call('GET', KEYS[1]) or '', '^p(.-)\\n.-(\\n.*)')
+if owner ~= ARGV[1] then return 'lost' end
+local lease = tonumber(ARGV[2])
+local ttl = math.max(redis.call('PTTL', KEYS[1]), lease)
+redis.call('SET', KEYS[1], 'p' .. owner .. '\\n' .. ttl - lease .. rest, 'PX', ttl)
 return 'ok'`;
 
-const COMPLETE = `${ROW}
-if state and (state == 'released' or token ~= ARGV[1]) then return 'lost' end
-if not state then fence, attempt, token, fingerprint, alias = ARGV[4], 1, ARGV[1], ARGV[2], ARGV[3] end
-if state ~= 'completed' then write('completed', 0, 'PX', ARGV[5]) end
+// A row that is gone is taken to be what its owner left.
+const COMPLETE = `local row = redis.call('GET', KEYS[1]) or ARGV[1]
+local state, owner = string.match(row, '^(.)(.-)\\n')
+if state == 'r' or owner ~= string.match(ARGV[1], '^p(.-)\\n') then return 'lost' end
+redis.call('SET', KEYS[1], 'c' .. row:sub(2), 'PX', ARGV[2])
 return 'ok'`;
 
-const RELEASE = `${ROW}
-if not state or state == 'released' then return 'ok' end
-if state == 'completed' or token ~= ARGV[1] then return 'lost' end
-write('released', 0, 'KEEPTTL')
+const RELEASE = `local row = redis.call('GET', KEYS[1])
+if not row or row:sub(1, 1) == 'r' then return 'ok' end
+if string.match(row, '^p(.-)\\n') ~= ARGV[1] then return 'lost' end
+redis.call('SET', KEYS[1], 'r' .. row:sub(2), 'KEEPTTL')
 return 'ok'`;
 
-const INSPECT = `${ROW}
-if not state then return 'absent' end
-return words(state, redis.call('PTTL', KEYS[1]), fence, attempt, string.format('%.0f', lease - now), fingerprint, alias)`;
+const INSPECT = `local row = redis.call('GET', KEYS[1])
+return row and redis.call('PTTL', KEYS[1]) .. '\\n' .. row or 'absent'`;
 
 const FORGET = `redis.call('DEL', KEYS[1]) return 'ok'`;
 
-// INFO says it as well as CONFIG GET does, and is allowed more often; the key decides which node of a cluster is asked.
+// INFO tells what CONFIG GET does, and is allowed where that is not. The key says which node of a cluster is asked.
 const UNKNOWN = 'unknown';
-const SETTINGS = `
-local function read(section, pattern)
+const SETTINGS = `local function read(section, setting)
   local info = redis.pcall('INFO', section)
-  return type(info) == 'string' and string.match(info, pattern) or '${UNKNOWN}'
+  return type(info) == 'string' and string.match(info, setting .. ':(%S+)') or '${UNKNOWN}'
 end
-return read('memory', 'maxmemory_policy:(%S+)') .. ' ' .. read('persistence', 'aof_enabled:(%d)')`;
+return read('memory', 'maxmemory_policy') .. '\\n' .. read('persistence', 'aof_enabled')`;

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket, connect as tcpConnect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,7 @@ export interface TestPostgres {
  * tests are skipped, which is a failure under CI.
  */
 export async function startPostgres(): Promise<TestPostgres | undefined> {
-  const url = process.env['POSTGRES_URL'] ?? 'postgres://postgres@127.0.0.1:5432/test';
+  const { POSTGRES_URL: url = 'postgres://postgres@127.0.0.1:5432/test' } = process.env;
   const running = (await answers(url)) ? { url, async stop() {} } : await startPrivateServer();
   if (running === undefined) return missing('PostgreSQL');
   const admin = poolOf(running.url, { max: 2 });
@@ -87,11 +88,11 @@ export interface Proxy {
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
 export async function startProxy(serverUrl: string): Promise<Proxy> {
-  const target = new URL(serverUrl);
+  const { hostname, port } = new URL(serverUrl);
   const sockets = new Set<Socket>();
   let armed = false;
   const server = createServer((client) => {
-    const upstream = tcpConnect(Number(target.port || 5432), target.hostname);
+    const upstream = tcpConnect(Number(port || 5432), hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => {});
@@ -103,17 +104,16 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
     }
     client.on('data', (data) => upstream.write(data));
     upstream.on('data', (data) => {
-      if (!armed) client.write(data);
-      else if (data.subarray(-READY.length).equals(READY)) {
-        armed = false;
-        client.destroy();
-      }
+      const isLost = armed && data.subarray(-READY.length).equals(READY);
+      if (isLost) client.destroy();
+      else client.write(data);
+      armed &&= !isLost;
     });
   });
-  const port = await listen(server);
-  target.host = `127.0.0.1:${port}`;
+  const url = new URL(serverUrl);
+  url.host = `127.0.0.1:${await listen(server)}`;
   return {
-    url: target.href,
+    url: url.href,
     loseNextReply() {
       armed = true;
     },
@@ -149,7 +149,8 @@ async function startPrivateServer(): Promise<{ url: string; stop(): Promise<void
 }
 
 function missing(what: string): undefined {
-  if (process.env['CI'] === 'true') throw new Error(`no ${what} answers, and none could be started`);
+  const { CI } = process.env;
+  if (CI === 'true') throw new Error(`no ${what} answers, and none could be started`);
   console.warn(`SKIPPED: no ${what} answers, and there are no binaries to start one`);
   return undefined;
 }
@@ -170,15 +171,14 @@ function scratch(): string {
 }
 
 function findProgram(name: string, directories: readonly string[]): string | undefined {
-  const path = process.env['PATH']?.split(':') ?? [];
-  return [...directories, ...path].map((directory) => join(directory, name)).find(existsSync);
+  const { PATH = '' } = process.env;
+  return [...directories, ...PATH.split(':')].map((directory) => join(directory, name)).find(existsSync);
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals, directory: string): Promise<void> {
-  await new Promise((resolve) => {
-    child.once('exit', resolve);
-    child.kill(signal);
-  });
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
   rmSync(directory, { recursive: true });
 }
 

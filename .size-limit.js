@@ -1,0 +1,16 @@
+// What the package may cost a bundle, minified and gzipped. An adapter counts beside the core, which its user has anyway.
+import { readFileSync } from 'node:fs';
+
+const { exports } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const adapters = Object.keys(exports).filter((subpath) => /^\.\/[a-z-]+$/.test(subpath) && subpath !== './testing');
+
+export default [
+  { name: 'verify alone', path: 'dist/index.js', import: '{ verify }', limit: '3 kB' },
+  { name: 'the whole core', path: 'dist/index.js', limit: '8.5 kB' },
+  ...adapters.map((subpath) => ({
+    name: `service-webhooks${subpath.slice(1)}, beside the core`,
+    path: exports[subpath].import.default.slice(2),
+    ignore: ['service-webhooks'],
+    limit: '1.5 kB',
+  })),
+].map((budget) => ({ ...budget, gzip: true }));

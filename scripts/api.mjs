@@ -1,0 +1,72 @@
+// The public API as one file for each entry of the package, so that no change of it goes unseen in a review.
+// Says where api/ is not what was built last; with --write, makes it so.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+
+const root = resolve(import.meta.dirname, '..');
+const kept = join(root, 'api');
+const work = mkdtempSync(join(tmpdir(), 'api-'));
+const fresh = join(work, 'api');
+
+const compilerOptions = {
+  target: 'ES2022',
+  module: 'ESNext',
+  // Knows no `exports`, so that an adapter's import of the core stays an import and is not copied into its report.
+  moduleResolution: 'node10',
+  ignoreDeprecations: '6.0',
+  types: [],
+  skipLibCheck: true,
+};
+
+try {
+  mkdirSync(fresh);
+  writeReports();
+  if (process.argv.includes('--write')) {
+    rmSync(kept, { recursive: true, force: true });
+    cpSync(fresh, kept, { recursive: true });
+  } else if (spawnSync('git', ['diff', '--no-index', '--exit-code', kept, fresh], { stdio: 'inherit' }).status !== 0) {
+    console.error('\nThe public API is not the one in api/. If that is meant: npm run api, and commit it.');
+    process.exitCode = 1;
+  }
+} finally {
+  rmSync(work, { recursive: true });
+}
+
+function writeReports() {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const entries = Object.entries(exports).filter(([, target]) => target.import);
+  const declarations = entries.map(([, target]) => join(root, target.import.types));
+  const configs = entries.map(([subpath], i) => prepare(subpath, declarations[i], declarations));
+  const compilerState = CompilerState.create(configs[0], { additionalEntryPoints: declarations });
+  for (const config of configs) {
+    const { succeeded } = Extractor.invoke(config, { compilerState, localBuild: true, messageCallback: onlyErrors });
+    if (!succeeded) throw new Error(`no report of ${config.mainEntryPointFilePath}`);
+  }
+}
+
+function prepare(subpath, entry, files) {
+  return ExtractorConfig.prepare({
+    packageJsonFullPath: join(root, 'package.json'),
+    configObjectFullPath: undefined,
+    configObject: {
+      projectFolder: root,
+      mainEntryPointFilePath: entry,
+      newlineKind: 'lf',
+      compiler: { overrideTsconfig: { compilerOptions, files } },
+      apiReport: {
+        enabled: true,
+        includeForgottenExports: true,
+        reportFileName: subpath === '.' ? 'index' : subpath.slice(2).replaceAll('/', '-'),
+        reportFolder: fresh,
+        reportTempFolder: work,
+      },
+    },
+  });
+}
+
+function onlyErrors(message) {
+  message.handled = message.logLevel !== 'error';
+}

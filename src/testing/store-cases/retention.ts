@@ -1,0 +1,115 @@
+import { count, LONG, must, needs, rivalOf, rivalsOf, SHORT, type TrialCase } from './trial.js';
+
+/** How long a row lives. */
+export const retention: readonly TrialCase[] = [
+  {
+    name: 'forgets a completed key after its retention, counted from complete',
+    rules: ['R9', 'R11'],
+    async run({ store, store2, request, acquire, elapse }) {
+      const first = request({ retainMs: LONG });
+      const { ref } = await acquire(first);
+      await store.complete(ref, { retainMs: SHORT });
+      await elapse(SHORT);
+      const { result } = await acquire(rivalOf(first, { fingerprint: 'other-body' }), store2);
+      must(result.attempt === 1, 'a new row: attempt 1', result);
+      must((result.seen?.fingerprint ?? 'other-body') === 'other-body', 'a new row: seen for the first time', result);
+    },
+  },
+  {
+    name: 'keeps a completed key for the retention that complete asked for',
+    rules: ['R9'],
+    async run({ store, store2, request, acquire, elapse }) {
+      const first = request({ leaseMs: SHORT, retainMs: SHORT });
+      const { ref } = await acquire(first);
+      const completed = await store.complete(ref, { retainMs: LONG });
+      must(completed === 'ok', 'the owner completes', completed);
+      await elapse(SHORT);
+      const result = await store2.claim(rivalOf(first));
+      must(result.status === 'completed', 'still completed', result);
+    },
+  },
+  {
+    name: 'gives an expired row to exactly one of 32 simultaneous claims, whatever its state was',
+    rules: ['R9'],
+    async run({ store, store2, request, acquire, elapse }) {
+      const [completed, released, silent] = [
+        request({ retainMs: SHORT }),
+        request({ retainMs: SHORT }),
+        request({ retainMs: SHORT }),
+      ];
+      await store.complete((await acquire(completed)).ref, completed);
+      await store.release((await acquire(released)).ref);
+      await acquire(silent);
+      await elapse(SHORT);
+      for (const expired of [completed, released, silent]) {
+        const rivals = rivalsOf({ ...expired, retainMs: LONG }, 32);
+        const answers = await Promise.all(rivals.map((rival, i) => (i % 2 === 0 ? store : store2).claim(rival)));
+        must(
+          count(answers, 'acquired') === 1,
+          'exactly one acquires',
+          answers.map(({ status }) => status),
+        );
+        must(count(answers, 'in_progress') === 31, 'the others hear in_progress', answers);
+      }
+    },
+  },
+  {
+    name: 'takes an expired row for absent in complete, release and extend',
+    rules: ['R9', 'R4'],
+    async run({ store, store2, request, acquire, elapse }) {
+      const first = request({ retainMs: SHORT });
+      const stranger = rivalOf(first);
+      const { ref, result } = await acquire(first);
+      await elapse(SHORT);
+      const extended = await store.extend(ref, { leaseMs: LONG });
+      must(extended === 'lost', 'extend of an expired row: lost', extended);
+      const released = await store.release({ ...ref, token: stranger.token });
+      must(released === 'ok', 'release of an expired row: ok', released);
+      const completed = await store.complete({ ...ref, token: stranger.token }, { retainMs: LONG });
+      must(completed === 'ok', 'complete of an expired row makes it again: ok', completed);
+      const after = await store2.claim(rivalOf(first));
+      must(after.status === 'completed' && after.fence === result.fence, 'completed', after);
+    },
+  },
+  {
+    name: 'forgets a row that complete has made again, as it forgets any other',
+    rules: ['R9', 'R4'],
+    skip: needs('evict'),
+    async run({ store, store2, request, acquire, elapse, made, options }) {
+      const first = request();
+      const { ref } = await acquire(first);
+      await options.evict?.(made, first.key);
+      const completed = await store.complete(ref, { retainMs: SHORT });
+      must(completed === 'ok', 'complete of a row that is gone: ok', completed);
+      await elapse(SHORT);
+      const { result } = await acquire(rivalOf(first), store2);
+      must(result.attempt === 1, 'a new row: attempt 1', result);
+    },
+  },
+  {
+    name: 'does not shorten the life of a completed row by a claim',
+    rules: ['R5', 'R9'],
+    async run({ store, store2, request, acquire, elapse }) {
+      const first = request();
+      const { ref } = await acquire(first);
+      await store.complete(ref, { retainMs: LONG });
+      await store2.claim(rivalOf(first, { retainMs: SHORT, leaseMs: SHORT }));
+      await elapse(SHORT);
+      const result = await store.claim(rivalOf(first));
+      must(result.status === 'completed', 'still completed', result);
+    },
+  },
+  {
+    name: 'renews the life of a row with every claim that acquires it',
+    rules: ['R9'],
+    async run({ store, request, acquire, elapse }) {
+      const first = request({ retainMs: SHORT * 2 });
+      const { ref } = await acquire(first);
+      await store.release(ref);
+      const { result } = await acquire(rivalOf(first, { retainMs: LONG }));
+      await elapse(SHORT * 2);
+      const held = await store.claim(rivalOf(first));
+      must(held.status === 'in_progress' && held.fence === result.fence, 'still in progress', held);
+    },
+  },
+];

@@ -1,0 +1,162 @@
+import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore, Mutation } from '../../stores/contract.js';
+import type { StoreSuiteOptions, StoreUnderTest } from '../store-under-test.js';
+
+/** The rules of `docs/add-a-store.md`, as a failing case quotes them. */
+export const RULES = {
+  R1: 'claim is one atomic operation and its answer carries the state',
+  R2: 'the same token again is the same claim: acquired, same fence, lease renewed',
+  R3: 'another token takes a key only when it is released, its lease is over or its row has expired; the fence grows',
+  R4: 'complete works after the lease when nobody took over, and makes a row again that is gone',
+  R5: 'who is not the owner gets "lost" and changes nothing; complete twice is ok; a completed row stays completed',
+  R6: 'release keeps the row: its fence, its attempt and what was seen first',
+  R7: 'keys and tokens are compared byte for byte',
+  R8: 'what was seen first is kept and returned as it came',
+  R9: 'a row whose retention is over is absent and can be claimed, purged or not',
+  R10: 'durations are positive integers, checked before anything is sent',
+  R11: 'durations and what is left of them are milliseconds',
+} as const;
+
+export type Rule = keyof typeof RULES;
+
+/** A case before it is bound to a store. */
+export interface TrialCase {
+  name: string;
+  rules: readonly [Rule, ...Rule[]];
+  /** Why it cannot run with these options. */
+  skip?(options: StoreSuiteOptions): string | undefined;
+  run(trial: Trial): Promise<void>;
+}
+
+/** What a case works with: two clients of one backend, keys nobody used before, and time that passes. */
+export interface Trial {
+  store: DedupeStore;
+  store2: DedupeStore;
+  made: StoreUnderTest;
+  options: StoreSuiteOptions;
+  rounds: number;
+  /** A request for a key nobody used before. */
+  request(changes?: Partial<ClaimRequest>): ClaimRequest;
+  /** Claims and expects to get it. */
+  acquire(request: ClaimRequest, store?: DedupeStore): Promise<Owned>;
+  /** Lets time pass for the store. */
+  elapse(ms: number): Promise<void>;
+  /** What is stored for a key, without what time changes; undefined where it cannot be read. */
+  snapshot(key: string): Promise<string | undefined>;
+}
+
+export type Acquired = Extract<ClaimResult, { status: 'acquired' }>;
+export type Owned = { result: Acquired; ref: ClaimRef };
+
+/** Long enough that no case reaches its end. */
+export const LONG = 60_000;
+/** What is meant to end within a case. */
+export const SHORT = 40;
+/** Timers may fire early by a part of a millisecond, and the store's clock may count in whole ones. */
+const GRAIN = 10;
+
+class BrokenRule extends Error {}
+
+/** Throws unless it holds; the case that is running adds its rule. */
+export function must(holds: boolean, what: string, found?: unknown): asserts holds {
+  if (holds) return;
+  const text = typeof found === 'string' ? found : JSON.stringify(found);
+  throw new BrokenRule(text === undefined ? what : `${what}, got ${text}`);
+}
+
+export async function runTrial(one: TrialCase, options: StoreSuiteOptions): Promise<void> {
+  const made = await options.make();
+  try {
+    const { store, store2 = store } = made;
+    if (store.scope !== 'process' && store2 === store) {
+      throw new Error(`a store of scope '${store.scope}' needs a store2 with a client of its own`);
+    }
+    await store.init?.();
+    await store2.init?.();
+    await one.run(trialOf(options, made, store, store2));
+  } catch (error) {
+    if (!(error instanceof BrokenRule)) throw error;
+    const [rule] = one.rules;
+    throw new Error(`${error.message} (${rule}: ${RULES[rule]})`);
+  } finally {
+    await made.close?.();
+  }
+}
+
+function trialOf(options: StoreSuiteOptions, made: StoreUnderTest, store: DedupeStore, store2: DedupeStore): Trial {
+  return {
+    store,
+    store2,
+    made,
+    options,
+    rounds: options.rounds ?? 200,
+
+    request: (changes) => ({
+      key: `suite:${crypto.randomUUID()}`,
+      token: crypto.randomUUID(),
+      fingerprint: 'first-body',
+      alias: 'first-alias',
+      leaseMs: LONG,
+      retainMs: LONG * 60,
+      ...changes,
+    }),
+
+    async acquire(request, by = store) {
+      const result = await by.claim(request);
+      must(result.status === 'acquired', 'a free key must be acquired', result);
+      return { result, ref: refOf(request, result) };
+    },
+
+    async elapse(ms) {
+      if (options.advance) await options.advance(made, ms);
+      else await new Promise((resolve) => setTimeout(resolve, ms + GRAIN));
+    },
+
+    async snapshot(key) {
+      if (options.raw) return JSON.stringify(await options.raw(made, key));
+      if (store.inspect === undefined || options.without?.includes('inspect')) return undefined;
+      const { leaseMsLeft: _, retainMsLeft: __, ...record } = (await store.inspect(key)) ?? {};
+      return JSON.stringify(record);
+    },
+  };
+}
+
+/** The same request by somebody else. */
+export function rivalOf(request: ClaimRequest, changes?: Partial<ClaimRequest>): ClaimRequest {
+  return { ...request, token: crypto.randomUUID(), ...changes };
+}
+
+export function rivalsOf(request: ClaimRequest, count: number): ClaimRequest[] {
+  return Array.from({ length: count }, () => rivalOf(request));
+}
+
+export function refOf({ key, token, fingerprint, alias }: ClaimRequest, { fence }: { fence: number }): ClaimRef {
+  return { key, token, fingerprint, alias, fence };
+}
+
+/** How many of the answers say so. */
+export function count(answers: readonly (ClaimResult | Mutation)[], status: ClaimResult['status'] | Mutation): number {
+  return answers.filter((answer) => (typeof answer === 'string' ? answer : answer.status) === status).length;
+}
+
+/** Whether a claim was refused with a wait within the lease. */
+export function isHeld(
+  result: ClaimResult,
+  leaseMs: number,
+): result is Extract<ClaimResult, { status: 'in_progress' }> {
+  return result.status === 'in_progress' && result.retryAfterMs > 0 && result.retryAfterMs <= leaseMs;
+}
+
+/** For a case that needs a hook. */
+export function needs(
+  ...hooks: readonly (keyof StoreSuiteOptions)[]
+): (options: StoreSuiteOptions) => string | undefined {
+  return (options) => {
+    const missing = hooks.filter((hook) => options[hook] === undefined);
+    return missing.length === 0 ? undefined : `needs ${missing.join(', ')}`;
+  };
+}
+
+/** For a case about an optional method. */
+export function needsMethod(method: 'inspect' | 'forget' | 'purgeExpired') {
+  return ({ without }: StoreSuiteOptions) => (without?.includes(method) ? `has no ${method}` : undefined);
+}

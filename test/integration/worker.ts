@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The library and the workers as JavaScript, for processes that vitest does not run. */
+export function buildWorkers(): { folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'service-webhooks-'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  for (const source of [...sourcesIn('src'), ...sourcesIn('test/integration')]) {
+    const target = join(folder, source.replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(target), { recursive: true });
+    const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
+    writeFileSync(target, ts.transpileModule(readFileSync(join(root, source), 'utf8'), { compilerOptions }).outputText);
+  }
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = relative(root, join(root, folder, entry.name));
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : sourcesIn(path);
+    return path.endsWith('.ts') ? [path] : [];
+  });
+}
+
+/** Another process. It says one JSON value a line. */
+export interface Worker {
+  /** The next thing it says. Rejects when it ends without a further word. */
+  next(): Promise<unknown>;
+  /** Lets it go on. */
+  go(): void;
+  /** How it ended. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+export function startWorker(script: string, input: object, node = process.execPath): Worker {
+  const child = spawn(node, [script, JSON.stringify(input)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise<Awaited<Worker['ended']>>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal }));
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    ended,
+    go: () => child.stdin.write('\n'),
+    async next() {
+      const { done, value } = await lines.next();
+      if (done) throw new Error(`${script} said no more and ended with ${JSON.stringify(await ended)}`);
+      return JSON.parse(value);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { sqliteInbox, sqliteStore } from '../../../src/stores/sqlite.js';
+import { clientOf, type Driver, openSqlite } from '../sqlite.js';
+import { input, say } from './messages.js';
+
+type At = 'claimed' | 'completed' | 'before commit' | 'after commit';
+
+// Dies at the given point as a process dies of kill -9: no handler runs, nothing is closed.
+const { driver, file, at, key } = input<{ driver: Driver; file: string; at: At; key: string }>();
+const handle = openSqlite(driver, file);
+const client = clientOf(driver, handle);
+
+if (at === 'claimed' || at === 'completed') {
+  const store = sqliteStore(client);
+  await store.init?.();
+  const request = { key, token: 'owner', fingerprint: 'f', leaseMs: 60_000, retainMs: 60_000 };
+  const claim = await store.claim(request);
+  if (at === 'completed') await store.complete({ ...request, fence: claim.fence }, request);
+} else {
+  const inbox = sqliteInbox(client);
+  await inbox.init();
+  handle.exec('CREATE TABLE IF NOT EXISTS clips (id TEXT)');
+  const event = { id: key, type: 't', version: '2026-01-01', jobId: null, data: {}, timestamp: '2026-01-01T00:00:00Z' };
+  inbox.once({ event }, () => {
+    handle.prepare('INSERT INTO clips VALUES (?)').run(key);
+    if (at === 'before commit') die();
+  });
+}
+die();
+
+function die(): void {
+  say(at);
+  process.kill(process.pid, 'SIGKILL');
+}

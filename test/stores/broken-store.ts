@@ -1,0 +1,82 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ClaimResult, DedupeStore } from 'service-webhooks';
+
+interface Row {
+  state: 'in_progress' | 'completed' | 'released';
+  token: string;
+  fence: number;
+  leaseUntil: number;
+  expiresAt: number;
+  fingerprint: string;
+  alias?: string | undefined;
+}
+
+/**
+ * Broken on purpose, as dedupe is often written: it looks first and writes afterwards, and whoever looks in between
+ * sees the same. Called one after the other it does everything right.
+ */
+export function getThenSetStore(now: () => number): DedupeStore {
+  const rows = new Map<string, Row>();
+
+  async function get(key: string): Promise<Row | undefined> {
+    const row = rows.get(key);
+    await setImmediate(); // the way back from the server
+    return row !== undefined && row.expiresAt > now() ? row : undefined;
+  }
+
+  async function set(key: string, row: Row): Promise<void> {
+    await setImmediate(); // the way to the server
+    rows.set(key, row);
+  }
+
+  return {
+    scope: 'process',
+
+    async claim({ key, token, fingerprint, alias, leaseMs, retainMs }): Promise<ClaimResult> {
+      refuseUnlessPositive(leaseMs, retainMs);
+      const row = await get(key);
+      const seen = row === undefined ? { fingerprint, alias } : { fingerprint: row.fingerprint, alias: row.alias };
+      if (row?.state === 'completed') return { status: 'completed', fence: row.fence, seen };
+      const ours = row?.state === 'in_progress' && row.token === token;
+      const left = row?.state === 'in_progress' && !ours ? row.leaseUntil - now() : 0;
+      if (row !== undefined && left > 0) return { status: 'in_progress', fence: row.fence, retryAfterMs: left, seen };
+      const fence = (row?.fence ?? 0) + (ours ? 0 : 1);
+      const [leaseUntil, expiresAt] = [now() + leaseMs, now() + retainMs];
+      await set(key, { state: 'in_progress', token, fence, leaseUntil, expiresAt, ...seen });
+      return { status: 'acquired', fence, attempt: fence, seen };
+    },
+
+    async extend({ key, token }, { leaseMs }) {
+      refuseUnlessPositive(leaseMs);
+      const row = await get(key);
+      if (row?.state !== 'in_progress' || row.token !== token) return 'lost';
+      await set(key, { ...row, leaseUntil: now() + leaseMs });
+      return 'ok';
+    },
+
+    async complete({ key, token, fence, fingerprint, alias }, { retainMs }) {
+      refuseUnlessPositive(retainMs);
+      const row = await get(key);
+      if (row !== undefined && (row.state === 'released' || row.token !== token)) return 'lost';
+      const expiresAt = now() + retainMs;
+      await set(key, { fence, fingerprint, alias, ...row, state: 'completed', token, leaseUntil: 0, expiresAt });
+      return 'ok';
+    },
+
+    async release({ key, token }) {
+      const row = await get(key);
+      if (row === undefined || row.state === 'released') return 'ok';
+      if (row.state === 'completed' || row.token !== token) return 'lost';
+      await set(key, { ...row, state: 'released' });
+      return 'ok';
+    },
+
+    async forget(key) {
+      rows.delete(key);
+    },
+  };
+}
+
+function refuseUnlessPositive(...durations: readonly number[]): void {
+  if (!durations.every((ms) => Number.isSafeInteger(ms) && ms > 0)) throw new RangeError(`durations ${durations}`);
+}

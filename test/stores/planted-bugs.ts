@@ -1,0 +1,263 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ClaimRef, ClaimRequest, DedupeStore } from 'service-webhooks';
+
+/** Makes a right store wrong in one way. */
+export type Plant = (store: Required<Omit<DedupeStore, 'init' | 'close'>>, now: () => number) => Partial<DedupeStore>;
+
+/** One bug each, as they have been met in stores people use, with a case of the suite that has to catch it. */
+export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: string }>> = {
+  'does not look whose row it completes and releases': {
+    plant(store) {
+      const owners = ownersOf(store);
+      return {
+        claim: owners.claim,
+        complete: (ref, options) => store.complete(owners.pretend(ref), options),
+        release: (ref) => store.release(owners.pretend(ref)),
+      };
+    },
+    caughtBy: 'answers lost to a stale owner after a takeover, and leaves the new owner alone',
+  },
+  'compares fences instead of tokens': {
+    plant(store) {
+      const owners = ownersOf(store);
+      const pretend = (ref: ClaimRef) => (owners.fenceOf(ref.key) === ref.fence ? owners.pretend(ref) : ref);
+      return {
+        claim: owners.claim,
+        complete: (ref, options) => store.complete(pretend(ref), options),
+        release: (ref) => store.release(pretend(ref)),
+        extend: (ref, options) => store.extend(pretend(ref), options),
+      };
+    },
+    caughtBy: 'tells two owners of the same fence apart after a row was lost',
+  },
+  'deletes what is released': {
+    plant: (store) => ({
+      async release(ref) {
+        const answer = await store.release(ref);
+        if (answer === 'ok') await store.forget(ref.key);
+        return answer;
+      },
+    }),
+    caughtBy: 'hands a released key to the next claim with fence 2 and attempt 2',
+  },
+  'lets the row end with its lease': {
+    plant: (store) => ({ claim: (request) => store.claim({ ...request, retainMs: request.leaseMs }) }),
+    caughtBy: 'keeps the row when the lease is over: fence, attempt and what was seen first',
+  },
+  'holds an expired row until somebody purges it': {
+    plant(store, now) {
+      const ends = new Map<string, number>();
+      return {
+        async claim(request) {
+          if ((ends.get(request.key) ?? Number.POSITIVE_INFINITY) <= now()) return held(request);
+          const result = await store.claim(request);
+          if (result.status === 'acquired') ends.set(request.key, now() + request.retainMs);
+          return result;
+        },
+      };
+    },
+    caughtBy: 'gives an expired row to exactly one of 32 simultaneous claims, whatever its state was',
+  },
+  'locks an owner out that sends its claim again': {
+    plant(store) {
+      const claimed = new Set<string>();
+      return {
+        async claim(request) {
+          if (claimed.has(request.token)) return held(request);
+          const result = await store.claim(request);
+          if (result.status === 'acquired') claimed.add(request.token);
+          return result;
+        },
+      };
+    },
+    caughtBy: 'gives the same token its claim again and renews the lease',
+  },
+  'gives the same token a new fence': {
+    plant: (store) => ({
+      async claim(request) {
+        await store.release({ ...request, fence: 0 });
+        return store.claim(request);
+      },
+    }),
+    caughtBy: 'gives the same token its claim again and renews the lease',
+  },
+  'refuses to complete after the lease': {
+    plant: (store) => ({
+      async complete(ref, options) {
+        const row = await store.inspect(ref.key);
+        return (row?.leaseMsLeft ?? 1) <= 0 ? 'lost' : store.complete(ref, options);
+      },
+    }),
+    caughtBy: 'lets its owner complete after the lease when nobody took over',
+  },
+  'drops the complete of a row that is gone': {
+    plant: (store) => ({
+      complete: async (ref, options) =>
+        (await store.inspect(ref.key)) === undefined ? 'lost' : store.complete(ref, options),
+    }),
+    caughtBy: 'makes a row again as completed when it is gone before complete',
+  },
+  'lets every claim take over': {
+    plant: (store) => ({
+      async claim(request) {
+        const result = await store.claim(request);
+        if (result.status !== 'in_progress') return result;
+        await store.forget(request.key);
+        return store.claim(request);
+      },
+    }),
+    caughtBy: 'tells another token that the key is in progress, and for how long at most',
+  },
+  'does not let the fence grow': {
+    plant: (store) => ({
+      async claim(request) {
+        return { ...(await store.claim(request)), fence: 1 };
+      },
+    }),
+    caughtBy: 'holds the key of a silent owner until the lease is over, and not longer',
+  },
+  'does not count attempts': {
+    plant: (store) => ({
+      async claim(request) {
+        const result = await store.claim(request);
+        return result.status === 'acquired' ? { ...result, attempt: 1 } : result;
+      },
+    }),
+    caughtBy: 'hands a released key to the next claim with fence 2 and attempt 2',
+  },
+  'returns what came last instead of first': {
+    plant: (store) => ({
+      async claim(request) {
+        const { fingerprint, alias } = request;
+        return { ...(await store.claim(request)), seen: { fingerprint, alias } };
+      },
+    }),
+    caughtBy: 'returns the fingerprint and the alias that came first in all three results',
+  },
+  'takes keys for the same that differ in case': {
+    plant: (store) => ({ claim: (request) => store.claim({ ...request, key: request.key.toLowerCase() }) }),
+    caughtBy: 'keeps keys apart that differ in case, in one byte, in a suffix or in special characters',
+  },
+  'takes texts for numbers': {
+    plant: (store) => ({
+      async claim(request) {
+        const result = await store.claim(request);
+        const fingerprint = String(Number(result.seen?.fingerprint) || result.seen?.fingerprint);
+        return { ...result, seen: { ...result.seen, fingerprint } };
+      },
+    }),
+    caughtBy: 'returns fingerprints, aliases and tokens that look like numbers or JSON as they are',
+  },
+  'takes any duration': {
+    plant: (store) => ({
+      claim: (request) => store.claim({ ...request, leaseMs: tame(request.leaseMs), retainMs: tame(request.retainMs) }),
+    }),
+    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+  },
+  'counts seconds': {
+    plant: (store) => ({
+      async claim(request) {
+        const leaseMs = Math.ceil(request.leaseMs / 1000) * 1000;
+        return store.claim({ ...request, leaseMs });
+      },
+    }),
+    caughtBy: 'counts leases and retention in milliseconds',
+  },
+  'answers retryAfterMs in seconds': {
+    plant: (store) => ({
+      async claim(request) {
+        const result = await store.claim(request);
+        return result.status === 'in_progress' ? { ...result, retryAfterMs: result.retryAfterMs / 1000 } : result;
+      },
+    }),
+    caughtBy: 'tells another token that the key is in progress, and for how long at most',
+  },
+  'answers ok to every extend': {
+    plant: () => ({ extend: async () => 'ok' }),
+    caughtBy: 'lets either the late extend or the takeover win, never both',
+  },
+  'shortens a completed row by a claim': {
+    plant: (store) => {
+      const refs = new Map<string, ClaimRef>();
+      return {
+        async claim(request) {
+          const result = await store.claim(request);
+          const ref = refs.get(request.key);
+          if (result.status === 'acquired') refs.set(request.key, { ...request, fence: result.fence });
+          if (result.status === 'completed' && ref) await store.complete(ref, request);
+          return result;
+        },
+      };
+    },
+    caughtBy: 'does not shorten the life of a completed row by a claim',
+  },
+  'counts the retention from the claim': {
+    plant(store) {
+      const retained = new Map<string, number>();
+      return {
+        claim(request) {
+          retained.set(request.key, request.retainMs);
+          return store.claim(request);
+        },
+        complete: (ref, options) => store.complete(ref, { retainMs: retained.get(ref.key) ?? options.retainMs }),
+      };
+    },
+    caughtBy: 'keeps a completed key for the retention that complete asked for',
+  },
+  'purges more than the limit': {
+    plant: (store) => ({ purgeExpired: () => store.purgeExpired({ limit: Number.MAX_SAFE_INTEGER }) }),
+    caughtBy: 'purges expired rows, no more than the limit at a time, and nothing else',
+  },
+  'purges what is silent or released': {
+    plant(store) {
+      const keys = new Set<string>();
+      return {
+        claim(request) {
+          keys.add(request.key);
+          return store.claim(request);
+        },
+        async purgeExpired(options) {
+          for (const key of keys) {
+            const row = await store.inspect(key);
+            if (row?.state === 'released' || (row?.leaseMsLeft ?? 1) <= 0) await store.forget(key);
+          }
+          return store.purgeExpired(options);
+        },
+      };
+    },
+    caughtBy: 'purges expired rows, no more than the limit at a time, and nothing else',
+  },
+  'completes in two steps': {
+    plant: (store) => ({
+      async complete(ref, options) {
+        const row = await store.inspect(ref.key);
+        await setImmediate();
+        if (row?.state === 'in_progress') await store.forget(ref.key);
+        return store.complete(ref, options);
+      },
+    }),
+    caughtBy: 'lets either the late complete or the takeover win, never both',
+  },
+};
+
+function held({ fingerprint, alias, leaseMs }: ClaimRequest) {
+  return { status: 'in_progress', fence: 1, retryAfterMs: leaseMs, seen: { fingerprint, alias } } as const;
+}
+
+function tame(ms: number): number {
+  return Math.max(1, Math.trunc(ms) || 1);
+}
+
+/** Knows the owner of every key, to act in its name. */
+function ownersOf(store: Pick<DedupeStore, 'claim'>) {
+  const owners = new Map<string, { token: string; fence: number }>();
+  return {
+    async claim(request: ClaimRequest) {
+      const result = await store.claim(request);
+      if (result.status === 'acquired') owners.set(request.key, { token: request.token, fence: result.fence });
+      return result;
+    },
+    pretend: (ref: ClaimRef): ClaimRef => ({ ...ref, token: owners.get(ref.key)?.token ?? ref.token }),
+    fenceOf: (key: string) => owners.get(key)?.fence,
+  };
+}

@@ -1,0 +1,322 @@
+import type pg from 'pg';
+import postgres from 'postgres';
+import type { Delivery } from 'service-webhooks';
+import { postgresInbox, postgresStore } from 'service-webhooks/stores/postgres';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { anEvent, aReceiver, aRequest, refusal, rejection } from '../support/deliveries.js';
+import { poolOf, startPostgres } from '../support/postgres.js';
+import { buildProgram } from '../support/processes.js';
+import type { Task } from './postgres-process.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+const server = await startPostgres();
+const program = server && (await buildProgram('test/stores/postgres-process.ts'));
+
+afterAll(async () => {
+  program?.remove();
+  await server?.stop();
+});
+
+const deliveryOf = (id: string) => ({ event: anEvent({ id }) }) as unknown as Pick<Delivery, 'event'>;
+
+describe.runIf(server)('postgresInbox', () => {
+  const { url = '', schema = '', admin = poolOf('') } = server ?? {};
+  const table = `${schema}.inbox`;
+  const effects = `${schema}.effects`;
+  const pool = poolOf(url);
+  const sql = postgres(url, { max: 4, onnotice() {} });
+  const inbox = postgresInbox({ pg: pool }, { table });
+  const open: pg.PoolClient[] = [];
+
+  beforeEach(async () => {
+    await inbox.init();
+    await admin.query(`TRUNCATE ${table}; CREATE TABLE IF NOT EXISTS ${effects} (id text)`);
+    await admin.query(`TRUNCATE ${effects}`);
+  });
+
+  afterEach(async () => {
+    for (const client of open.splice(0)) {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  });
+
+  afterAll(async () => {
+    await pool.end();
+    await sql.end({ timeout: 1 });
+  });
+
+  async function begin(how = 'BEGIN'): Promise<pg.PoolClient> {
+    const client = await pool.connect();
+    open.push(client);
+    await client.query(how);
+    return client;
+  }
+
+  const write = (client: pg.PoolClient, id = 'a') => client.query(`INSERT INTO ${effects} VALUES ($1)`, [id]);
+  const written = async () => (await admin.query(`SELECT id FROM ${effects}`)).rows.map(({ id }) => id);
+  const recorded = async () => (await admin.query(`SELECT key FROM ${table}`)).rows.map(({ key }) => key);
+
+  it('records an event with the effects of its work, and never runs it again', async () => {
+    const first = await begin();
+    const result = await inbox.once(first, deliveryOf('evt_1'), async () => {
+      await write(first);
+      return 42;
+    });
+    expect(result).toEqual({ status: 'done', result: 42 });
+    expect(await recorded()).toEqual([]);
+    await first.query('COMMIT');
+    expect(await recorded()).toEqual(['default:evt_1']);
+    const second = await begin();
+    expect(await inbox.once(second, deliveryOf('evt_1'), () => write(second))).toEqual({ status: 'duplicate' });
+    await second.query('COMMIT');
+    expect(await written()).toEqual(['a']);
+  });
+
+  it('forgets the event when the transaction is rolled back', async () => {
+    const first = await begin();
+    await inbox.once(first, deliveryOf('evt_1'), () => write(first, 'undone'));
+    await first.query('ROLLBACK');
+    const second = await begin();
+    const again = await inbox.once(second, deliveryOf('evt_1'), () => write(second, 'kept'));
+    expect(again).toMatchObject({ status: 'done' });
+    await second.query('COMMIT');
+    expect(await written()).toEqual(['kept']);
+  });
+
+  it('undoes the work that throws, and nothing else, where the transaction is committed all the same', async () => {
+    const failure = new Error('no such clip');
+    const client = await begin();
+    await write(client, 'before');
+    const attempt = inbox.once(client, deliveryOf('evt_1'), async () => {
+      await write(client, 'undone');
+      throw failure;
+    });
+    await expect(attempt).rejects.toBe(failure);
+    await client.query('COMMIT');
+    expect(await written()).toEqual(['before']);
+    expect(await recorded()).toEqual([]);
+  });
+
+  it('undoes the work that hides an error of the database', async () => {
+    const client = await begin();
+    const attempt = inbox.once(client, deliveryOf('evt_1'), () => client.query('SELECT 1 / 0').catch(() => {}));
+    await expect(attempt).rejects.toMatchObject({ code: '25P02' });
+    await client.query('COMMIT');
+    expect(await recorded()).toEqual([]);
+  });
+
+  it('works in a transaction of postgres.js', async () => {
+    const inJs = postgresInbox({ postgresJs: sql }, { table });
+    const deliver = () => sql.begin((tx) => inJs.once(tx, deliveryOf('evt_1'), () => tx`SELECT 1 AS one`));
+    expect(await deliver()).toEqual({ status: 'done', result: [{ one: 1 }] });
+    expect(await deliver()).toEqual({ status: 'duplicate' });
+    const failure = new Error('no such clip');
+    const failing = sql.begin((tx) =>
+      inJs.once(tx, deliveryOf('evt_2'), () => {
+        throw failure;
+      }),
+    );
+    await expect(failing).rejects.toBe(failure);
+    expect(await recorded()).toEqual(['default:evt_1']);
+    const first = await begin();
+    await inbox.once(first, deliveryOf('evt_3'), () => write(first));
+    const concurrent = sql.begin((tx) => inJs.once(tx, deliveryOf('evt_3'), () => {}));
+    expect((await rejection(concurrent)).code).toBe('delivery_in_progress');
+  });
+
+  it('refuses a concurrent duplicate for as long as the transaction of the first is open', async () => {
+    const first = await begin();
+    await inbox.once(first, deliveryOf('evt_1'), () => write(first));
+    const second = await begin();
+    const refused = await rejection(inbox.once(second, deliveryOf('evt_1'), () => write(second)));
+    expect(refused).toMatchObject({ code: 'delivery_in_progress', status: 409, cause: { code: '55P03' } });
+    await write(second, 'the transaction goes on');
+    await second.query('COMMIT');
+    await first.query('COMMIT');
+    expect(await written()).toEqual(expect.arrayContaining(['a', 'the transaction goes on']));
+    const third = await begin();
+    expect(await inbox.once(third, deliveryOf('evt_1'), () => write(third))).toEqual({ status: 'duplicate' });
+  });
+
+  it.each([
+    ['COMMIT', { status: 'duplicate' }],
+    ['ROLLBACK', { status: 'done' }],
+  ])('waits for the transaction of the first, and decides by its %s', async (end, result) => {
+    const patient = postgresInbox({ pg: pool }, { table, waitMs: 30_000 });
+    const first = await begin();
+    await patient.once(first, deliveryOf('evt_1'), () => write(first));
+    const second = await begin();
+    const waiting = patient.once(second, deliveryOf('evt_1'), () => write(second));
+    await untilBlocked();
+    await first.query(end);
+    expect(await waiting).toMatchObject(result);
+    await second.query('COMMIT');
+    expect(await written()).toEqual(['a']);
+  });
+
+  async function untilBlocked(): Promise<void> {
+    const blocked = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${schema}%'`;
+    while ((await admin.query(blocked)).rows.length === 0);
+  }
+
+  it.each(['0', '7s'])('leaves the lock_timeout of %s to the writes of the user', async (before) => {
+    const client = await begin();
+    await client.query(`SET LOCAL lock_timeout = '${before}'`);
+    const show = async () => (await client.query('SHOW lock_timeout')).rows[0].lock_timeout;
+    const { result } = (await inbox.once(client, deliveryOf('evt_1'), show)) as { result: string };
+    expect(result).toBe(before);
+    await inbox.once(client, deliveryOf('evt_1'), show);
+    expect(await show()).toBe(before);
+    const other = await begin();
+    await other.query(`SET LOCAL lock_timeout = '${before}'`);
+    await rejection(inbox.once(other, deliveryOf('evt_1'), show));
+    expect((await other.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: before }]);
+    await client.query('COMMIT');
+    expect((await client.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '0' }]);
+  });
+
+  it('refuses a client that is in no transaction, and runs no work', async () => {
+    const work = vi.fn();
+    const client = await pool.connect();
+    open.push(client);
+    const inJs = postgresInbox({ postgresJs: sql }, { table });
+    for (const attempt of [
+      () => inbox.once(pool, deliveryOf('evt_1'), work),
+      () => inbox.once(client, deliveryOf('evt_1'), work),
+      () => inJs.once(sql, deliveryOf('evt_1'), work),
+    ]) {
+      expect(await rejection(attempt())).toMatchObject({ code: 'invalid_option', cause: { code: '25P01' } });
+    }
+    expect(await recorded()).toEqual([]);
+    expect(work).not.toHaveBeenCalled();
+  });
+
+  it('hands on a serialization failure as it is, so that the transaction is run again', async () => {
+    const strict = await begin('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await strict.query('SELECT 1');
+    const first = await begin();
+    await inbox.once(first, deliveryOf('evt_1'), () => write(first));
+    await first.query('COMMIT');
+    const attempt = inbox.once(strict, deliveryOf('evt_1'), () => write(strict));
+    await expect(attempt).rejects.toMatchObject({ code: '40001' });
+    await strict.query('ROLLBACK');
+    await strict.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    expect(await inbox.once(strict, deliveryOf('evt_1'), () => write(strict))).toEqual({ status: 'duplicate' });
+  });
+
+  it('keeps endpoints of different names apart, and any event id', async () => {
+    const billing = postgresInbox({ pg: pool }, { table, name: 'billing' });
+    const client = await begin();
+    const ids = ['evt_1', 'evt_1 ', 'evt_\0', 'evt_\ud800', `evt_${'x'.repeat(500)}`, 'evt_ü', "evt_';--"];
+    for (const id of ids) {
+      for (const one of [inbox, billing]) {
+        expect(await one.once(client, deliveryOf(id), () => {})).toMatchObject({ status: 'done' });
+        expect(await one.once(client, deliveryOf(id), () => {})).toEqual({ status: 'duplicate' });
+      }
+    }
+    await client.query('COMMIT');
+    const keys = await recorded();
+    expect(keys).toHaveLength(ids.length * 2);
+    expect(keys).toContain('billing:evt_1');
+  });
+
+  it('names its events as a store does', async () => {
+    const store = postgresStore({ pg: pool }, { table: `${schema}.deliveries` });
+    const { receiver } = aReceiver({
+      dedupe: { store },
+      on: {
+        async '*'(_, { delivery }) {
+          const client = await begin();
+          await inbox.once(client, delivery, () => {});
+          await client.query('COMMIT');
+        },
+      },
+    });
+    for (const id of ['evt_1', 'evt_ü']) await receiver(aRequest({ event: { id } }));
+    const { rows } = await admin.query(`SELECT key FROM ${schema}.deliveries`);
+    expect((await recorded()).sort()).toEqual(rows.map(({ key }) => key).sort());
+  });
+
+  it('runs an event again after its retention, and after forget', async () => {
+    const deliver = async (id: string) => {
+      const client = await begin();
+      const { status } = await inbox.once(client, deliveryOf(id), () => {});
+      await client.query('COMMIT');
+      return status;
+    };
+    expect([await deliver('evt_1'), await deliver('evt_2')]).toEqual(['done', 'done']);
+    await admin.query(`UPDATE ${table} SET expires_at = now() WHERE key = 'default:evt_1'`);
+    await inbox.forget('evt_2');
+    expect([await deliver('evt_1'), await deliver('evt_2')]).toEqual(['done', 'done']);
+    expect([await deliver('evt_1'), await deliver('evt_2')]).toEqual(['duplicate', 'duplicate']);
+  });
+
+  it('purges what is expired, up to a limit', async () => {
+    await admin.query(`INSERT INTO ${table} SELECT i, now(), now() FROM generate_series(1, 5) i`);
+    await admin.query(`INSERT INTO ${table} VALUES ('new', now(), now() + interval '1 day')`);
+    expect(await inbox.purgeExpired({ limit: 3 })).toBe(3);
+    expect(await inbox.purgeExpired({ limit: 3 })).toBe(2);
+    expect(await recorded()).toEqual(['new']);
+    expect((await rejection(inbox.purgeExpired({ limit: 0 }))).code).toBe('invalid_option');
+  });
+
+  it('answers 409 to a delivery that comes while the first is at work, and runs it once', async () => {
+    let concurrent: ReturnType<typeof receiver> | undefined;
+    const { receiver, answers } = aReceiver({
+      dedupe: false,
+      on: {
+        async '*'(_, { delivery }) {
+          const client = await begin();
+          const { status } = await inbox.once(client, delivery, async () => {
+            await write(client);
+            concurrent = receiver(aRequest());
+            await concurrent;
+          });
+          await client.query(status === 'done' ? 'COMMIT' : 'ROLLBACK');
+        },
+      },
+    });
+    expect((await receiver(aRequest())).status).toBe(200);
+    expect(await concurrent).toMatchObject({ status: 409, headers: { 'retry-after': '1' } });
+    expect((await receiver(aRequest())).status).toBe(200);
+    expect(answers()).toEqual(['in_progress', 'handled', 'handled']);
+    expect(await written()).toEqual(['a']);
+  });
+
+  it.each(['in work', 'before commit'] as const)(
+    'has effects exactly once though a process is killed %s',
+    async (hang) => {
+      const task: Task = { kind: 'inbox', url, table, effects, eventId: 'evt_1' };
+      const killed = program?.start({ ...task, hang });
+      expect(await killed?.next()).toBe('hangs');
+      await killed?.kill();
+      const retries = [program?.start(task), program?.start(task), program?.start(task)];
+      const answers = await Promise.all(retries.map((retry) => retry?.next()));
+      expect(answers.sort()).toEqual(['done', 'duplicate', 'duplicate']);
+      expect(await written()).toEqual(['evt_1']);
+      expect(await recorded()).toEqual(['default:evt_1']);
+    },
+  );
+});
+
+describe('postgresInbox', () => {
+  const query = () => Promise.reject(new Error('nothing may be sent'));
+
+  it.each([
+    { table: 'a b' },
+    { name: '' },
+    { name: 'a:b' },
+    { name: 'ü' },
+    { retainMs: 6 * 3_600_000 - 1 },
+    { retainMs: Number.NaN },
+    { waitMs: 0 },
+    { waitMs: 1.5 },
+  ])('refuses %j', (options) => {
+    expect(refusal(() => postgresInbox({ pg: { query } }, options)).code).toBe('invalid_option');
+  });
+
+  it('refuses a client that is none', () => {
+    expect(refusal(() => postgresInbox({} as { pg: { query: typeof query } })).code).toBe('invalid_option');
+  });
+});

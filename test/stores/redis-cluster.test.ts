@@ -1,0 +1,77 @@
+import type { Redis } from 'ioredis';
+import { type RedisClient, redisStore } from 'service-webhooks/stores/redis';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  canStartRedis,
+  openIoredis,
+  openIoredisCluster,
+  openNodeRedisCluster,
+  startCluster,
+} from '../support/redis.js';
+
+const cluster = canStartRedis() ? await startCluster() : undefined;
+afterAll(() => cluster?.stop());
+
+describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
+  it.each([
+    ['ioredis', async (url: string) => overIoredis(url)],
+    ['node-redis', async (url: string) => overNodeRedis(url)],
+  ])('follows a slot that moves to another node, over %s', async (_, open) => {
+    const { url = '', ports = [] } = cluster ?? {};
+    const [one, two] = ports.map((port) => openIoredis(`redis://127.0.0.1:${port}`));
+    if (one === undefined || two === undefined) throw new Error('a cluster of two nodes');
+    const ids = [await one.cluster('MYID'), await two.cluster('MYID')] as const;
+    const { client, close } = await open(url);
+    const store = redisStore(client, { keyPrefix: '' });
+    const key = await keyOf(one, 0, 8191);
+    const slot = await one.cluster('KEYSLOT', key);
+    const request = { key, token: 'first', fingerprint: 'f', leaseMs: 60_000, retainMs: 120_000 };
+    await store.claim({ ...request, key: `{${key}}warm` });
+    await one.del(`{${key}}warm`);
+    await one.config('RESETSTAT');
+
+    await two.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', ids[0]);
+    await one.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ids[1]);
+    expect(await store.claim(request)).toMatchObject({ status: 'acquired', fence: 1 });
+    expect(await redirections(one, 'ASK')).toBeGreaterThan(0);
+
+    for (const node of [two, one]) await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', ids[1]);
+    expect(await store.claim({ ...request, token: 'second' })).toMatchObject({ status: 'in_progress', fence: 1 });
+    expect(await store.complete({ ...request, fence: 1 }, request)).toBe('ok');
+    expect(await redirections(one, 'MOVED')).toBeGreaterThan(0);
+
+    close();
+    one.disconnect();
+    two.disconnect();
+  });
+});
+
+/** A key that nobody used, of a slot in this range. */
+async function keyOf(node: Redis, from: number, to: number): Promise<string> {
+  for (;;) {
+    const key = `evt_${crypto.randomUUID()}`;
+    const slot = await node.cluster('KEYSLOT', key);
+    if (slot >= from && slot <= to) return key;
+  }
+}
+
+/** How often a node sent somebody on. */
+async function redirections(node: Redis, kind: 'ASK' | 'MOVED'): Promise<number> {
+  const [, count = 0] = new RegExp(`errorstat_${kind}:count=(\\d+)`).exec(await node.info('errorstats')) ?? [];
+  return Number(count);
+}
+
+interface Opened {
+  client: RedisClient;
+  close(): void;
+}
+
+function overIoredis(url: string): Opened {
+  const ioredis = openIoredisCluster(url);
+  return { client: { ioredis }, close: () => ioredis.disconnect() };
+}
+
+async function overNodeRedis(url: string): Promise<Opened> {
+  const nodeRedis = await openNodeRedisCluster(url);
+  return { client: { nodeRedis }, close: () => nodeRedis.destroy() };
+}

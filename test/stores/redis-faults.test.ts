@@ -1,0 +1,231 @@
+import type { ClaimRequest } from 'service-webhooks';
+import { redisStore } from 'service-webhooks/stores/redis';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { aRequest as aDeliveryRequest, aReceiver, inShort } from '../support/deliveries.js';
+import { buildProgram, type Program } from '../support/processes.js';
+import { canStartRedis, findRedis, freePort, openIoredis, openNodeRedis, startRedis } from '../support/redis.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
+import type { Task } from './redis-process.js';
+
+const server = await findRedis();
+const program = server && (await buildProgram('test/stores/redis-process.ts'));
+const keyPrefix = `test-${crypto.randomUUID()}:`;
+const closing: (() => unknown)[] = [];
+
+beforeEach(() => {
+  vi.spyOn(console, 'warn').mockImplementation(() => {}); // what init() says about servers that are not set up for it
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+afterAll(async () => {
+  program?.remove();
+  if (server === undefined) return;
+  const admin = openIoredis(server.url);
+  const keys = await admin.keys(`${keyPrefix}*`);
+  if (keys.length > 0) await admin.unlink(keys);
+  admin.disconnect();
+  await server.stop();
+});
+
+const aRequest = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
+  key: `default:evt_${crypto.randomUUID()}`,
+  token: crypto.randomUUID(),
+  fingerprint: 'first-body',
+  leaseMs: 60_000,
+  retainMs: 120_000,
+  ...changes,
+});
+const rivalOf = (request: ClaimRequest): ClaimRequest => ({ ...request, token: crypto.randomUUID() });
+
+function ioredisOf(...args: Parameters<typeof openIoredis>) {
+  const ioredis = openIoredis(...args);
+  closing.push(() => ioredis.disconnect());
+  return ioredis;
+}
+
+function nodeRedisOf(...args: Parameters<typeof openNodeRedis>) {
+  const nodeRedis = openNodeRedis(...args);
+  closing.push(() => nodeRedis.destroy());
+  return nodeRedis;
+}
+
+describe.runIf(server)('redisStore on a server', () => {
+  const { url = '' } = server ?? {};
+  const start = (task: Task) => (program as Program).start(task);
+  const storeOf = (at = url) => redisStore({ ioredis: ioredisOf(at) }, { keyPrefix });
+
+  async function proxyOf() {
+    const { hostname, port } = new URL(url);
+    const proxy = await startTcpProxy({ host: hostname, port: Number(port || 6379) });
+    closing.push(proxy.stop);
+    return { proxy, proxied: url.replace(/\/\/.*/, `//127.0.0.1:${proxy.port}`) };
+  }
+
+  it('goes on after the server lost its scripts', async () => {
+    const [admin, store] = [ioredisOf(url), storeOf()];
+    const request = aRequest();
+    const ref = { ...request, fence: 1 };
+    const forget = () => admin.script('FLUSH');
+    expect(await store.claim(request)).toMatchObject({ status: 'acquired' });
+    await forget();
+    expect(await store.claim(request)).toMatchObject({ status: 'acquired', fence: 1 });
+    await forget();
+    expect(await store.extend(ref, request)).toBe('ok');
+    await forget();
+    expect(await store.complete(ref, request)).toBe('ok');
+  });
+
+  it('acquires when ioredis sends a claim again whose reply was lost', async () => {
+    const { proxy, proxied } = await proxyOf();
+    const ioredis = ioredisOf(proxied, { retryStrategy: () => 1 });
+    const store = redisStore({ ioredis }, { keyPrefix });
+    await ioredis.ping();
+    const request = aRequest();
+    proxy.loseNextReply();
+    expect(await store.claim(request)).toMatchObject({ status: 'acquired', fence: 1, attempt: 1 });
+    expect(proxy.lost()).toBe(1);
+    expect(await storeOf().claim(rivalOf(request))).toMatchObject({ status: 'in_progress', fence: 1 });
+  });
+
+  it('acquires, completes and releases when the caller asks again because a reply was lost', async () => {
+    const { proxy, proxied } = await proxyOf();
+    const nodeRedis = nodeRedisOf(proxied);
+    const store = redisStore({ nodeRedis }, { keyPrefix });
+    const losing = async <T>(call: () => Promise<T>): Promise<T> => {
+      await nodeRedis.ping();
+      proxy.loseNextReply();
+      await expect(call()).rejects.toThrow();
+      return call();
+    };
+    const [request, other] = [aRequest(), aRequest()];
+    expect(await losing(() => store.claim(request))).toMatchObject({ status: 'acquired', fence: 1, attempt: 1 });
+    expect(await losing(() => store.complete({ ...request, fence: 1 }, request))).toBe('ok');
+    expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'completed', fence: 1 });
+    await store.claim(other);
+    expect(await losing(() => store.release({ ...other, fence: 1 }))).toBe('ok');
+    expect(await store.claim(rivalOf(other))).toMatchObject({ status: 'acquired', fence: 2 });
+    expect(proxy.lost()).toBe(3);
+  });
+
+  it('waits for a client that has not connected yet', async () => {
+    const [lazy, eager] = [ioredisOf(url, { lazyConnect: true }), nodeRedisOf(url)];
+    expect([lazy.status, eager.isReady]).toEqual(['wait', false]);
+    const request = aRequest();
+    const [first, second] = await Promise.all([
+      redisStore({ ioredis: lazy }, { keyPrefix }).claim(request),
+      redisStore({ nodeRedis: eager }, { keyPrefix }).claim(request),
+    ]);
+    expect([first, second]).toEqual([
+      expect.objectContaining({ status: 'acquired', fence: 1 }),
+      expect.objectContaining({ status: 'acquired', fence: 1 }),
+    ]);
+  });
+
+  it('gives one of 10,000 simultaneous attempts of an event to one of four processes, whatever their clocks say', async () => {
+    const { key } = aRequest();
+    const TEN_MINUTES = 600_000;
+    const processes = [-TEN_MINUTES, 0, 0, TEN_MINUTES].map((clockMs) => {
+      return start({ url, keyPrefix, key, do: 'claim at once', count: 2_500, clockMs });
+    });
+    for (const one of processes) expect(await one.next()).toBe('ready');
+    for (const one of processes) one.go();
+    let [acquired, inProgress] = [0, 0];
+    for (const one of processes) {
+      const said = (await one.next()) as { acquired: number; in_progress: number };
+      acquired += said.acquired;
+      inProgress += said.in_progress;
+    }
+    expect([acquired, inProgress]).toEqual([1, 9_999]);
+  }, 60_000);
+
+  it.each([
+    ['in_progress', 'hold'],
+    ['completed', 'complete'],
+  ] as const)(
+    'says %s of what a process did that was killed',
+    async (status, work) => {
+      const { key } = aRequest();
+      const victim = start({ url, keyPrefix, key, do: work });
+      expect(await victim.next()).toBe('done');
+      await victim.kill();
+      expect(await storeOf().claim(aRequest({ key }))).toMatchObject({ status, fence: 1 });
+    },
+    30_000,
+  );
+});
+
+describe.runIf(canStartRedis())('redisStore on a server that fails', () => {
+  async function start(...settings: string[]) {
+    const broken = await startRedis(...settings);
+    closing.push(broken.stop);
+    return broken;
+  }
+
+  it('has a delivery answered with 503 while the server hangs, and handled once when it goes on', async () => {
+    const hung = await start();
+    const store = redisStore({ ioredis: ioredisOf(hung.url) });
+    const handled = vi.fn();
+    const { receiver, find } = aReceiver({ on: { '*': handled }, dedupe: { store }, deadlineMs: 500 });
+    expect(inShort(await receiver(aDeliveryRequest({ event: { id: 'evt_before' } })))).toBe('200 handled');
+    hung.freeze();
+    expect(inShort(await receiver(aDeliveryRequest()))).toBe('503 store_unavailable');
+    expect(find('store_error')).toMatchObject({ operation: 'claim' });
+    hung.thaw();
+    await vi.waitFor(async () => expect(inShort(await receiver(aDeliveryRequest()))).toBe('200 handled'), 10_000);
+    expect(inShort(await receiver(aDeliveryRequest()))).toBe('200 duplicate');
+    expect(handled).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    ['ioredis', (url: string) => ({ ioredis: ioredisOf(url, { maxRetriesPerRequest: 1, retryStrategy: () => 1 }) })],
+    ['node-redis', (url: string) => ({ nodeRedis: nodeRedisOf(url) })],
+  ])('has a delivery answered with 503 where the connection is refused, over %s', async (_, open) => {
+    const store = redisStore(open(`redis://127.0.0.1:${await freePort()}`));
+    const { receiver, find } = aReceiver({ dedupe: { store }, deadlineMs: 500 });
+    expect(inShort(await receiver(aDeliveryRequest()))).toBe('503 store_unavailable');
+    expect(find('store_error')).toMatchObject({ operation: 'claim' });
+  });
+
+  it('remembers over a crash of a server that appends to a file', async () => {
+    const durable = await start('--appendonly', 'yes');
+    const store = redisStore({ ioredis: ioredisOf(durable.url, { retryStrategy: () => 10 }) });
+    const [held, done] = [aRequest(), aRequest()];
+    await store.claim(held);
+    await store.claim(done);
+    await store.complete({ ...done, fence: 1 }, done);
+    await durable.crash();
+    expect(await store.claim(rivalOf(held))).toMatchObject({ status: 'in_progress', fence: 1 });
+    expect(await store.claim(rivalOf(done))).toMatchObject({ status: 'completed', fence: 1 });
+    expect(await store.complete({ ...held, fence: 1 }, held)).toBe('ok');
+  });
+
+  it('completes what a server without a file has forgotten in a crash', async () => {
+    const forgetful = await start();
+    const store = redisStore({ nodeRedis: nodeRedisOf(forgetful.url) });
+    const request = aRequest();
+    await store.claim(request);
+    await forgetful.crash();
+    await vi.waitFor(async () => expect(await store.inspect?.(request.key)).toBeUndefined(), 10_000);
+    expect(await store.complete({ ...request, fence: 1 }, request)).toBe('ok');
+    expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'completed', fence: 1 });
+  });
+
+  it('rejects a claim of a server without room, and completes what was evicted to make some', async () => {
+    const full = await start('--maxmemory', '3mb', '--maxmemory-policy', 'allkeys-random');
+    const ioredis = ioredisOf(full.url);
+    const store = redisStore({ ioredis }, { keyPrefix });
+    const request = aRequest();
+    await store.claim(request);
+    for (let i = 0; (await store.inspect?.(request.key)) !== undefined; i += 1) {
+      await ioredis.set(`filler-${i}`, 'x'.repeat(20_000));
+    }
+    expect(await store.complete({ ...request, fence: 1 }, request)).toBe('ok');
+    expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'completed', fence: 1 });
+    await ioredis.config('SET', 'maxmemory-policy', 'noeviction');
+    await ioredis.config('SET', 'maxmemory', '1mb');
+    await expect(store.claim(aRequest())).rejects.toThrow(/OOM/);
+  });
+});

@@ -1,0 +1,73 @@
+import { redisStore } from 'service-webhooks/stores/redis';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { canStartRedis, openIoredis, openNodeRedis, startRedis } from '../support/redis.js';
+import { startUpstash } from '../support/upstash.js';
+
+const closing: (() => unknown)[] = [];
+const warnings: string[] = [];
+
+beforeEach(() => {
+  vi.spyOn(console, 'warn').mockImplementation((warning: string) => warnings.push(warning));
+});
+
+afterEach(async () => {
+  warnings.length = 0;
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+describe.runIf(canStartRedis())('init of redisStore', () => {
+  async function start(...settings: string[]) {
+    const server = await startRedis(...settings);
+    const ioredis = openIoredis(server.url);
+    closing.push(server.stop, () => ioredis.disconnect());
+    return { server, ioredis };
+  }
+
+  it('warns of a server that evicts and that forgets in a restart', async () => {
+    const { server, ioredis } = await start('--maxmemory-policy', 'allkeys-lru');
+    const [nodeRedis, upstash] = [openNodeRedis(server.url), await startUpstash(server.url)];
+    closing.push(upstash.stop, () => nodeRedis.destroy());
+    for (const client of [{ ioredis }, { nodeRedis }, { upstash: upstash.open() }]) {
+      await redisStore(client).init?.();
+      expect(warnings.splice(0)).toEqual([
+        'service-webhooks: Redis may evict events: its maxmemory-policy is allkeys-lru, not noeviction',
+        'service-webhooks: Redis may forget events in a restart: its appendonly is no',
+      ]);
+    }
+  });
+
+  it('has nothing to say about a server that keeps what it is given', async () => {
+    const { ioredis } = await start('--maxmemory-policy', 'noeviction', '--appendonly', 'yes');
+    await redisStore({ ioredis }).init?.();
+    expect(warnings).toEqual([]);
+    expect(await ioredis.dbsize()).toBe(0);
+  });
+
+  it('lets a user who may neither CONFIG nor INFO claim and complete', async () => {
+    const { server, ioredis } = await start('--maxmemory-policy', 'allkeys-lru');
+    await ioredis.acl('SETUSER', 'receiver', 'on', '>pass', '~service-webhooks:*', '-@all', ...MAY);
+    const limited = openIoredis(server.url, { username: 'receiver', password: 'pass', enableReadyCheck: false });
+    closing.push(() => limited.disconnect());
+    const store = redisStore({ ioredis: limited });
+    const request = { key: 'default:evt_1', token: 't', fingerprint: 'f', leaseMs: 1_000, retainMs: 60_000 };
+    const ref = { ...request, fence: 1 };
+    await store.init?.();
+    expect(warnings).toEqual([]);
+    expect(await store.claim(request)).toMatchObject({ status: 'acquired' });
+    expect(await store.claim({ ...request, token: 'other' })).toMatchObject({ status: 'in_progress' });
+    expect(await store.extend(ref, request)).toBe('ok');
+    expect(await store.complete(ref, request)).toBe('ok');
+    expect(await store.inspect?.(request.key)).toMatchObject({ state: 'completed' });
+    await store.forget?.(request.key);
+    await expect(limited.info()).rejects.toThrow(/NOPERM|no permissions/);
+  });
+
+  it('rejects where a claim would: when there is no server', async () => {
+    const late = openIoredis('redis://127.0.0.1:1', { retryStrategy: () => null });
+    await expect(redisStore({ ioredis: late }).init?.()).rejects.toThrow();
+    expect(warnings).toEqual([]);
+  });
+});
+
+/** All that the store asks of a server. */
+const MAY = ['+eval', '+get', '+set', '+pttl', '+del'];

@@ -1,0 +1,256 @@
+import type { Redis } from 'ioredis';
+import { RESP_TYPES } from 'redis';
+import { type ClaimRequest, isWebhookError } from 'service-webhooks';
+import { type RedisClient, redisStore } from 'service-webhooks/stores/redis';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { findRedis, openIoredis, openNodeRedis } from '../support/redis.js';
+import { startUpstash } from '../support/upstash.js';
+
+const server = await findRedis();
+const closing: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+afterAll(() => server?.stop());
+
+const aRequest = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
+  key: `default:evt_${crypto.randomUUID()}`,
+  token: crypto.randomUUID(),
+  fingerprint: 'first-body',
+  alias: 'first-alias',
+  leaseMs: 60_000,
+  retainMs: 120_000,
+  ...changes,
+});
+
+describe('redisStore', () => {
+  const client = { eval: async () => 'QUEUED' };
+
+  it.each([
+    ['nothing', undefined],
+    ['a client without its name', client],
+    ['a name of another kind', { redis: client }],
+    ['a name without a client', { ioredis: undefined }],
+    ['a client that evaluates nothing', { nodeRedis: {} }],
+    ['two clients', { ioredis: client, upstash: client }],
+  ])('refuses %s', (_, wrong) => {
+    expect(() => redisStore(wrong as RedisClient)).toThrow(/ioredis: client .*nodeRedis: client .*upstash: client/);
+  });
+
+  it('refuses a prefix that is no string', () => {
+    expect(() => redisStore({ ioredis: client }, { keyPrefix: 1 as never })).toThrow('keyPrefix must be a string');
+  });
+
+  it('sends nothing for durations that are no positive integers', async () => {
+    const evaluate = vi.fn(client.eval);
+    const store = redisStore({ ioredis: { eval: evaluate } });
+    const ref = { ...aRequest(), fence: 1 };
+    const calls = [0, -1, 1.5, Number.NaN].flatMap((ms) => [
+      store.claim(aRequest({ leaseMs: ms })),
+      store.claim(aRequest({ retainMs: ms })),
+      store.extend(ref, { leaseMs: ms }),
+      store.complete(ref, { retainMs: ms }),
+    ]);
+    for (const call of calls) {
+      const refused = await call.catch((error: unknown) => error);
+      expect(isWebhookError(refused) && refused.code).toBe('invalid_option');
+    }
+    expect(evaluate).not.toHaveBeenCalled();
+  });
+
+  it('takes no reply for a claim but one of its own, such as that of a client in a transaction', async () => {
+    const store = redisStore({ ioredis: client });
+    const ref = { ...aRequest(), fence: 1 };
+    await expect(store.claim(ref)).rejects.toThrow('QUEUED');
+    await expect(store.complete(ref, ref)).rejects.toThrow('QUEUED');
+    await expect(store.inspect?.('key')).rejects.toThrow('QUEUED');
+  });
+});
+
+describe.runIf(server)('redisStore on a server', () => {
+  const { url = '' } = server ?? {};
+
+  function open(): Redis {
+    const ioredis = openIoredis(url);
+    closing.push(() => ioredis.disconnect());
+    return ioredis;
+  }
+
+  it('opens no connection, listens to nothing and leaves the client open', async () => {
+    const ioredis = open();
+    await ioredis.ping();
+    const listeners = () => ioredis.eventNames().map((name) => [name, ioredis.listenerCount(name)]);
+    const before = listeners();
+    const store = redisStore({ ioredis });
+    const request = aRequest();
+    const { fence } = await store.claim(request);
+    await store.complete({ ...request, fence }, { retainMs: 1_000 });
+    expect(store.close).toBeUndefined();
+    expect(listeners()).toEqual(before);
+    expect(ioredis.status).toBe('ready');
+  });
+
+  it('asks once for each operation, with one key', async () => {
+    const ioredis = open();
+    const asked: unknown[][] = [];
+    const store = redisStore({
+      ioredis: {
+        eval(...args) {
+          asked.push(args);
+          return ioredis.eval(...args);
+        },
+      },
+    });
+    const request = aRequest({ leaseMs: 1 });
+    const operations = [
+      () => store.claim(request),
+      () => store.claim(request),
+      () => store.claim({ ...request, token: 'next', leaseMs: 1_000 }),
+      () => store.claim({ ...request, token: 'third' }),
+      () => store.extend({ ...request, token: 'next', fence: 2 }, { leaseMs: 2_000 }),
+      () => store.release({ ...request, token: 'next', fence: 2 }),
+      () => store.claim({ ...request, token: 'third' }),
+      () => store.complete({ ...request, token: 'third', fence: 3 }, { retainMs: 1_000 }),
+      () => store.claim(request),
+      () => store.inspect?.(request.key),
+      () => store.forget?.(request.key),
+    ];
+    for (const operation of operations) {
+      await operation();
+      expect(asked.splice(0).map(([, ...args]) => args.slice(0, 2))).toEqual([[1, `service-webhooks:${request.key}`]]);
+    }
+  });
+
+  it('leaves no row without an end, whatever became of it', async () => {
+    const ioredis = open();
+    const store = redisStore({ ioredis });
+    const request = aRequest({ leaseMs: 1_000, retainMs: 2_000 });
+    const ref = { ...request, fence: 1 };
+    const steps = {
+      claim: () => store.claim(request),
+      extend: () => store.extend(ref, { leaseMs: 1_500 }),
+      release: () => store.release(ref),
+      'claim again': () => store.claim(request),
+      complete: () => store.complete(ref, { retainMs: 2_000 }),
+      forget: () => store.forget?.(request.key),
+      'complete what is gone': () => store.complete(ref, { retainMs: 2_000 }),
+    };
+    for (const [name, step] of Object.entries(steps)) {
+      await step();
+      const ttl = await ioredis.pttl(`service-webhooks:${request.key}`);
+      if (name === 'forget') expect(ttl).toBe(-2);
+      else expect(ttl, `after ${name}`).toSatisfy((ms: number) => ms > 0 && ms <= 2_000);
+    }
+    await store.forget?.(request.key);
+  });
+
+  it('keeps a row at least as long as the lease that its owner extends', async () => {
+    const store = redisStore({ ioredis: open() });
+    const request = aRequest({ leaseMs: 1_000, retainMs: 1_000 });
+    const { fence } = await store.claim(request);
+    await store.extend({ ...request, fence }, { leaseMs: 60_000 });
+    const { leaseMsLeft = 0, retainMsLeft = 0 } = (await store.inspect?.(request.key)) ?? {};
+    expect(leaseMsLeft).toBeGreaterThan(30_000);
+    expect(retainMsLeft).toBe(leaseMsLeft);
+    await store.forget?.(request.key);
+  });
+
+  it('holds a lease to its end although the rest of the row lives longer or shorter', async () => {
+    const store = redisStore({ ioredis: open() });
+    for (const retainMs of [40_000, 50_000, 10_000_000_000_000]) {
+      const request = aRequest({ leaseMs: 50_000, retainMs });
+      await store.claim(request);
+      const result = await store.claim({ ...request, token: 'other' });
+      expect(result).toMatchObject({ status: 'in_progress', fence: 1 });
+      expect((result as { retryAfterMs: number }).retryAfterMs).toSatisfy((ms: number) => ms > 40_000 && ms <= 50_000);
+      await store.forget?.(request.key);
+    }
+  });
+
+  it('finds its rows under the prefix of ioredis as well', async () => {
+    const ioredis = openIoredis(url, { keyPrefix: 'app:' });
+    closing.push(() => ioredis.disconnect());
+    const store = redisStore({ ioredis }, { keyPrefix: 'hooks:' });
+    const request = aRequest();
+    await store.claim(request);
+    expect(await open().exists(`app:hooks:${request.key}`)).toBe(1);
+    expect(await store.inspect?.(request.key)).toMatchObject({ state: 'in_progress', fence: 1, attempt: 1 });
+    await store.forget?.(request.key);
+  });
+
+  it('reads a client that answers with buffers', async () => {
+    const nodeRedis = openNodeRedis(url);
+    closing.push(() => nodeRedis.destroy());
+    const store = redisStore({ nodeRedis: nodeRedis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }) });
+    const request = aRequest();
+    expect(await store.claim(request)).toMatchObject({ status: 'acquired' });
+    expect(await store.claim({ ...request, token: 'other' })).toMatchObject({ status: 'in_progress', fence: 1 });
+    await store.forget?.(request.key);
+  });
+
+  it('leaves alone what is no row of its own', async () => {
+    const ioredis = open();
+    const store = redisStore({ ioredis }, { keyPrefix: '' });
+    const request = aRequest();
+    const ref = { ...request, fence: 1 };
+    for (const put of [() => ioredis.set(request.key, 'a session'), () => ioredis.hset(request.key, 'name', 'Ada')]) {
+      await put();
+      const before = await ioredis.dump(request.key);
+      await expect(store.claim(request)).rejects.toThrow();
+      for (const change of [store.extend(ref, ref), store.complete(ref, ref), store.release(ref)]) {
+        expect(await change.catch(() => 'rejects')).toMatch(/^(lost|rejects)$/);
+      }
+      expect(await ioredis.dump(request.key)).toBe(before);
+      await ioredis.del(request.key);
+    }
+  });
+
+  it('acquires nothing through a client that goes by another name', async () => {
+    const [ioredis, nodeRedis, upstash] = [open(), openNodeRedis(url), await startUpstash(url)];
+    closing.push(() => nodeRedis.destroy(), upstash.stop);
+    const clients = { ioredis, nodeRedis, upstash: upstash.open() };
+    const request = aRequest();
+    for (const name of ['ioredis', 'nodeRedis', 'upstash'] as const) {
+      for (const [other, wrong] of Object.entries(clients)) {
+        if (other === name) continue;
+        const store = redisStore({ [name]: wrong } as never);
+        await expect(store.claim(request), `a client of ${other} as ${name}`).rejects.toThrow();
+      }
+    }
+    expect(await ioredis.exists(`service-webhooks:${request.key}`)).toBe(0);
+  });
+
+  it('replies so that the client of Upstash finds no JSON to parse', async () => {
+    const upstash = await startUpstash(url);
+    closing.push(upstash.stop);
+    const client = upstash.open();
+    expect(await client.eval("return '123'", [], [])).toBe(123);
+    const replies: unknown[] = [];
+    const store = redisStore({
+      upstash: {
+        async eval(...args) {
+          const reply = await client.eval(...args);
+          replies.push(reply);
+          return reply;
+        },
+      },
+    });
+    vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const request = aRequest({ token: '1', fingerprint: '123', alias: 'true' });
+    const ref = { ...request, fence: 1 };
+    await store.init?.();
+    await store.claim(request);
+    expect(await store.claim({ ...request, token: '2' })).toMatchObject({
+      seen: { fingerprint: '123', alias: 'true' },
+    });
+    await store.extend(ref, ref);
+    await store.release(ref);
+    await store.claim(request);
+    await store.complete({ ...ref, fence: 2 }, ref);
+    expect(await store.inspect?.(request.key)).toMatchObject({ state: 'completed', fingerprint: '123', alias: 'true' });
+    await store.forget?.(request.key);
+    expect(replies.map((reply) => typeof reply)).toEqual(Array(9).fill('string'));
+  });
+});

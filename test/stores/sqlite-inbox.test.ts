@@ -1,0 +1,260 @@
+import type { Delivery } from 'service-webhooks';
+import { type SqliteInbox, type SqliteInboxOptions, sqliteInbox, sqliteStore } from 'service-webhooks/stores/sqlite';
+import { describe, expect, it } from 'vitest';
+import { clientOf, type Handle } from '../integration/sqlite.js';
+import { libraries, librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { anEvent, aReceiver, aRequest, inShort, refusal, rejection } from '../support/deliveries.js';
+
+const { newFile, open: openFile, start } = sqliteFiles();
+
+const deliveryOf = (id: string) => ({ event: anEvent({ id }) }) as unknown as Pick<Delivery, 'event'>;
+
+describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
+  const open = (file: string) => openFile(driver, file);
+
+  /** An inbox, and a table for the effects of deliveries. */
+  async function anInbox(options?: SqliteInboxOptions, handle = open(newFile())) {
+    const inbox = sqliteInbox(clientOf(driver, handle), options);
+    await inbox.init();
+    handle.exec('CREATE TABLE IF NOT EXISTS clips (id TEXT)');
+    return { inbox, handle, insert: (id: string) => void handle.prepare('INSERT INTO clips VALUES (?)').run(id) };
+  }
+
+  function clips(handle: Handle): number {
+    return (handle.prepare('SELECT count(*) AS clips FROM clips').get() as { clips: number }).clips;
+  }
+
+  it('runs the work of an event once, and gives its result', async () => {
+    const { inbox, handle, insert } = await anInbox();
+    const work = () => {
+      insert('a');
+      return 42;
+    };
+    expect(inbox.once(deliveryOf('evt_1'), work)).toEqual({ status: 'done', result: 42 });
+    expect(inbox.once(deliveryOf('evt_1'), work)).toEqual({ status: 'duplicate' });
+    expect(inbox.once(deliveryOf('evt_2'), work)).toEqual({ status: 'done', result: 42 });
+    expect(clips(handle)).toBe(2);
+  });
+
+  it('undoes the record and the writes when the work throws', async () => {
+    const { inbox, handle, insert } = await anInbox();
+    const failure = new Error('no such clip');
+    const attempt = () =>
+      inbox.once(deliveryOf('evt_1'), () => {
+        insert('a');
+        throw failure;
+      });
+    expect(attempt).toThrow(failure);
+    expect(clips(handle)).toBe(0);
+    expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
+    expect(clips(handle)).toBe(1);
+  });
+
+  it('is a part of the transaction that is open: with its rollback both are gone', async () => {
+    const { inbox, handle, insert } = await anInbox();
+    handle.exec('BEGIN');
+    expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
+    handle.exec('ROLLBACK');
+    expect(clips(handle)).toBe(0);
+    handle.exec('BEGIN');
+    expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
+    handle.exec('COMMIT');
+    expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toEqual({ status: 'duplicate' });
+    expect(clips(handle)).toBe(1);
+  });
+
+  it('leaves the rest of an open transaction alone when the work throws', async () => {
+    const { inbox, handle, insert } = await anInbox();
+    handle.exec('BEGIN');
+    insert('before');
+    const attempt = () =>
+      inbox.once(deliveryOf('evt_1'), () => {
+        insert('undone');
+        throw new Error('no such clip');
+      });
+    expect(attempt).toThrow('no such clip');
+    handle.exec('COMMIT');
+    expect(clips(handle)).toBe(1);
+    expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
+  });
+
+  it('refuses work that returns a promise, and records nothing', async () => {
+    const { inbox, handle, insert } = await anInbox();
+    const error = refusal(() =>
+      inbox.once(deliveryOf('evt_1'), async () => {
+        insert('a');
+      }),
+    );
+    expect(error.code).toBe('invalid_option');
+    expect(clips(handle)).toBe(0);
+    expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
+  });
+
+  it('answers delivery_in_progress while another connection writes, and leaves no transaction open', async () => {
+    const file = newFile();
+    const { inbox, handle, insert } = await anInbox({ waitMs: 1 }, open(file));
+    const other = open(file);
+    other.exec('BEGIN IMMEDIATE');
+    const error = refusal(() => inbox.once(deliveryOf('evt_1'), () => insert('a')));
+    expect(error).toMatchObject({ code: 'delivery_in_progress', status: 409, retryable: true });
+    other.exec('COMMIT');
+    expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
+    expect(clips(handle)).toBe(1);
+  });
+
+  it('sees what another connection has committed', async () => {
+    const file = newFile();
+    const [one, two] = [await anInbox({}, open(file)), await anInbox({}, open(file))];
+    one.inbox.once(deliveryOf('evt_1'), () => one.insert('a'));
+    expect(two.inbox.once(deliveryOf('evt_1'), () => two.insert('a'))).toEqual({ status: 'duplicate' });
+  });
+
+  it('runs the work with the busy timeout that the handle has', async () => {
+    const { inbox, handle } = await anInbox();
+    handle.exec('PRAGMA busy_timeout = 4321');
+    const timeout = () => handle.prepare('PRAGMA busy_timeout').get();
+    expect(inbox.once(deliveryOf('evt_1'), timeout)).toMatchObject({ result: { timeout: 4_321 } });
+    expect(timeout()).toMatchObject({ timeout: 4_321 });
+  });
+
+  it('passes on what fails for another reason', async () => {
+    const inbox = sqliteInbox(clientOf(driver, open(newFile())));
+    expect(() => inbox.once(deliveryOf('evt_1'), () => {})).toThrow(/no such table/);
+  });
+
+  it('keeps two endpoints apart', async () => {
+    const handle = open(newFile());
+    const [orders, billing] = [await anInbox({ name: 'orders' }, handle), await anInbox({ name: 'billing' }, handle)];
+    orders.inbox.once(deliveryOf('evt_1'), () => {});
+    expect(billing.inbox.once(deliveryOf('evt_1'), () => {})).toMatchObject({ status: 'done' });
+  });
+
+  it.each(['evt_é', 'evt_\u0000a', `evt_${'x'.repeat(10_000)}`, "evt_'--", 'evt_A', 'evt_a', 'evt_ '])(
+    'takes any id: %j',
+    async (id) => {
+      const { inbox } = await anInbox();
+      expect(inbox.once(deliveryOf(id), () => {})).toMatchObject({ status: 'done' });
+      expect(inbox.once(deliveryOf(id), () => {})).toEqual({ status: 'duplicate' });
+      expect(inbox.once(deliveryOf(`${id}b`), () => {})).toMatchObject({ status: 'done' });
+      expect(inbox.once(deliveryOf(id.slice(0, -1)), () => {})).toMatchObject({ status: 'done' });
+    },
+  );
+
+  it('forgets an event after its retention, purged or not', async () => {
+    const clock = { now: 1_000 };
+    const retainMs = 6 * 3_600_000;
+    const { inbox } = await anInbox({ retainMs, now: () => clock.now });
+    const once = (id: string) => inbox.once(deliveryOf(id), () => {}).status;
+    expect(once('evt_1')).toBe('done');
+    clock.now += retainMs - 1;
+    expect(once('evt_1')).toBe('duplicate');
+    expect(await inbox.purgeExpired({ limit: 10 })).toBe(0);
+    clock.now += 1;
+    expect(once('evt_1')).toBe('done');
+    expect(once('evt_2')).toBe('done');
+    expect(once('evt_3')).toBe('done');
+    clock.now += retainMs;
+    expect(await inbox.purgeExpired({ limit: 2 })).toBe(2);
+    expect(await inbox.purgeExpired({ limit: 2 })).toBe(1);
+  });
+
+  it('forgets an event on demand', async () => {
+    const { inbox } = await anInbox();
+    inbox.once(deliveryOf('evt_1'), () => {});
+    await inbox.forget('evt_1');
+    expect(inbox.once(deliveryOf('evt_1'), () => {})).toMatchObject({ status: 'done' });
+  });
+
+  describe('behind a receiver', () => {
+    function receiverWith(inbox: SqliteInbox, work: () => void, dedupe: Parameters<typeof aReceiver>[0] = {}) {
+      return aReceiver({
+        dedupe: false,
+        ...dedupe,
+        on: { '*': (__, { delivery }) => void inbox.once(delivery, work) },
+      });
+    }
+
+    it('answers 200 to the first delivery and to its duplicate, and works once', async () => {
+      const { inbox, handle, insert } = await anInbox();
+      const { receiver } = receiverWith(inbox, () => insert('a'));
+      expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+      expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+      expect(clips(handle)).toBe(1);
+    });
+
+    it('answers 409 while another connection writes', async () => {
+      const file = newFile();
+      const { inbox, insert } = await anInbox({ waitMs: 1 }, open(file));
+      const { receiver } = receiverWith(inbox, () => insert('a'));
+      const other = open(file);
+      other.exec('BEGIN IMMEDIATE');
+      expect(inShort(await receiver(aRequest()))).toBe('409 delivery_in_progress');
+      other.exec('ROLLBACK');
+      expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+    });
+
+    it('answers 500 when the work throws, and the next attempt works', async () => {
+      const { inbox, handle, insert } = await anInbox();
+      const failures = [new Error('no such clip')];
+      const { receiver } = receiverWith(inbox, () => {
+        insert('a');
+        const failure = failures.pop();
+        if (failure) throw failure;
+      });
+      expect(inShort(await receiver(aRequest()))).toBe('500 handler_failed');
+      expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+      expect(clips(handle)).toBe(1);
+    });
+
+    it('stands beside a store on the same handle', async () => {
+      const { inbox, handle, insert } = await anInbox();
+      const store = sqliteStore(clientOf(driver, handle));
+      const { receiver, answers, notices } = receiverWith(inbox, () => insert('a'), { dedupe: { store } });
+      expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+      expect(inShort(await receiver(aRequest()))).toBe('200 duplicate');
+      await store.forget?.('default:evt_1');
+      expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+      expect(clips(handle)).toBe(1);
+      expect([answers(), notices()]).toEqual([['handled', 'duplicate', 'handled'], []]);
+    });
+  });
+});
+
+describe.each(libraries)('sqliteInbox on %s, in processes of its own', (_, driver, node) => {
+  it.each([
+    ['before', { effects: 0, next: 'done' }],
+    ['after', { effects: 1, next: 'duplicate' }],
+  ])(
+    'has the record and the writes of a process killed %s the commit, or neither',
+    async (side, expected) => {
+      const file = newFile();
+      const killed = start('sqlite-crash', { driver, file, at: `${side} commit`, key: 'evt_1' }, node);
+      await killed.next();
+      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
+      const next = start('sqlite-inbox', { driver, file, key: 'evt_1' }, node);
+      expect(await next.next()).toEqual(expected);
+    },
+    60_000,
+  );
+});
+
+describe('sqliteInbox', () => {
+  const client = { betterSqlite3: { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} } };
+
+  it.each([
+    { name: '' },
+    { name: 'a:b' },
+    { retainMs: 0 },
+    { retainMs: 3_600_000 },
+    { waitMs: 0 },
+    { waitMs: 1.5 },
+    { table: 'a b' },
+    { now: 5 as unknown as () => number },
+  ])('refuses the options %j', (options) => {
+    expect(refusal(() => sqliteInbox(client, options)).code).toBe('invalid_option');
+  });
+
+  it('refuses a purge without a positive limit', async () => {
+    expect((await rejection(sqliteInbox(client).purgeExpired({ limit: 0 }))).code).toBe('invalid_option');
+  });
+});

@@ -1,0 +1,241 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { DedupeStore } from 'service-webhooks';
+import { type SqliteClient, type SqliteStoreOptions, sqliteStore } from 'service-webhooks/stores/sqlite';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
+import { clientOf, type Handle, type Statement } from '../integration/sqlite.js';
+import { type Library, libraries, librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { refusal, rejection } from '../support/deliveries.js';
+
+/** How a statement is told to read integers as bigint. */
+type BigIntSwitch = { [name in 'safeIntegers' | 'setReadBigInts']?: (on: boolean) => unknown };
+
+const { newFile, open: openFile, start } = sqliteFiles();
+
+describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const open = (file: string, timeout?: number) => openFile(driver, file, timeout);
+
+  function storeOf(handle: Handle, options?: SqliteStoreOptions): DedupeStore {
+    return sqliteStore(clientOf(driver, handle), options);
+  }
+
+  describe('passes the suite:', () => {
+    type Made = StoreUnderTest & { handle: Handle; clock: { now: number }; reopen(): DedupeStore };
+
+    function make(): Made {
+      const file = newFile();
+      const clock = { now: Date.UTC(2026, 0) };
+      const storeOn = (handle: Handle) => storeOf(handle, { now: () => clock.now });
+      const handle = open(file);
+      return { handle, clock, store: storeOn(handle), store2: storeOn(open(file)), reopen: () => storeOn(open(file)) };
+    }
+
+    function rowOf({ handle }: Made, key: string): unknown {
+      const columns = 'state, owner, fence, attempt, lease_until, expires_at, fingerprint, alias, updated_at';
+      return handle.prepare(`SELECT json_array(${columns}) AS row FROM webhook_deliveries WHERE key = ?`).get(key);
+    }
+
+    const cases = storeSuite<Made>({
+      make,
+      advance({ clock }, ms) {
+        clock.now += ms;
+      },
+      evict: ({ handle }, key) => handle.prepare('DELETE FROM webhook_deliveries WHERE key = ?').run(key),
+      raw: (made, key) => JSON.stringify((rowOf(made, key) as { row: string }).row),
+      restart: ({ reopen }) => reopen(),
+      rounds: 30,
+    });
+    for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 30_000);
+  });
+
+  it('sets the journal to WAL, and a busy timeout where there is none', async () => {
+    const handle = open(newFile());
+    await storeOf(handle).init?.();
+    expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
+    expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 1_000 });
+  });
+
+  it('leaves a longer busy timeout as it is', async () => {
+    const handle = open(newFile(), 3_000);
+    await storeOf(handle).init?.();
+    expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 3_000 });
+  });
+
+  it('keeps what is there when it is initialised again, by several at once', async () => {
+    const file = newFile();
+    const [store, second, third] = [storeOf(open(file)), storeOf(open(file)), storeOf(open(file))] as const;
+    await Promise.all([store.init?.(), second.init?.(), third.init?.()]);
+    await store.claim(claimOf('kept'));
+    await Promise.all([store.init?.(), second.init?.(), third.init?.()]);
+    expect(await second.claim(claimOf('kept', 'other'))).toMatchObject({ status: 'in_progress', fence: 1 });
+  });
+
+  it('does nothing before it is told to, and leaves the handle open', async () => {
+    const handle = open(newFile());
+    const store = storeOf(handle);
+    expect(handle.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()).toMatchObject({ tables: 0 });
+    await store.init?.();
+    await store.close?.();
+    expect(await store.claim(claimOf('open'))).toMatchObject({ status: 'acquired' });
+  });
+
+  it('works in memory', async () => {
+    const store = storeOf(open(':memory:'));
+    await store.init?.();
+    expect(await store.claim(claimOf('memory'))).toMatchObject({ status: 'acquired' });
+  });
+
+  it('keeps two tables of one database apart', async () => {
+    const handle = open(newFile());
+    const [orders, billing] = [storeOf(handle, { table: 'orders_seen' }), storeOf(handle, { table: 'Billing_seen' })];
+    await orders.init?.();
+    await billing.init?.();
+    await orders.claim(claimOf('same'));
+    expect(await billing.claim(claimOf('same', 'other'))).toMatchObject({ status: 'acquired', fence: 1 });
+  });
+
+  it('waits for a writer that lets go in time', async () => {
+    const file = newFile();
+    const [writer, handle] = [open(file), open(file)];
+    const store = storeOf(handle);
+    await store.init?.();
+    writer.exec('BEGIN IMMEDIATE');
+    vi.useFakeTimers();
+    const claim = store.claim(claimOf('patient'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    writer.exec('COMMIT');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await claim).toMatchObject({ status: 'acquired' });
+  });
+
+  it('gives up on a writer that does not let go before the receiver would', async () => {
+    const file = newFile();
+    const [writer, handle] = [open(file), open(file)];
+    const store = storeOf(handle);
+    await store.init?.();
+    writer.exec('BEGIN IMMEDIATE');
+    vi.useFakeTimers();
+    const refused = expect(store.claim(claimOf('impatient'))).rejects.toThrow(/locked/);
+    await vi.advanceTimersByTimeAsync(1_999);
+    await refused;
+    writer.exec('ROLLBACK');
+  });
+
+  it('reads integers from a handle that gives bigints', async () => {
+    const handle = open(newFile());
+    const bigints: Handle = {
+      ...handle,
+      exec: (sql) => handle.exec(sql),
+      prepare(sql) {
+        const statement = handle.prepare(sql);
+        const { safeIntegers, setReadBigInts } = statement as Statement & BigIntSwitch;
+        (safeIntegers ?? setReadBigInts)?.call(statement, true);
+        return statement;
+      },
+    };
+    const store = storeOf(bigints);
+    await store.init?.();
+    const claim = await store.claim(claimOf('bigint'));
+    expect(claim).toMatchObject({ status: 'acquired', fence: 1, attempt: 1 });
+    expect(await store.claim(claimOf('bigint', 'other'))).toMatchObject({ retryAfterMs: expect.any(Number) });
+    expect(await store.inspect?.('bigint')).toMatchObject({ fence: 1, leaseMsLeft: expect.any(Number) });
+    expect(await store.purgeExpired?.({ limit: 1 })).toBe(0);
+  });
+});
+
+describe.each(libraries)('sqliteStore on %s, in processes of its own', (_, driver, node) => {
+  it('passes the suite in real time, by the clock of SQLite', async () => {
+    const worker = start('sqlite-suite', { driver, file: newFile() }, node);
+    const results: Record<string, string> = {};
+    for (;;) {
+      const said = (await worker.next()) as { name: string; result: string } | { node: string };
+      if ('node' in said) break;
+      results[said.name] = said.result;
+    }
+    expect(await worker.ended).toEqual({ code: 0, signal: null });
+    expect(Object.entries(results).filter(([, result]) => result !== 'passed' && result !== 'skipped')).toEqual([]);
+    expect(Object.values(results).filter((result) => result === 'passed').length).toBeGreaterThan(50);
+  }, 60_000);
+
+  it('gives each of 1,000 keys to exactly one of six processes', async () => {
+    const file = newFile();
+    const workers = Array.from({ length: 6 }, () => start('sqlite-race', { driver, file, keys: 1_000 }, node));
+    expect(await Promise.all(workers.map((worker) => worker.next()))).toEqual(Array(6).fill('ready'));
+    for (const worker of workers) worker.go();
+    const won = (await Promise.all(workers.map((worker) => worker.next()))) as number[][];
+    expect(won.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 1_000 }, (_, key) => key));
+  }, 60_000);
+
+  it.each([
+    ['claimed', 'in_progress'],
+    ['completed', 'completed'],
+  ])(
+    'has what was %s by a process that was killed right after',
+    async (at, status) => {
+      const file = newFile();
+      const killed = start('sqlite-crash', { driver, file, at, key: 'crash' }, node);
+      await killed.next();
+      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
+      const next = start('sqlite-claim', { driver, file, request: claimOf('crash', 'other') }, node);
+      expect(await next.next()).toMatchObject({ status, fence: 1 });
+    },
+    60_000,
+  );
+});
+
+describe('sqliteStore', () => {
+  const [library] = librariesOfThisNode;
+  const client = { betterSqlite3: { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} } };
+
+  it.skipIf(library === undefined)('says what is wrong with a directory that cannot be written to', async () => {
+    const [, driver] = library as Library;
+    const directory = `${newFile()}-read-only`;
+    const file = join(directory, 'a.db');
+    mkdirSync(directory);
+    const handle = openFile(driver, file);
+    await sqliteStore(clientOf(driver, handle)).init?.();
+    handle.close();
+    chmodSync(file, 0o444);
+    chmodSync(directory, 0o555);
+    chmodSync(dirname(directory), 0o755);
+    // As nobody, since permissions do not hold for root.
+    const worker = start('sqlite-claim', { driver, file, request: claimOf('read-only'), as: 65_534 });
+    expect(await worker.next()).toMatchObject({ code: 'store_unavailable', hint: expect.stringContaining('writable') });
+  });
+
+  it.each([
+    {},
+    undefined,
+    null,
+    { betterSqlite3: undefined },
+    { betterSqlite3: {} },
+    { nodeSqlite: 'webhooks.db' },
+    { libsql: { prepare() {}, exec() {} } },
+  ])('refuses %j for a client', (other) => {
+    expect(refusal(() => sqliteStore(other as unknown as SqliteClient)).code).toBe('invalid_option');
+  });
+
+  it('refuses a purge without a positive limit', async () => {
+    for (const limit of [0, -1, 1.5, Number.NaN]) {
+      expect((await rejection(Promise.resolve(sqliteStore(client).purgeExpired?.({ limit })))).code).toBe(
+        'invalid_option',
+      );
+    }
+  });
+
+  it.each(['', 'a b', 'a"b', 'a;DROP TABLE b', '1a', 'sqlite_a', 'SQLITE_a', 'é', 'a'.repeat(64), 'a.b', 'a-b'])(
+    'refuses %j for a table',
+    (table) => {
+      expect(refusal(() => sqliteStore(client, { table })).code).toBe('invalid_option');
+    },
+  );
+});
+
+function claimOf(key: string, token = 'owner') {
+  return { key, token, fingerprint: 'f', alias: undefined, leaseMs: 60_000, retainMs: 3_600_000 };
+}

@@ -1,0 +1,52 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** Between a client and its server: forwards, until it is told to lose a reply. */
+export interface TcpProxy {
+  port: number;
+  /** Cuts the connection instead of handing on the next thing the server says. By then the server has done its part. */
+  loseNextReply(): void;
+  /** How many replies were lost. */
+  lost(): number;
+  stop(): Promise<void>;
+}
+
+export function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let armed = false;
+  let lost = 0;
+  const server = createServer((client) => {
+    const upstream = connect(target.port, target.host);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.pipe(upstream);
+    upstream.on('data', (reply) => {
+      if (!armed) return client.write(reply);
+      armed = false;
+      lost += 1;
+      return client.destroy();
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      resolve({
+        port: (server.address() as { port: number }).port,
+        loseNextReply() {
+          armed = true;
+        },
+        lost: () => lost,
+        stop: () =>
+          new Promise((stopped) => {
+            server.close(() => stopped());
+            for (const socket of sockets) socket.destroy();
+          }),
+      });
+    });
+  });
+}
