@@ -98,6 +98,7 @@ function openStream(stream: Stream): Body {
         }, fail);
       }),
     drain() {
+      if (used) return; // it is somebody else's to read
       let left = DRAIN_BYTES;
       const timer = setTimeout(async () => {
         try {

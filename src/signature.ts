@@ -88,7 +88,7 @@ export function readSignature(headers: HeaderSource, policy: SignaturePolicy): S
   if (v2 !== undefined) return readV2(v2, policy);
   const legacy = header(headers, policy.names.legacy);
   if (legacy === undefined) {
-    throw new WebhookError('missing_signature', 'Check headerPrefix and the proxy.');
+    throw new WebhookError('missing_signature', 'Check headerPrefix and proxy.');
   }
   if (policy.legacy !== 'accept') {
     throw new WebhookError('legacy_not_accepted', "Does a proxy drop V2? Or set legacy: 'accept'.");

@@ -147,5 +147,5 @@ export function toDelivery({ policy, headers, body, signature }: Signed, secretI
 }
 
 function mismatch({ length }: readonly HmacKey[]): WebhookError {
-  return new WebhookError('signature_mismatch', 'Another secret? A body written again?', `${length} tried`);
+  return new WebhookError('signature_mismatch', 'Another secret? A body rewritten?', `${length} tried`);
 }

@@ -18,16 +18,22 @@ export interface Handle {
   close(): void;
 }
 
-type Constructor = new (file: string, options: object) => Handle;
+type Constructor = new (file: string) => Handle;
 
-/** With a busy timeout of 0 unless another one is given, whatever the library's own is. */
+/**
+ * With a busy timeout of 0 unless another one is given, whatever the library's own is. Nothing waits for the disk: what
+ * is tested is the death of processes, not of the machine.
+ */
 export function openSqlite(driver: Driver, file: string, timeout = 0): Handle {
-  const load = createRequire(import.meta.url);
-  if (driver.client === 'betterSqlite3') return new (load(driver.module) as Constructor)(file, { timeout });
-  const { DatabaseSync } = load(driver.module) as { DatabaseSync: Constructor };
-  const handle = new DatabaseSync(file, {});
-  handle.exec(`PRAGMA busy_timeout = ${timeout}`);
+  const handle = create(driver, file);
+  handle.exec(`PRAGMA busy_timeout = ${timeout}; PRAGMA synchronous = OFF`);
   return handle;
+}
+
+function create({ client, module }: Driver, file: string): Handle {
+  const loaded: unknown = createRequire(import.meta.url)(module);
+  if (client === 'betterSqlite3') return new (loaded as Constructor)(file);
+  return new (loaded as { DatabaseSync: Constructor }).DatabaseSync(file);
 }
 
 export function clientOf({ client }: Driver, handle: Handle): SqliteClient {

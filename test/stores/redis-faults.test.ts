@@ -52,7 +52,7 @@ function nodeRedisOf(...args: Parameters<typeof openNodeRedis>) {
   return nodeRedis;
 }
 
-describe.runIf(server)('redisStore on a server', () => {
+describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
   const { url = '' } = server ?? {};
   const start = (task: Task) => (program as Program).start(task);
   const storeOf = (at = url) => redisStore({ ioredis: ioredisOf(at) }, { keyPrefix });
@@ -157,7 +157,7 @@ describe.runIf(server)('redisStore on a server', () => {
   );
 });
 
-describe.runIf(canStartRedis())('redisStore on a server that fails', () => {
+describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 60_000 }, () => {
   async function start(...settings: string[]) {
     const broken = await startRedis(...settings);
     closing.push(broken.stop);
@@ -189,8 +189,8 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', () => {
     expect(find('store_error')).toMatchObject({ operation: 'claim' });
   });
 
-  it('remembers over a crash of a server that appends to a file', async () => {
-    const durable = await start('--appendonly', 'yes');
+  it('remembers over a crash of a server that writes everything to a file at once', async () => {
+    const durable = await start('--appendonly', 'yes', '--appendfsync', 'always');
     const store = redisStore({ ioredis: ioredisOf(durable.url, { retryStrategy: () => 10 }) });
     const [held, done] = [aRequest(), aRequest()];
     await store.claim(held);
