@@ -25,12 +25,13 @@ type Constructor = new (file: string) => Handle;
  * is tested is the death of processes, not of the machine.
  */
 export function openSqlite(driver: Driver, file: string, timeout = 0): Handle {
-  const handle = create(driver, file);
+  const handle = connect(driver, file);
   handle.exec(`PRAGMA busy_timeout = ${timeout}; PRAGMA synchronous = OFF`);
   return handle;
 }
 
-function create({ client, module }: Driver, file: string): Handle {
+/** With the settings of the library. */
+export function connect({ client, module }: Driver, file: string): Handle {
   const loaded: unknown = createRequire(import.meta.url)(module);
   if (client === 'betterSqlite3') return new (loaded as Constructor)(file);
   return new (loaded as { DatabaseSync: Constructor }).DatabaseSync(file);

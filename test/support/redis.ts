@@ -120,7 +120,7 @@ export async function openNodeRedisCluster(url: string) {
 }
 
 /** Waits for what another process does at its own pace. */
-export async function until(holds: () => Promise<boolean>): Promise<void> {
+async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
