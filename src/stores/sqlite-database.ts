@@ -128,10 +128,10 @@ export function openDatabase(client: SqliteClient, table: string): Database {
   let usual: number | undefined;
 
   const patiently = async <T>(call: () => T): Promise<T> => {
-    usual ??= busyTimeout();
     const end = performance.now() + PATIENCE_MS;
     for (;;) {
       try {
+        usual ??= busyTimeout();
         return waiting(TRY_MS, call, usual);
       } catch (error) {
         if (!isBusy(error) || performance.now() > end) throw explained(error);

@@ -21,7 +21,8 @@ export const leases: readonly TrialCase[] = [
       }
       if (options.advance === undefined) passed = performance.now() - start;
       must(result.status === 'acquired', 'acquired once the lease is over', result);
-      must(passed >= lease - 5, `not before ${lease} ms`, passed);
+      // A tenth of slack: here the time is this machine's, and the lease was the store's.
+      must(passed >= lease * 0.9, `not before ${lease} ms`, passed);
       must(result.fence === 2 && result.attempt === 2, 'fence 2 and attempt 2 after a takeover', result);
     },
   },
