@@ -1,5 +1,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import type { Delivery, Receiver, ReceiverOptions, WebhookRequest } from 'service-webhooks';
+import {
+  type Delivery,
+  isWebhookError,
+  type Receiver,
+  type ReceiverOptions,
+  type WebhookRequest,
+} from 'service-webhooks';
 import { toFetchResponse } from './shared/fetch-api.js';
 import { toReceiver } from './shared/to-receiver.js';
 
@@ -45,7 +51,8 @@ export function webhookMiddleware(
       await begun.settle('failed', error);
       throw error;
     }
-    await begun.settle(c.req.raw.signal.aborted ? 'unknown' : c.res.ok ? 'ok' : 'failed', c.error);
+    const response = await begun.settle(c.req.raw.signal.aborted ? 'unknown' : c.res.ok ? 'ok' : 'failed', c.error);
+    if (isWebhookError(c.error)) c.res = toFetchResponse(response);
     return undefined;
   };
 }

@@ -6,7 +6,8 @@ import { spawnSync } from 'node:child_process';
 const steps = [
   ['format and lint', 'check:code'],
   ['types', 'check:types'],
-  ['tests and type tests', 'test'],
+  ['type tests', 'test:types'],
+  ['tests', 'test'],
   ['build', 'build'],
   ['package', 'check:package', 'built'],
   ['types as users resolve them', 'check:resolution', 'built'],

@@ -10,9 +10,9 @@ import { readSignature, type Signature, type SignaturePolicy } from './signature
  *   {@link readSignature} throws
  */
 export function admit(method: string, headers: HeaderSource, policy: SignaturePolicy, maxBodyBytes: number): Signature {
-  if (method !== 'POST') throw new WebhookError('method_not_allowed', 'Does a redirect make it a GET?');
-  if (!/^(identity)?$/i.test(String(header(headers, 'content-encoding') ?? ''))) {
-    throw new WebhookError('unsupported_content_encoding', 'Does a proxy compress it?');
+  if (method !== 'POST') throw new WebhookError('method_not_allowed', 405, 'Does a proxy change it?');
+  if (!/^(identity)?$/i.test(`${header(headers, 'content-encoding') ?? ''}`)) {
+    throw new WebhookError('unsupported_content_encoding', 415, 'Does a proxy change it?');
   }
   if (Number(header(headers, 'content-length')) > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);
   return readSignature(headers, policy);

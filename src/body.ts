@@ -37,14 +37,19 @@ const DRAIN_MS = 2_000;
 export function openBody(source: unknown): Body {
   return typeof (source as Stream)?.[Symbol.asyncIterator] === 'function'
     ? openStream(source as Stream)
-    : { read: async ({ rawBodyFix }, maxBytes) => takeBytes(source, rawBodyFix, maxBytes), drain() {} };
+    : openBytes(source);
 }
 
-function takeBytes(source: unknown, rawBodyFix: string | undefined, maxBytes: number): Uint8Array {
-  if (source === undefined) throw bodyTaken('body_already_read', rawBodyFix);
-  const bytes = exactBytes(source ?? '', rawBodyFix);
-  if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
-  return bytes;
+function openBytes(source: unknown): Body {
+  return {
+    async read({ rawBodyFix }, maxBytes) {
+      if (source === undefined) throw bodyTaken('body_already_read', rawBodyFix);
+      const bytes = exactBytes(source ?? '', rawBodyFix);
+      if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
+      return bytes;
+    },
+    drain() {},
+  };
 }
 
 function openStream(stream: Stream): Body {
@@ -79,10 +84,12 @@ function openStream(stream: Stream): Body {
         };
         const fail = (error: unknown) => {
           finish();
-          reject(isWebhookError(error) ? error : stopped('body_incomplete'));
+          reject(error);
         };
-        const gone = () => fail(undefined);
-        const timer = setTimeout(() => fail(stopped('body_timeout')), timeoutMs);
+        const stop = (code: 'body_incomplete' | 'body_timeout', status: 400 | 408) =>
+          fail(new WebhookError(code, status, 'Does a proxy change it?'));
+        const gone = () => stop('body_incomplete', 400);
+        const timer = setTimeout(stop, timeoutMs, 'body_timeout', 408);
         signal?.addEventListener('abort', gone);
         if (signal?.aborted) return gone();
         if (used) return fail(bodyTaken('body_already_read', rawBodyFix));
@@ -92,10 +99,13 @@ function openStream(stream: Stream): Body {
           size += chunk.length;
           if (size > maxBytes) throw bodyTooLarge(maxBytes);
           chunks.push(chunk);
-        }).then(() => {
-          finish();
-          resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : concat(chunks));
-        }, fail);
+        }).then(
+          () => {
+            finish();
+            resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : concat(chunks));
+          },
+          (error) => (isWebhookError(error) ? fail(error) : gone()),
+        );
       }),
     drain() {
       if (used) return; // it is somebody else's to read
@@ -125,11 +135,7 @@ function iterate(stream: Stream): Chunks {
   return { next: () => reader.read(), return: () => reader.cancel() };
 }
 
-function stopped(code: 'body_incomplete' | 'body_timeout'): WebhookError {
-  return new WebhookError(code, 'If it is often, look at the proxy.');
-}
-
 /** Also used for what a Content-Length declares. */
 export function bodyTooLarge(maxBytes: number): WebhookError {
-  return new WebhookError('body_too_large', 'If it is genuine, raise maxBodyBytes.', `over ${maxBytes} bytes`);
+  return new WebhookError('body_too_large', 413, 'Raise maxBodyBytes?', `over ${maxBytes} B`);
 }

@@ -2,12 +2,12 @@ import { WebhookError } from './errors.js';
 
 /** @throws WebhookError `invalid_option` unless it holds; `problem` begins with the option as the user writes it */
 export function check(holds: boolean, problem: string): asserts holds {
-  if (!holds) throw new WebhookError('invalid_option', 'Correct it or leave it out.', problem);
+  if (!holds) throw new WebhookError('invalid_option', 500, 'Correct it.', problem);
 }
 
 /** 0, NaN and fractions are refused: what reads them later would take them for something else. */
 export function checkPositiveInteger(name: string, value: unknown): void {
-  check(Number.isSafeInteger(value) && (value as number) > 0, `${name} must be a positive integer`);
+  if (!(Number.isSafeInteger(value) && (value as number) > 0)) check(false, `${name} must be a positive integer`);
 }
 
 /** The options of these names, or their defaults, checked to be positive integers. */
@@ -26,7 +26,7 @@ export function integers<Name extends string>(
 
 /** @throws WebhookError `invalid_option` for a value that is none of the choices */
 export function checkChoice(name: string, value: unknown, choices: readonly unknown[]): void {
-  check(choices.includes(value), `${name} must be ${choices.join(' or ')}`);
+  if (!choices.includes(value)) check(false, `${name} must be ${choices.join(' or ')}`);
 }
 
 /** @throws WebhookError `invalid_option` for a value without properties */

@@ -64,7 +64,7 @@ export function createDedupe(
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
     check(typeof store?.[method] === 'function', `dedupe.store has no ${method}()`);
   }
-  check(typeof name === 'string' && /^[!-9;-~]{1,64}$/.test(name), 'name must be visible ASCII, no colon');
+  check(typeof name === 'string' && /^[!-9;-~]{1,64}$/.test(name), 'name must be ASCII, no colon');
   if (typeof key !== 'function') checkChoice('key', key, ['event-id', 'idempotency-key']);
   const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: 72 * HOUR });
   check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
@@ -90,7 +90,7 @@ export function createDedupe(
     } catch (cause) {
       ready = undefined;
       notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
-      if (onStoreError === 'refuse') throw failureOf('store_unavailable', cause);
+      if (onStoreError === 'refuse') throw failureOf('store_unavailable', 503, cause);
       fallback ??= memoryStore();
       return toAnswer(delivery, fallback, request, await fallback.claim(request));
     }
@@ -110,7 +110,7 @@ export function createDedupe(
     }
     if (status === 'completed') return { kind: 'duplicate', delivery } as const;
     if (status === 'acquired') return own(delivery, owner, { ...request, fence }, result.attempt);
-    const error = new WebhookError('delivery_in_progress', 'Another attempt has it.');
+    const error = new WebhookError('delivery_in_progress', 409, 'Another has it.');
     return { kind: 'in_progress', delivery, retryAfterMs: result.retryAfterMs, error } as const;
   }
 
@@ -168,7 +168,7 @@ async function claim(store: DedupeStore, request: ClaimRequest, remaining: () =>
     // It may have been applied all the same, now or when the store comes back: then the sender's next attempt would
     // meet the claim of somebody who has given up.
     const free = () => within(STORE_TIMEOUT_MS, () => store.release({ ...request, fence: 0 })).catch(() => {});
-    for (const call of calls) Promise.resolve(call).then(free, free);
+    for (const call of calls) call.then(free, free);
     throw error;
   }
 }
@@ -176,8 +176,8 @@ async function claim(store: DedupeStore, request: ClaimRequest, remaining: () =>
 function checkResult(result: ClaimResult): ClaimResult {
   const { status, fence } = result;
   const rest = { acquired: 'attempt', in_progress: 'retryAfterMs', completed: 'fence' }[status] as 'fence';
-  if (Number.isFinite(fence) && Number.isFinite(result[rest])) return result;
-  throw new TypeError('no ClaimResult');
+  check(Number.isFinite(fence) && Number.isFinite(result[rest]), 'dedupe.store has no ClaimResult');
+  return result;
 }
 
 /** Any id works on every store: what is long or holds more than visible ASCII is hashed. */
@@ -194,9 +194,8 @@ function readIdempotencyKey({ unsigned }: Delivery): string | undefined {
 
 /** node:cluster, PM2 or Lambda: a store of one process does not see what the others handle. */
 function warnWhereProcessesAreMany(): void {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  const { NODE_UNIQUE_ID, pm_id, AWS_LAMBDA_FUNCTION_NAME } = process?.env ?? {};
-  if (NODE_UNIQUE_ID ?? pm_id ?? AWS_LAMBDA_FUNCTION_NAME) {
-    console.warn('service-webhooks: several processes need a shared store');
+  const { env } = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process ?? {};
+  if (env?.['NODE_UNIQUE_ID'] ?? env?.['pm_id'] ?? env?.['AWS_LAMBDA_FUNCTION_NAME']) {
+    console.warn('service-webhooks: many processes need a shared store');
   }
 }

@@ -1,4 +1,4 @@
-import type { Deadline } from './deadline.js';
+import { type Deadline, within } from './deadline.js';
 import type { Claim } from './dedupe.js';
 import { failureOf, isWebhookError, WebhookError } from './errors.js';
 import type { Handler, HandlerContext } from './options.js';
@@ -21,15 +21,14 @@ export async function dispatch(
 ): Promise<Answer> {
   const { delivery } = context;
   const conclude = run(handler, context, claim);
-  const inTime = await Promise.race([conclude, deadline.passed()]);
-  deadline.clear();
+  const inTime = await within(deadline.remaining(), () => conclude).catch(() => deadline.abort());
   if (inTime) return inTime();
   conclude.then(async (late) => {
     const { kind, error } = await late();
     notify({ kind: 'late_result', delivery, result: kind, error });
   });
-  const hint = 'It goes on. For long work: queue it, return { status: 202 }.';
-  return { kind: 'past_deadline', delivery, error: new WebhookError('handler_timeout', hint) };
+  const hint = 'Queue long work, return status 202.';
+  return { kind: 'past_deadline', delivery, error: new WebhookError('handler_timeout', 503, hint) };
 }
 
 /** To the moment when the handler ends; how to settle its claim then. */
@@ -59,24 +58,13 @@ export async function fail(delivery: Delivery, claim: Claim, thrown: unknown): P
   await claim.end('release');
   // From an inbox: another attempt holds the event in a transaction that is still open.
   if (error?.code === 'delivery_in_progress') return { kind: 'in_progress', delivery, retryAfterMs: 1_000, error };
-  return { kind: 'failed', delivery, error: failureOf('handler_failed', thrown) };
-}
-
-export function contextOf(delivery: Delivery, { attempt, fence }: Claim, deadline: Deadline): HandlerContext {
-  return {
-    delivery,
-    attempt,
-    fence,
-    get signal() {
-      return deadline.signal;
-    },
-  };
+  return { kind: 'failed', delivery, error: failureOf('handler_failed', 500, thrown) };
 }
 
 /** 200, or the 2xx a handler asks for. Whatever else it returns is its own business. */
 function statusOf(result: unknown): number {
   const status = (result as { status?: unknown } | undefined | null)?.status;
   if (typeof status !== 'number') return 200;
-  if (Number.isInteger(status) && status >= 200 && status <= 299) return status;
+  if (/^2\d\d$/.test(`${status}`)) return status;
   throw new RangeError(`status ${status}: to refuse, throw`);
 }

@@ -1,57 +1,37 @@
 /**
- * Everything that can go wrong, as a stable code. Each has a heading in `docs/errors.md`.
- *
- * The codes that answer a delivery come first; the last ones are thrown at construction or by `verify`.
+ * Everything that can go wrong, as a stable code with the HTTP status it is answered with. Each has a heading in
+ * `docs/errors.md`. The last ones are thrown at construction or by `verify`.
  */
-export type WebhookErrorCode =
-  | 'missing_signature'
-  | 'malformed_signature'
-  | 'signature_mismatch'
-  | 'timestamp_too_old'
-  | 'timestamp_in_future'
-  | 'legacy_not_accepted'
-  | 'invalid_encoding'
-  | 'invalid_json'
-  | 'invalid_envelope'
-  | 'body_incomplete'
-  | 'method_not_allowed'
-  | 'body_timeout'
-  | 'delivery_in_progress'
-  | 'body_too_large'
-  | 'unsupported_content_encoding'
-  | 'handler_failed'
-  | 'permanent_failure'
-  | 'body_already_parsed'
-  | 'body_already_read'
-  | 'handler_timeout'
-  | 'store_unavailable'
-  | 'secret_unavailable'
-  | 'invalid_secret'
-  | 'invalid_option'
-  | 'sync_crypto_unavailable';
+export interface WebhookErrorStatus {
+  missing_signature: 401;
+  malformed_signature: 401;
+  signature_mismatch: 401;
+  timestamp_too_old: 401;
+  timestamp_in_future: 401;
+  legacy_not_accepted: 401;
+  invalid_encoding: 400;
+  invalid_json: 400;
+  invalid_envelope: 400;
+  body_incomplete: 400;
+  method_not_allowed: 405;
+  body_timeout: 408;
+  delivery_in_progress: 409;
+  body_too_large: 413;
+  unsupported_content_encoding: 415;
+  handler_failed: 500;
+  permanent_failure: 200;
+  body_already_parsed: 500;
+  body_already_read: 500;
+  handler_timeout: 503;
+  store_unavailable: 503;
+  secret_unavailable: 503;
+  invalid_secret: 500;
+  invalid_option: 500;
+  sync_crypto_unavailable: 500;
+}
 
-/** 500 for every other code: the fault is on this side. */
-const STATUS: Partial<Record<WebhookErrorCode, number>> = {
-  missing_signature: 401,
-  malformed_signature: 401,
-  signature_mismatch: 401,
-  timestamp_too_old: 401,
-  timestamp_in_future: 401,
-  legacy_not_accepted: 401,
-  invalid_encoding: 400,
-  invalid_json: 400,
-  invalid_envelope: 400,
-  body_incomplete: 400,
-  method_not_allowed: 405,
-  body_timeout: 408,
-  delivery_in_progress: 409,
-  body_too_large: 413,
-  unsupported_content_encoding: 415,
-  permanent_failure: 200,
-  handler_timeout: 503,
-  store_unavailable: 503,
-  secret_unavailable: 503,
-};
+/** What {@link WebhookError} is about: one of the codes of {@link WebhookErrorStatus}. */
+export type WebhookErrorCode = keyof WebhookErrorStatus;
 
 // `Symbol.for`, so that an error of another copy of the package (ESM beside CommonJS) is recognised too.
 const BRAND: unique symbol = Symbol.for('service-webhooks.error');
@@ -70,10 +50,10 @@ const BRAND: unique symbol = Symbol.for('service-webhooks.error');
  *   if (isWebhookError(error)) console.warn(error.code, error.message, error.hint);
  * }
  */
-export class WebhookError extends Error {
+export class WebhookError<Code extends WebhookErrorCode = WebhookErrorCode> extends Error {
   override readonly name: string = 'WebhookError';
   /** Stable, machine-readable; branch on this. */
-  readonly code: WebhookErrorCode;
+  readonly code: Code;
   /** The HTTP status a receiver answers with. */
   readonly status: number;
   /** Whether the same delivery, sent again, may be accepted. */
@@ -83,9 +63,14 @@ export class WebhookError extends Error {
   readonly [BRAND] = true;
 
   /** `found`: what was found, beside what the code says already. */
-  constructor(code: WebhookErrorCode, hint: string, found?: string, options?: { cause?: unknown }) {
-    super(found === undefined ? inWords(code) : `${inWords(code)}: ${found}`, options);
-    const status = STATUS[code] ?? 500;
+  constructor(
+    code: Code,
+    status: WebhookErrorStatus[Code],
+    hint: string,
+    found?: string,
+    options?: { cause?: unknown },
+  ) {
+    super(found ? `${code}: ${found}` : code, options);
     this.code = code;
     this.status = status;
     this.retryable = status === 408 || status === 409 || status >= 500 || code === 'body_incomplete';
@@ -94,13 +79,13 @@ export class WebhookError extends Error {
 }
 
 /** For what the user's own code threw: it is the cause, and the sender comes again. */
-export function failureOf(code: WebhookErrorCode, cause: unknown, found?: string): WebhookError {
-  return new WebhookError(code, 'Look at the cause. The sender tries again.', found, { cause });
-}
-
-/** `signature_mismatch` as "signature mismatch". */
-export function inWords(code: WebhookErrorCode): string {
-  return code.replaceAll('_', ' ');
+export function failureOf<Code extends WebhookErrorCode>(
+  code: Code,
+  status: WebhookErrorStatus[Code],
+  cause: unknown,
+  found?: string,
+): WebhookError {
+  return new WebhookError(code, status, 'See its cause.', found, { cause });
 }
 
 /**
@@ -114,11 +99,11 @@ export function inWords(code: WebhookErrorCode): string {
  *   },
  * }
  */
-export class PermanentError extends WebhookError {
+export class PermanentError extends WebhookError<'permanent_failure'> {
   override readonly name: string = 'PermanentError';
 
   constructor(reason?: string, options?: { cause?: unknown }) {
-    super('permanent_failure', 'The handler says that a retry is no use.', reason, options);
+    super('permanent_failure', 200, 'No retry helps.', reason, options);
   }
 }
 

@@ -1,4 +1,4 @@
-import { WebhookError, type WebhookErrorCode } from './errors.js';
+import { WebhookError } from './errors.js';
 import { exactBytes } from './http.js';
 
 /** The schema version of the payloads these types describe (specification, sections 6.1 and 9). */
@@ -71,7 +71,8 @@ export type UnknownEvent = Envelope;
 /** Any event. Narrow it with {@link isEvent} or {@link isKnownEvent}. */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
-const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+const ISO_8601 =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?$/;
 
 /**
  * Whether a value is an envelope, field by field (specification, section 6.1). `data` is only required to be an
@@ -123,23 +124,23 @@ export function isKnownEvent(event: WebhookEvent): event is KnownEvent {
 export function parseEvent(body: Uint8Array | ArrayBuffer | string): WebhookEvent {
   const value = parseJson(exactBytes(body));
   const field = faultyField(value);
-  if (field !== undefined) throw new WebhookError('invalid_envelope', NO_EVENT, field);
+  if (field !== undefined) throw new WebhookError('invalid_envelope', 400, NO_EVENT, field);
   return value as WebhookEvent;
 }
 
-const NO_EVENT = 'Signed, but no event.';
+const NO_EVENT = 'Signed, no event.';
 // The byte order mark is kept, so that JSON.parse refuses it: an accepted body has one spelling.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function parseJson(bytes: Uint8Array): unknown {
-  let code: WebhookErrorCode = 'invalid_encoding';
+  let code: 'invalid_encoding' | 'invalid_json' = 'invalid_encoding';
   try {
     const text = decoder.decode(bytes);
     code = 'invalid_json';
     return JSON.parse(text);
   } catch {
     // Not the SyntaxError as a cause: it quotes the body.
-    throw new WebhookError(code, NO_EVENT);
+    throw new WebhookError(code, 400, NO_EVENT);
   }
 }
 
@@ -159,9 +160,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** ISO 8601 that names a day of the calendar: `Date.parse` alone takes 30 February for 2 March. */
+/** ISO 8601 that names a day of the calendar: `Date.parse` would take 30 February for 2 March. */
 function isDate(text: unknown): text is string {
-  if (typeof text !== 'string' || !ISO_8601.test(text) || Number.isNaN(Date.parse(text))) return false;
+  if (typeof text !== 'string' || !ISO_8601.test(text)) return false;
   const day = text.slice(8, 10);
   return day <= '28' || new Date(text.slice(0, 10)).getUTCDate() === Number(day);
 }

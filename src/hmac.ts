@@ -17,43 +17,41 @@ const node = (
 /** Whether {@link hmacSync} works here. */
 export const hasSyncCrypto: boolean = node !== undefined;
 
-/** HMAC-SHA256 of `prefix` followed by `body`, through node:crypto. */
-export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): Buffer {
+/** HMAC-SHA256 of `prefix` followed by `body`, through node:crypto, in lowercase hex. */
+export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): string {
   if (node === undefined) {
-    throw new WebhookError('sync_crypto_unavailable', 'Use verifyAsync.');
+    throw new WebhookError('sync_crypto_unavailable', 500, 'Use verifyAsync.');
   }
   key.node ??= node.createSecretKey(key.bytes);
-  return node.createHmac('sha256', key.node).update(prefix).update(body).digest();
+  // As text: a Buffer made in native code costs a fifth of the whole HMAC of 1 KiB.
+  return node.createHmac('sha256', key.node).update(prefix).update(body).digest('hex');
 }
 
-/** HMAC-SHA256 of `prefix` followed by `body`, through WebCrypto. */
-export async function hmacAsync(key: HmacKey, prefix: string, body: Uint8Array): Promise<Uint8Array> {
+/** HMAC-SHA256 of `prefix` followed by `body`, through WebCrypto, in lowercase hex. */
+export async function hmacAsync(key: HmacKey, prefix: string, body: Uint8Array): Promise<string> {
   key.web ??= crypto.subtle.importKey('raw', key.bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  const content = concat([exactBytes(prefix), body]);
-  return new Uint8Array(await crypto.subtle.sign('HMAC', await key.web, content));
+  const mac = await crypto.subtle.sign('HMAC', await key.web, concat([exactBytes(prefix), body]));
+  return Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Whether two MACs of 32 bytes are equal, in a time that does not depend on where they differ. */
-export function equalMacs(a: Uint8Array, b: Uint8Array): boolean {
-  if (node !== undefined) return node.timingSafeEqual(a, b);
-  return a.reduce((difference, byte, i) => difference | (byte ^ (b[i] as number)), 0) === 0;
+/** Whether two MACs of 64 hex digits are equal, in a time that does not depend on where they differ. */
+export function equalMacs(a: string, b: string): boolean {
+  if (node !== undefined) return node.timingSafeEqual(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1'));
+  let difference = a.length ^ b.length;
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
+  return difference === 0;
 }
 
-/** The first 132 bits of SHA-256, base64url: 22 characters that tell two inputs apart. */
+/** The first 144 bits of SHA-256 in base64: 24 characters that tell two inputs apart. */
 export async function fingerprint(input: Uint8Array | string): Promise<string> {
-  const bytes = new Uint8Array(exactBytes(input));
-  const digest = node?.createHash('sha256').update(bytes).digest() ?? (await crypto.subtle.digest('SHA-256', bytes));
-  return base64url(new Uint8Array(digest)).slice(0, 22);
+  const bytes = exactBytes(input) as Uint8Array<ArrayBuffer>;
+  const digest =
+    node?.createHash('sha256').update(bytes).digest('binary') ??
+    String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+  return btoa(digest.slice(0, 18));
 }
 
-/** 128 random bits, base64url. */
+/** 122 random bits in 32 hex digits. By way of a UUID, since Node makes many of them from one call for entropy. */
 export function randomToken(): string {
-  return base64url(crypto.getRandomValues(new Uint8Array(16)));
-}
-
-function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
+  return crypto.randomUUID().replaceAll('-', '');
 }

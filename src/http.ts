@@ -81,7 +81,7 @@ export function exactBytes(body: unknown, fix?: string): Uint8Array {
 
 /** Something was at the body first. `fix` says what to do about it. */
 export function bodyTaken(code: 'body_already_parsed' | 'body_already_read', fix = 'Pass the raw body.'): WebhookError {
-  return new WebhookError(code, fix);
+  return new WebhookError(code, 500, fix);
 }
 
 export function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -1,5 +1,11 @@
 export type { DedupeOptions } from './dedupe.js';
-export { isWebhookError, PermanentError, WebhookError, type WebhookErrorCode } from './errors.js';
+export {
+  isWebhookError,
+  PermanentError,
+  WebhookError,
+  type WebhookErrorCode,
+  type WebhookErrorStatus,
+} from './errors.js';
 export {
   type Envelope,
   type EventOf,

@@ -1,13 +1,13 @@
-import { check, checkFunction, checkObject, integers } from './check.js';
+import { check, checkFunction, checkObject } from './check.js';
 import { within } from './deadline.js';
-import { createDedupe, type Dedupe, type DedupeOptions } from './dedupe.js';
+import type { DedupeOptions } from './dedupe.js';
 import { failureOf } from './errors.js';
 import { type EventOf, type EventType, WEBHOOK_EVENT_TYPES, type WebhookEvent } from './event.js';
 import type { HmacKey } from './hmac.js';
 import { type HeaderSource, oneValue } from './http.js';
 import type { Outcome } from './outcome.js';
 import { type Secret, toKeys } from './secret.js';
-import { type SignatureOptions, type SignaturePolicy, signaturePolicy } from './signature.js';
+import type { SignatureOptions, SignaturePolicy } from './signature.js';
 import type { Delivery } from './verify.js';
 
 /** What a handler knows beside the event. */
@@ -53,62 +53,45 @@ export interface ReceiverOptions extends SignatureOptions {
   observe?: ((outcome: Outcome) => void) | undefined;
 }
 
-/** {@link ReceiverOptions}, checked and made ready. */
-export interface Settings {
-  readonly policy: SignaturePolicy;
-  readonly maxBodyBytes: number;
-  readonly deadlineMs: number;
-  keysFor(headers: HeaderSource, remaining: () => number): readonly HmacKey[] | Promise<readonly HmacKey[]>;
-  handlerFor(event: WebhookEvent): Handler | undefined;
-  claim: Dedupe;
-  notify(outcome: Outcome): void;
-}
-
-/** @throws WebhookError `invalid_secret`, `invalid_option`: whatever is wrong is wrong before the first delivery */
-export function readOptions(options: ReceiverOptions): Settings {
-  const policy = signaturePolicy(options);
-  const { observe } = options;
-  checkFunction('observe', observe);
-  /** An observer that throws, or answers a promise that rejects, is its own problem. */
-  const notify = async (outcome: Outcome) => {
-    try {
-      await observe?.(outcome);
-    } catch {}
-  };
-  return {
-    policy,
-    ...integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 }),
-    keysFor: keySource(options.secret, policy),
-    handlerFor: handlerTable(options.on),
-    claim: createDedupe(options.dedupe, notify),
-    notify,
-  };
-}
-
-function keySource(secret: ReceiverOptions['secret'], { names }: SignaturePolicy): Settings['keysFor'] {
+/** The keys to try on a delivery: the same ones for ever, or what a function fetches for the endpoint it names. */
+export function keySource(
+  secret: ReceiverOptions['secret'],
+  { names }: SignaturePolicy,
+): (headers: HeaderSource, remaining: () => number) => readonly HmacKey[] | Promise<readonly HmacKey[]> {
   if (typeof secret !== 'function') {
     const keys = toKeys(secret);
     return () => keys;
   }
   return async (headers, remaining) => {
-    const webhookId = oneValue(headers, names.webhookId);
-    const hint = webhookId === undefined ? {} : { webhookId };
+    const hint = { webhookId: oneValue(headers, names.webhookId) } as { webhookId?: string };
     const secrets: unknown = await within(remaining(), () => secret(hint)).catch((cause) => {
-      throw failureOf('secret_unavailable', cause, 'secret()');
+      throw failureOf('secret_unavailable', 503, cause);
     });
     // Whoever sends can name an endpoint that does not exist: that is a signature nobody can have made.
-    if (secrets === undefined || secrets === null || (Array.isArray(secrets) && secrets.length === 0)) return [];
-    return toKeys(secrets as readonly Secret[]);
+    const list = (secrets ?? []) as readonly Secret[];
+    return Array.isArray(list) && list.length === 0 ? [] : toKeys(list);
   };
 }
 
-function handlerTable(on: Handlers = {}): Settings['handlerFor'] {
+/** @throws WebhookError `invalid_option` for a type that the service does not send */
+export function handlerTable(on: Handlers = {}): (event: WebhookEvent) => Handler | undefined {
   checkObject('on', on);
   check(!(Symbol.iterator in on), 'on must be an object');
   const handlers = new Map<string, Handler | undefined>(Object.entries(on as object));
   for (const [type, handler] of handlers) {
-    check(type === '*' || WEBHOOK_EVENT_TYPES.includes(type as EventType), `on['${type}'] is no event type`);
-    checkFunction(`on['${type}']`, handler);
+    const name = `on['${type}']`;
+    check(type === '*' || WEBHOOK_EVENT_TYPES.includes(type as EventType), `${name} is no event type`);
+    checkFunction(name, handler);
   }
   return (event) => handlers.get(event.type) ?? handlers.get('*');
+}
+
+/** An observer that throws, or answers a promise that rejects, is its own problem. */
+export function harmless(observe: ReceiverOptions['observe']): (outcome: Outcome) => void {
+  checkFunction('observe', observe);
+  return async (outcome) => {
+    try {
+      await observe?.(outcome);
+    } catch {}
+  };
 }

@@ -1,4 +1,4 @@
-import { inWords, type WebhookError } from './errors.js';
+import type { WebhookError } from './errors.js';
 import type { WebhookResponse } from './http.js';
 import type { Delivery } from './verify.js';
 
@@ -49,7 +49,7 @@ export type Outcome = Answer | Notice;
 
 /** Headers that go with a status. RFC 9110, 15.5.2: a 401 has to name a scheme. */
 const HEADERS: Readonly<Record<number, Record<string, string>>> = {
-  401: { 'www-authenticate': 'Webhook-Signature' },
+  401: { 'www-authenticate': 'Webhook' },
   405: { allow: 'POST' },
   503: { 'retry-after': '30' },
 };
@@ -57,20 +57,19 @@ const HEADERS: Readonly<Record<number, Record<string, string>>> = {
 /** The one table from what was decided to what is answered. */
 export function toResponse(answer: Answer): WebhookResponse {
   const { kind, error } = answer;
-  if (kind === 'handled') return json(answer.status, { outcome: kind });
-  if (kind === 'duplicate') return json(200, { outcome: kind }, { 'idempotency-replayed': 'true' });
-  if (error === undefined || error.status === 200) return json(200, { outcome: kind });
+  const status = error?.status ?? (kind === 'handled' ? answer.status : 200);
+  const more =
+    kind === 'duplicate'
+      ? { 'idempotency-replayed': 'true' }
+      : kind === 'in_progress'
+        ? { 'retry-after': `${Math.max(1, Math.ceil(answer.retryAfterMs / 1000))}` }
+        : HEADERS[status];
   // The service's own error object (specification, section 7.1), with one fixed sentence for each code.
-  const { code, status } = error;
   const type = status === 401 ? 'authentication_error' : status < 500 ? 'invalid_request_error' : 'api_error';
-  const headers =
-    kind === 'in_progress'
-      ? { 'retry-after': String(Math.max(1, Math.ceil(answer.retryAfterMs / 1000))) }
-      : HEADERS[status];
-  return json(status, { error: { type, code, message: `Not accepted: ${inWords(code)}.`, status } }, headers);
-}
-
-function json(status: number, content: object, headers?: Record<string, string>): WebhookResponse {
-  if (status === 204 || status === 205) return { status, headers: {}, body: '' }; // these have no body
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(content) };
+  const content =
+    error && status >= 400
+      ? { error: { type, code: error.code, message: `Not accepted: ${error.code}`, status } }
+      : { outcome: kind };
+  const body = status === 204 || status === 205 ? '' : JSON.stringify(content); // these have none
+  return { status, headers: { 'content-type': 'application/json', ...more }, body };
 }

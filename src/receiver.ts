@@ -1,14 +1,16 @@
 import { admit } from './admit.js';
 import { type Body, openBody } from './body.js';
-import { createDeadline, type Deadline } from './deadline.js';
-import type { Claim } from './dedupe.js';
-import { contextOf, dispatch, fail, succeed } from './dispatch.js';
+import { integers } from './check.js';
+import { createDeadline, type Deadline, unref } from './deadline.js';
+import { type Claim, createDedupe } from './dedupe.js';
+import { dispatch, fail, succeed } from './dispatch.js';
 import { failureOf, isWebhookError } from './errors.js';
 import { PAYLOAD_VERSION } from './event.js';
 import { hasSyncCrypto } from './hmac.js';
 import { readHeaders, type WebhookRequest, type WebhookResponse } from './http.js';
-import { type HandlerContext, type ReceiverOptions, readOptions } from './options.js';
+import { type HandlerContext, handlerTable, harmless, keySource, type ReceiverOptions } from './options.js';
 import { type Answer, toResponse } from './outcome.js';
+import { signaturePolicy } from './signature.js';
 import { type Delivery, matchingSecret, matchingSecretAsync, toDelivery } from './verify.js';
 
 /** The pipeline behind every adapter. */
@@ -46,7 +48,12 @@ const match = hasSyncCrypto ? matchingSecret : matchingSecretAsync;
  * });
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
-  const { policy, maxBodyBytes, deadlineMs, keysFor, handlerFor, claim, notify } = readOptions(options);
+  const policy = signaturePolicy(options);
+  const { maxBodyBytes, deadlineMs } = integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 });
+  const keysFor = keySource(options.secret, policy);
+  const handlerFor = handlerTable(options.on);
+  const notify = harmless(options.observe);
+  const claim = createDedupe(options.dedupe, notify);
 
   const receive = async (request: WebhookRequest): Promise<WebhookResponse> => {
     const answer = await accept(request, ({ event }) => {
@@ -79,7 +86,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       return result;
     } catch (thrown) {
       body?.drain();
-      const error = isWebhookError(thrown) ? thrown : failureOf('handler_failed', thrown, 'outside the handler');
+      const error = isWebhookError(thrown) ? thrown : failureOf('handler_failed', 500, thrown);
       return { kind: error.status < 500 ? 'rejected' : 'failed', error };
     }
   }
@@ -87,21 +94,32 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   async function handOn<T>(delivery: Delivery, deadline: Deadline, next: Next<T>): Promise<T | Answer> {
     if (!next) return { kind: 'ignored', delivery };
     const claimed = await claim(delivery, deadline.remaining);
-    return 'kind' in claimed ? claimed : next(contextOf(delivery, claimed, deadline), claimed, deadline);
+    if ('kind' in claimed) return claimed;
+    const { attempt, fence } = claimed;
+    const context: HandlerContext = {
+      delivery,
+      attempt,
+      fence,
+      get signal() {
+        return deadline.signal;
+      },
+    };
+    return next(context, claimed, deadline);
   }
 
   /** To a middleware, which tells how its response ended. */
   function handOver(context: HandlerContext, claimed: Claim, deadline: Deadline): BegunDelivery {
     const { delivery } = context;
     const conclude = async (ended: 'ok' | 'failed' | 'unknown', error: unknown): Promise<Answer> => {
-      deadline.clear();
+      clearTimeout(overdue);
       if (ended === 'ok') return succeed(delivery, claimed, 200);
       if (ended === 'failed') return fail(delivery, claimed, error);
       await claimed.end();
-      return { kind: 'failed', delivery, error: failureOf('handler_failed', error, 'the connection closed first') };
+      return { kind: 'failed', delivery, error: failureOf('handler_failed', 500, error, 'connection closed') };
     };
     let settled: Promise<WebhookResponse> | undefined;
-    deadline.passed();
+    const overdue = setTimeout(() => deadline.abort(), deadline.remaining());
+    unref(overdue);
     return { delivery, context, settle: (ended, error) => (settled ??= conclude(ended, error).then(respond)) };
   }
 

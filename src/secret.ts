@@ -17,7 +17,9 @@ const MAX_PREPARED = 100;
 export function toKeys(secrets: Secret | readonly Secret[]): HmacKey[] {
   const list = Array.isArray(secrets) ? (secrets as readonly Secret[]) : [secrets as Secret];
   if (list.length === 0) throw invalidSecret();
-  return Array.from(list, toKey); // unlike map, it does not pass over holes
+  const keys: HmacKey[] = [];
+  for (const secret of list) keys.push(toKey(secret)); // unlike map, it does not pass over holes
+  return keys;
 }
 
 function toKey(secret: Secret): HmacKey {
@@ -35,5 +37,5 @@ function toKey(secret: Secret): HmacKey {
 }
 
 function invalidSecret(): WebhookError {
-  return new WebhookError('invalid_secret', 'Is the environment variable set, and not padded?');
+  return new WebhookError('invalid_secret', 500, 'Is it set, without spaces around it?');
 }

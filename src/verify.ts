@@ -121,7 +121,7 @@ export async function matchingSecretAsync({ keys, signature, body }: Signed): Pr
   throw mismatch(keys);
 }
 
-function holds({ candidates }: Signature, mac: Uint8Array): boolean {
+function holds({ candidates }: Signature, mac: string): boolean {
   return candidates.some((candidate) => equalMacs(candidate, mac));
 }
 
@@ -147,5 +147,5 @@ export function toDelivery({ policy, headers, body, signature }: Signed, secretI
 }
 
 function mismatch({ length }: readonly HmacKey[]): WebhookError {
-  return new WebhookError('signature_mismatch', 'Another secret? A body rewritten?', `${length} tried`);
+  return new WebhookError('signature_mismatch', 401, 'Another secret? A changed body?', `${length} tried`);
 }

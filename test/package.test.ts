@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import tsup from '../tsup.config.js';
+import { commandLine, library } from '../tsup.config.js';
 
 const file = (path: string) => new URL(`../${path}`, import.meta.url);
 const read = (path: string) => readFileSync(file(path), 'utf8');
@@ -58,8 +58,7 @@ describe('npm ci in a clone', () => {
 
 describe('the entries of the package', () => {
   it('are what is built', () => {
-    const { entry } = tsup as { entry: Record<string, string> };
-    const built = Object.keys(entry).map((name) => (name === 'index' ? '.' : `./${name}`));
+    const built = Object.keys(library.entry).map((name) => (name === 'index' ? '.' : `./${name}`));
     expect(entries.map(([subpath]) => subpath).toSorted()).toEqual(built.toSorted());
   });
 
@@ -82,6 +81,38 @@ describe('the entries of the package', () => {
   it('may be left out of a bundle where nothing of them is used', () => {
     expect(manifest.sideEffects).toBe(false);
   });
+});
+
+describe('the program of the package', () => {
+  it('is what is built', () => {
+    const [name = ''] = Object.keys(commandLine.entry);
+    expect(manifest.bin).toEqual({ [manifest.name]: `${commandLine.outDir}/${name}.js` });
+  });
+});
+
+describe('what others made and the package includes', () => {
+  const sources = readdirSync(file('src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\.tsx?$/.test(path),
+  );
+  const imports = sources.flatMap((path) => [
+    ...read(`src/${path}`).matchAll(/^import (?!type )[^;]*from '([^'.][^']*)'/gm),
+  ]);
+  const packageOf = (name = '') => name.replace(/^([^@/]+|@[^/]+\/[^/]+)\/.*/, '$1');
+  const names = new Set(
+    imports
+      .map(([, name]) => packageOf(name))
+      // A peer stays an import: it is the user's own.
+      .filter((name) => !/^(node:|service-webhooks)/.test(name) && !(name in manifest.peerDependencies)),
+  );
+
+  it.each([...names].map((name) => (name === '@commander-js/extra-typings' ? 'commander' : name)))(
+    '%s has its licence in NOTICE',
+    (name) => {
+      expect(manifest.devDependencies).toHaveProperty(name);
+      const words = (text: string) => text.split(/\s+/).join(' ').trim();
+      expect(words(read('NOTICE'))).toContain(`${name} ${words(read(`node_modules/${name}/LICENSE`))}`);
+    },
+  );
 });
 
 describe('the files of the package', () => {

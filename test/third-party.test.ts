@@ -1,4 +1,12 @@
-import { createReceiver, isWebhookError, type Secret, verify, verifySignature } from 'service-webhooks';
+import {
+  createReceiver,
+  isWebhookError,
+  type Secret,
+  type VerifyInput,
+  verify,
+  verifyAsync,
+  verifySignature,
+} from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { readJson } from './support/fixtures.js';
 
@@ -49,14 +57,13 @@ const facts = readJson<Fact[]>('third-party.json').map((fact) => ({ ...fact, nam
 const agreeing = facts.filter(({ name }) => !(name in OTHERWISE));
 const differing = facts.filter(({ name }) => name in OTHERWISE);
 
-/** `'accepted'`, or the code it is refused with. */
-function verdict({ suite, form, header, bodyBase64, secretsBase64, now, level, toleranceSeconds }: Fact): string {
+function inputOf({ suite, form, header, bodyBase64, secretsBase64, now, toleranceSeconds }: Fact) {
   const secret = secretsBase64.map((base64): Secret => {
     const bytes = Buffer.from(base64, 'base64');
     return KEYS_ARE_BYTES.includes(suite) ? bytes : bytes.toString('utf8');
   });
   const name = form === 'v2' ? 'x-service-signature-v2' : 'x-service-signature';
-  const input = {
+  return {
     headers: header === null ? {} : { [name]: header },
     // Some suites ask what happens without any body; types alone do not keep that away.
     body: bodyBase64 === null ? (null as unknown as string) : Buffer.from(bodyBase64, 'base64'),
@@ -64,16 +71,26 @@ function verdict({ suite, form, header, bodyBase64, secretsBase64, now, level, t
     now: () => now * 1000,
     toleranceSeconds,
     legacy: 'accept' as const,
-  };
+  } as VerifyInput;
+}
+
+/** `'accepted'`, or the code it is refused with. */
+function verdict(fact: Fact): string {
+  const { level } = fact;
+  const input = inputOf(fact);
   try {
-    if (level === 'config') createReceiver({ secret });
+    if (level === 'config') createReceiver({ secret: input.secret });
     if (level === 'json') verify(input);
     else verifySignature(input);
     return 'accepted';
   } catch (error) {
-    if (!isWebhookError(error)) throw error;
-    return error.code;
+    return codeOf(error);
   }
+}
+
+function codeOf(error: unknown): string {
+  if (!isWebhookError(error)) throw error;
+  return error.code;
 }
 
 describe('the facts of other test suites', () => {
@@ -88,6 +105,16 @@ describe('the facts of other test suites', () => {
 
   it.each(agreeing.filter((fact) => !fact.expect))('refuses what is refused by $name', (fact) => {
     expect(verdict(fact)).not.toBe('accepted');
+  });
+
+  it('are the same for verifyAsync, whose HMAC is WebCrypto', async () => {
+    const both = await Promise.all(
+      facts.map(async (fact) => {
+        const found = await verifyAsync(inputOf(fact)).then(() => 'accepted', codeOf);
+        return [fact.name, found, verdict({ ...fact, level: 'json' })];
+      }),
+    );
+    expect(both.filter(([, found, expected]) => found !== expected)).toEqual([]);
   });
 
   it('differ from our policy only where it is named', () => {

@@ -3,31 +3,18 @@ import {
   type Delivery,
   type HandlerContext,
   type HeaderSource,
-  isWebhookError,
   verify,
   verifyAsync,
   type WebhookEvent,
 } from 'service-webhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readVectors, settingsOf, type Vector } from './support/fixtures.js';
-import { mounts } from './support/mounts.js';
+import { readVectors } from './support/fixtures.js';
+import { ENDPOINT, mounts, serveEndpoints } from './support/mounts.js';
 import { exchange, type RawResponse, toBytes } from './support/raw-http.js';
-
-type Verdict = Vector['expect'];
+import { accepted, bodyOf, changedByHttp, refused, settingsOf, type Vector, type Verdict } from './support/vector.js';
 
 const vectors = readVectors();
 const groups = [...new Set(vectors.map(({ group }) => group))];
-
-/**
- * Why a vector cannot be put into an HTTP request without becoming another one; undefined for nearly all.
- * RFC 9110, 5.5: white space around a field value is no part of it, and CR, LF and NUL are not allowed in one.
- */
-function changedByHttp({ headers }: Vector): string | undefined {
-  const values = headers.map(([, value]) => value);
-  if (values.some((value) => /[\r\n\0]/.test(value))) return 'holds what ends or breaks a header';
-  if (values.some((value) => /^[ \t]|[ \t]$/.test(value))) return 'has white space around it, which HTTP takes off';
-  return undefined;
-}
 
 const travelling = vectors.filter((vector) => changedByHttp(vector) === undefined);
 
@@ -62,7 +49,7 @@ describe.each<[string, (headers: Vector['headers']) => HeaderSource, Vector[]]>(
   const inputOf = (vector: Vector) => ({
     ...settingsOf(vector),
     headers: toHeaders(vector.headers),
-    body: Buffer.from(vector.bodyBase64, 'base64'),
+    body: bodyOf(vector),
   });
 
   it.each(groups)('verify gives the verdict of each vector about %s', async (group) => {
@@ -74,14 +61,14 @@ describe.each<[string, (headers: Vector['headers']) => HeaderSource, Vector[]]>(
   });
 });
 
-describe.each(mounts)('over a socket to $name', ({ serve }) => {
+describe.each(mounts)('over a socket to $name', (mount) => {
   const endpoints = new Map<string, ReturnType<typeof createEndpoint>>();
-  let server: Awaited<ReturnType<typeof serve>>;
+  let server: Awaited<ReturnType<typeof mount.serve>>;
 
   beforeAll(async () => {
-    server = await serve({
-      receiverFor: (path) => endpoints.get(path)?.receiver ?? expect.fail(`nothing at ${path}`),
-      onRouted: (path, delivery) => endpoints.get(path)?.take(delivery),
+    server = await serveEndpoints(mount, {
+      receiverFor: (endpoint) => endpoints.get(endpoint)?.receiver ?? expect.fail(`nothing at ${endpoint}`),
+      onRouted: (endpoint, delivery) => endpoints.get(endpoint)?.take(delivery),
     });
   });
 
@@ -89,11 +76,12 @@ describe.each(mounts)('over a socket to $name', ({ serve }) => {
 
   it.each(groups)('each vector about %s is answered as it says', async (group) => {
     await expectVerdicts(travelling, group, async (vector) => {
-      const path = `/${vectors.indexOf(vector)}`;
+      const endpoint = `${vectors.indexOf(vector)}`;
       const { receiver, take, taken } = createEndpoint(vector);
-      endpoints.set(path, { receiver, take, taken });
-      const body = Buffer.from(vector.bodyBase64, 'base64');
-      return answered(await exchange(server.port, toBytes({ path, headers: vector.headers, body })), taken);
+      endpoints.set(endpoint, { receiver, take, taken });
+      const body = bodyOf(vector);
+      const headers = [...vector.headers, [ENDPOINT, endpoint] as const];
+      return answered(await exchange(server.port, toBytes({ path: '/webhooks', headers, body })), taken);
     });
   });
 });
@@ -113,15 +101,6 @@ async function expectVerdicts(some: Vector[], group: string, judge: (vector: Vec
   expect(Object.fromEntries(verdicts)).toEqual(
     Object.fromEntries(chosen.map((vector) => [vector.name, vector.expect])),
   );
-}
-
-function accepted({ event, scheme, secretIndex }: Delivery): Verdict {
-  return { accept: true, scheme, secretIndex, eventId: event.id, type: event.type };
-}
-
-function refused(error: unknown): Verdict {
-  if (!isWebhookError(error)) throw error;
-  return { accept: false, code: error.code, status: error.status };
 }
 
 /** From the answer, and from what the user's code saw: once for a 200, never for a refusal. */

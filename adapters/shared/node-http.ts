@@ -1,5 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Delivery, Receiver, ReceiverOptions, WebhookRequest, WebhookResponse } from 'service-webhooks';
+import type {
+  BegunDelivery,
+  Delivery,
+  Receiver,
+  ReceiverOptions,
+  WebhookRequest,
+  WebhookResponse,
+} from 'service-webhooks';
+import { checkRoute } from './check-route.js';
+import { isSuccess } from './through-route.js';
 import { toReceiver } from './to-receiver.js';
 
 /** Node's request with what frameworks and their parsers put on it. */
@@ -19,22 +28,16 @@ export type NodeMiddleware = (
 /** An endpoint on Node's own request and response; `rawBodyFix` is the framework's line against parsed bodies. */
 export function nodeHandler(receiverOrOptions: Receiver | ReceiverOptions, rawBodyFix: string): NodeHandler {
   const receiver = toReceiver(receiverOrOptions);
-  return async (req, res) => send(res, await receiver(toRequest(req, rawBodyFix)));
+  return async (req, res) => send(res, await receiver(fromNodeRequest(req, req.rawBody, req.body, rawBodyFix)));
 }
 
 /** Hands the delivery on as `req.webhook` and settles its claim by how the response really ended. */
 export function nodeMiddleware(receiverOrOptions: Receiver | ReceiverOptions, rawBodyFix: string): NodeMiddleware {
   const receiver = toReceiver(receiverOrOptions);
   return async (req, res, next) => {
-    const begun = await receiver.begin(toRequest(req, rawBodyFix));
+    const begun = await receiver.begin(fromNodeRequest(req, req.rawBody, req.body, rawBodyFix));
     if ('response' in begun) return send(res, begun.response);
-    // The sender left before anything was done: whoever comes next may start at once.
-    if (res.closed) return void (await begun.settle('failed'));
-    res.once('finish', () => {
-      if (res.statusCode >= 200 && res.statusCode <= 299) begun.settle('ok');
-      else begun.settle('failed', new Error(`the route answered ${res.statusCode}`));
-    });
-    res.once('close', () => begun.settle('unknown')); // only counts where `finish` did not come first
+    if (!settleWith(res, begun)) return;
     req.webhook = begun.delivery;
     try {
       await next();
@@ -46,18 +49,52 @@ export function nodeMiddleware(receiverOrOptions: Receiver | ReceiverOptions, ra
   };
 }
 
-function toRequest(req: NodeRequest, rawBodyFix: string): WebhookRequest {
-  return { method: req.method ?? '', headers: req.headers, body: bodyOf(req) as WebhookRequest['body'], rawBodyFix };
+/** For what has no `next()`: runs a route with the delivery. */
+export function nodeRoute<Req extends NodeRequest, Res extends ServerResponse>(
+  receiverOrOptions: Receiver | ReceiverOptions,
+  route: (req: Req, res: Res, delivery: Delivery) => unknown,
+  rawBodyFix: string,
+): (req: Req, res: Res) => Promise<void> {
+  checkRoute(route);
+  const middleware = nodeMiddleware(receiverOrOptions, rawBodyFix);
+  return (req, res) => middleware(req, res, () => route(req, res, req.webhook as Delivery));
 }
 
-/** The stream while nobody has read from it; then whatever the one who did has left. */
-function bodyOf(req: NodeRequest): unknown {
-  if (req.rawBody instanceof Uint8Array || typeof req.rawBody === 'string') return req.rawBody;
-  return req.readableDidRead ? req.body : { [Symbol.asyncIterator]: () => chunks(req) };
+/**
+ * Ends the claim as the response does. False where there is nobody to respond to: the sender left before anything was
+ * done, and whoever comes next may start at once.
+ */
+export function settleWith(res: ServerResponse, begun: BegunDelivery): boolean {
+  if (res.closed) {
+    begun.settle('failed');
+    return false;
+  }
+  res.once('finish', () => {
+    if (isSuccess(res.statusCode)) begun.settle('ok');
+    else begun.settle('failed', new Error(`the route answered ${res.statusCode}`));
+  });
+  res.once('close', () => begun.settle('unknown')); // only counts where `finish` did not come first
+  return true;
+}
+
+/** With the bytes that somebody has kept; the stream while nobody has read from it; else what a parser has left. */
+export function fromNodeRequest(
+  req: IncomingMessage,
+  kept: unknown,
+  parsed: unknown,
+  rawBodyFix: string,
+): WebhookRequest {
+  return { method: req.method ?? '', headers: req.headers, body: bodyOf(req, kept, parsed), rawBodyFix };
+}
+
+function bodyOf(req: IncomingMessage, kept: unknown, parsed: unknown): WebhookRequest['body'] {
+  if (kept instanceof Uint8Array || typeof kept === 'string') return kept;
+  if (req.readableDidRead) return parsed as WebhookRequest['body'];
+  return { [Symbol.asyncIterator]: () => chunks(req) };
 }
 
 /** The chunks of a request. Node's own iterator gives the same, for about twice the cost. */
-function chunks(req: NodeRequest): AsyncIterator<Uint8Array> {
+function chunks(req: IncomingMessage): AsyncIterator<Uint8Array> {
   let wake = () => {};
   // These stay: an `error` that nobody listens to would end the process.
   for (const event of ['readable', 'end', 'close', 'error']) req.on(event, () => wake());

@@ -5,6 +5,7 @@ import { postgresStore } from 'service-webhooks/stores/postgres';
 
 const ROUNDS = 60;
 const EVENTS = 100;
+const GOAL = 0.8;
 const HOURS_72 = 259_200_000;
 
 const { POSTGRES_URL = 'postgres://postgres@127.0.0.1:5432/test' } = process.env;
@@ -48,7 +49,10 @@ async function compare(atOnce) {
   }
   const at = (name, part) => rounds.map((one) => one[name]).sort((a, b) => a - b)[Math.floor(part * (ROUNDS - 1))];
   const each = (name) => `${(at(name, 0.5) / EVENTS).toFixed(2)} ms`;
+  const isMet = at('ratio', 0.5) >= GOAL;
+  if (!isMet) process.exitCode = 1;
   console.log(
+    isMet ? 'ok' : `MISSED ${GOAL}`,
     `postgres, ${atOnce} at once: ratio ${at('ratio', 0.5).toFixed(2)}`,
     `(${at('ratio', 0.1).toFixed(2)} to ${at('ratio', 0.9).toFixed(2)} in 80 % of ${ROUNDS} rounds);`,
     `an event takes ${each('ours')}, bare ${each('bare')}`,

@@ -16,6 +16,7 @@ import { redisStore } from 'service-webhooks/stores/redis';
 
 const { REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
 const TURNS = 41;
+const GOAL = 0.8;
 const RETAIN_MS = 60_000;
 const keyPrefix = `bench-${crypto.randomUUID()}:`;
 
@@ -69,8 +70,11 @@ async function compare(name, atOnce, store, bare) {
   const quantile = (field, part) => turns.map((one) => one[field]).sort((a, b) => a - b)[Math.floor(TURNS * part)];
   const rate = (field) => Math.round(quantile(field, 0.5)).toLocaleString('en').padStart(12);
   const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => quantile('ratio', part).toFixed(2));
+  const isMet = Number(middle) >= GOAL;
+  if (!isMet) process.exitCode = 1;
+  const verdict = isMet ? 'ok' : `MISSED ${GOAL}`;
   console.log(
-    `${name.padEnd(28)}${rate('bareRate')}   ${rate('ourRate').padStart(16)}   ${middle} (${low} to ${high})`,
+    `${name.padEnd(28)}${rate('bareRate')}   ${rate('ourRate').padStart(16)}   ${middle} (${low} to ${high})   ${verdict}`,
   );
 }
 

@@ -42,7 +42,7 @@ export interface DedupeStore {
 export interface ClaimRequest {
   /** At most 200 bytes of visible ASCII. */
   key: string;
-  /** Proof of ownership: 128 random bits, made once for a delivery and kept when its claim is sent again. */
+  /** Proof of ownership: 122 random bits in hex, made once for a delivery and kept when its claim is sent again. */
   token: string;
   /** Of the body, to notice that another one came under the same key. */
   fingerprint: string;

@@ -36,27 +36,30 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
   const { now = () => performance.now() } = options;
   const { maxEntries } = integers(options, { maxEntries: 100_000 });
   checkFunction('now', now);
-  let entries = new Map<string, Entry>();
+  const entries = new Map<string, Entry>();
+  const clock = () => Math.floor(now()); // a small integer takes no room of its own on the heap
 
-  function find(key: string): Entry | undefined {
+  function find(key: string, time: number): Entry | undefined {
     const entry = entries.get(key);
-    return entry && entry.expiresAt > now() ? entry : undefined;
+    return entry && entry.expiresAt > time ? entry : undefined;
   }
 
-  function insert(key: string, entry: Entry): void {
-    if (entries.size >= maxEntries && !entries.has(key)) makeRoom();
+  function insert(key: string, time: number, entry: Entry): Entry {
+    if (entries.size >= maxEntries && !entries.has(key)) {
+      // Half at a time: one by one, a Map's first key would have to be found among the deleted, again and again.
+      const dropped = drop(Math.ceil(maxEntries / 2), ({ leaseUntil }) => leaseUntil <= time);
+      check(dropped > 0, 'maxEntries: all are in progress');
+    }
     entries.set(key, entry);
+    return entry;
   }
 
-  /** Half at a time: one by one, a Map's first key would have to be found among the deleted, again and again. */
-  function makeRoom(): void {
-    const time = now();
-    const keep = (from: number) => [...entries].filter(([, { leaseUntil }], i) => i >= from || leaseUntil > time);
-    let kept = keep(maxEntries / 2);
-    if (kept.length === maxEntries) kept = keep(maxEntries);
-    check(kept.length < maxEntries, 'maxEntries: all are in progress');
-    entries = new Map(kept);
-    console.warn('service-webhooks: memoryStore is full and forgets the oldest');
+  function drop(limit: number, unwanted: (entry: Entry) => boolean): number {
+    let dropped = 0;
+    for (const [key, entry] of entries) {
+      if (dropped < limit && unwanted(entry) && entries.delete(key)) dropped += 1;
+    }
+    return dropped;
   }
 
   return {
@@ -65,60 +68,62 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     async claim({ key, token, fingerprint, alias, leaseMs, retainMs }): Promise<ClaimResult> {
       checkPositiveInteger('leaseMs', leaseMs);
       checkPositiveInteger('retainMs', retainMs);
-      const time = now();
-      const entry = find(key) ?? {
-        state: 'released',
-        token: '',
-        fence: 0,
-        attempt: 0,
-        leaseUntil: 0,
-        fingerprint,
-        alias,
-      };
+      const time = clock();
+      const entry = find(key, time) ?? insert(key, time, anEntry('', 0, fingerprint, alias));
+      const { state, fence } = entry;
       const seen: Seen = { fingerprint: entry.fingerprint, alias: entry.alias };
-      let { fence, attempt } = entry;
-      if (entry.state === 'completed') return { status: 'completed', fence, seen };
+      if (state === 'completed') return { status: state, fence, seen };
       if (entry.token !== token) {
-        if (entry.leaseUntil > time)
-          return { status: 'in_progress', fence, retryAfterMs: entry.leaseUntil - time, seen };
-        fence += 1;
-        attempt += 1;
+        const retryAfterMs = entry.leaseUntil - time;
+        if (retryAfterMs > 0) return { status: 'in_progress', fence, retryAfterMs, seen };
+        entry.fence += 1;
+        entry.attempt += 1;
       }
-      const [leaseUntil, expiresAt] = [time + leaseMs, time + retainMs];
-      insert(key, { state: 'in_progress', token, fence, attempt, leaseUntil, expiresAt, ...seen });
-      return { status: 'acquired', fence, attempt, seen };
+      entry.state = 'in_progress';
+      entry.token = token;
+      entry.leaseUntil = time + leaseMs;
+      entry.expiresAt = time + retainMs;
+      return { status: 'acquired', fence: entry.fence, attempt: entry.attempt, seen };
     },
 
     async extend({ key, token }, { leaseMs }): Promise<Mutation> {
       checkPositiveInteger('leaseMs', leaseMs);
-      const entry = find(key);
+      const time = clock();
+      const entry = find(key, time);
       if (entry?.token !== token || entry.state === 'completed') return 'lost';
-      entry.leaseUntil = now() + leaseMs;
+      entry.leaseUntil = time + leaseMs;
+      entry.expiresAt = Math.max(entry.expiresAt, entry.leaseUntil);
       return 'ok';
     },
 
     async complete({ key, token, fence, fingerprint, alias }, { retainMs }): Promise<Mutation> {
       checkPositiveInteger('retainMs', retainMs);
-      const entry = find(key) ?? { token, fence, attempt: 1, fingerprint, alias };
+      const time = clock();
+      const entry = find(key, time) ?? insert(key, time, anEntry(token, fence, fingerprint, alias));
       if (entry.token !== token) return 'lost';
-      insert(key, { ...entry, state: 'completed', leaseUntil: 0, expiresAt: now() + retainMs });
+      entry.state = 'completed';
+      entry.leaseUntil = 0;
+      entry.expiresAt = time + retainMs;
       return 'ok';
     },
 
     async release({ key, token }): Promise<Mutation> {
-      const entry = find(key);
+      const entry = find(key, clock());
       if (!entry || entry.state === 'released') return 'ok';
       if (entry.token !== token || entry.state === 'completed') return 'lost';
-      Object.assign(entry, { state: 'released', token: '', leaseUntil: 0 });
+      entry.state = 'released';
+      entry.token = '';
+      entry.leaseUntil = 0;
       return 'ok';
     },
 
     async inspect(key): Promise<DedupeRecord | undefined> {
-      const entry = find(key);
+      const time = clock();
+      const entry = find(key, time);
       if (!entry) return undefined;
-      const { token: _, leaseUntil, expiresAt, ...record } = entry;
-      const leaseMsLeft = entry.state === 'in_progress' ? leaseUntil - now() : undefined;
-      return { ...record, leaseMsLeft, retainMsLeft: expiresAt - now() };
+      const { state, fence, attempt, fingerprint, alias, leaseUntil, expiresAt } = entry;
+      const leaseMsLeft = state === 'in_progress' ? leaseUntil - time : undefined;
+      return { state, fence, attempt, fingerprint, alias, leaseMsLeft, retainMsLeft: expiresAt - time };
     },
 
     async forget(key) {
@@ -126,9 +131,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     },
 
     async purgeExpired({ limit }) {
-      const expired = [...entries.keys()].filter((key) => !find(key)).slice(0, limit);
-      for (const key of expired) entries.delete(key);
-      return expired.length;
+      checkPositiveInteger('limit', limit);
+      const time = clock();
+      return drop(limit, ({ expiresAt }) => expiresAt <= time);
     },
   };
+}
+
+/** Of nobody, or of an owner whose row was gone: then it is the first attempt. */
+function anEntry(token: string, fence: number, fingerprint: string, alias: string | undefined): Entry {
+  return { state: 'released', token, fence, attempt: token ? 1 : 0, leaseUntil: 0, expiresAt: 0, fingerprint, alias };
 }

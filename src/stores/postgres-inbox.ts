@@ -128,11 +128,13 @@ export function postgresInbox(
 /** Everything else is the user's to see as it is: 40001, for one, makes many of them run their transaction again. */
 function explain(cause: unknown): never {
   if (sqlState(cause) === LOCK_NOT_AVAILABLE) {
-    throw new WebhookError('delivery_in_progress', 'Nothing to do: another transaction has it.', undefined, { cause });
+    throw new WebhookError('delivery_in_progress', 409, 'Nothing to do: another transaction has it.', undefined, {
+      cause,
+    });
   }
   if (sqlState(cause) === NO_ACTIVE_TRANSACTION) {
     const hint = 'Hand on the client that ran BEGIN, or the sql of begin().';
-    throw new WebhookError('invalid_option', hint, 'tx is in no transaction', { cause });
+    throw new WebhookError('invalid_option', 500, hint, 'tx is in no transaction', { cause });
   }
   throw cause;
 }

@@ -20,7 +20,7 @@ ON CONFLICT (key) DO NOTHING`,
   UPDATE ${table} AS d SET
     state = 'in_progress',
     owner = $2,
-    fence = d.fence + (d.owner IS DISTINCT FROM $2)::int,
+    fence = d.fence + (d.expires_at <= now OR d.owner IS DISTINCT FROM $2)::int,
     attempt = CASE WHEN d.expires_at <= now THEN 1 ELSE d.attempt + (d.owner IS DISTINCT FROM $2)::int END,
     lease_until = now + $3::interval,
     fingerprint = CASE WHEN d.expires_at <= now THEN $4 ELSE d.fingerprint END,
@@ -44,7 +44,7 @@ WHERE key = $1 AND NOT EXISTS (SELECT FROM taken) AND expires_at > clock_timesta
 WHERE key = $1 AND owner = $2 AND state = 'in_progress' AND expires_at > clock_timestamp() AND ${limited}`,
 
     complete: `UPDATE ${table} SET state = 'completed', lease_until = NULL, expires_at = clock_timestamp() + $3::interval
-WHERE key = $1 AND owner = $2 AND ${limited}`,
+WHERE key = $1 AND owner = $2 AND expires_at > clock_timestamp() AND ${limited}`,
 
     /** For a claim whose row is gone. */
     completeAgain: `INSERT INTO ${table} AS d (${columns})

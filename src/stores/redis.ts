@@ -43,6 +43,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { keyPrefix = 'service-webhooks:' } = options;
   check(typeof keyPrefix === 'string', 'keyPrefix must be a string');
   const evaluate = evaluator(client);
+  let warned = false;
   const run = async (script: string, key: string, ...args: string[]) =>
     String(await evaluate(script, keyPrefix + key, args));
 
@@ -50,6 +51,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     scope: 'shared',
 
     async init() {
+      if (warned) return;
       const [policy, appendOnly] = (await run(SETTINGS, 'init')).split('\n');
       if (policy !== 'noeviction' && policy !== UNKNOWN) {
         console.warn(`service-webhooks: Redis may evict events: its maxmemory-policy is ${policy}, not noeviction`);
@@ -57,6 +59,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       if (appendOnly === '0') {
         console.warn('service-webhooks: Redis may forget events in a restart: its appendonly is no');
       }
+      warned = true;
     },
 
     async claim({ key, token, fingerprint, alias, leaseMs, retainMs }): Promise<ClaimResult> {

@@ -172,7 +172,7 @@ export function isBusy(error: unknown): boolean {
 function explained(error: unknown): unknown {
   if (!isSqliteError(error, 'READONLY', 8) && !isSqliteError(error, 'CANTOPEN', 14)) return error;
   const hint = 'The file and its directory must be writable: SQLite keeps its -wal and -shm files there.';
-  return new WebhookError('store_unavailable', hint, 'the database is read-only', { cause: error });
+  return new WebhookError('store_unavailable', 503, hint, 'the database is read-only', { cause: error });
 }
 
 /** node:sqlite gives the number of an error, which may be an extended one, the others its name. */

@@ -75,7 +75,7 @@ export function sqliteInbox(client: SqliteClient, options: SqliteInboxOptions = 
       return db.waiting(waitMs, call);
     } catch (cause) {
       if (!isBusy(cause)) throw cause;
-      throw new WebhookError('delivery_in_progress', 'Another connection is writing.', undefined, { cause });
+      throw new WebhookError('delivery_in_progress', 409, 'Another connection is writing.', undefined, { cause });
     }
   }
 

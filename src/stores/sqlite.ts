@@ -170,7 +170,7 @@ WHERE ${EXPIRED} OR d.owner = excluded.owner
 RETURNING key`,
 
   extend: `
-UPDATE ${table} SET lease_until = now + lease, updated_at = now
+UPDATE ${table} SET lease_until = now + lease, expires_at = max(expires_at, now + lease), updated_at = now
 FROM (SELECT ? AS wanted, ? AS token, ? AS lease, ${NOW} AS now)
 WHERE key = wanted AND ${MINE} AND expires_at > now
 RETURNING key`,

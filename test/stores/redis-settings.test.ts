@@ -36,6 +36,13 @@ describe.runIf(canStartRedis())('init of redisStore', () => {
     }
   });
 
+  it('warns once, however often a receiver has to begin again after an outage', async () => {
+    const { ioredis } = await start('--maxmemory-policy', 'allkeys-lru');
+    const store = redisStore({ ioredis });
+    for (let i = 0; i < 3; i++) await store.init?.();
+    expect(warnings).toHaveLength(2);
+  });
+
   it('has nothing to say about a server that keeps what it is given', async () => {
     const { ioredis } = await start('--maxmemory-policy', 'noeviction', '--appendonly', 'yes');
     await redisStore({ ioredis }).init?.();

@@ -12,6 +12,7 @@ import {
   openNodeRedisCluster,
   startCluster,
 } from '../support/redis.js';
+import { RACES } from '../support/scale.js';
 import { startUpstash } from '../support/upstash.js';
 
 const server = await findRedis();
@@ -80,7 +81,7 @@ describe.runIf(server)('redisStore on one server', () => {
   };
 
   describe('over ioredis, beside node-redis', () => {
-    suite(() => [overIoredis(url), overNodeRedis(url)], { ...hooks, ...faults });
+    suite(() => [overIoredis(url), overNodeRedis(url)], { ...hooks, ...faults, rounds: RACES });
   });
 
   describe('over node-redis, beside ioredis', () => {

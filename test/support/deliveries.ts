@@ -70,6 +70,9 @@ export function aStreamedRequest(body: AsyncIterable<Uint8Array>, parts?: Delive
 
 const ANSWERS = new Set(['handled', 'ignored', 'duplicate', 'in_progress', 'rejected', 'failed', 'past_deadline']);
 
+/** Whether it is what was decided about a request, and not a notice beside it. */
+export const isAnswer = ({ kind }: Outcome): boolean => ANSWERS.has(kind);
+
 export interface Watched {
   receiver: Receiver;
   outcomes: Outcome[];
@@ -91,8 +94,8 @@ export function aReceiver(options: Partial<ReceiverOptions> = {}): Watched {
       return options.observe?.(outcome);
     },
   });
-  const kinds = (isAnswer: boolean) =>
-    outcomes.map(({ kind }) => kind).filter((kind) => ANSWERS.has(kind) === isAnswer);
+  const kinds = (answers: boolean) =>
+    outcomes.filter((outcome) => isAnswer(outcome) === answers).map(({ kind }) => kind);
   return {
     receiver,
     outcomes,

@@ -1,21 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Delivery, VerifyInput, WebhookErrorCode } from 'service-webhooks';
-
-type Pairs = readonly (readonly [name: string, value: string])[];
-
-/** One of `fixtures/vectors.json`; `fixtures/README.md` says what the fields mean. */
-export interface Vector {
-  group: string;
-  name: string;
-  headers: Pairs;
-  bodyBase64: string;
-  secrets: readonly (string | { base64: string })[];
-  now: number;
-  options: Pick<VerifyInput, 'headerPrefix' | 'legacy' | 'toleranceSeconds'>;
-  expect:
-    | ({ accept: true; eventId: string; type: string } & Pick<Delivery, 'scheme' | 'secretIndex'>)
-    | { accept: false; code: WebhookErrorCode; status: number };
-}
+import type { Vector } from './vector.js';
 
 export const fixturesDirectory = new URL('../../fixtures/', import.meta.url);
 
@@ -25,12 +9,6 @@ export function readVectors(): Vector[] {
 
 export function readJson<T>(name: string): T {
   return JSON.parse(readFileSync(new URL(name, fixturesDirectory), 'utf8'));
-}
-
-/** What `verify` and a receiver take of a vector, but headers and body. */
-export function settingsOf({ secrets, now, options }: Vector) {
-  const secret = secrets.map((one) => (typeof one === 'string' ? one : Buffer.from(one.base64, 'base64')));
-  return { ...options, secret, now: () => now };
 }
 
 /** A request recorded as it goes over the wire. */

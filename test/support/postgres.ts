@@ -48,10 +48,7 @@ export function poolOf(url: string, options: pg.PoolConfig = {}): pg.Pool {
 /** PgBouncer in transaction mode in front of a server: few connections, each used by everyone in turn. */
 export async function startPgBouncer(serverUrl: string): Promise<{ url: string; stop(): Promise<void> } | undefined> {
   const program = findProgram('pgbouncer', ['/usr/sbin', '/usr/local/bin']);
-  if (program === undefined) {
-    console.warn('SKIPPED: no pgbouncer on this machine');
-    return undefined;
-  }
+  if (program === undefined) return missing('PgBouncer');
   const server = new URL(serverUrl);
   const port = await freePort();
   const directory = scratch();

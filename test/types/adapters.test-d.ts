@@ -1,10 +1,26 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type {
+  ALBHandler,
+  APIGatewayProxyEventV2,
+  APIGatewayProxyHandler,
+  APIGatewayProxyHandlerV2,
+  LambdaFunctionURLHandler,
+} from 'aws-lambda';
+import { Elysia } from 'elysia';
 import express, { type Request as ExpressRequest, type RequestHandler } from 'express';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { defineHandler, H3, type H3Event } from 'h3';
 import { Hono } from 'hono';
+import Koa from 'koa';
 import type { Delivery, HandlerContext, Receiver, ReceiverOptions } from 'service-webhooks';
+import * as lambdaAdapter from 'service-webhooks/aws-lambda';
+import * as elysiaAdapter from 'service-webhooks/elysia';
 import * as expressAdapter from 'service-webhooks/express';
+import * as fastifyAdapter from 'service-webhooks/fastify';
 import * as fetchAdapter from 'service-webhooks/fetch';
+import * as h3Adapter from 'service-webhooks/h3';
 import * as honoAdapter from 'service-webhooks/hono';
+import * as koaAdapter from 'service-webhooks/koa';
 import * as nodeAdapter from 'service-webhooks/node';
 import { describe, expectTypeOf, it } from 'vitest';
 
@@ -13,19 +29,29 @@ const options: ReceiverOptions = { secret: 'secret' };
 describe('every adapter', () => {
   it('takes a receiver or the options of one', () => {
     type Input = Receiver | ReceiverOptions;
-    for (const adapter of [expressAdapter, honoAdapter, nodeAdapter]) {
+    for (const adapter of [expressAdapter, honoAdapter, koaAdapter, nodeAdapter]) {
       expectTypeOf(adapter.webhookHandler).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
       expectTypeOf(adapter.webhookMiddleware).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
     }
-    expectTypeOf(fetchAdapter.webhookHandler).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
-    expectTypeOf(fetchAdapter.webhookMiddleware).parameter(0).toEqualTypeOf<Input>();
+    for (const adapter of [elysiaAdapter, fetchAdapter, fastifyAdapter, h3Adapter, lambdaAdapter]) {
+      expectTypeOf(adapter.webhookHandler).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
+      expectTypeOf(adapter.webhookMiddleware).parameter(0).toEqualTypeOf<Input>();
+    }
   });
 
   it('has exactly the two names', () => {
     expectTypeOf<keyof typeof expressAdapter>().toEqualTypeOf<'webhookHandler' | 'webhookMiddleware'>();
-    expectTypeOf<keyof typeof fetchAdapter>().toEqualTypeOf<keyof typeof expressAdapter>();
-    expectTypeOf<keyof typeof honoAdapter>().toEqualTypeOf<keyof typeof expressAdapter>();
-    expectTypeOf<keyof typeof nodeAdapter>().toEqualTypeOf<keyof typeof expressAdapter>();
+    type Adapters =
+      | typeof elysiaAdapter
+      | typeof h3Adapter
+      | typeof fastifyAdapter
+      | typeof fetchAdapter
+      | typeof honoAdapter
+      | typeof koaAdapter
+      | typeof lambdaAdapter
+      | typeof nodeAdapter;
+    type Names<Adapter> = Adapter extends unknown ? [keyof Adapter] : never;
+    expectTypeOf<Names<Adapters>>().toEqualTypeOf<[keyof typeof expressAdapter]>();
   });
 });
 
@@ -52,6 +78,98 @@ describe('express', () => {
     express().post('/webhooks/:tenant', expressAdapter.webhookMiddleware(options), (req) => {
       expectTypeOf(req.params.tenant).toBeString();
     });
+  });
+});
+
+describe('fastify', () => {
+  it('gives a plugin that every instance registers', () => {
+    fastify().register(fastifyAdapter.webhookHandler(options), { prefix: '/webhooks' });
+    fastify({ logger: true, http2: true }).register(fastifyAdapter.webhookHandler(options));
+  });
+
+  it('types request.webhook in the route, without any declaration', () => {
+    const plugin = fastifyAdapter.webhookMiddleware(options, async (request, reply) => {
+      expectTypeOf(request.webhook).toEqualTypeOf<Delivery>();
+      expectTypeOf(request).toExtend<FastifyRequest>();
+      expectTypeOf(reply).toEqualTypeOf<FastifyReply>();
+      return { id: request.webhook.event.id };
+    });
+    fastify().register(plugin, { prefix: '/webhooks' });
+    // @ts-expect-error -- without a route nobody makes the response
+    fastifyAdapter.webhookMiddleware(options);
+  });
+});
+
+describe('koa', () => {
+  it('takes the handler and the middleware as its own', () => {
+    expectTypeOf(koaAdapter.webhookHandler).returns.toExtend<Koa.Middleware>();
+    expectTypeOf(koaAdapter.webhookMiddleware).returns.toExtend<Koa.Middleware>();
+    new Koa().use(koaAdapter.webhookHandler(options));
+  });
+
+  it('types ctx.state.webhook, and says that it may be missing', () => {
+    new Koa().use(koaAdapter.webhookMiddleware(options)).use((ctx) => {
+      expectTypeOf(ctx.state.webhook).toEqualTypeOf<Delivery | undefined>();
+      ctx.body = ctx.state.webhook?.event.id;
+    });
+  });
+});
+
+describe('aws-lambda', () => {
+  it('gives a handler for each kind of event, as @types/aws-lambda has them', () => {
+    const handler = lambdaAdapter.webhookHandler(options);
+    expectTypeOf(handler).toExtend<APIGatewayProxyHandler>();
+    expectTypeOf(handler).toExtend<APIGatewayProxyHandlerV2>();
+    expectTypeOf(handler).toExtend<ALBHandler>();
+    expectTypeOf(handler).toExtend<LambdaFunctionURLHandler>();
+  });
+
+  it('hands the route the event, the delivery and the context', () => {
+    const handler: APIGatewayProxyHandlerV2 = lambdaAdapter.webhookMiddleware(
+      options,
+      async (event: APIGatewayProxyEventV2, delivery, context) => {
+        expectTypeOf(event).toEqualTypeOf<APIGatewayProxyEventV2>();
+        expectTypeOf(delivery).toEqualTypeOf<Delivery>();
+        expectTypeOf(context).toEqualTypeOf<HandlerContext>();
+        return { statusCode: 204 };
+      },
+    );
+    expectTypeOf(handler).toBeFunction();
+  });
+});
+
+describe('h3', () => {
+  it('takes the handler and the middleware for its own, with the event typed', () => {
+    new H3().post('/handler', h3Adapter.webhookHandler(options)).post(
+      '/middleware',
+      h3Adapter.webhookMiddleware(options, (event: H3Event, delivery, context) => {
+        expectTypeOf(delivery).toEqualTypeOf<Delivery>();
+        expectTypeOf(context).toEqualTypeOf<HandlerContext>();
+        return { path: event.url.pathname };
+      }),
+    );
+    defineHandler(h3Adapter.webhookHandler(options));
+    defineHandler(
+      h3Adapter.webhookMiddleware(options, (event, delivery) => {
+        expectTypeOf(event).toExtend<h3Adapter.H3EventLike>();
+        return delivery.event.id;
+      }),
+    );
+  });
+});
+
+describe('elysia', () => {
+  it('takes the handler and the middleware for its own', () => {
+    new Elysia().post('/handler', elysiaAdapter.webhookHandler(options), { parse: 'none' }).post(
+      '/middleware',
+      elysiaAdapter.webhookMiddleware(options, ({ request, set }, delivery) => {
+        expectTypeOf(request).toEqualTypeOf<Request>();
+        expectTypeOf(delivery).toEqualTypeOf<Delivery>();
+        set.status = 202;
+        return delivery.event.id;
+      }),
+      { parse: 'none' },
+    );
   });
 });
 

@@ -1,4 +1,5 @@
-import { isHeld, LONG, must, rivalOf, SHORT, type TrialCase } from './trial.js';
+import { must } from '../must.js';
+import { isHeld, LONG, rivalOf, SHORT, type TrialCase } from './trial.js';
 
 const TEN_MINUTES = 600_000;
 

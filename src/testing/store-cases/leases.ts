@@ -1,4 +1,5 @@
-import { isHeld, LONG, must, needs, needsMethod, refOf, rivalOf, SHORT, type TrialCase } from './trial.js';
+import { must } from '../must.js';
+import { isHeld, LONG, needs, needsMethod, refOf, rivalOf, SHORT, type TrialCase } from './trial.js';
 
 /** Owners that go silent, come late, or lose their row. */
 export const leases: readonly TrialCase[] = [

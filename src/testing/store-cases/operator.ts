@@ -1,4 +1,5 @@
-import { LONG, must, needsMethod, rivalOf, SHORT, type TrialCase } from './trial.js';
+import { must } from '../must.js';
+import { LONG, needsMethod, rivalOf, SHORT, type TrialCase } from './trial.js';
 
 /** The methods for whoever is called at night. */
 export const operator: readonly TrialCase[] = [

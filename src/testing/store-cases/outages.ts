@@ -1,4 +1,5 @@
-import { must, needs, rivalOf, type TrialCase } from './trial.js';
+import { must } from '../must.js';
+import { needs, rivalOf, type TrialCase } from './trial.js';
 
 /** Long enough for a client that tries to connect again; the receiver itself gives up after 2 s. */
 const PATIENCE_MS = 10_000;

@@ -1,5 +1,6 @@
 import type { ClaimRequest } from '../../stores/contract.js';
-import { count, LONG, must, type Owned, refOf, rivalOf, rivalsOf, SHORT, type Trial, type TrialCase } from './trial.js';
+import { must } from '../must.js';
+import { count, LONG, type Owned, refOf, rivalOf, rivalsOf, SHORT, type Trial, type TrialCase } from './trial.js';
 
 /** What holds when calls meet, over two clients at once. */
 export const races: readonly TrialCase[] = [

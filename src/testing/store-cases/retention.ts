@@ -1,4 +1,5 @@
-import { count, LONG, must, needs, rivalOf, rivalsOf, SHORT, type TrialCase } from './trial.js';
+import { must } from '../must.js';
+import { count, LONG, needs, rivalOf, rivalsOf, SHORT, type TrialCase } from './trial.js';
 
 /** How long a row lives. */
 export const retention: readonly TrialCase[] = [
@@ -51,6 +52,32 @@ export const retention: readonly TrialCase[] = [
         );
         must(count(answers, 'in_progress') === 31, 'the others hear in_progress', answers);
       }
+    },
+  },
+  {
+    name: 'keeps a row for as long as the lease that extend gave it',
+    rules: ['R9', 'R4'],
+    async run({ store, store2, request, acquire, elapse }) {
+      const soon = 20 * SHORT; // but not before extend comes, on a busy machine either
+      const first = request({ leaseMs: soon, retainMs: soon });
+      const { ref } = await acquire(first);
+      const extended = await store.extend(ref, { leaseMs: LONG });
+      must(extended === 'ok', 'the owner extends', extended);
+      await elapse(soon);
+      const result = await store2.claim(rivalOf(first));
+      must(result.status === 'in_progress', 'still in progress', result);
+    },
+  },
+  {
+    name: 'takes a claim of an expired row for a new one, also where the token is that of its last owner',
+    rules: ['R9'],
+    async run({ store, request, acquire, elapse }) {
+      const first = request({ leaseMs: SHORT, retainMs: SHORT });
+      const { ref } = await acquire(first);
+      await store.complete(ref, { retainMs: SHORT });
+      await elapse(SHORT);
+      const result = await store.claim({ ...first, leaseMs: LONG, retainMs: LONG });
+      must(result.status === 'acquired' && result.attempt === 1, 'a new row: attempt 1', result);
     },
   },
   {

@@ -1,4 +1,5 @@
-import { isHeld, LONG, must, refOf, rivalOf, type TrialCase } from './trial.js';
+import { must } from '../must.js';
+import { isHeld, LONG, refOf, rivalOf, type TrialCase } from './trial.js';
 
 /** What each call answers in each state. */
 export const states: readonly TrialCase[] = [

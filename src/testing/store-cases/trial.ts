@@ -1,4 +1,5 @@
 import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore, Mutation } from '../../stores/contract.js';
+import { BrokenRule, must } from '../must.js';
 import type { StoreSuiteOptions, StoreUnderTest } from '../store-under-test.js';
 
 /** The rules of `docs/add-a-store.md`, as a failing case quotes them. */
@@ -53,15 +54,6 @@ export const LONG = 60_000;
 export const SHORT = 40;
 /** Timers may fire early by a part of a millisecond, and the store's clock may count in whole ones. */
 const GRAIN = 10;
-
-class BrokenRule extends Error {}
-
-/** Throws unless it holds; the case that is running adds its rule. */
-export function must(holds: boolean, what: string, found?: unknown): asserts holds {
-  if (holds) return;
-  const text = typeof found === 'string' ? found : JSON.stringify(found);
-  throw new BrokenRule(text === undefined ? what : `${what}, got ${text}`);
-}
 
 export async function runTrial(one: TrialCase, options: StoreSuiteOptions): Promise<void> {
   const made = await options.make();

@@ -5,7 +5,7 @@ import { input, say, wait } from './messages.js';
 // Claims every key, and says which of them it got.
 const { driver, file, keys } = input<{ driver: Driver; file: string; keys: number }>();
 const store = sqliteStore(clientOf(driver, openSqlite(driver, file)));
-await store.init?.();
+await untilAnswered(async () => store.init?.());
 say('ready');
 await wait();
 const won: number[] = [];
@@ -21,7 +21,7 @@ for (let key = 0; key < keys; key += 1) {
 }
 say(won);
 
-/** On a busy machine another process may have the lock for longer than a claim waits: it is sent again. */
+/** On a busy machine another process may have the lock for longer than a call waits: it is made again. */
 async function untilAnswered<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

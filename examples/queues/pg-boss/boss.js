@@ -1,0 +1,17 @@
+import PgBoss from 'pg-boss';
+
+export const QUEUE = 'webhooks';
+
+/** @param {string} connectionString */
+export async function startBoss(connectionString) {
+  const boss = new PgBoss({
+    connectionString,
+    // While a job is not archived, its id is not queued again. Whoever maintains the tables does it by his own setting,
+    // so the receiver and the worker share this one.
+    archiveCompletedAfterSeconds: 72 * 3600,
+  });
+  boss.on('error', (error) => console.error(error.message));
+  await boss.start();
+  await boss.createQueue(QUEUE, { name: QUEUE, retryLimit: 5, retryBackoff: true });
+  return boss;
+}

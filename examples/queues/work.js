@@ -1,0 +1,8 @@
+/**
+ * Here goes your work. A queue runs it again when a worker dies in the middle, so it has to bear a second run.
+ *
+ * @param {import('service-webhooks').WebhookEvent} event
+ */
+export async function work(event) {
+  console.log(`done ${event.id}`);
+}

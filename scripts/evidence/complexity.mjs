@@ -1,0 +1,121 @@
+// Time over size, for headers and bodies made to be slow: the slope of the logarithms over four doublings, which is 1
+// where twice as much takes twice as long.
+import { spawnSync } from 'node:child_process';
+import { buildSource } from './build-source.mjs';
+import { hostileBodies, hostileHeaders, hostileStreams, manyHeaders } from './hostile.mjs';
+import { writeResult } from './write-result.mjs';
+
+// A young generation that a call does not fill, and memory that is not handed back to the system between calls: where
+// the one is full and the other begins, the time of JSON.parse makes a step of up to three times, and only there.
+const STEADY = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
+const KEPT = { MALLOC_MMAP_THRESHOLD_: '1000000000', MALLOC_TRIM_THRESHOLD_: '1000000000000' };
+if (!STEADY.every((flag) => process.execArgv.includes(flag))) {
+  const env = { ...process.env, ...KEPT };
+  process.exit(spawnSync(process.execPath, [...STEADY, import.meta.filename], { stdio: 'inherit', env }).status ?? 1);
+}
+
+const LIMIT = 1.2;
+const load = await buildSource('src/index.ts', 'src/signature.ts');
+const { createReceiver, sign, verify } = await load('src/index.ts');
+const { readSignature, signaturePolicy } = await load('src/signature.ts');
+const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const NOW = Date.UTC(2026, 6, 11);
+const now = () => NOW;
+const policy = signaturePolicy({ now });
+const receiver = createReceiver({ secret: SECRET, now, dedupe: false });
+
+/** Refusals are expected; what counts is how long they take. */
+const quietly = (call) => {
+  try {
+    call();
+  } catch {}
+};
+
+const withHeaders = (headers) => () => quietly(() => readSignature(headers, policy));
+/** Legacy, since that looks at the timestamp once more. */
+const withBody = (text) => {
+  const body = Buffer.from(text, 'latin1');
+  const input = {
+    headers: sign({ body, secret: SECRET, scheme: 'legacy' }),
+    body,
+    secret: SECRET,
+    now,
+    legacy: 'accept',
+  };
+  return () => quietly(() => verify(input));
+};
+const withStream = (chunks) => {
+  const headers = sign({ body: Buffer.concat(chunks), secret: SECRET, at: NOW });
+  const body = async function* () {
+    yield* chunks;
+  };
+  return () => receiver({ method: 'POST', headers, body: body() });
+};
+const quadratic = (text) => () => /a+b/.test(text);
+
+const doublings = (from) => [1, 2, 4, 8, 16].map((factor) => from * factor);
+const subjects = [
+  { name: 'a quadratic regular expression (control)', sizes: doublings(1024), make: (n) => quadratic('a'.repeat(n)) },
+  ...named(hostileHeaders, 256, withHeaders),
+  ...named(manyHeaders, 32, withHeaders),
+  ...named(hostileBodies, 65_536, withBody),
+  ...named(hostileStreams, 1024, withStream),
+];
+
+function named(shapes, from, subjectOf) {
+  return Object.entries(shapes).map(([name, shape]) => ({
+    name,
+    sizes: doublings(from),
+    make: (n) => subjectOf(shape(n)),
+  }));
+}
+
+/** Milliseconds of one call of each: the least of nine rounds, which take turns, so that a busy machine is so for all. */
+async function timesOf(calls) {
+  const counts = [];
+  for (const call of calls) counts.push(await countFor(call));
+  const best = calls.map(() => Number.POSITIVE_INFINITY);
+  for (let round = 0; round < 9; round++) {
+    for (const [i, call] of calls.entries()) best[i] = Math.min(best[i], (await run(call, counts[i])) / counts[i]);
+  }
+  return best;
+}
+
+/** How often a call has to run to take 3 ms. */
+async function countFor(call) {
+  for (let count = 1; ; count *= 2) if ((await run(call, count)) > 3) return count;
+}
+
+async function run(call, count) {
+  const start = performance.now();
+  for (let i = 0; i < count; i++) await call();
+  return performance.now() - start;
+}
+
+/** Least squares over the logarithms. */
+function slope(sizes, times) {
+  const [x, y] = [sizes, times].map((values) => values.map(Math.log2));
+  const [meanX, meanY] = [x, y].map((values) => values.reduce((sum, value) => sum + value, 0) / values.length);
+  const covariance = x.reduce((sum, value, i) => sum + (value - meanX) * (y[i] - meanY), 0);
+  return covariance / x.reduce((sum, value) => sum + (value - meanX) ** 2, 0);
+}
+
+const figures = [];
+for (const { name, sizes, make } of subjects) {
+  const times = await timesOf(sizes.map(make));
+  const exponent = Math.round(slope(sizes, times) * 100) / 100;
+  const isControl = name.endsWith('(control)');
+  const good = isControl ? exponent > 1.6 : exponent <= LIMIT;
+  const largest = { size: sizes.at(-1), ms: Number(times.at(-1).toPrecision(3)) };
+  figures.push({ name, exponent, largest, good });
+  console.log(
+    `${name.padEnd(52)} ${exponent.toFixed(2)}  ${largest.ms} ms at ${largest.size}  ${good ? '' : 'FAILED'}`,
+  );
+}
+
+writeResult('complexity', {
+  command: 'npm run test:complexity',
+  bar: `an exponent of at most ${LIMIT}, and of more than 1.6 for the control`,
+  passed: figures.every(({ good }) => good),
+  figures: { subjects: figures },
+});

@@ -1,0 +1,146 @@
+// The deliveries of the service and the answers of a receiver, as an OpenAPI 3.1 document of webhooks.
+import { envelope, typedEvents } from './event-schema.mjs';
+import { eventTypes } from './event-types.mjs';
+
+/** Which codes are sent with which status: `docs/errors.md`. */
+const refusals = {
+  400: {
+    when: 'Rightly signed, but no event, or the upload broke off.',
+    codes: ['invalid_encoding', 'invalid_json', 'invalid_envelope', 'body_incomplete'],
+  },
+  401: {
+    when: 'The signature or its time does not hold.',
+    codes: [
+      'missing_signature',
+      'malformed_signature',
+      'signature_mismatch',
+      'timestamp_too_old',
+      'timestamp_in_future',
+      'legacy_not_accepted',
+    ],
+  },
+  405: { when: 'No POST.', codes: ['method_not_allowed'] },
+  408: { when: 'The upload took too long.', codes: ['body_timeout'] },
+  409: { when: 'Another attempt of the event is being handled.', codes: ['delivery_in_progress'] },
+  413: { when: 'The body is too large.', codes: ['body_too_large'] },
+  415: { when: 'The body is compressed.', codes: ['unsupported_content_encoding'] },
+  500: {
+    when: 'The receiver failed; the event is sent again.',
+    codes: ['handler_failed', 'body_already_parsed', 'body_already_read', 'invalid_secret', 'invalid_option'],
+  },
+  503: {
+    when: 'Not at the moment; the event is sent again.',
+    codes: ['handler_timeout', 'store_unavailable', 'secret_unavailable'],
+  },
+};
+
+const retryAfter = { 'Retry-After': { description: 'In seconds.', schema: { type: 'integer', minimum: 1 } } };
+const responseHeaders = {
+  401: { 'WWW-Authenticate': { schema: { const: 'Webhook' } } },
+  405: { Allow: { schema: { const: 'POST' } } },
+  409: retryAfter,
+  503: retryAfter,
+};
+
+const parameters = {
+  'X-Service-Signature-V2': {
+    description: 'HMAC-SHA256 over "<t>.<body>", with the time it was made.',
+    required: true,
+    schema: { type: 'string', pattern: '^t=[0-9]+,v1=[0-9a-f]{64}$' },
+  },
+  'X-Service-Signature': {
+    description: 'HMAC-SHA256 over the body alone: legacy, without protection against replay.',
+    schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
+  },
+  'X-Service-Timestamp': {
+    description: 'Unix seconds, the same as t. Not signed.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
+  'X-Service-Webhook-Id': { description: 'Id of the receiving endpoint. Not signed.', schema: { type: 'string' } },
+  'X-Service-Attempt': {
+    description: 'Counted from 1. Not signed.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Idempotency-Key': {
+    description: 'The same on every attempt of an event. Not signed.',
+    schema: { type: 'string' },
+  },
+};
+
+const json = (schema) => ({ 'application/json': { schema } });
+const ref = (kind, name) => ({ $ref: `#/components/${kind}/${name}` });
+const mapped = (object, make) =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, make(key, value)]));
+
+function webhook({ type, fires }) {
+  return {
+    post: {
+      operationId: type,
+      summary: fires,
+      parameters: Object.keys(parameters).map((name) => ref('parameters', name)),
+      requestBody: { required: true, content: json(ref('schemas', type)) },
+      responses: {
+        '2XX': ref('responses', 'Accepted'),
+        ...mapped(refusals, (status) => ref('responses', `${status}`)),
+      },
+    },
+  };
+}
+
+function refusal(status, { when, codes }) {
+  const schema = {
+    allOf: [ref('schemas', 'Refusal')],
+    properties: { error: { properties: { code: { enum: codes }, status: { const: Number(status) } } } },
+  };
+  const headers = responseHeaders[status];
+  return { description: when, ...(headers && { headers }), content: json(schema) };
+}
+
+export const openapi = {
+  openapi: '3.1.1',
+  info: {
+    title: 'Webhooks of the service',
+    description:
+      'The deliveries that the service sends to an endpoint, and how a receiver of service-webhooks answers.',
+    version: '2026-07-11',
+  },
+  webhooks: Object.fromEntries(eventTypes.map((event) => [event.type, webhook(event)])),
+  components: {
+    parameters: mapped(parameters, (name, parameter) => ({ name, in: 'header', ...parameter })),
+    schemas: {
+      WebhookEvent: envelope,
+      ...typedEvents('#/components/schemas/WebhookEvent'),
+      Acceptance: {
+        type: 'object',
+        required: ['outcome'],
+        properties: { outcome: { enum: ['handled', 'ignored', 'duplicate', 'rejected'] } },
+      },
+      Refusal: {
+        type: 'object',
+        required: ['error'],
+        properties: {
+          error: {
+            type: 'object',
+            required: ['type', 'code', 'message', 'status'],
+            properties: {
+              type: { enum: ['authentication_error', 'invalid_request_error', 'api_error'] },
+              code: { type: 'string' },
+              message: { type: 'string' },
+              status: { description: 'The same as the HTTP status.', type: 'integer' },
+            },
+          },
+        },
+      },
+    },
+    responses: {
+      Accepted: {
+        description: 'Done, or done before: the event is not sent again.',
+        headers: {
+          'Idempotency-Replayed': { description: 'For a duplicate.', schema: { const: 'true' } },
+        },
+        content: json(ref('schemas', 'Acceptance')),
+      },
+      ...mapped(refusals, refusal),
+    },
+  },
+};

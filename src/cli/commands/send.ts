@@ -1,0 +1,106 @@
+import { Argument, Command } from '@commander-js/extra-typings';
+import { type EventType, WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { type SignedDelivery, type SigningOptions, signDelivery } from '../../testing/sign-delivery.js';
+import { deliver, type Sent } from '../deliver.js';
+import { asSpecified } from '../delivery-headers.js';
+import { Failure } from '../failure.js';
+import { FAULT_NAMES, withFaults } from '../faults.js';
+import { inParallel } from '../in-parallel.js';
+import { listOption, repeatable, wholeNumber } from '../option-values.js';
+import { createProgressBar } from '../progress-bar.js';
+import { readSecrets, secretOption } from '../secrets.js';
+import { exitCodeOf, sentFields, sentPieces } from '../sent.js';
+import type { Session } from '../session.js';
+import { sampleWith } from '../set-fields.js';
+import { summaryOf } from '../summary.js';
+import { parseTarget } from '../target.js';
+import { timeoutOption } from '../timeout-option.js';
+
+export function sendCommand(session: Session) {
+  return new Command('send')
+    .description(
+      'Signs a sample event as the service would, and delivers it. Waits for the answer as long as it would.',
+    )
+    .addArgument(typeArgument())
+    .argument('[url]', 'a port or a URL; where listen listens')
+    .addOption(secretOption())
+    .option('--set <field=value>', 'a field of the event: field=text, or field:=json (repeatable)', repeatable)
+    .option('--body <file>', 'the exact bytes to sign and send in place of a sample; - for stdin')
+    .option('--attempt <number>', 'which attempt of the delivery it is', wholeNumber(1, 1_000_000), 1)
+    .addOption(listOption('--fault <names>', 'what goes wrong, with commas', FAULT_NAMES))
+    .option('--count <number>', 'so many deliveries, each of an event of its own', wholeNumber(1, 1_000_000), 1)
+    .option('--concurrency <number>', 'so many of them at once', wholeNumber(1, 1_000), 10)
+    .addOption(timeoutOption())
+    .option('--webhook-id <id>', 'the id of the endpoint')
+    .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  service-webhooks send generation.completed 3000
+  service-webhooks send generation.completed http://localhost:3000/webhooks --set data.clipId=clip_1
+  service-webhooks send stt.failed --set 'data.reason:={"code":7}' --attempt 3
+  service-webhooks send stt.completed --fault stale,flipped-bit
+  service-webhooks send stt.completed 3000 --count 1000 --concurrency 50
+  service-webhooks send --body body.json 3000`,
+    )
+    .action(async (first, second, { secret: sources, set = [], body: file, fault: faults = [], ...options }) => {
+      const [type, url] = positionals(first, second, file);
+      const target = parseTarget(url);
+      const [secret] = await readSecrets(session, sources);
+      const body = file === undefined ? undefined : await session.read(file);
+      const { attempt, count, concurrency, timeout, webhookId, headerPrefix } = options;
+      const signing = { secret, attempt, webhookId, headerPrefix };
+
+      const all: Sent[] = [];
+      const bar = createProgressBar(session.stderr, count, count > 1 && !session.out.json);
+      const begun = performance.now();
+      const sendOne = async () => {
+        const { delivery, event } = createDelivery(type, set, body, signing);
+        for (const sending of withFaults(delivery, faults)) {
+          const outgoing = { ...sending, url: target, headers: asSpecified(sending.headers) };
+          const sent = await deliver(outgoing, { timeoutMs: timeout, signal: session.signal });
+          all.push(sent.status === undefined ? sent : { ...sent, headers: {}, body: '' }); // a million answers are much
+          session.out.record(
+            { kind: 'sent', ...event, url: target.href, faults, ...sentFields(sent) },
+            ...(count > 1 ? [] : [[...sentPieces(sent), event?.type, event?.id, target.href]]),
+          );
+        }
+        bar.step();
+      };
+      try {
+        await inParallel(count, concurrency, sendOne);
+      } finally {
+        bar.end();
+        if (count > 1) session.out.record(...summaryOf(all, performance.now() - begun));
+      }
+      session.exitCode = exitCodeOf(all);
+    });
+}
+
+/** Whatever stands there is judged by {@link positionals}; the choices are for the help and for completion. */
+function typeArgument() {
+  const argument = new Argument('[type]', 'the event type; may be left out with --body');
+  argument.argChoices = [...WEBHOOK_EVENT_TYPES];
+  return argument;
+}
+
+/** With a body, the only argument is the URL, unless it is a type. @throws Failure */
+function positionals(first?: string, second?: string, body?: string): [type: EventType | undefined, url?: string] {
+  const type = WEBHOOK_EVENT_TYPES.find((known) => known === first);
+  if (type !== undefined) return second === undefined ? [type] : [type, second];
+  if (body !== undefined && second === undefined) return first === undefined ? [undefined] : [undefined, first];
+  const said = first === undefined ? 'no event type' : `${first} is no event type`;
+  throw new Failure('usage', `${said}: ${WEBHOOK_EVENT_TYPES.join(', ')}; --body FILE sends anything else.`);
+}
+
+function createDelivery(
+  type: EventType | undefined,
+  settings: readonly string[],
+  body: Uint8Array | undefined,
+  signing: SigningOptions,
+): { delivery: SignedDelivery; event?: { type: string; id: string } } {
+  if (body !== undefined || type === undefined) return { delivery: signDelivery({ ...signing, body: body ?? '' }) };
+  const event = sampleWith(type, settings);
+  return { delivery: signDelivery({ ...signing, event }), event: { type: event.type, id: event.id } };
+}

@@ -1,0 +1,47 @@
+/** How a command can end; the table in `docs/cli.md`. */
+export const EXIT = {
+  /** Done, and the answer is yes: acknowledged, verified, every probe passed. */
+  ok: 0,
+  /** Done, and the answer is no. */
+  no: 1,
+  /** What was asked for cannot be done: an argument, an option, a secret that is missing. */
+  usage: 2,
+  /** A file cannot be read or written, or is not what it should be. */
+  file: 3,
+  /** The other side cannot be reached or did not answer, or the port cannot be had. */
+  network: 4,
+  /** A fault of this program. */
+  fault: 70,
+  /** Ctrl+C, before it was done. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** What ends a command, in one line: what happened, and what to do about it. */
+export class Failure extends Error {
+  readonly exitCode: ExitCode;
+
+  constructor(kind: keyof typeof EXIT, message: string) {
+    super(message);
+    this.exitCode = EXIT[kind];
+  }
+}
+
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file; check the path',
+  EISDIR: 'that is a directory; name a file in it',
+  ENOTDIR: 'a part of the path is a file; check the path',
+  EACCES: 'it may not be opened; check its permissions',
+  EPERM: 'it may not be opened; check its permissions',
+  EROFS: 'the file system is read-only; choose another place',
+  ENOSPC: 'the disk is full; make room, or choose another place',
+  EEXIST: 'there is a file in its place; choose another name',
+  ENAMETOOLONG: 'the path is too long; check it',
+};
+
+/** What the file system said, in words. */
+export function fileFailure(path: string, error: unknown): Failure {
+  const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
+  return new Failure('file', `${path}: ${FILE_ERRORS[code] ?? message}`);
+}

@@ -1,0 +1,64 @@
+import type { SignedDelivery } from '../testing/sign-delivery.js';
+import { tamper } from '../testing/tamper.js';
+import type { Outgoing } from './deliver.js';
+
+/** A delivery, and how it goes over the wire. */
+export type Sending = SignedDelivery & Pick<Outgoing, 'slowMs' | 'breakOff'>;
+
+interface Fault {
+  /** What is wrong then. */
+  says: string;
+  /** What is sent instead, one after the other. */
+  apply(sending: Sending): Sending | readonly Sending[];
+}
+
+/** What can go wrong with a delivery that is sent, by name; the table in `docs/cli.md`. */
+export const FAULTS = {
+  'wrong-secret': { says: 'signed by somebody who does not know the secret', apply: tamper.wrongSecret },
+  'flipped-bit': { says: 'one bit of the body is another one', apply: (sending) => tamper.flippedBit(sending) },
+  stale: { says: 'signed ten minutes ago', apply: (sending) => tamper.stale(sending) },
+  future: { says: 'signed ten minutes from now', apply: (sending) => tamper.future(sending) },
+  'stripped-v2': { says: 'only the legacy signature is left', apply: tamper.strippedV2 },
+  'other-key': {
+    says: 'another Idempotency-Key, which no signature covers',
+    apply: (sending) => tamper.changedIdempotencyKey(sending),
+  },
+  reserialised: { says: 'the body is parsed and written again', apply: tamper.reserialisedBody },
+  truncated: {
+    says: 'the second half of the body is missing',
+    apply: (sending) => ({ ...sending, body: sending.body.subarray(0, sending.body.length >> 1) }),
+  },
+  duplicate: {
+    says: 'sent twice, the second time as the next attempt',
+    apply: (sending) => [sending, nextOf(sending)],
+  },
+  slow: { says: 'the body comes in pieces, over five seconds', apply: (sending) => ({ ...sending, slowMs: 5_000 }) },
+  reset: {
+    says: 'the connection is cut in the middle of the body',
+    apply: (sending) => ({ ...sending, breakOff: true }),
+  },
+} as const satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof FAULTS;
+
+export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
+
+/** One fault after the other, in the order given. */
+export function withFaults(sending: Sending, names: readonly FaultName[]): readonly Sending[] {
+  return names.reduce<readonly Sending[]>(
+    (sendings, name) => {
+      const { apply }: Fault = FAULTS[name];
+      return sendings.flatMap((one) => apply(one));
+    },
+    [sending],
+  );
+}
+
+/** With its own headers but for the number of the attempt: what was done to it stays done. */
+function nextOf(sending: Sending): Sending {
+  const headers = Object.entries(sending.headers).map(([name, value]) => [
+    name,
+    /-attempt$/.test(name) ? String(Number(value) + 1) : value,
+  ]);
+  return { ...sending, headers: Object.fromEntries(headers) };
+}

@@ -1,0 +1,47 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+
+/** `500ms`, `2s`, `1m`, in milliseconds. */
+export function duration(text: string): number {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
+  const ms = Number(amount) * (UNITS[unit] ?? Number.NaN);
+  if (!(ms <= 24 * 60 * 60_000)) throw new InvalidArgumentError('It takes a time with its unit: 500ms, 2s, 1m.');
+  return ms;
+}
+
+/** A whole number within bounds. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It takes a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** Unix seconds or ISO 8601, in milliseconds since the epoch. */
+export function instant(text: string): number {
+  const ms = /^\d{1,12}$/.test(text) ? Number(text) * 1000 : Date.parse(text);
+  if (Number.isFinite(ms)) return ms;
+  throw new InvalidArgumentError('It takes a time: 2026-07-11T12:00:00Z, or Unix seconds.');
+}
+
+/** An option that takes some of a set of words, separated by commas or given one by one. */
+export function listOption<Flags extends string, Word extends string>(
+  flags: Flags,
+  description: string,
+  words: readonly Word[],
+) {
+  const option = new Option(flags, description).argParser((text: string, others: Word[] = []): Word[] => {
+    const chosen = text.split(',').map((word) => words.find((known) => known === word.trim()));
+    if (chosen.includes(undefined)) throw new InvalidArgumentError(`There are: ${words.join(', ')}.`);
+    return [...others, ...(chosen as Word[])];
+  });
+  option.argChoices = [...words]; // for the help and for completion
+  return option;
+}
+
+/** An option that may be given more than once. */
+export function repeatable(text: string, others: readonly string[] = []): readonly string[] {
+  return [...others, text];
+}

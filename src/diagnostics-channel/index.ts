@@ -1,0 +1,1 @@
+export { OUTCOME_CHANNEL, publishOutcome } from './publish-outcome.js';

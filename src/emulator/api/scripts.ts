@@ -1,0 +1,131 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { check, checkObject, checkPositiveInteger } from '../../check.js';
+import { API_ERRORS, type ApiErrorCode, type ApiErrorType } from '../../service/api-errors.js';
+import type { ErrorParts } from './api-error.js';
+import { matchPath } from './routes.js';
+
+/** What a route answers, whatever it would answer by itself. */
+export interface Script {
+  /** Any method. */
+  method?: string | undefined;
+  /** As the specification writes paths: `/v1/dubbing/jobs/{id}`, where `{…}` stands for one segment. */
+  path: string;
+  /** 200, or that of the error. */
+  status?: number | undefined;
+  /** A code of the table, or one of your own with its type and status. */
+  error?: ApiErrorCode | (Partial<Omit<ErrorParts, 'code'>> & { code: string }) | undefined;
+  /** Beside those that every answer has, or in their place. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Text and bytes as they are, anything else as JSON. With an error: in place of the error object. */
+  body?: unknown;
+  /** Answers so many requests and is gone; no end. */
+  times?: number | undefined;
+  /** Whether a valid key is needed first, as for the routes of the emulator; false. */
+  authenticate?: boolean | undefined;
+  /** The scope that key needs. */
+  scope?: string | undefined;
+}
+
+/** A script that is checked, with its defaults. */
+export interface ReadyScript {
+  readonly status: number;
+  readonly error: ErrorParts | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+  readonly authenticate: boolean;
+  readonly scope: string | undefined;
+  /** To be called when it answers. */
+  use(): void;
+}
+
+export interface Scripts {
+  /** The latest one that fits a request counts. Gives a function that removes it. @throws WebhookError `invalid_option` */
+  add(script: Script): () => void;
+  /** The one that answers. */
+  find(method: string, path: string): ReadyScript | undefined;
+}
+
+export function createScripts(): Scripts {
+  let entries: readonly Entry[] = [];
+  return {
+    add(script) {
+      const ready = makeReady(script);
+      let left = script.times ?? Number.POSITIVE_INFINITY;
+      const remove = () => {
+        entries = entries.filter((other) => other !== entry);
+      };
+      const use = () => {
+        left -= 1;
+        if (left === 0) remove();
+      };
+      const entry: Entry = { method: script.method?.toUpperCase(), path: script.path, ready: { ...ready, use } };
+      entries = [entry, ...entries];
+      return remove;
+    },
+    find: (method, path) =>
+      entries.find((entry) => (entry.method ?? method) === method && matchPath(entry.path, path) !== undefined)?.ready,
+  };
+}
+
+interface Entry {
+  readonly method: string | undefined;
+  readonly path: string;
+  readonly ready: ReadyScript;
+}
+
+function makeReady(script: Script): Omit<ReadyScript, 'use'> {
+  checkObject('script', script);
+  const { method = 'GET', path, times, headers = {}, body, authenticate = script.scope !== undefined, scope } = script;
+  check(typeof method === 'string' && method !== '', 'method must be like GET');
+  check(typeof path === 'string' && path.startsWith('/'), 'path must begin with a slash');
+  check(!/[?#]/.test(path), 'path must be without a query: no route reads it');
+  checkObject('headers', headers);
+  if (times !== undefined) checkPositiveInteger('times', times);
+  const error = errorOf(script);
+  const status = script.status ?? error?.status ?? 200;
+  check(Number.isInteger(status) && status >= 200 && status <= 599, 'status must be from 200 to 599');
+  return {
+    status,
+    error: error && { ...error, status },
+    headers: readHeaders(headers),
+    body: typeof body === 'string' || body instanceof Uint8Array ? body : toJson(body),
+    authenticate,
+    scope,
+  };
+}
+
+function toJson(body: unknown): string | undefined {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(body);
+  } catch {}
+  check(text !== undefined || body === undefined, 'body cannot be written as JSON');
+  return text;
+}
+
+function readHeaders(headers: object): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
+  for (const [name, value] of entries) {
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      check(false, `headers.${JSON.stringify(name)} cannot be sent`);
+    }
+  }
+  return Object.fromEntries(entries);
+}
+
+function errorOf({ error, status }: Script): ErrorParts | undefined {
+  if (error === undefined) return undefined;
+  const given = typeof error === 'string' ? { code: error } : error;
+  checkObject('error', given);
+  const row = Object.hasOwn(API_ERRORS, given.code) ? API_ERRORS[given.code as ApiErrorCode] : undefined;
+  const type: ApiErrorType | undefined = given.type ?? row?.type;
+  const own = given.status ?? status ?? row?.status;
+  check(
+    type !== undefined && own !== undefined,
+    `error: ${given.code} is not in the table, so give its type and status`,
+  );
+  return { ...given, type, status: own, message: given.message ?? row?.condition ?? given.code };
+}

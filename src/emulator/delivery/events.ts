@@ -1,0 +1,31 @@
+import { check } from '../../check.js';
+import { type Envelope, type EventType, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { sampleEvent } from '../../testing/sample-event.js';
+import type { Random } from '../random.js';
+import type { EmittedEvent } from './deliveries.js';
+
+/** The nth event of an emulator, as an object and as it is sent. @throws WebhookError `invalid_option` */
+export function newEvent(
+  random: Random,
+  n: number,
+  type: string,
+  overrides: Partial<Omit<Envelope, 'type'>>,
+  now: number,
+): { event: Envelope; emitted: EmittedEvent } {
+  check(typeof type === 'string' && type !== '', 'type must be a type of event');
+  const { id = random.id('evt', n), timestamp = new Date(now).toISOString(), ...rest } = overrides;
+  const known: readonly string[] = WEBHOOK_EVENT_TYPES;
+  const event: Envelope = known.includes(type)
+    ? sampleEvent(type as EventType, { ...rest, id, timestamp })
+    : { id, type, version: PAYLOAD_VERSION, jobId: null, data: {}, ...rest, timestamp };
+  return { event, emitted: { id, type, idempotencyKey: random.uuid('key', n), body: toBytes(event) } };
+}
+
+function toBytes(event: Envelope): Uint8Array {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(event);
+  } catch {}
+  check(text !== undefined, 'overrides cannot be written as JSON');
+  return new TextEncoder().encode(text);
+}

@@ -1,0 +1,170 @@
+import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
+import type { CauseName, Finding, Repair } from './causes.js';
+import { fromSingleBytes, toSingleBytes, utf8Text } from './charsets.js';
+import { jsonSpellings } from './json-spellings.js';
+
+/** The body in another form; undefined where it has no such form. */
+type Change = readonly [cause: CauseName, form: string, change: (body: Buffer) => Buffer | string | undefined];
+
+/** Of what is decompressed (any event fits, no bomb does), and of what is compressed to see whether it fits. */
+const MAX_DECOMPRESSED = { maxOutputLength: 16 * 1024 * 1024 };
+const MAX_COMPRESSED = 256 * 1024;
+
+const NEWLINES: readonly Change[] = [
+  ['newline_added', 'without the line feed at its end', bytewise((text) => text.replace(/\r?\n$/, ''))],
+  ['newline_stripped', 'with a line feed at its end', bytewise((text) => `${text}\n`)],
+  ['newline_stripped', 'with CR and LF at its end', bytewise((text) => `${text}\r\n`)],
+];
+
+const CHANGES: readonly Change[] = [
+  ['white_space_changed', 'without white space around it', (body) => trimmed(body, SPACES, SPACES)],
+  ['line_ends_changed', 'with LF for CR and LF', bytewise((text) => text.replaceAll('\r\n', '\n'))],
+  ['line_ends_changed', 'with CR and LF for LF', bytewise((text) => text.replace(/\r?\n/g, '\r\n'))],
+  ['byte_order_mark', 'without the byte order mark', textwise((text) => text.replace(/^\ufeff/, ''))],
+  ['byte_order_mark', 'with a byte order mark', textwise((text) => `\ufeff${text}`)],
+  ['wrong_charset', 'with its characters written as Latin-1', textwise((text) => toSingleBytes(text, 'latin1'))],
+  [
+    'wrong_charset',
+    'with its characters written as Windows-1252',
+    textwise((text) => toSingleBytes(text, 'windows-1252')),
+  ],
+  ['wrong_charset', 'read as Latin-1 and written as UTF-8', (body) => fromSingleBytes(body, 'latin1')],
+  ['wrong_charset', 'read as Windows-1252 and written as UTF-8', (body) => fromSingleBytes(body, 'windows-1252')],
+  ['unicode_normalised', 'in Unicode form NFD', textwise((text) => text.normalize('NFD'))],
+  ['unicode_normalised', 'in Unicode form NFC', textwise((text) => text.normalize('NFC'))],
+  ['body_in_base64', 'decoded from base64', textwise(decodedBase64)],
+  ['body_quoted', 'as the text of the JSON string that it is', textwise(unquoted)],
+  ['body_url_encoded', 'percent-decoded', textwise((text) => percentDecoded(text))],
+  [
+    'body_url_encoded',
+    'percent-decoded, with spaces for plus signs',
+    textwise((t) => percentDecoded(t.replaceAll('+', ' '))),
+  ],
+  ['body_html_escaped', 'without its HTML escapes', textwise(htmlUnescaped)],
+  ['body_padded', 'without the zero bytes at its end', (body) => trimmed(body, [], [0])],
+  ['compressed', 'decompressed', decompressed],
+];
+
+/** What compresses as most senders do, by the name in Content-Encoding. */
+const COMPRESSORS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  gzip: (body) => gzipSync(body),
+  deflate: (body) => deflateSync(body),
+  br: (body) => brotliCompressSync(body),
+};
+
+/** White space is taken off and a line feed is added. */
+const OTHER_END: readonly Finding[] = [
+  { cause: 'white_space_changed', evidence: 'The signature holds with the body with other white space at its end.' },
+];
+
+const SPACES = [...Buffer.from(' \t\r\n')];
+
+/** A body as it is, and then in every form that it may have had when it was signed; the smallest changes first. */
+export function* bodyRepairs(given: Uint8Array, contentEncoding = 'gzip'): Generator<Repair> {
+  const body = Buffer.from(given);
+  yield { bytes: body, findings: [] };
+  yield* changed(body, NEWLINES);
+  yield* changed(body, CHANGES);
+  for (const name of Object.keys(COMPRESSORS)) {
+    const compress = COMPRESSORS[name];
+    if (!contentEncoding.includes(name) || compress === undefined || body.length > MAX_COMPRESSED) continue;
+    yield* changed(body, [['decompressed', `compressed again (${name})`, compress]]);
+  }
+  for (const { bytes, findings } of changed(body, CHANGES)) {
+    for (const repair of changed(Buffer.from(bytes), NEWLINES, findings)) {
+      yield findings[0]?.cause === 'white_space_changed' ? { ...repair, findings: OTHER_END } : repair;
+    }
+  }
+  const json = parsed(utf8Text(body)?.replace(/^\ufeff/, ''));
+  if (json !== undefined) yield* spelled(json.value, body);
+}
+
+/** What a body may have been before it was parsed to this value. */
+export function* spelled(value: unknown, body?: Buffer): Generator<Repair> {
+  for (const { text, style } of jsonSpellings(value)) {
+    const evidence = `The signature holds with the JSON of the body written ${style}`;
+    for (const [end, ending] of [
+      ['', '.'],
+      ['\n', ', and a line feed at its end.'],
+    ]) {
+      const bytes = Buffer.from(text + end);
+      if (!body?.equals(bytes))
+        yield { bytes, findings: [{ cause: 'body_reserialised', evidence: evidence + ending }] };
+    }
+  }
+}
+
+function* changed(body: Buffer, changes: readonly Change[], before: readonly Finding[] = []): Generator<Repair> {
+  for (const [cause, form, change] of changes) {
+    const bytes = Buffer.from((change(body) ?? body) as string);
+    if (bytes.equals(body)) continue;
+    yield { bytes, findings: [...before, { cause, evidence: `The signature holds with the body ${form}.` }] };
+  }
+}
+
+/** A change of ASCII characters, which are the same bytes in nearly every charset. */
+function bytewise(change: (text: string) => string): Change[2] {
+  return (body) => Buffer.from(change(body.toString('latin1')), 'latin1');
+}
+
+/** By hand: a pattern for the end of a text can take a time that grows with the square of its length. */
+function trimmed(body: Buffer, atStart: readonly number[], atEnd: readonly number[]): Buffer {
+  let [start, end] = [0, body.length];
+  while (start < end && atStart.includes(body[start] as number)) start++;
+  while (end > start && atEnd.includes(body[end - 1] as number)) end--;
+  return body.subarray(start, end);
+}
+
+function textwise(change: (text: string) => Buffer | string | undefined): Change[2] {
+  return (body) => {
+    const text = utf8Text(body);
+    return text === undefined ? undefined : change(text);
+  };
+}
+
+function decodedBase64(text: string): Buffer | undefined {
+  return /^[\w+/-]{4,}={0,2}\s*$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
+function unquoted(text: string): string | undefined {
+  const value = parsed(text)?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function parsed(text = ''): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function percentDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function htmlUnescaped(text: string): string {
+  const characters: Record<string, string> = {
+    quot: '"',
+    '#34': '"',
+    '#39': "'",
+    '#x27': "'",
+    lt: '<',
+    gt: '>',
+    amp: '&',
+  };
+  return text.replace(/&(quot|#34|#39|#x27|lt|gt|amp);/g, (_, name: string) => characters[name] ?? '');
+}
+
+function decompressed(body: Buffer): Buffer | undefined {
+  for (const decompress of [gunzipSync, inflateSync, brotliDecompressSync]) {
+    try {
+      return decompress(body, MAX_DECOMPRESSED);
+    } catch {}
+  }
+  return undefined;
+}

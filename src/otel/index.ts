@@ -1,0 +1,1 @@
+export { createReceiver, type TelemetryOptions } from './create-receiver.js';

@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import { WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { act } from './connection.js';
+import { durationOf } from './format.js';
+import { useStore } from './store.js';
+
+const MINUTE = 60_000;
+/** The waits of the schedule, and all of it. */
+const STEPS = [MINUTE / 2, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 240 * MINUTE, 360 * MINUTE];
+
+/** What is done to the source as a whole. */
+export function Controls() {
+  const offers = useStore((state) => state.offers);
+  const failing = useStore((state) => state.overview.failing);
+  const [type, setType] = useState<string>(WEBHOOK_EVENT_TYPES[0]);
+  const [count, setCount] = useState(1);
+  const [ms, setMs] = useState(STEPS[0] ?? 0);
+  return (
+    <div class="controls">
+      {offers.includes('send') && (
+        <Control label="Send a sample" onSubmit={() => act('send', { type })}>
+          <select aria-label="Type of event" value={type} onChange={(event) => setType(event.currentTarget.value)}>
+            {WEBHOOK_EVENT_TYPES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </Control>
+      )}
+      {offers.includes('failNext') && (
+        <Control label="Fail the next" onSubmit={() => act('failNext', { count })}>
+          <input
+            aria-label="How many requests fail"
+            type="number"
+            min="1"
+            max="1000"
+            required
+            value={count}
+            onInput={(event) => setCount(event.currentTarget.valueAsNumber)}
+          />
+          {failing > 0 && <span class="note">{failing} to go</span>}
+        </Control>
+      )}
+      {offers.includes('advance') && (
+        <Control label="Advance the clock" onSubmit={() => act('advance', { ms })}>
+          <select
+            aria-label="By how much time"
+            value={ms}
+            onChange={(event) => setMs(Number(event.currentTarget.value))}
+          >
+            {STEPS.map((step) => (
+              <option key={step} value={step}>
+                {durationOf(step)}
+              </option>
+            ))}
+          </select>
+        </Control>
+      )}
+    </div>
+  );
+}
+
+interface ControlProps {
+  label: string;
+  onSubmit(): Promise<void>;
+  children: preact.ComponentChildren;
+}
+
+/** A button with what it takes. It waits until it is done, so that a second click is no second order. */
+function Control({ label, onSubmit, children }: ControlProps) {
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    await onSubmit();
+    setBusy(false);
+  };
+  return (
+    <form class="control" onSubmit={submit}>
+      <button type="submit" aria-disabled={busy}>
+        {label}
+      </button>
+      {children}
+    </form>
+  );
+}

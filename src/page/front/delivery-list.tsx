@@ -1,0 +1,114 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { DeliveryRow } from '../page-source.js';
+import { counted, timeOf } from './format.js';
+import { select, useStore } from './store.js';
+import { ROW_PX, useWindow } from './use-window.js';
+
+/** All deliveries, the newest on top. Of ten thousand only those in sight are elements. */
+export function DeliveryList() {
+  const rows = useStore((state) => state.visible);
+  const total = useStore((state) => state.total);
+  const selected = useStore((state) => state.selected);
+  const { ref, first, last, onScroll, rowsInSight } = useWindow(rows.length);
+  useStayInPlace(ref, rows);
+
+  const current = selected === undefined ? -1 : rows.findIndex(({ id }) => id === selected);
+  const drawn = rows.slice(first, last).map((row, i) => ({ row, at: first + i }));
+  const selectedRow = rows[current];
+  // A screen reader is on it, wherever the list is scrolled to.
+  if (selectedRow && (current < first || current >= last)) drawn.push({ row: selectedRow, at: current });
+
+  const moveTo = (index: number) => {
+    const at = Math.min(rows.length - 1, Math.max(0, index));
+    const box = ref.current;
+    select(rows[at]?.id);
+    if (!box) return;
+    box.scrollTop = Math.min(at * ROW_PX, Math.max(box.scrollTop, (at + 1) * ROW_PX - box.clientHeight));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const to = {
+      ArrowDown: current + 1,
+      ArrowUp: current - 1,
+      PageDown: current + rowsInSight,
+      PageUp: current - rowsInSight,
+      Home: 0,
+      End: rows.length - 1,
+    }[event.key];
+    if (event.key === 'Enter') document.getElementById('delivery')?.focus();
+    if (to === undefined) return;
+    event.preventDefault();
+    moveTo(to);
+  };
+
+  // The list keeps the focus, also when the row under it is drawn no more.
+  const onClick = ({ target }: MouseEvent) => {
+    ref.current?.focus({ preventScroll: true });
+    const row = (target as Element).closest<HTMLElement>('[role=option]');
+    if (row) select(row.dataset['id']);
+  };
+
+  return (
+    <div
+      ref={ref}
+      class="list"
+      role="listbox"
+      aria-label="Deliveries, the newest first"
+      aria-activedescendant={selectedRow && idOf(selectedRow)}
+      tabIndex={0}
+      onScroll={onScroll}
+      onKeyDown={onKeyDown}
+      onClick={onClick}
+    >
+      <div class="sheet" role="presentation" style={{ height: `${rows.length * ROW_PX}px` }}>
+        {drawn.map(({ row, at }) => (
+          <Row key={row.id} row={row} at={at} count={rows.length} selected={at === current} />
+        ))}
+      </div>
+      {rows.length === 0 && <p class="empty">{total === 0 ? 'No deliveries yet.' : 'None that fits the filter.'}</p>}
+    </div>
+  );
+}
+
+function Row({ row, at, count, selected }: { row: DeliveryRow; at: number; count: number; selected: boolean }) {
+  const { state, type, eventId, attempts, redeliveries, status, problem, createdAt, test } = row;
+  return (
+    <div
+      id={idOf(row)}
+      class="row"
+      role="option"
+      aria-selected={selected}
+      aria-setsize={count}
+      aria-posinset={at + 1}
+      tabIndex={-1}
+      data-id={row.id}
+      style={{ transform: `translateY(${at * ROW_PX}px)` }}
+    >
+      <span class={`mark ${state}`}>{state}</span> <span class="type">{type}</span> <code class="event">{eventId}</code>{' '}
+      <span class="tries">
+        {counted(attempts, 'attempt')}
+        {redeliveries > 0 && `, redelivered`}
+        {test && ', test'}
+      </span>{' '}
+      <span class="answer">{status ?? problem}</span>{' '}
+      <time dateTime={new Date(createdAt).toISOString()}>{timeOf(createdAt)}</time>
+    </div>
+  );
+}
+
+/** Who reads further down does not want to be moved by what comes on top. */
+function useStayInPlace(ref: { current: HTMLDivElement | null }, rows: readonly DeliveryRow[]): void {
+  const before = useRef(rows);
+  useLayoutEffect(() => {
+    const box = ref.current;
+    const top = box ? Math.floor(box.scrollTop / ROW_PX) : 0;
+    const held = before.current[top]?.id;
+    before.current = rows;
+    if (!box || box.scrollTop === 0 || held === undefined) return;
+    const now = rows.findIndex(({ id }) => id === held);
+    if (now !== -1) box.scrollTop += (now - top) * ROW_PX;
+  }, [rows]);
+}
+
+function idOf({ id }: DeliveryRow): string {
+  return `row-${id}`;
+}

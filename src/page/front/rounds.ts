@@ -1,0 +1,41 @@
+import type { AttemptRow, DeliveryDetails } from '../page-source.js';
+
+/** One way through the schedule; each redelivery is another. */
+export interface Round {
+  redelivery: number;
+  stations: readonly Station[];
+}
+
+/** A place in the schedule. */
+export interface Station {
+  number: number;
+  /** The wait before it, in milliseconds of the schedule. */
+  waitMs: number;
+  state: 'acknowledged' | 'failed' | 'sending' | 'next' | 'later' | 'not needed' | 'not kept';
+  attempt?: AttemptRow | undefined;
+  /** When it is due at the earliest, by the clock of the source. */
+  dueAt?: number | undefined;
+}
+
+/** The attempts of a delivery, each in its place of the schedule, with those that are still to come. */
+export function roundsOf({ delivery, attempts, waits }: DeliveryDetails, speed: number): Round[] {
+  const scheduled = attempts.filter(({ kind }) => kind === 'attempt');
+  const places = delivery.test ? [0] : [0, ...waits];
+  return Array.from({ length: delivery.redeliveries + 1 }, (_, redelivery) => {
+    const isCurrent = redelivery === delivery.redeliveries;
+    let dueAt = delivery.nextAt;
+    const stations = places.map((waitMs, index): Station => {
+      const number = index + 1;
+      const attempt = scheduled.find((one) => one.number === number && one.redelivery === redelivery);
+      if (attempt) return { number, waitMs, state: attempt.acknowledged ? 'acknowledged' : 'failed', attempt };
+      if (!isCurrent || number < delivery.attempts) return { number, waitMs, state: 'not kept' };
+      if (number === delivery.attempts)
+        return { number, waitMs, state: delivery.state === 'sending' ? 'sending' : 'not kept' };
+      if (delivery.state === 'delivered' || delivery.state === 'dead') return { number, waitMs, state: 'not needed' };
+      const isNext = number === delivery.attempts + 1;
+      if (!isNext && dueAt !== undefined) dueAt += waitMs / (speed || 1);
+      return { number, waitMs, state: isNext && delivery.state !== 'sending' ? 'next' : 'later', dueAt };
+    });
+    return { redelivery, stations };
+  });
+}

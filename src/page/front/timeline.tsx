@@ -1,0 +1,107 @@
+import type { AttemptRow, DeliveryDetails } from '../page-source.js';
+import { durationOf, timeOf } from './format.js';
+import { roundsOf, type Station } from './rounds.js';
+import { useStore } from './store.js';
+import { useNow } from './use-now.js';
+
+interface TimelineProps {
+  details: DeliveryDetails;
+  selected: string | undefined;
+  onSelect(attempt: string): void;
+}
+
+/** The retry schedule, with what has come of each attempt and when the next is due. */
+export function Timeline({ details, selected, onSelect }: TimelineProps) {
+  const speed = useStore((state) => state.overview.speed);
+  const rounds = roundsOf(details, speed);
+  const aside = details.attempts.filter(({ kind }) => kind !== 'attempt');
+  return (
+    <div class="timelines">
+      {rounds.map(({ redelivery, stations }) => (
+        <div key={redelivery}>
+          <h3>{redelivery === 0 ? 'Attempts' : `Redelivered${rounds.length > 2 ? `, ${redelivery}` : ''}`}</h3>
+          <ol class="timeline">
+            {stations.map((station) => (
+              <li
+                key={station.number}
+                class={station.state.replace(' ', '-')}
+                style={{ flexGrow: station.waitMs === 0 ? 0 : Math.log2(station.waitMs / 5_000) }}
+              >
+                {station.waitMs > 0 && <span class="wait">{durationOf(station.waitMs)}</span>}
+                <Place station={station} selected={selected} onSelect={onSelect} />
+              </li>
+            ))}
+          </ol>
+        </div>
+      ))}
+      {aside.length > 0 && (
+        <ul class="aside" aria-label="Beside the schedule">
+          {aside.map((attempt) => (
+            <li key={attempt.id} class={attempt.acknowledged ? 'acknowledged' : 'failed'}>
+              <AttemptButton attempt={attempt} selected={selected} onSelect={onSelect} />
+              <span class="note">
+                {attempt.kind === 'replay' ? 'replayed' : `attempt ${attempt.number}, sent twice`}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Place({ station, ...rest }: Omit<TimelineProps, 'details'> & { station: Station }) {
+  const { attempt, dueAt, number, state } = station;
+  if (attempt) {
+    return (
+      <span class="place">
+        <AttemptButton attempt={attempt} {...rest} />
+        <span class="note">{timeOf(attempt.at)}</span>
+      </span>
+    );
+  }
+  return (
+    <span class="place">
+      <span class="dot" aria-hidden="true">
+        {number}
+      </span>
+      <span class="note">
+        <span class="unseen">Attempt {number}: </span>
+        {state === 'next' && dueAt !== undefined ? <Due at={dueAt} /> : WORDS[state]}
+        {state === 'later' && dueAt !== undefined && `from ${timeOf(dueAt)}`}
+      </span>
+    </span>
+  );
+}
+
+const WORDS: Readonly<Record<Station['state'], string>> = {
+  acknowledged: '',
+  failed: '',
+  sending: 'on its way',
+  next: 'held back',
+  later: '',
+  'not needed': '–',
+  'not kept': 'not kept',
+};
+
+function Due({ at }: { at: number }) {
+  const left = at - useNow();
+  return <>{left <= 0 ? 'due' : `in ${durationOf(Math.ceil(left / 1000) * 1000)}`}</>;
+}
+
+function AttemptButton({ attempt, selected, onSelect }: Omit<TimelineProps, 'details'> & { attempt: AttemptRow }) {
+  const { id, number, status, problem, acknowledged } = attempt;
+  const outcome = problem ?? status;
+  return (
+    <button
+      type="button"
+      class="dot"
+      aria-pressed={id === selected}
+      aria-label={`Attempt ${number}: ${outcome}, ${acknowledged ? 'acknowledged' : 'failed'}`}
+      title={String(outcome)}
+      onClick={() => onSelect(id)}
+    >
+      {problem === undefined ? status : '✕'}
+    </button>
+  );
+}

@@ -1,0 +1,15 @@
+import { useEffect, useState } from 'preact/hooks';
+import { now, useStore } from './store.js';
+
+/** The time by the clock of the source, each second anew. */
+export function useNow(): number {
+  const runs = useStore((state) => state.overview.speed > 0);
+  useStore((state) => (runs ? 0 : state.overview.now));
+  const [, tick] = useState({});
+  useEffect(() => {
+    if (!runs) return;
+    const timer = setInterval(() => tick({}), 1_000);
+    return () => clearInterval(timer);
+  }, [runs]);
+  return now();
+}

@@ -1,0 +1,28 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PageSource } from './page-source.js';
+import { type Assets, readAssets } from './server/assets.js';
+import { createPage } from './server/create-page.js';
+
+export interface ServedPage {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** The page on a port of its own of the loopback interface; 0 for any. Rejects where the port cannot be had. */
+export async function servePage(source: PageSource, port: number, assets?: Assets): Promise<ServedPage> {
+  const page = createPage(source, assets ?? (await readAssets()));
+  const server = createServer((req, res) => {
+    if (!page.handle(req, res)) res.writeHead(404).end();
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async close() {
+      page.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { openBody } from '../../body.js';
+import { isWebhookError } from '../../errors.js';
+import { randomToken } from '../../hmac.js';
+import type { PageSource } from '../page-source.js';
+import { type Assets, ICON } from './assets.js';
+import { documentOf, SECURITY_HEADERS } from './document.js';
+import { refusalOf } from './guard.js';
+import { isAction, runAction } from './run-action.js';
+import { openStream } from './stream.js';
+
+/** The page, to be mounted on a server that listens on the loopback interface. */
+export interface Page {
+  /** Answers what is for the page: `/` and all below `/page/`. False for any other path. */
+  handle(req: IncomingMessage, res: ServerResponse): boolean;
+  /** Ends what is open. */
+  close(): void;
+}
+
+const MAX_ACTION_BYTES = 64 * 1024;
+const ACTION_TIMEOUT_MS = 5_000;
+/** More than anyone has windows; each holds a connection. */
+const MAX_STREAMS = 64;
+
+export function createPage(source: PageSource, assets: Assets): Page {
+  // The same for as long as this runs, so that the page notices when it is of an earlier run.
+  const token = randomToken() + randomToken();
+  const run = randomToken();
+  const streams = new Set<() => void>();
+
+  async function answer(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) res.setHeader(name, value);
+    const refusal = refusalOf(req, token);
+    if (refusal !== undefined) return sendJson(res, refusal.status, { error: refusal.reason });
+    const action = /^\/page\/actions\/(\w+)$/.exec(path)?.[1];
+    if (req.method !== (action === undefined ? 'GET' : 'POST')) {
+      return sendJson(res, 405, { error: `${req.method} is not for ${path}` });
+    }
+    if (action !== undefined) return act(req, res, action);
+    const [, room, id] = /^\/page\/(\w+)\/(.+)$/.exec(path) ?? [];
+    if (room === 'deliveries') return sendFound(res, source.delivery(decoded(id)));
+    if (room === 'attempts') return sendFound(res, source.attempt(decoded(id)));
+    if (path === '/page/stream') return stream(res);
+    if (path === '/') return send(res, 'text/html; charset=utf-8', documentOf(source.title, token));
+    if (path === '/page/page.js') return send(res, 'text/javascript; charset=utf-8', assets.script);
+    if (path === '/page/style.css') return send(res, 'text/css; charset=utf-8', assets.style);
+    if (path === '/page/icon.svg') return send(res, 'image/svg+xml', ICON);
+    sendFound(res, undefined);
+  }
+
+  async function act(req: IncomingMessage, res: ServerResponse, name: string): Promise<void> {
+    if (!isAction(name)) return sendFound(res, undefined);
+    const body = openBody(req);
+    try {
+      const bytes = await body.read({}, MAX_ACTION_BYTES, ACTION_TIMEOUT_MS);
+      sendJson(res, 200, { done: await runAction(source, name, Buffer.from(bytes).toString()) });
+    } catch (error) {
+      body.drain();
+      const message = error instanceof Error ? error.message.replace(/^invalid_option: /, '') : String(error);
+      const refused = isWebhookError(error) && error.code === 'invalid_option';
+      sendJson(res, refused ? 409 : isWebhookError(error) ? error.status : 500, { error: message });
+    }
+  }
+
+  function stream(res: ServerResponse): void {
+    if (streams.size >= MAX_STREAMS) {
+      sendJson(res, 503, { error: 'Too many windows are open.' });
+      return;
+    }
+    const close = openStream(res, source, run);
+    streams.add(close);
+    res.on('close', () => streams.delete(close));
+  }
+
+  return {
+    handle(req, res) {
+      const path = (req.url ?? '').replace(/[?#].*$/s, '');
+      if (path !== '/' && !path.startsWith('/page/')) return false;
+      answer(req, res, path).catch(() => res.destroy());
+      return true;
+    },
+    close() {
+      for (const close of streams) close();
+    },
+  };
+}
+
+function send(res: ServerResponse, type: string, body: string | Buffer): void {
+  res.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
+}
+
+function sendJson(res: ServerResponse, status: number, value: object): void {
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+function sendFound(res: ServerResponse, found: object | undefined): void {
+  if (found === undefined) sendJson(res, 404, { error: 'It is not kept any more, or never was.' });
+  else sendJson(res, 200, found);
+}
+
+/** An id that is no URI component is the id of nothing. */
+function decoded(id = ''): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return '';
+  }
+}

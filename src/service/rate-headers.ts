@@ -1,0 +1,10 @@
+/** The headers of every answer that say what is left (specification, section 8.2). */
+export const RATE_HEADERS = {
+  limit: 'x-ratelimit-limit',
+  remaining: 'x-ratelimit-remaining',
+  reset: 'x-ratelimit-reset',
+  dailyLimit: 'x-daily-requests-limit',
+  dailyUsed: 'x-daily-requests-used',
+  creditsRemaining: 'x-credits-remaining',
+  plan: 'x-plan',
+} as const;

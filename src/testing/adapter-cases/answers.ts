@@ -1,0 +1,194 @@
+import { PermanentError } from '../../errors.js';
+import { must } from '../must.js';
+import { tamper } from '../tamper.js';
+import type { SentAnswer } from './send.js';
+import { aDelivery, aRequest, createGate, inShort, type TrialCase } from './trial.js';
+
+export const answers: readonly TrialCase[] = [
+  {
+    name: 'refuses what is not signed, or not any more, and works on none of it',
+    rules: ['A3', 'A7'],
+    async run(trial) {
+      const app = await trial.start();
+      const delivery = aDelivery();
+      const refusals = {
+        '401 missing_signature': aRequest({ ...delivery, headers: { 'content-type': 'application/json' } }),
+        '401 signature_mismatch': aRequest(tamper.reserialisedBody(delivery)),
+        '401 timestamp_too_old': aRequest(tamper.stale(delivery)),
+        '401 legacy_not_accepted': aRequest(tamper.strippedV2(delivery)),
+        '401 malformed_signature': aRequest(delivery, { 'x-service-signature-v2': 'v1=zz' }),
+      };
+      for (const [expected, request] of Object.entries(refusals)) {
+        const { status, headers, text } = await app.send(request);
+        must(inShort({ status, headers, text }) === expected, `must be answered with ${expected}`, { status, text });
+        must(isJson(headers), 'it must be JSON', headers);
+        must(status !== 401 || headers['www-authenticate'] === 'Webhook', 'a 401 must name a scheme', headers);
+      }
+      must(app.worked.length === 0, 'nothing may be done for them', app.worked.length);
+    },
+  },
+  {
+    name: 'refuses a body that says it is compressed',
+    rules: ['A3'],
+    needs: 'unparsed',
+    async run(trial) {
+      const app = await trial.start();
+      const answer = inShort(await app.send(aRequest(aDelivery(), { 'content-encoding': 'gzip' })));
+      must(answer === '415 unsupported_content_encoding', 'it must be refused for that', answer);
+    },
+  },
+  {
+    name: 'refuses two signature headers, as two or as one that somebody has joined',
+    rules: ['A3'],
+    async run(trial) {
+      const app = await trial.start();
+      const request = aRequest();
+      const [name, value = ''] = request.headers.find(([key]) => key === 'x-service-signature-v2') ?? [];
+      must(name !== undefined, 'the case must be right');
+      const answer = inShort(await app.send({ ...request, headers: [...request.headers, [name, value]] }));
+      must(answer === '401 malformed_signature', 'two must be refused', answer);
+      const joined = inShort(await app.send(aRequest(aDelivery(), { [name]: `${value}, ${value}` })));
+      must(joined === '401 malformed_signature', 'joined ones must be refused', joined);
+    },
+  },
+  {
+    name: 'answers other methods with 405, and names the right one',
+    rules: ['A3'],
+    needs: 'methods',
+    async run(trial) {
+      const app = await trial.start();
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const answer = await app.send({ ...aRequest(), method, body: new Uint8Array() });
+        must(inShort(answer) === '405 method_not_allowed', `${method} must be refused`, inShort(answer));
+        must(answer.headers['allow'] === 'POST', 'allow must say POST', answer.headers);
+      }
+    },
+  },
+  {
+    name: 'answers with the 2xx that the work asks for',
+    rules: ['A3'],
+    async run(trial) {
+      for (const status of [200, 202, 204]) {
+        const app = await trial.start({ work: () => status });
+        const answer = await app.send(aRequest());
+        must(answer.status === status, `${status} must be answered`, answer.status);
+        must(status !== 204 || answer.text === '', 'a 204 must have no body', answer.text);
+      }
+    },
+  },
+  {
+    name: 'says in JSON what became of a delivery',
+    rules: ['A3'],
+    form: 'handler',
+    async run(trial) {
+      const { headers, text } = await (await trial.start()).send(aRequest());
+      must(isJson(headers), 'the content type must be that of JSON', headers);
+      must(text === '{"outcome":"handled"}', 'the body must be that of the receiver', text);
+    },
+  },
+  {
+    name: 'acknowledges what was done before, and does not do it again',
+    rules: ['A3', 'A8'],
+    async run(trial) {
+      const app = await trial.start();
+      const delivery = aDelivery();
+      await app.send(aRequest(delivery));
+      await app.decided('handled');
+      const answer = await app.send(aRequest(delivery.again({ attempt: 2 })));
+      must(answer.status === 200, 'it must be acknowledged with 200', inShort(answer));
+      must(answer.headers['idempotency-replayed'] === 'true', 'its headers must say so', answer.headers);
+      must(app.worked.length === 1, 'the work must be done once', app.worked.length);
+    },
+  },
+  {
+    name: 'sends an attempt away while another one is at work',
+    rules: ['A3', 'A8'],
+    async run(trial) {
+      const { open, opened } = createGate();
+      const app = await trial.start({ work: () => opened.then(() => 200) });
+      const delivery = aDelivery();
+      const first = app.begin(aRequest(delivery));
+      await app.working(1);
+      const second = await app.send(aRequest(delivery.again()));
+      open();
+      must(inShort(second) === '409 delivery_in_progress', 'it must be told so', inShort(second));
+      must(Number(second.headers['retry-after']) > 0, 'and when to come again', second.headers);
+      const { status } = await first.answer;
+      must(status === 200 && app.worked.length === 1, 'the first attempt must end well', status);
+    },
+  },
+  {
+    name: 'gives an event back when its work fails, and takes it up again',
+    rules: ['A8'],
+    async run({ options, start }) {
+      let broken = true;
+      const app = await start({
+        work() {
+          if (broken) throw new Error('no disk');
+          return 200;
+        },
+      });
+      const delivery = aDelivery();
+      const first = await app.send(aRequest(delivery));
+      must(first.status >= 500, 'the failure must be answered with 5xx', inShort(first));
+      const shown = options.form === 'handler' && first.text.includes('no disk');
+      must(!shown, 'what was thrown is not for the sender', first.text);
+      await app.decided('failed');
+      broken = false;
+      const second = await app.send(aRequest(delivery.again()));
+      must(second.status === 200, 'the next attempt must be taken', inShort(second));
+      const { attempt } = await app.decided('handled');
+      must(attempt === 2, 'and count as the second', attempt);
+    },
+  },
+  {
+    name: 'ends an event whose handler says that no retry helps',
+    rules: ['A3', 'A8'],
+    form: 'handler',
+    async run(trial) {
+      const app = await trial.start({
+        work() {
+          throw new PermanentError('no such clip');
+        },
+      });
+      const delivery = aDelivery();
+      for (const request of [delivery, delivery.again()]) {
+        const answer = await app.send(aRequest(request));
+        must(answer.status === 200, 'it must be acknowledged', inShort(answer));
+      }
+      must(app.worked.length === 1, 'the work must be tried once', app.worked.length);
+    },
+  },
+  {
+    name: 'acknowledges nothing while its store is away',
+    rules: ['A3', 'A7'],
+    async run(trial) {
+      const app = await trial.start({ storeDown: true });
+      const answer = await app.send(aRequest());
+      must(inShort(answer) === '503 store_unavailable', 'it must say so', inShort(answer));
+      must(Number(answer.headers['retry-after']) > 0, 'and when to come again', answer.headers);
+      must(app.worked.length === 0, 'nothing may be done', app.worked.length);
+    },
+  },
+  {
+    name: 'answers at the deadline, and remembers what comes later',
+    rules: ['A3', 'A8'],
+    form: 'handler',
+    async run(trial) {
+      const { open, opened } = createGate();
+      const app = await trial.start({ work: () => opened.then(() => 200), deadlineMs: 300 });
+      const delivery = aDelivery();
+      const late = await app.send(aRequest(delivery));
+      must(inShort(late) === '503 handler_timeout', 'it must say that it is late', inShort(late));
+      open();
+      await app.noticed('late_result');
+      const { status, headers } = await app.send(aRequest(delivery.again()));
+      must(status === 200 && headers['idempotency-replayed'] === 'true', 'the retry must be a duplicate', status);
+    },
+  },
+];
+
+/** A framework may add a charset. */
+function isJson({ 'content-type': type }: SentAnswer['headers']): boolean {
+  return type?.split(';')[0] === 'application/json';
+}

@@ -1,0 +1,148 @@
+import { must } from '../must.js';
+import { tamper } from '../tamper.js';
+import { aDelivery, anEvent, aRequest, inShort, mustBeBytes, type TrialCase } from './trial.js';
+
+const utf8 = new TextEncoder();
+
+/** What a parser of the framework may have an opinion about. */
+const CONTENT_TYPES = [
+  'application/json; charset=utf-8',
+  'application/json; charset=utf-16',
+  'application/problem+json',
+  'text/plain',
+  'application/octet-stream',
+  undefined,
+];
+
+export const bodies: readonly TrialCase[] = [
+  {
+    name: 'hands on the very bytes that were sent',
+    rules: ['A1'],
+    async run(trial) {
+      const app = await trial.start();
+      const delivery = aDelivery();
+      const answer = await app.send(aRequest(delivery));
+      must(answer.status === 200, 'a signed delivery must be answered with 200', inShort(answer));
+      must(app.worked.length === 1, 'its work must be done once', app.worked.length);
+      mustBeBytes(app.worked[0]?.body, delivery.body);
+    },
+  },
+  {
+    name: 'verifies bytes that are not UTF-8 as they are',
+    rules: ['A1'],
+    needs: 'unparsed',
+    async run(trial) {
+      const app = await trial.start();
+      const body = Uint8Array.from([...utf8.encode('{"id":"evt_1'), 0xff, 0xc3, 0x28, 0x00, 0x22, 0x7d]);
+      const answer = inShort(await app.send(aRequest(aDelivery({ body }))));
+      must(answer === '400 invalid_encoding', 'their signature must hold, and their encoding be refused', answer);
+    },
+  },
+  {
+    name: 'verifies a byte order mark as part of the body',
+    rules: ['A1'],
+    needs: 'unparsed',
+    async run(trial) {
+      const app = await trial.start();
+      const delivery = aDelivery({ body: `\ufeff${anEvent()}` });
+      const { status, text } = await app.send(aRequest(delivery));
+      must(!text.includes('signature_mismatch'), 'the signature must hold', { status, text });
+    },
+  },
+  {
+    name: 'puts a body together that comes in pieces, without a length and split within a character',
+    rules: ['A1'],
+    needs: 'pieces',
+    async run(trial) {
+      const app = await trial.start();
+      const delivery = aDelivery();
+      const pieces = Array.from(delivery.body, (byte) => Uint8Array.of(byte));
+      const answer = await app.send({ ...aRequest(delivery), body: pieces });
+      must(answer.status === 200, 'it must be answered with 200', inShort(answer));
+      mustBeBytes(app.worked[0]?.body, delivery.body);
+    },
+  },
+  {
+    name: 'takes an empty body for what it is',
+    rules: ['A1'],
+    needs: 'unparsed',
+    async run(trial) {
+      const app = await trial.start();
+      const answer = inShort(await app.send(aRequest(aDelivery({ body: '' }))));
+      must(answer === '400 invalid_json', 'its signature must hold, and then it is no JSON', answer);
+    },
+  },
+  {
+    name: 'reads JSON only after the signature, and then by itself',
+    rules: ['A1'],
+    needs: 'unparsed',
+    async run(trial) {
+      const app = await trial.start();
+      const delivery = aDelivery({ body: '{"id": ' });
+      const signed = inShort(await app.send(aRequest(delivery)));
+      must(signed === '400 invalid_json', 'what is signed and no JSON must be refused for that', signed);
+      const flipped = inShort(await app.send(aRequest(tamper.flippedBit(aDelivery()))));
+      must(flipped === '401 signature_mismatch', 'one flipped bit must be refused for the signature', flipped);
+      const unsigned = inShort(await app.send(aRequest({ ...delivery, headers: {} })));
+      must(unsigned === '401 missing_signature', 'what is neither must be refused for the signature', unsigned);
+    },
+  },
+  {
+    name: 'takes an event with a key that parsers refuse who fear for their prototypes',
+    rules: ['A1'],
+    needs: 'unparsed',
+    async run(trial) {
+      const app = await trial.start();
+      const answer = await app.send(aRequest(aDelivery({ body: anEvent(', "__proto__": { "x": 1 }') })));
+      must(answer.status === 200, 'it must be answered with 200', inShort(answer));
+    },
+  },
+  {
+    name: 'takes a body of 5 MiB, whatever the framework allows by itself',
+    rules: ['A2'],
+    async run(trial) {
+      const app = await trial.start();
+      const size = 5 * 1024 * 1024 - aDelivery().body.length - 9;
+      const delivery = aDelivery({ body: anEvent(`, "x": "${'x'.repeat(size)}"`) });
+      must(delivery.body.length === 5 * 1024 * 1024, 'the case must be right', delivery.body.length);
+      const answer = await app.send(aRequest(delivery));
+      must(answer.status === 200, 'it must be answered with 200', inShort(answer));
+    },
+  },
+  {
+    name: 'takes a body whatever its content type says',
+    rules: ['A2'],
+    needs: 'unparsed',
+    async run(trial) {
+      const app = await trial.start();
+      for (const type of CONTENT_TYPES) {
+        const answer = await app.send(aRequest(aDelivery(), { 'content-type': type }));
+        must(answer.status === 200, `as ${type} it must be answered with 200`, inShort(answer));
+      }
+    },
+  },
+  {
+    name: 'refuses a body that says it is over the limit of the receiver',
+    rules: ['A2', 'A3'],
+    async run(trial) {
+      const delivery = aDelivery({ body: anEvent(`, "x": "${'x'.repeat(200_000)}"`) });
+      const tight = await trial.start({ maxBodyBytes: delivery.body.length - 1 });
+      const refused = inShort(await tight.send(aRequest(delivery)));
+      must(refused === '413 body_too_large', 'one byte over the limit must be refused', refused);
+      const wide = await trial.start({ maxBodyBytes: delivery.body.length });
+      const taken = await wide.send(aRequest(delivery));
+      must(taken.status === 200, 'a body as long as the limit must be taken', inShort(taken));
+    },
+  },
+  {
+    name: 'refuses a body that grows over the limit of the receiver',
+    rules: ['A2', 'A3'],
+    needs: 'pieces',
+    async run(trial) {
+      const app = await trial.start({ maxBodyBytes: 20_000 });
+      const pieces = Array.from({ length: 50 }, () => new Uint8Array(1_000));
+      const answer = inShort(await app.send({ ...aRequest(), body: pieces }));
+      must(answer === '413 body_too_large', 'it must be refused for its size', answer);
+    },
+  },
+];

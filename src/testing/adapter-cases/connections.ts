@@ -1,0 +1,80 @@
+import { must } from '../must.js';
+import { aDelivery, aRequest, createGate, inShort, type Started, type TrialCase } from './trial.js';
+
+const LEASE_MS = 25_000;
+
+export const connections: readonly TrialCase[] = [
+  {
+    name: 'runs nothing for an upload that breaks off, and goes on',
+    rules: ['A6'],
+    needs: 'pieces',
+    async run(trial) {
+      const app = await trial.start();
+      const { method, headers, body } = aRequest();
+      app.begin({ method, headers, body: [body.subarray(0, 20), body.subarray(20, 40)], broken: true });
+      const { error } = await app.decided('rejected');
+      must(error.code === 'body_incomplete', 'the observer must be told what happened', error.code);
+      const answer = await app.send({ method, headers, body });
+      must(answer.status === 200, 'the next attempt must be taken', inShort(answer));
+      must(app.worked.length === 1, 'the work must be done once', app.worked.length);
+    },
+  },
+  {
+    name: 'finishes and remembers the work of a handler whose sender has left',
+    rules: ['A6', 'A8'],
+    form: 'handler',
+    needs: 'hangUp',
+    async run(trial) {
+      const { app, delivery, open } = await leaveDuringWork(trial);
+      open();
+      await app.decided('handled');
+      const { status, headers } = await app.send(aRequest(delivery.again()));
+      must(status === 200 && headers['idempotency-replayed'] === 'true', 'the retry must be a duplicate', status);
+    },
+  },
+  {
+    name: 'leaves the claim to its lease when the sender leaves before the route has answered',
+    rules: ['A8'],
+    form: 'middleware',
+    needs: 'hangUp',
+    async run(trial) {
+      const { app, delivery, open, left } = await leaveDuringWork(trial);
+      left.then(open); // where it is the route that learns of it, it ends the claim when it ends
+      const { error } = await app.decided('failed');
+      must(error.message.includes('connection closed'), 'the observer must be told what happened', error.message);
+      open();
+      const early = inShort(await app.send(aRequest(delivery.again())));
+      must(early === '409 delivery_in_progress', 'nobody knows whether it was done: the next must wait', early);
+      await app.decided('in_progress');
+      app.advance(LEASE_MS);
+      const later = await app.send(aRequest(delivery.again()));
+      must(later.status === 200, 'when the lease is over, the event must be taken up', inShort(later));
+      const { attempt } = await app.decided('handled');
+      must(attempt === 2, 'by the second attempt', attempt);
+    },
+  },
+];
+
+/** A sender that has left while the first work is going on. `left`: the framework has told the route of it. */
+async function leaveDuringWork({ start }: Parameters<TrialCase['run']>[0]): Promise<{
+  app: Started;
+  delivery: ReturnType<typeof aDelivery>;
+  open(): void;
+  left: Promise<void>;
+}> {
+  const gate = createGate();
+  const left = createGate();
+  const app = await start({
+    async work(_, signal) {
+      signal?.addEventListener('abort', left.open);
+      if (signal?.aborted) left.open();
+      await gate.opened;
+      return 200;
+    },
+  });
+  const delivery = aDelivery();
+  const sending = app.begin(aRequest(delivery));
+  await app.working(1);
+  sending.hangUp();
+  return { app, delivery, open: gate.open, left: left.opened };
+}

@@ -1,0 +1,54 @@
+import { must } from '../must.js';
+import { aDelivery, aRequest, inShort, mustBeBytes, type TrialCase } from './trial.js';
+
+/** About those who read the body before the receiver. */
+export const readers: readonly TrialCase[] = [
+  {
+    name: 'refuses a body that something else has read, or has its bytes all the same',
+    rules: ['A4', 'A5'],
+    needs: 'parser',
+    async run({ options, start }) {
+      const { rawBodyFix } = options;
+      const app = await start({ before: 'parser' });
+      const delivery = aDelivery();
+      const answer = await app.send(aRequest(delivery));
+      if (rawBodyFix === undefined) {
+        must(answer.status === 200, 'where no fix is needed, it must be taken', inShort(answer));
+        mustBeBytes(app.worked[0]?.body, delivery.body);
+        return;
+      }
+      const expected = ['500 body_already_parsed', '500 body_already_read'];
+      must(expected.includes(inShort(answer)), 'it must be refused for that', inShort(answer));
+      must(app.worked.length === 0, 'nothing may be done', app.worked.length);
+      const { hint } = (await app.decided('failed')).error;
+      must(rawBodyFix.test(hint), `the hint must say ${rawBodyFix}`, hint);
+      must(!hint.includes('\n'), 'the hint must be one line', hint);
+    },
+  },
+  {
+    name: 'refuses a body that something else has read and that is not signed without looking further',
+    rules: ['A4'],
+    needs: 'parser',
+    async run({ options, start }) {
+      const app = await start({ before: 'parser' });
+      const answer = inShort(
+        await app.send(aRequest({ ...aDelivery(), headers: { 'content-type': 'application/json' } })),
+      );
+      must(answer === '401 missing_signature', `it must be refused at once (${options.form})`, answer);
+    },
+  },
+  {
+    name: 'takes the exact bytes that a parser has kept',
+    rules: ['A5'],
+    needs: 'rawBody',
+    async run({ start }) {
+      const app = await start({ before: 'rawBody' });
+      const delivery = aDelivery();
+      const answer = await app.send(aRequest(delivery));
+      must(answer.status === 200, 'it must be answered with 200', inShort(answer));
+      mustBeBytes(app.worked[0]?.body, delivery.body);
+      const forged = aRequest({ ...aDelivery(), body: delivery.body });
+      must(inShort(await app.send(forged)) === '401 signature_mismatch', 'and others must be refused');
+    },
+  },
+];

@@ -1,0 +1,85 @@
+import { PermanentError } from '../../errors.js';
+import { must } from '../must.js';
+import { aDelivery, aRequest, inShort, type TrialCase } from './trial.js';
+
+export const routes: readonly TrialCase[] = [
+  {
+    name: 'hands the route the delivery that was verified',
+    rules: ['A7'],
+    form: 'middleware',
+    async run(trial) {
+      const app = await trial.start();
+      const delivery = aDelivery({ webhookId: 'endpoint_7', attempt: 3 });
+      await app.send(aRequest(delivery));
+      const [got, ...more] = app.worked;
+      must(got !== undefined && more.length === 0, 'the route must run once', app.worked.length);
+      must(
+        got.event.id === JSON.parse(new TextDecoder().decode(delivery.body)).id,
+        'event must be the one sent',
+        got.event,
+      );
+      must(got.scheme === 'v2' && got.secretIndex === 0, 'scheme and secretIndex must be those that held', got.scheme);
+      must(got.signedAt === Math.floor(delivery.at / 1000) * 1000, 'signedAt must be the signed time', got.signedAt);
+      must(
+        got.unsigned.webhookId === 'endpoint_7' && got.unsigned.attempt === 3,
+        'unsigned must be there',
+        got.unsigned,
+      );
+    },
+  },
+  {
+    name: 'gives an event back when the route answers other than 2xx, and leaves that answer alone',
+    rules: ['A8'],
+    form: 'middleware',
+    async run(trial) {
+      for (const status of [404, 422, 500, 503]) {
+        const statuses = [status, 200];
+        const app = await trial.start({ work: () => statuses.shift() ?? 200 });
+        const delivery = aDelivery();
+        const first = await app.send(aRequest(delivery));
+        must(first.status === status, `the ${status} must be answered`, first.status);
+        const { error } = await app.decided('failed');
+        must(error.code === 'handler_failed', 'the observer must be told of it', error.code);
+        const second = await app.send(aRequest(delivery.again()));
+        must(second.status === 200, 'the next attempt must be taken', inShort(second));
+        must(app.worked.length === 2, 'and the route run again', app.worked.length);
+      }
+    },
+  },
+  {
+    name: 'completes an event when the route answers 2xx, whichever it is',
+    rules: ['A8'],
+    form: 'middleware',
+    async run(trial) {
+      for (const status of [200, 201, 202, 204]) {
+        const app = await trial.start({ work: () => status });
+        const delivery = aDelivery();
+        const first = await app.send(aRequest(delivery));
+        must(first.status === status, `the ${status} must be answered`, first.status);
+        await app.decided('handled');
+        const { headers } = await app.send(aRequest(delivery.again()));
+        must(headers['idempotency-replayed'] === 'true', 'the next attempt must be a duplicate', headers);
+        must(app.worked.length === 1, 'the route must run once', app.worked.length);
+      }
+    },
+  },
+  {
+    name: 'ends an event whose route says that no retry helps',
+    rules: ['A8'],
+    form: 'middleware',
+    needs: 'throws',
+    async run(trial) {
+      const app = await trial.start({
+        work() {
+          throw new PermanentError('no such clip');
+        },
+      });
+      const delivery = aDelivery();
+      for (const request of [delivery, delivery.again()]) {
+        const answer = await app.send(aRequest(request));
+        must(answer.status === 200, 'it must be acknowledged', inShort(answer));
+      }
+      must(app.worked.length === 1, 'the route must be tried once', app.worked.length);
+    },
+  },
+];

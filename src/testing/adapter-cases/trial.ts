@@ -1,0 +1,229 @@
+import { within } from '../../deadline.js';
+import { PAYLOAD_VERSION } from '../../event.js';
+import { randomToken } from '../../hmac.js';
+import type { ReceiverOptions } from '../../options.js';
+import type { Answer, Notice, Outcome } from '../../outcome.js';
+import { createReceiver } from '../../receiver.js';
+import { memoryStore } from '../../stores/memory.js';
+import type { Delivery } from '../../verify.js';
+import type { AdapterAbility, AdapterSuiteOptions, AppUnderTest } from '../adapter-under-test.js';
+import { BrokenRule, must } from '../must.js';
+import { type SignDeliveryInput, type SignedDelivery, signDelivery } from '../sign-delivery.js';
+import { type Sending, type SentAnswer, type SentRequest, send } from './send.js';
+
+/** The rules of `docs/add-an-adapter.md`, as a failing case quotes them. */
+export const RULES = {
+  A1: 'the bytes that are verified are the bytes that were sent',
+  A2: 'the limits and the content types are those of the receiver, not of the framework',
+  A3: 'the answer of the receiver is the answer of the app: status, headers and body',
+  A4: 'a body that something else has read is refused at once, with the one line of the framework that mends it',
+  A5: 'exact bytes that somebody has kept are as good as the stream',
+  A6: 'an upload that breaks off runs nothing, and harms nobody',
+  A7: 'the route gets the delivery, and only what is verified and claimed reaches it',
+  A8: 'the claim ends as the response did: 2xx completes it, any other releases it, a lost connection leaves it alone',
+} as const;
+
+export type Rule = keyof typeof RULES;
+
+/** A case before it is bound to an adapter. */
+export interface TrialCase {
+  name: string;
+  rules: readonly [Rule, ...Rule[]];
+  /** Only where this is mounted. */
+  form?: AdapterSuiteOptions['form'] | undefined;
+  needs?: AdapterAbility | undefined;
+  run(trial: Trial): Promise<void>;
+}
+
+/** The user's own work on a delivery, whether in a handler or in a route: gives the status. */
+type Work = (delivery: Delivery, signal?: AbortSignal) => number | Promise<number>;
+
+interface Settings extends Omit<ReceiverOptions, 'secret' | 'on' | 'observe' | 'dedupe'> {
+  before?: AppUnderTest['before'];
+  work?: Work;
+  /** Takes the store away. */
+  storeDown?: boolean;
+}
+
+export interface Trial {
+  options: AdapterSuiteOptions;
+  /** Starts an app; it is closed when the case is over. */
+  start(settings?: Settings): Promise<Started>;
+}
+
+/** An app that runs. */
+export interface Started {
+  send(request: SentRequest): Promise<SentAnswer>;
+  /** Without waiting for the answer. */
+  begin(request: SentRequest): Sending;
+  /** The deliveries that reached the user's work so far. */
+  worked: readonly Delivery[];
+  /** What the receiver decides next, which must be of this kind. Each request has one decision. */
+  decided<Kind extends Answer['kind']>(kind: Kind): Promise<Extract<Answer, { kind: Kind }>>;
+  /** Resolves when its observer has been told of a notice. */
+  noticed(kind: Notice['kind']): Promise<void>;
+  /** Resolves when the work has begun that often. */
+  working(times: number): Promise<void>;
+  /** Moves the clock of the store. */
+  advance(ms: number): void;
+}
+
+const SECRET = 'the secret of the suite';
+const PATIENCE_MS = 10_000;
+
+export async function runTrial(one: TrialCase, options: AdapterSuiteOptions): Promise<void> {
+  const closing: (() => unknown)[] = [];
+  try {
+    await one.run({ options, start: (settings = {}) => start(options, settings, (close) => closing.push(close)) });
+  } catch (error) {
+    if (!(error instanceof BrokenRule)) throw error;
+    const [rule] = one.rules;
+    throw new Error(`${error.message} (${rule}: ${RULES[rule]})`);
+  } finally {
+    for (const close of closing) await close();
+  }
+}
+
+async function start(options: AdapterSuiteOptions, settings: Settings, onClose: (close: () => unknown) => void) {
+  const { before = 'nothing', work = () => 200, storeDown, ...rest } = settings;
+  const clock = { now: 0 };
+  const memory = memoryStore({ now: () => clock.now });
+  const worked: Delivery[] = [];
+  const outcomes: Outcome[] = [];
+  let decisions = 0;
+  const changed = createBell();
+  const run: Work = (delivery, signal) => {
+    worked.push(delivery);
+    changed.ring();
+    return work(delivery, signal);
+  };
+  const receiver = createReceiver({
+    ...rest,
+    secret: SECRET,
+    on: { '*': async (_, { delivery }) => ({ status: await run(delivery) }) },
+    dedupe: { store: storeDown ? { ...memory, claim: () => Promise.reject(new Error('the store is away')) } : memory },
+    observe(outcome) {
+      outcomes.push(outcome);
+      changed.ring();
+    },
+  });
+  const served = await options.serve({
+    receiver,
+    before,
+    async route(delivery, signal) {
+      must(delivery !== undefined, 'the route must get the delivery');
+      return run(delivery, signal);
+    },
+  });
+  onClose(() => served.close?.());
+  const begin = (request: SentRequest) => send(served, request);
+  const until = <T>(what: string, find: () => T | undefined): Promise<T> =>
+    patiently(
+      () => `no ${what} among: ${outcomes.map(({ kind, error }) => `${kind} ${error ?? ''}`).join(', ')}`,
+      () => changed.until(find),
+    );
+  return {
+    begin,
+    send: (request: SentRequest) =>
+      patiently(
+        () => 'no answer',
+        () => begin(request).answer,
+      ),
+    worked,
+    async decided<Kind extends Answer['kind']>(kind: Kind) {
+      const next = await until('decision', () => outcomes.filter(isAnswer)[decisions]);
+      decisions += 1;
+      must(isOf(kind, next), `the receiver must decide ${kind}`, `${next.kind} ${next.error ?? ''}`);
+      return next;
+    },
+    noticed: async (kind: Notice['kind']) =>
+      void (await until(`notice of ${kind}`, () => outcomes.find((outcome) => outcome.kind === kind))),
+    working: async (times: number) => void (await until(`work ${times}`, () => worked[times - 1])),
+    advance(ms: number) {
+      clock.now += ms;
+    },
+  };
+}
+
+const ANSWERS = ['handled', 'ignored', 'duplicate', 'in_progress', 'rejected', 'failed', 'past_deadline'];
+
+function isAnswer(outcome: Outcome): outcome is Answer {
+  return ANSWERS.includes(outcome.kind);
+}
+
+function isOf<Kind extends Answer['kind']>(kind: Kind, answer: Answer): answer is Extract<Answer, { kind: Kind }> {
+  return answer.kind === kind;
+}
+
+function patiently<T>(complaint: () => string, call: () => Promise<T>): Promise<T> {
+  return within(PATIENCE_MS, call).catch((error: Error) => {
+    throw error.message === 'timed out' ? new BrokenRule(complaint()) : error;
+  });
+}
+
+/** Lets one wait until something is there. */
+function createBell() {
+  const waiting = new Set<() => void>();
+  return {
+    ring() {
+      for (const look of waiting) look();
+    },
+    until<T>(find: () => T | undefined): Promise<T> {
+      return new Promise((resolve) => {
+        const look = () => {
+          const found = find();
+          if (found !== undefined) resolve(found);
+        };
+        waiting.add(look);
+        look();
+      });
+    },
+  };
+}
+
+/** A promise with its end in hand. */
+export function createGate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+/** An event nobody sent before, or a body, rightly signed now. */
+export function aDelivery(given: { body?: Uint8Array | string } & Partial<SignDeliveryInput> = {}): SignedDelivery {
+  const { body = anEvent(), ...options } = given;
+  return signDelivery({ ...options, body, event: undefined, secret: SECRET });
+}
+
+/** As it is sent, with headers added or taken away. */
+export function aRequest(
+  { method, headers, body }: Pick<SignedDelivery, 'method' | 'headers' | 'body'> = aDelivery(),
+  changes: Record<string, string | undefined> = {},
+): SentRequest & { body: Uint8Array } {
+  const pairs = Object.entries({ ...headers, ...changes });
+  return { method, headers: pairs.filter((pair): pair is [string, string] => pair[1] !== undefined), body };
+}
+
+/** Text that is not the same any more when it was parsed and written again, or decoded by the wrong table. */
+export function anEvent(more = ''): string {
+  return (
+    `{ "id": "evt_${randomToken()}", "type": "stt.completed", "version": "${PAYLOAD_VERSION}", "jobId": "clip_1",\r\n` +
+    ' "data": { "a": 1.0, "a": 12345678901234567890, "é": "caf\\u00e9 🎧\\/" ' +
+    `${more} }, "timestamp": "${new Date().toISOString()}" }\r\n`
+  );
+}
+
+export function mustBeBytes(found: Uint8Array | undefined, sent: Uint8Array): void {
+  const same = found?.length === sent.length && sent.every((byte, i) => byte === found[i]);
+  must(same, 'the bytes of the delivery must be those that were sent', found?.length);
+}
+
+/** The status and the code of an answer: `401 missing_signature`. */
+export function inShort({ status, text }: SentAnswer): string {
+  try {
+    return `${status} ${JSON.parse(text).error.code}`;
+  } catch {
+    return `${status}`;
+  }
+}

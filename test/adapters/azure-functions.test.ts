@@ -1,0 +1,4 @@
+import { calledMounts } from './mounts/azure-functions.js';
+import { runSuite } from './run-suite.js';
+
+runSuite(calledMounts);

@@ -1,0 +1,76 @@
+import { type LambdaEvent, webhookHandler, webhookMiddleware } from 'service-webhooks/aws-lambda';
+import {
+  type AppUnderTest,
+  type CalledRequest,
+  type ServedApp,
+  toApiGatewayV1,
+  toApiGatewayV2,
+} from 'service-webhooks/testing';
+import { bothForms, type Mount } from './mount.js';
+
+type Result = { statusCode: number; headers?: Record<string, string>; body?: string };
+type Gateway = (request: CalledRequest) => LambdaEvent;
+
+/** What each platform makes of a request. */
+const gateways: Record<string, Gateway> = {
+  'API Gateway 1.0'({ method, headers, body }) {
+    const grouped = groupHeaders(headers);
+    const last = Object.fromEntries(Object.entries(grouped).map(([name, values]) => [name, values.at(-1) ?? '']));
+    const event = toApiGatewayV1({ method, headers: last, body }, '/webhooks');
+    return { ...event, httpMethod: method, multiValueHeaders: grouped };
+  },
+  'API Gateway 2.0'({ method, headers, body }) {
+    const joined = Object.entries(groupHeaders(headers)).map(([name, values]) => [
+      name.toLowerCase(),
+      values.join(','),
+    ]);
+    const event = toApiGatewayV2({ method, headers: Object.fromEntries(joined), body }, '/webhooks');
+    const { requestContext } = event;
+    return { ...event, requestContext: { ...requestContext, http: { ...requestContext.http, method } } };
+  },
+};
+
+function mountsOf(name: string, toEvent: Gateway): Mount[] {
+  const call = ({ before }: AppUnderTest, handler: (event: LambdaEvent) => Promise<Result>): ServedApp => ({
+    async call(request) {
+      const event = toEvent(request);
+      const text = before === 'parser' && Buffer.from(event.body ?? '', 'base64').toString();
+      // A mapping template, in the place of the proxy integration.
+      const mapped = text ? { ...event, body: JSON.parse(text), isBase64Encoded: false } : event;
+      const { statusCode, headers = {}, body = '' } = await handler(mapped);
+      return { status: statusCode, headers, body };
+    },
+  });
+  return bothForms(
+    `Lambda behind ${name}`,
+    {
+      handler: (app) => call(app, webhookHandler(app.receiver)),
+      middleware(app) {
+        const route = async (_: LambdaEvent, delivery: Parameters<typeof app.route>[0]) => ({
+          statusCode: await app.route(delivery),
+          headers: {},
+          body: '',
+        });
+        return call(app, webhookMiddleware(app.receiver, route));
+      },
+    },
+    {
+      rawBodyFix: /proxy integration/,
+      without: {
+        rawBody: 'nothing stands before the function',
+        pieces: 'the platform calls with the whole body',
+        hangUp: 'the platform calls, and does not tell',
+      },
+    },
+  );
+}
+
+export const calledMounts: readonly Mount[] = Object.entries(gateways).flatMap(([name, toEvent]) =>
+  mountsOf(name, toEvent),
+);
+
+function groupHeaders(headers: CalledRequest['headers']): Record<string, string[]> {
+  const grouped: Record<string, string[]> = {};
+  for (const [name, value] of headers) grouped[name] = [...(grouped[name] ?? []), value];
+  return grouped;
+}

@@ -1,0 +1,25 @@
+import { webhookHandler, webhookMiddleware } from 'service-webhooks/fetch';
+import type { AppUnderTest } from 'service-webhooks/testing';
+
+export type Fetch = (request: Request) => Promise<Response>;
+
+/** The adapter on whatever runtime this is. */
+export const handler = ({ receiver, before }: AppUnderTest) => behind(before, webhookHandler(receiver));
+
+export const middleware = ({ receiver, before, route }: AppUnderTest) =>
+  behind(
+    before,
+    webhookMiddleware(receiver, async ({ signal }, delivery) => {
+      return new Response(null, { status: await route(delivery, signal) });
+    }),
+  );
+
+function behind(before: AppUnderTest['before'], receive: Fetch): Fetch {
+  return async (request) => {
+    const kept = before === 'rawBody' ? request.clone() : request;
+    if (before !== 'nothing') await request.json();
+    return receive(kept);
+  };
+}
+
+export const rawBodyFix = /before anything reads its body, .*request\.clone\(\)/;

@@ -1,0 +1,111 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  type NestRequest,
+  type NestResponse,
+  type WebhookInterceptor,
+  webhookHandler,
+  webhookMiddleware,
+} from 'service-webhooks/nest';
+import type { AppUnderTest } from 'service-webhooks/testing';
+import { framework } from '../../integration/framework.js';
+import { bothForms, type Listening, type Mount } from './mount.js';
+
+type Decorator = (target: object, key?: string, descriptor?: PropertyDescriptor | number) => void;
+
+/** What is used of Nest. */
+interface Common {
+  Controller(path: string): Decorator;
+  Module(options: object): Decorator;
+  All(): Decorator;
+  Req(): Decorator;
+  Res(options?: object): Decorator;
+  UseInterceptors(interceptor: WebhookInterceptor): Decorator;
+}
+interface App {
+  useBodyParser(type: string, options: object): void;
+  listen(port: number, host: string): Promise<unknown>;
+  close(): Promise<void>;
+  getHttpServer(): Server;
+}
+interface Core {
+  NestFactory: { create(module: object, ...args: object[]): Promise<App> };
+}
+type Platform = 'express' | 'fastify';
+
+/** With the parser of Nest off; with it, but keeping the bytes; with it as it is. */
+const OPTIONS = { nothing: { bodyParser: false }, rawBody: { rawBody: true }, parser: {} };
+const LIMIT = 5 * 1024 * 1024;
+
+function mountsOf(version: string, platform: Platform): Mount<Listening>[] {
+  const folder = `nest-${version}`;
+  if (framework('reflect-metadata', folder) === undefined) return [];
+  const common = framework<Common>('@nestjs/common', folder) as Common;
+  const { NestFactory } = framework<Core>('@nestjs/core', folder) as Core;
+  const adapters = framework<Record<string, new (options: object) => object>>(`@nestjs/platform-${platform}`, folder);
+  const { FastifyAdapter } = adapters ?? {};
+
+  /** A module with one controller, whose one method has these decorators. */
+  async function serve({ before }: AppUnderTest, Webhooks: new () => { receive: unknown }, decorators: Decorator[]) {
+    const { prototype } = Webhooks;
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, 'receive');
+    for (const decorate of [common.All(), ...decorators]) decorate(prototype, 'receive', descriptor);
+    common.Controller('webhooks')(Webhooks);
+    const AppModule = class {};
+    common.Module({ controllers: [Webhooks] })(AppModule);
+    const adapter = FastifyAdapter && new FastifyAdapter({ bodyLimit: LIMIT, forceCloseConnections: true });
+    // On Fastify there is no way around its parser.
+    const parsing = adapter && before === 'nothing' ? OPTIONS.rawBody : OPTIONS[before];
+    const options = { ...parsing, logger: false, forceCloseConnections: true };
+    const app = await NestFactory.create(AppModule, ...(adapter ? [adapter, options] : [options]));
+    if (!adapter && before !== 'nothing') app.useBodyParser('json', { limit: LIMIT });
+    await app.listen(0, '127.0.0.1');
+    return { port: (app.getHttpServer().address() as AddressInfo).port, close: () => app.close() };
+  }
+
+  const parameter = (decorator: Decorator, index: number) => (target: object, key?: string) =>
+    decorator(target, key, index);
+
+  return bothForms(
+    `Nest ${version} on ${platform}`,
+    {
+      handler(app) {
+        const receive = webhookHandler(app.receiver);
+        class Webhooks {
+          receive(req: NestRequest, res: NestResponse) {
+            return receive(req, res);
+          }
+        }
+        return serve(app, Webhooks, [parameter(common.Req(), 0), parameter(common.Res(), 1)]);
+      },
+      middleware(app) {
+        class Webhooks {
+          async receive(req: NestRequest, res: NestResponse) {
+            res.status(await app.route(req.webhook));
+            return '';
+          }
+        }
+        return serve(app, Webhooks, [
+          common.UseInterceptors(webhookMiddleware(app.receiver)),
+          parameter(common.Req(), 0),
+          parameter(common.Res({ passthrough: true }), 1),
+        ]);
+      },
+    },
+    {
+      rawBodyFix: /NestFactory\.create\(AppModule, \{ rawBody: true \}\)/,
+      without: {
+        throws: 'Nest keeps what a route throws for its exception filters',
+        ...(platform === 'fastify' && {
+          unparsed: 'Nest parses first on Fastify, and keeps the bytes of what it could parse',
+          pieces: 'Nest reads the body on Fastify',
+          methods: 'Nest refuses empty JSON on Fastify',
+        }),
+      },
+    },
+  );
+}
+
+export const mounts: readonly Mount<Listening>[] = ['12', '11'].flatMap((version) =>
+  (['express', 'fastify'] as const).flatMap((platform) => mountsOf(version, platform)),
+);

@@ -1,0 +1,14 @@
+import { adapterSuite } from 'service-webhooks/testing';
+import { describe, it } from 'vitest';
+import type { Mount } from './mounts/mount.js';
+
+/** Every case of the suite on every mount. What one cannot do is skipped with its reason in sight. */
+export function runSuite(mounts: readonly Mount[]): void {
+  for (const mount of mounts) {
+    describe(`adapterSuite on ${mount.name}`, () => {
+      for (const { name, skip, run } of adapterSuite(mount)) {
+        it.skipIf(skip)(skip ? `${name} (${skip})` : name, run, 30_000);
+      }
+    });
+  }
+}

@@ -1,0 +1,234 @@
+import { once } from 'node:events';
+import { createReceiver, verify } from 'service-webhooks';
+import { createClient, ensureEndpoint } from 'service-webhooks/client';
+import { webhookHandler } from 'service-webhooks/node';
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../../src/page/page-source.js';
+import { type Got, serveApp, serveListener } from '../support/app.js';
+import { type CliOptions, useCli } from '../support/cli.js';
+import { SECRET } from '../support/deliveries.js';
+
+const cli = useCli({ withPage: true });
+
+/** As a browser does it that has the page open. */
+function browse(url: string) {
+  const open = async (path: string, init?: RequestInit) => {
+    const response = await fetch(new URL(path, url), init);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  return {
+    open,
+    async act(name: string, input: object) {
+      const token = /name="page-token" content="(\w+)"/.exec((await open('/')).text)?.[1] ?? '';
+      const headers = { origin: new URL(url).origin, 'x-page-token': token, 'content-type': 'application/json' };
+      return open(`/page/actions/${name}`, { method: 'POST', headers, body: JSON.stringify(input) });
+    },
+    /** What a page that is opened now shows. */
+    async snapshot(): Promise<Snapshot> {
+      const stop = new AbortController();
+      const { body } = await fetch(new URL('/page/stream', url), { signal: stop.signal });
+      let text = '';
+      for await (const chunk of body ?? []) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes('\n\n')) break;
+      }
+      stop.abort();
+      return JSON.parse(/^data: (.+)$/m.exec(text)?.[1] ?? '{}');
+    },
+  };
+}
+
+async function dev(args: readonly string[] = [], options?: CliOptions) {
+  const running = cli.start(['dev', '--port', '0', ...args], options);
+  const { url, ...said } = await running.next('developing');
+  return { ...running, ...said, url: String(url), browser: browse(String(url)) };
+}
+
+describe('dev', () => {
+  it('delivers to the app what the page is told to send, signed with its secret', async () => {
+    const app = await serveApp();
+    const { browser, next, signal, ended } = await dev([`${app.url}/hook`]);
+    expect(await browser.act('send', { type: 'stt.completed' })).toMatchObject({ status: 200 });
+    const attempt = await next('attempt');
+    expect(attempt).toMatchObject({
+      type: 'stt.completed',
+      attempt: 1,
+      acknowledged: true,
+      status: 200,
+      state: 'delivered',
+    });
+    const [got] = app.got as [Got];
+    expect(got.path).toBe('/hook');
+    expect(verify({ ...got, secret: SECRET }).event.id).toBe(attempt['eventId']);
+    signal('SIGINT');
+    expect(await ended).toMatchObject({ exitCode: 0, stderr: '' });
+    expect((await ended).records.at(-1)).toEqual({ kind: 'ended', attempts: 1 });
+  });
+
+  it('tries again as the service does, as much faster as it is told', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(app.got.length < 3 ? 500 : 200).end());
+    const { next } = await dev([app.url, '--emit', 'dubbing.completed', '--speed', '2000x']);
+    expect(await next('attempt')).toMatchObject({
+      attempt: 1,
+      status: 500,
+      state: 'waiting',
+      nextAt: expect.any(String),
+    });
+    expect(await next('attempt')).toMatchObject({ attempt: 2, status: 500 });
+    expect(await next('attempt')).toMatchObject({ attempt: 3, status: 200, state: 'delivered' });
+    expect(new Set(app.got.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    expect(app.got.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2', '3']);
+  });
+
+  it('a delivery that nobody acknowledges dies after five retries', async () => {
+    const { next } = await dev(['http://127.0.0.1:1', '--emit', 'stt.failed', '--speed', '1000000']);
+    for (let attempt = 1; attempt < 6; attempt += 1)
+      expect(await next('attempt')).toMatchObject({ attempt, state: 'waiting' });
+    expect(await next('attempt')).toMatchObject({
+      attempt: 6,
+      state: 'dead',
+      acknowledged: false,
+      reason: 'connection_error',
+    });
+  });
+
+  it('goes wrong as it is told, the same way for the same seed', async () => {
+    const struck = async () => {
+      const app = await serveApp();
+      const { next, signal, ended } = await dev([
+        app.url,
+        '--fault',
+        'corrupt=1',
+        '--seed',
+        '42',
+        '--emit',
+        'stt.failed',
+      ]);
+      const { faults, eventId } = await next('attempt');
+      signal('SIGINT');
+      await ended;
+      return { faults, eventId, body: app.got[0]?.body.length };
+    };
+    const first = await struck();
+    expect(first).toMatchObject({ faults: ['corrupt'] });
+    expect(await struck()).toEqual(first);
+  });
+
+  it('answers the API on the same port, also to a deploy script that registers the app', async () => {
+    const { url, next, browser } = await dev();
+    const { url: appUrl } = await serveListener(
+      webhookHandler(createReceiver({ secret: () => Promise.resolve([secret]), on: { '*': () => {} } })),
+    );
+    const client = createClient({ apiKey: 'acct_development', baseUrl: url });
+    const made = await ensureEndpoint({ url: appUrl, events: ['stt.failed'] }, client);
+    const secret = made.signingSecret?.reveal() ?? '';
+    expect((await client.account.apiLimits()).data.plan.api_access).toBe(true);
+    await browser.act('send', { type: 'stt.failed' });
+    expect(await next('attempt')).toMatchObject({ endpointId: made.id, status: 200 });
+    const wrongKey = createClient({ apiKey: 'acct_somebodyelse', baseUrl: url });
+    await expect(wrongKey.usage()).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  it('refuses what is wrong with a request to the API in the words of the service', async () => {
+    const { url } = await dev();
+    const post = (body: string) =>
+      fetch(`${url}/api/v1/account/webhooks`, { method: 'POST', headers: { 'x-api-key': 'acct_development' }, body });
+    expect(await (await post('{')).json()).toMatchObject({ error: { code: 'invalid_json', status: 400 } });
+    expect(await (await post('x'.repeat(2_000_000))).json()).toMatchObject({ error: { code: expect.any(String) } });
+    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+  });
+
+  it('shows the page, and neither that nor the API to another host', async () => {
+    const { browser, url } = await dev();
+    const page = await browser.open('/');
+    expect(page.text).toContain('Deliveries of the emulator');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect((await browser.open('/page/page.js')).text.length).toBeGreaterThan(1_000);
+    const { request } = await import('node:http');
+    for (const path of ['/', '/api/v1/usage']) {
+      const req = request(new URL(path, url), { headers: { host: 'evil.example' } }).end();
+      const [res] = await once(req, 'response');
+      expect(res.statusCode).toBe(421);
+    }
+  });
+
+  it.each([
+    [['http://example.com/'], 2, 'url must begin with https://'],
+    [['--speed', 'fast'], 2, 'It takes a number above 0, as in 100x.'],
+    [['--fault', 'reset'], 2, 'It takes a fault and a share from 0 to 1, as in reset=0.1.'],
+    [['3000', '--fault', 'nonsense=1'], 2, 'faults.nonsense is no fault'],
+  ])('%j ends with %i', async (args, exitCode, says) => {
+    const ended = await cli.run(['dev', '--port', '0', ...args]);
+    expect(ended).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(says) });
+    expect(ended.stderr).toMatch(/^service-webhooks: [^\n]+\n$/);
+  });
+
+  it('needs the secret that the app has', async () => {
+    const { exitCode, stderr } = await cli.run(['dev', '3000'], { env: { WEBHOOK_SECRET: undefined } });
+    expect({ exitCode, stderr: stderr.slice(0, 28) }).toEqual({ exitCode: 2, stderr: 'service-webhooks: no secret:' });
+  });
+
+  it('says that the port is in use', async () => {
+    const { port } = await serveApp();
+    const { exitCode, stderr } = await cli.run(['dev', '--port', `${port}`]);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('is in use: end the other program, or choose another (0 takes a free one) with --port.');
+  });
+
+  it('never says the secret', async () => {
+    const app = await serveApp();
+    const { browser, next, signal, ended } = await dev([app.url, '--emit', 'stt.failed']);
+    const { deliveryId } = await next('attempt');
+    const shown = await browser.open(`/page/deliveries/${deliveryId}`);
+    expect(shown.status).toBe(200);
+    signal('SIGINT');
+    const { stdout, stderr } = await ended;
+    expect(stdout + stderr + shown.text).not.toContain(SECRET);
+  });
+});
+
+describe('listen --ui', () => {
+  async function listen(...args: string[]) {
+    const running = cli.start(['listen', '--port', '0', '--ui', '0', ...args]);
+    const { url, page } = await running.next('listening');
+    return { ...running, url: String(url), browser: browse(String(page)) };
+  }
+
+  it('shows each delivery with its attempts, its verdict and why', async () => {
+    const { url, browser, next } = await listen('--respond', '500');
+    await cli.run(['send', 'stt.failed', url, '--set', 'id=evt_1']);
+    await cli.run(['send', 'stt.failed', url, '--set', 'id=evt_1', '--attempt', '2', '--fault', 'reserialised']);
+    await next('delivery');
+    await next('delivery');
+    const { deliveries } = await browser.snapshot();
+    expect(deliveries).toMatchObject([{ id: 'evt_1', type: 'stt.failed', state: 'failed', attempts: 2, status: 500 }]);
+    const { attempts } = JSON.parse((await browser.open('/page/deliveries/evt_1')).text);
+    expect(attempts).toMatchObject([{ number: 1 }, { number: 2 }]);
+    const verdicts = [];
+    for (const { id } of attempts) verdicts.push(JSON.parse((await browser.open(`/page/attempts/${id}`)).text).verdict);
+    expect(verdicts).toMatchObject([
+      { verdict: 'accepted' },
+      { verdict: 'signature_mismatch', causes: [{ cause: 'body_reserialised', certainty: 'certain' }] },
+    ]);
+  });
+
+  it('sends a sample here, and a delivery again to the app', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(app.got.length === 1 ? 500 : 204).end());
+    const { browser, next } = await listen(`${app.url}`);
+    expect((await browser.act('send', { type: 'stt.completed' })).text).toContain('stt.completed was sent: 500.');
+    const { id } = await next('delivery');
+    expect((await browser.act('replay', { delivery: id, exact: false })).text).toContain('It was sent again: 204.');
+    const { deliveries } = await browser.snapshot();
+    expect(deliveries).toMatchObject([{ id, state: 'delivered', attempts: 1, replays: 1, status: 204 }]);
+    const [first, second] = app.got as [Got, Got];
+    expect(second.body).toEqual(first.body);
+    expect(verify({ ...second, secret: SECRET }).event.id).toBe(id);
+  });
+
+  it('says that its port is in use', async () => {
+    const { port } = await serveApp();
+    const { exitCode, stderr } = await cli.run(['listen', '--port', '0', '--ui', `${port}`]);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('with --ui.');
+  });
+});

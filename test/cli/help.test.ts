@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { describe, expect, it } from 'vitest';
+import { useCli } from '../support/cli.js';
+
+/** Where a shell is not there its test is skipped, but not in CI. */
+const missing = (shell: string) => !process.env['CI'] && spawnSync(shell, ['--version']).error !== undefined;
+
+const cli = useCli();
+const COMMANDS = [
+  'listen',
+  'dev',
+  'send',
+  'replay',
+  'doctor',
+  'sign',
+  'verify',
+  'explain',
+  'endpoints',
+  'limits',
+  'usage',
+  'completion',
+];
+
+describe('help', () => {
+  it('lists every command and the exit codes, with examples', async () => {
+    const { exitCode, stdout, stderr } = await cli.run(['--help']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+    expect(stdout).toContain('Examples:');
+    expect(stdout).toContain('Exit codes: 0 yes, 1 no');
+    expect(stdout).not.toMatch(/^ {2}complete /m);
+  });
+
+  it.each(COMMANDS)('of %s has options and examples', async (name) => {
+    const { exitCode, stdout } = await cli.run([name, '--help']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^Usage: service-webhooks ${name} `));
+    expect(stdout).toContain('Examples:\n  ');
+    expect((await cli.run(['help', name])).stdout).toBe(stdout);
+  });
+
+  it('is shown on stderr where no command is given, which is a mistake', async () => {
+    const { exitCode, stdout, stderr } = await cli.run([]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('Usage: service-webhooks');
+  });
+
+  it('has the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect((await cli.run(['--version'])).stdout).toBe(`${version}\n`);
+  });
+});
+
+describe('completion', () => {
+  const complete = async (...words: string[]) => {
+    const { exitCode, stdout } = await cli.run(['complete', '--', ...words]);
+    expect(exitCode).toBe(0);
+    return stdout.split('\n').slice(0, -1);
+  };
+
+  it('knows the commands', async () => {
+    expect(await complete('s')).toEqual(['send', 'sign']);
+    expect(await complete('')).toEqual([...COMMANDS, 'help']);
+  });
+
+  it('knows the options of a command, and those of all', async () => {
+    expect(await complete('send', 'stt.completed', '--co')).toEqual(['--count', '--concurrency']);
+    expect(await complete('send', '--js')).toEqual(['--json']);
+  });
+
+  it('knows the event types, the faults, the probes and the choices', async () => {
+    expect(await complete('send', '')).toEqual([...WEBHOOK_EVENT_TYPES]);
+    expect(await complete('send', '--attempt', '2', 'stt.')).toEqual(['stt.completed', 'stt.failed']);
+    expect(await complete('send', '--fault', 'st')).toEqual(['stale', 'stripped-v2']);
+    expect(await complete('doctor', '3000', '--skip', 'large,bur')).toEqual(['large,burst']);
+    expect(await complete('verify', '--legacy', '')).toEqual(['reject', 'accept']);
+  });
+
+  it('leaves files to the shell', async () => {
+    expect(await complete('verify', '')).toEqual([]);
+    expect(await complete('send', '--body', '')).toEqual([]);
+  });
+
+  const inShell = (shell: string, test: string) =>
+    spawnSync(shell, [...(shell === 'bash' ? ['--norc'] : []), '-c', test], {
+      encoding: 'utf8',
+      env: { PATH: `${cli.bin}:${process.env['PATH']}` },
+    });
+
+  it('works in bash', () => {
+    const { stdout, stderr } = inShell(
+      'bash',
+      `source <(service-webhooks completion bash)
+      COMP_WORDS=(service-webhooks send gener); COMP_CWORD=2
+      _service_webhooks; printf '%s\\n' "\${COMPREPLY[@]}"; complete -p service-webhooks`,
+    );
+    expect({ stdout, stderr }).toEqual({
+      stdout: 'generation.completed\ngeneration.failed\ncomplete -o default -F _service_webhooks service-webhooks\n',
+      stderr: '',
+    });
+  });
+
+  it.skipIf(missing('fish'))('works in fish', () => {
+    const { stdout } = inShell(
+      'fish',
+      'service-webhooks completion fish | source; complete -C"service-webhooks send gener"',
+    );
+    expect(stdout).toBe('generation.completed\ngeneration.failed\n');
+  });
+
+  it.skipIf(missing('zsh'))('works in zsh', () => {
+    const { stdout, stderr } = inShell(
+      'zsh',
+      `autoload -Uz compinit; compinit -D; source <(service-webhooks completion zsh)
+      compadd() { shift; print -l -- "$@" }
+      words=(service-webhooks send gener); CURRENT=3
+      _service_webhooks`,
+    );
+    expect({ stdout, stderr }).toEqual({ stdout: 'generation.completed\ngeneration.failed\n', stderr: '' });
+  });
+
+  it('for a shell that it does not know is refused', async () => {
+    const { exitCode, stderr } = await cli.run(['completion', 'tcsh']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^service-webhooks: .*Allowed choices are bash, zsh, fish\..*\n$/);
+  });
+});

@@ -1,0 +1,237 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { sampleEvent, signDelivery, tamper } from 'service-webhooks/testing';
+import { describe, expect, it } from 'vitest';
+import { serveApp } from '../support/app.js';
+import { type CliOptions, useCli } from '../support/cli.js';
+import { SECRET } from '../support/deliveries.js';
+import { exchange, toBytes } from '../support/raw-http.js';
+
+const cli = useCli();
+
+async function listen(args: readonly string[] = [], options?: CliOptions) {
+  const running = cli.start(['listen', '--port', '0', ...args], options);
+  const listening = await running.next('listening');
+  const { port } = new URL(String(listening['url']));
+  return {
+    ...running,
+    listening,
+    port: Number(port),
+    post: (delivery: { headers: Record<string, string>; body: Uint8Array }, path = '/hook') =>
+      exchange(Number(port), toBytes({ path, headers: Object.entries(delivery.headers), body: delivery.body })),
+    async stop() {
+      running.signal('SIGINT');
+      return running.ended;
+    },
+  };
+}
+
+const aDelivery = (id = 'evt_1') => signDelivery({ secret: SECRET, event: sampleEvent('stt.completed', { id }) });
+
+describe('listen', () => {
+  it('verifies each delivery, says so in one record, and answers as a receiver does', async () => {
+    const { post, next, stop, listening } = await listen();
+    expect(listening).toMatchObject({ verifies: true });
+    expect(await post(aDelivery())).toMatchObject({ status: 200 });
+    expect(await next('delivery')).toMatchObject({
+      path: '/hook',
+      verdict: 'verified',
+      scheme: 'v2',
+      type: 'stt.completed',
+      id: 'evt_1',
+      attempt: '1',
+      status: 200,
+      outcome: 'handled',
+    });
+    expect(await post(aDelivery())).toMatchObject({ status: 200, headers: { 'idempotency-replayed': 'true' } });
+    expect(await next('delivery')).toMatchObject({ outcome: 'duplicate' });
+    expect(await stop()).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+      records: [{}, {}, {}, { kind: 'ended', deliveries: 2 }],
+    });
+  });
+
+  it('says why a delivery is refused', async () => {
+    const { post, next } = await listen();
+    expect((await post(tamper.reserialisedBody(aDelivery()))).status).toBe(401);
+    expect(await next('delivery')).toMatchObject({
+      verdict: 'signature_mismatch',
+      status: 401,
+      cause: { cause: 'body_reserialised', certainty: 'certain' },
+    });
+  });
+
+  it('reads the secret from a file and from stdin, and does not mind the end of the line', async () => {
+    const one = await listen(['--secret', '-'], { stdin: `${SECRET}\n`, env: { WEBHOOK_SECRET: undefined } });
+    expect((await one.post(aDelivery())).status).toBe(200);
+  });
+
+  it('without a secret takes everything, and says that nothing is verified', async () => {
+    const { post, next, listening } = await listen([], { env: { WEBHOOK_SECRET: undefined } });
+    expect(listening).toMatchObject({ verifies: false });
+    expect((await post(tamper.wrongSecret(aDelivery()))).status).toBe(200);
+    expect(await next('delivery')).toMatchObject({ verdict: 'unverified' });
+  });
+
+  it('hands the exact bytes and every header to the app, and answers what the app answers', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(418, { 'retry-after': '7', 'x-own': '1' }).end('tea'));
+    const { post, next } = await listen([`${app.port}`]);
+    const delivery = signDelivery({ secret: SECRET, body: Buffer.from([0, 13, 10, 0xff, 0xc3]) });
+    const answer = await post({ ...delivery, headers: { ...delivery.headers, 'X-Own': 'Café' } }, '/a/b?c=%20');
+    expect(answer).toMatchObject({ status: 418, body: 'tea', headers: { 'retry-after': '7' } });
+    const [got] = app.got;
+    expect(got).toMatchObject({ method: 'POST', path: '/a/b?c=%20', body: Buffer.from(delivery.body) });
+    expect(got?.rawHeaders).toEqual(expect.arrayContaining(Object.entries(delivery.headers).flat()));
+    expect(got?.rawHeaders).toEqual(expect.arrayContaining(['X-Own', 'Café']));
+    expect(got?.headers['host']).toBe(`localhost:${app.port}`);
+    expect(await next('delivery')).toMatchObject({
+      verdict: 'invalid_encoding',
+      status: 418,
+      forwarded: { url: `http://localhost:${app.port}/a/b?c=%20`, status: 418, acknowledged: false, answer: 'tea' },
+    });
+  });
+
+  it('hands a delivery that does not verify on too: what the app says to it is what is looked for', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(401).end());
+    const { post, next } = await listen([app.url]);
+    expect((await post(tamper.stale(aDelivery()))).status).toBe(401);
+    expect(await next('delivery')).toMatchObject({ verdict: 'timestamp_too_old', forwarded: { status: 401 } });
+  });
+
+  it('answers 502 where the app is not there, and says so', async () => {
+    const { post, next } = await listen(['http://127.0.0.1:1/hook']);
+    expect((await post(aDelivery())).status).toBe(502);
+    expect(await next('delivery')).toMatchObject({
+      forwarded: { problem: expect.stringContaining('nothing listens there') },
+    });
+  });
+
+  it('--respond answers that status, whatever comes', async () => {
+    const { post } = await listen(['--respond', '503']);
+    expect((await post(aDelivery())).status).toBe(503);
+    expect((await post({ headers: {}, body: Buffer.from('x') })).status).toBe(503);
+  });
+
+  it('--respond answers that status in place of the one of the app, which gets the delivery', async () => {
+    const app = await serveApp();
+    const { post } = await listen([app.url, '--respond', '500']);
+    expect((await post(aDelivery())).status).toBe(500);
+    expect(app.got).toHaveLength(1);
+  });
+
+  it('--delay answers later, and takes others meanwhile', async () => {
+    const { post, next, signal, ended } = await listen(['--delay', '60s', '--capture']);
+    const answer = post(aDelivery());
+    answer.catch(() => {}); // it is cut off at the end
+    const captures = () =>
+      readdirSync(join(cli.cwd, '.webhooks')).filter((name) => name.endsWith('.http') && !name.startsWith('.'));
+    while (captures().length === 0) await new Promise(setImmediate);
+    expect(await Promise.race([answer, 'not yet'])).toBe('not yet');
+    signal('SIGINT');
+    signal('SIGINT'); // asked twice: at once
+    await ended;
+    expect(captures()).toHaveLength(1);
+    await expect(next('delivery')).rejects.toThrow('no delivery');
+  });
+
+  it('--delay answers what it would have answered', async () => {
+    const { post, next } = await listen(['--delay', '5ms']);
+    expect((await post(aDelivery())).status).toBe(200);
+    expect(((await next('delivery'))['ms'] as number) >= 5).toBe(true);
+  });
+
+  it('--events acknowledges the other types and forgets them', async () => {
+    const { post, next, stop } = await listen(['--events', 'dubbing.failed,stt.failed', '--capture']);
+    expect(await post(aDelivery())).toMatchObject({ status: 200, body: '{"outcome":"not_subscribed"}' });
+    expect((await post(signDelivery({ secret: SECRET, event: sampleEvent('stt.failed') }))).status).toBe(200);
+    expect(await next('delivery')).toMatchObject({ type: 'stt.failed' });
+    expect((await stop()).records.at(-1)).toMatchObject({ deliveries: 1 });
+    expect(readdirSync(join(cli.cwd, '.webhooks')).filter((name) => name.endsWith('.http'))).toHaveLength(1);
+  });
+
+  it('--capture keeps the exact bytes and headers, for their owner alone, and out of git', async () => {
+    const { post, next } = await listen(['--capture', 'kept']);
+    const delivery = signDelivery({ secret: SECRET, body: Buffer.from([0, 10, 0xff]) });
+    await post({ ...delivery, headers: { ...delivery.headers, 'X-Own': 'Café' } }, '/a?b');
+    const { file, capture } = await next('delivery');
+    expect(file).toMatch(new RegExp(`^kept/\\d{8}T\\d{6}\\.\\d{3}Z-${capture}\\.http$`));
+    const kept = readFileSync(join(cli.cwd, String(file)));
+    expect(kept.toString('latin1')).toMatch(/^POST \/a\?b HTTP\/1\.1\r\n/);
+    expect(kept.toString('latin1')).toContain('\r\nX-Own: Café\r\n');
+    expect(kept.subarray(-7)).toEqual(Buffer.from('\r\n\r\n\0\n\xff', 'latin1'));
+    expect(statSync(join(cli.cwd, String(file))).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(cli.cwd, 'kept/.gitignore'), 'utf8')).toBe('*\n');
+  });
+
+  it('keeps what it has acknowledged, also when it is killed', async () => {
+    const { post, child, ended } = await listen(['--capture']);
+    await Promise.all(Array.from({ length: 20 }, (_, index) => post(aDelivery(`evt_${index}`))));
+    child.kill('SIGKILL');
+    await ended;
+    const files = readdirSync(join(cli.cwd, '.webhooks')).filter((name) => name.endsWith('.http'));
+    const ids = files.map((name) => /evt_\d+/.exec(readFileSync(join(cli.cwd, '.webhooks', name), 'utf8'))?.[0]);
+    expect(ids.toSorted()).toEqual(Array.from({ length: 20 }, (_, index) => `evt_${index}`).toSorted());
+  });
+
+  it('does not acknowledge what it cannot keep', async () => {
+    const { post, next } = await listen(['--capture', 'kept']);
+    rmSync(join(cli.cwd, 'kept'), { recursive: true });
+    writeFileSync(join(cli.cwd, 'kept'), '');
+    expect((await post(aDelivery())).status).toBe(503);
+    expect(await next('problem')).toMatchObject({ message: expect.stringContaining('a part of the path is a file') });
+  });
+
+  it('lets what is being handled end, after Ctrl+C', async () => {
+    let answer = () => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let arrived = () => {};
+    const there = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const app = await serveApp(async (_, __, res) => {
+      arrived();
+      await asked;
+      res.writeHead(202).end();
+    });
+    const { post, signal, ended } = await listen([app.url]);
+    const posted = post(aDelivery());
+    await there;
+    signal('SIGTERM');
+    answer();
+    expect((await posted).status).toBe(202);
+    expect(await ended).toMatchObject({ exitCode: 0 });
+  });
+
+  it('ends well when whoever reads its output has gone', async () => {
+    const { child, post, ended } = await listen();
+    child.stdout.destroy();
+    await post(aDelivery());
+    await post(aDelivery()).catch(() => {});
+    expect(await ended).toMatchObject({ stderr: '' });
+  });
+
+  it('refuses other methods, compressed bodies and bodies that break off, and goes on', async () => {
+    const { port, post, next } = await listen();
+    const get = toBytes({ method: 'GET', headers: [], body: new Uint8Array() });
+    expect((await exchange(port, get)).status).toBe(405);
+    expect(await next('problem')).toMatchObject({ message: 'method_not_allowed' });
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf', () => socket.destroy());
+    });
+    expect(await next('problem')).toMatchObject({ message: expect.stringContaining('body_incomplete') });
+    const gzip = { ...aDelivery().headers, 'content-encoding': 'gzip' };
+    expect((await post({ headers: gzip, body: Buffer.from('x') })).status).toBe(415);
+    expect((await post(aDelivery())).status).toBe(200);
+  });
+
+  it('takes bodies that no receiver would, and does not explain them for minutes', async () => {
+    const { post, next } = await listen();
+    const large = signDelivery({ secret: 'another', body: Buffer.alloc(8 * 1024 * 1024, 120) });
+    expect((await post(large)).status).toBe(413);
+    expect(await next('delivery')).toMatchObject({ verdict: 'signature_mismatch', bytes: 8 * 1024 * 1024 });
+  });
+});

@@ -1,0 +1,91 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { verify } from 'service-webhooks';
+import { sampleEvent, signDelivery } from 'service-webhooks/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Got, serveApp } from '../support/app.js';
+import { useCli } from '../support/cli.js';
+import { SECRET } from '../support/deliveries.js';
+
+const cli = useCli();
+const FILE = '.webhooks/20260711T120000.000Z-7f3a9c01.http';
+const captured = signDelivery({
+  secret: 'the secret of then',
+  event: sampleEvent('stt.completed', { id: 'evt_7' }),
+  at: Date.UTC(2026, 6, 11, 12),
+  attempt: 2,
+});
+const HEADERS: [string, string][] = [['Host', 'then.example'], ['X-Own', 'Café'], ...Object.entries(captured.headers)];
+
+beforeEach(() => {
+  mkdirSync(join(cli.cwd, '.webhooks'));
+  const head = HEADERS.map((pair) => pair.join(': ')).join('\r\n');
+  const bytes = Buffer.concat([Buffer.from(`POST /hook?a=1 HTTP/1.1\r\n${head}\r\n\r\n`, 'latin1'), captured.body]);
+  writeFileSync(join(cli.cwd, FILE), bytes);
+});
+
+describe('replay', () => {
+  it.each([FILE, '7f3a9c01', 'evt_7'])('sends %s again, signed anew: the same event, as of now', async (which) => {
+    const app = await serveApp();
+    const { exitCode, records } = await cli.run(['replay', which, app.url]);
+    expect(exitCode).toBe(0);
+    expect(records).toMatchObject([
+      { kind: 'replayed', file: FILE, exact: false, url: `${app.url}/hook?a=1`, status: 200 },
+    ]);
+    const [got] = app.got as [Got];
+    const { event, unsigned } = verify({ ...got, secret: SECRET }); // the secret and the clock of now
+    expect(event.id).toBe('evt_7');
+    expect(unsigned).toEqual(verify({ ...captured, secret: 'the secret of then', now: () => captured.at }).unsigned);
+    expect(got.body).toEqual(Buffer.from(captured.body));
+    expect(got.rawHeaders).toEqual(expect.arrayContaining(['X-Own', 'Café']));
+    expect(got.headers['host']).toBe(new URL(app.url).host);
+    expect(got.headers['x-service-signature-v2']).not.toContain(',t=');
+  });
+
+  it('--exact sends the bytes and headers as they were, and needs no secret', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(401).end());
+    const { exitCode, records } = await cli.run(['replay', FILE, app.url, '--exact'], {
+      env: { WEBHOOK_SECRET: undefined },
+    });
+    expect(exitCode).toBe(1);
+    expect(records).toMatchObject([{ exact: true, status: 401 }]);
+    const [got] = app.got as [Got];
+    expect(got.body).toEqual(Buffer.from(captured.body));
+    expect(got.rawHeaders).toEqual(expect.arrayContaining(HEADERS.slice(1).flat()));
+  });
+
+  it('--attempt says which attempt it is', async () => {
+    const app = await serveApp();
+    await cli.run(['replay', 'evt_7', app.url, '--attempt', '5']);
+    expect(app.got[0]?.headers['x-service-attempt']).toBe('5');
+  });
+
+  it('sends to the path of the URL where it has one', async () => {
+    const app = await serveApp();
+    await cli.run(['replay', 'evt_7', `${app.url}/other`]);
+    expect(app.got[0]?.path).toBe('/other');
+  });
+
+  it('takes the newest capture of an event, from the directory that is named', async () => {
+    mkdirSync(join(cli.cwd, 'kept'));
+    copyFileSync(join(cli.cwd, FILE), join(cli.cwd, 'kept/20260711T120000.000Z-00000001.http'));
+    copyFileSync(join(cli.cwd, FILE), join(cli.cwd, 'kept/20260711T120500.000Z-00000002.http'));
+    writeFileSync(join(cli.cwd, 'kept/20260711T130000.000Z-00000003.http'), 'junk');
+    const app = await serveApp();
+    const { records } = await cli.run(['replay', 'evt_7', app.url, '--captures', 'kept']);
+    expect(records).toMatchObject([{ file: 'kept/20260711T120500.000Z-00000002.http' }]);
+  });
+
+  it('replays what listen captured, byte for byte, to where it is sent', async () => {
+    const { next, signal, ended } = cli.start(['listen', '--port', '0', '--capture']);
+    const { url } = await next('listening');
+    const body = Buffer.from([0, 13, 10, 10, 0xff]);
+    await cli.run(['send', '--body', '-', `${url}hook`], { stdin: body });
+    const { capture } = await next('delivery');
+    signal('SIGINT');
+    await ended;
+    const app = await serveApp();
+    expect((await cli.run(['replay', String(capture), app.url, '--exact'])).exitCode).toBe(0);
+    expect(app.got).toMatchObject([{ body, path: '/hook' }]);
+  });
+});

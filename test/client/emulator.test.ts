@@ -1,0 +1,192 @@
+import { createReceiver, type WebhookEvent } from 'service-webhooks';
+import {
+  API_ERRORS,
+  type ApiErrorCode,
+  type ClientOptions,
+  canonicalCode,
+  createClient,
+  endpointsIn,
+  ensureEndpoint,
+  isServiceApiError,
+  PLANS,
+} from 'service-webhooks/client';
+import { createEmulator, type Emulator } from 'service-webhooks/emulator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failureOf } from './clients.js';
+
+const DAY = 86_400_000;
+
+let emulator: Emulator;
+let url: string;
+let receive: (request: Request) => Promise<Response>;
+beforeAll(async () => {
+  emulator = createEmulator({ account: { plan: 'ENTERPRISE' }, fetch: (request) => receive(request) });
+  ({ url } = await emulator.listen());
+});
+afterAll(() => emulator.close());
+
+/** A client that lives in the emulator's time. */
+function clientWith(apiKey = emulator.apiKey, options: Partial<ClientOptions> = {}) {
+  const waits: number[] = [];
+  const sleep = async (ms: number) => {
+    waits.push(ms);
+    await emulator.advance(ms);
+  };
+  const client = createClient({ apiKey, baseUrl: url, now: emulator.now, random: () => 0, sleep, ...options });
+  return { client, waits };
+}
+
+describe('every row of the error table', () => {
+  const rows = Object.entries(API_ERRORS) as [ApiErrorCode, (typeof API_ERRORS)[ApiErrorCode]][];
+
+  it.each(rows)('%s arrives as what it is, and is sent again as it says', async (code, row) => {
+    const { client, waits } = clientWith(emulator.apiKey, { maxAttempts: 2, timeoutMs: 2 * DAY });
+    const remove = emulator.script({ path: '/v1/voices', error: { code, param: 'text' } });
+    const failure = await failureOf(client.voices());
+    remove();
+    expect(isServiceApiError(failure) && failure.is(code)).toBe(true);
+    expect(failure).toMatchObject({
+      code: canonicalCode(code),
+      status: row.status,
+      type: row.type,
+      retry: row.retry,
+      message: expect.stringMatching(/\w/),
+      requestId: expect.stringMatching(/^req_/),
+      docUrl: `${url}/docs/errors/${code}`,
+      param: 'text',
+      retryAfter: row.status === 429 ? expect.any(Number) : undefined,
+      attempts: row.retry === 'now' || row.retry === 'later' ? 2 : 1,
+    });
+    expect(waits).toEqual({ now: [250], later: [expect.any(Number)] }[row.retry as string] ?? []);
+  });
+});
+
+describe('what the service refuses', () => {
+  const URL_A = 'https://app.example/hooks';
+  const settings = { url: URL_A, events: ['stt.completed' as const] };
+  const refusals: [what: string, call: () => Promise<unknown>, failure: object][] = [
+    ['a revoked key', () => revoked().usage(), { code: 'invalid_api_key', status: 401 }],
+    ['a platform key', () => keyed({ kind: 'platform' }).account.apiLimits(), { code: 'invalid_api_key' }],
+    ['a key without the scope', () => keyed({ scopes: [] }).usage(), { code: 'insufficient_scope' }],
+    ['a key of a plan without API access', () => downgraded().usage(), { code: 'plan_limit_exceeded', status: 403 }],
+    ['usage for a member', () => keyed({ role: 'member' }).usage(), { code: 'forbidden' }],
+    ['a path that is no route', () => keyed().request({ path: '/v1/voices/' }), { code: 'unknown_endpoint' }],
+    ['an endpoint that is not there', () => keyed().webhooks.delete('we_0'), { code: 'not_found', attempts: 1 }],
+    [
+      'an endpoint inside',
+      () => keyed().webhooks.create({ ...settings, url: 'https://10.0.0.1/' }),
+      { code: 'validation_error', param: 'url', retry: 'never', nothingDone: true },
+    ],
+    [
+      'a type of event that is not there',
+      () => keyed().webhooks.create({ ...settings, events: ['stt.done'] }),
+      { code: 'validation_error', param: 'events' },
+    ],
+    [
+      'a body that is no JSON',
+      () => keyed().request({ method: 'POST', path: '/api/v1/account/webhooks', body: new Uint8Array([123]) }),
+      { code: 'invalid_json' },
+    ],
+    [
+      'an endpoint of a sandbox key',
+      () => keyed({ kind: 'sandbox' }).webhooks.create(settings),
+      { code: 'sandbox_unsupported_route' },
+    ],
+  ];
+  const keyed = (key: Parameters<Emulator['keys']['create']>[0] = {}) => clientWith(emulator.keys.create(key)).client;
+  const revoked = () => {
+    const key = emulator.keys.create();
+    emulator.keys.revoke(key);
+    return clientWith(key).client;
+  };
+  const downgraded = () => {
+    const { id: account } = emulator.accounts.create({ plan: 'CREATOR' });
+    const { client } = clientWith(emulator.keys.create({ account }));
+    emulator.accounts.update(account, { plan: 'FREE' });
+    return client;
+  };
+
+  it.each(refusals)('is said as it is: %s', async (_, call, failure) => {
+    expect(await failureOf(call())).toMatchObject({ name: 'ServiceApiError', ...failure });
+  });
+});
+
+describe('the limits of a plan', () => {
+  it.each(['CREATOR', 'ENTERPRISE'] as const)('%s are those of the table', async (plan) => {
+    const { id: account } = emulator.accounts.create({ plan });
+    const { client } = clientWith(emulator.keys.create({ account }));
+    const { data, sandbox } = await client.account.apiLimits();
+    expect(data.plan).toEqual({ type: plan, name: PLANS[plan].name, api_access: true });
+    expect(data.limits).toMatchObject({
+      rate_limit_per_minute: PLANS[plan].requestsPerMinute,
+      max_keys_per_account: PLANS[plan].accountKeys,
+      daily_requests_used: 1,
+    });
+    expect(client.rate).toMatchObject({ plan, limit: PLANS[plan].requestsPerMinute, dailyUsed: 1 });
+    expect(sandbox).toBe(false);
+  });
+
+  it('are waited for by the limiter, so that none of 45 requests at 20 a minute is refused', async () => {
+    const { id: account } = emulator.accounts.create({ plan: 'CREATOR' });
+    const { client, waits } = clientWith(emulator.keys.create({ account }), { limiter: true, timeoutMs: 300_000 });
+    const before = emulator.totals.requests;
+    const answers = [];
+    for (let i = 0; i < 45; i += 1) answers.push(await client.account.apiLimits());
+    expect(emulator.totals.requests - before).toBe(45);
+    expect(answers.filter(({ attempts }) => attempts > 1)).toEqual([]);
+    expect(waits).toEqual([60_000, 60_000]);
+  });
+
+  it('are waited for as Retry-After says without it', async () => {
+    const { id: account } = emulator.accounts.create({ plan: 'CREATOR', requestsPerMinute: 1 });
+    const { client, waits } = clientWith(emulator.keys.create({ account }));
+    await client.account.apiLimits();
+    expect((await client.account.apiLimits()).attempts).toBe(2);
+    expect(waits).toEqual([60_000]);
+  });
+
+  it('of the day end a call at once', async () => {
+    const { id: account } = emulator.accounts.create({ plan: 'CREATOR', requestsPerDay: 1 });
+    const { client, waits } = clientWith(emulator.keys.create({ account }));
+    await client.account.apiLimits();
+    expect(await failureOf(client.account.apiLimits())).toMatchObject({ code: 'daily_limit_exceeded', retry: 'later' });
+    expect(waits).toEqual([]);
+  });
+
+  it('and a sandbox key: its answers are marked', async () => {
+    const { id: account } = emulator.accounts.create({ plan: 'FREE' });
+    const { client } = clientWith(emulator.keys.create({ account, kind: 'sandbox' }));
+    expect(await client.account.apiLimits()).toMatchObject({ sandbox: true, data: { plan: { api_access: false } } });
+  });
+});
+
+describe('an endpoint', () => {
+  it('that a deploy script makes gets deliveries which its secret verifies', async () => {
+    const { client } = clientWith();
+    const target = { url: 'https://app.example/webhooks', events: ['dubbing.completed' as const] };
+    const made = await ensureEndpoint(target, client);
+    if (made.action !== 'created') throw new Error(made.action);
+    const events: WebhookEvent[] = [];
+    const receiver = createReceiver({
+      secret: made.signingSecret.reveal(),
+      now: emulator.now,
+      on: { '*': (event) => void events.push(event) },
+    });
+    receive = async ({ method, headers, body }) => {
+      const answer = await receiver({ method, headers, body });
+      return new Response(answer.body, answer);
+    };
+    const { event } = await emulator.emit('dubbing.completed');
+    await emulator.settled();
+    expect(emulator.attempts.list().map(({ answer }) => answer?.status)).toEqual([200]);
+    expect(events).toEqual([event]);
+
+    expect(await ensureEndpoint(target, client)).toEqual({ action: 'unchanged', id: made.id, others: [] });
+    const more = { ...target, events: ['dubbing.completed' as const, 'dubbing.failed' as const] };
+    expect(await ensureEndpoint(more, client)).toMatchObject({ action: 'updated', id: made.id });
+    expect(endpointsIn((await client.webhooks.list()).data)).toEqual([{ id: made.id, ...more }]);
+
+    await client.webhooks.delete(String(made.id));
+    expect(endpointsIn((await client.webhooks.list()).data)).toEqual([]);
+  });
+});

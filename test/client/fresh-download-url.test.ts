@@ -1,0 +1,108 @@
+import type { WebhookEvent } from 'service-webhooks';
+import { type FreshDownloadUrlOptions, freshDownloadUrl } from 'service-webhooks/client';
+import { sampleEvent } from 'service-webhooks/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { clientOf, failureOf, KEY } from './clients.js';
+import { type Api, hangUp, json, type Reply, refusal, serveApi, text } from './serve-api.js';
+
+let api: Api;
+let storage: Api;
+beforeAll(async () => {
+  [api, storage] = await Promise.all([serveApi(), serveApi()]);
+});
+beforeEach(() => {
+  api.reset();
+  storage.reset();
+});
+afterAll(() => Promise.all([api.close(), storage.close()]));
+
+const stored = () => `${storage.url}/clip.mp3?signature=0123`;
+const FRESH = 'https://storage.example/fresh';
+const clip = () => sampleEvent('generation.completed', { data: { downloadUrl: stored() } });
+const urlOf = (event: WebhookEvent = clip(), options?: FreshDownloadUrlOptions) =>
+  freshDownloadUrl(event, clientOf(api.url).client, options);
+/** An event whose data is not shown, but has a link all the same. */
+const dubbing = (data: object = { downloadUrl: stored() }) =>
+  sampleEvent('dubbing.completed', { jobId: 'job 1', data: { ...data } });
+
+describe('the stored link', () => {
+  it.each<[what: string, reply: Reply]>([
+    ['its first byte', text('a', 206)],
+    ['the whole file', text('abc', 200)],
+    ['an empty file', text('', 416)],
+  ])('is given where the storage answers %s', async (_, reply) => {
+    storage.replies.push(reply);
+    expect(await urlOf()).toBe(stored());
+    const [seen] = storage.seen;
+    expect(seen).toMatchObject({ method: 'GET', path: '/clip.mp3?signature=0123', headers: { range: 'bytes=0-0' } });
+    expect(JSON.stringify(seen)).not.toContain(KEY);
+    expect(api.seen).toEqual([]);
+  });
+
+  it.each([400, 403, 404, 410])('is not given where the storage answers %i', async (status) => {
+    storage.replies.push(text('expired', status));
+    const failure = await failureOf(urlOf());
+    expect(failure).toMatchObject({ code: 'link_expired', hint: expect.stringContaining('path') });
+    expect(failure.message).not.toContain('signature');
+  });
+
+  it.each<[what: string, reply: Reply, failure: object]>([
+    ['is down', hangUp, { code: 'no_connection' }],
+    ['fails', text('', 503), { code: 'unexpected_answer', status: 503 }],
+    ['is busy', text('', 429), { code: 'unexpected_answer', status: 429 }],
+  ])('may still be valid where the storage %s', async (_, reply, expected) => {
+    storage.replies.push(reply);
+    const failure = await failureOf(urlOf());
+    expect(failure).toMatchObject(expected);
+    expect(failure.message).toContain(storage.url);
+    expect(failure.message).not.toContain('signature');
+  });
+
+  it('is asked for in vain as long as the signal says', async () => {
+    const controller = new AbortController();
+    storage.replies.push(() => controller.abort());
+    expect(await failureOf(urlOf(clip(), { signal: controller.signal }))).toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('a link is fetched again', () => {
+  it('by the job of a dubbing or a subtitle event', async () => {
+    storage.replies.push(text('', 403));
+    api.replies.push(json({ result: [{ downloadUrl: FRESH }] }), json({ downloadUrl: FRESH }));
+    expect(await urlOf(dubbing())).toBe(FRESH);
+    expect(await urlOf(sampleEvent('subtitle.completed', { jobId: 'job_2' }))).toBe(FRESH);
+    expect(api.seen.map(({ path }) => path)).toEqual(['/v1/dubbing/jobs/job%201', '/v1/dubbing/jobs/job_2']);
+  });
+
+  it('by the path, and from the place, that the caller knows', async () => {
+    storage.replies.push(text('', 403));
+    api.replies.push(json({ outputs: { n1: FRESH } }));
+    const linkIn = (data: unknown) => (data as { outputs: { n1: string } }).outputs.n1;
+    expect(await urlOf(clip(), { path: '/v1/workflows/wf_1/runs/run_1', linkIn })).toBe(FRESH);
+    expect(api.seen[0]?.path).toBe('/v1/workflows/wf_1/runs/run_1');
+  });
+
+  it.each([{}, { downloadUrl: 'ftp://storage.example/1' }, { downloadUrl: 7 }, 'x'])(
+    'unless the answer %j has none',
+    async (data) => {
+      api.replies.push(json(data));
+      expect(await failureOf(urlOf(dubbing({})))).toMatchObject({ code: 'link_not_found' });
+    },
+  );
+
+  it('unless the service refuses', async () => {
+    api.replies.push(refusal('not_found', 404));
+    expect(await failureOf(urlOf(dubbing({})))).toMatchObject({ code: 'not_found', status: 404 });
+  });
+});
+
+it.each(['generation.failed', 'dubbing.failed', 'workflow_run.completed', 'stt.completed'] as const)(
+  'a %s event without a link has none to give',
+  async (type) => {
+    expect(await failureOf(urlOf(sampleEvent(type)))).toMatchObject({ code: 'link_not_found' });
+    expect(await failureOf(urlOf(sampleEvent('subtitle.completed', { jobId: null })))).toMatchObject({
+      code: 'link_not_found',
+    });
+    expect(api.seen).toEqual([]);
+  },
+);

@@ -1,0 +1,57 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Outcome } from 'service-webhooks';
+import { OUTCOME_CHANNEL, publishOutcome } from 'service-webhooks/diagnostics-channel';
+import { afterEach, expect, it, vi } from 'vitest';
+import { aReceiver, aRequest } from '../support/deliveries.js';
+
+const seen: Outcome[] = [];
+const listen = (outcome: unknown) => void seen.push(outcome as Outcome);
+
+afterEach(() => {
+  unsubscribe(OUTCOME_CHANNEL, listen);
+  seen.length = 0;
+  vi.unstubAllGlobals();
+  vi.resetModules();
+});
+
+it('every outcome is published to whoever subscribes', async () => {
+  subscribe(OUTCOME_CHANNEL, listen);
+  const { receiver, outcomes } = aReceiver({ observe: publishOutcome });
+  await receiver(aRequest());
+  await receiver(aRequest({ secret: 'another' }));
+  expect(OUTCOME_CHANNEL).toBe('service-webhooks:outcome');
+  expect(seen.map(({ kind }) => kind)).toEqual(['handled', 'rejected']);
+  expect(seen).toEqual(outcomes);
+});
+
+it('nothing is published where nobody listens', async () => {
+  const { receiver } = aReceiver({ observe: publishOutcome });
+  expect((await receiver(aRequest())).status).toBe(200);
+  subscribe(OUTCOME_CHANNEL, listen);
+  expect(seen).toEqual([]);
+});
+
+it('a subscriber that throws touches no delivery; Node raises what it threw on its own', async () => {
+  const raised: unknown[] = [];
+  const nextTick = vi.spyOn(process, 'nextTick').mockImplementation((raise) => void raised.push(raise));
+  const failing = () => {
+    throw new Error('a subscriber');
+  };
+  subscribe(OUTCOME_CHANNEL, failing);
+  subscribe(OUTCOME_CHANNEL, listen);
+  publishOutcome({ kind: 'lease_lost' } as Outcome);
+  unsubscribe(OUTCOME_CHANNEL, failing);
+  nextTick.mockRestore();
+  expect(seen).toHaveLength(1);
+  expect(raised).toHaveLength(1);
+});
+
+it('where the runtime has no such channels it does nothing', async () => {
+  vi.stubGlobal('process', { ...process, getBuiltinModule: undefined });
+  vi.resetModules();
+  const fresh = await import('service-webhooks/diagnostics-channel');
+  vi.unstubAllGlobals();
+  subscribe(OUTCOME_CHANNEL, listen);
+  fresh.publishOutcome({ kind: 'lease_lost' } as Outcome);
+  expect(seen).toEqual([]);
+});

@@ -1,0 +1,167 @@
+import type pg from 'pg';
+import { postgresInbox } from 'service-webhooks/stores/postgres';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { anEvent } from './event.js';
+import { installed, load } from './example.js';
+import { createPostgresDatabase } from './servers.js';
+
+interface GraphileWorker {
+  runMigrations(options: object): Promise<void>;
+  /** Does what there is to do, and ends. */
+  runTaskListOnce(options: object, tasks: Record<string, Task>, client: pg.PoolClient): { promise: Promise<void> };
+  Logger: new (log: () => () => void) => unknown;
+}
+type Task = (payload: unknown) => Promise<void>;
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const postgres = installed ? await createPostgresDatabase() : undefined;
+
+/** What the page about queues says of graphile-worker. */
+describe('graphile-worker', () => {
+  if (postgres === undefined) return it.skip('needs a server', () => {});
+  const { client } = postgres;
+  const inbox = postgresInbox({ pg: client });
+  const { runTaskListOnce, runMigrations, Logger } = load<GraphileWorker>('graphile-worker');
+  const options = { pgPool: client, logger: new Logger(() => () => {}) };
+
+  beforeAll(async () => {
+    await runMigrations(options);
+    await inbox.init();
+  });
+  beforeEach(() => client.query('TRUNCATE webhook_inbox, graphile_worker._private_jobs'));
+  afterAll(() => postgres.drop());
+
+  const addJob = () => client.query(`SELECT graphile_worker.add_job('webhook', '{}', job_key := 'evt_1')`);
+  const count = async (table = 'graphile_worker.jobs') =>
+    (await client.query(`SELECT count(*)::int AS count FROM ${table}`)).rows[0].count;
+
+  /** How often the task ran by the time nothing is left to do. */
+  async function runs(work: Task = async () => {}): Promise<number> {
+    let runs = 0;
+    const webhook: Task = (payload) => {
+      runs += 1;
+      return work(payload);
+    };
+    const connection = await client.connect();
+    await runTaskListOnce(options, { webhook }, connection).promise;
+    connection.release();
+    return runs;
+  }
+
+  /** What the recipe does with a delivery. */
+  async function attempt(end: 'COMMIT' | 'ROLLBACK' = 'COMMIT'): Promise<string> {
+    const event = anEvent('evt_1');
+    const tx = await client.connect();
+    await tx.query('BEGIN');
+    const { status } = await inbox.once(tx, { event }, () =>
+      tx.query("SELECT graphile_worker.add_job('webhook', $1, max_attempts := 1)", [event]),
+    );
+    await tx.query(end);
+    tx.release();
+    return status;
+  }
+
+  describe('with a job key alone', () => {
+    it('has one job while it waits', async () => {
+      await addJob();
+      await addJob();
+      expect(await runs()).toBe(1);
+    });
+
+    it('does an event again that comes while its job is running', async () => {
+      await addJob();
+      let redelivered = false;
+      const redeliverOnce = async () => {
+        if (!redelivered) await addJob();
+        redelivered = true;
+      };
+      expect((await runs(redeliverOnce)) + (await runs())).toBe(2);
+    });
+
+    it('does an event again that comes after its job is done', async () => {
+      await addJob();
+      expect(await runs()).toBe(1);
+      await addJob();
+      expect(await runs()).toBe(1);
+    });
+
+    it('does an event again that comes after its job failed for good', async () => {
+      await addJob();
+      await client.query('UPDATE graphile_worker._private_jobs SET max_attempts = 1');
+      expect(await runs(() => Promise.reject(new Error('the work cannot be done')))).toBe(1);
+      expect(await runs()).toBe(0);
+      await addJob();
+      expect(await runs()).toBe(1);
+    });
+  });
+
+  describe('with the row of an inbox', () => {
+    it('does an event once, whenever it comes again', async () => {
+      expect([await attempt(), await attempt()]).toEqual(['done', 'duplicate']);
+      const redeliver = async () => expect(await attempt()).toBe('duplicate');
+      expect(await runs(redeliver)).toBe(1);
+      expect(await attempt()).toBe('duplicate');
+      expect(await runs()).toBe(0);
+    });
+
+    it('has neither the job nor the record of a transaction that was rolled back', async () => {
+      expect(await attempt('ROLLBACK')).toBe('done');
+      expect([await count(), await count('webhook_inbox')]).toEqual([0, 0]);
+      expect(await attempt()).toBe('done');
+      expect(await runs()).toBe(1);
+    });
+
+    it('takes a redelivery for a job that failed for good, and does neither, until it is rescheduled', async () => {
+      await attempt();
+      const fail = () => Promise.reject(new Error('the work cannot be done'));
+      expect(await runs(fail)).toBe(1);
+      expect(await attempt()).toBe('duplicate');
+      expect(await runs()).toBe(0);
+      await client.query(
+        `SELECT graphile_worker.reschedule_jobs(ARRAY(SELECT id FROM graphile_worker.jobs), now(), attempts := 0)`,
+      );
+      expect(await runs()).toBe(1);
+    });
+
+    it('does an event again whose worker died in the middle, after four hours', async () => {
+      await client.query(`SELECT graphile_worker.add_job('webhook', $1)`, [anEvent('evt_1')]);
+      const lockedFor = (interval: string) =>
+        client.query(
+          `UPDATE graphile_worker._private_jobs
+           SET locked_by = 'a worker that is gone', attempts = 1, locked_at = now() - $1::interval`,
+          [interval],
+        );
+      await lockedFor('3 hours 59 minutes');
+      expect(await runs()).toBe(0);
+      await lockedFor('4 hours 1 minute');
+      expect(await runs()).toBe(1);
+    });
+
+    it('writes once what a job does twice, with an inbox of another name in the worker', async () => {
+      const written = postgresInbox({ pg: client }, { name: 'worker' });
+      await client.query('CREATE TABLE clips (id text)');
+      const work = async (write: () => Promise<void>) => {
+        const tx = await client.connect();
+        await tx.query('BEGIN');
+        await written.once(tx, { event: anEvent('evt_1') }, () => tx.query("INSERT INTO clips VALUES ('evt_1')"));
+        await tx.query('COMMIT');
+        tx.release();
+        await write();
+      };
+      await client.query("SELECT graphile_worker.add_job('webhook', '{}')");
+      // The work is done, and the worker dies before it has said so.
+      expect(await runs(() => work(() => Promise.reject(new Error('killed'))))).toBe(1);
+      await client.query('UPDATE graphile_worker._private_jobs SET run_at = now()');
+      expect(await runs(() => work(async () => {}))).toBe(1);
+      expect(await count('clips')).toBe(1);
+    });
+
+    it('holds an event with a NUL in it', async () => {
+      await client.query("SELECT graphile_worker.add_job('webhook', $1)", [{ text: '\0' }]);
+      const payloads: unknown[] = [];
+      await runs(async (payload) => void payloads.push(payload));
+      expect(payloads).toEqual([{ text: '\0' }]);
+    });
+  });
+});

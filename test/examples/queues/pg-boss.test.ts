@@ -1,0 +1,190 @@
+import { postgresInbox } from 'service-webhooks/stores/postgres';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startReceiver } from './app.js';
+import { aDelivery, anEvent } from './event.js';
+import { installed, load } from './example.js';
+import { createPostgresDatabase } from './servers.js';
+import { compileSources } from './sources.js';
+
+interface Job {
+  id: string;
+  state: string;
+}
+interface Boss {
+  start(): Promise<unknown>;
+  stop(options: object): Promise<void>;
+  on(event: 'error', listener: () => void): unknown;
+  createQueue(name: string): Promise<void>;
+  deleteQueue(name: string): Promise<void>;
+  send(queue: string, data: object, options: object): Promise<string | null>;
+  fetch(queue: string): Promise<Job[]>;
+  complete(queue: string, id: string): Promise<unknown>;
+  fail(queue: string, id: string): Promise<unknown>;
+  retry(queue: string, id: string): Promise<unknown>;
+  getJobById(queue: string, id: string, options?: object): Promise<Job | null>;
+  maintain(): Promise<unknown>;
+}
+type PgBoss = new (options: object) => Boss;
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const postgres = installed ? await createPostgresDatabase() : undefined;
+
+/** What the page about queues says of pg-boss. */
+describe('pg-boss', () => {
+  if (postgres === undefined) return it.skip('needs a server', () => {});
+  const { url, client } = postgres;
+  let boss: Boss;
+  beforeAll(async () => {
+    boss = await open();
+  });
+  afterAll(async () => {
+    await boss.stop({ graceful: false });
+    await postgres.drop();
+  });
+
+  async function open(options?: object): Promise<Boss> {
+    const PgBoss = load<PgBoss>('pg-boss');
+    const opened = new PgBoss({ connectionString: url, supervise: false, schedule: false, ...options });
+    opened.on('error', () => {});
+    await opened.start();
+    return opened;
+  }
+
+  /** A queue of its own, and a job that is in it. */
+  async function queueWithJob(options: object = {}) {
+    const queue = `queue-${crypto.randomUUID()}`;
+    const id = crypto.randomUUID();
+    await boss.createQueue(queue);
+    await boss.send(queue, {}, { id, ...options });
+    const again = () => boss.send(queue, {}, { id });
+    const state = async (archive = {}) => (await boss.getJobById(queue, id, archive))?.state;
+    const done = async () => {
+      expect(await boss.fetch(queue)).toMatchObject([{ id }]);
+      await boss.complete(queue, id);
+    };
+    const rewind = (column: string, interval: string) =>
+      client.query(`UPDATE pgboss.job SET ${column} = ${column} - interval '${interval}' WHERE id = $1`, [id]);
+    return { queue, id, again, state, done, rewind };
+  }
+
+  it('refuses an event id as the id of a job, since it is no UUID', async () => {
+    const { queue } = await queueWithJob();
+    await expect(boss.send(queue, {}, { id: 'evt_1' })).rejects.toThrow(/invalid input syntax for type uuid/);
+  });
+
+  it('answers null to an id it has, while the job waits, while it runs and after it is done', async () => {
+    const { queue, id, again } = await queueWithJob();
+    expect(await again()).toBeNull();
+    expect(await boss.fetch(queue)).toMatchObject([{ id }]);
+    expect(await again()).toBeNull();
+    expect(await boss.fetch(queue)).toEqual([]);
+    await boss.complete(queue, id);
+    expect(await again()).toBeNull();
+    expect(await boss.fetch(queue)).toEqual([]);
+  });
+
+  it('has two jobs for an event, where a singletonKey is all there is', async () => {
+    const { queue } = await queueWithJob();
+    const ids = [
+      await boss.send(queue, {}, { singletonKey: 'evt_1' }),
+      await boss.send(queue, {}, { singletonKey: 'evt_1' }),
+    ];
+    expect(new Set(ids.map(String)).size).toBe(2);
+    expect(ids).not.toContain(null);
+  });
+
+  it('does an event again once its job is archived, which is after 12 hours', async () => {
+    const { again, done, rewind, state } = await queueWithJob();
+    await done();
+    await rewind('completed_on', '11 hours 59 minutes');
+    await boss.maintain();
+    expect(await again()).toBeNull();
+    await rewind('completed_on', '2 minutes');
+    await boss.maintain();
+    expect(await again()).not.toBeNull();
+    expect(await state()).toBe('created');
+  });
+
+  it('archives by the setting of whoever maintains it, whatever the others set', async () => {
+    const { again, done, rewind } = await queueWithJob();
+    const receiver = await open({ archiveCompletedAfterSeconds: 72 * 3_600 });
+    await done();
+    await rewind('completed_on', '13 hours');
+    await receiver.maintain();
+    expect(await again()).toBeNull();
+    await boss.maintain();
+    expect(await again()).not.toBeNull();
+    await receiver.stop({ graceful: false });
+  });
+
+  it('gives up a job that nobody took for 14 days', async () => {
+    const { queue, rewind, state } = await queueWithJob();
+    await rewind('keep_until', '14 days 1 minute');
+    await boss.maintain();
+    expect(await boss.fetch(queue)).toEqual([]);
+    expect(await state({ includeArchive: true })).toBe('created');
+  });
+
+  it('takes a redelivery for a failed job, and does neither, until the job is retried', async () => {
+    const { queue, id, again } = await queueWithJob({ retryLimit: 0 });
+    await boss.fetch(queue);
+    await boss.fail(queue, id);
+    expect(await again()).toBeNull();
+    expect(await boss.fetch(queue)).toEqual([]);
+    await boss.retry(queue, id);
+    expect(await boss.fetch(queue)).toMatchObject([{ id }]);
+  });
+
+  it('does an event again whose worker died in the middle, after 15 minutes', async () => {
+    const { queue, id, rewind } = await queueWithJob();
+    await boss.fetch(queue);
+    await rewind('started_on', '14 minutes');
+    await boss.maintain();
+    expect(await boss.fetch(queue)).toEqual([]);
+    await rewind('started_on', '2 minutes');
+    await boss.maintain();
+    expect(await boss.fetch(queue)).toMatchObject([{ id }]);
+  });
+
+  it('refuses an event with a NUL in it, which jsonb cannot hold', async () => {
+    const { queue } = await queueWithJob();
+    const id = crypto.randomUUID();
+    await expect(boss.send(queue, { text: '\0' }, { id })).rejects.toThrow(/unsupported Unicode escape sequence/);
+    expect(await boss.getJobById(queue, id)).toBeNull();
+  });
+
+  it('sends in the transaction of an inbox, so that job and record are there or neither is', async () => {
+    const { queue } = await queueWithJob();
+    const inbox = postgresInbox({ pg: client });
+    await inbox.init();
+    const event = anEvent('evt_1');
+    const attempt = async (end: 'ROLLBACK' | 'COMMIT') => {
+      const id = crypto.randomUUID();
+      const tx = await client.connect();
+      await tx.query('BEGIN');
+      const db = { executeSql: (text: string, values: unknown[]) => tx.query(text, values) };
+      const { status } = await inbox.once(tx, { event }, () => boss.send(queue, {}, { id, db }));
+      await tx.query(end);
+      tx.release();
+      return { status, queued: (await boss.getJobById(queue, id)) !== null };
+    };
+    expect(await attempt('ROLLBACK')).toEqual({ status: 'done', queued: false });
+    expect(await attempt('COMMIT')).toEqual({ status: 'done', queued: true });
+    expect(await attempt('COMMIT')).toEqual({ status: 'duplicate', queued: false });
+  });
+
+  it('answers null also where there is no queue; the recipe refuses the delivery then', async () => {
+    expect(await boss.send('no such queue', {}, {})).toBeNull();
+
+    const sources = compileSources();
+    const receiver = await startReceiver('pg-boss', { SOURCES: sources.folder, POSTGRES_URL: url });
+    const deliver = () => receiver.deliver(...aDelivery('evt_1'));
+    await boss.deleteQueue('webhooks');
+    expect(await deliver()).toBe(500);
+    await boss.createQueue('webhooks');
+    expect(await deliver()).toBe(202);
+    await receiver.end();
+    sources.remove();
+  });
+});

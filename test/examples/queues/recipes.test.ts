@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PATIENTLY, type Receiver, startReceiver, startWorker, type Worker } from './app.js';
+import { aDelivery } from './event.js';
+import { installed } from './example.js';
+import { type Gate, startGate } from './gate.js';
+import { createPostgresDatabase, takeRedisDatabase } from './servers.js';
+import { compileSources } from './sources.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 }); // several processes have to start
+
+const redis = installed ? await takeRedisDatabase() : undefined;
+const postgres = installed ? await createPostgresDatabase() : undefined;
+
+interface Recipe {
+  name: string;
+  /** The address of its server, and the variable the programs take it from. */
+  server?: { url: string; variable: string; port: number } | undefined;
+  /** How many jobs of the event the queue has, in whatever state; a queue may drop the ones that are done. */
+  jobs(eventId: string): Promise<number>;
+  /** As after a crash between the job and the receiver's record of it. */
+  forget?(eventId: string): Promise<unknown>;
+  /** As when the lease is over of a claim that nobody could release. */
+  lapse?(eventId: string): Promise<unknown>;
+  /** Makes the queue refuse every job, while all else works. */
+  breakQueue(): Promise<unknown>;
+  mendQueue(): Promise<unknown>;
+  /** Where its jobs are, if that is a table. */
+  table?: string;
+}
+
+const postgresServer = postgres && { url: postgres.url, variable: 'POSTGRES_URL', port: 5432 };
+const sql = async (text: string, ...values: string[]) => (await postgres?.client.query(text, values))?.rows[0];
+
+const recipes: Recipe[] = [
+  {
+    name: 'bullmq',
+    server: redis && { url: redis.url, variable: 'REDIS_URL', port: 6379 },
+    jobs: async (id) => (await redis?.client.exists(`bull:webhooks:${encodeURIComponent(id)}`)) ?? 0,
+    forget: async (id) => redis?.client.del(`service-webhooks:default:${id}`),
+    breakQueue: async () =>
+      redis?.client.multi().rename('bull:webhooks:id', 'away').set('bull:webhooks:id', 'no number').exec(),
+    mendQueue: async () => redis?.client.rename('away', 'bull:webhooks:id'),
+  },
+  {
+    name: 'pg-boss',
+    server: postgresServer,
+    jobs: async (id) => (await sql("SELECT count(*)::int AS jobs FROM pgboss.job WHERE data->>'id' = $1", id)).jobs,
+    forget: (id) => sql('DELETE FROM webhook_deliveries WHERE key = $1', `default:${id}`),
+    lapse: (id) => sql('UPDATE webhook_deliveries SET lease_until = now() WHERE key = $1', `default:${id}`),
+    breakQueue: () => sql('ALTER TABLE pgboss.job RENAME TO away'),
+    mendQueue: () => sql('ALTER TABLE pgboss.away RENAME TO job'),
+    table: 'pgboss.job',
+  },
+  {
+    name: 'graphile-worker',
+    server: postgresServer,
+    jobs: async (id) =>
+      (await sql(`SELECT count(*)::int AS jobs FROM graphile_worker._private_jobs WHERE payload->>'id' = $1`, id)).jobs,
+    breakQueue: () => sql('ALTER FUNCTION graphile_worker.add_job RENAME TO away'),
+    mendQueue: () => sql('ALTER FUNCTION graphile_worker.away RENAME TO add_job'),
+    table: 'graphile_worker._private_jobs',
+  },
+];
+
+let sources: ReturnType<typeof compileSources>;
+beforeAll(() => {
+  sources = compileSources();
+});
+afterAll(async () => {
+  sources.remove();
+  await redis?.drop();
+  await postgres?.drop();
+});
+
+describe.each(recipes)(
+  'the recipe for $name',
+  ({ name, server, jobs, forget, lapse, breakQueue, mendQueue, table }) => {
+    if (server === undefined) return it.skip('needs its server', () => {});
+    const { url, variable, port } = server;
+    let gate: Gate;
+    let receivers: [Receiver, Receiver];
+    let worker: Worker;
+
+    beforeAll(async () => {
+      gate = await startGate(url, port);
+      const env = { SOURCES: sources.folder, [variable]: gate.url };
+      receivers = [await startReceiver(name, env), await startReceiver(name, env)];
+      worker = await startWorker(name, { ...env, [variable]: url });
+    });
+    beforeEach(() => worker.freeze());
+    afterAll(async () => {
+      for (const app of [...receivers, worker]) await app.end();
+      await gate.close();
+    });
+
+    /** Sends one attempt to the first receiver or the second, and gives the status of the answer. */
+    const attempt = (eventId: string, receiver: 0 | 1 = 0) => receivers[receiver].deliver(...aDelivery(eventId));
+
+    /** How often the worker did the event by the time nothing is left to do. */
+    async function runs(eventId: string): Promise<number> {
+      worker.thaw();
+      const last = newId(); // there is one worker, which takes one job after the other
+      await attempt(last);
+      await vi.waitFor(() => expect(worker.runs(last)).toBe(1), PATIENTLY);
+      return worker.runs(eventId);
+    }
+
+    it('acknowledges an event with 202 once its job is queued, and the worker does it', async () => {
+      const id = newId();
+      expect(await attempt(id)).toBe(202);
+      expect(await jobs(id)).toBe(1);
+      expect(await runs(id)).toBe(1);
+    });
+
+    it.each(['a:b', 'a:b:c', '{} %é', '\u0001'])('takes an event whose id has %j in it', async (part) => {
+      const id = newId() + part;
+      expect(await attempt(id)).toBe(202);
+      expect(await runs(id)).toBe(1);
+    });
+
+    it('queues no second job while the first one waits', async () => {
+      const id = newId();
+      await attempt(id);
+      expect(await attempt(id)).toBe(forget ? 200 : 202);
+      await forget?.(id);
+      expect(await attempt(id, 1)).toBe(202);
+      expect(await jobs(id)).toBe(1);
+      expect(await runs(id)).toBe(1);
+    });
+
+    it('does not do again what is done', async () => {
+      const id = newId();
+      await attempt(id);
+      expect(await runs(id)).toBe(1);
+      expect(await attempt(id)).toBe(forget ? 200 : 202);
+      await forget?.(id);
+      expect(await attempt(id, 1)).toBe(202);
+      expect(await runs(id)).toBe(1);
+    });
+
+    it('queues one job for fifty simultaneous attempts at two receivers', async () => {
+      const id = newId();
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => attempt(id, i % 2 === 0 ? 0 : 1)));
+      expect(answers).toContain(202);
+      for (const status of answers) expect([200, 202, 409]).toContain(status);
+      expect(await jobs(id)).toBe(1);
+      expect(await runs(id)).toBe(1);
+    });
+
+    it('acknowledges nothing while its server is away, and takes the retry', async () => {
+      const id = newId();
+      await gate.close();
+      for (const status of [await attempt(id), await attempt(id)]) expect([500, 503]).toContain(status);
+      await gate.open();
+      await vi.waitFor(async () => expect(await attempt(id)).toBe(202), PATIENTLY);
+      expect(await runs(id)).toBe(1);
+    });
+
+    it.each(table === undefined ? [] : [table])(
+      'acknowledges nothing when its connection to %s breaks in the middle, and takes the retry',
+      async () => {
+        const id = newId();
+        await attempt(newId()); // so that its connection is open
+        const lock = await postgres?.client.connect();
+        await lock?.query(`BEGIN; LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+        const answer = attempt(id);
+        await vi.waitFor(async () => expect(await waiting()).toBe(1), PATIENTLY);
+        await gate.close();
+        expect(await answer).toBe(500);
+        await lock?.query('ROLLBACK');
+        lock?.release();
+        await gate.open();
+        await lapse?.(id);
+        expect(await attempt(id)).toBe(202);
+        expect(await runs(id)).toBe(1);
+      },
+    );
+
+    it('acknowledges nothing that the queue refuses, and takes the retry', async () => {
+      const id = newId();
+      await attempt(newId()); // so that there is something to break
+      await breakQueue();
+      expect(await attempt(id).finally(mendQueue)).toBe(500);
+      expect(await jobs(id)).toBe(0);
+      expect(await attempt(id)).toBe(202);
+      expect(await runs(id)).toBe(1);
+    });
+
+    it('queues nothing that is not signed', async () => {
+      const id = newId();
+      expect(await receivers[0].deliver(...aDelivery(id, 'a guess'))).toBe(401);
+      expect(await jobs(id)).toBe(0);
+    });
+  },
+);
+
+/** How many statements wait for a lock. */
+async function waiting(): Promise<number> {
+  const answer = await sql(`SELECT count(*)::int AS waiting FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+  return answer.waiting;
+}
+
+function newId(): string {
+  return `evt_${crypto.randomUUID()}`;
+}

@@ -1,0 +1,112 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { librariesOfThisNode } from '../integration/sqlite-libraries.js';
+import { startPostgres } from '../support/postgres.js';
+import { findRedis, openIoredis } from '../support/redis.js';
+import { openFile, type Place } from './places.js';
+import type { Task } from './receiver-process.js';
+
+/** Something real that stores keep their rows in. */
+export interface Backend<P extends Place = Place> {
+  name: P['kind'];
+  place: P;
+  stop(): Promise<void>;
+}
+
+/** A receiver's store or inbox, and what its handlers have done. */
+export interface Setup {
+  name: string;
+  task: Pick<Task, 'place' | 'effects' | 'inbox'>;
+  /** The effects of an event, in the order in which they happened. */
+  effectsOf(id: string): Promise<{ fence?: number }[]>;
+}
+
+type Of<Kind extends Place['kind']> = Backend<Extract<Place, { kind: Kind }>>;
+
+/** All that are to be had here; what is not says so, and is a failure in CI. */
+export async function findBackends(): Promise<Backend[]> {
+  const found: (Backend | undefined)[] = [await findRedisServer(), await findPostgres(), findSqlite()];
+  return found.filter((backend) => backend !== undefined);
+}
+
+export async function findRedisServer(): Promise<Of<'redis'> | undefined> {
+  const server = await findRedis();
+  if (server === undefined) return undefined;
+  const keyPrefix = `test-${crypto.randomUUID()}:`;
+  return {
+    name: 'redis',
+    place: { kind: 'redis', url: server.url, keyPrefix },
+    async stop() {
+      const admin = openIoredis(server.url);
+      const keys = await admin.keys(`${keyPrefix}*`);
+      if (keys.length > 0) await admin.unlink(keys);
+      admin.disconnect();
+      await server.stop();
+    },
+  };
+}
+
+export async function findPostgres(): Promise<(Of<'postgres'> & { query: Query }) | undefined> {
+  const server = await startPostgres();
+  if (server === undefined) return undefined;
+  const { url, schema, admin, stop } = server;
+  return {
+    name: 'postgres',
+    place: { kind: 'postgres', url, schema },
+    query: (sql, values) => admin.query(sql, values),
+    stop,
+  };
+}
+
+type Query = (sql: string, values?: unknown[]) => Promise<{ rows: { [column: string]: unknown }[] }>;
+
+/** With the first library that is there. */
+export function findSqlite(): Of<'sqlite'> | undefined {
+  const [library] = librariesOfThisNode;
+  if (library === undefined) return undefined;
+  const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-faults-'));
+  const [, driver] = library;
+  return {
+    name: 'sqlite',
+    place: { kind: 'sqlite', driver, file: join(directory, 'test.db') },
+    stop: async () => rmSync(directory, { recursive: true }),
+  };
+}
+
+/** A store, with effects that nothing ties to it. */
+export function storeSetup({ name, place }: Backend): Setup & { remove(): void } {
+  const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-effects-'));
+  const effects = join(directory, 'effects');
+  return {
+    name: `${name}Store`,
+    task: { place, effects },
+    async effectsOf(id) {
+      const lines = existsSync(effects) ? readFileSync(effects, 'utf8').split('\n') : [];
+      return lines.filter((line) => line.includes(`"${id}"`)).map((line) => JSON.parse(line));
+    },
+    remove: () => rmSync(directory, { recursive: true }),
+  };
+}
+
+export async function postgresInboxSetup(backend: Of<'postgres'> & { query: Query }): Promise<Setup> {
+  const effects = `${backend.place.schema}.effects`;
+  await backend.query(`CREATE TABLE ${effects} (id text)`);
+  return {
+    name: 'postgresInbox',
+    task: { place: backend.place, effects, inbox: true },
+    effectsOf: async (id) => (await backend.query(`SELECT FROM ${effects} WHERE id = $1`, [id])).rows,
+  };
+}
+
+export function sqliteInboxSetup({ place }: Of<'sqlite'>): Setup & { remove(): void } {
+  const handle = openFile(place);
+  handle.exec('PRAGMA journal_mode = WAL; CREATE TABLE effects (id TEXT)');
+  const count = handle.prepare('SELECT count(*) AS n FROM effects WHERE id = ?');
+  return {
+    name: 'sqliteInbox',
+    task: { place, effects: 'effects', inbox: true },
+    effectsOf: async (id) => Array(Number((count.get(id) as { n: number }).n)).fill({}),
+    remove: () => handle.close(),
+  };
+}

@@ -1,0 +1,78 @@
+import { type ClaimResult, type DedupeStore, memoryStore } from 'service-webhooks';
+import { expect, it } from 'vitest';
+import { checkHistory, describeViolation } from './history-checker.js';
+import { simulate } from './simulation.js';
+
+type Bug = (store: DedupeStore, now: () => number) => Partial<DedupeStore>;
+
+/** Stores that are wrong in one way, and what a history of them has to show. */
+const BUGS: Record<string, [shows: string, bug: Bug]> = {
+  'gives what is held to whoever asks': [
+    'two owners at once',
+    (store) => ({
+      async claim(request) {
+        const result = await store.claim(request);
+        return result.status === 'in_progress' ? { ...result, status: 'acquired', attempt: 1 } : result;
+      },
+    }),
+  ],
+  'forgets what is completed': [
+    'completed, and acquired again',
+    (store) => ({
+      async complete(claim, options) {
+        const result = await store.complete(claim, options);
+        await store.forget?.(claim.key);
+        return result;
+      },
+    }),
+  ],
+  'never takes a claim from an owner who has gone silent': [
+    'refused, though nobody has it',
+    (store) => ({ claim: (request) => store.claim({ ...request, leaseMs: request.leaseMs * 1_000 }) }),
+  ],
+  'begins its fences anew with every owner': [
+    'a fence that does not grow',
+    (store) => ({
+      async claim(request): Promise<ClaimResult> {
+        return { ...(await store.claim(request)), fence: 1 };
+      },
+    }),
+  ],
+  'completes for whoever asks': [
+    'answers in no order',
+    (store) => ({
+      async complete(claim, options) {
+        const result = await store.complete(claim, options);
+        return result === 'lost' ? 'ok' : result;
+      },
+    }),
+  ],
+  'releases for nobody': ['answers in no order', () => ({ release: async () => 'ok' })],
+  'says ok to an extend of a lease that is over and taken': [
+    'answers in no order',
+    (store) => ({
+      async extend(claim, options) {
+        await store.extend(claim, options);
+        return 'ok';
+      },
+    }),
+  ],
+};
+
+const historyOf = (bug: Bug = () => ({})) =>
+  simulate(
+    (now) => {
+      const store = memoryStore({ now });
+      return { ...store, ...bug(store, now) };
+    },
+    { seed: 1, operations: 2_000 },
+  );
+
+it('finds nothing in the history of a right store', async () => {
+  expect(checkHistory(await historyOf())).toEqual([]);
+});
+
+it.each(Object.entries(BUGS))('finds a store that %s', async (_, [shows, bug]) => {
+  const found = checkHistory(await historyOf(bug)).map(describeViolation);
+  expect(found.filter((violation) => violation.startsWith(shows))).not.toEqual([]);
+});

@@ -1,0 +1,313 @@
+import { context, type MeterProvider, SpanKind, SpanStatusCode, type TracerProvider, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  PeriodicExportingMetricReader,
+  MeterProvider as SdkMeterProvider,
+} from '@opentelemetry/sdk-metrics';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { PermanentError, type ReceiverOptions } from 'service-webhooks';
+import { createReceiver } from 'service-webhooks/otel';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { aRequest, aStore, bodyOf, now, refusal, SECRET } from '../support/deliveries.js';
+
+const spans = new InMemorySpanExporter();
+const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+});
+
+afterAll(() => {
+  context.disable();
+});
+
+afterEach(() => {
+  spans.reset();
+  vi.useRealTimers();
+});
+
+function meters() {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1_000_000 });
+  const meterProvider = new SdkMeterProvider({ readers: [reader] });
+  return {
+    meterProvider,
+    /** Every point of every instrument. */
+    async points() {
+      await meterProvider.forceFlush();
+      const [last] = exporter.getMetrics().slice(-1);
+      await meterProvider.shutdown();
+      return (last?.scopeMetrics ?? []).flatMap(({ metrics }) =>
+        metrics.flatMap(({ descriptor, dataPoints }) =>
+          dataPoints.map(({ attributes, value }) => ({ ...descriptor, attributes, value })),
+        ),
+      );
+    },
+  };
+}
+
+const traced = (options: Partial<ReceiverOptions> = {}) =>
+  createReceiver({ secret: SECRET, now, on: { '*': () => {} }, ...options }, { tracerProvider });
+
+const onlySpan = (): ReadableSpan => {
+  const [span, ...more] = spans.getFinishedSpans();
+  expect(more).toEqual([]);
+  return span ?? expect.fail('no span');
+};
+
+const failing = () => {
+  throw new Error('no');
+};
+
+describe('the span of a delivery', () => {
+  it('says what was decided about which event', async () => {
+    await traced()(aRequest());
+    const span = onlySpan();
+    expect(span.name).toBe('webhook stt.completed');
+    expect(span.kind).toBe(SpanKind.CONSUMER);
+    expect(span.status.code).toBe(SpanStatusCode.UNSET);
+    expect(span.attributes).toEqual({
+      'http.response.status_code': 200,
+      'webhook.outcome': 'handled',
+      'webhook.event.id': 'evt_1',
+      'webhook.event.type': 'stt.completed',
+      'webhook.event.version': '2026-07-11',
+      'webhook.signature.scheme': 'v2',
+      'webhook.secret.index': 0,
+      'webhook.attempt': 1,
+    });
+  });
+
+  it.each<[string, number, string, Partial<ReceiverOptions>]>([
+    ['handled', 202, 'UNSET', { on: { '*': () => ({ status: 202 }) } }],
+    ['ignored', 200, 'UNSET', { on: {} }],
+    ['rejected permanent_failure', 200, 'UNSET', { on: { '*': () => Promise.reject(new PermanentError()) } }],
+    ['rejected signature_mismatch', 401, 'UNSET', { secret: 'another' }],
+    ['failed handler_failed', 500, 'ERROR', { on: { '*': failing } }],
+    ['failed store_unavailable', 503, 'ERROR', { dedupe: { store: aStore({ claim: failing }) } }],
+  ])('tells %s, answered with %i, status %s', async (told, status, spanStatus, options) => {
+    await traced(options)(aRequest());
+    const { attributes, status: ended } = onlySpan();
+    const [kind, code] = told.split(' ');
+    expect(attributes).toMatchObject({ 'webhook.outcome': kind, 'http.response.status_code': status });
+    expect(attributes['error.type']).toBe(code);
+    expect(ended).toEqual({
+      code: SpanStatusCode[spanStatus as 'UNSET'],
+      ...(spanStatus === 'ERROR' && { message: code }),
+    });
+  });
+
+  it('tells of an answer that came before its handler was done', async () => {
+    vi.useFakeTimers();
+    const answer = traced({ on: { '*': () => new Promise(() => {}) }, deadlineMs: 1_000 })(aRequest());
+    await vi.advanceTimersByTimeAsync(1_000);
+    await answer;
+    expect(onlySpan()).toMatchObject({
+      attributes: { 'webhook.outcome': 'past_deadline', 'error.type': 'handler_timeout' },
+      status: { code: SpanStatusCode.ERROR },
+    });
+  });
+
+  it('holds the spans of its handler, and stands in the span of the server', async () => {
+    const tracer = tracerProvider.getTracer('app');
+    const receiver = traced({ on: { '*': async () => tracer.startSpan('inside').end() } });
+    await tracer.startActiveSpan('server', async (server) => {
+      await receiver(aRequest());
+      server.end();
+    });
+    const [inside, webhook, server] = spans.getFinishedSpans();
+    expect([inside?.name, webhook?.name, server?.name]).toEqual(['inside', 'webhook stt.completed', 'server']);
+    expect(inside?.parentSpanContext?.spanId).toBe(webhook?.spanContext().spanId);
+    expect(webhook?.parentSpanContext?.spanId).toBe(server?.spanContext().spanId);
+  });
+
+  it('is told its own outcome among many at once', async () => {
+    const receiver = traced({
+      on: { '*': ({ id }) => (Number(id.slice(4)) % 3 === 0 ? failing() : Promise.resolve()) },
+    });
+    await Promise.all(Array.from({ length: 90 }, (_, i) => receiver(aRequest({ body: bodyOf({ id: `evt_${i}` }) }))));
+    const told = spans
+      .getFinishedSpans()
+      .map(({ attributes }) => [attributes['webhook.event.id'], attributes['webhook.outcome']]);
+    expect(Object.fromEntries(told)).toEqual(
+      Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`evt_${i}`, i % 3 === 0 ? 'failed' : 'handled'])),
+    );
+  });
+
+  it('has the notices as events', async () => {
+    await traced()(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
+    expect(onlySpan().events).toMatchObject([{ name: 'unknown_version' }]);
+  });
+
+  it('behind a middleware ends when the response has', async () => {
+    const begun = await traced().begin(aRequest());
+    if ('response' in begun) throw new Error('refused');
+    expect(spans.getFinishedSpans()).toEqual([]);
+    await Promise.all([begun.settle('ok'), begun.settle('unknown')]);
+    expect(onlySpan().attributes).toMatchObject({ 'webhook.outcome': 'handled', 'http.response.status_code': 200 });
+  });
+
+  it('behind a middleware is there for what is refused too', async () => {
+    const begun = await traced({ secret: 'another' }).begin(aRequest());
+    expect(begun).toMatchObject({ response: { status: 401 } });
+    expect(onlySpan().attributes).toMatchObject({ 'error.type': 'signature_mismatch' });
+  });
+});
+
+describe('the metrics', () => {
+  it('are the time of each answer and a count of the notices', async () => {
+    const { meterProvider, points } = meters();
+    const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
+    await receiver(aRequest());
+    await receiver(aRequest());
+    await receiver(aRequest({ body: bodyOf({ id: 'evt_2', type: 'a.future.type', version: '2027-01-01' }) }));
+    await receiver(aRequest({ secret: 'another' }));
+    const all = await points();
+    const verified = { 'webhook.signature.scheme': 'v2' };
+    expect(all).toMatchObject([
+      ...[
+        { 'webhook.outcome': 'handled', 'webhook.event.type': 'stt.completed', ...verified },
+        { 'webhook.outcome': 'duplicate', 'webhook.event.type': 'stt.completed', ...verified },
+        { 'webhook.outcome': 'handled', 'webhook.event.type': '_OTHER', ...verified },
+        { 'webhook.outcome': 'rejected', 'error.type': 'signature_mismatch' },
+      ].map((attributes) => ({ name: 'webhook.receiver.duration', unit: 's', attributes, value: { count: 1 } })),
+      {
+        name: 'webhook.receiver.notices',
+        attributes: { 'webhook.outcome': 'unknown_version', 'webhook.event.type': '_OTHER' },
+        value: 1,
+      },
+    ]);
+    expect(JSON.stringify(all)).not.toContain('evt_');
+  });
+
+  it('tell which operation of the store failed', async () => {
+    const { meterProvider, points } = meters();
+    const dedupe = { store: aStore({ claim: failing }) };
+    await createReceiver({ secret: SECRET, now, on: { '*': () => {} }, dedupe }, { meterProvider })(aRequest());
+    expect(await points()).toContainEqual(
+      expect.objectContaining({
+        name: 'webhook.receiver.notices',
+        attributes: expect.objectContaining({ 'webhook.outcome': 'store_error', 'webhook.store.operation': 'claim' }),
+      }),
+    );
+  });
+});
+
+it('nothing of the payload, of a header, of the secret or of what was thrown is told', async () => {
+  const { meterProvider, points } = meters();
+  const throwing = () => {
+    throw new Error('CANARY');
+  };
+  const secret = 'whsec_CANARY';
+  const parts = {
+    secret,
+    headers: { 'idempotency-key': 'CANARY', 'x-service-webhook-id': 'CANARY', 'x-other': 'CANARY' },
+    event: { jobId: 'CANARY', data: { CANARY: 'CANARY' }, more: 'CANARY', version: '2027-01-01' },
+  };
+  const telemetry = { tracerProvider, meterProvider };
+  for (const options of [{ on: { '*': throwing } }, { dedupe: { store: aStore({ claim: throwing }) } }, {}]) {
+    const receiver = createReceiver({ now, on: { '*': () => {} }, ...options, secret }, telemetry);
+    await receiver(aRequest(parts));
+    await receiver(aRequest({ ...parts, body: '{"CANARY":' }));
+    await receiver(aRequest({ ...parts, headers: { 'x-service-signature-v2': 'CANARY' } }));
+  }
+  const told = spans
+    .getFinishedSpans()
+    .map(({ name, attributes, events, status }) => ({ name, attributes, events, status }));
+  expect(told).toHaveLength(9);
+  expect(JSON.stringify([told, await points()])).not.toContain('CANARY');
+});
+
+describe('a telemetry that fails', () => {
+  const broken = <T>(): T => new Proxy({}, { get: () => failing }) as T;
+  const brokenLater = (method: string): TracerProvider => ({
+    getTracer: () =>
+      ({
+        startSpan: () => {
+          const span = tracerProvider.getTracer('').startSpan('');
+          return Object.assign(span, { [method]: failing });
+        },
+      }) as unknown as ReturnType<TracerProvider['getTracer']>,
+  });
+  const noInstruments: MeterProvider = { getMeter: () => broken() };
+  const brokenInstruments = {
+    getMeter: () => ({ createHistogram: () => broken(), createCounter: () => broken() }),
+  } as unknown as MeterProvider;
+
+  it.each<[string, { tracerProvider?: TracerProvider; meterProvider?: MeterProvider }]>([
+    ['that gives no tracer', { tracerProvider: broken() }],
+    ['that starts no span', { tracerProvider: { getTracer: () => broken() } }],
+    ...['setAttributes', 'setStatus', 'updateName', 'addEvent', 'end', 'spanContext'].map(
+      (method) => [`whose span cannot ${method}`, { tracerProvider: brokenLater(method) }] as [string, object],
+    ),
+    ['that gives no meter', { meterProvider: broken() }],
+    ['that makes no instruments', { meterProvider: noInstruments }],
+    ['whose instruments fail', { meterProvider: brokenInstruments }],
+  ])('%s touches no delivery', async (_, telemetry) => {
+    const handled: string[] = [];
+    const seen: string[] = [];
+    const receiver = createReceiver(
+      { secret: SECRET, now, on: { '*': ({ id }) => void handled.push(id) }, observe: ({ kind }) => seen.push(kind) },
+      telemetry,
+    );
+    const request = () => aRequest({ body: bodyOf({ version: '2027-01-01' }) });
+    const answers = [await receiver(request()), await receiver(request()), await receiver(aRequest({ secret: 'no' }))];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 401]);
+    expect(handled).toEqual(['evt_1']);
+    expect(seen).toEqual(['unknown_version', 'handled', 'unknown_version', 'duplicate', 'rejected']);
+  });
+
+  it.each(['before', 'behind'])('as a context that fails %s the work runs the handler once', async (when) => {
+    context.disable();
+    const manager = new AsyncLocalStorageContextManager().enable();
+    const { with: right } = manager;
+    manager.with = (...args) => {
+      if (when === 'behind') right.apply(manager, args as never);
+      throw new Error('no');
+    };
+    context.setGlobalContextManager(manager);
+    const handled: string[] = [];
+    const { status } = await traced({ on: { '*': ({ id }) => void handled.push(id) } })(aRequest());
+    context.disable();
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+    expect([status, handled]).toEqual([200, ['evt_1']]);
+  });
+});
+
+it('without a context manager a span still tells the status', async () => {
+  context.disable();
+  await traced()(aRequest());
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  expect(onlySpan()).toMatchObject({ name: 'webhook', attributes: { 'http.response.status_code': 200 } });
+});
+
+it('without anything registered it is the receiver it would be', async () => {
+  expect(trace.getActiveSpan()).toBeUndefined();
+  const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } });
+  expect((await receiver(aRequest())).status).toBe(200);
+});
+
+it("an observer of the user still gets every outcome, and its own failure is nobody else's", async () => {
+  const seen: string[] = [];
+  const receiver = traced({
+    observe({ kind }) {
+      seen.push(kind);
+      throw new Error('mine');
+    },
+  });
+  expect((await receiver(aRequest())).status).toBe(200);
+  expect(seen).toEqual(['handled']);
+  expect(onlySpan().attributes['webhook.outcome']).toBe('handled');
+});
+
+it('options that are wrong are refused as without telemetry', () => {
+  expect(refusal(() => createReceiver({ secret: '' })).code).toBe('invalid_secret');
+  expect(refusal(() => createReceiver({ secret: SECRET, observe: 'log' as never })).code).toBe('invalid_option');
+});

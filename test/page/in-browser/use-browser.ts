@@ -1,0 +1,56 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import type { PageSource } from '../../../src/page/page-source.js';
+import type { Assets } from '../../../src/page/server/assets.js';
+import { chromium as executablePath } from '../../integration/installed.js';
+import { buildPage } from '../build-page.js';
+import { served } from '../served.js';
+
+/** Opens pages in headless Chromium, which runs from the first test of the file to the last. */
+export function useBrowser() {
+  let browser: Browser;
+  let assets: Assets;
+  beforeAll(async () => {
+    if (executablePath === undefined) return;
+    // Its sandbox is not for root, and nothing here is from elsewhere.
+    const launched = chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    [browser, assets] = await Promise.all([launched, buildPage()]);
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  /** A window of its own. Whatever the browser complains about, and whatever it asks of elsewhere, fails the test. */
+  async function newWindow(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      // Of an action that is refused, and of a connection that was cut, it is the page that has to say so.
+      const isExpected = /\/page\/(actions\/|stream$)/.test(message.location().url);
+      if (['error', 'warning'].includes(message.type()) && !isExpected) complaints.push(message.text());
+    });
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('request', (request) => {
+      const { hostname } = new URL(request.url());
+      if (hostname !== '127.0.0.1') complaints.push(request.url());
+    });
+    onTestFinished(async () => {
+      await context.close();
+      expect(complaints).toEqual([]);
+    });
+    return page;
+  }
+
+  return {
+    newWindow,
+    /** The page of a source, open and connected. */
+    async open(source: PageSource, options?: BrowserContextOptions) {
+      const server = await served(source, assets);
+      const page = await newWindow(options);
+      await page.goto(server.url);
+      await page.locator('.connection.open').waitFor();
+      return { page, ...server, assets };
+    },
+    assets: () => assets,
+  };
+}

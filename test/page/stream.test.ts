@@ -1,0 +1,123 @@
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { openStream } from '../../src/page/server/stream.js';
+import { aRow, memorySource } from './memory-source.js';
+import { served } from './served.js';
+
+interface Heard {
+  event: string;
+  data: { deliveries: { id: string; state: string }[]; removed?: string[]; run?: string };
+}
+
+/** Listens as a browser does, from now on until the test ends. */
+async function listen(url: string) {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const { body } = await fetch(`${url}page/stream`, { signal: stop.signal });
+  if (body === null) throw new Error('no stream');
+  const events = read(body.pipeThrough(new TextDecoderStream()));
+  const next = async (): Promise<Heard> => {
+    const { value, done } = await events.next();
+    if (done) throw new Error('it has ended');
+    return value;
+  };
+  return { next, stop: () => stop.abort() };
+}
+
+async function* read(chunks: AsyncIterable<string>): AsyncGenerator<Heard> {
+  let text = '';
+  for await (const chunk of chunks) {
+    text += chunk;
+    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+      const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
+      text = text.slice(end + 2);
+      if (event !== undefined && data !== undefined) yield { event, data: JSON.parse(data) };
+    }
+  }
+}
+
+it('begins with everything there is, and goes on with what changes', async () => {
+  const source = memorySource();
+  source.put(aRow(1), aRow(2));
+  const { next } = await listen((await served(source)).url);
+  expect((await next()).data.deliveries.map(({ id }) => id)).toEqual(['dlv_1', 'dlv_2']);
+  source.put(aRow(3));
+  expect(await next()).toMatchObject({ event: 'change', data: { deliveries: [{ id: 'dlv_3' }], removed: [] } });
+  source.remove('dlv_1');
+  expect(await next()).toMatchObject({ event: 'change', data: { deliveries: [], removed: ['dlv_1'] } });
+});
+
+it('gathers what comes at once, and of one delivery only how it is at last', async () => {
+  const source = memorySource();
+  const { next } = await listen((await served(source)).url);
+  await next();
+  source.put(aRow(1, { state: 'sending' }), aRow(2), aRow(3));
+  source.put(aRow(1, { state: 'delivered' }));
+  source.remove('dlv_2');
+  const { data } = await next();
+  expect(data.deliveries.map(({ id, state }) => [id, state])).toEqual([
+    ['dlv_3', 'delivered'],
+    ['dlv_1', 'delivered'],
+  ]);
+  expect(data.removed).toEqual(['dlv_2']);
+});
+
+it('begins with everything again after it was cut, so that nothing is missed and nothing comes twice', async () => {
+  const source = memorySource();
+  const { url } = await served(source);
+  const first = await listen(url);
+  const { data } = await first.next();
+  first.stop();
+  source.put(aRow(1));
+  const second = await listen(url);
+  const again = await second.next();
+  expect(again).toMatchObject({ event: 'snapshot', data: { run: data.run, deliveries: [{ id: 'dlv_1' }] } });
+});
+
+it('sends 10,000 deliveries once, and then one row for one change', async () => {
+  const source = memorySource();
+  source.put(...Array.from({ length: 10_000 }, (_, n) => aRow(n)));
+  const { next } = await listen((await served(source)).url);
+  expect((await next()).data.deliveries).toHaveLength(10_000);
+  source.put(aRow(5_000, { state: 'dead' }));
+  expect((await next()).data.deliveries).toHaveLength(1);
+});
+
+it('is refused to more windows than anyone has', async () => {
+  const { url } = await served(memorySource());
+  const listeners = await Promise.all(Array.from({ length: 64 }, () => listen(url)));
+  expect((await fetch(`${url}page/stream`)).status).toBe(503);
+  listeners[0]?.stop();
+  await expect.poll(async () => (await listen(url).catch(() => undefined)) !== undefined).toBe(true);
+});
+
+it('holds no more than one row for each delivery back for a browser that does not read', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const source = memorySource();
+  const written: string[] = [];
+  let reads = false;
+  let read = () => {};
+  const browser = new Writable({
+    highWaterMark: 1,
+    write(chunk, _, done) {
+      written.push(String(chunk));
+      read = done;
+      if (reads) done();
+    },
+  });
+  openStream(Object.assign(browser, { writeHead() {} }) as unknown as ServerResponse, source, 'run');
+  const before = browser.writableLength;
+  for (let n = 0; n < 100; n++) {
+    source.put(aRow(1, { attempts: n }), aRow(2, { attempts: n }));
+    await vi.advanceTimersByTimeAsync(100);
+  }
+  expect(browser.writableLength).toBe(before);
+  reads = true;
+  read();
+  await vi.advanceTimersByTimeAsync(100);
+  const changes = written.filter((text) => text.startsWith('event: change'));
+  expect(changes.map((text) => text.match(/"attempts":99/g))).toEqual([['"attempts":99', '"attempts":99']]);
+  browser.destroy();
+});

@@ -1,0 +1,166 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { type HeaderSource, sign, type VerifyInput } from 'service-webhooks';
+import { bodyOf, NOW, SECRET } from '../support/deliveries.js';
+
+export const bytes = () => fc.uint8Array({ maxLength: 300 });
+const secretText = () =>
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 80 }).filter((text) => text.trim() === text && text !== '');
+export const secrets = () => fc.oneof(secretText(), fc.uint8Array({ minLength: 1, maxLength: 150 }));
+export const skews = () => fc.integer({ min: -300, max: 300 });
+const ids = () => fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).map((text) => `evt_${text}`);
+
+export const events = () =>
+  fc.record({
+    id: ids(),
+    type: fc.string({ minLength: 1 }),
+    version: fc.constantFrom('2026-07-11', '2028-02-29'),
+    jobId: fc.option(fc.string()),
+    data: fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
+    timestamp: fc
+      .date({ min: new Date(0), max: new Date('2200-01-01'), noInvalidDate: true })
+      .map((date) => date.toISOString()),
+  });
+
+/** Header values: from what the grammar knows, from noise, and from both. */
+const elements = () =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant(`t=${T}`) },
+    fc.integer().map((n) => `t=${n}`),
+    fc.double().map((n) => `t=${n}`),
+    hexDigits({ minLength: 64, maxLength: 64 }),
+    fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), maxLength: 70 }).map((hex) => `v1=${hex}`),
+    fc.constantFrom(
+      '',
+      '=',
+      'v1',
+      'v1=',
+      't',
+      't=',
+      ' ',
+      'v2=x',
+      '\0',
+      'sha256=',
+      `v1=${GOOD}`,
+      `v1=${GOOD.toUpperCase()}`,
+    ),
+    fc.string({ unit: 'binary' }),
+  );
+export const headerValues = () =>
+  fc.oneof(
+    fc.array(elements(), { maxLength: 40 }).map((list) => list.join(',')),
+    fc
+      .tuple(fc.array(elements(), { maxLength: 6 }), fc.constantFrom(',', ', ', ';', '\n'))
+      .map(([list, by]) => list.join(by)),
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.string({ unit: 'binary', maxLength: 10 }).map((text) => text.repeat(6_554)),
+    fc.array(fc.string({ unit: 'binary' })),
+    fc.constantFrom(undefined, null, 7, true, {}, Symbol('x')),
+  );
+
+export const T = String(NOW / 1000);
+export const BODY = bodyOf();
+export const macOf = (secret: string | Uint8Array, ...content: (string | Uint8Array)[]) => {
+  const hmac = createHmac('sha256', secret);
+  for (const part of content) hmac.update(part);
+  return hmac.digest('hex');
+};
+const GOOD = macOf(SECRET, `${T}.`, BODY);
+
+/**
+ * V2 headers made of what a right one holds, at the edges of the tolerance, now and then with a few characters changed:
+ * about half of them hold, and most others are one step away from it.
+ */
+export const nearlyGoodHeaders = () =>
+  fc
+    .record({
+      t: fc.constantFrom(-301, -300, -1, 0, 300, 301).map((skew) => String(NOW / 1000 + skew)),
+      before: fc.array(others(), { maxLength: 6 }),
+      after: fc.oneof(
+        rarely(fc.array(fc.constant('v2=x'), { minLength: 20, maxLength: 32 })),
+        often(fc.array(others(), { maxLength: 5 })),
+      ),
+      by: fc.oneof(rarely(fc.constantFrom(', ', ';', ',,')), often(fc.constant(','))),
+      edits: fc.oneof(rarely(fc.array(edits(), { minLength: 1, maxLength: 2 })), often(fc.constant<Edit[]>([]))),
+    })
+    .map(({ t, before, after, by, edits }) =>
+      edits.reduce<string>(
+        (text, [at, removed, added]) => {
+          const place = at % (text.length + 1);
+          return text.slice(0, place) + added + text.slice(place + removed);
+        },
+        [...before, `t=${t}`, `v1=${macOf(SECRET, `${t}.`, BODY)}`, ...after].join(by),
+      ),
+    );
+
+const rarely = <T>(arbitrary: fc.Arbitrary<T>) => ({ weight: 1, arbitrary });
+const often = <T>(arbitrary: fc.Arbitrary<T>) => ({ weight: 9, arbitrary });
+const hexDigits = (length: fc.StringConstraints) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), ...length }).map((hex) => `v1=${hex}`);
+const others = () =>
+  fc.oneof(
+    rarely(elements()),
+    often(hexDigits({ minLength: 63, maxLength: 65 })),
+    often(fc.constantFrom('v2=x', 'v0=', '=', 'T=1', 'v11=x', 'x=t=1')),
+  );
+type Edit = [at: number, removed: number, added: string];
+const edits = (): fc.Arbitrary<Edit> =>
+  fc.tuple(fc.nat(), fc.nat({ max: 2 }), fc.constantFrom('', ...',=tv10 9afAF\t\0é'));
+
+/** Headers as they may come over the network: right, wrong and odd. */
+export const headers = (): fc.Arbitrary<HeaderSource> =>
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc
+        .constantFrom('v2', 'legacy', 'both')
+        .map((scheme) => sign({ body: BODY, secret: SECRET, at: NOW, scheme: scheme as 'both' })),
+    },
+    headerValues().map((value) => ({ 'x-service-signature-v2': value })),
+    headerValues().map((value) => ({
+      ...sign({ body: BODY, secret: SECRET, at: NOW, scheme: 'legacy' }),
+      'x-service-signature-v2': value,
+    })),
+    headerValues().map((value) => ({ 'x-service-signature': value })),
+    fc.dictionary(fc.string(), fc.string()),
+    fc.array(
+      fc.tuple(
+        fc.constantFrom('x-service-signature-v2', 'X-Service-Signature-V2', 'x'),
+        fc.constant(`t=${T},v1=${GOOD}`),
+      ),
+      { maxLength: 3 },
+    ),
+  ) as fc.Arbitrary<HeaderSource>;
+
+/** Everything a caller may pass, right and wrong, with a good chance of being right. */
+export const inputs = (): fc.Arbitrary<VerifyInput> =>
+  fc
+    .record({
+      headers: fc.oneof({ weight: 9, arbitrary: headers() }, fc.constantFrom(undefined, null, 'x', [])),
+      body: fc.oneof(
+        { weight: 3, arbitrary: fc.constantFrom(BODY, new TextEncoder().encode(BODY)) },
+        bytes(),
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom(undefined, null, {}, 7),
+      ),
+      secret: fc.oneof(
+        {
+          weight: 3,
+          arbitrary: fc.constantFrom(SECRET, [SECRET], ['other', SECRET], new TextEncoder().encode(SECRET)),
+        },
+        secrets(),
+        fc.constantFrom(undefined, null, '', ' ', [], [''], 7),
+      ),
+      legacy: fc.constantFrom(undefined, 'reject', 'accept', true),
+      toleranceSeconds: fc.oneof(
+        { weight: 4, arbitrary: fc.constant(undefined) },
+        fc.double(),
+        fc.integer({ min: 1, max: 1000 }),
+      ),
+      now: fc.oneof(
+        { weight: 3, arbitrary: fc.constant(NOW) },
+        fc.double(),
+        fc.integer({ min: NOW - 400_000, max: NOW + 400_000 }),
+      ),
+    })
+    .map(({ now: time, ...rest }) => ({ ...rest, now: () => time }) as unknown as VerifyInput);

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { type ClaimRequest, type DedupeStore, type Mutation, memoryStore } from 'service-webhooks';
+import { describe, expect, it } from 'vitest';
+import { holds, options } from './holds.js';
+
+describe('the memory store', () => {
+  type Step =
+    | { do: 'claim' | 'complete' | 'release' | 'extend'; token: string; key: string }
+    | { do: 'wait'; ms: number }
+    | { do: 'forget'; key: string };
+
+  const LEASE = 1_000;
+  const RETAIN = 5_000;
+
+  const steps = (): fc.Arbitrary<Step[]> =>
+    fc.array(
+      fc.oneof(
+        {
+          weight: 6,
+          arbitrary: fc.record({
+            do: fc.constantFrom(
+              'claim' as const,
+              'claim' as const,
+              'complete' as const,
+              'release' as const,
+              'extend' as const,
+            ),
+            token: fc.constantFrom('A', 'B', 'C'),
+            key: fc.constantFrom('k:1', 'k:2'),
+          }),
+        },
+        {
+          weight: 2,
+          arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 999, 1_000, 4_999, 5_000) }),
+        },
+        { weight: 1, arbitrary: fc.record({ do: fc.constant('forget' as const), key: fc.constantFrom('k:1', 'k:2') }) },
+      ),
+      { maxLength: 40 },
+    );
+
+  /** The rules of the contract, as plainly as they can be written. */
+  function aModel(clock: () => number) {
+    type Row = {
+      state: 'in_progress' | 'completed' | 'released';
+      owner: string;
+      fence: number;
+      attempt: number;
+      lease: number;
+      expires: number;
+    };
+    const rows = new Map<string, Row>();
+    const live = (key: string) => {
+      const row = rows.get(key);
+      return row !== undefined && row.expires > clock() ? row : undefined;
+    };
+    const owned = (key: string, token: string) => {
+      const row = live(key);
+      return row?.state === 'in_progress' && row.owner === token ? row : undefined;
+    };
+    return {
+      claim(key: string, token: string): unknown {
+        const row = live(key);
+        if (row?.state === 'completed') return { status: 'completed', fence: row.fence };
+        if (row?.state === 'in_progress' && row.owner !== token && row.lease > clock()) {
+          return { status: 'in_progress', fence: row.fence, retryAfterMs: row.lease - clock() };
+        }
+        const same = row?.state === 'in_progress' && row.owner === token;
+        const fence = (row?.fence ?? 0) + (same ? 0 : 1);
+        const attempt = (row?.attempt ?? 0) + (same ? 0 : 1);
+        rows.set(key, {
+          state: 'in_progress',
+          owner: token,
+          fence,
+          attempt,
+          lease: clock() + LEASE,
+          expires: clock() + RETAIN,
+        });
+        return { status: 'acquired', fence, attempt };
+      },
+      complete(key: string, token: string): Mutation {
+        const row = live(key);
+        if (row !== undefined && (row.owner !== token || row.state === 'released')) return 'lost';
+        const { fence, attempt } = row ?? { fence: 1, attempt: 1 };
+        rows.set(key, { state: 'completed', owner: token, fence, attempt, lease: 0, expires: clock() + RETAIN });
+        return 'ok';
+      },
+      release(key: string, token: string): Mutation {
+        const row = live(key);
+        if (row === undefined || row.state === 'released') return 'ok';
+        const mine = owned(key, token);
+        if (mine === undefined) return 'lost';
+        rows.set(key, { ...mine, state: 'released', owner: '' });
+        return 'ok';
+      },
+      extend(key: string, token: string): Mutation {
+        const mine = owned(key, token);
+        if (mine === undefined) return 'lost';
+        mine.lease = clock() + LEASE;
+        mine.expires = Math.max(mine.expires, mine.lease);
+        return 'ok';
+      },
+      forget: (key: string) => void rows.delete(key),
+    };
+  }
+
+  async function applyTo(store: DedupeStore, step: Exclude<Step, { do: 'wait' }>): Promise<unknown> {
+    if (step.do === 'forget') return store.forget?.(step.key);
+    const { key, token } = step;
+    const request: ClaimRequest = { key, token, fingerprint: 'f', leaseMs: LEASE, retainMs: RETAIN };
+    const ref = { ...request, fence: 1 };
+    if (step.do === 'complete') return store.complete(ref, { retainMs: RETAIN });
+    if (step.do === 'release') return store.release(ref);
+    if (step.do === 'extend') return store.extend(ref, { leaseMs: LEASE });
+    const { seen: _, ...result } = await store.claim(request);
+    return result;
+  }
+
+  it('does what the contract says in every order of calls', options, () =>
+    holds([steps()], async (list) => {
+      let time = 0;
+      const store = memoryStore({ now: () => time });
+      const model = aModel(() => time);
+      for (const step of list) {
+        if (step.do === 'wait') time += step.ms;
+        else if (step.do === 'forget') expect(await applyTo(store, step)).toBe(model.forget(step.key));
+        else expect(await applyTo(store, step)).toEqual(model[step.do](step.key, step.token));
+      }
+    }),
+  );
+
+  it('never has two owners, and never gives a completed key away', options, () =>
+    holds([steps()], async (list) => {
+      let time = 1;
+      const store = memoryStore({ now: () => time });
+      const owners = new Map<string, { token: string; until: number; expires: number }>();
+      const done = new Map<string, number>();
+      for (const step of list) {
+        if (step.do === 'wait') {
+          time += step.ms;
+          continue;
+        }
+        const result = await applyTo(store, step);
+        if (step.do === 'forget') {
+          owners.delete(step.key);
+          done.delete(step.key);
+        } else if (step.do === 'claim' && (result as { status: string }).status === 'acquired') {
+          const owner = owners.get(step.key);
+          const over = owner === undefined || owner.until <= time || owner.expires <= time;
+          expect(over || owner.token === step.token).toBe(true);
+          expect(done.get(step.key) ?? 0).toBeLessThanOrEqual(time);
+          owners.set(step.key, { token: step.token, until: time + LEASE, expires: time + RETAIN });
+        } else if (result === 'ok') {
+          const owner = owners.get(step.key);
+          if (step.do === 'extend' && owner) {
+            owner.until = time + LEASE;
+            owner.expires = Math.max(owner.expires, owner.until);
+          }
+          if (step.do === 'release' && owner?.token === step.token) owners.delete(step.key);
+          if (step.do === 'complete') {
+            owners.delete(step.key);
+            done.set(step.key, time + RETAIN);
+          }
+        }
+      }
+    }),
+  );
+});

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import {
+  createReceiver,
+  type DedupeStore,
+  memoryStore,
+  type Outcome,
+  PermanentError,
+  type ReceiverOptions,
+  sign,
+  verify,
+  WebhookError,
+  type WebhookRequest,
+  type WebhookResponse,
+} from 'service-webhooks';
+import { describe, expect, it } from 'vitest';
+import { bodyOf, isAnswer, NOW, now, SECRET, verdict } from '../support/deliveries.js';
+import { BODY, bytes, headers } from './arbitraries.js';
+import { holds, options } from './holds.js';
+
+const often = <T>(arbitrary: fc.Arbitrary<T>) => ({ weight: 6, arbitrary });
+
+/** Whatever may be thrown or returned, wrong as it is. */
+const anything = () =>
+  fc.oneof(
+    fc.constantFrom<unknown>(undefined, null, 0, '', 'text', { code: 'x' }, [], Object.freeze(new Error('frozen'))),
+    fc.integer({ min: 0, max: 1000 }).map((status) => ({ status })),
+  );
+
+/** Code that returns, throws, resolves or rejects. */
+const code = (value: fc.Arbitrary<unknown>) =>
+  fc.tuple(fc.constantFrom('return', 'throw', 'resolve', 'reject'), value).map(([how, result]) => () => {
+    if (how === 'throw') throw result;
+    if (how === 'return') return result;
+    return how === 'resolve' ? Promise.resolve(result) : Promise.reject(result);
+  });
+
+/** Unlike a framework's, a user's code knows the errors of this library. */
+const userCode = () =>
+  code(fc.oneof(anything(), fc.constantFrom(new PermanentError(), new WebhookError('delivery_in_progress', 409, ''))));
+
+/** Streams of the body, which may fail, and of what is no bytes. */
+const streams = () =>
+  fc
+    .tuple(
+      fc.oneof(often(fc.nat().map(inTwo)), fc.array(fc.oneof(bytes(), anything()))),
+      fc.oneof(often(fc.constant(() => {})), code(anything())),
+    )
+    .map(([chunks, end]) =>
+      (async function* () {
+        yield* chunks;
+        await end();
+      })(),
+    );
+
+const inTwo = (place: number): unknown[] => {
+  const all = new TextEncoder().encode(BODY);
+  return [all.subarray(0, place % all.length), all.subarray(place % all.length)];
+};
+
+const requests = () =>
+  fc
+    .record({
+      method: fc.oneof(often(fc.constant('POST')), fc.constantFrom('GET', 'post', '', undefined, 7)),
+      headers: fc.oneof(
+        often(fc.constant(sign({ body: BODY, secret: SECRET, at: NOW }))),
+        headers(),
+        fc.constantFrom(undefined, null, 'x', 7, [7], [[]], new Headers()),
+      ),
+      extra: fc.oneof(
+        often(fc.constant({})),
+        fc.dictionary(fc.constantFrom('content-length', 'content-encoding', 'idempotency-key'), fc.string()),
+      ),
+      body: fc.oneof(often(fc.constant(BODY)), often(streams()), bytes(), anything()),
+      signal: fc.constantFrom(undefined, undefined, AbortSignal.abort()),
+    })
+    .map(({ headers: some, extra, ...rest }) => {
+      const plain = typeof some === 'object' && some !== null && !(Symbol.iterator in some);
+      return { ...rest, headers: plain ? { ...some, ...extra } : some } as unknown as WebhookRequest;
+    });
+
+/** A store of which any method may be user code gone wrong. */
+const stores = () =>
+  fc
+    .dictionary(fc.constantFrom('init', 'claim', 'extend', 'complete', 'release'), userCode())
+    .map((methods) => ({ ...memoryStore(), ...methods }) as DedupeStore);
+
+const receiverOptions = () =>
+  fc.record({
+    secret: fc.oneof(often(fc.constant(SECRET)), userCode()),
+    legacy: fc.constantFrom('reject', 'accept'),
+    maxBodyBytes: fc.constantFrom(1, BODY.length, 10_000),
+    handler: fc.option(userCode(), { nil: undefined }),
+    observe: userCode(),
+    dedupe: fc.oneof(
+      fc.constant(false as const),
+      fc.record({ store: stores(), onStoreError: fc.constantFrom('refuse', 'process') }),
+    ),
+  });
+
+describe('a receiver, with whatever request and whatever user code', () => {
+  it.each([
+    ['as a whole', (receiver: ReturnType<typeof createReceiver>, request: WebhookRequest) => receiver(request)],
+    ['by begin and settle', beginAndSettle],
+  ])('gives exactly one well-formed answer, %s', options, (_, run) =>
+    holds([requests(), receiverOptions()], async (request, { handler, observe, ...rest }) => {
+      const outcomes: Outcome[] = [];
+      let handled = 0;
+      const receiver = createReceiver({
+        ...(rest as unknown as ReceiverOptions),
+        now,
+        on: handler && {
+          '*': () => {
+            handled += 1;
+            return handler();
+          },
+        },
+        observe(outcome) {
+          outcomes.push(outcome);
+          return observe();
+        },
+      });
+      const response = await run(receiver, request);
+      expectWellFormed(response);
+      expect(outcomes.filter(isAnswer)).toHaveLength(1);
+      expect(handled).toBeLessThanOrEqual(1);
+      if (response.status < 300 || handled > 0) expect(outcomes.find(isAnswer)).toHaveProperty('delivery.event.id');
+    }),
+  );
+
+  it('hands on nothing that verify refuses', options, () =>
+    holds([headers(), fc.oneof(often(fc.constant(BODY)), bytes())], async (sent, body) => {
+      const seen: unknown[] = [];
+      const receiver = createReceiver({ secret: SECRET, now, dedupe: false, on: { '*': (event) => seen.push(event) } });
+      await receiver({ method: 'POST', headers: sent, body });
+      const found = await verdict(() => verify({ headers: sent, body, secret: SECRET, now }));
+      expect(seen).toHaveLength(found === 'v2' ? 1 : 0);
+    }),
+  );
+
+  it('runs no handler again once an attempt of the event was acknowledged', options, () =>
+    holds([fc.array(userCode(), { minLength: 1, maxLength: 6 })], async (attempts) => {
+      const dedupe = { store: memoryStore() };
+      const body = bodyOf({ id: 'evt_same' });
+      let done = false;
+      let runsAfterwards = 0;
+      for (const attempt of attempts) {
+        const handler = () => {
+          if (done) runsAfterwards += 1;
+          return attempt();
+        };
+        const receiver = createReceiver({ secret: SECRET, now, dedupe, on: { '*': handler } });
+        const { status } = await receiver({ method: 'POST', headers: sign({ body, secret: SECRET, at: NOW }), body });
+        done ||= status < 300;
+      }
+      expect(runsAfterwards).toBe(0);
+    }),
+  );
+});
+
+async function beginAndSettle(receiver: ReturnType<typeof createReceiver>, request: WebhookRequest) {
+  const begun = await receiver.begin(request);
+  if ('response' in begun) return begun.response;
+  const ended = (['ok', 'failed', 'unknown'] as const)[begun.delivery.body.length % 3] ?? 'ok';
+  const [first, second] = await Promise.all([begun.settle(ended), begun.settle('ok')]);
+  expect(second).toBe(first);
+  return first;
+}
+
+function expectWellFormed({ status, headers, body }: WebhookResponse): void {
+  expect(status).toSatisfy((value: number) => Number.isInteger(value) && value >= 200 && value <= 599);
+  expect(new Headers(headers).get('content-type')).toBe('application/json');
+  expect(body).not.toContain(SECRET);
+  const { error, outcome } = JSON.parse(body || '{ "outcome": "" }');
+  if (body === '') expect([204, 205]).toContain(status);
+  if (status < 400) expect(outcome).toEqual(expect.any(String));
+  else expect(Object.keys(error)).toEqual(['type', 'code', 'message', 'status']);
+}

@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import {
+  isWebhookError,
+  isWebhookEvent,
+  parseEvent,
+  sign,
+  type VerifyInput,
+  verify,
+  verifyAsync,
+  verifySignature,
+} from 'service-webhooks';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { bodyOf, NOW, now, SECRET, verdict } from '../support/deliveries.js';
+import { bytes, events, headerValues, inputs, macOf, skews } from './arbitraries.js';
+import { holds, options } from './holds.js';
+
+describe('verify', () => {
+  it('throws nothing but WebhookErrors, whatever the header and the body', options, () =>
+    holds([headerValues(), headerValues(), bytes()], (v2, legacy, body) => {
+      const headers = { 'x-service-signature-v2': v2, 'x-service-signature': legacy } as VerifyInput['headers'];
+      const calls = [verify, verifySignature].map(
+        (f) => () => f({ headers, body, secret: SECRET, now, legacy: 'accept' }),
+      );
+      for (const call of calls) expectOnlyWebhookErrors(call);
+    }),
+  );
+
+  it('and verifyAsync agree on everything, verdict, code and message', options, () =>
+    holds([inputs()], async (input) => {
+      const sync = await outcomeOf(async () => verify(input));
+      expect(await outcomeOf(() => verifyAsync(input))).toEqual(sync);
+    }),
+  );
+
+  it('agrees with verifySignature as far as that goes', options, () =>
+    holds([inputs()], async (input) => {
+      const code = await verdict(() => verify(input));
+      const signature = await verdict(() => verifySignature(input));
+      const envelope = ['invalid_encoding', 'invalid_json', 'invalid_envelope'].includes(code);
+      const tooOld = code === 'timestamp_too_old' && signature === 'legacy';
+      if (!envelope && !tooOld) expect(signature).toBe(code);
+      else expect(['v2', 'legacy']).toContain(signature);
+    }),
+  );
+
+  it('accepts only what JSON.parse reads as the event, and what begins with the t of the header', options, () =>
+    holds([events(), skews()], (event, skew) => {
+      const body = JSON.stringify(event);
+      const t = NOW / 1000 + skew;
+      const headers = { 'x-service-signature-v2': `t=${t},v1=${macOf(SECRET, `${t}.${body}`)}` };
+      const delivery = verify({ headers, body, secret: SECRET, now });
+      expect(delivery.event).toEqual(JSON.parse(body));
+      expect(delivery.signedAt).toBe(t * 1000);
+      expect(Buffer.from(delivery.body).toString()).toBe(body);
+    }),
+  );
+
+  it('says the same of text and of its bytes', options, () =>
+    holds(
+      [
+        fc.oneof(
+          events().map((event) => JSON.stringify(event)),
+          fc.string({ unit: 'grapheme' }),
+          fc.json(),
+        ),
+      ],
+      async (text) => {
+        const encoded = new TextEncoder().encode(text);
+        const headers = sign({ body: text, secret: SECRET, at: NOW });
+        const [first, ...others] = await Promise.all(
+          [text, encoded, Buffer.from(encoded), encoded.buffer].map((body) =>
+            verdict(() => verify({ headers, body, secret: SECRET, now })),
+          ),
+        );
+        expect(others).toEqual(Array(3).fill(first));
+      },
+    ),
+  );
+});
+
+function expectOnlyWebhookErrors(call: () => unknown): void {
+  try {
+    call();
+  } catch (error) {
+    expect(isWebhookError(error), String(error)).toBe(true);
+  }
+}
+
+async function outcomeOf(call: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return { accepted: await call() };
+  } catch (error) {
+    if (!isWebhookError(error)) throw error;
+    return { code: error.code, message: error.message, hint: error.hint };
+  }
+}
+
+describe('verifyAsync on WebCrypto alone', () => {
+  let web: typeof import('../../src/index.js');
+
+  beforeAll(async () => {
+    vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+    vi.resetModules();
+    web = await import('../../src/index.js');
+    vi.resetModules();
+  });
+
+  it('says what verify says on node:crypto', options, () =>
+    holds([inputs()], async (input) => {
+      const sync = await outcomeOf(async () => verify(input));
+      expect(await outcomeOf(() => web.verifyAsync(input))).toEqual(sync);
+    }),
+  );
+});
+
+describe('the guard', () => {
+  it('is total: true or false for any value, and parseEvent agrees', options, () =>
+    holds(
+      [
+        fc.oneof(
+          fc.jsonValue(),
+          events(),
+          events().chain((event) => fc.subarray(Object.entries(event)).map(Object.fromEntries)),
+        ),
+      ],
+      async (value) => {
+        const text = JSON.stringify(value);
+        const accepted = isWebhookEvent(JSON.parse(text));
+        const parsed = await outcomeOf(async () => parseEvent(text));
+        expect(parsed).toHaveProperty(accepted ? 'accepted' : 'code');
+      },
+    ),
+  );
+
+  it('is total for bytes of any kind', options, () =>
+    holds([bytes()], (body) => expectOnlyWebhookErrors(() => parseEvent(body))),
+  );
+
+  it('accepts no day that the calendar has not', options, () =>
+    holds(
+      [fc.integer({ min: 1900, max: 2100 }), fc.integer({ min: 0, max: 13 }), fc.integer({ min: 0, max: 32 })],
+      (year, month, day) => {
+        const text = `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+        const date = new Date(Date.UTC(year, month - 1, day));
+        const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+        expect(isWebhookEvent(JSON.parse(bodyOf({ version: text })))).toBe(exists);
+        expect(isWebhookEvent(JSON.parse(bodyOf({ timestamp: `${text}T10:00:00Z` })))).toBe(exists);
+      },
+    ),
+  );
+});

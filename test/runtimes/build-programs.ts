@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'tsup';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The crypto API that the library is to find. */
+export type CryptoApi = 'node:crypto' | 'WebCrypto';
+
+/** The programs with the built library, each one file, as a bundler for the edge makes them. */
+export async function buildPrograms() {
+  const folder = mkdtempSync(join(tmpdir(), 'runtimes-'));
+  const folderOf = (api: CryptoApi) => join(folder, api.replace(':', '-'));
+  for (const api of ['node:crypto', 'WebCrypto'] as const) {
+    await build({
+      config: false,
+      silent: true,
+      entry: ['node', 'bun', 'deno', 'workerd', 'workerd-suite'].map((name) => here(`programs/${name}.ts`)),
+      outDir: folderOf(api),
+      outExtension: () => ({ js: '.mjs' }),
+      format: 'esm',
+      target: 'es2022',
+      platform: 'neutral',
+      splitting: false,
+      noExternal: [/^(?!node:)/],
+      external: [/^node:/],
+      // What the library asks for node:crypto when it is loaded.
+      ...(api === 'WebCrypto' && { banner: { js: 'if (globalThis.process) process.getBuiltinModule = undefined;' } }),
+      esbuildOptions(options) {
+        options.alias = {
+          'service-webhooks': here('../../dist/index.js'),
+          'service-webhooks/fetch': here('../../dist/fetch.js'),
+          'service-webhooks/testing': here('../../dist/testing.js'),
+        };
+      },
+    });
+    // What brings node:crypto to workerd.
+    const flags = api === 'node:crypto' ? '"nodejs_compat"' : '';
+    for (const program of ['workerd', 'workerd-suite']) {
+      writeFileSync(join(folderOf(api), `${program}.capnp`), workerdConfig(`${program}.mjs`, flags));
+    }
+  }
+  return { folderOf, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+function workerdConfig(module: string, flags: string): string {
+  return `
+using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [(name = "program", worker = .program)],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "program")],
+);
+
+const program :Workerd.Worker = (
+  modules = [(name = "${module}", esModule = embed "${module}")],
+  compatibilityDate = "2026-04-20",
+  compatibilityFlags = [${flags}],
+);
+`;
+}

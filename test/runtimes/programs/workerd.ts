@@ -1,0 +1,3 @@
+import { serveEndpoints } from './endpoints.js';
+
+export default { fetch: serveEndpoints };

@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { isWebhookError, verify } from 'service-webhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readRecordings, readVectors } from '../support/fixtures.js';
+import { exchange, type RawResponse, toBytes } from '../support/raw-http.js';
+import { bodyOf, changedByHttp, settingsOf, type Vector, type Verdict } from '../support/vector.js';
+import { buildPrograms, type CryptoApi } from './build-programs.js';
+import type { About, Taken, Verdicts } from './programs/endpoints.js';
+import type { SuiteResult } from './programs/workerd-suite.js';
+import { type Runtime, runtimes } from './runtimes.js';
+import { startProgram } from './start-program.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const vectors = readVectors();
+const recordings = readRecordings();
+const there = runtimes.filter(({ command }) => command !== undefined);
+
+let programs: Awaited<ReturnType<typeof buildPrograms>>;
+
+beforeAll(async () => {
+  programs = await buildPrograms();
+}, 60_000);
+
+afterAll(() => programs.remove());
+
+const places = there.flatMap((runtime) =>
+  (['node:crypto', 'WebCrypto'] as const).map((api): [string, CryptoApi, Runtime] => [runtime.name, api, runtime]),
+);
+
+describe.each(places)('%s, with %s', (_, api, runtime) => {
+  let server: Awaited<ReturnType<typeof startProgram>>;
+  let verdicts: Verdicts[];
+
+  const url = (path: string) => `http://127.0.0.1:${server.port}${path}`;
+  const ask = async (path: string, init?: RequestInit) => (await fetch(url(path), init)).json();
+
+  beforeAll(async () => {
+    server = await startProgram(runtime, programs.folderOf(api));
+    verdicts = (await ask('/vectors', { method: 'POST', body: JSON.stringify(vectors) })) as Verdicts[];
+  }, 30_000);
+
+  afterAll(() => server.stop());
+
+  it('is the runtime it is meant to be, with the crypto it is meant to have', async () => {
+    const { versions, userAgent, syncCrypto } = (await ask('/')) as About;
+    if (runtime.program === 'workerd') expect(userAgent).toBe('Cloudflare-Workers');
+    else expect(versions[runtime.program]).toBe(runtime.version);
+    expect(syncCrypto).toBe(api === 'node:crypto');
+  });
+
+  it(`verifyAsync gives the verdict of each of the ${vectors.length} vectors`, () => {
+    expect(byName(verdicts.map(({ verifyAsync }) => verifyAsync))).toEqual(byName(vectors.map((v) => v.expect)));
+  });
+
+  it(`verify gives ${api === 'node:crypto' ? 'it' : 'it up to the HMAC, and says what to use instead'}`, () => {
+    const expected = vectors.map((vector) => (api === 'WebCrypto' && reachesHmac(vector) ? NO_SYNC : vector.expect));
+    expect(byName(verdicts.map(({ verify }) => verify))).toEqual(byName(expected));
+  });
+
+  it.each(['handler', 'middleware'])('the fetch %s, served, answers each vector as it says', async (kind) => {
+    const sent: [Vector, string, RawResponse][] = [];
+    for (const [index, vector] of vectors.entries()) {
+      if (changedByHttp(vector)) continue;
+      const path = `/${kind}/${index}`;
+      const request = toBytes({ path, headers: vector.headers, body: bodyOf(vector) });
+      sent.push([vector, path, await exchange(server.port, request)]);
+    }
+    const taken = (await ask('/taken')) as Taken;
+    const judged = sent.map(([{ name }, path, { status, body }]) => {
+      const seen = taken.filter(([where]) => where === path).map(([, verdict]) => verdict);
+      return [name, status === 200 ? seen : [...seen, refusal(status, body)]];
+    });
+    expect(Object.fromEntries(judged)).toEqual(
+      Object.fromEntries(sent.map(([vector]) => [vector.name, [expectedOver(runtime, vector)]])),
+    );
+  });
+
+  it('a receiver made while the module loads handles each recording once and acknowledges it again', async () => {
+    for (const { type, bytes } of recordings) {
+      const first = await exchange(server.port, bytes);
+      const second = await exchange(server.port, bytes);
+      const told = [first, second].map(({ status, body }) => [status, JSON.parse(body).outcome]);
+      expect([type, ...told]).toEqual([type, [200, 'handled'], [200, 'duplicate']]);
+    }
+    const taken = (await ask('/taken')) as Taken;
+    expect(taken.filter(([path]) => path === '/webhooks')).toHaveLength(recordings.length);
+  });
+});
+
+describe.each(there.filter(({ program }) => program === 'workerd'))('inside $name', (runtime) => {
+  it('the Fetch adapter passes the adapter suite, in both forms', async () => {
+    const server = await startProgram(runtime, programs.folderOf('node:crypto'), 'workerd-suite');
+    try {
+      const results = (await (await fetch(`http://127.0.0.1:${server.port}/`)).json()) as SuiteResult[];
+      expect(results.filter(({ failure }) => failure)).toEqual([]);
+      expect(results.length).toBeGreaterThan(40);
+    } finally {
+      await server.stop();
+    }
+  }, 60_000);
+});
+
+describe.each(there.filter(({ program }) => program !== 'workerd'))('inside $name', ({ program, command, version }) => {
+  it('every adapter passes the adapter suite and gives the verdict of each vector', () => {
+    const [file = '', ...args] = [...(command ?? []), 'node_modules/vitest/vitest.mjs', 'run'];
+    const config = ['--config', 'vitest.inside.config.ts'];
+    const env = { ...process.env, RUNTIME: program, RUNTIME_VERSION: version };
+    const { status, stdout, stderr } = spawnSync(file, [...args, ...config], { cwd: root, env, encoding: 'utf8' });
+    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
+  }, 120_000);
+});
+
+it('docs/runtimes.md has a row for each runtime, with the version that is tested', () => {
+  const rows = [...readFileSync(`${root}docs/runtimes.md`, 'utf8').matchAll(/^\| (\w+(?: \d+)?) \| ([\d.]+) \|/gm)];
+  const listed = rows.map(([, name = '', version]) => [name.toLowerCase().replace(' ', '-'), version]);
+  expect(listed).toEqual(runtimes.map(({ name, version }) => [name, version]));
+});
+
+const NO_SYNC = { accept: false, code: 'sync_crypto_unavailable', status: 500 };
+
+/** Whether it takes the HMAC to come to the verdict: then another secret gives another one. */
+function reachesHmac(vector: Vector): boolean {
+  try {
+    verify({ ...settingsOf(vector), secret: 'another', headers: vector.headers, body: bodyOf(vector) });
+  } catch (error) {
+    return isWebhookError(error) && error.code === 'signature_mismatch';
+  }
+  throw new Error('accepted with another secret');
+}
+
+function byName<T>(verdicts: T[]): Record<string, T | undefined> {
+  return Object.fromEntries(vectors.map(({ name }, index) => [name, verdicts[index]]));
+}
+
+/** The verdict of the vector; of the server alone where it refuses a header so long. */
+function expectedOver(
+  { maxHeaderBytes = Infinity }: Runtime,
+  vector: Vector,
+): Verdict | { accept: false; status: number } {
+  const tooLong = vector.headers.some(([, value]) => value.length > maxHeaderBytes);
+  return tooLong ? { accept: false, status: 400 } : vector.expect;
+}
+
+function refusal(status: number, body: string) {
+  return body === '' ? { accept: false, status } : { accept: false, code: JSON.parse(body).error.code, status };
+}

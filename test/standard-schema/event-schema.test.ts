@@ -1,0 +1,80 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { eventSchema } from 'service-webhooks/standard-schema';
+import { describe, expect, it } from 'vitest';
+import { anEvent, refusal } from '../support/deliveries.js';
+
+const data = {
+  clipId: 'clip_1',
+  feature: 'text-to-speech',
+  durationSec: 4.2,
+  downloadUrl: 'https://storage.example/1',
+};
+const completed = (changes: Record<string, unknown> = {}) =>
+  anEvent({ type: 'generation.completed', data: { ...data, ...changes } });
+
+const pathsOf = (schema: StandardSchemaV1, value: unknown) => {
+  const result = schema['~standard'].validate(value);
+  if (result instanceof Promise) throw new Error('a promise');
+  return result.issues?.map(({ path }) => path?.join('.'));
+};
+
+describe('a schema of any event', () => {
+  it('gives back the very value it accepts, with what more is in it', () => {
+    const event = anEvent({ type: 'a.future.type', more: 1 });
+    expect(eventSchema()['~standard'].validate(event)).toEqual({ value: event });
+    expect(eventSchema()['~standard'].validate(event)).toHaveProperty('value', event);
+  });
+
+  it('names every field that is wrong, not only the first', () => {
+    const value = { id: 'evt_', type: '', version: '2026-02-30', jobId: 7, data: [], timestamp: 'yesterday' };
+    expect(eventSchema()['~standard'].validate(value)).toEqual({
+      issues: [
+        { path: ['id'], message: 'id must be text that begins with evt_ and goes on' },
+        { path: ['type'], message: 'type must be text and not empty' },
+        { path: ['version'], message: 'version must be a date, YYYY-MM-DD' },
+        { path: ['jobId'], message: 'jobId must be text or null' },
+        { path: ['data'], message: 'data must be an object' },
+        { path: ['timestamp'], message: 'timestamp must be an ISO 8601 date' },
+      ],
+    });
+  });
+
+  it.each([undefined, null, 'evt_1', 7, [anEvent()]])('refuses %j as no object', (value) => {
+    expect(eventSchema()['~standard'].validate(value)).toEqual({
+      issues: [{ message: 'must be an object', path: [] }],
+    });
+  });
+
+  it('is a Standard Schema of this library', () => {
+    expect(eventSchema()['~standard']).toMatchObject({ version: 1, vendor: 'service-webhooks' });
+  });
+});
+
+describe('a schema of one type', () => {
+  it.each(WEBHOOK_EVENT_TYPES)('of %s accepts it and no other', (type) => {
+    const schema = eventSchema(type);
+    const event = anEvent({ type, data });
+    expect(pathsOf(schema, event)).toBeUndefined();
+    const [other] = WEBHOOK_EVENT_TYPES.filter((one) => one !== type);
+    expect(pathsOf(schema, { ...event, type: other })).toEqual(['type']);
+  });
+
+  it('looks into the data that the specification shows', () => {
+    const schema = eventSchema('generation.completed');
+    expect(pathsOf(schema, completed())).toBeUndefined();
+    expect(pathsOf(schema, completed({ clipId: 1, durationSec: '4.2', downloadUrl: undefined }))).toEqual([
+      'data.clipId',
+      'data.durationSec',
+      'data.downloadUrl',
+    ]);
+  });
+
+  it('speaks of the envelope first', () => {
+    expect(pathsOf(eventSchema('generation.completed'), { ...completed({ clipId: 1 }), id: 'evt_' })).toEqual(['id']);
+  });
+
+  it('cannot be made of a type that the service does not send', () => {
+    expect(refusal(() => eventSchema('generation.finished' as 'stt.failed')).code).toBe('invalid_option');
+  });
+});

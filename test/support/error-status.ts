@@ -1,0 +1,30 @@
+import type { WebhookErrorStatus } from 'service-webhooks';
+
+/** Every code with its status, so that none can be forgotten: the compiler holds it against the table of types. */
+export const ERROR_STATUS: WebhookErrorStatus = {
+  missing_signature: 401,
+  malformed_signature: 401,
+  signature_mismatch: 401,
+  timestamp_too_old: 401,
+  timestamp_in_future: 401,
+  legacy_not_accepted: 401,
+  invalid_encoding: 400,
+  invalid_json: 400,
+  invalid_envelope: 400,
+  body_incomplete: 400,
+  method_not_allowed: 405,
+  body_timeout: 408,
+  delivery_in_progress: 409,
+  body_too_large: 413,
+  unsupported_content_encoding: 415,
+  handler_failed: 500,
+  permanent_failure: 200,
+  body_already_parsed: 500,
+  body_already_read: 500,
+  handler_timeout: 503,
+  store_unavailable: 503,
+  secret_unavailable: 503,
+  invalid_secret: 500,
+  invalid_option: 500,
+  sync_crypto_unavailable: 500,
+};

@@ -1,0 +1,11 @@
+/** Set by `vitest.faults.config.ts`. The ordinary tests hold the same with less of everything. */
+export const isFull = process.env['FAULTS'] === 'full';
+
+/** Where random choices begin. FAULTS_SEED makes the same ones again. */
+export const SEED = Number(process.env['FAULTS_SEED'] ?? (isFull ? Date.now() % 2 ** 32 : 1));
+
+/** In each history that is checked. */
+export const OPERATIONS = Number(process.env['FAULTS_OPERATIONS'] ?? (isFull ? 100_000 : 2_000));
+
+/** Keys for each race of the suite of stores, and attempts at one event. */
+export const [RACES, ATTEMPTS] = isFull ? [200, 10_000] : [20, 1_000];

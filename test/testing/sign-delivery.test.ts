@@ -1,0 +1,141 @@
+import { type Scheme, verify } from 'service-webhooks';
+import { type SignDeliveryInput, type SigningOptions, sampleEvent, signDelivery } from 'service-webhooks/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { aReceiver, inShort, NOW, now, refusal, SECRET } from '../support/deliveries.js';
+
+const event = sampleEvent('generation.completed', { id: 'evt_1', timestamp: new Date(NOW).toISOString() });
+
+const signed = (options: Partial<SigningOptions> = {}) => signDelivery({ event, secret: SECRET, at: NOW, ...options });
+
+describe('a signed delivery', () => {
+  it('has the headers that the service sends, and no others', () => {
+    expect(signed().headers).toEqual({
+      'content-type': 'application/json',
+      'x-service-signature-v2': expect.stringMatching(/^t=1783771200,v1=[0-9a-f]{64}$/),
+      'x-service-signature': expect.stringMatching(/^sha256=[0-9a-f]{64}$/),
+      'x-service-timestamp': '1783771200',
+      'x-service-webhook-id': 'endpoint_sample',
+      'x-service-attempt': '1',
+      'idempotency-key': expect.stringMatching(/^key_[0-9a-f]{32}$/),
+    });
+  });
+
+  it('verifies, as does each signature alone', () => {
+    expect(verify({ ...signed(), secret: SECRET, now })).toMatchObject({ event, scheme: 'v2', signedAt: NOW });
+    for (const scheme of ['v2', 'legacy'] satisfies Scheme[]) {
+      const { headers, body } = signed({ scheme });
+      expect(verify({ headers, body, secret: SECRET, now, legacy: 'accept' })).toMatchObject({ event, scheme });
+    }
+  });
+
+  it('is what a receiver takes, as it is', async () => {
+    expect(inShort(await aReceiver().receiver(signed()))).toBe('200 handled');
+  });
+
+  it('says of itself what it is told to', () => {
+    const headerPrefix = 'X-Vendor';
+    const options = { attempt: 3, webhookId: 'wh_1', idempotencyKey: 'key_1', headerPrefix };
+    const { unsigned } = verify({ ...signed(options), secret: SECRET, now, headerPrefix });
+    expect(unsigned).toEqual({ attempt: 3, webhookId: 'wh_1', idempotencyKey: 'key_1' });
+  });
+
+  it('is signed now, by whatever clock the test has', () => {
+    vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
+    try {
+      expect(signDelivery({ event, secret: SECRET })).toMatchObject({ at: NOW });
+      expect(verify({ ...signDelivery({ event, secret: SECRET }), secret: SECRET }).signedAt).toBe(NOW);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('writes an event in a way that does not survive being parsed and written again', () => {
+    const { headers, body } = signed();
+    const again = JSON.stringify(JSON.parse(new TextDecoder().decode(body)));
+    expect(JSON.parse(again)).toEqual(event);
+    expect(refusal(() => verify({ headers, body: again, secret: SECRET, now })).code).toBe('signature_mismatch');
+  });
+
+  it.each<[string, SignDeliveryInput['body']]>([
+    ['text', 'caf\u00e9'],
+    ['bytes', new TextEncoder().encode('caf\u00e9')],
+    ['an ArrayBuffer', new TextEncoder().encode('caf\u00e9').buffer],
+    ['nothing at all', ''],
+  ])('has the exact bytes of a body that is %s', (_, body = '') => {
+    const delivery = signDelivery({ body, secret: SECRET, at: NOW });
+    expect(Buffer.from(delivery.body)).toEqual(Buffer.from(body as string));
+    expect(refusal(() => verify({ ...delivery, secret: SECRET, now })).code).toBe('invalid_json');
+  });
+
+  it('does not change when the bytes it was made of do', () => {
+    const body = Buffer.from('{}');
+    const delivery = signDelivery({ body, secret: SECRET, at: NOW });
+    body[0] = 0;
+    expect(delivery.body).toEqual(new TextEncoder().encode('{}'));
+    expect(delivery.again({ at: NOW })).toMatchObject({ headers: delivery.headers, body: delivery.body });
+  });
+});
+
+describe('the same delivery again', () => {
+  it('is signed anew, with the same body and Idempotency-Key', () => {
+    const second = signed().again({ attempt: 2, at: NOW + 30_000 });
+    expect(verify({ ...second, secret: SECRET, now: () => NOW + 30_000 })).toMatchObject({
+      event: { id: 'evt_1' },
+      signedAt: NOW + 30_000,
+      unsigned: { attempt: 2, idempotencyKey: signed().headers['idempotency-key'] },
+    });
+    expect(second.body).toEqual(signed().body);
+  });
+
+  it('is a duplicate for a receiver', async () => {
+    const { receiver } = aReceiver();
+    const first = signed({ idempotencyKey: 'key_1' });
+    expect(inShort(await receiver(first))).toBe('200 handled');
+    expect(inShort(await receiver(first.again({ attempt: 2, at: NOW })))).toBe('200 duplicate');
+  });
+
+  it('is signed now unless it is told otherwise', () => {
+    vi.useFakeTimers({ now: NOW + 120_000, toFake: ['Date'] });
+    try {
+      expect(signed().again().headers['x-service-timestamp']).toBe('1783771320');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+it('events of one id have one Idempotency-Key, whatever characters the id has; others have others', () => {
+  const keyOf = (id: string) =>
+    signDelivery({ event: sampleEvent('stt.completed', { id }), secret: SECRET }).headers['idempotency-key'];
+  expect(keyOf('evt_\u{1f3a7}\n')).toBe(keyOf('evt_\u{1f3a7}\n'));
+  expect(keyOf('evt_1')).not.toBe(keyOf('evt_2'));
+});
+
+describe('what cannot be signed', () => {
+  const refusedFor = (input: object) => refusal(() => signDelivery({ secret: SECRET, ...input } as SignDeliveryInput));
+
+  it('is an object where bytes are needed, and the error says what to do', () => {
+    for (const body of [event, [1, 2], 7, null]) {
+      expect(refusedFor({ body })).toMatchObject({ code: 'body_already_parsed', hint: 'Give an object as event.' });
+    }
+  });
+
+  it.each<[string, object, string]>([
+    ['neither event nor body', {}, 'event or body'],
+    ['event and body', { event, body: '' }, 'not both'],
+    ['an event that is no envelope', { event: { ...event, id: 'x' } }, 'event must be an envelope'],
+    ['an event that JSON cannot hold', { event: { ...event, data: { n: 1n } } }, 'event cannot be written'],
+    ['an attempt that is none', { event, attempt: 0 }, 'attempt must be'],
+    ['a webhookId that is no header', { event, webhookId: 'a\r\nb' }, 'webhookId must be'],
+    ['an empty idempotencyKey', { event, idempotencyKey: '' }, 'idempotencyKey must be'],
+    ['a time in words', { event, at: 'now' }, 'at must be'],
+    ['an unknown scheme', { event, scheme: 'v3' }, 'scheme must be'],
+  ])('is %s', (_, input, problem) => {
+    expect(refusedFor(input)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
+  });
+
+  it('is a delivery without a secret, or without anything', () => {
+    expect(refusedFor({ event, secret: '' }).code).toBe('invalid_secret');
+    expect(refusal(() => signDelivery(undefined as never)).code).toBe('invalid_option');
+  });
+});

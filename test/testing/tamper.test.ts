@@ -1,0 +1,136 @@
+import { type Delivery, isWebhookError, verify } from 'service-webhooks';
+import { type SignedDelivery, sampleEvent, signDelivery, tamper } from 'service-webhooks/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aReceiver, inShort, NOW, now, refusal, SECRET } from '../support/deliveries.js';
+import { mounts, serveEndpoints } from '../support/mounts.js';
+
+const event = sampleEvent('generation.completed', { id: 'evt_1' });
+const deliver = () => signDelivery({ event, secret: SECRET, at: NOW });
+
+/** What a receiver says to it; and to the same without a mistake, where the mistake is taken back. */
+const rows: [name: string, tampered: (delivery: SignedDelivery) => SignedDelivery, verdict: string][] = [
+  ['one flipped bit', (delivery) => tamper.flippedBit(delivery), 'signature_mismatch'],
+  [
+    'its last bit flipped',
+    (delivery) => tamper.flippedBit(delivery, delivery.body.length * 8 - 1),
+    'signature_mismatch',
+  ],
+  ['an old signature', (delivery) => tamper.stale(delivery), 'timestamp_too_old'],
+  ['a signature 301 s old', (delivery) => tamper.stale(delivery, 301), 'timestamp_too_old'],
+  ['a signature 300 s old', (delivery) => tamper.stale(delivery, 300), 'verified'],
+  ['a signature of the future', (delivery) => tamper.future(delivery), 'timestamp_in_future'],
+  ['a signature 300 s ahead', (delivery) => tamper.future(delivery, 300), 'verified'],
+  ['a wrong secret', (delivery) => tamper.wrongSecret(delivery), 'signature_mismatch'],
+  ['V2 stripped', (delivery) => tamper.strippedV2(delivery), 'legacy_not_accepted'],
+  ['another Idempotency-Key', (delivery) => tamper.changedIdempotencyKey(delivery), 'verified'],
+  ['its body written again', (delivery) => tamper.reserialisedBody(delivery), 'signature_mismatch'],
+  ['two mistakes', (delivery) => tamper.stale(tamper.flippedBit(delivery)), 'timestamp_too_old'],
+];
+
+describe('a delivery with', () => {
+  let port = 0;
+  let close = () => Promise.resolve();
+  beforeAll(async () => {
+    const { receiver } = aReceiver({ dedupe: false });
+    const [express] = mounts;
+    if (express === undefined) throw new Error('no mount');
+    ({ port, close } = await serveEndpoints(express, { receiverFor: () => receiver, onRouted: () => {} }));
+  });
+  afterAll(() => close());
+
+  it.each(rows)('%s gets its verdict, from verify and from a server', async (_, tampered, verdict) => {
+    const { method, headers, body } = tampered(deliver());
+    expect(verdictOf({ headers, body })).toBe(verdict);
+    const response = await fetch(`http://127.0.0.1:${port}/webhooks`, { method, headers, body: new Uint8Array(body) });
+    expect(inShort({ status: response.status, headers: {}, body: await response.text() })).toMatch(
+      verdict === 'verified' ? '200 handled' : verdict,
+    );
+  });
+
+  it.each(rows)('%s is another one: the delivery it was made of stays as it is', (_, tampered) => {
+    const delivery = deliver();
+    expect({ ...tampered(delivery), again: null }).not.toEqual({ ...delivery, again: null });
+    expect({ ...delivery, again: null }).toEqual({ ...deliver(), again: null });
+    expect(verdictOf(delivery)).toBe('verified');
+  });
+});
+
+function verdictOf({ headers, body }: { headers: Record<string, string>; body: Uint8Array }): string {
+  try {
+    verify({ headers, body, secret: SECRET, now });
+    return 'verified';
+  } catch (error) {
+    if (isWebhookError(error)) return error.code;
+    throw error;
+  }
+}
+
+describe('what is wrong with a delivery', () => {
+  it('is its time alone where it is stale: then it was right', () => {
+    const delivery = tamper.stale(deliver());
+    expect(verify({ ...delivery, secret: SECRET, now: () => delivery.at })).toMatchObject({ signedAt: NOW - 600_000 });
+  });
+
+  it('is the secret alone where that is wrong: whoever has the other one verifies it', () => {
+    const found: Delivery = verify({ ...tamper.wrongSecret(deliver()), secret: 'a guess at the secret', now });
+    expect(found.event).toEqual(event);
+  });
+
+  it('is the missing signature alone where V2 was stripped', () => {
+    const delivery = tamper.strippedV2(deliver());
+    expect(verify({ ...delivery, secret: SECRET, now, legacy: 'accept' }).scheme).toBe('legacy');
+  });
+
+  it('is one bit where one was flipped', () => {
+    const [{ body }, flipped] = [deliver(), tamper.flippedBit(deliver(), 17).body];
+    expect(body.map((byte, i) => byte ^ (flipped[i] as number)).filter(Boolean)).toEqual(new Uint8Array([2]));
+  });
+
+  it('is noticed where the Idempotency-Key of an event is another one', async () => {
+    const { receiver, find } = aReceiver();
+    await receiver(deliver());
+    expect(inShort(await receiver(tamper.changedIdempotencyKey(deliver(), 'key_2')))).toBe('200 duplicate');
+    expect(find('idempotency_key_mismatch').delivery.unsigned.idempotencyKey).toBe('key_2');
+  });
+
+  it('adds up in any order', () => {
+    const stripped = tamper.stale(tamper.strippedV2(deliver()));
+    expect(stripped.headers).not.toHaveProperty('x-service-signature-v2');
+    const both = tamper.wrongSecret(tamper.changedIdempotencyKey(deliver(), 'key_2'));
+    expect(both.headers).toMatchObject({ 'idempotency-key': 'key_2' });
+    expect(tamper.future(tamper.flippedBit(deliver())).body).toEqual(tamper.flippedBit(deliver()).body);
+  });
+
+  it('is mended by signing it again', () => {
+    expect(verdictOf(tamper.wrongSecret(tamper.flippedBit(deliver())).again({ at: NOW }))).toBe('verified');
+  });
+});
+
+describe('what cannot be tampered with', () => {
+  it.each<[string, () => unknown, string]>([
+    ['a bit that is not there', () => tamper.flippedBit(deliver(), 1e6), 'bit must be one of the body'],
+    ['half a bit', () => tamper.flippedBit(deliver(), 0.5), 'bit must be one of the body'],
+    [
+      'a delivery that was not signed here',
+      () => tamper.stale({ ...deliver(), again: undefined as never }),
+      'signDelivery',
+    ],
+    [
+      'a body that is the same when it is written again',
+      () => tamper.reserialisedBody(signDelivery({ body: '{"a":1}', secret: SECRET })),
+      'body is already',
+    ],
+    [
+      'a body that is not JSON',
+      () => tamper.reserialisedBody(signDelivery({ body: 'text', secret: SECRET })),
+      'body must be JSON',
+    ],
+  ])('is %s', (_, call, problem) => {
+    expect(refusal(call)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
+  });
+
+  it('is a parsed body', () => {
+    const parsed = { ...deliver(), body: event as never };
+    expect(refusal(() => tamper.flippedBit(parsed)).code).toBe('body_already_parsed');
+  });
+});

@@ -1,0 +1,78 @@
+import { createReceiver } from 'service-webhooks';
+import {
+  type AccountLimits,
+  type Answer,
+  type ApiErrorCode,
+  type Client,
+  ensureEndpoint,
+  freshDownloadUrl,
+  isClientError,
+  isServiceApiError,
+  type SigningSecret,
+} from 'service-webhooks/client';
+import { describe, expectTypeOf, it } from 'vitest';
+
+declare const client: Client;
+
+describe('an answer', () => {
+  it('has the fields that the specification shows, and is unknown where it shows none', () => {
+    expectTypeOf(client.account.apiLimits()).resolves.toEqualTypeOf<Answer<AccountLimits>>();
+    expectTypeOf<AccountLimits['limits']['daily_requests_used']>().toBeNumber();
+    expectTypeOf(client.speechToSpeech()).resolves.toHaveProperty('data').toHaveProperty('max_source_seconds');
+    for (const call of [client.usage, client.voices, client.models, client.webhooks.list]) {
+      expectTypeOf(call()).resolves.toEqualTypeOf<Answer<unknown>>();
+    }
+    expectTypeOf(client.dubbing.job('1')).resolves.toEqualTypeOf<Answer<unknown>>();
+    expectTypeOf(client.workflows.run('1', '2')).resolves.toEqualTypeOf<Answer<unknown>>();
+    expectTypeOf(client.request({ path: '/' })).resolves.toEqualTypeOf<Answer<unknown>>();
+  });
+
+  it('is what the caller knows of it', () => {
+    expectTypeOf(client.voices<{ voices: string[] }>()).resolves.toEqualTypeOf<Answer<{ voices: string[] }>>();
+  });
+});
+
+describe('the signing secret', () => {
+  it('comes with the answer to the creation, and is no text', async () => {
+    const { signingSecret } = await client.webhooks.create({ url: 'https://a.example', events: ['stt.failed', 'new'] });
+    expectTypeOf(signingSecret).toEqualTypeOf<SigningSecret>();
+    // @ts-expect-error: it has to be revealed
+    createReceiver({ secret: signingSecret });
+    createReceiver({ secret: signingSecret.reveal() });
+  });
+
+  it('is only there where the endpoint was made just now', async () => {
+    const ensured = await ensureEndpoint({ url: 'https://a.example', events: ['stt.failed'] }, client);
+    if (ensured.action === 'created') expectTypeOf(ensured.signingSecret).toEqualTypeOf<SigningSecret>();
+    else expectTypeOf(ensured.signingSecret).toEqualTypeOf<undefined>();
+  });
+});
+
+describe('an error', () => {
+  it('has its codes, and is not closed to new ones', () => {
+    const error: unknown = new Error();
+    if (isServiceApiError(error)) {
+      expectTypeOf(error.code).toExtend<string>();
+      expectTypeOf<'not_found'>().toExtend<typeof error.code>();
+      expectTypeOf(error.is).parameters.toEqualTypeOf<[ApiErrorCode]>();
+      expectTypeOf(error.status).toEqualTypeOf<number>();
+      expectTypeOf(error.retry).toEqualTypeOf<'never' | 'later' | 'after-job' | 'now'>();
+      // @ts-expect-error: no such code
+      error.is('not_there');
+    }
+    if (isClientError(error)) {
+      expectTypeOf(error.status).toEqualTypeOf<number | undefined>();
+      expectTypeOf<'redirected'>().toExtend<typeof error.code>();
+    }
+  });
+});
+
+it('a handler passes its event on as it is', () => {
+  createReceiver({
+    secret: 'secret',
+    on: {
+      'generation.completed': (event) => freshDownloadUrl(event, client),
+      '*': (event) => freshDownloadUrl(event, client),
+    },
+  });
+});

@@ -1,0 +1,19 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+import base from './vitest.config.js';
+
+// What `npm run test:runtimes` runs inside each runtime that vitest runs on.
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: [
+      'test/vectors.test.ts',
+      'test/fixtures.test.ts',
+      'test/adapters/**/*.test.ts',
+      'test/runtimes/inside/*.test.ts',
+    ],
+    exclude: configDefaults.exclude,
+    setupFiles: ['test/runtimes/inside/right-runtime.ts'],
+    reporters: ['default'],
+  },
+});
