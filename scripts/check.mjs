@@ -8,6 +8,7 @@ const steps = [
   ['types', 'check:types'],
   ['type tests', 'test:types'],
   ['tests', 'test'],
+  ['tests of programs', 'test:programs'],
   ['build', 'build'],
   ['package', 'check:package', 'built'],
   ['types as users resolve them', 'check:resolution', 'built'],
