@@ -11,16 +11,16 @@ export const leases: readonly TrialCase[] = [
       const first = request({ leaseMs: lease });
       const second = rivalOf(first);
       const start = performance.now();
-      let passed = 0;
+      let moved = 0;
       await acquire(first);
       let result = await store2.claim(second);
       for (let tries = 0; result.status === 'in_progress' && tries < 50; tries += 1) {
         must(isHeld(result, lease), '0 < retryAfterMs <= leaseMs', result);
         await elapse(result.retryAfterMs);
-        passed += result.retryAfterMs;
+        if (options.advance) moved += result.retryAfterMs;
         result = await store2.claim(second);
       }
-      if (options.advance === undefined) passed = performance.now() - start;
+      const passed = moved + performance.now() - start; // the clock of some stores goes on while it is moved
       must(result.status === 'acquired', 'acquired once the lease is over', result);
       // A tenth of slack: here the time is this machine's, and the lease was the store's.
       must(passed >= lease * 0.9, `not before ${lease} ms`, passed);
