@@ -17,11 +17,13 @@ export function unref(timer: ReturnType<typeof setTimeout>): void {
   timer.unref?.();
 }
 
-/** The result of a call, or a rejection when it does not come within `ms`. What comes later is dropped. */
+/**
+ * The result of a call, or a rejection when it does not come within `ms`. What comes later is dropped. Somebody waits
+ * for it, so the process does not end before.
+ */
 export function within<T>(ms: number, call: () => T | PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('timed out')), ms);
-    unref(timer);
     // In an async function, so that a synchronous throw is a rejection as well.
     (async () => call())()
       .then(resolve, reject)

@@ -123,7 +123,8 @@ export function createDedupe(
         if (result === 'lost' && !(ended && operation === 'extend')) notify({ kind: 'lease_lost', delivery });
         return result;
       } catch (error) {
-        return notify({ kind: 'store_error', delivery, operation, error });
+        notify({ kind: 'store_error', delivery, operation, error });
+        return undefined;
       }
     };
     let ended = false;

@@ -115,7 +115,8 @@ export class PermanentError extends WebhookError<'permanent_failure'> {
  */
 export function isWebhookError(value: unknown): value is WebhookError {
   try {
-    return (value as WebhookError)[BRAND] === true && typeof (value as WebhookError).code === 'string';
+    const { [BRAND]: brand, code, status } = value as WebhookError;
+    return brand === true && typeof code === 'string' && status >= 200 && status <= 599;
   } catch {
     return false; // null, undefined, or a getter that throws
   }

@@ -89,9 +89,8 @@ export function handlerTable(on: Handlers = {}): (event: WebhookEvent) => Handle
 /** An observer that throws, or answers a promise that rejects, is its own problem. */
 export function harmless(observe: ReceiverOptions['observe']): (outcome: Outcome) => void {
   checkFunction('observe', observe);
-  return async (outcome) => {
-    try {
-      await observe?.(outcome);
-    } catch {}
+  return (outcome) => {
+    // Nobody gets the promise: an observer that never settles would be waited for.
+    (async () => observe?.(outcome))().catch(() => {});
   };
 }

@@ -1,4 +1,4 @@
-import { WebhookError } from './errors.js';
+import { failureOf, isWebhookError, WebhookError } from './errors.js';
 import { parseEvent, type WebhookEvent } from './event.js';
 import { equalMacs, type HmacKey, hmacAsync, hmacSync } from './hmac.js';
 import { exactBytes, type HeaderSource, oneValue, readHeaders } from './http.js';
@@ -99,11 +99,16 @@ export interface Signed {
 }
 
 function read(input: VerifyInput): Signed {
-  const policy = signaturePolicy(input);
-  const keys = toKeys(input.secret);
-  const headers = readHeaders(input.headers);
-  const body = exactBytes(input.body);
-  return { policy, keys, headers, body, signature: readSignature(headers, policy) };
+  try {
+    const policy = signaturePolicy(input);
+    const keys = toKeys(input.secret);
+    const headers = readHeaders(input.headers);
+    const body = exactBytes(input.body);
+    return { policy, keys, headers, body, signature: readSignature(headers, policy) };
+  } catch (thrown) {
+    // By what is the caller's own: a getter, an iterator, a clock.
+    throw isWebhookError(thrown) ? thrown : failureOf('invalid_option', 500, thrown);
+  }
 }
 
 /** Index of the first key that made the signature. @throws WebhookError `signature_mismatch` */

@@ -87,6 +87,16 @@ describe('isWebhookError', () => {
     ['a symbol', Symbol.for('service-webhooks.error')],
     ['a Proxy that throws on every trap', new Proxy({}, { get: throwing, has: throwing, getPrototypeOf: throwing })],
     [
+      'an object with the brand and no status to answer with',
+      { [Symbol.for('service-webhooks.error')]: true, code: 'x', status: 999 },
+    ],
+    [
+      'an object with the brand and a status that throws',
+      Object.defineProperty({ [Symbol.for('service-webhooks.error')]: true, code: 'permanent_failure' }, 'status', {
+        get: throwing,
+      }),
+    ],
+    [
       'an object with a brand that throws',
       Object.defineProperty({}, Symbol.for('service-webhooks.error'), { get: throwing }),
     ],

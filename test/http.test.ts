@@ -86,6 +86,19 @@ describe('the headers', () => {
     }
   });
 
+  it('are refused with the cause where reading them throws', () => {
+    const cause = new Error('a trap');
+    const trap = () => {
+      throw cause;
+    };
+    for (const headers of [
+      Object.defineProperty({}, 'x', { get: trap, enumerable: true }),
+      { [Symbol.iterator]: trap },
+    ]) {
+      expect(refusal(() => verifyWith(headers as HeaderSource))).toMatchObject({ code: 'invalid_option', cause });
+    }
+  });
+
   it('may be empty, which is no signature', async () => {
     for (const headers of [{}, [], new Headers(), new Map()])
       expect(await verdictOn(headers)).toBe('missing_signature');

@@ -268,6 +268,13 @@ describe('a secret function', () => {
 });
 
 describe('an observer', () => {
+  /** Takes every claim, and fails later. */
+  const failingStore = aStore({
+    claim: async () => ({ status: 'acquired', fence: 1, attempt: 1 }),
+    complete: throwing,
+    release: throwing,
+  });
+
   const deliveries: [string, Partial<Parameters<typeof aReceiver>[0]>, Parameters<typeof aRequest>[0], string][] = [
     ['handled', {}, {}, '200 handled'],
     ['handled with a status', { on: { '*': () => ({ status: 202 }) } }, {}, '202 handled'],
@@ -275,6 +282,8 @@ describe('an observer', () => {
     ['refused', {}, { secret: OTHER }, '401 signature_mismatch'],
     ['failed', { on: { '*': throwing } }, {}, '500 handler_failed'],
     ['of another version', {}, { event: { version: '2020-01-01' } }, '200 handled'],
+    ['handled and not recorded', { dedupe: { store: failingStore } }, {}, '200 handled'],
+    ['failed and not released', { on: { '*': throwing }, dedupe: { store: failingStore } }, {}, '500 handler_failed'],
   ];
 
   const observers: [string, (outcome: object) => unknown][] = [

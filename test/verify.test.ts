@@ -104,6 +104,14 @@ describe('the body', () => {
     expect(error.hint).toMatch(/raw body/);
   });
 
+  it('is refused where it was transferred to somebody else', async () => {
+    for (const view of [bytes(text), Buffer.from(new Uint8Array(8).buffer), new Uint8Array(8).buffer]) {
+      structuredClone(null, { transfer: [view instanceof ArrayBuffer ? view : view.buffer] });
+      const error = await refused({ headers, body: view, secret: SECRET, now });
+      expect(error).toMatchObject({ code: 'invalid_option', cause: expect.any(TypeError) });
+    }
+  });
+
   it('is refused for its signature first, for its encoding, its JSON and its envelope after that', async () => {
     const codeFor = async (body: string | Uint8Array) =>
       (await refused({ ...aDelivery({ body }), secret: SECRET, now })).code;

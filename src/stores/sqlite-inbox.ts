@@ -67,7 +67,8 @@ export function sqliteInbox(client: SqliteClient, options: SqliteInboxOptions = 
   const db = openDatabase(client, options.table ?? 'webhook_inbox');
   const sql = statements(db.table);
   const time = () => (now ? Math.trunc(now()) : null);
-  const keyOf = (eventId: string) => `${name}:${eventId}`;
+  // What is odd as JSON, which keeps apart what UTF-8 has no bytes for.
+  const keyOf = (id: string) => `${name}:${/^[!-~]+$/.test(id) ? id : JSON.stringify(id)}`;
 
   /** What waits for another connection, if only for so long. */
   function bounded<T>(call: () => T): T {

@@ -36,6 +36,25 @@ describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
     expect(clips(handle)).toBe(2);
   });
 
+  it('tells any two ids apart, also those that no UTF-8 can hold', async () => {
+    const { inbox } = await anInbox();
+    for (const id of [
+      'evt_\ud800',
+      'evt_\ud801',
+      'evt_\ufffd',
+      'evt_a',
+      'evt_a\0',
+      'evt_a\0b',
+      'evt_ü',
+      'evt_u\u0308',
+    ]) {
+      expect(inbox.once(deliveryOf(id), () => {})).toMatchObject({ status: 'done' });
+      expect(inbox.once(deliveryOf(id), () => {})).toEqual({ status: 'duplicate' });
+      await inbox.forget(id);
+      expect(inbox.once(deliveryOf(id), () => {})).toMatchObject({ status: 'done' });
+    }
+  });
+
   it('undoes the record and the writes when the work throws', async () => {
     const { inbox, handle, insert } = await anInbox();
     const failure = new Error('no such clip');
