@@ -123,8 +123,7 @@ export function createDedupe(
         if (result === 'lost' && !(ended && operation === 'extend')) notify({ kind: 'lease_lost', delivery });
         return result;
       } catch (error) {
-        notify({ kind: 'store_error', delivery, operation, error });
-        return undefined;
+        return notify({ kind: 'store_error', delivery, operation, error });
       }
     };
     let ended = false;
@@ -195,8 +194,8 @@ function readIdempotencyKey({ unsigned }: Delivery): string | undefined {
 
 /** node:cluster, PM2 or Lambda: a store of one process does not see what the others handle. */
 function warnWhereProcessesAreMany(): void {
-  const { env } = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process ?? {};
-  if (env?.['NODE_UNIQUE_ID'] ?? env?.['pm_id'] ?? env?.['AWS_LAMBDA_FUNCTION_NAME']) {
+  const env = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
+  if (env['NODE_UNIQUE_ID'] ?? env['pm_id'] ?? env['AWS_LAMBDA_FUNCTION_NAME']) {
     console.warn('service-webhooks: many processes need a shared store');
   }
 }

@@ -115,8 +115,7 @@ export class PermanentError extends WebhookError<'permanent_failure'> {
  */
 export function isWebhookError(value: unknown): value is WebhookError {
   try {
-    const { [BRAND]: brand, code, status } = value as WebhookError;
-    return brand === true && typeof code === 'string' && status >= 200 && status <= 599;
+    return (value as WebhookError)[BRAND] === true && (value as WebhookError).status < 600;
   } catch {
     return false; // null, undefined, or a getter that throws
   }

@@ -72,7 +72,7 @@ const utf8 = new TextEncoder();
 
 /** Bytes as they are, text as UTF-8; anything else is what a parser left, and cannot be verified any more. */
 export function exactBytes(body: unknown, fix?: string): Uint8Array {
-  if (body instanceof Uint8Array) return body.length > 0 ? body : body.slice(); // throws where they were transferred
+  if (body instanceof Uint8Array) return body.length ? body : body.slice(); // throws where they were transferred
   if (typeof body === 'string') return utf8.encode(body);
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);

@@ -79,9 +79,8 @@ export function handlerTable(on: Handlers = {}): (event: WebhookEvent) => Handle
   check(!(Symbol.iterator in on), 'on must be an object');
   const handlers = new Map<string, Handler | undefined>(Object.entries(on as object));
   for (const [type, handler] of handlers) {
-    const name = `on['${type}']`;
-    check(type === '*' || WEBHOOK_EVENT_TYPES.includes(type as EventType), `${name} is no event type`);
-    checkFunction(name, handler);
+    check(type === '*' || WEBHOOK_EVENT_TYPES.includes(type as EventType), `on['${type}'] is no event type`);
+    checkFunction(`on['${type}']`, handler);
   }
   return (event) => handlers.get(event.type) ?? handlers.get('*');
 }

@@ -17,9 +17,7 @@ const MAX_PREPARED = 100;
 export function toKeys(secrets: Secret | readonly Secret[]): HmacKey[] {
   const list = Array.isArray(secrets) ? (secrets as readonly Secret[]) : [secrets as Secret];
   if (list.length === 0) throw invalidSecret();
-  const keys: HmacKey[] = [];
-  for (const secret of list) keys.push(toKey(secret)); // unlike map, it does not pass over holes
-  return keys;
+  return [...list].map(toKey); // spread, since map alone passes over holes
 }
 
 function toKey(secret: Secret): HmacKey {

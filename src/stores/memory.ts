@@ -121,9 +121,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
       const time = clock();
       const entry = find(key, time);
       if (!entry) return undefined;
-      const { state, fence, attempt, fingerprint, alias, leaseUntil, expiresAt } = entry;
-      const leaseMsLeft = state === 'in_progress' ? leaseUntil - time : undefined;
-      return { state, fence, attempt, fingerprint, alias, leaseMsLeft, retainMsLeft: expiresAt - time };
+      const { token, leaseUntil, expiresAt, ...record } = entry;
+      const leaseMsLeft = entry.state === 'in_progress' ? leaseUntil - time : undefined;
+      return { ...record, leaseMsLeft, retainMsLeft: expiresAt - time };
     },
 
     async forget(key) {
