@@ -95,11 +95,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     if (!next) return { kind: 'ignored', delivery };
     const claimed = await claim(delivery, deadline.remaining);
     if ('kind' in claimed) return claimed;
-    const { attempt, fence } = claimed;
     const context: HandlerContext = {
       delivery,
-      attempt,
-      fence,
+      attempt: claimed.attempt,
+      fence: claimed.fence,
       get signal() {
         return deadline.signal;
       },
