@@ -1,5 +1,5 @@
-import { access, constants, mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, constants, mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { randomToken } from '../hmac.js';
 import { Failure, fileFailure } from './failure.js';
 import { formatHttp, type HttpMessage, parseHttp } from './http-file.js';
@@ -30,7 +30,7 @@ export async function openCaptures(directory: string): Promise<Captures> {
     return { id, file };
   };
   try {
-    const isNew = (await mkdir(directory, { recursive: true })) !== undefined;
+    const isNew = await makeDirectory(directory);
     if (isNew)
       await writeDurably(join(directory, '.gitignore'), Buffer.from('*\n')); // links in there are good for an hour
     else await access(directory, constants.W_OK);
@@ -38,6 +38,24 @@ export async function openCaptures(directory: string): Promise<Captures> {
     throw fileFailure(directory, error);
   }
   return { keep };
+}
+
+/**
+ * Whether it is new. By hand: Node's own `recursive` never ends in a place like /proc, where nothing can be made in a
+ * directory that is there.
+ */
+async function makeDirectory(path: string): Promise<boolean> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return false;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || parent === path) throw error;
+    await makeDirectory(parent);
+    await mkdir(path);
+  }
+  return true;
 }
 
 async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {

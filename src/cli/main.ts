@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { setMaxListeners } from 'node:events';
-import { EXIT } from './failure.js';
+import { EXIT, type Failure, fileFailure } from './failure.js';
 import { asFailure, run } from './run.js';
 
 const stop = new AbortController();
@@ -13,7 +13,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 // Whoever read our output has gone, as `head` does: an end like Ctrl+C, that leaves nothing behind.
-process.stdout.on('error', () => stop.abort());
+let unwritten: Failure | undefined;
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') unwritten ??= fileFailure('stdout', error);
+  stop.abort();
+});
 process.on('uncaughtException', (error) => {
   process.stderr.write(`service-webhooks: ${asFailure(error).message}\n`);
   process.exit(EXIT.fault);
@@ -29,4 +33,9 @@ const exitCode = await run(process.argv.slice(2), {
   now: Date.now,
 });
 // Whatever is still open, such as a pipe that nobody writes to, is not waited for.
-process.stdout.write('', () => process.exit(exitCode));
+process.stdout.write('', () => setImmediate(end)); // what went wrong with it is told a turn later
+
+function end(): void {
+  if (unwritten) process.stderr.write(`service-webhooks: ${unwritten.message}\n`);
+  process.exit(unwritten?.exitCode ?? exitCode);
+}

@@ -147,17 +147,13 @@ function percentDecoded(text: string): string | undefined {
   }
 }
 
+const HTML_NAMES: Readonly<Record<string, string>> = { quot: '"', apos: "'", lt: '<', gt: '>', amp: '&' };
+
 function htmlUnescaped(text: string): string {
-  const characters: Record<string, string> = {
-    quot: '"',
-    '#34': '"',
-    '#39': "'",
-    '#x27': "'",
-    lt: '<',
-    gt: '>',
-    amp: '&',
-  };
-  return text.replace(/&(quot|#34|#39|#x27|lt|gt|amp);/g, (_, name: string) => characters[name] ?? '');
+  return text.replace(/&(?:(quot|apos|lt|gt|amp)|#(\d{1,6})|#x([0-9a-f]{1,5}));/gi, (whole, name, decimal, hex) => {
+    if (name !== undefined) return HTML_NAMES[name] ?? whole;
+    return String.fromCodePoint(decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal));
+  });
 }
 
 function decompressed(body: Buffer): Buffer | undefined {

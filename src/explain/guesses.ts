@@ -19,6 +19,9 @@ export function guesses(body: Uint8Array, headers: SignatureHeaders, complete: b
   }
   if (text?.includes('\ufffd')) found.push(judge('characters_lost', 'likely', 'It holds replacement characters.'));
   if (changed && length < declared && written === undefined) found.push(judge('body_incomplete', 'likely', lengths));
+  if (declared === undefined && opensOnly(text)) {
+    found.push(judge('body_incomplete', 'likely', 'It begins as JSON and does not end so.'));
+  }
   if (written !== undefined && written === text?.trimEnd()) {
     const certainty = changed || hasSortedKeys(written) ? 'likely' : 'possible';
     found.push(judge('body_reserialised', certainty, changed ? `${WRITTEN} ${lengths}` : WRITTEN));
@@ -71,6 +74,12 @@ function writtenAgain(text: string | undefined): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The beginning of an object, without its end. */
+function opensOnly(text = ''): boolean {
+  const bare = text.trim();
+  return bare.startsWith('{') && !bare.endsWith('}');
 }
 
 /** As no sender has them that writes an envelope field by field. */

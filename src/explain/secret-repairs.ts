@@ -7,7 +7,7 @@ type Change = readonly [cause: CauseName, form: string, change: (text: string) =
 /** What ends up around a secret on its way through files and variables. */
 const CLEANINGS: readonly Change[] = [
   ['secret_white_space', 'without the white space around it', (text) => text.trim()],
-  ['secret_white_space', 'without the white space in it', (text) => text.replace(/\s/g, '')],
+  ['secret_white_space', 'without the white space in it', (text) => text.replace(/[\s\p{Cf}]/gu, '')],
   ['secret_quoted', 'without the quotes around it', (text) => /^(["'`])(.*)\1$/s.exec(text)?.[2]],
   ['secret_assignment', 'without the name before it', (text) => /^(?:export\s+)?\w+\s*[=:]\s*(.+)$/s.exec(text)?.[1]],
   ['secret_escaped', 'without the escaped line end', (text) => text.replace(/(\\[nrt])+$/, '')],

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { serveApp } from '../support/app.js';
@@ -46,8 +46,17 @@ describe('a file', () => {
     [['sign', 'junk', '--secret', 'file:no-file'], 'no-file: there is no such file'],
     [['replay', 'evt_9'], 'evt_9 is no file and none of the 0 deliveries in .webhooks'],
     [['replay', 'evt_9', '--captures', 'nowhere'], 'evt_9 is no file, and nowhere: there is no such file'],
+    [['listen', '--port', '0', '--capture', '/proc/nowhere'], '/proc/nowhere: there is no such file'],
     [['listen', '--port', '0', '--capture', 'junk'], 'there is a file in its place; choose another name'],
   ])('%j that cannot be had ends with 3', (args, says) => expectFailure(args, 3, says));
+
+  it.skipIf(!existsSync('/dev/full'))('that takes no output is said, and is no success', async () => {
+    const { exitCode, stderr } = await cli.shell('service-webhooks sign empty > /dev/full');
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 3,
+      stderr: 'service-webhooks: stdout: the disk is full; make room, or choose another place\n',
+    });
+  });
 
   it('that doctor cannot write to is not what stops it from saying what it found', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(500).end());

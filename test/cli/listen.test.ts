@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -204,6 +205,15 @@ describe('listen', () => {
     answer();
     expect((await posted).status).toBe(202);
     expect(await ended).toMatchObject({ exitCode: 0 });
+  });
+
+  it('does not wait for the rest of a body, after Ctrl+C', async () => {
+    const { port, stop } = await listen();
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\nhalf');
+    });
+    await once(socket, 'data'); // 100 Continue: it is being read
+    expect(await stop()).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
   it('ends well when whoever reads its output has gone', async () => {

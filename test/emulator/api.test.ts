@@ -349,6 +349,15 @@ describe('an error', () => {
 });
 
 describe('a scripted route', () => {
+  it.each([{ error: 'rate_limit_exceeded' }, { error: 'daily_limit_exceeded' }, { status: 429 }] as const)(
+    'that is a 429, %j, says when to come again, whatever the windows of the account are',
+    async (script) => {
+      await start();
+      emulator.script({ path: '/v1/voices', ...script });
+      expect((await call('/v1/voices')).headers.get('retry-after')).toBe('30');
+    },
+  );
+
   it('answers what it is told, whatever key comes, and ends when it is told to', async () => {
     await start();
     const end = emulator.script({

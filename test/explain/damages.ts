@@ -167,6 +167,11 @@ export const damages: readonly Damage[] = [
     damage: inBody((t) => t.replaceAll('&', '&amp;').replaceAll('"', '&quot;')),
   },
   {
+    name: 'escaped for HTML by numbers',
+    cause: 'body_html_escaped',
+    damage: inBody((t) => t.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)),
+  },
+  {
     name: 'in a buffer that is too long',
     cause: 'body_padded',
     damage: ({ body }) => ({ body: Buffer.concat([body, Buffer.alloc(100)]) }),
@@ -184,6 +189,11 @@ export const damages: readonly Damage[] = [
       body: body.subarray(0, 100),
       headers: { ...headers, 'content-length': `${body.length}` },
     }),
+  },
+  {
+    name: 'cut off, with no length in the headers',
+    cause: 'body_incomplete',
+    damage: ({ body }) => ({ body: body.subarray(0, 100) }),
   },
   {
     name: 'one bit flipped',
@@ -207,6 +217,11 @@ export const damages: readonly Damage[] = [
     name: 'a space in the secret',
     cause: 'secret_white_space',
     damage: inSecret((s) => `${s.slice(0, 8)} ${s.slice(8)}`),
+  },
+  {
+    name: 'a space without width behind the secret',
+    cause: 'secret_white_space',
+    damage: inSecret((s) => `${s}\u200b`),
   },
   { name: 'a secret in quotes', cause: 'secret_quoted', damage: inSecret((s) => `"${s}"`) },
   {

@@ -30,7 +30,7 @@ export async function* examine(probes: readonly Probe[], requests: Requests, wir
     if (index === 0) {
       const [answer] = answers;
       if (answer?.problem !== undefined)
-        throw new Failure('network', `no answer to a good delivery: ${answer.problem}.`);
+        throw new Failure('network', `no answer to a good delivery: ${answer.problem}`);
       open = finding.verdict === 'passed';
     }
     yield { group, name, ...finding, says, fix, ms: Math.round(performance.now() - begun) };

@@ -31,7 +31,8 @@ export function createIntake(req: IncomingMessage, at: number, options: ListenOp
     const body = openBody(request.body);
     try {
       if (request.method !== 'POST') throw new WebhookError('method_not_allowed', 405, 'The service sends POST.');
-      const bytes = await body.read(request, MAX_BODY_BYTES, BODY_TIMEOUT_MS);
+      const gone = AbortSignal.any([signal, ...(request.signal ? [request.signal] : [])]);
+      const bytes = await body.read({ ...request, signal: gone }, MAX_BODY_BYTES, BODY_TIMEOUT_MS);
       const message = { method: request.method, path: req.url ?? '/', headers: pairs(req.rawHeaders), body: bytes };
       const seen = look(message, options);
       if (options.events && !options.events.includes(seen.type ?? '')) return plain(200, 'not_subscribed');

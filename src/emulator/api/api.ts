@@ -69,16 +69,17 @@ export function createApi(parts: ApiParts): Api {
       script.use();
       const { status, error, headers, body } = script;
       const answer = error === undefined ? json(status, {}) : explain(error);
-      return { status, headers: { ...answer.headers, ...headers }, body: body ?? answer.body };
+      const wait = status === 429 ? { 'retry-after': String(SCRIPTED_RETRY_AFTER) } : {};
+      return { status, headers: { ...answer.headers, ...wait, ...headers }, body: body ?? answer.body };
     }
 
     function refuse({ code, message, param }: ApiError): ApiAnswer {
-      return explain({ ...API_ERRORS[code], code, message, param });
+      const seconds = retryAfter(code, known?.account, clock.now());
+      const wait = seconds === undefined ? undefined : { 'retry-after': String(seconds) };
+      return explain({ ...API_ERRORS[code], code, message, param }, wait);
     }
 
-    function explain(error: ErrorParts): ApiAnswer {
-      const seconds = retryAfter(error.code, known?.account, clock.now()) ?? SCRIPTED_RETRY_AFTER;
-      const headers = error.status === 429 ? { 'retry-after': String(seconds) } : {};
+    function explain(error: ErrorParts, headers?: Record<string, string>): ApiAnswer {
       return json(error.status, errorObject(error, requestId, request.baseUrl), headers);
     }
 
