@@ -86,6 +86,17 @@ describe('a virtual clock', () => {
 });
 
 describe('a real clock', () => {
+  it('says when the next attempt is due, also after time was made to pass', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    create({ clock: 'real' });
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    const dueIn = () => (emulator.deliveries.list()[0]?.nextAt ?? 0) - emulator.now();
+    expect(dueIn()).toBe(30_000);
+    await emulator.advance(20_000);
+    expect(dueIn()).toBe(10_000);
+  });
+
   it('passes by itself, and its waits as many times faster as it is told', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: START });
     create({ clock: 'real', speed: 100 });

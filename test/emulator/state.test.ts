@@ -25,6 +25,19 @@ function create(answer: () => Response, options: EmulatorOptions = {}): Emulator
 const failing = () => new Response(null, { status: 500 });
 
 describe('a state', () => {
+  it('that is loaded does not end those who follow the attempts', async () => {
+    const emulator = create(failing);
+    emulator.endpoints.create({ url: 'https://app.example/' });
+    await emulator.save(path);
+    const attempts = emulator.attempts[Symbol.asyncIterator]();
+    await emulator.emit('stt.completed');
+    expect((await attempts.next()).value?.type).toBe('stt.completed');
+    await emulator.load(path);
+    const next = attempts.next();
+    await emulator.emit('stt.failed');
+    expect((await next).value?.type).toBe('stt.failed');
+  });
+
   it('that is saved goes on where it was: endpoints, secrets, keys, retries', async () => {
     const before = create(failing);
     const endpoint = before.endpoints.create({ url: 'https://app.example/', events: ['stt.completed'] });

@@ -69,6 +69,8 @@ export function createAttemptLog(limits: { maxItems: number; maxBytes: number })
     bytesOf: ({ request, answer }) => request.body.length + (answer?.body.length ?? 0) + ATTEMPT_BYTES,
   });
   let closed = false;
+  /** How often all was forgotten: from then on the count may begin anew. */
+  let forgotten = 0;
   let waiting: (() => void)[] = [];
   const wake = () => {
     const awake = waiting;
@@ -92,7 +94,10 @@ export function createAttemptLog(limits: { maxItems: number; maxBytes: number })
       kept.add(attempt);
       if (waiting.length > 0) wake();
     },
-    forget: (endpointId) => kept.filter((attempt) => endpointId !== undefined && attempt.endpointId !== endpointId),
+    forget(endpointId) {
+      if (endpointId === undefined) forgotten += 1;
+      kept.filter((attempt) => endpointId !== undefined && attempt.endpointId !== endpointId);
+    },
     list: (filter = {}) =>
       [...kept].filter(
         ({ deliveryId, endpointId, eventId }) =>
@@ -105,7 +110,8 @@ export function createAttemptLog(limits: { maxItems: number; maxBytes: number })
       wake();
     },
     async *[Symbol.asyncIterator]() {
-      for (let last = 0; ; ) {
+      for (let [last, seen] = [0, forgotten]; ; ) {
+        if (seen !== forgotten) [last, seen] = [0, forgotten];
         const attempt = kept.at(indexAfter(last));
         if (attempt !== undefined) {
           last = attempt.seq;

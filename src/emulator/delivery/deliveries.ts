@@ -28,7 +28,7 @@ export interface DeliveryRecord {
   attempts: number;
   redeliveries: number;
   /** When the next attempt is due. */
-  dueAt: number | undefined;
+  dueAt: (() => number) | undefined;
   timer: Timer | undefined;
   /** Its endpoint is gone: nothing that still happens to it counts. */
   removed: boolean;
@@ -155,6 +155,6 @@ export function showDelivery(delivery: DeliveryRecord): EmulatorDelivery {
     redeliveries,
     test,
     createdAt,
-    nextAt: dueAt,
+    nextAt: dueAt?.(),
   };
 }

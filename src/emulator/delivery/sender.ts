@@ -146,7 +146,7 @@ export function createSender(parts: SenderParts): Sender {
       error: sent.error,
       faults: plan.names,
       state: delivery.state,
-      nextAt: delivery.dueAt,
+      nextAt: delivery.dueAt?.(),
     });
   }
 

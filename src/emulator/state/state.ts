@@ -63,7 +63,7 @@ export function takeState({ clock, totals, accounts, keys, endpoints, deliveries
       redeliveries,
       event: indexes.get(event) ?? 0,
       endpointId: endpoint.id,
-      dueInMs: dueAt === undefined ? 0 : Math.max(0, clock.msUntil(dueAt)),
+      dueInMs: dueAt === undefined ? 0 : Math.max(0, clock.msUntil(dueAt())),
     })),
   };
 }

@@ -6,8 +6,8 @@ export interface Clock {
   readonly running: boolean;
   /** Milliseconds since the epoch: what deliveries are signed with and the API counts by. */
   now(): number;
-  /** When that much of the schedule will have passed, unless time is made to pass. */
-  instantAfter(ms: number): number;
+  /** Says when that much of the schedule will have passed: earlier, once time has been made to pass. */
+  instantAfter(ms: number): () => number;
   /** The reverse: how much of the schedule passes until then. */
   msUntil(instant: number): number;
   /** Calls `run` once `ms` of the schedule have passed. */
@@ -89,7 +89,15 @@ export function createClock({ speed, startAt, settled }: ClockOptions): Clock {
   return {
     running,
     now,
-    instantAfter: (ms) => now() + Math.ceil(ms / (speed ?? 1)),
+    instantAfter(ms) {
+      const at = position() + ms;
+      const instant = () => now() + Math.ceil((at - position()) / (speed ?? 1));
+      let [asOf, found] = [moved, instant()];
+      return () => {
+        if (running && asOf !== moved) [asOf, found] = [moved, instant()];
+        return found;
+      };
+    },
     msUntil: (instant) => (instant - now()) * (speed ?? 1),
     after(ms, run) {
       const at = position() + ms;
