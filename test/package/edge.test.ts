@@ -4,7 +4,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Consumer, entries, isInstalled, makeConsumer, manifest, program } from './consumer.js';
 
-type Esbuild = typeof import('esbuild');
+/** What is used of esbuild, which is the project's own. */
+interface Esbuild {
+  build(options: object): Promise<{ outputFiles: { text: string }[] }>;
+}
 
 /** What needs Node, and says so in its documentation: it serves HTTP, or inflates bodies. */
 const ON_NODE = ['emulator', 'explain'].map((entry) => `${manifest.name}/${entry}`);

@@ -37,7 +37,7 @@ export function send(app: ServedApp, request: SentRequest): Sending {
 
 function overSocket(port: number, path: string, { method, headers, body, broken }: SentRequest): Sending {
   const http = globalThis.process?.getBuiltinModule?.('http');
-  check(http !== undefined, 'serve() must give a fetch where Node's http is not');
+  check(http !== undefined, 'serve() must give a fetch where there is no http of Node');
   const framing = body instanceof Uint8Array ? ['Content-Length', `${body.length}`] : ['Transfer-Encoding', 'chunked'];
   const flat = ['Host', 'receiver.test', 'Connection', 'close', ...framing, ...headers.flat()];
   const call = http.request({ host: '127.0.0.1', port, path, method, headers: flat, agent: false });
