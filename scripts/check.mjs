@@ -12,6 +12,7 @@ const steps = [
   ['build', 'build'],
   ['package', 'check:package', 'built'],
   ['types as users resolve them', 'check:resolution', 'built'],
+  ['the package in projects', 'test:package', 'built'],
   ['unused exports and dependencies', 'check:unused'],
   ['bundle sizes', 'check:size', 'built'],
   ['public API', 'check:api', 'built'],

@@ -9,10 +9,10 @@ export interface HmacKey {
   web?: Promise<webcrypto.CryptoKey>;
 }
 
-// Without an import, so that a bundle for the edge has no `node:` in it, and synchronous where it exists.
+// Without an import and without a prefix, so that a bundle for the edge has no `node:` in it; synchronous where it is.
 const node = (
   globalThis as { process?: { getBuiltinModule?: (id: string) => typeof import('node:crypto') | undefined } }
-).process?.getBuiltinModule?.('node:crypto');
+).process?.getBuiltinModule?.('crypto');
 
 /** Whether {@link hmacSync} works here. */
 export const hasSyncCrypto: boolean = node !== undefined;

@@ -120,7 +120,8 @@ describe('the files of the package', () => {
     const { files } = manifest as { files: string[] };
     expect(files).toContain('dist');
     expect(files.filter((path) => /^(src|adapters|test|scripts|demo|\.)/.test(path))).toEqual([]);
-    const kept = files.map((path) => path.replace(/^!/, '')).filter((path) => path !== 'dist');
+    // What is left out in every folder may be nowhere on this machine.
+    const kept = files.map((path) => path.replace(/^!/, '')).filter((path) => path !== 'dist' && !path.includes('**'));
     for (const path of [...kept, 'LICENSE', 'README.md']) {
       expect(existsSync(file(path)), path).toBe(true);
     }

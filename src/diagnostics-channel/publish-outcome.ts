@@ -5,11 +5,11 @@ export const OUTCOME_CHANNEL = 'service-webhooks:outcome';
 
 type DiagnosticsChannel = typeof import('node:diagnostics_channel');
 
-// Without an import, so that a bundle for the edge has no `node:` in it.
+// Without an import and without a prefix, so that a bundle for the edge has no `node:` in it.
 const channel = (
   globalThis as { process?: { getBuiltinModule?: (id: string) => DiagnosticsChannel | undefined } }
 ).process
-  ?.getBuiltinModule?.('node:diagnostics_channel')
+  ?.getBuiltinModule?.('diagnostics_channel')
   ?.channel(OUTCOME_CHANNEL);
 
 /**

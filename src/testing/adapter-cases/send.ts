@@ -36,8 +36,8 @@ export function send(app: ServedApp, request: SentRequest): Sending {
 }
 
 function overSocket(port: number, path: string, { method, headers, body, broken }: SentRequest): Sending {
-  const http = globalThis.process?.getBuiltinModule?.('node:http');
-  check(http !== undefined, 'serve() must give a fetch where there is no node:http');
+  const http = globalThis.process?.getBuiltinModule?.('http');
+  check(http !== undefined, 'serve() must give a fetch where there is no http of Node');
   const framing = body instanceof Uint8Array ? ['Content-Length', `${body.length}`] : ['Transfer-Encoding', 'chunked'];
   const flat = ['Host', 'receiver.test', 'Connection', 'close', ...framing, ...headers.flat()];
   const call = http.request({ host: '127.0.0.1', port, path, method, headers: flat, agent: false });

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { isInstalled, makeConsumer, program } from './consumer.js';
+
+const typescript = 'node_modules/typescript5/bin/tsc';
+
+describe.skipIf(!isInstalled('consumers'))('Jest on CommonJS', () => {
+  it('sends a receiver a signed delivery, and has the matchers', () => {
+    const consumer = makeConsumer({ 'receiver.test.js': program('receiver.test.js') }, 'consumers');
+    const jest = ['node_modules/jest/bin/jest.js', '--json', '--outputFile=results.json', '--watchman=false'];
+    const { output } = consumer.attempt(jest);
+    const { testResults } = JSON.parse(consumer.read('results.json'));
+    const tests = testResults.flatMap(({ assertionResults }: Results) => assertionResults);
+    const told = tests.map(({ title, status }: Assertion) => `${status}: ${title}`);
+    expect(told, output).toEqual([
+      'passed: the package is CommonJS here',
+      'passed: a signed delivery is handled once',
+      'passed: a changed delivery is refused',
+      'failed: a matcher that does not hold says what the answer is',
+    ]);
+    expect(tests.at(-1).failureMessages.join()).toContain(
+      'expected the answer to refuse the delivery with signature_mismatch, and it is: 200',
+    );
+  });
+});
+
+interface Results {
+  assertionResults: Assertion[];
+}
+
+interface Assertion {
+  title: string;
+  status: string;
+  failureMessages: string[];
+}
+
+describe.each(['nest-11', 'nest-12'] as const)('%s on CommonJS', (nest) => {
+  it.skipIf(!isInstalled(nest) || !isInstalled('consumers'))(
+    'compiles and takes deliveries, by an endpoint and by an interceptor',
+    () => {
+      const compilerOptions = {
+        target: 'es2022',
+        module: 'nodenext',
+        strict: true,
+        types: ['node'],
+        experimentalDecorators: true,
+        emitDecoratorMetadata: true,
+        // Nest's own declarations name optional packages that are not here.
+        skipLibCheck: true,
+      };
+      const consumer = makeConsumer(
+        {
+          'tsconfig.json': JSON.stringify({ compilerOptions, files: ['nest.ts'] }),
+          'nest.ts': program('nest.ts'),
+        },
+        nest,
+        'consumers',
+      );
+      expect(consumer.attempt([typescript, '-p', '.'])).toEqual({ status: 0, output: '' });
+      expect(consumer.read('nest.js')).toContain('require("service-webhooks/nest")');
+      expect(JSON.parse(consumer.node(['nest.js']))).toEqual({
+        loaded: ['index.cjs', 'nest.cjs'],
+        '/endpoint': ['200 handled', '200 duplicate', '401 signature_mismatch'],
+        '/intercepted': ['200 stt.completed', '200 duplicate', '401 signature_mismatch'],
+        handled: 2,
+      });
+    },
+  );
+});

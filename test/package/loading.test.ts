@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { library } from '../../tsup.config.js';
+import { entries, isInstalled, makeConsumer, manifest } from './consumer.js';
+
+const bare = makeConsumer({
+  'names.mjs': `const [name] = process.argv.slice(2);
+    console.log(JSON.stringify(Object.keys(await import(name)).filter((key) => key !== 'module.exports').sort()));`,
+  'names.cjs': `console.log(JSON.stringify(Object.keys(require(process.argv[2])).sort()));`,
+  'files.mjs': `import { register } from 'node:module';
+    const hook = \`import { writeSync } from 'node:fs';
+      export function load(url, context, next) {
+        if (url.startsWith('file:')) writeSync(1, url + '\\\\n');
+        return next(url, context);
+      }\`;
+    register('data:text/javascript,' + encodeURIComponent(hook));
+    await import(process.argv[2]);`,
+  'files.cjs': `require(process.argv[2]); console.log(Object.keys(require.cache).join('\\n'));`,
+});
+const dist = join(bare.folder, 'node_modules', manifest.name, 'dist');
+
+/** The entry that is no use without a package of the user's own, which it loads. */
+const OTEL = `${manifest.name}/otel`;
+const alone = entries.filter(({ name }) => name !== OTEL);
+
+describe('in a project with nothing else in it', () => {
+  it.each(alone)('$name gives import and require the same names', ({ name }) => {
+    const names = JSON.parse(bare.node(['names.mjs', name]));
+    expect(names).not.toEqual([]);
+    expect(names).not.toContain('default');
+    expect(JSON.parse(bare.node(['names.cjs', name]))).toEqual(names);
+  });
+
+  it.each(['names.mjs', 'names.cjs'])('the entry for OpenTelemetry asks %s for its API', (file) => {
+    const { status, output } = bare.attempt([file, OTEL]);
+    expect(status).toBe(1);
+    expect(output).toContain('@opentelemetry/api');
+  });
+
+  it.each(Object.entries<string | object>(manifest.exports).filter(([, target]) => typeof target === 'string'))(
+    '%s is found and is JSON',
+    (subpath) => {
+      expect(bare.node(['names.cjs', `${manifest.name}${subpath.slice(1)}`])).toMatch(/^\["/);
+    },
+  );
+
+  it('what is no entry cannot be reached', () => {
+    const { status, output } = bare.attempt(['names.cjs', `${manifest.name}/dist/index.cjs`]);
+    expect(status).toBe(1);
+    expect(output).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
+  });
+
+  it('the core is one, whether an adapter or the project loads it', () => {
+    const files = filesOf('files.mjs', `${manifest.name}/fetch`);
+    expect(files.filter((path) => path === join(dist, 'index.js'))).toHaveLength(1);
+  });
+
+  it('npx runs the program', () => {
+    const { status, stdout } = spawnSync('npx', [manifest.name, '--help'], {
+      cwd: bare.folder,
+      encoding: 'utf8',
+      env: { ...process.env, npm_config_offline: 'true', npm_config_yes: 'false' },
+      shell: process.platform === 'win32',
+    });
+    expect(status).toBe(0);
+    expect(stdout).toContain(`Usage: ${manifest.name}`);
+    expect(bare.node([join('node_modules', manifest.name, manifest.bin[manifest.name]), '--version']).trim()).toBe(
+      manifest.version,
+    );
+  });
+});
+
+describe.skipIf(!isInstalled('consumers'))('in a project with the API of OpenTelemetry', () => {
+  it.each(['names.mjs', 'names.cjs'])('%s loads the entry for it', (file) => {
+    const withApi = makeConsumer({ [file]: readFileSync(join(bare.folder, file), 'utf8') }, 'consumers');
+    expect(JSON.parse(withApi.node([file, OTEL]))).not.toEqual([]);
+  });
+});
+
+/** The words that are in one adapter alone: what it tells whoever parsed the body first. */
+const adapters = Object.entries(library.entry).flatMap(([entry, source]) => {
+  if (!source.startsWith('adapters/')) return [];
+  const text = readFileSync(fileURLToPath(new URL(`../../${source}`, import.meta.url)), 'utf8');
+  const [, , words = ''] = /RAW_BODY_FIX =\s*(['"])([ -~]+?)(?:\1|…)/.exec(text) ?? [];
+  return [{ entry, words }];
+});
+const stores = Object.keys(library.entry).filter((entry) => entry.startsWith('stores/'));
+
+describe.each(['files.mjs', 'files.cjs'])('by %s', (loader) => {
+  const fileOf = (entry: string) => join(dist, `${entry}.${loader.endsWith('.mjs') ? 'js' : 'cjs'}`);
+
+  it.each(adapters)('$entry loads its own code, the core, and nothing of another adapter', ({ entry, words }) => {
+    const files = filesOf(loader, `${manifest.name}/${entry}`);
+    expect(files.filter(isEntry).toSorted()).toEqual([fileOf(entry), fileOf('index')].toSorted());
+    // Nor in what several share.
+    expect(words).not.toBe('');
+    expect(adaptersIn(files)).toEqual(adapters.filter((other) => other.words === words));
+  });
+
+  it.each([...stores, 'index'])('%s loads no adapter and no other store', (entry) => {
+    const files = filesOf(loader, entry === 'index' ? manifest.name : `${manifest.name}/${entry}`);
+    expect(files.filter(isEntry)).toEqual([fileOf(entry)]);
+    expect(adaptersIn(files)).toEqual([]);
+  });
+});
+
+/** Whether it is the file of an entry, and not what several of them share. */
+function isEntry(path: string): boolean {
+  return !/^chunk-\w+\.c?js$/.test(basename(path));
+}
+
+/** The adapters whose words are in these files. */
+function adaptersIn(files: string[]): typeof adapters {
+  const text = files.map((path) => readFileSync(path, 'utf8')).join('\n');
+  return adapters.filter(({ words }) => text.includes(words));
+}
+
+/** The files of the package that loading one entry loads. */
+function filesOf(loader: string, name: string): string[] {
+  return bare
+    .node([loader, name])
+    .trim()
+    .split('\n')
+    .map((line) => (line.startsWith('file:') ? fileURLToPath(line) : line))
+    .filter((path) => path.startsWith(dist));
+}
