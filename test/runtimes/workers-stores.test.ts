@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { aDelivery, SECRET } from '../support/deliveries.js';
+import { buildPrograms } from './build-programs.js';
+import { type Miniflare, miniflare, startWorkers } from './miniflare.js';
+import type { Stored } from './programs/worker-objects.js';
+import type { SuiteResults } from './programs/worker-suite.js';
+
+const receivers = ['receivers', 'more-receivers'] as const;
+
+describe.skipIf(miniflare === undefined)('on Workers', () => {
+  let programs: Awaited<ReturnType<typeof buildPrograms>>;
+  let data: string;
+  let workers: Miniflare;
+
+  const start = async () => {
+    workers = await startWorkers(programs.folderOf('WebCrypto'), data, SECRET);
+  };
+
+  beforeAll(async () => {
+    programs = await buildPrograms(['worker-receivers', 'worker-suite', 'worker-objects']);
+    data = mkdtempSync(join(tmpdir(), 'workers-'));
+    await start();
+  }, 60_000);
+
+  afterAll(async () => {
+    await workers.dispose();
+    programs.remove();
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  async function ask(worker: string, path: string, init?: RequestInit) {
+    const { fetch } = await workers.getWorker(worker);
+    return fetch(`http://worker${path}`, init);
+  }
+
+  const jsonOf = async <T>(worker: string, path: string) => (await (await ask(worker, path)).json()) as T;
+
+  it.each([
+    ['d1Store', '/suite/d1', ['needs restart', 'needs disconnect', 'needs unreachable']],
+    ['durableObjectStore, on objects with SQLite', '/suite/sqlite-objects', ['has no purgeExpired']],
+    ['durableObjectStore, on objects without SQLite', '/suite/kv-objects', ['has no purgeExpired']],
+  ])(
+    '%s passes the suite',
+    async (_, suite, skipped) => {
+      const results = Object.entries(await jsonOf<SuiteResults>('suite', suite));
+      expect(results.filter(([, result]) => result !== 'passed' && !skipped.includes(result))).toEqual([]);
+      expect(results.filter(([, result]) => result === 'passed').length).toBeGreaterThan(50);
+    },
+    120_000,
+  );
+
+  describe.each([
+    ['d1Store', '/d1'],
+    ['durableObjectStore', '/durable-object'],
+  ])('a receiver with %s', (_, path) => {
+    async function deliver(id: string, worker: string = receivers[0]): Promise<string> {
+      const { headers, body } = aDelivery({ event: { id }, at: Date.now() });
+      const response = await ask(worker, path, { method: 'POST', headers, body });
+      const { outcome, error } = (await response.json()) as { outcome?: string; error?: { code: string } };
+      return `${response.status} ${outcome ?? error?.code}`;
+    }
+
+    /** How often its handler ran, in whichever Worker. */
+    async function runsOf(id: string): Promise<number> {
+      const taken = await Promise.all(receivers.map((worker) => jsonOf<Record<string, string[]>>(worker, '/taken')));
+      return taken.flatMap(({ [path]: ids = [] }) => ids).filter((other) => other === id).length;
+    }
+
+    it('handles an event once, and acknowledges it again in every Worker', async () => {
+      expect(await deliver('evt_once')).toBe('200 handled');
+      for (const worker of receivers) expect(await deliver('evt_once', worker)).toBe('200 duplicate');
+      expect(await runsOf('evt_once')).toBe(1);
+    });
+
+    it('handles an event once when two Workers get it at the same time, several times each', async () => {
+      for (const id of ['evt_race_1', 'evt_race_2', 'evt_race_3']) {
+        const all = Array.from({ length: 8 }, () => receivers).flat();
+        const answers = await Promise.all(all.map((worker) => deliver(id, worker)));
+        expect(answers.filter((answer) => answer === '200 handled')).toHaveLength(1);
+        expect(answers).toEqual(
+          answers.map(() => expect.stringMatching(/^(200 (handled|duplicate)|409 delivery_in_)/)),
+        );
+        expect(await runsOf(id)).toBe(1);
+      }
+    });
+
+    it('handles an event again whose handler has failed', async () => {
+      expect(await deliver('evt_bad')).toBe('500 handler_failed');
+      expect(await deliver('evt_bad', receivers[1])).toBe('500 handler_failed');
+      expect(await runsOf('evt_bad')).toBe(2);
+    });
+
+    it('knows what it has handled after everything was stopped and started', async () => {
+      expect(await deliver('evt_kept')).toBe('200 handled');
+      await workers.dispose();
+      await start();
+      expect(await deliver('evt_kept')).toBe('200 duplicate');
+      expect(await runsOf('evt_kept')).toBe(0);
+    }, 30_000);
+  });
+
+  describe('an object', () => {
+    const claimOf = (key: string) => ({
+      key,
+      token: 'owner',
+      fingerprint: 'body',
+      leaseMs: 60_000,
+      retainMs: 3_600_000,
+    });
+    const operate = (...call: unknown[]) => ask('suite', '/', { method: 'POST', body: JSON.stringify(call) });
+    const storedBy = (key: string) => jsonOf<Stored>('suite', `/stored/${key}`);
+
+    it('removes itself when its event is to be forgotten', async () => {
+      await operate('claim', { ...claimOf('brief'), retainMs: 1_000 });
+      expect(await storedBy('brief')).toEqual({ entries: [['entry', expect.anything()]], alarm: expect.any(Number) });
+      await vi.waitFor(async () => expect(await storedBy('brief')).toEqual({ entries: [], alarm: null }), 15_000);
+    });
+
+    it('stays when its event is remembered for longer by then', async () => {
+      const claim = claimOf('renewed');
+      await operate('claim', { ...claim, retainMs: 1_000 });
+      const first = (await storedBy('renewed')).alarm ?? expect.fail('no alarm');
+      await operate('complete', claim, claim);
+      expect((await storedBy('renewed')).alarm).toBe(first);
+      await vi.waitFor(
+        async () => expect((await storedBy('renewed')).alarm).toBeGreaterThan(first + 3_000_000),
+        15_000,
+      );
+      expect((await storedBy('renewed')).entries).toHaveLength(1);
+    });
+
+    it('keeps nothing of what is forgotten, or was only asked for', async () => {
+      await operate('claim', claimOf('forgotten'));
+      await operate('forget', 'forgotten');
+      await operate('inspect', 'unknown');
+      await operate('release', claimOf('unknown'));
+      await operate('extend', claimOf('unknown'), { leaseMs: 1_000 });
+      for (const key of ['forgotten', 'unknown']) expect(await storedBy(key)).toEqual({ entries: [], alarm: null });
+    });
+  });
+});
