@@ -70,7 +70,7 @@ export function createDedupe(
   check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
   checkChoice('onStoreError', onStoreError, ['refuse', 'process']);
   if (store.scope === 'process') warnWhereProcessesAreMany();
-  let ready: Promise<void> | undefined;
+  let ready: Promise<void> | true | undefined;
   let fallback: DedupeStore | undefined;
 
   return async (delivery, remaining) => {
@@ -84,8 +84,14 @@ export function createDedupe(
       retainMs,
     };
     try {
-      ready ??= within(Math.min(STORE_TIMEOUT_MS, remaining()), () => store.init?.());
-      await ready;
+      if (ready !== true) {
+        const timeout = Math.min(STORE_TIMEOUT_MS, remaining());
+        ready ??= within(timeout, () => store.init?.());
+        const begun = ready;
+        // Workers cancel what was begun for a request that is gone, and its timeout with it.
+        await within(timeout, () => begun);
+        ready = true;
+      }
       return toAnswer(delivery, store, request, await claim(store, request, remaining));
     } catch (cause) {
       ready = undefined;

@@ -49,7 +49,11 @@ export async function startWorkers(programs: string, data: string, secret: strin
         ...worker('more-receivers', 'worker-receivers'),
         durableObjects: { DEDUPE: object('DedupeObject', 'receivers') },
       },
-      { ...worker('suite', 'worker-suite'), durableObjects: classes('objects') },
+      {
+        ...worker('suite', 'worker-suite'),
+        durableObjects: classes('objects'),
+        serviceBindings: { RECEIVERS: 'receivers' },
+      },
       { ...worker('objects', 'worker-objects'), durableObjects: classes() },
     ],
     // What a class says that cannot be made, on purpose.

@@ -102,6 +102,16 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
     }, 30_000);
   });
 
+  it('a receiver does not wait for an init that ended with the request it was begun for', async () => {
+    const deliver = (worker: string) => {
+      const { headers, body } = aDelivery({ event: { id: 'evt_slow' }, at: Date.now() });
+      return ask(worker, '/slow', { method: 'POST', headers, body });
+    };
+    expect(await (await deliver('suite')).text()).toContain('TimeoutError');
+    const statuses = [(await deliver('receivers')).status, (await deliver('receivers')).status];
+    expect(statuses).toEqual([503, 200]);
+  }, 15_000);
+
   describe('an object', () => {
     const claimOf = (key: string) => ({
       key,

@@ -11,5 +11,6 @@ declare module 'cloudflare:workers' {
     SQLITE_OBJECTS: DurableObjectNamespace;
     KV_OBJECTS: DurableObjectNamespace;
     DEAD_OBJECTS: DurableObjectNamespace;
+    RECEIVERS: { fetch(request: Request): Promise<Response> };
   };
 }

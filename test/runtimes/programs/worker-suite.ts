@@ -73,13 +73,18 @@ function ask(namespace: DurableObjectNamespace, name: string, path: string) {
 }
 
 export default {
-  /** A suite; what an object has stored; or one operation, `[method, ...what it takes]`, on the objects. */
+  /** A suite; what an object has stored; a delivery that its sender gives up soon; or one operation, `[method, ...what it takes]`, on the objects. */
   async fetch(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
     const cases = suites[pathname];
     if (cases) return Response.json(await runSuite(cases));
     if (pathname.startsWith('/stored/')) {
       return Response.json(await stored(env.SQLITE_OBJECTS, pathname.slice('/stored/'.length)));
+    }
+    if (pathname === '/slow') {
+      const init = { method: 'POST', headers: request.headers, body: await request.text() };
+      const delivery = new Request(request.url, { ...init, signal: AbortSignal.timeout(200) });
+      return env.RECEIVERS.fetch(delivery).catch((error) => new Response(String(error)));
     }
     const [method, ...args] = (await request.json()) as [keyof DedupeStore, ...unknown[]];
     const store = durableObjectStore({ namespace: env.SQLITE_OBJECTS });
