@@ -70,7 +70,7 @@ export function createDedupe(
   check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
   checkChoice('onStoreError', onStoreError, ['refuse', 'process']);
   if (store.scope === 'process') warnWhereProcessesAreMany();
-  let ready: Promise<void> | true | undefined;
+  let ready: Promise<void> | undefined;
   let fallback: DedupeStore | undefined;
 
   return async (delivery, remaining) => {
@@ -83,16 +83,13 @@ export function createDedupe(
       leaseMs,
       retainMs,
     };
+    const timeout = () => Math.min(STORE_TIMEOUT_MS, remaining());
     try {
-      if (ready !== true) {
-        const timeout = Math.min(STORE_TIMEOUT_MS, remaining());
-        ready ??= within(timeout, () => store.init?.());
-        const begun = ready;
-        // Workers cancel what was begun for a request that is gone, and its timeout with it.
-        await within(timeout, () => begun);
-        ready = true;
-      }
-      return toAnswer(delivery, store, request, await claim(store, request, remaining));
+      ready ??= within(timeout(), () => store.init?.());
+      // Each for itself: Workers cancel what was begun for a request that is gone, and its timeout with it.
+      const begun = ready;
+      await within(timeout(), () => begun);
+      return toAnswer(delivery, store, request, await claim(store, request, timeout));
     } catch (cause) {
       ready = undefined;
       notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
@@ -160,10 +157,10 @@ export function createDedupe(
 const UNGUARDED: Claim = { attempt: 1, fence: 0, async end() {} };
 
 /** Twice at the most, with the same token, so that a claim whose reply was lost is found to be ours. */
-async function claim(store: DedupeStore, request: ClaimRequest, remaining: () => number): Promise<ClaimResult> {
+async function claim(store: DedupeStore, request: ClaimRequest, timeout: () => number): Promise<ClaimResult> {
   const calls: Promise<ClaimResult>[] = [];
   const attempt = () =>
-    within(Math.min(STORE_TIMEOUT_MS, remaining()), () => {
+    within(timeout(), () => {
       const call = store.claim({ ...request });
       calls.push(call);
       return call.then(checkResult);

@@ -1,16 +1,7 @@
 import { check, checkPositiveInteger } from '../check.js';
 import { WebhookError } from '../errors.js';
 import type { ClaimRef, ClaimRequest, ClaimResult, DedupeRecord, DedupeStore, Mutation } from './contract.js';
-import {
-  claimEntry,
-  completeEntry,
-  type Entry,
-  extendEntry,
-  newEntry,
-  ownedEntry,
-  recordOf,
-  releaseEntry,
-} from './entry.js';
+import { claimEntry, completeEntry, type Entry, extendEntry, newEntry, recordOf, releaseEntry } from './entry.js';
 
 /** The binding of the class, named for what it is. */
 export interface DurableObjectClient {
@@ -148,16 +139,16 @@ export class DedupeObject {
         return keep(entry, result, result.status === 'acquired');
       }
       case 'extend': {
-        const extended = extendEntry(found, call[1], call[2], time);
+        const extended = extendEntry(found, call[1].token, call[2].leaseMs, time);
         return keep(found, extended, extended === 'ok');
       }
       case 'complete': {
-        const entry = found ?? ownedEntry(call[1]);
-        const completed = completeEntry(entry, call[1], call[2], time);
+        const entry = found ?? newEntry(call[1], call[1]);
+        const completed = completeEntry(entry, call[1].token, call[2].retainMs, time);
         return keep(entry, completed, completed === 'ok');
       }
       case 'release': {
-        const released = releaseEntry(found, call[1]);
+        const released = releaseEntry(found, call[1].token);
         return keep(found, released, released === 'ok');
       }
       case 'inspect':

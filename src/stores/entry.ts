@@ -12,55 +12,40 @@ export interface Entry {
   alias?: string | undefined;
 }
 
-/** Of nobody yet. */
-export function newEntry({ fingerprint, alias }: Seen): Entry {
-  return { state: 'released', token: '', fence: 0, attempt: 0, leaseUntil: 0, expiresAt: 0, fingerprint, alias };
+/** Of nobody yet; or of an owner whose row is gone, for whom it was the first attempt, for all that is known. */
+export function newEntry(
+  { fingerprint, alias }: Seen,
+  { token, fence }: Pick<ClaimRef, 'token' | 'fence'> = { token: '', fence: 0 },
+): Entry {
+  const attempt = token ? 1 : 0;
+  return { state: 'released', token, fence, attempt, leaseUntil: 0, expiresAt: 0, fingerprint, alias };
 }
 
-/** Of an owner whose row is gone: for all that is known it was the first attempt. */
-export function ownedEntry({ token, fence, fingerprint, alias }: ClaimRef): Entry {
-  return { ...newEntry({ fingerprint, alias }), token, fence, attempt: 1 };
-}
-
-export function claimEntry(
-  entry: Entry,
-  { token, leaseMs, retainMs }: Pick<ClaimRequest, 'token' | 'leaseMs' | 'retainMs'>,
-  time: number,
-): ClaimResult {
-  const { state, fence } = entry;
-  const seen: Seen = { fingerprint: entry.fingerprint, alias: entry.alias };
+export function claimEntry(entry: Entry, request: Omit<ClaimRequest, 'key'>, time: number): ClaimResult {
+  const { state, fence, fingerprint, alias } = entry;
+  const seen: Seen = { fingerprint, alias };
   if (state === 'completed') return { status: state, fence, seen };
-  if (entry.token !== token) {
+  if (entry.token !== request.token) {
     const retryAfterMs = entry.leaseUntil - time;
     if (retryAfterMs > 0) return { status: 'in_progress', fence, retryAfterMs, seen };
     entry.fence += 1;
     entry.attempt += 1;
   }
   entry.state = 'in_progress';
-  entry.token = token;
-  entry.leaseUntil = time + leaseMs;
-  entry.expiresAt = time + retainMs;
+  entry.token = request.token;
+  entry.leaseUntil = time + request.leaseMs;
+  entry.expiresAt = time + request.retainMs;
   return { status: 'acquired', fence: entry.fence, attempt: entry.attempt, seen };
 }
 
-export function extendEntry(
-  entry: Entry | undefined,
-  { token }: Pick<ClaimRef, 'token'>,
-  { leaseMs }: { leaseMs: number },
-  time: number,
-): Mutation {
+export function extendEntry(entry: Entry | undefined, token: string, leaseMs: number, time: number): Mutation {
   if (entry?.token !== token || entry.state === 'completed') return 'lost';
   entry.leaseUntil = time + leaseMs;
   entry.expiresAt = Math.max(entry.expiresAt, entry.leaseUntil);
   return 'ok';
 }
 
-export function completeEntry(
-  entry: Entry,
-  { token }: Pick<ClaimRef, 'token'>,
-  { retainMs }: { retainMs: number },
-  time: number,
-): Mutation {
+export function completeEntry(entry: Entry, token: string, retainMs: number, time: number): Mutation {
   if (entry.token !== token) return 'lost';
   entry.state = 'completed';
   entry.leaseUntil = 0;
@@ -68,7 +53,7 @@ export function completeEntry(
   return 'ok';
 }
 
-export function releaseEntry(entry: Entry | undefined, { token }: Pick<ClaimRef, 'token'>): Mutation {
+export function releaseEntry(entry: Entry | undefined, token: string): Mutation {
   if (!entry || entry.state === 'released') return 'ok';
   if (entry.token !== token || entry.state === 'completed') return 'lost';
   entry.state = 'released';
@@ -77,10 +62,7 @@ export function releaseEntry(entry: Entry | undefined, { token }: Pick<ClaimRef,
   return 'ok';
 }
 
-export function recordOf(
-  { state, fence, attempt, fingerprint, alias, leaseUntil, expiresAt }: Entry,
-  time: number,
-): DedupeRecord {
-  const leaseMsLeft = state === 'in_progress' ? leaseUntil - time : undefined;
-  return { state, fence, attempt, fingerprint, alias, leaseMsLeft, retainMsLeft: expiresAt - time };
+export function recordOf({ token: _, leaseUntil, expiresAt, ...rest }: Entry, time: number): DedupeRecord {
+  const leaseMsLeft = rest.state === 'in_progress' ? leaseUntil - time : undefined;
+  return { ...rest, leaseMsLeft, retainMsLeft: expiresAt - time };
 }

@@ -1,15 +1,6 @@
 import { check, checkFunction, checkPositiveInteger, integers } from '../check.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation } from './contract.js';
-import {
-  claimEntry,
-  completeEntry,
-  type Entry,
-  extendEntry,
-  newEntry,
-  ownedEntry,
-  recordOf,
-  releaseEntry,
-} from './entry.js';
+import { claimEntry, completeEntry, type Entry, extendEntry, newEntry, recordOf, releaseEntry } from './entry.js';
 
 /** How a {@link memoryStore} is bounded. */
 export interface MemoryStoreOptions {
@@ -63,29 +54,29 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
   return {
     scope: 'process',
 
-    async claim({ key, token, fingerprint, alias, leaseMs, retainMs }): Promise<ClaimResult> {
-      checkPositiveInteger('leaseMs', leaseMs);
-      checkPositiveInteger('retainMs', retainMs);
+    async claim(request): Promise<ClaimResult> {
+      checkPositiveInteger('leaseMs', request.leaseMs);
+      checkPositiveInteger('retainMs', request.retainMs);
       const time = clock();
-      const entry = find(key, time) ?? insert(key, time, newEntry({ fingerprint, alias }));
-      return claimEntry(entry, { token, leaseMs, retainMs }, time);
+      const entry = find(request.key, time) ?? insert(request.key, time, newEntry(request));
+      return claimEntry(entry, request, time);
     },
 
     async extend(claim, { leaseMs }): Promise<Mutation> {
       checkPositiveInteger('leaseMs', leaseMs);
       const time = clock();
-      return extendEntry(find(claim.key, time), claim, { leaseMs }, time);
+      return extendEntry(find(claim.key, time), claim.token, leaseMs, time);
     },
 
     async complete(claim, { retainMs }): Promise<Mutation> {
       checkPositiveInteger('retainMs', retainMs);
       const time = clock();
-      const entry = find(claim.key, time) ?? insert(claim.key, time, ownedEntry(claim));
-      return completeEntry(entry, claim, { retainMs }, time);
+      const entry = find(claim.key, time) ?? insert(claim.key, time, newEntry(claim, claim));
+      return completeEntry(entry, claim.token, retainMs, time);
     },
 
-    async release(claim): Promise<Mutation> {
-      return releaseEntry(find(claim.key, clock()), claim);
+    async release({ key, token }): Promise<Mutation> {
+      return releaseEntry(find(key, clock()), token);
     },
 
     async inspect(key): Promise<DedupeRecord | undefined> {

@@ -9,17 +9,22 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** The crypto API that the library is to find. */
 export type CryptoApi = 'node:crypto' | 'WebCrypto';
 
-const SERVED = ['node', 'bun', 'deno', 'workerd', 'workerd-suite'];
+/** The files of programs, by their names. */
+export function filesOf(...names: string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, here(`programs/${name}.ts`)]));
+}
+
+const served = filesOf('node', 'bun', 'deno', 'workerd', 'workerd-suite');
 
 /** Programs with the built library, each one file, as a bundler for the edge makes them. */
-export async function buildPrograms(names: readonly string[] = SERVED) {
+export async function buildPrograms(files: Record<string, string> = served) {
   const folder = mkdtempSync(join(tmpdir(), 'runtimes-'));
   const folderOf = (api: CryptoApi) => join(folder, api.replace(':', '-'));
   for (const api of ['node:crypto', 'WebCrypto'] as const) {
     await build({
       config: false,
       silent: true,
-      entry: names.map((name) => here(`programs/${name}.ts`)),
+      entry: files,
       outDir: folderOf(api),
       outExtension: () => ({ js: '.mjs' }),
       format: 'esm',

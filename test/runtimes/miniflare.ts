@@ -9,13 +9,17 @@ export const miniflare = fileOf(here('node_modules/miniflare/dist/src/index.js')
 /** What is used of it. Its types are not there where it is not. */
 export interface Miniflare {
   ready: Promise<URL>;
-  getWorker(name: string): Promise<{ fetch(url: string, init?: RequestInit): Promise<Response> }>;
+  getWorker(name: string): Promise<{
+    fetch(url: string, init?: RequestInit): Promise<Response>;
+    scheduled(event: { cron: string }): Promise<{ outcome: string }>;
+  }>;
   dispose(): Promise<void>;
 }
 
 /**
  * Workers that share a D1 database and Durable Objects, with their data in a folder: two with the receivers, of which
- * one has the objects, and one with the store suite, whose objects run in a Worker with a clock of its own.
+ * one has the objects, and one with the store suite, whose objects run in a Worker with a clock of its own. Beside them
+ * the recipes of the documentation.
  */
 export async function startWorkers(programs: string, data: string, secret: string): Promise<Miniflare> {
   const worker = (name: string, program: string) => ({
@@ -55,6 +59,12 @@ export async function startWorkers(programs: string, data: string, secret: strin
         serviceBindings: { RECEIVERS: 'receivers' },
       },
       { ...worker('objects', 'worker-objects'), durableObjects: classes() },
+      {
+        ...worker('recipe-durable-object', 'recipe-durable-object'),
+        d1Databases: {},
+        durableObjects: { DEDUPE: object('DedupeObject') },
+      },
+      { ...worker('recipe-d1', 'recipe-d1'), d1Databases: { DB: 'recipe' } },
     ],
     // What a class says that cannot be made, on purpose.
     handleRuntimeStdio() {},

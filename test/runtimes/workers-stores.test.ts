@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aDelivery, SECRET } from '../support/deliveries.js';
-import { buildPrograms } from './build-programs.js';
+import { buildPrograms, filesOf } from './build-programs.js';
 import { type Miniflare, miniflare, startWorkers } from './miniflare.js';
 import type { Stored } from './programs/worker-objects.js';
 import type { SuiteResults } from './programs/worker-suite.js';
@@ -20,8 +20,9 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
   };
 
   beforeAll(async () => {
-    programs = await buildPrograms(['worker-receivers', 'worker-suite', 'worker-objects']);
     data = mkdtempSync(join(tmpdir(), 'workers-'));
+    const recipes = writeRecipes(data);
+    programs = await buildPrograms({ ...filesOf('worker-receivers', 'worker-suite', 'worker-objects'), ...recipes });
     await start();
   }, 60_000);
 
@@ -112,6 +113,21 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
     expect(statuses).toEqual([503, 200]);
   }, 15_000);
 
+  it('the cron trigger of the recipe with D1 ends well, also before the first delivery', async () => {
+    const worker = await workers.getWorker('recipe-d1');
+    expect(await worker.scheduled({ cron: '*/10 * * * *' })).toMatchObject({ outcome: 'ok' });
+  });
+
+  it.each(['durable-object', 'd1'])(
+    'the recipe of the documentation with stores/%s handles an event once',
+    async (name) => {
+      const { headers, body } = aDelivery({ event: { type: 'generation.completed' }, at: Date.now() });
+      const deliver = () => ask(`recipe-${name}`, '/webhooks', { method: 'POST', headers, body });
+      expect(await (await deliver()).text()).toContain('handled');
+      expect(await (await deliver()).text()).toContain('duplicate');
+    },
+  );
+
   describe('an object', () => {
     const claimOf = (key: string) => ({
       key,
@@ -152,3 +168,15 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
     });
   });
 });
+
+/** The Workers of docs/runtimes.md as files, by the store they have. */
+function writeRecipes(folder: string): Record<string, string> {
+  const page = readFileSync(new URL('../../docs/runtimes.md', import.meta.url), 'utf8');
+  const blocks = [...page.matchAll(/^```typescript\n([\s\S]*?)^```$/gm)].map(([, code = '']) => {
+    const [, store] = /'service-webhooks\/stores\/([\w-]+)'/.exec(code) ?? [];
+    const file = join(folder, `${store}.ts`);
+    writeFileSync(file, code);
+    return [`recipe-${store}`, file];
+  });
+  return Object.fromEntries(blocks);
+}
