@@ -85,10 +85,11 @@ export function createDedupe(
     };
     const timeout = () => Math.min(STORE_TIMEOUT_MS, remaining());
     try {
-      ready ??= within(timeout(), () => store.init?.());
-      // Each for itself: Workers cancel what was begun for a request that is gone, and its timeout with it.
-      const begun = ready;
-      await within(timeout(), () => begun);
+      // Each waits for itself: Workers cancel what was begun for a request that is gone, and its timeout with it.
+      await within(timeout(), () => {
+        ready ??= Promise.resolve(store.init?.());
+        return ready;
+      });
       return toAnswer(delivery, store, request, await claim(store, request, timeout));
     } catch (cause) {
       ready = undefined;
