@@ -23,6 +23,8 @@ export const library = {
     otel: 'src/otel/index.ts',
     'standard-schema': 'src/standard-schema/index.ts',
     testing: 'src/testing/index.ts',
+    'stores/d1': 'src/stores/d1.ts',
+    'stores/durable-object': 'src/stores/durable-object.ts',
     'stores/postgres': 'src/stores/postgres.ts',
     'stores/redis': 'src/stores/redis.ts',
     'stores/sqlite': 'src/stores/sqlite.ts',

@@ -83,10 +83,14 @@ export function createDedupe(
       leaseMs,
       retainMs,
     };
+    const timeout = () => Math.min(STORE_TIMEOUT_MS, remaining());
     try {
-      ready ??= within(Math.min(STORE_TIMEOUT_MS, remaining()), () => store.init?.());
-      await ready;
-      return toAnswer(delivery, store, request, await claim(store, request, remaining));
+      // Each waits for itself: Workers cancel what was begun for a request that is gone, and its timeout with it.
+      await within(timeout(), () => {
+        ready ??= Promise.resolve(store.init?.());
+        return ready;
+      });
+      return toAnswer(delivery, store, request, await claim(store, request, timeout));
     } catch (cause) {
       ready = undefined;
       notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
@@ -154,10 +158,10 @@ export function createDedupe(
 const UNGUARDED: Claim = { attempt: 1, fence: 0, async end() {} };
 
 /** Twice at the most, with the same token, so that a claim whose reply was lost is found to be ours. */
-async function claim(store: DedupeStore, request: ClaimRequest, remaining: () => number): Promise<ClaimResult> {
+async function claim(store: DedupeStore, request: ClaimRequest, timeout: () => number): Promise<ClaimResult> {
   const calls: Promise<ClaimResult>[] = [];
   const attempt = () =>
-    within(Math.min(STORE_TIMEOUT_MS, remaining()), () => {
+    within(timeout(), () => {
       const call = store.claim({ ...request });
       calls.push(call);
       return call.then(checkResult);

@@ -1,5 +1,6 @@
 import { check, checkFunction, checkPositiveInteger, integers } from '../check.js';
-import type { ClaimResult, DedupeRecord, DedupeStore, Mutation, Seen } from './contract.js';
+import type { ClaimResult, DedupeRecord, DedupeStore, Mutation } from './contract.js';
+import { claimEntry, completeEntry, type Entry, extendEntry, newEntry, recordOf, releaseEntry } from './entry.js';
 
 /** How a {@link memoryStore} is bounded. */
 export interface MemoryStoreOptions {
@@ -7,18 +8,6 @@ export interface MemoryStoreOptions {
   maxEntries?: number | undefined;
   /** Its clock, in milliseconds; by default one that never jumps. */
   now?: (() => number) | undefined;
-}
-
-/** A key without an owner has no token and no lease. */
-interface Entry {
-  state: 'in_progress' | 'completed' | 'released';
-  token: string;
-  fence: number;
-  attempt: number;
-  leaseUntil: number;
-  expiresAt: number;
-  fingerprint: string;
-  alias?: string | undefined;
 }
 
 /**
@@ -65,65 +54,35 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
   return {
     scope: 'process',
 
-    async claim({ key, token, fingerprint, alias, leaseMs, retainMs }): Promise<ClaimResult> {
-      checkPositiveInteger('leaseMs', leaseMs);
-      checkPositiveInteger('retainMs', retainMs);
+    async claim(request): Promise<ClaimResult> {
+      checkPositiveInteger('leaseMs', request.leaseMs);
+      checkPositiveInteger('retainMs', request.retainMs);
       const time = clock();
-      const entry = find(key, time) ?? insert(key, time, anEntry('', 0, fingerprint, alias));
-      const { state, fence } = entry;
-      const seen: Seen = { fingerprint: entry.fingerprint, alias: entry.alias };
-      if (state === 'completed') return { status: state, fence, seen };
-      if (entry.token !== token) {
-        const retryAfterMs = entry.leaseUntil - time;
-        if (retryAfterMs > 0) return { status: 'in_progress', fence, retryAfterMs, seen };
-        entry.fence += 1;
-        entry.attempt += 1;
-      }
-      entry.state = 'in_progress';
-      entry.token = token;
-      entry.leaseUntil = time + leaseMs;
-      entry.expiresAt = time + retainMs;
-      return { status: 'acquired', fence: entry.fence, attempt: entry.attempt, seen };
+      const entry = find(request.key, time) ?? insert(request.key, time, newEntry(request));
+      return claimEntry(entry, request, time);
     },
 
-    async extend({ key, token }, { leaseMs }): Promise<Mutation> {
+    async extend(claim, { leaseMs }): Promise<Mutation> {
       checkPositiveInteger('leaseMs', leaseMs);
       const time = clock();
-      const entry = find(key, time);
-      if (entry?.token !== token || entry.state === 'completed') return 'lost';
-      entry.leaseUntil = time + leaseMs;
-      entry.expiresAt = Math.max(entry.expiresAt, entry.leaseUntil);
-      return 'ok';
+      return extendEntry(find(claim.key, time), claim.token, leaseMs, time);
     },
 
-    async complete({ key, token, fence, fingerprint, alias }, { retainMs }): Promise<Mutation> {
+    async complete(claim, { retainMs }): Promise<Mutation> {
       checkPositiveInteger('retainMs', retainMs);
       const time = clock();
-      const entry = find(key, time) ?? insert(key, time, anEntry(token, fence, fingerprint, alias));
-      if (entry.token !== token) return 'lost';
-      entry.state = 'completed';
-      entry.leaseUntil = 0;
-      entry.expiresAt = time + retainMs;
-      return 'ok';
+      const entry = find(claim.key, time) ?? insert(claim.key, time, newEntry(claim, claim));
+      return completeEntry(entry, claim.token, retainMs, time);
     },
 
     async release({ key, token }): Promise<Mutation> {
-      const entry = find(key, clock());
-      if (!entry || entry.state === 'released') return 'ok';
-      if (entry.token !== token || entry.state === 'completed') return 'lost';
-      entry.state = 'released';
-      entry.token = '';
-      entry.leaseUntil = 0;
-      return 'ok';
+      return releaseEntry(find(key, clock()), token);
     },
 
     async inspect(key): Promise<DedupeRecord | undefined> {
       const time = clock();
       const entry = find(key, time);
-      if (!entry) return undefined;
-      const { token, leaseUntil, expiresAt, ...record } = entry;
-      const leaseMsLeft = entry.state === 'in_progress' ? leaseUntil - time : undefined;
-      return { ...record, leaseMsLeft, retainMsLeft: expiresAt - time };
+      return entry && recordOf(entry, time);
     },
 
     async forget(key) {
@@ -136,9 +95,4 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
       return drop(limit, ({ expiresAt }) => expiresAt <= time);
     },
   };
-}
-
-/** Of nobody, or of an owner whose row was gone: then it is the first attempt. */
-function anEntry(token: string, fence: number, fingerprint: string, alias: string | undefined): Entry {
-  return { state: 'released', token, fence, attempt: token ? 1 : 0, leaseUntil: 0, expiresAt: 0, fingerprint, alias };
 }

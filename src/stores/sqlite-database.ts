@@ -68,7 +68,7 @@ export function openDatabase(client: SqliteClient, table: string): Database {
   const { betterSqlite3, nodeSqlite } = client ?? {};
   const handle = betterSqlite3 ?? nodeSqlite;
   check(isDatabase(handle), 'client must be { betterSqlite3: db } or { nodeSqlite: db }');
-  check(/^(?!sqlite_)[a-z_][a-z0-9_]{0,62}$/i.test(table), 'table must be a name of letters, digits and _');
+  checkTable(table);
   const statements = new Map<string, Statement>();
 
   function prepare(sql: string): Statement {
@@ -163,6 +163,11 @@ export function openDatabase(client: SqliteClient, table: string): Database {
       await write(() => handle.exec(schema));
     },
   };
+}
+
+/** As an identifier that needs no quotes. @throws WebhookError `invalid_option` */
+export function checkTable(table: string): void {
+  check(/^(?!sqlite_)[a-z_][a-z0-9_]{0,62}$/i.test(table), 'table must be a name of letters, digits and _');
 }
 
 export function isBusy(error: unknown): boolean {

@@ -9,29 +9,38 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** The crypto API that the library is to find. */
 export type CryptoApi = 'node:crypto' | 'WebCrypto';
 
-/** The programs with the built library, each one file, as a bundler for the edge makes them. */
-export async function buildPrograms() {
+/** The files of programs, by their names. */
+export function filesOf(...names: string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, here(`programs/${name}.ts`)]));
+}
+
+const served = filesOf('node', 'bun', 'deno', 'workerd', 'workerd-suite');
+
+/** Programs with the built library, each one file, as a bundler for the edge makes them. */
+export async function buildPrograms(files: Record<string, string> = served) {
   const folder = mkdtempSync(join(tmpdir(), 'runtimes-'));
   const folderOf = (api: CryptoApi) => join(folder, api.replace(':', '-'));
   for (const api of ['node:crypto', 'WebCrypto'] as const) {
     await build({
       config: false,
       silent: true,
-      entry: ['node', 'bun', 'deno', 'workerd', 'workerd-suite'].map((name) => here(`programs/${name}.ts`)),
+      entry: files,
       outDir: folderOf(api),
       outExtension: () => ({ js: '.mjs' }),
       format: 'esm',
       target: 'es2022',
       platform: 'neutral',
       splitting: false,
-      noExternal: [/^(?!node:)/],
-      external: [/^node:/],
+      noExternal: [/^(?!node:|cloudflare:)/],
+      external: [/^node:/, /^cloudflare:/],
       // What the library asks for node:crypto when it is loaded.
       ...(api === 'WebCrypto' && { banner: { js: 'if (globalThis.process) process.getBuiltinModule = undefined;' } }),
       esbuildOptions(options) {
         options.alias = {
           'service-webhooks': here('../../dist/index.js'),
           'service-webhooks/fetch': here('../../dist/fetch.js'),
+          'service-webhooks/stores/d1': here('../../dist/stores/d1.js'),
+          'service-webhooks/stores/durable-object': here('../../dist/stores/durable-object.js'),
           'service-webhooks/testing': here('../../dist/testing.js'),
         };
       },

@@ -1,0 +1,16 @@
+/** What Workers have in it, as far as the programs here go. */
+declare module 'cloudflare:workers' {
+  import type { D1Database } from 'service-webhooks/stores/d1';
+  import type { DurableObjectNamespace } from 'service-webhooks/stores/durable-object';
+
+  export const env: {
+    WEBHOOK_SECRET: string;
+    DB: D1Database;
+    DB2: D1Database;
+    DEDUPE: DurableObjectNamespace;
+    SQLITE_OBJECTS: DurableObjectNamespace;
+    KV_OBJECTS: DurableObjectNamespace;
+    DEAD_OBJECTS: DurableObjectNamespace;
+    RECEIVERS: { fetch(request: Request): Promise<Response> };
+  };
+}
