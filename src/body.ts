@@ -89,8 +89,8 @@ function openStream(stream: Stream): Body {
         const stop = (code: 'body_incomplete' | 'body_timeout', status: 400 | 408) =>
           fail(new WebhookError(code, status, 'Does a proxy change it?'));
         const gone = () => stop('body_incomplete', 400);
-        const timer = setTimeout(stop, timeoutMs, 'body_timeout', 408);
         signal?.addEventListener('abort', gone);
+        const timer = setTimeout(stop, timeoutMs, 'body_timeout', 408);
         if (signal?.aborted) return gone();
         if (used) return fail(bodyTaken('body_already_read', rawBodyFix));
         flow((chunk) => {

@@ -17,9 +17,9 @@ export function integers<Name extends string>(
 ): { [N in Name]: number } {
   const values: { [N in Name]: number } = { ...defaults };
   for (const name in defaults) {
-    const value = (options as Partial<typeof values>)[name];
-    if (value !== undefined) values[name] = value;
-    checkPositiveInteger(name, values[name]);
+    const { [name]: value = defaults[name] } = options as Partial<typeof values>;
+    checkPositiveInteger(name, value);
+    values[name] = value;
   }
   return values;
 }

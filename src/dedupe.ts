@@ -86,10 +86,7 @@ export function createDedupe(
     const timeout = () => Math.min(STORE_TIMEOUT_MS, remaining());
     try {
       // Each waits for itself: Workers cancel what was begun for a request that is gone, and its timeout with it.
-      await within(timeout(), () => {
-        ready ??= Promise.resolve(store.init?.());
-        return ready;
-      });
+      await within(timeout(), () => (ready ??= store.init?.()));
       return toAnswer(delivery, store, request, await claim(store, request, timeout));
     } catch (cause) {
       ready = undefined;
@@ -178,9 +175,8 @@ async function claim(store: DedupeStore, request: ClaimRequest, timeout: () => n
 }
 
 function checkResult(result: ClaimResult): ClaimResult {
-  const { status, fence } = result;
-  const rest = { acquired: 'attempt', in_progress: 'retryAfterMs', completed: 'fence' }[status] as 'fence';
-  check(Number.isFinite(fence) && Number.isFinite(result[rest]), 'dedupe.store has no ClaimResult');
+  const number = { acquired: 'attempt', in_progress: 'retryAfterMs', completed: 'fence' }[result.status] as 'fence';
+  check(Number.isFinite(result.fence + result[number]), 'dedupe.store has no ClaimResult');
   return result;
 }
 

@@ -152,5 +152,5 @@ export function toDelivery({ policy, headers, body, signature }: Signed, secretI
 }
 
 function mismatch({ length }: readonly HmacKey[]): WebhookError {
-  return new WebhookError('signature_mismatch', 401, 'Another secret? A changed body?', `${length} tried`);
+  return new WebhookError('signature_mismatch', 401, 'Wrong secret? Changed body?', `${length} tried`);
 }

@@ -143,7 +143,7 @@ export class DedupeObject {
         return keep(found, extended, extended === 'ok');
       }
       case 'complete': {
-        const entry = found ?? newEntry(call[1], call[1]);
+        const entry = found ?? newEntry(call[1], call[1].token, call[1].fence);
         const completed = completeEntry(entry, call[1].token, call[2].retainMs, time);
         return keep(entry, completed, completed === 'ok');
       }

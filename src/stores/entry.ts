@@ -1,4 +1,4 @@
-import type { ClaimRef, ClaimRequest, ClaimResult, DedupeRecord, Mutation, Seen } from './contract.js';
+import type { ClaimRequest, ClaimResult, DedupeRecord, Mutation, Seen } from './contract.js';
 
 /** A row as an object, for a store where one thread owns it. A key without an owner has no token and no lease. */
 export interface Entry {
@@ -13,10 +13,7 @@ export interface Entry {
 }
 
 /** Of nobody yet; or of an owner whose row is gone, for whom it was the first attempt, for all that is known. */
-export function newEntry(
-  { fingerprint, alias }: Seen,
-  { token, fence }: Pick<ClaimRef, 'token' | 'fence'> = { token: '', fence: 0 },
-): Entry {
+export function newEntry({ fingerprint, alias }: Seen, token = '', fence = 0): Entry {
   const attempt = token ? 1 : 0;
   return { state: 'released', token, fence, attempt, leaseUntil: 0, expiresAt: 0, fingerprint, alias };
 }

@@ -71,7 +71,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     async complete(claim, { retainMs }): Promise<Mutation> {
       checkPositiveInteger('retainMs', retainMs);
       const time = clock();
-      const entry = find(claim.key, time) ?? insert(claim.key, time, newEntry(claim, claim));
+      const entry = find(claim.key, time) ?? insert(claim.key, time, newEntry(claim, claim.token, claim.fence));
       return completeEntry(entry, claim.token, retainMs, time);
     },
 
