@@ -9,6 +9,7 @@ const RAW_BODY_FIX = 'Export it as POST of route.ts, and read no body before it:
  * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
  * @example
  * // app/webhooks/route.ts
+ * const secret = async () => [process.env.WEBHOOK_SECRET ?? '']; // next build loads this file, without it perhaps
  * export const POST = webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
  */
 export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): FetchHandler {

@@ -1,1 +1,4 @@
-export default { turbopack: { root: import.meta.dirname } };
+import { join } from 'node:path';
+
+// Where Next is installed.
+export default { turbopack: { root: join(import.meta.dirname, '../..') } };

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { cpSync, readdirSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -14,14 +14,17 @@ type Next = (options: { dir: string; dev: boolean }) => {
 export type AppRoute = (request: Request) => Promise<Response>;
 export type ApiRoute = (req: IncomingMessage & { body?: unknown }, res: ServerResponse) => unknown;
 
-const folder = import.meta.dirname;
+const sources = import.meta.dirname;
+// Where Next is installed. What it builds there finds it.
+const example = join(sources, '../../../examples/next');
+const folder = join(example, '.tmp/suite');
 const mounted = new Map<string, AppRoute | ApiRoute>();
 Object.assign(globalThis, { mounted }); // where the routes of the app look
 
 /** The app of this folder, behind a server of its own; undefined where Next is not installed. */
 export async function startNext(serverOptions: object) {
   process.env['NEXT_TELEMETRY_DISABLED'] = '1';
-  const next = framework<Next>('next', 'next');
+  const next = framework<Next>('next', '../../examples/next');
   if (next === undefined) return undefined;
   build();
   const app = next({ dir: folder, dev: false });
@@ -45,12 +48,12 @@ export async function startNext(serverOptions: object) {
 
 /** As `next build` does it, unless that has been done. */
 function build(): void {
-  const sources = ['app', 'pages'].flatMap((name) =>
-    readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' }).map((file) => join(name, file)),
-  );
-  const changed = ['next.config.js', 'package-lock.json', ...sources].map((name) => changedAt(join(folder, name)));
+  const files = readdirSync(sources, { recursive: true, encoding: 'utf8' }).map((file) => join(sources, file));
+  const changed = [join(example, 'package-lock.json'), ...files].map(changedAt);
   if (changedAt(join(folder, '.next/BUILD_ID')) > Math.max(...changed)) return;
-  const bin = join(folder, 'node_modules/next/dist/bin/next');
+  for (const name of ['app', 'pages', 'next.config.js'])
+    cpSync(join(sources, name), join(folder, name), { recursive: true });
+  const bin = join(example, 'node_modules/next/dist/bin/next');
   const env = { ...process.env, NODE_ENV: 'production' } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [bin, 'build'], {
     cwd: folder,
