@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { missing } from '../../integration/file-of.js';
 import { freePort } from '../../support/redis.js';
 import { aDelivery, SECRET } from '../queues/event.js';
-import { compileSources } from '../sources.js';
+import { installSources } from '../sources.js';
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
 const example = fileURLToPath(new URL('../../../examples/next/', import.meta.url));
@@ -67,11 +67,6 @@ function copyExample(): string {
   for (const name of ['app', 'pages', 'next.config.js', 'package.json']) {
     cpSync(join(example, name), join(folder, name), { recursive: true });
   }
-  const sources = compileSources();
-  const library = join(folder, 'node_modules/service-webhooks');
-  cpSync(sources.folder, library, { recursive: true });
-  const exports = { '.': './src/index.js', './*': './adapters/*.js' };
-  writeFileSync(join(library, 'package.json'), JSON.stringify({ name: 'service-webhooks', type: 'module', exports }));
-  sources.remove();
+  installSources(folder);
   return folder;
 }
