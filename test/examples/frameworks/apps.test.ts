@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => sources.remove());
 
-const scripts = readdirSync(folder).filter((file) => /\.[jt]s$/.test(file));
+const scripts = readdirSync(folder).filter((file) => /(?<!\.d)\.[jt]s$/.test(file));
 const cannotRun = apps.filter(({ start }) => {
   const [program = '', tool] = start(0);
   const needs = tool === 'wrangler' ? 'workerd' : ['bun', 'deno'].find((name) => name === program);
@@ -39,10 +39,7 @@ describe('examples/frameworks', () => {
   it.runIf(installed)('hold in the strictest TypeScript', { timeout: 120_000 }, () => {
     const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-    const files = [
-      ...scripts.map((script) => folder + script),
-      fileURLToPath(new URL('cloudflare.d.ts', import.meta.url)),
-    ];
+    const files = [...scripts, 'cloudflare.d.ts'].map((file) => folder + file);
     const settings = { ...options, allowJs: true, checkJs: true, experimentalDecorators: true };
     const problems = ts.getPreEmitDiagnostics(ts.createProgram(files, settings)).map(({ file, messageText }) => {
       return `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
