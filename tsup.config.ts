@@ -19,6 +19,8 @@ export const library = {
     hono: 'adapters/hono.ts',
     koa: 'adapters/koa.ts',
     nest: 'adapters/nest.ts',
+    next: 'adapters/next.ts',
+    'next-pages': 'adapters/next-pages.ts',
     node: 'adapters/node.ts',
     otel: 'src/otel/index.ts',
     'standard-schema': 'src/standard-schema/index.ts',

@@ -21,6 +21,8 @@ import * as fetchAdapter from 'service-webhooks/fetch';
 import * as h3Adapter from 'service-webhooks/h3';
 import * as honoAdapter from 'service-webhooks/hono';
 import * as koaAdapter from 'service-webhooks/koa';
+import * as nextAdapter from 'service-webhooks/next';
+import * as nextPagesAdapter from 'service-webhooks/next-pages';
 import * as nodeAdapter from 'service-webhooks/node';
 import { describe, expectTypeOf, it } from 'vitest';
 
@@ -33,7 +35,15 @@ describe('every adapter', () => {
       expectTypeOf(adapter.webhookHandler).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
       expectTypeOf(adapter.webhookMiddleware).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
     }
-    for (const adapter of [elysiaAdapter, fetchAdapter, fastifyAdapter, h3Adapter, lambdaAdapter]) {
+    for (const adapter of [
+      elysiaAdapter,
+      fetchAdapter,
+      fastifyAdapter,
+      h3Adapter,
+      lambdaAdapter,
+      nextAdapter,
+      nextPagesAdapter,
+    ]) {
       expectTypeOf(adapter.webhookHandler).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
       expectTypeOf(adapter.webhookMiddleware).parameter(0).toEqualTypeOf<Input>();
     }
@@ -49,6 +59,8 @@ describe('every adapter', () => {
       | typeof honoAdapter
       | typeof koaAdapter
       | typeof lambdaAdapter
+      | typeof nextAdapter
+      | typeof nextPagesAdapter
       | typeof nodeAdapter;
     type Names<Adapter> = Adapter extends unknown ? [keyof Adapter] : never;
     expectTypeOf<Names<Adapters>>().toEqualTypeOf<[keyof typeof expressAdapter]>();
@@ -186,6 +198,26 @@ describe('node', () => {
 
   it('types req.webhook', () => {
     expectTypeOf<IncomingMessage['webhook']>().toEqualTypeOf<Delivery | undefined>();
+  });
+});
+
+describe('next', () => {
+  it('gives route handlers for the App Router', () => {
+    type RouteHandler = (request: Request, context: { params: Promise<object> }) => Response | Promise<Response>;
+    expectTypeOf(nextAdapter.webhookHandler).returns.toExtend<RouteHandler>();
+    expectTypeOf(nextAdapter.webhookMiddleware).returns.toExtend<RouteHandler>();
+  });
+
+  it('gives API routes for the Pages Router, and hands the route what Next has put on them', () => {
+    type ApiRequest = IncomingMessage & { query: object; cookies: object; body: unknown };
+    type ApiResponse = ServerResponse & { status(code: number): ApiResponse };
+    expectTypeOf(nextPagesAdapter.webhookHandler).returns.toExtend<(req: ApiRequest, res: ApiResponse) => unknown>();
+    nextPagesAdapter.webhookMiddleware(options, (req: ApiRequest, res: ApiResponse, delivery) => {
+      expectTypeOf(delivery).toEqualTypeOf<Delivery>();
+      res.status(200).end(req.query);
+    });
+    // @ts-expect-error -- without a route nobody makes the response
+    nextPagesAdapter.webhookMiddleware(options);
   });
 });
 

@@ -7,7 +7,7 @@ export interface Mount<App extends ServedApp = ServedApp> extends AdapterSuiteOp
   serve(app: AppUnderTest): App | Promise<App>;
 }
 
-export type Listening = { port: number; close(): Promise<void> };
+export type Listening = { port: number; path?: string; close(): Promise<void> };
 
 /** Both forms of one framework. */
 export function bothForms<App extends ServedApp>(

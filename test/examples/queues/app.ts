@@ -46,7 +46,7 @@ export async function startWorker(recipe: string, env: Record<string, string>): 
   return { ...app, runs: (eventId) => lines.filter((line) => line === `done ${eventId}`).length };
 }
 
-const loader = new URL('from-sources.mjs', import.meta.url).href;
+const loader = new URL('../from-sources.mjs', import.meta.url).href;
 
 async function start(script: string, env: Record<string, string>, ready: string) {
   const child = spawn(process.execPath, ['--import', loader, script], {

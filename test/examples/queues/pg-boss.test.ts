@@ -1,10 +1,10 @@
 import { postgresInbox } from 'service-webhooks/stores/postgres';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { compileSources } from '../sources.js';
 import { startReceiver } from './app.js';
 import { aDelivery, anEvent } from './event.js';
 import { installed, load } from './example.js';
 import { createPostgresDatabase } from './servers.js';
-import { compileSources } from './sources.js';
 
 interface Job {
   id: string;

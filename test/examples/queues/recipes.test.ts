@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { compileSources } from '../sources.js';
 import { PATIENTLY, type Receiver, startReceiver, startWorker, type Worker } from './app.js';
 import { aDelivery } from './event.js';
 import { installed } from './example.js';
 import { type Gate, startGate } from './gate.js';
 import { createPostgresDatabase, takeRedisDatabase } from './servers.js';
-import { compileSources } from './sources.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 }); // several processes have to start
 

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
 
 /** The library as JavaScript, for programs that vitest does not run. */
@@ -18,6 +18,16 @@ export function compileSources(): { folder: string; remove(): void } {
     writeFileSync(target, outputText);
   }
   return { folder, remove: () => rmSync(folder, { recursive: true }) };
+}
+
+/** The same as the package `service-webhooks` among the modules of a folder, for what has a loader of its own. */
+export function installSources(folder: string): void {
+  const sources = compileSources();
+  const library = join(folder, 'node_modules/service-webhooks');
+  cpSync(sources.folder, library, { recursive: true });
+  const exports = { '.': './src/index.js', './*': './adapters/*.js' };
+  writeFileSync(join(library, 'package.json'), JSON.stringify({ name: 'service-webhooks', type: 'module', exports }));
+  sources.remove();
 }
 
 function filesIn(folder: string): string[] {

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { aDelivery } from '../queues/event.js';
+import { compileSources } from '../sources.js';
+import { apps, folder, installed, programOf } from './example-apps.js';
+import { startApp } from './start-app.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const PATIENTLY = { timeout: 30_000, interval: 50 };
+
+let sources: ReturnType<typeof compileSources>;
+beforeAll(() => {
+  sources = compileSources();
+});
+afterAll(() => sources.remove());
+
+const scripts = readdirSync(folder).filter((file) => /(?<!\.d)\.[jt]s$/.test(file));
+const cannotRun = apps.filter(({ start }) => {
+  const [program = '', tool] = start(0);
+  const needs = tool === 'wrangler' ? 'workerd' : ['bun', 'deno'].find((name) => name === program);
+  return needs !== undefined && programOf(needs) === undefined;
+});
+
+describe('examples/frameworks', () => {
+  it('says of each of its apps how to start it', () => {
+    expect([...new Set(apps.map(({ script }) => script))].sort()).toEqual(scripts.sort());
+  });
+
+  it.each(scripts)('%s has at most forty lines', (script) => {
+    expect(
+      readFileSync(folder + script, 'utf8')
+        .trimEnd()
+        .split('\n').length,
+    ).toBeLessThanOrEqual(40);
+  });
+
+  it.runIf(installed)('hold in the strictest TypeScript', { timeout: 120_000 }, () => {
+    const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+    const files = [...scripts, 'cloudflare.d.ts'].map((file) => folder + file);
+    const settings = { ...options, allowJs: true, checkJs: true, experimentalDecorators: true };
+    const problems = ts.getPreEmitDiagnostics(ts.createProgram(files, settings)).map(({ file, messageText }) => {
+      return `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+    });
+    expect(problems).toEqual([]);
+  });
+
+  for (const app of apps) {
+    it.skipIf(!installed || cannotRun.includes(app))(
+      `${app.name}, started as the README says, does an event once and refuses a forgery`,
+      { timeout: 90_000 },
+      async () => {
+        const { url, lines, stop } = await startApp(app, sources.folder);
+        const post = async (...[body, headers]: ReturnType<typeof aDelivery>) => {
+          const response = await fetch(url, { method: 'POST', headers, body });
+          await response.text();
+          return response.status;
+        };
+        const done = (id: string) => lines.filter((line) => line.includes(`done ${id}`)).length;
+        try {
+          const forged = () => post(...aDelivery('evt_forged', 'a guess'));
+          await vi.waitFor(async () => expect(await forged().catch(String), lines.join('\n')).toBe(401), PATIENTLY);
+          const attempts = [await post(...aDelivery('evt_1')), await post(...aDelivery('evt_1'))];
+          expect(attempts, lines.join('\n')).toEqual([200, 200]);
+          await vi.waitFor(() => expect(done('evt_1'), lines.join('\n')).toBe(1), PATIENTLY);
+          expect(await post(...aDelivery('evt_2'))).toBe(200);
+          await vi.waitFor(() => expect(done('evt_2')).toBe(1), PATIENTLY); // and so the other has had its time
+          expect([done('evt_1'), done('evt_forged')]).toEqual([1, 0]);
+          const behindAnswer = app.script === 'workers.js' ? ['told evt_1'] : [];
+          await vi.waitFor(() => expect(lines).toEqual(expect.arrayContaining(behindAnswer)), PATIENTLY);
+        } finally {
+          await stop();
+        }
+      },
+    );
+  }
+});

@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { framework } from '../../integration/framework.js';
+import { freePort } from '../../support/redis.js';
+import { aDelivery, SECRET } from '../queues/event.js';
+import { installSources } from '../sources.js';
+
+type Fetch = (request: Request) => Response | Promise<Response>;
+/** What is used of React Router, and of Remix. */
+interface Server {
+  createRequestHandler(build: object, mode: 'production'): Fetch;
+}
+interface Place {
+  fetch: Fetch;
+  stop?(): Promise<void>;
+}
+
+const PATIENTLY = { timeout: 60_000, interval: 50 };
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const docs = readFileSync(here('../../../docs/frameworks.md'), 'utf8');
+const packages = here('../../integration/recipes/');
+
+// The others of that page are run by test/readme.test.ts, and as apps of examples/frameworks.
+const places: [name: string, heading: string, start: (code: string) => Promise<Place> | undefined][] = [
+  ['SvelteKit', 'SvelteKit', startSvelteKit],
+  ['Astro', 'Astro', startAstro],
+  ['React Router', 'React Router and Remix', (code) => startRouter(framework('react-router', 'recipes'), code)],
+  ['Remix', 'React Router and Remix', (code) => startRouter(framework('@remix-run/server-runtime', 'recipes'), code)],
+  ['what Netlify calls', 'Netlify', startNetlify],
+];
+const installed = framework('react-router', 'recipes') !== undefined;
+
+let folder: string;
+beforeAll(() => {
+  vi.stubEnv('WEBHOOK_SECRET', SECRET);
+  mkdirSync(join(packages, '.tmp'), { recursive: true });
+  folder = mkdtempSync(join(packages, '.tmp', 'recipes-')); // where their packages are found
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each(places)('the recipe for %s', (name, heading, start) => {
+  it.runIf(installed || name.startsWith('what'))(
+    'does an event once and refuses a forgery',
+    async () => {
+      const { fetch, stop } = (await start(blockUnder(heading))) ?? expect.fail('not installed');
+      const post = async (...[body, headers]: ReturnType<typeof aDelivery>) => {
+        const response = await fetch(new Request('http://receiver.test/webhooks', { method: 'POST', headers, body }));
+        return { status: response.status, text: await response.text() };
+      };
+      try {
+        expect(await post(...aDelivery('evt_1', 'a guess'))).toMatchObject({ status: 401 });
+        expect(await post(...aDelivery('evt_1'))).toEqual({ status: 200, text: expect.stringContaining('handled') });
+        expect(await post(...aDelivery('evt_1'))).toEqual({ status: 200, text: expect.stringContaining('duplicate') });
+      } finally {
+        await stop?.();
+      }
+    },
+    90_000,
+  );
+});
+
+function blockUnder(heading: string): string {
+  const [, , code = ''] = new RegExp(`^### ${heading}\\n[^#]*?^\`\`\`(ts).*\\n([^]*?)^\`\`\``, 'm').exec(docs) ?? [];
+  expect(code).not.toBe('');
+  return code;
+}
+
+/** The module that a block is. */
+async function load<Exports>(code: string): Promise<Exports> {
+  const file = join(mkdtempSync(join(folder, 'module-')), 'recipe.ts');
+  writeFileSync(file, code);
+  return import(file);
+}
+
+function startSvelteKit(code: string): Promise<Place> {
+  const config = `import { sveltekit } from '@sveltejs/kit/vite';\nexport default { plugins: [sveltekit()] };\n`;
+  return startDevServer('vite/bin/vite.js', {
+    'vite.config.js': config,
+    'src/app.html': '<html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>',
+    'src/routes/webhooks/+server.ts': code,
+  });
+}
+
+function startAstro(code: string): Promise<Place> {
+  return startDevServer('astro/astro.js', { 'src/pages/webhooks.ts': code });
+}
+
+/** `dev` of a framework, in a project that has nothing but these files. */
+async function startDevServer(program: string, files: Record<string, string>): Promise<Place> {
+  const project = mkdtempSync(join(folder, 'project-'));
+  for (const [path, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) {
+    mkdirSync(dirname(join(project, path)), { recursive: true });
+    writeFileSync(join(project, path), text);
+  }
+  installSources(project);
+  const port = `${await freePort()}`;
+  const args = [join(packages, 'node_modules', program), 'dev', '--host', '127.0.0.1', '--port', port];
+  const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' };
+  const child = spawn(process.execPath, args, { cwd: project, env });
+  const ended = once(child, 'close');
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  const at = (path: string) => `http://127.0.0.1:${port}${path}`;
+  await vi.waitFor(async () => expect(await fetch(at('/')).catch(String), output).toBeInstanceOf(Response), PATIENTLY);
+  return {
+    fetch: (request) => fetch(new Request(at(new URL(request.url).pathname), request)),
+    async stop() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** The server of React Router or Remix, with a build that has nothing but the route. */
+async function startRouter(server: Server | undefined, code: string): Promise<Place> {
+  const build = {
+    routes: { webhooks: { id: 'webhooks', path: 'webhooks', module: await load<object>(code) } },
+    entry: { module: { default: () => new Response('a document', { status: 500 }) } },
+    assets: { routes: {}, entry: { imports: [], module: '' }, url: '', version: '1' },
+    future: {},
+    publicPath: '/',
+    prerender: [],
+    routeDiscovery: { mode: 'initial' },
+    ssr: true,
+    isSpaMode: false,
+  };
+  return { fetch: server?.createRequestHandler(build, 'production') ?? expect.fail('not installed') };
+}
+
+async function startNetlify(code: string): Promise<Place> {
+  const { default: handler, config } = await load<{ default: Fetch; config: { path: string } }>(code);
+  expect(config.path).toBe('/webhooks');
+  return { fetch: handler };
+}
