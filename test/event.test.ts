@@ -54,6 +54,8 @@ describe('isWebhookEvent', () => {
     ['a type of one character', { type: 'x' }],
     ['another version', { version: '2031-01-01' }],
     ['the leap day as its version', { version: '2028-02-29' }],
+    ['a day that is over in Greenwich', { timestamp: '2026-08-31T23:30:00-05:00' }],
+    ['a day that has not yet begun there', { timestamp: '2026-08-29T00:30:00+05:00' }],
     ['no job', { jobId: null }],
     ['an empty job id', { jobId: '' }],
     ['empty data', { data: {} }],
