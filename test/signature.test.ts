@@ -303,4 +303,12 @@ describe('sign', () => {
   ])('refuses %s', (_, changes, code) => {
     expect(refusal(() => sign({ body: BODY, secret: SECRET, at: NOW, ...changes } as SignInput)).code).toBe(code);
   });
+
+  it.each([
+    ['at must be ms', { at: Number.NaN }],
+    ['scheme must be v2 or legacy or both', { scheme: 'v3' }],
+  ])('says what to mend: %s', (problem, changes) => {
+    const input = { body: BODY, secret: SECRET, at: NOW, ...changes } as SignInput;
+    expect(refusal(() => sign(input)).message).toBe(`invalid_option: ${problem}`);
+  });
 });
