@@ -37,15 +37,15 @@ function overview(named) {
 function verdictOf(result, { wanted }) {
   if (!result) return 'not measured yet';
   const short = wanted?.(result.figures) ? `, **${wanted(result.figures)}**` : '';
-  const goals = result.figures.ratios?.filter(({ goal }) => goal);
-  if (!goals) return `${result.passed ? 'held' : '**failed**'}${short}`;
-  const missed = goals.filter(({ goal }) => !goal.met).length;
+  const goals = goalsOf(result.figures);
+  if (!result.figures.ratios) return `${result.passed ? 'held' : '**failed**'}${short}`;
+  const missed = missedOf(result.figures).length;
   if (goals.length === 0) return 'no goal, for comparison';
   return missed === 0 ? `all ${goals.length} goals met` : `**${missed} of ${goals.length} goals missed**`;
 }
 
 function sectionOf({ name, section, result }) {
-  const { title, intro, command, body, wanted } = section;
+  const { title, intro, command, body, wanted, reason } = section;
   const head = `## ${title}\n\n${intro}\n`;
   if (!result) return `${head}\nNot measured yet: \`${command}\`.\n`;
   const { figures, bar, passed, machine } = result;
@@ -55,6 +55,7 @@ function sectionOf({ name, section, result }) {
     ...(figures.ratios ? [`![${title}](evidence/${name}.svg)\n`, ratioTable(figures.ratios)] : []),
     ...(body ? [body(figures, table)] : []),
     ...(figures.ratios ? [] : [`The bar: ${bar}. ${passed ? 'It held.' : '**It did not hold.**'}\n`]),
+    ...(reason && missedOf(figures).length > 0 ? [`Why goals are missed: ${reason}\n`] : []),
     ...(short ? [`**Short of what is wanted: ${short}.**\n`] : []),
     `To repeat it: \`${command}\`. Measured on ${machine.cores} cores, Node ${machine.node.slice(1)}.\n`,
   ].join('\n');
@@ -77,6 +78,9 @@ function table(head, rows) {
   return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n');
 }
 
+/** Also those of a table beside the ratios. */
+const goalsOf = ({ ratios = [], memory = [] }) => [...ratios, ...memory].filter(({ goal }) => goal);
+const missedOf = (figures) => goalsOf(figures).filter(({ goal }) => !goal.met);
 const two = (number) => number.toFixed(2);
 const anchorOf = (title) =>
   title
