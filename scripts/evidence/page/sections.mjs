@@ -35,8 +35,9 @@ the library less than nothing. A forged delivery has to be read and hashed by wh
       { memory },
       table,
     ) => `Memory of the server while 200 connections send 1 MiB each, as the greatest growth of its
-resident memory over what was sent, and the growth that is left after the later waves over the first ones. What only the
-body can decide has to be kept until its end; what the header decides is not.
+resident memory over what was sent, and the growth that is left after the later waves over the first ones. What only
+the body can decide has to be kept until its end. What the header decides is not kept, but the buffers that it came in
+are there until they are collected, so that the greatest growth says little and what is left says more.
 
 ${table(
   ['what was sent', 'greatest growth, of what was sent', 'growth from wave 2 to the last', 'goal', ''],
@@ -77,6 +78,7 @@ ${table(
     survivors.map(({ was, becomes, why }) => [`\`${file}\``, `${code(was)} to ${code(becomes)}`, why ?? '**open**']),
   ),
 )}`,
+    wanted: ({ files }) => `${files.length} files, of the whole of src`,
   },
   fuzz: {
     title: 'Properties',
