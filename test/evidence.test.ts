@@ -64,6 +64,12 @@ describe('docs/evidence.md', () => {
     expect(met['evidence/verify.svg']).not.toContain('missed<');
   });
 
+  it('shows by how little a goal is missed', () => {
+    const goal = { atMost: 1.15, met: false };
+    const text = pageOf(aResult('verify', { ratios: [{ ...ratio, median: 1.151, goal }] }, false))['evidence.md'];
+    expect(text).toContain('| 1.151 (1.10 to 1.30) | at most 1.15 | **missed** |');
+  });
+
   it('says what failed, what is short of what is wanted and what is not measured', () => {
     const text = pageOf(aResult('timing', { samples: 1000, controls: [], subjects: [] }, false))['evidence.md'];
     expect(text).toContain('| **failed**, **1,000 samples, of 300,000** |');

@@ -6,7 +6,8 @@ const INTRO = `# Evidence
 What the library was measured by, and what was thrown at it. \`npm run evidence\` makes this page of what is in
 \`bench/results\`; each command below measures anew and writes its result there. A figure of speed is a ratio of two
 things that took turns in one run, with the middle half of the turns behind it: it says what costs more, not how long
-anything takes on your machine. Where a goal is missed, that is said, with the measurement.
+anything takes on your machine; where that half is wide, the machine had other work. Where a goal is missed, that is
+said, with the measurement.
 `;
 
 /**
@@ -66,7 +67,7 @@ function ratioTable(ratios) {
     group === ratios[i - 1]?.group ? '' : group,
     name,
     beside,
-    `${two(median)} (${two(low)} to ${two(high)})`,
+    `${medianOf(median, goal)} (${two(low)} to ${two(high)})`,
     goal ? `${goal.atMost === undefined ? `at least ${goal.atLeast}` : `at most ${goal.atMost}`}` : '',
     goal ? (goal.met ? 'met' : '**missed**') : '',
   ]);
@@ -81,6 +82,9 @@ function table(head, rows) {
 /** Also those of a table beside the ratios. */
 const goalsOf = ({ ratios = [], memory = [] }) => [...ratios, ...memory].filter(({ goal }) => goal);
 const missedOf = (figures) => goalsOf(figures).filter(({ goal }) => !goal.met);
+/** With a third digit where two would look like the goal that is missed. */
+const medianOf = (median, goal) =>
+  goal?.met === false && two(median) === two(goal.atMost ?? goal.atLeast) ? median.toFixed(3) : two(median);
 const two = (number) => number.toFixed(2);
 const anchorOf = (title) =>
   title
