@@ -9,6 +9,9 @@ export const SECTIONS = {
     intro: `\`verifySignature\` beside the least that anybody could do, an HMAC with a prepared key and \`timingSafeEqual\`;
 \`verify\` beside the same and \`JSON.parse\`; other libraries beside whichever they resemble. Each gets a signature made
 for it. A lower ratio is faster, 1 is the limit.`,
+    reason: `What is above the limit hardly grows with the body, so that it counts for small ones. A profile at 300 B gives a
+good half of the time to the HMAC; of the rest most goes to the grammar of the header and to the compare. The limit reads
+no header and compares with a MAC that was made before.`,
   },
   served: {
     title: 'A served delivery',
