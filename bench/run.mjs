@@ -9,6 +9,9 @@ const BENCHES = {
   redis: 'stores/redis.bench.mjs',
   postgres: 'stores/postgres.bench.mjs',
   verify: 'verify.bench.mjs',
+  served: 'served.bench.mjs',
+  flood: 'flood.bench.mjs',
+  entries: 'entries.bench.mjs',
   cli: 'cli.bench.mjs',
   emulator: 'emulator.bench.mjs',
 };

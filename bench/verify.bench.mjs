@@ -10,7 +10,8 @@ import { sign, verify, verifyAsync, verifySignature } from 'service-webhooks';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
-import { interleaved, median, ratio } from './interleaved.mjs';
+import { interleaved, ratio } from './interleaved.mjs';
+import { report } from './report.mjs';
 
 const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const SIZES = { '300 B': 300, '1 KiB': 1024, '16 KiB': 16_384, '256 KiB': 262_144, '1 MiB': 1_048_576 };
@@ -31,24 +32,14 @@ const ROWS = [
   { name: 'tern, Request included', beside: 'limit + JSON.parse' },
 ];
 
-const results = [];
-let missed = 0;
-for (const [label, size] of Object.entries(SIZES)) {
+const ratios = [];
+for (const [group, size] of Object.entries(SIZES)) {
   const times = await interleaved(await contendersOf(bodyOf(size)));
-  console.log(`\n${label.padEnd(26)}   us per call   ratio (middle half)   beside`);
   for (const { name, beside, goal } of ROWS) {
-    const found = ratio(times[name], times[beside]);
-    const limit = goal?.(size);
-    const verdict = limit === undefined ? '' : found.median <= limit ? `ok, at most ${limit}` : `MISSED ${limit}`;
-    if (verdict.startsWith('MISSED')) missed += 1;
-    const [low, middle, high] = ['low', 'median', 'high'].map((part) => found[part].toFixed(2));
-    const us = median(times[name]).toFixed(2);
-    console.log(`${name.padEnd(26)}${us.padStart(14)}   ${middle} (${low} to ${high})   ${beside}   ${verdict}`);
-    results.push({ size: label, name, us: Number(us), beside, ...found, goal: limit });
+    ratios.push({ group, name, beside, ...ratio(times[name], times[beside]), atMost: goal?.(size) });
   }
 }
-if (process.send) process.send(results);
-process.exitCode = missed > 0 ? 1 : 0;
+report('verify', 'npm run bench -- verify', ratios);
 
 function bodyOf(size) {
   const event = {

@@ -36,7 +36,7 @@ export async function hmacAsync(key: HmacKey, prefix: string, body: Uint8Array):
 
 /** Whether two MACs of 64 hex digits are equal, in a time that does not depend on where they differ. */
 export function equalMacs(a: string, b: string): boolean {
-  if (node !== undefined) return node.timingSafeEqual(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1'));
+  if (node !== undefined) return node.timingSafeEqual(Buffer.from(a), Buffer.from(b));
   let difference = a.length ^ b.length;
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
   return difference === 0;

@@ -56,13 +56,14 @@ describe('a delivery', () => {
   });
 
   it('that comes while it is handled is told to come back, and runs when the first has failed', async () => {
-    const { receiver, deliver, handler, answers } = setUp();
+    const { receiver, deliver, handler, answers, find } = setUp();
     const work = later();
     handler.mockImplementationOnce(() => work.promise);
     const first = deliver();
     await tick();
     const second = await receiver(aRequest());
     expect(inShort(second)).toBe('409 delivery_in_progress');
+    expect(find('in_progress').error.hint).toBe('Another has it.');
     expect(second.headers['retry-after']).toBe('25');
     work.reject(new Error('no disk'));
     expect(await first).toBe('500 handler_failed');
@@ -459,6 +460,7 @@ describe('the lease', () => {
   it('that is lost to another owner is noticed and no longer kept alive; the work is acknowledged', async () => {
     const { deliver, store, handler, notices, answers } = setUp(
       aStore({ extend: async () => 'lost', complete: async () => 'lost' }),
+      { leaseMs: 9_000 }, // four beats within the time of the handler
     );
     const work = later();
     handler.mockImplementationOnce(() => work.promise);
@@ -761,6 +763,12 @@ describe('a store that fails to claim', () => {
     const response = await receiver(aRequest());
     expect(inShort(response)).toBe('503 store_unavailable');
     expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('and answers no ClaimResult is told so by way of the observer', async () => {
+    const { deliver, find } = setUp(aStore({ claim: async () => ({ status: 'acquired' }) as ClaimResult }));
+    await deliver();
+    expect(find('store_error').error).toMatchObject({ message: 'invalid_option: dedupe.store has no ClaimResult' });
   });
 
   describe("with onStoreError: 'process'", () => {

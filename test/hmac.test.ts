@@ -107,7 +107,23 @@ describe.each([
   });
 });
 
+describe('on node:crypto', () => {
+  it('it is node:crypto that compares two MACs', async () => {
+    const { equalMacs } = await import('../src/hmac.js');
+    const compare = vi.spyOn(process.getBuiltinModule('node:crypto'), 'timingSafeEqual');
+    expect(equalMacs('ab'.repeat(32), 'ab'.repeat(32))).toBe(true);
+    expect(compare).toHaveBeenCalledOnce();
+  });
+});
+
 describe('without node:crypto', () => {
+  it('a prepared key cannot be read back', async () => {
+    const { hmacAsync } = await onTheWeb();
+    const key: Parameters<typeof hmacAsync>[0] = { bytes: bytes(SECRET) };
+    await hmacAsync(key, '', bytes('body'));
+    expect((await key.web)?.extractable).toBe(false);
+  });
+
   it('what needs it says so, and says what to use instead', async () => {
     const web = await onTheWeb();
     expect(web.hasSyncCrypto).toBe(false);
@@ -176,11 +192,16 @@ describe('without node:crypto', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('is also where there is no process, as in a browser or a worker', async () => {
-    vi.stubGlobal('process', undefined);
+  it.each<[string, object | undefined]>([
+    ['no process, as in a browser or a worker', undefined],
+    // With what the test runner itself needs.
+    ['one without modules and environment, as bundlers put it there', { nextTick: process.nextTick }],
+  ])('is also where there is %s', async (_, process) => {
+    vi.stubGlobal('process', process);
     vi.resetModules();
     try {
       const web = await import('../src/index.js');
+      expect(() => web.createReceiver({ secret: SECRET })).not.toThrow();
       expect((await web.verifyAsync({ ...aDelivery(), secret: SECRET, now })).scheme).toBe('v2');
     } finally {
       vi.unstubAllGlobals();

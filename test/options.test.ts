@@ -156,6 +156,16 @@ describe('a receiver is not made', () => {
     }
   });
 
+  it.each([
+    ['options must be an object', null],
+    ['dedupe must be an object', { secret: SECRET, dedupe: null }],
+    ['key must be event-id or idempotency-key', { secret: SECRET, dedupe: { store: memoryStore(), key: 'body' } }],
+    ['onStoreError must be refuse or process', { secret: SECRET, dedupe: { store: memoryStore(), onStoreError: 1 } }],
+    ['legacy must be reject or accept', { secret: SECRET, legacy: true }],
+  ])('and says what to mend: %s', (problem, options) => {
+    expect(refused(options).message).toBe(`invalid_option: ${problem}`);
+  });
+
   it('and says which method a store lacks', () => {
     for (const method of ['claim', 'extend', 'complete', 'release']) {
       expect(refusedWith({ dedupe: { store: storeWithout(method) } }).message).toContain(`${method}()`);

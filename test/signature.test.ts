@@ -189,6 +189,28 @@ describe('a v1', () => {
   });
 });
 
+describe('the error of a malformed header', () => {
+  const found = (value: unknown) => refusal(() => verify(withHeader(value))).message;
+
+  it.each<[string, unknown]>([
+    ['twice or too long', [`t=${T},v1=${GOOD}`, `t=${T},v1=${GOOD}`]],
+    ['t', `t=${T},t=${T},v1=${GOOD}`],
+    ['t', `v1=${GOOD}`],
+    ['t', `t=1e9,v1=${GOOD}`],
+    ['elements', `t=${T},v1=${GOOD},x`],
+    ['elements', `t=${T}, v1=${GOOD}`],
+    ['v1', `t=${T},v1=`],
+  ])('says that it is for: %s', (what, value) => {
+    expect(found(value)).toBe(`malformed_signature: ${what}`);
+  });
+
+  it('says so of the legacy header', () => {
+    const headers = { 'x-service-signature': 'sha256=' };
+    const error = refusal(() => verify({ headers, body: BODY, secret: SECRET, now, legacy: 'accept' }));
+    expect(error.message).toBe('malformed_signature: legacy');
+  });
+});
+
 describe('the legacy header', () => {
   const mac = createHmac('sha256', SECRET).update(BODY).digest('hex');
   const verdictOfLegacy = (value: unknown) =>
@@ -280,5 +302,13 @@ describe('sign', () => {
     ['no body', { body: undefined }, 'body_already_parsed'],
   ])('refuses %s', (_, changes, code) => {
     expect(refusal(() => sign({ body: BODY, secret: SECRET, at: NOW, ...changes } as SignInput)).code).toBe(code);
+  });
+
+  it.each([
+    ['at must be ms', { at: Number.NaN }],
+    ['scheme must be v2 or legacy or both', { scheme: 'v3' }],
+  ])('says what to mend: %s', (problem, changes) => {
+    const input = { body: BODY, secret: SECRET, at: NOW, ...changes } as SignInput;
+    expect(refusal(() => sign(input)).message).toBe(`invalid_option: ${problem}`);
   });
 });

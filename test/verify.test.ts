@@ -304,6 +304,11 @@ describe('the legacy signature', () => {
     expect((await refused(aged(18_870 + 11, { toleranceSeconds: 10 }))).code).toBe('timestamp_too_old');
   });
 
+  it('is not refused for a signed timestamp ahead of the clock, which only says that it is young', async () => {
+    const ahead = legacy({ legacy: 'accept', now: () => NOW - 86_400_000 });
+    expect((await verified(ahead)).scheme).toBe('legacy');
+  });
+
   it('is refused where the clock gives no time to compare with', async () => {
     expect((await refused(legacy({ legacy: 'accept', now: () => Number.NaN }))).code).toBe('timestamp_too_old');
   });

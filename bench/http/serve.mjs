@@ -1,0 +1,22 @@
+// A server in a process of its own: `framework` and `name` of one in servers.mjs. Tells its port, and on request what it
+// has used.
+import { createServer } from 'node:http';
+import { servers } from './servers.mjs';
+
+const [framework, name] = process.argv.slice(2);
+const server = createServer(servers[framework][name]());
+server.listen(0, '127.0.0.1', () => process.send(server.address().port));
+
+const MEASURES = {
+  cpu: () => {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  },
+  /** Bytes that are in use when all garbage is gone, that are resident, and that ever were. */
+  memory: () => {
+    globalThis.gc();
+    const { rss, heapUsed, external } = process.memoryUsage();
+    return { inUse: heapUsed + external, rss, peak: process.resourceUsage().maxRSS * 1024 };
+  },
+};
+process.on('message', (what) => process.send(MEASURES[what]()));

@@ -1,0 +1,105 @@
+// The servers that are measured, by framework and name: each gives a listener for Node's `createServer`. All answer the
+// same, in the cheapest way there is.
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { getRequestListener } from '@hono/node-server';
+import express from 'express';
+import { Hono } from 'hono';
+import { webhookHandler as onExpress } from 'service-webhooks/express';
+import { webhookHandler as onHono } from 'service-webhooks/hono';
+import { webhookHandler as onNode } from 'service-webhooks/node';
+import Stripe from 'stripe';
+
+export const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const HEADER = 'x-service-signature-v2';
+const ANSWER = '{"outcome":"handled"}';
+const TYPE = { 'content-type': 'application/json' };
+
+const ours = (more) => ({ secret: SECRET, on: { '*': () => {} }, ...more });
+const { webhooks } = new Stripe('sk_test_1');
+const key = createSecretKey(Buffer.from(SECRET));
+
+/** The HMAC alone, and a compare: no reading of headers but by place, no time, no envelope. */
+function bareVerify(header, body) {
+  const comma = header.indexOf(',');
+  const mac = createHmac('sha256', key)
+    .update(`${header.slice(2, comma)}.`)
+    .update(body)
+    .digest();
+  if (!timingSafeEqual(mac, Buffer.from(header.slice(comma + 4), 'hex'))) throw new Error('no');
+}
+
+function answer(res, status = 200) {
+  res.writeHead(status, { ...TYPE, 'content-length': ANSWER.length }).end(ANSWER);
+}
+
+/** Reads by the events of the request. */
+function readByHand(then) {
+  return (req, res) => {
+    const chunks = [];
+    req.on('data', (chunk) => chunks.push(chunk));
+    req.on('end', () => {
+      then(req, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+      answer(res);
+    });
+  };
+}
+
+function expressWith(...handlers) {
+  const app = express();
+  app.post('/webhooks', ...handlers);
+  return app;
+}
+
+function honoWith(handler) {
+  const app = new Hono();
+  app.post('/webhooks', handler);
+  return getRequestListener(app.fetch);
+}
+
+const parse = (_, body) => JSON.parse(body.toString());
+const verifyAndParse = (req, body) => {
+  bareVerify(req.headers[HEADER], body);
+  return JSON.parse(body.toString());
+};
+const raw = () => express.raw({ type: '*/*', limit: '5mb' });
+
+export const servers = {
+  Express: {
+    bare: () => expressWith(express.json(), (_, res) => answer(res)),
+    'bare, read by hand': () => expressWith(readByHand(parse)),
+    ceiling: () => expressWith(readByHand(verifyAndParse)),
+    'dedupe: false': () => expressWith(onExpress(ours({ dedupe: false }))),
+    'memory store': () => expressWith(onExpress(ours())),
+    'express.raw() and stripe': () =>
+      expressWith(raw(), (req, res) => {
+        try {
+          webhooks.constructEvent(req.body, req.headers[HEADER], SECRET, 300);
+        } catch {
+          return answer(res, 400);
+        }
+        return answer(res);
+      }),
+  },
+  Hono: {
+    bare: () =>
+      honoWith(async (c) => {
+        await c.req.json();
+        return c.body(ANSWER, 200, TYPE);
+      }),
+    ceiling: () =>
+      honoWith(async (c) => {
+        const body = Buffer.from(await c.req.arrayBuffer());
+        bareVerify(c.req.header(HEADER), body);
+        JSON.parse(body.toString());
+        return c.body(ANSWER, 200, TYPE);
+      }),
+    'dedupe: false': () => honoWith(onHono(ours({ dedupe: false }))),
+    'memory store': () => honoWith(onHono(ours())),
+  },
+  'raw Node': {
+    bare: () => readByHand(parse),
+    ceiling: () => readByHand(verifyAndParse),
+    'dedupe: false': () => onNode(ours({ dedupe: false })),
+    'memory store': () => onNode(ours()),
+  },
+};

@@ -1,0 +1,154 @@
+/**
+ * What the page shows, in this order, by the name of the result. `body` makes text of the figures; `wanted` says what a
+ * run was short of, though it passed; `reason` is what a profile says of goals that are missed.
+ */
+export const SECTIONS = {
+  verify: {
+    title: 'A verification',
+    command: 'npm run bench -- verify',
+    intro: `\`verifySignature\` beside the least that anybody could do, an HMAC with a prepared key and \`timingSafeEqual\`;
+\`verify\` beside the same and \`JSON.parse\`; other libraries beside whichever they resemble. Each gets a signature made
+for it. A lower ratio is faster, 1 is the limit.`,
+    reason: `What is above the limit hardly grows with the body, so that it counts for small ones. A profile at 300 B gives a
+good half of the time to the HMAC; of the rest most goes to the grammar of the header and to the compare. The limit reads
+no header and compares with a MAC that was made before.`,
+  },
+  served: {
+    title: 'A served delivery',
+    command: 'npm run bench -- served',
+    intro: `A delivery of 1 KiB, each time a new event, over 32 kept-alive connections to a server in another process.
+"Bare" reads the body and parses it; "ceiling" also computes the bare HMAC and compares. A ratio of requests is that of
+requests in a second; one of processor time is that of the server process, turned round, so that in both a higher ratio
+is better.`,
+    reason: `The HMAC is a small part of what is left above the bare route. On raw Node, a profile shows no one place:
+promises and timers of the deadline, the body and the claim, the digests that name it, and the garbage of all of them;
+the store also keeps an event each time, which the others do not. On Hono's server for Node, a body that is read as a
+stream makes it build a whole \`Request\`, its stream and its abort signal, which \`c.req.arrayBuffer()\` in the bare
+routes does without. To read it so would give up the cap, the time limit and the refusal before the body.`,
+  },
+  flood: {
+    title: 'A flood',
+    command: 'npm run bench -- flood',
+    intro: `Requests in a second that an Express server refuses, where good deliveries are the measure, and where
+\`express.raw()\` with stripe is. Forged: a well-formed header, a wrong signature. Stale: a right one, an hour old. A
+higher ratio is better.`,
+    reason: `Both go through Express, which is most of the work at 1 KiB and the same for both: a factor of two would leave
+the library less than nothing. A forged delivery has to be read and hashed by whoever refuses it.`,
+    body: (
+      { memory },
+      table,
+    ) => `Memory of the server while 200 connections send 1 MiB each, as the greatest growth of its
+resident memory over what was sent, and the growth that is left after the later waves over the first ones. What only
+the body can decide has to be kept until its end. What the header decides is not kept, but the buffers that it came in
+are there until they are collected, so that the greatest growth says little and what is left says more.
+
+${table(
+  ['what was sent', 'greatest growth, of what was sent', 'growth from wave 2 to the last', 'goal', ''],
+  memory.map(({ name, peak, left, goal }) => [
+    name,
+    peak.toFixed(2),
+    left.toFixed(2),
+    goal ? `at most ${goal.atMost}` : '',
+    goal ? (goal.met ? 'met' : '**missed**') : '',
+  ]),
+)}`,
+  },
+  entries: {
+    title: 'Import and bundle',
+    command: 'npm run bench -- entries',
+    intro: `A process that imports an entry and ends, beside one that imports nothing; peers as they are installed. Sizes are
+of what a bundler makes of each entry for Node, minified and gzipped, frameworks and clients of databases left out.`,
+    body: ({ sizes }, table) =>
+      table(
+        ['entry', 'kB, gzipped'],
+        sizes.map(({ name, gzipped }) => [`\`${name}\``, (gzipped / 1000).toFixed(1)]),
+      ),
+  },
+  mutation: {
+    title: 'Mutation testing',
+    command: 'npm run test:mutation',
+    intro: `Stryker changes the source in one place at a time; a test has to fail. The score is the part of the changes that
+one does. Those that no test can notice, since the program still does the same, count as survivors all the same.`,
+    body: ({ files }, table) => `${table(
+      ['file', 'changes', 'noticed', 'score'],
+      files.map(({ file, mutants, killed, score }) => [`\`${file}\``, mutants, killed, `${score.toFixed(1)} %`]),
+    )}
+What survived:
+
+${table(
+  ['where', 'change', 'why'],
+  files.flatMap(({ file, survivors }) =>
+    survivors.map(({ was, becomes, why }) => [`\`${file}\``, `${code(was)} to ${code(becomes)}`, why ?? '**open**']),
+  ),
+)}`,
+    wanted: ({ files }) => `${files.length} files, of the whole of src`,
+  },
+  fuzz: {
+    title: 'Properties',
+    command: 'npm run fuzz',
+    intro: `Properties over the grammar, the guard, the store and the pipeline, with generated input: any request in, exactly
+one well-formed answer out; \`verify\`, \`verifyAsync\` and each adapter agree; stripe and octokit agree but for what is
+named. The ordinary tests run the same properties with a few thousand inputs (\`test/properties\`).`,
+    body: ({ runs, properties }) =>
+      `${properties.length} properties with ${count(runs)} inputs each:\n\n${properties
+        .map(({ name, found }) => `- ${name}${found === 'passed' ? '' : `: **${found}**`}`)
+        .join('\n')}\n`,
+  },
+  'coverage-fuzz': {
+    title: 'Fuzzing led by coverage',
+    command: 'npm run fuzz:coverage',
+    intro: `The header parser and the envelope, beside a second reading of the rules, led by the blocks that run. Before that
+the same search is put to a library with one planted fault at a time, each of which it has to find.`,
+    body: ({ targets }, table) =>
+      table(
+        ['target', 'inputs', 'differences', 'planted faults found'],
+        targets.map(({ target, runs, found, faults, missed }) => [
+          target,
+          count(runs),
+          found === null ? 'none' : '**one**',
+          `${faults - missed.length} of ${faults}`,
+        ]),
+      ),
+  },
+  timing: {
+    title: 'The time of the compare',
+    command: 'npm run test:timing',
+    intro: `After dudect: signatures that are wrong from the first digit on against those that are right but for the last one.
+A great |t| tells them apart. The controls compare with an early exit and have to be caught.`,
+    body: ({ samples, controls, subjects }, table) => `${count(samples)} samples in a run, three runs:
+
+${table(
+  ['what', 'greatest |t| in each run'],
+  [...controls, ...subjects].map(({ name, t }) => [name, t.join(', ')]),
+)}`,
+    wanted: ({ samples }) => samples < 300_000 && `${count(samples)} samples, of 300,000`,
+  },
+  complexity: {
+    title: 'Time over size',
+    command: 'npm run test:complexity',
+    intro: `Headers and bodies made to be slow, over four doublings: 1 is linear. The control is quadratic and has to be seen.`,
+    body: ({ subjects }, table) =>
+      table(
+        ['what', 'exponent', ''],
+        subjects.map(({ name, exponent, good }) => [name, exponent.toFixed(2), good ? '' : '**failed**']),
+      ),
+  },
+  soak: {
+    title: 'Soak',
+    command: 'npm run soak',
+    intro: `Good deliveries from the emulator, with faults on the way, and hostile ones beside them. Afterwards nothing may be
+left: no handle, no rejection that nobody handled, no growth of the heap.`,
+    body: ({ seconds, attempts, hostile, handled, heapKiB, left, unhandled, warnings }) => {
+      const third = (n) => mean(heapKiB.slice((n * heapKiB.length) / 3, ((n + 1) * heapKiB.length) / 3));
+      return `${seconds} s; ${count(attempts)} attempts of the emulator, ${count(hostile)} hostile requests, ${count(handled)} events
+handled. The heap of the last third is ${(third(2) / third(1)).toFixed(3)} times that of the middle one. Handles left: ${left.length};
+unhandled rejections: ${unhandled.length}; warnings: ${warnings.length}.
+`;
+    },
+    wanted: ({ seconds }) => seconds < 1800 && `${seconds} s, of 30 minutes`,
+  },
+};
+
+const count = (number) => number.toLocaleString('en');
+const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+const code = (text) => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``);

@@ -1,0 +1,23 @@
+// Run from the root by scripts/evidence/mutation.mjs, with the files to change as its arguments.
+export default {
+  testRunner: 'vitest',
+  vitest: { configFile: 'test/mutation/vitest.config.ts' },
+  coverageAnalysis: 'perTest',
+  concurrency: 2,
+  timeoutMS: 20_000,
+  reporters: ['progress', 'json'],
+  jsonReporter: { fileName: '.tmp/mutation/report.json' },
+  tempDirName: '.tmp/mutation/sandbox',
+  // What the tests of the core need, and no more.
+  ignorePatterns: [
+    '/*',
+    '!/src',
+    '!/adapters',
+    '!/test',
+    '!/fixtures',
+    '!/package.json',
+    '!/tsconfig.json',
+    '!/vitest.config.ts',
+  ],
+  allowEmpty: false,
+};
