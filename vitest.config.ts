@@ -25,6 +25,8 @@ export default defineConfig({
       'test/cli/**',
       'test/page/in-browser/**',
       'test/examples/**',
+      'test/package/**',
+      'test/adapters/next.test.ts',
       'test/readme.test.ts',
     ],
     restoreMocks: true,

@@ -12,7 +12,7 @@ export default defineConfig({
       'test/adapters/**/*.test.ts',
       'test/runtimes/inside/*.test.ts',
     ],
-    exclude: configDefaults.exclude,
+    exclude: [...configDefaults.exclude, 'test/adapters/next.test.ts'], // an app that Next has built for Node
     setupFiles: ['test/runtimes/inside/right-runtime.ts'],
     reporters: ['default'],
   },

@@ -1,7 +1,8 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from './vitest.config.js';
 
-// What runs as a program of its own: the command line, the page in Chromium, the examples, the code of the documentation.
+// What runs as a program of its own: the command line, the page in Chromium, the examples and what else is built first,
+// the code of the documentation.
 export default defineConfig({
   ...base,
   test: {
@@ -10,6 +11,7 @@ export default defineConfig({
       'test/cli/**/*.test.ts',
       'test/page/in-browser/**/*.test.ts',
       'test/examples/**/*.test.ts',
+      'test/adapters/next.test.ts',
       'test/readme.test.ts',
     ],
     exclude: configDefaults.exclude,

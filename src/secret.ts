@@ -35,5 +35,5 @@ function toKey(secret: Secret): HmacKey {
 }
 
 function invalidSecret(): WebhookError {
-  return new WebhookError('invalid_secret', 500, 'Is it set, without spaces around it?');
+  return new WebhookError('invalid_secret', 500, 'Is it set? No spaces around it?');
 }
