@@ -13,7 +13,7 @@ const textual = packed.filter((path) => !path.endsWith('.png'));
 /** What there is to find in the tarball, by folder. */
 const KINDS = [
   /^(package\.json|LICENSE|NOTICE|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/,
-  /^docs\/[\w-]+\.(md|png)$/,
+  /^docs\/([\w-]+|evidence\/[a-z]+)\.(md|png|svg)$/,
   /^examples\/([\w-]+\/)*[\w.-]+\.(md|[cm]?[jt]s|tsx|json|sql|ya?ml)$/,
   /^fixtures\/(README\.md|vectors\.json|deliveries\/[a-z_.]+\.http)$/,
   /^schemas\/[a-z]+\.json$/,
