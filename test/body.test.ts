@@ -320,6 +320,14 @@ describe('in time', () => {
     }
   });
 
+  it('a signal that is none is an error of the adapter, and leaves no timer that would meet it later', async () => {
+    const signal = { aborted: false } as AbortSignal;
+    const answer = await answerTo({ ...streamed(chunksOf(BYTES, 9)), signal }, { dedupe: false });
+    expect(answer).toBe('500 handler_failed');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   describe('what a refusal leaves unread', () => {
     const refusedWith = async (source: ReturnType<typeof aSource>) => {
       expect(await answerTo({ ...streamed(source.body), headers: {} })).toBe('401 missing_signature');

@@ -1,8 +1,7 @@
-import { PermanentError } from '../../errors.js';
 import { must } from '../must.js';
 import { tamper } from '../tamper.js';
 import type { SentAnswer } from './send.js';
-import { aDelivery, aRequest, createGate, inShort, type TrialCase } from './trial.js';
+import { aDelivery, aRequest, createGate, inShort, type TrialCase, triesOnce } from './trial.js';
 
 export const answers: readonly TrialCase[] = [
   {
@@ -145,19 +144,7 @@ export const answers: readonly TrialCase[] = [
     name: 'ends an event whose handler says that no retry helps',
     rules: ['A3', 'A8'],
     form: 'handler',
-    async run(trial) {
-      const app = await trial.start({
-        work() {
-          throw new PermanentError('no such clip');
-        },
-      });
-      const delivery = aDelivery();
-      for (const request of [delivery, delivery.again()]) {
-        const answer = await app.send(aRequest(request));
-        must(answer.status === 200, 'it must be acknowledged', inShort(answer));
-      }
-      must(app.worked.length === 1, 'the work must be tried once', app.worked.length);
-    },
+    run: triesOnce,
   },
   {
     name: 'acknowledges nothing while its store is away',

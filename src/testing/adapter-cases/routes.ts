@@ -1,6 +1,5 @@
-import { PermanentError } from '../../errors.js';
 import { must } from '../must.js';
-import { aDelivery, aRequest, inShort, type TrialCase } from './trial.js';
+import { aDelivery, aRequest, inShort, type TrialCase, triesOnce } from './trial.js';
 
 export const routes: readonly TrialCase[] = [
   {
@@ -68,18 +67,6 @@ export const routes: readonly TrialCase[] = [
     rules: ['A8'],
     form: 'middleware',
     needs: 'throws',
-    async run(trial) {
-      const app = await trial.start({
-        work() {
-          throw new PermanentError('no such clip');
-        },
-      });
-      const delivery = aDelivery();
-      for (const request of [delivery, delivery.again()]) {
-        const answer = await app.send(aRequest(request));
-        must(answer.status === 200, 'it must be acknowledged', inShort(answer));
-      }
-      must(app.worked.length === 1, 'the route must be tried once', app.worked.length);
-    },
+    run: triesOnce,
   },
 ];

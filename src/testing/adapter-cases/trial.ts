@@ -1,4 +1,5 @@
 import { within } from '../../deadline.js';
+import { PermanentError } from '../../errors.js';
 import { PAYLOAD_VERSION } from '../../event.js';
 import { randomToken } from '../../hmac.js';
 import type { ReceiverOptions } from '../../options.js';
@@ -226,4 +227,19 @@ export function inShort({ status, text }: SentAnswer): string {
   } catch {
     return `${status}`;
   }
+}
+
+/** Work of which no retry helps is over, in a handler as in a route. */
+export async function triesOnce(trial: Trial): Promise<void> {
+  const app = await trial.start({
+    work() {
+      throw new PermanentError('no such clip');
+    },
+  });
+  const delivery = aDelivery();
+  for (const request of [delivery, delivery.again()]) {
+    const answer = await app.send(aRequest(request));
+    must(answer.status === 200, 'it must be acknowledged', inShort(answer));
+  }
+  must(app.worked.length === 1, 'the work must be tried once', app.worked.length);
 }
