@@ -53,15 +53,20 @@ export function readHeaders(headers: HeaderSource): HeaderSource {
  */
 export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
-  const found: (string | readonly string[])[] = [];
+  let first: string | readonly string[] | undefined;
+  let all: (string | readonly string[])[] | undefined;
   const add = (key: string, value: string | readonly string[] | undefined | null) => {
-    if (value !== undefined && value !== null && key.length === name.length && key.toLowerCase() === name) {
-      found.push(value);
-    }
+    if (value === undefined || value === null || key.toLowerCase() !== name) return;
+    if (first === undefined) first = value;
+    else (all ??= [first]).push(value);
   };
-  if (Array.isArray(headers)) for (const [key, value] of headers) add(String(key), value);
-  else for (const key in headers) add(key, (headers as Record<string, string>)[key]);
-  return found.length > 1 ? found.flat() : found[0];
+  // Most names are told apart by their length alone.
+  if (Array.isArray(headers)) {
+    for (const [key, value] of headers) add(String(key), value);
+  } else {
+    for (const key in headers) if (key.length === name.length) add(key, (headers as Record<string, string>)[key]);
+  }
+  return all?.flat() ?? first;
 }
 
 function isFetchHeaders(headers: object): headers is { get(name: string): string | null } {

@@ -113,9 +113,10 @@ function read(input: VerifyInput): Signed {
 
 /** Index of the first key that made the signature. @throws WebhookError `signature_mismatch` */
 export function matchingSecret({ keys, signature, body }: Signed): number {
-  const index = keys.findIndex((key) => holds(signature, hmacSync(key, signature.prefix, body)));
-  if (index === -1) throw mismatch(keys);
-  return index;
+  for (const [index, key] of keys.entries()) {
+    if (holds(signature, hmacSync(key, signature.prefix, body))) return index;
+  }
+  throw mismatch(keys);
 }
 
 /** {@link matchingSecret} on WebCrypto. */
@@ -127,7 +128,8 @@ export async function matchingSecretAsync({ keys, signature, body }: Signed): Pr
 }
 
 function holds({ candidates }: Signature, mac: string): boolean {
-  return candidates.some((candidate) => equalMacs(candidate, mac));
+  for (const candidate of candidates) if (equalMacs(candidate, mac)) return true;
+  return false;
 }
 
 /** The envelope of bytes whose signature held. @throws WebhookError as {@link parseEvent}, and for an old legacy one */

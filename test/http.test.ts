@@ -92,7 +92,7 @@ describe('the headers', () => {
       throw cause;
     };
     for (const headers of [
-      Object.defineProperty({}, 'x', { get: trap, enumerable: true }),
+      Object.defineProperty({}, 'x-service-signature-v2', { get: trap, enumerable: true }),
       { [Symbol.iterator]: trap },
     ]) {
       expect(refusal(() => verifyWith(headers as HeaderSource))).toMatchObject({ code: 'invalid_option', cause });
