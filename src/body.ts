@@ -104,7 +104,7 @@ function openStream(stream: Stream): Body {
         }).then(
           () => {
             finish();
-            resolve(concat(chunks)); // also of one: it would keep the whole buffer alive that it was read into
+            resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : concat(chunks));
           },
           (error) => (isWebhookError(error) ? fail(error) : gone()),
         );

@@ -23,7 +23,7 @@ export function unref(timer: ReturnType<typeof setTimeout>): void {
  */
 export function within<T>(ms: number, call: () => T | PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('timed out')), ms);
+    const timer = setTimeout(() => reject(new Error('timeout')), ms);
     (async () => {
       try {
         resolve(await call());

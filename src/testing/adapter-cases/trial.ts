@@ -157,7 +157,7 @@ function isOf<Kind extends Answer['kind']>(kind: Kind, answer: Answer): answer i
 
 function patiently<T>(complaint: () => string, call: () => Promise<T>): Promise<T> {
   return within(PATIENCE_MS, call).catch((error: Error) => {
-    throw error.message === 'timed out' ? new BrokenRule(complaint()) : error;
+    throw error.message === 'timeout' ? new BrokenRule(complaint()) : error;
   });
 }
 
