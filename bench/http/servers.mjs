@@ -84,6 +84,9 @@ export const servers = {
         return answer(res);
       }),
   },
+  'Express, refusing': {
+    'at once': () => expressWith((_, res) => answer(res, 401)),
+  },
   Hono: {
     bare: () =>
       honoWith(async (c) => {
