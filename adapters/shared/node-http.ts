@@ -96,6 +96,7 @@ function bodyOf(req: IncomingMessage, kept: unknown, parsed: unknown): WebhookRe
 
 function send(res: ServerResponse, { status, headers, body }: WebhookResponse): void {
   if (res.headersSent || res.destroyed) return;
-  // With its length, so that head and body leave together.
-  res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  res.statusCode = status;
+  for (const name in headers) res.setHeader(name, headers[name] as string);
+  res.end(body);
 }
