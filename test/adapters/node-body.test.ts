@@ -1,0 +1,58 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { nodeBody } from '../../adapters/shared/node-body.js';
+
+const setUp = () => {
+  const stream = new PassThrough();
+  const seen: string[] = [];
+  return { stream, seen, body: nodeBody(stream), sink: (chunk: unknown) => seen.push(String(chunk)) };
+};
+
+describe('the body of a Node request', () => {
+  it('is given chunk by chunk, until the end', async () => {
+    const { stream, seen, body, sink } = setUp();
+    const pumped = body.pump(sink);
+    stream.write('a');
+    stream.write('b');
+    stream.end('c');
+    await pumped;
+    expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  it('waits where a chunk was refused, and goes on behind it', async () => {
+    const { stream, seen, body, sink } = setUp();
+    const refused = body.pump((chunk) => {
+      sink(chunk);
+      throw new Error('too much');
+    });
+    stream.write('a');
+    await expect(refused).rejects.toThrow('too much');
+    stream.end('b');
+    expect(seen).toEqual(['a']);
+    await body.pump(sink);
+    expect(seen).toEqual(['a', 'b']);
+  });
+
+  it('fails where the sender breaks off, before or meanwhile', async () => {
+    const { stream, body, sink } = setUp();
+    const pumped = body.pump(sink);
+    stream.write('a');
+    stream.destroy();
+    await expect(pumped).rejects.toThrow('the upload was aborted');
+    await expect(body.pump(sink)).rejects.toThrow('the upload was aborted');
+  });
+
+  it('is over at once where it has been read to its end', async () => {
+    const { stream, body, sink } = setUp();
+    const first = body.pump(sink);
+    stream.end();
+    await first;
+    await body.pump(sink);
+  });
+
+  it('is destroyed by whoever does not want to wait for it', () => {
+    const { stream, body } = setUp();
+    body.destroy();
+    expect(stream.destroyed).toBe(true);
+  });
+});
