@@ -11,7 +11,7 @@ import { report } from './report.mjs';
 const [TURNS, WARM] = [21, 8];
 const SIZES = { '1 KiB': [1024, 1000], '64 KiB': [65_536, 200] };
 const [OURS, STRIPE] = ['memory store', 'express.raw() and stripe'];
-/** Name of a contender: server, kind of request, status. */
+/** Name of a contender: server, kind of request, status; the framework, where it is not Express itself. */
 const CONTENDERS = {
   good: [OURS, 'good', 200],
   forged: [OURS, 'forged', 401],
@@ -19,6 +19,8 @@ const CONTENDERS = {
   'no signature': [OURS, 'unsigned', 401],
   'stripe, forged': [STRIPE, 'forged', 400],
   'stripe, stale': [STRIPE, 'stale', 400],
+  /** Nothing is looked at: no receiver on Express can be faster. */
+  'at once': ['at once', 'stale', 401, 'Express, refusing'],
 };
 const [CONNECTIONS, WAVES] = [200, 8];
 const MIB = 1024 * 1024;
@@ -40,6 +42,12 @@ for (const [label, [size, count]] of Object.entries(SIZES)) {
       atLeast: 2,
     });
   }
+  ratios.push({
+    group: `${label}, beside stripe`,
+    name: 'stale, at once, nothing looked at',
+    beside: 'express.raw() and stripe',
+    ...ratio(ms['stripe, stale'], ms['at once']),
+  });
 }
 
 const memory = [];
@@ -63,7 +71,9 @@ if (memory.some(({ goal }) => goal?.met === false)) process.exitCode = 1;
 
 async function measure(size, count) {
   const running = {};
-  for (const [name, [server]] of Object.entries(CONTENDERS)) running[name] = await startServer('Express', server);
+  for (const [name, [server, , , framework = 'Express']] of Object.entries(CONTENDERS)) {
+    running[name] = await startServer(framework, server);
+  }
   const names = Object.keys(CONTENDERS);
   const ms = Object.fromEntries(names.map((name) => [name, []]));
   for (let turn = -WARM; turn < TURNS; turn += 1) {

@@ -17,12 +17,12 @@ const GOALS = {
 };
 
 const ratios = [];
-for (const [framework, named] of Object.entries(servers)) {
-  const { beside, ...goals } = GOALS[framework];
-  const { ms, cpu } = await measure(framework, Object.keys(named));
+for (const [framework, { beside, ...goals }] of Object.entries(GOALS)) {
+  const names = Object.keys(servers[framework]);
+  const { ms, cpu } = await measure(framework, names);
   for (const [what, times] of Object.entries({ requests: ms, 'processor time': cpu })) {
     const group = `${framework}, ${what}`;
-    for (const name of Object.keys(named).filter((one) => one !== beside)) {
+    for (const name of names.filter((one) => one !== beside)) {
       ratios.push({ group, name, beside, ...ratio(times[beside], times[name]), atLeast: goals[name] });
     }
   }

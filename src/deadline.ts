@@ -23,10 +23,14 @@ export function unref(timer: ReturnType<typeof setTimeout>): void {
  */
 export function within<T>(ms: number, call: () => T | PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('timed out')), ms);
-    // In an async function, so that a synchronous throw is a rejection as well.
-    (async () => call())()
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
+    const timer = setTimeout(() => reject(new Error('timeout')), ms);
+    (async () => {
+      try {
+        resolve(await call());
+      } catch (error) {
+        reject(error);
+      }
+      clearTimeout(timer);
+    })();
   });
 }

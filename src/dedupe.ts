@@ -1,7 +1,7 @@
 import { check, checkChoice, checkObject, integers } from './check.js';
 import { MAX_TIMER_MS, unref, within } from './deadline.js';
 import { failureOf, WebhookError } from './errors.js';
-import { fingerprint, randomToken } from './hmac.js';
+import { fingerprint } from './hmac.js';
 import type { Answer, Notice } from './outcome.js';
 import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore } from './stores/contract.js';
 import { memoryStore } from './stores/memory.js';
@@ -67,7 +67,7 @@ export function createDedupe(
   check(typeof name === 'string' && /^[!-9;-~]{1,64}$/.test(name), 'name must be ASCII, no colon');
   if (typeof key !== 'function') checkChoice('key', key, ['event-id', 'idempotency-key']);
   const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: 72 * HOUR });
-  check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
+  check(retainMs >= 6 * HOUR, 'retainMs must be >= 6 h');
   checkChoice('onStoreError', onStoreError, ['refuse', 'process']);
   if (store.scope === 'process') warnWhereProcessesAreMany();
   let ready: Promise<void> | undefined;
@@ -77,7 +77,7 @@ export function createDedupe(
     const header = readIdempotencyKey(delivery);
     const request: ClaimRequest = {
       key: `${name}:${await storable(keyOf(delivery, header))}`,
-      token: randomToken(),
+      token: crypto.randomUUID(),
       fingerprint: await fingerprint(delivery.body),
       alias: header && (await fingerprint(header)),
       leaseMs,
@@ -86,7 +86,7 @@ export function createDedupe(
     const timeout = () => Math.min(STORE_TIMEOUT_MS, remaining());
     try {
       // Each waits for itself: Workers cancel what was begun for a request that is gone, and its timeout with it.
-      await within(timeout(), () => (ready ??= store.init?.()));
+      if (store.init) await within(timeout(), () => (ready ??= store.init?.()));
       return toAnswer(delivery, store, request, await claim(store, request, timeout));
     } catch (cause) {
       ready = undefined;
@@ -111,8 +111,12 @@ export function createDedupe(
     }
     if (status === 'completed') return { kind: 'duplicate', delivery } as const;
     if (status === 'acquired') return own(delivery, owner, { ...request, fence }, result.attempt);
-    const error = new WebhookError('delivery_in_progress', 409, 'Another has it.');
-    return { kind: 'in_progress', delivery, retryAfterMs: result.retryAfterMs, error } as const;
+    return {
+      kind: 'in_progress',
+      delivery,
+      retryAfterMs: result.retryAfterMs,
+      error: new WebhookError('delivery_in_progress', 409, 'Another has it.'),
+    } as const;
   }
 
   function own(delivery: Delivery, owner: DedupeStore, ref: ClaimRef, attempt: number): Claim {
@@ -136,8 +140,9 @@ export function createDedupe(
     }, beatMs);
     unref(heartbeat);
     // The work is done and is acknowledged whatever becomes of its record, so nobody waits for the later tries.
-    const complete = async ([delay, ...later]: readonly number[]): Promise<void> => {
-      if (!(await change('complete')) && delay) unref(setTimeout(complete, delay, later));
+    const complete = async (tries = 0): Promise<void> => {
+      const delay = COMPLETE_AGAIN_AFTER_MS[tries];
+      if (!(await change('complete')) && delay) unref(setTimeout(complete, delay, tries + 1));
     };
     return {
       attempt,
@@ -145,7 +150,7 @@ export function createDedupe(
       async end(how) {
         ended = true;
         clearInterval(heartbeat);
-        if (how === 'complete') await complete(COMPLETE_AGAIN_AFTER_MS);
+        if (how === 'complete') await complete();
         if (how === 'release') await change('release');
       },
     };

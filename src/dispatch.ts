@@ -27,8 +27,11 @@ export async function dispatch(
     const { kind, error } = await late();
     notify({ kind: 'late_result', delivery, result: kind, error });
   });
-  const error = new WebhookError('handler_timeout', 503, 'Queue long work: status 202.');
-  return { kind: 'past_deadline', delivery, error };
+  return {
+    kind: 'past_deadline',
+    delivery,
+    error: new WebhookError('handler_timeout', 503, 'Queue long work: status 202.'),
+  };
 }
 
 /** To the moment when the handler ends; how to settle its claim then. */

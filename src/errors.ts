@@ -53,13 +53,13 @@ const BRAND: unique symbol = Symbol.for('service-webhooks.error');
 export class WebhookError<Code extends WebhookErrorCode = WebhookErrorCode> extends Error {
   override readonly name: string = 'WebhookError';
   /** Stable, machine-readable; branch on this. */
-  readonly code: Code;
+  declare readonly code: Code;
   /** The HTTP status a receiver answers with. */
-  readonly status: number;
+  declare readonly status: number;
   /** Whether the same delivery, sent again, may be accepted. */
-  readonly retryable: boolean;
+  declare readonly retryable: boolean;
   /** What to do about it, for the operator's log. */
-  readonly hint: string;
+  declare readonly hint: string;
   readonly [BRAND] = true;
 
   /** `found`: what was found, beside what the code says already. */

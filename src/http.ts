@@ -53,20 +53,19 @@ export function readHeaders(headers: HeaderSource): HeaderSource {
  */
 export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
-  let first: string | readonly string[] | undefined;
-  let all: (string | readonly string[])[] | undefined;
-  const add = (key: string, value: string | readonly string[] | undefined | null) => {
-    if (value === undefined || value === null || key.toLowerCase() !== name) return;
-    if (first === undefined) first = value;
-    else (all ??= [first]).push(value);
-  };
-  // Most names are told apart by their length alone.
-  if (Array.isArray(headers)) {
-    for (const [key, value] of headers) add(String(key), value);
-  } else {
-    for (const key in headers) if (key.length === name.length) add(key, (headers as Record<string, string>)[key]);
+  const pairs = Array.isArray(headers);
+  let found: (string | readonly string[])[] | undefined;
+  for (const key in headers) {
+    const entry = (headers as Record<string, string>)[key] as string;
+    const spelled = pairs ? String(entry[0]) : key;
+    // Nearly every other name is told apart by its length alone.
+    if (spelled.length !== name.length || spelled.toLowerCase() !== name) continue;
+    const value = pairs ? entry[1] : entry;
+    if (value === undefined || value === null) continue;
+    if (found) found.push(value);
+    else found = [value];
   }
-  return all?.flat() ?? first;
+  return found && found.length > 1 ? found.flat() : found?.[0];
 }
 
 function isFetchHeaders(headers: object): headers is { get(name: string): string | null } {

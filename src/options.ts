@@ -90,6 +90,6 @@ export function harmless(observe: ReceiverOptions['observe']): (outcome: Outcome
   checkFunction('observe', observe);
   return (outcome) => {
     // Nobody gets the promise: an observer that never settles would be waited for.
-    (async () => observe?.(outcome))().catch(() => {});
+    if (observe) (async () => observe(outcome))().catch(() => {});
   };
 }

@@ -56,11 +56,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const claim = createDedupe(options.dedupe, notify);
 
   const receive = async (request: WebhookRequest): Promise<WebhookResponse> => {
-    const answer = await accept(request, ({ event }) => {
-      const handler = handlerFor(event);
-      return handler && ((...claimed) => dispatch(handler, ...claimed, notify));
-    });
-    return respond(answer);
+    return respond(
+      await accept(request, ({ event }) => {
+        const handler = handlerFor(event);
+        return handler && ((context, claimed, deadline) => dispatch(handler, context, claimed, deadline, notify));
+      }),
+    );
   };
 
   const begin: Receiver['begin'] = async (request) => {
@@ -94,16 +95,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   async function handOn<T>(delivery: Delivery, deadline: Deadline, next: Next<T>): Promise<T | Answer> {
     if (!next) return { kind: 'ignored', delivery };
     const claimed = await claim(delivery, deadline.remaining);
-    if ('kind' in claimed) return claimed;
-    const context: HandlerContext = {
-      delivery,
-      attempt: claimed.attempt,
-      fence: claimed.fence,
-      get signal() {
-        return deadline.signal;
-      },
-    };
-    return next(context, claimed, deadline);
+    return 'kind' in claimed ? claimed : next(new ClaimedContext(delivery, claimed, deadline), claimed, deadline);
   }
 
   /** To a middleware, which tells how its response ended. */
@@ -129,6 +121,25 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   return Object.assign(receive, { begin });
+}
+
+/** As a class, since an object with a getter of its own is costly to make; and a signal is, so that few have one. */
+class ClaimedContext implements HandlerContext {
+  declare readonly delivery: Delivery;
+  declare readonly attempt: number;
+  declare readonly fence: number;
+  readonly #deadline: Deadline;
+
+  constructor(delivery: Delivery, { attempt, fence }: Claim, deadline: Deadline) {
+    this.delivery = delivery;
+    this.attempt = attempt;
+    this.fence = fence;
+    this.#deadline = deadline;
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal;
+  }
 }
 
 /** Who gets a delivery that is claimed; undefined where nobody wants it. */

@@ -109,8 +109,7 @@ function readV2(value: string | readonly string[], policy: SignaturePolicy): Sig
     const element = value.slice(start, end);
     elements += 1;
     if (element.startsWith('t=')) {
-      if (t !== undefined) throw malformed('t');
-      t = element.slice(2);
+      t = t === undefined ? element.slice(2) : ''; // twice is none
     } else {
       if (element.startsWith('v1=')) macs += 1;
       if (V1.test(element)) candidates.push(element.slice(3));
@@ -118,7 +117,7 @@ function readV2(value: string | readonly string[], policy: SignaturePolicy): Sig
     }
   }
   if (elements > MAX_ELEMENTS || macs > MAX_V1) throw malformed('elements');
-  if (t === undefined || !UNIX_SECONDS.test(t)) throw malformed('t');
+  if (!t || !UNIX_SECONDS.test(t)) throw malformed('t');
   if (candidates.length === 0) throw malformed('v1');
   checkTime(Number(t), policy);
   return { scheme: 'v2', candidates, prefix: `${t}.`, signedAt: Number(t) * 1000 };

@@ -128,8 +128,7 @@ export async function matchingSecretAsync({ keys, signature, body }: Signed): Pr
 }
 
 function holds({ candidates }: Signature, mac: string): boolean {
-  for (const candidate of candidates) if (equalMacs(candidate, mac)) return true;
-  return false;
+  return candidates.some((candidate) => equalMacs(candidate, mac));
 }
 
 /** The envelope of bytes whose signature held. @throws WebhookError as {@link parseEvent}, and for an old legacy one */

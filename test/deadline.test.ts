@@ -10,7 +10,7 @@ describe('a time limit', () => {
     const before = timers();
     const overdue = within(10, never);
     expect(timers()).toBe(before + 1);
-    await expect(overdue).rejects.toThrow('timed out');
+    await expect(overdue).rejects.toThrow('timeout');
     expect(timers()).toBe(before);
   });
 

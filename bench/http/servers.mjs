@@ -4,6 +4,7 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import { Hono } from 'hono';
+import { verify } from 'service-webhooks';
 import { webhookHandler as onExpress } from 'service-webhooks/express';
 import { webhookHandler as onHono } from 'service-webhooks/hono';
 import { webhookHandler as onNode } from 'service-webhooks/node';
@@ -61,6 +62,8 @@ const verifyAndParse = (req, body) => {
   bareVerify(req.headers[HEADER], body);
   return JSON.parse(body.toString());
 };
+/** What any receiver on this library has to do: no cap, no time limits, no dedupe, no handler. */
+const verifyAlone = ({ headers }, body) => verify({ headers, body, secret: SECRET });
 const raw = () => express.raw({ type: '*/*', limit: '5mb' });
 
 export const servers = {
@@ -68,6 +71,7 @@ export const servers = {
     bare: () => expressWith(express.json(), (_, res) => answer(res)),
     'bare, read by hand': () => expressWith(readByHand(parse)),
     ceiling: () => expressWith(readByHand(verifyAndParse)),
+    'verify alone': () => expressWith(readByHand(verifyAlone)),
     'dedupe: false': () => expressWith(onExpress(ours({ dedupe: false }))),
     'memory store': () => expressWith(onExpress(ours())),
     'express.raw() and stripe': () =>
@@ -79,6 +83,9 @@ export const servers = {
         }
         return answer(res);
       }),
+  },
+  'Express, refusing': {
+    'at once': () => expressWith((_, res) => answer(res, 401)),
   },
   Hono: {
     bare: () =>
@@ -93,12 +100,18 @@ export const servers = {
         JSON.parse(body.toString());
         return c.body(ANSWER, 200, TYPE);
       }),
+    'verify alone': () =>
+      honoWith(async (c) => {
+        verifyAlone(c.req.raw, Buffer.from(await c.req.arrayBuffer()));
+        return c.body(ANSWER, 200, TYPE);
+      }),
     'dedupe: false': () => honoWith(onHono(ours({ dedupe: false }))),
     'memory store': () => honoWith(onHono(ours())),
   },
   'raw Node': {
     bare: () => readByHand(parse),
     ceiling: () => readByHand(verifyAndParse),
+    'verify alone': () => readByHand(verifyAlone),
     'dedupe: false': () => onNode(ours({ dedupe: false })),
     'memory store': () => onNode(ours()),
   },

@@ -1,6 +1,5 @@
 import { access, constants, mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { randomToken } from '../hmac.js';
 import { Failure, fileFailure } from './failure.js';
 import { formatHttp, type HttpMessage, parseHttp } from './http-file.js';
 
@@ -16,7 +15,7 @@ export interface Captures {
 /** Makes the directory. @throws Failure where nothing can be written to it */
 export async function openCaptures(directory: string): Promise<Captures> {
   const keep: Captures['keep'] = async (message, at) => {
-    const id = randomToken().slice(0, 8);
+    const id = crypto.randomUUID().slice(0, 8);
     const name = `${new Date(at).toISOString().replaceAll(/[-:]/g, '')}-${id}.http`;
     const file = join(directory, name);
     const unfinished = join(directory, `.${name}`);

@@ -1,6 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
 import { check, checkChoice, checkFunction, checkObject, integers } from '../check.js';
-import { randomToken } from '../hmac.js';
 import type { AccountSettings } from './api/accounts.js';
 import type { Faults } from './faults.js';
 import { LAST_INSTANT, LONGEST_TIMEOUT_MS } from './time/clock.js';
@@ -70,7 +69,7 @@ const MIB = 1024 * 1024;
 /** {@link EmulatorOptions}, checked, with the defaults in place. @throws WebhookError `invalid_option` */
 export function readOptions(options: EmulatorOptions) {
   checkObject('options', options);
-  const { clock = 'virtual', startAt = Date.now(), speed = 1, seed = randomToken() } = options;
+  const { clock = 'virtual', startAt = Date.now(), speed = 1, seed = crypto.randomUUID() } = options;
   checkChoice('clock', clock, ['virtual', 'real']);
   const isInstant = Number.isInteger(startAt) && startAt >= 0 && startAt <= LAST_INSTANT;
   check(isInstant, 'startAt must be milliseconds since the epoch, before the year 10000');

@@ -37,7 +37,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     if (entries.size >= maxEntries && !entries.has(key)) {
       // Half at a time: one by one, a Map's first key would have to be found among the deleted, again and again.
       const dropped = drop(Math.ceil(maxEntries / 2), ({ leaseUntil }) => leaseUntil <= time);
-      check(dropped > 0, 'maxEntries: all are in progress');
+      check(dropped > 0, 'maxEntries: all in progress');
     }
     entries.set(key, entry);
     return entry;

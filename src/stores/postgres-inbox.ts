@@ -88,7 +88,7 @@ export function postgresInbox(
   const { name = 'default' } = options;
   check(/^[!-9;-~]{1,64}$/.test(name), 'name must be 1 to 64 visible ASCII characters, no colon');
   const { retainMs, waitMs } = integers(options, { retainMs: 72 * HOUR, waitMs: 300 });
-  check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
+  check(retainMs >= 6 * HOUR, 'retainMs must be >= 6 h');
   const sql = inboxSql(table, waitMs);
   const query = retrying(querying(client, 'postgresInbox'));
 

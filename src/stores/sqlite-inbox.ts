@@ -62,7 +62,7 @@ export function sqliteInbox(client: SqliteClient, options: SqliteInboxOptions = 
   const { name = 'default', now } = options;
   check(/^[!-9;-~]{1,64}$/.test(name), 'name must be visible ASCII, no colon');
   const { retainMs, waitMs } = integers(options, { retainMs: 72 * HOUR, waitMs: 300 });
-  check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 h');
+  check(retainMs >= 6 * HOUR, 'retainMs must be >= 6 h');
   checkFunction('now', now);
   const db = openDatabase(client, options.table ?? 'webhook_inbox');
   const sql = statements(db.table);

@@ -1,6 +1,5 @@
 import { check, checkObject } from '../check.js';
 import { type EventOf, type EventType, PAYLOAD_VERSION } from '../event.js';
-import { randomToken } from '../hmac.js';
 
 /** What is different about a sample. `data` is added to the sample's own, field by field. */
 export type EventOverrides<Type extends EventType> = {
@@ -39,7 +38,7 @@ export function sampleEvent<Type extends EventType>(type: Type, overrides: Event
   check(Object.hasOwn(JOBS, type), 'type must be one of WEBHOOK_EVENT_TYPES');
   checkObject('overrides', overrides);
   const {
-    id = `evt_${randomToken()}`,
+    id = `evt_${crypto.randomUUID()}`,
     version = PAYLOAD_VERSION,
     jobId = jobIdOf(type, id, overrides.data),
     data,

@@ -19,7 +19,7 @@ function browse(url: string) {
   return {
     open,
     async act(name: string, input: object) {
-      const token = /name="page-token" content="(\w+)"/.exec((await open('/')).text)?.[1] ?? '';
+      const token = /name="page-token" content="([\w-]+)"/.exec((await open('/')).text)?.[1] ?? '';
       const headers = { origin: new URL(url).origin, 'x-page-token': token, 'content-type': 'application/json' };
       return open(`/page/actions/${name}`, { method: 'POST', headers, body: JSON.stringify(input) });
     },

@@ -17,7 +17,7 @@ export async function served(source: PageSource, assets = NO_ASSETS) {
     return exchange(Number(port), Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`));
   };
   const get = (path: string, headers?: Record<string, string | undefined>) => request('GET', path, headers);
-  const token = /name="page-token" content="(\w+)"/.exec((await get('/')).body)?.[1] ?? '';
+  const token = /name="page-token" content="([\w-]+)"/.exec((await get('/')).body)?.[1] ?? '';
   const own = { origin, 'x-page-token': token, 'content-type': 'application/json' };
   return {
     ...{ url, origin, token, request, get },

@@ -432,7 +432,7 @@ describe('the bound', () => {
     expect(await known(50)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 49]);
   });
 
-  it('refuses a new key when all are in progress, and takes it when one is done', async () => {
+  it('refuses a new key when all in progress, and takes it when one is done', async () => {
     store = aMemory(4);
     await fill(0, 4, 'leave');
     await expect(claim('A', { key: 'k:4' })).rejects.toThrow('in progress');

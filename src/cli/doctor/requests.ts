@@ -1,5 +1,5 @@
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../event.js';
-import { hmacSync, randomToken } from '../../hmac.js';
+import { hmacSync } from '../../hmac.js';
 import type { Secret } from '../../secret.js';
 import { sign } from '../../signature.js';
 import { sampleEvent } from '../../testing/sample-event.js';
@@ -29,11 +29,11 @@ export interface Requests {
 }
 
 export function createRequests(secret: Secret, headerPrefix: string): Requests {
-  const id = () => `evt_doctor_${randomToken()}`;
+  const id = () => `evt_doctor_${crypto.randomUUID()}`;
   const v2 = `${headerPrefix.toLowerCase()}-signature-v2`;
   const legacy = `${headerPrefix.toLowerCase()}-signature`;
   const signed = (body: string, options?: Partial<SigningOptions>) =>
-    signDelivery({ secret, headerPrefix, ...options, body, idempotencyKey: `key_${randomToken()}` });
+    signDelivery({ secret, headerPrefix, ...options, body, idempotencyKey: `key_${crypto.randomUUID()}` });
   const good: Requests['good'] = (options, type = 'generation.completed') =>
     signed(
       writtenUnusually(

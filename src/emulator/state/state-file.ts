@@ -1,9 +1,8 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
-import { randomToken } from '../../hmac.js';
 
 /** Writes a file that is there whole or as it was before. Only its owner can read it: it holds signing secrets. */
 export async function writeWhole(path: string, text: string): Promise<void> {
-  const draft = `${path}.${randomToken()}.tmp`;
+  const draft = `${path}.${crypto.randomUUID()}.tmp`;
   try {
     const file = await open(draft, 'wx', 0o600);
     try {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openBody } from '../../body.js';
 import { isWebhookError } from '../../errors.js';
-import { randomToken } from '../../hmac.js';
 import type { PageSource } from '../page-source.js';
 import { type Assets, ICON } from './assets.js';
 import { documentOf, SECURITY_HEADERS } from './document.js';
@@ -24,8 +23,8 @@ const MAX_STREAMS = 64;
 
 export function createPage(source: PageSource, assets: Assets): Page {
   // The same for as long as this runs, so that the page notices when it is of an earlier run.
-  const token = randomToken() + randomToken();
-  const run = randomToken();
+  const token = crypto.randomUUID() + crypto.randomUUID();
+  const run = crypto.randomUUID();
   const streams = new Set<() => void>();
 
   async function answer(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
@@ -37,7 +36,7 @@ export function createPage(source: PageSource, assets: Assets): Page {
       return sendJson(res, 405, { error: `${req.method} is not for ${path}` });
     }
     if (action !== undefined) return act(req, res, action);
-    const [, room, id] = /^\/page\/(\w+)\/(.+)$/.exec(path) ?? [];
+    const [, room, id] = /^\/page\/([\w-]+)\/(.+)$/.exec(path) ?? [];
     if (room === 'deliveries') return sendFound(res, source.delivery(decoded(id)));
     if (room === 'attempts') return sendFound(res, source.attempt(decoded(id)));
     if (path === '/page/stream') return stream(res);

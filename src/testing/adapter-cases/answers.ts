@@ -72,6 +72,7 @@ export const answers: readonly TrialCase[] = [
         const answer = await app.send(aRequest());
         must(answer.status === status, `${status} must be answered`, answer.status);
         must(status !== 204 || answer.text === '', 'a 204 must have no body', answer.text);
+        must(status !== 204 || !('content-length' in answer.headers), 'nor the length of one', answer.headers);
       }
     },
   },

@@ -1,7 +1,6 @@
 import { within } from '../../deadline.js';
 import { PermanentError } from '../../errors.js';
 import { PAYLOAD_VERSION } from '../../event.js';
-import { randomToken } from '../../hmac.js';
 import type { ReceiverOptions } from '../../options.js';
 import type { Answer, Notice, Outcome } from '../../outcome.js';
 import { createReceiver } from '../../receiver.js';
@@ -158,7 +157,7 @@ function isOf<Kind extends Answer['kind']>(kind: Kind, answer: Answer): answer i
 
 function patiently<T>(complaint: () => string, call: () => Promise<T>): Promise<T> {
   return within(PATIENCE_MS, call).catch((error: Error) => {
-    throw error.message === 'timed out' ? new BrokenRule(complaint()) : error;
+    throw error.message === 'timeout' ? new BrokenRule(complaint()) : error;
   });
 }
 
@@ -209,7 +208,7 @@ export function aRequest(
 /** Text that is not the same any more when it was parsed and written again, or decoded by the wrong table. */
 export function anEvent(more = ''): string {
   return (
-    `{ "id": "evt_${randomToken()}", "type": "stt.completed", "version": "${PAYLOAD_VERSION}", "jobId": "clip_1",\r\n` +
+    `{ "id": "evt_${crypto.randomUUID()}", "type": "stt.completed", "version": "${PAYLOAD_VERSION}", "jobId": "clip_1",\r\n` +
     ' "data": { "a": 1.0, "a": 12345678901234567890, "é": "caf\\u00e9 🎧\\/" ' +
     `${more} }, "timestamp": "${new Date().toISOString()}" }\r\n`
   );
