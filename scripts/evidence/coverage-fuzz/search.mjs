@@ -1,12 +1,16 @@
+import { seededRandom } from '../seeded-random.mjs';
 import { takeFeatures } from './counters.mjs';
+import { mutateBytes } from './mutate-bytes.mjs';
+import { mutateTokens } from './mutate-tokens.mjs';
 
 /**
- * Changes inputs until `judge` throws at one or `isOver`: what has reached something new is kept and changed further.
- *
- * @param accepts what `judge` gives for an input that is as it should be; one of `seeds` is
- * @param mutate makes a new input of one that was kept and another one
+ * Changes the inputs of a target until it throws at one or `isOver`: what has reached something new is kept and changed
+ * further. With `subjects` that nothing has used yet, the
+ * same seed gives the same inputs.
  */
-export function search({ seeds, judge, accepts, mutate, random, isOver }) {
+export function search(target, subjects, seed, isOver) {
+  const random = seededRandom(seed);
+  const mutators = [mutateBytes, mutateTokens, target.mutate, target.mutate];
   const corpus = [];
   const accepted = [];
   const known = new Set();
@@ -19,7 +23,7 @@ export function search({ seeds, judge, accepts, mutate, random, isOver }) {
     takeFeatures();
     let verdict;
     try {
-      verdict = judge(input);
+      verdict = target.judge(subjects, input);
     } catch (error) {
       found = { input: input.toString('latin1'), error: String(error) };
       return;
@@ -29,7 +33,7 @@ export function search({ seeds, judge, accepts, mutate, random, isOver }) {
     for (const feature of takeFeatures()) known.add(feature);
     if (known.size === before) return;
     corpus.push(input);
-    if (verdict === accepts) accepted.push(input);
+    if (verdict === target.accepts) accepted.push(input);
   }
 
   /** Half of the time one that was accepted: there are many more ways to be refused. */
@@ -38,7 +42,10 @@ export function search({ seeds, judge, accepts, mutate, random, isOver }) {
     return inputs[random(inputs.length)];
   }
 
-  for (const seed of seeds) if (found === null) tryOne(seed);
-  while (found === null && !isOver(runs)) tryOne(mutate(pick(), pick(), random));
+  for (const input of target.seeds) if (found === null) tryOne(input);
+  while (found === null && !isOver(runs)) {
+    const mutate = mutators[random(mutators.length)];
+    tryOne(mutate(pick(), pick(), target, random));
+  }
   return { runs, features: known.size, corpus: corpus.length, verdicts, found };
 }
