@@ -2,7 +2,7 @@
  * The rules of the envelope once more, in the plainest words and with nothing of the library (specification, section
  * 6.1).
  *
- * @returns `'accepted'`, or the code of the refusal
+ * @returns `'accepted'`, or the message of the refusal, with the first field that is at fault
  */
 export function referenceEnvelope(body: Uint8Array): string {
   const text = Buffer.from(body).toString('utf8');
@@ -14,21 +14,18 @@ export function referenceEnvelope(body: Uint8Array): string {
     return 'invalid_json';
   }
   const isPlain = (value: unknown) => Object.prototype.toString.call(value) === '[object Object]';
-  if (!isPlain(event)) return 'invalid_envelope';
+  if (!isPlain(event)) return 'invalid_envelope: no object';
   const { id, type, version, jobId, data, timestamp } = event;
-  const holds =
-    typeof id === 'string' &&
-    id.slice(0, 4) === 'evt_' &&
-    id.length > 4 &&
-    typeof type === 'string' &&
-    type.length > 0 &&
-    typeof version === 'string' &&
-    isDay(version) &&
-    (jobId === null || typeof jobId === 'string') &&
-    isPlain(data) &&
-    typeof timestamp === 'string' &&
-    isInstant(timestamp);
-  return holds ? 'accepted' : 'invalid_envelope';
+  const fields: [name: string, holds: boolean][] = [
+    ['id', typeof id === 'string' && id.slice(0, 4) === 'evt_' && id.length > 4],
+    ['type', typeof type === 'string' && type.length > 0],
+    ['version', typeof version === 'string' && isDay(version)],
+    ['jobId', jobId === null || typeof jobId === 'string'],
+    ['data', isPlain(data)],
+    ['timestamp', typeof timestamp === 'string' && isInstant(timestamp)],
+  ];
+  const [faulty] = fields.find(([, holds]) => !holds) ?? [];
+  return faulty === undefined ? 'accepted' : `invalid_envelope: ${faulty}`;
 }
 
 const number = (text: string, digits: number) =>
