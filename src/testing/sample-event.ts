@@ -38,7 +38,7 @@ export function sampleEvent<Type extends EventType>(type: Type, overrides: Event
   check(Object.hasOwn(JOBS, type), 'type must be one of WEBHOOK_EVENT_TYPES');
   checkObject('overrides', overrides);
   const {
-    id = `evt_${crypto.randomUUID()}`,
+    id = `evt_${crypto.randomUUID().replaceAll('-', '')}`,
     version = PAYLOAD_VERSION,
     jobId = jobIdOf(type, id, overrides.data),
     data,
