@@ -1,7 +1,7 @@
 // Stryker over the core, or over the files that are named: changes the source in one place at a time and counts what no
 // test notices. A file that is not measured anew keeps its figures.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UNNOTICED } from '../../test/mutation/unnoticed.mjs';
 import { writeResult } from './write-result.mjs';
@@ -31,7 +31,7 @@ writeResult('mutation', {
   command: 'npm run test:mutation',
   bar: `at least 95 % on ${Object.keys(WANTED).join(', ')}, ${OTHERS} % elsewhere`,
   passed: all.every(({ score, wanted }) => score >= wanted),
-  figures: { files: all },
+  figures: { of: inSource(), files: all },
 });
 
 /** Of what does not even compile, and of what is switched off, nothing is counted. */
@@ -51,6 +51,10 @@ function figuresOf(file, { source, mutants }) {
   survivors.sort((a, b) => a.line - b.line);
   const wanted = WANTED[file.replace(/^src\/|\.ts$/g, '')] ?? OTHERS;
   return { file, mutants: counted, killed, score: Math.floor((1000 * killed) / counted) / 10, wanted, survivors };
+}
+
+function inSource() {
+  return readdirSync(join(root, 'src'), { recursive: true }).filter((path) => /\.tsx?$/.test(path)).length;
 }
 
 function short(code) {

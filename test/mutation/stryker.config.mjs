@@ -15,6 +15,7 @@ export default {
     '!/adapters',
     '!/test',
     '!/fixtures',
+    '!/schemas',
     '!/package.json',
     '!/tsconfig.json',
     '!/vitest.config.ts',

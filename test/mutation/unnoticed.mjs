@@ -43,4 +43,59 @@ export const UNNOTICED = [
     was: "''",
     why: 'what stands there instead has spaces in it, and is refused as the empty text is',
   },
+  {
+    at: 'const values: { [N in Name]: number } = { ...defaults };',
+    was: '{ ...defaults }',
+    why: 'each of them is set below; this is for the compiler',
+  },
+  {
+    at: 'if (spelled.length !== name.length || spelled.toLowerCase() !== name) continue;',
+    was: 'spelled.length !== name.length',
+    why: 'a short way past a compare that such a name fails',
+  },
+  {
+    at: 'if (body instanceof Uint8Array) return body.length ? body : body.slice(); // throws where they were transferred',
+    was: 'body instanceof Uint8Array',
+    why: 'a short way past what is made of any view: the same bytes',
+  },
+  {
+    at: 'if (observe) (async () => observe(outcome))().catch(() => {});',
+    was: 'observe',
+    why: 'without an observer the call would reject, of which nobody hears',
+  },
+  {
+    at: "return { state: 'released', token, fence, attempt, leaseUntil: 0, expiresAt: 0, fingerprint, alias };",
+    was: "'released'",
+    why: 'it is claimed or completed before anybody sees it',
+  },
+  {
+    at: "entry.token = '';",
+    was: "''",
+    why: 'no claim has the one or the other for its token',
+  },
+  {
+    at: 'await iterator?.return?.();',
+    was: 'iterator?.return?.()',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'await iterator?.return?.();',
+    was: 'iterator?.return',
+    why: 'the same',
+  },
+  {
+    at: 'if (store.init) await within(timeout(), () => (ready ??= store.init?.()));',
+    was: 'store.init',
+    why: 'a store without it would only be waited for in vain',
+  },
+  {
+    at: 'if (store.init) await within(timeout(), () => (ready ??= store.init?.()));',
+    was: 'store.init?.()',
+    why: 'it is there; this is for the compiler',
+  },
+  {
+    at: "t = t === undefined ? element.slice(2) : ''; // twice is none",
+    was: "''",
+    why: 'what stands there instead is no time either',
+  },
 ];
