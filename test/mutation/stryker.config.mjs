@@ -17,7 +17,6 @@ export default {
     '!/test',
     '!/fixtures',
     '!/schemas',
-    '!/docs',
     '!/package.json',
     '!/tsconfig.json',
     '!/vitest.config.ts',
