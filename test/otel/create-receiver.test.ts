@@ -206,6 +206,7 @@ describe('the metrics', () => {
 
   it('have the time of an answer in seconds', async () => {
     vi.useFakeTimers();
+    vi.advanceTimersByTime(500);
     const { meterProvider, points } = meters();
     const on = { '*': () => new Promise(() => {}) };
     const answer = createReceiver({ secret: SECRET, now, on, deadlineMs: 2_000 }, { meterProvider })(aRequest());
