@@ -76,6 +76,13 @@ describe('the body of a request', () => {
   it.each<[string, () => unknown]>([
     ["Node's stream", () => Readable.from([Buffer.from(BODY)], { objectMode: false })],
     ['a Fetch stream', () => webStream(BYTES.subarray(0, 10), BYTES.subarray(10))],
+    [
+      'what pumps its chunks itself, which is cheaper than an iterator',
+      () => ({
+        [Symbol.asyncIterator]: never,
+        pump: async (sink: (chunk: unknown) => void) => [BYTES.subarray(0, 10), BYTES.subarray(10)].forEach(sink),
+      }),
+    ],
     ['text', () => BODY],
     ['bytes', () => BYTES],
     ['a Buffer', () => Buffer.from(BODY)],
@@ -100,6 +107,12 @@ describe('the body of a request', () => {
     const { receiver, find } = aReceiver();
     await receiver(streamed(chunksOf(BYTES, 7)));
     expect(find('handled').delivery.body).toEqual(BYTES);
+  });
+
+  it('is not copied where it came in one chunk', async () => {
+    const { receiver, find } = aReceiver();
+    await receiver(streamed(webStream(BYTES)));
+    expect(find('handled').delivery.body).toBe(BYTES);
   });
 });
 
@@ -167,6 +180,12 @@ describe('the cap', () => {
   ])('lets a body of exactly that size through and refuses one byte more, as %s', async (_, body) => {
     expect(await answerTo(streamed(body()), { maxBodyBytes: cap })).toBe('200 handled');
     expect(await answerTo(streamed(body()), { maxBodyBytes: cap - 1 })).toBe('413 body_too_large');
+  });
+
+  it('is named to the operator', async () => {
+    const { receiver, find } = aReceiver({ maxBodyBytes: 10 });
+    await receiver(streamed(BODY));
+    expect(find('rejected').error.message).toBe('body_too_large: over 10 B');
   });
 
   it('counts bytes, not characters', async () => {

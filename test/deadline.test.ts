@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { within } from '../src/deadline.js';
+import { unref, within } from '../src/deadline.js';
 import { never } from './support/deliveries.js';
 
 /** What keeps this process from ending. */
@@ -20,4 +20,8 @@ describe('a time limit', () => {
     await expect(within(60_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(timers()).toBe(before);
   });
+});
+
+it('a timer that is only a number, as in browsers and workers, can be no reason not to end', () => {
+  expect(() => unref(7 as unknown as ReturnType<typeof setTimeout>)).not.toThrow();
 });

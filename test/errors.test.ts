@@ -52,6 +52,7 @@ describe('a PermanentError', () => {
     const error = new PermanentError('no such clip', { cause });
     expect(error).toBeInstanceOf(WebhookError);
     expect(error).toMatchObject({ name: 'PermanentError', code: 'permanent_failure', status: 200, cause });
+    expect(error.hint).toBe('No retry helps.');
     expect(error.message).toBe('permanent_failure: no such clip');
     expect(new PermanentError().message).toBe('permanent_failure');
   });
@@ -73,6 +74,12 @@ describe('isWebhookError', () => {
     expect(copy.isWebhookError(new WebhookError('invalid_json', 400, 'x'))).toBe(true);
   });
 
+  it('knows those of another version by their brand alone', () => {
+    const brand = Symbol.for('service-webhooks.error');
+    expect(isWebhookError({ [brand]: true, code: 'invalid_json', status: 400 })).toBe(true);
+    expect(isWebhookError({ [brand]: true, code: 'new_code', status: 599 })).toBe(true);
+  });
+
   const throwing = (): never => {
     throw new Error('a trap');
   };
@@ -88,7 +95,7 @@ describe('isWebhookError', () => {
     ['a Proxy that throws on every trap', new Proxy({}, { get: throwing, has: throwing, getPrototypeOf: throwing })],
     [
       'an object with the brand and no status to answer with',
-      { [Symbol.for('service-webhooks.error')]: true, code: 'x', status: 999 },
+      { [Symbol.for('service-webhooks.error')]: true, code: 'x', status: 600 },
     ],
     [
       'an object with the brand and a status that throws',

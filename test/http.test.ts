@@ -40,6 +40,10 @@ const FORMS: [string, () => HeaderSource][] = [
   ['a record in upper case', () => Object.fromEntries(PAIRS.map(([name, value]) => [name.toUpperCase(), value]))],
   ['a record without a prototype', () => Object.assign(Object.create(null), signed)],
   ['a Headers', () => new Headers(signed)],
+  [
+    'a Headers of which one can ask and no more',
+    () => ({ get: (name: string) => new Headers(signed).get(name), append() {} }),
+  ],
   ['a Map', () => new Map(PAIRS)],
   ['an array of pairs', () => PAIRS],
   ['an iterable of its own', () => ({ [Symbol.iterator]: () => PAIRS[Symbol.iterator]() })],
@@ -110,6 +114,13 @@ describe('a signature header', () => {
     for (const value of [undefined, null]) {
       expect(await verdictOn({ 'x-service-signature-v2': value })).toBe('missing_signature');
       expect(await verdictOn([['x-service-signature-v2', value]])).toBe('missing_signature');
+    }
+  });
+
+  it('that is absent in one spelling and there in another is read', async () => {
+    for (const value of [undefined, null]) {
+      expect(await verdictOn({ 'X-Service-Signature-V2': value, ...signed })).toBe('v2');
+      expect(await verdictOn([['X-Service-Signature-V2', value], ...PAIRS])).toBe('v2');
     }
   });
 

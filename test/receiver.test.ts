@@ -420,8 +420,9 @@ describe('begin', () => {
   it("settled as 'unknown' leaves the claim to its lease", async () => {
     vi.useFakeTimers();
     const store = aStore();
-    const { receiver, answers } = aReceiver({ dedupe: { store } });
+    const { receiver, answers, find } = aReceiver({ dedupe: { store } });
     expect(inShort(await (await begin(receiver)).settle('unknown'))).toBe('500 handler_failed');
+    expect(find('failed').error.message).toContain('connection closed');
     expect(store.calls).toEqual(['claim']);
     await vi.advanceTimersByTimeAsync(24_999);
     expect(await refusedBy(receiver)).toBe('409 delivery_in_progress');

@@ -199,6 +199,7 @@ describe('the error of a malformed header', () => {
     ['t', `t=1e9,v1=${GOOD}`],
     ['elements', `t=${T},v1=${GOOD},x`],
     ['elements', `t=${T}, v1=${GOOD}`],
+    ['elements', `t=${T}${`,v1=${GOOD}`.repeat(11)}`],
     ['v1', `t=${T},v1=`],
   ])('says that it is for: %s', (what, value) => {
     expect(found(value)).toBe(`malformed_signature: ${what}`);

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type Delivery, sign, type VerifyInput, verify, verifyAsync, verifySignature } from 'service-webhooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aDelivery, anEvent, bodyOf, NOW, now, refusal, rejection, SECRET } from './support/deliveries.js';
 
 const OTHER = 'whsec_another-endpoint';
@@ -178,6 +178,26 @@ describe('the secret', () => {
       expect(verify({ ...aDelivery({ secret }), secret, now }).event.id).toBe('evt_1');
     }
     expect((await verified(input())).event.id).toBe('evt_1');
+  });
+
+  it('that is text is prepared once, as long as there are no more than a hundred', async () => {
+    vi.resetModules();
+    const fresh = await import('../src/verify.js');
+    const prepare = vi.spyOn(crypto.subtle, 'importKey');
+    const deliver = (secret: string) => fresh.verifyAsync({ ...aDelivery({ secret }), secret, now });
+    const hundred = Array.from({ length: 100 }, (_, i) => `whsec_tenant-${i}`);
+    for (const secret of [...hundred, ...hundred]) await deliver(secret);
+    expect(prepare).toHaveBeenCalledTimes(100);
+    await deliver('whsec_one-too-many');
+    await deliver('whsec_tenant-0');
+    expect(prepare).toHaveBeenCalledTimes(102);
+  });
+
+  it('that is bytes is another once they are written over', async () => {
+    const secret = bytes(SECRET);
+    expect((await verified(input({ secret }))).event.id).toBe('evt_1');
+    secret.reverse();
+    expect((await refused(input({ secret }))).code).toBe('signature_mismatch');
   });
 
   it('that is bytes is copied before anything is awaited', async () => {

@@ -1,7 +1,7 @@
 // Stryker over the core, or over the files that are named: changes the source in one place at a time and counts what no
 // test notices. A file that is not measured anew keeps its figures.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UNNOTICED } from '../../test/mutation/unnoticed.mjs';
 import { writeResult } from './write-result.mjs';
@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'test/mutation');
 const STRYKER = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 const WANTED = { hmac: 95, signature: 95, verify: 95, event: 95, dedupe: 95 };
-const OTHERS = 90;
+const WANTED_TOGETHER = 90;
 
 const named = process.argv.slice(2);
 const files = named.length > 0 ? named : Object.keys(WANTED).map((name) => `src/${name}.ts`);
@@ -18,21 +18,35 @@ const files = named.length > 0 ? named : Object.keys(WANTED).map((name) => `src/
 if (!existsSync(STRYKER)) run('npm', ['ci', '--no-audit', '--no-fund'], folder);
 run(process.execPath, [STRYKER, 'run', join(folder, 'stryker.config.mjs'), '--mutate', files.join()], root);
 
-const report = JSON.parse(readFileSync(join(root, '.tmp/mutation/report.json'), 'utf8'));
+const report = read(join(root, '.tmp/mutation/report.json'));
+// Stryker goes on without a test file that it cannot load, and what that one tests would seem to be tested by none.
+const unloaded = read(join(folder, 'quick-tests.json')).filter((test) => !(test in report.testFiles));
+if (unloaded.length > 0) throw new Error(`Not loaded: ${unloaded.join(', ')}`);
 const measured = Object.entries(report.files).map(([file, found]) => figuresOf(file, found));
 const kept = before().filter(({ file }) => !measured.some((one) => one.file === file) && existsSync(join(root, file)));
-const all = [...measured, ...kept].sort((a, b) => (a.file < b.file ? -1 : 1));
-for (const { file, score, survivors } of measured) {
+const all = [...measured, ...kept].map(explained).sort((a, b) => (a.file < b.file ? -1 : 1));
+for (const { file, score, survivors } of all) {
   console.log(`\n${file}: ${score} %`);
   for (const { line, was, becomes, why } of survivors) console.log(`  ${line}: ${was} to ${becomes}: ${why ?? 'OPEN'}`);
 }
 
 writeResult('mutation', {
   command: 'npm run test:mutation',
-  bar: `at least 95 % on ${Object.keys(WANTED).join(', ')}, ${OTHERS} % elsewhere`,
-  passed: all.every(({ score, wanted }) => score >= wanted),
-  figures: { files: all },
+  bar: `at least 95 % on each of ${Object.keys(WANTED).join(', ')}, and ${WANTED_TOGETHER} % on all together`,
+  passed: all.every(({ file, score }) => score >= (WANTED[nameOf(file)] ?? 0)) && together(all) >= WANTED_TOGETHER,
+  figures: { of: inSource(), files: all },
 });
+
+/** With the reasons that are known by now, also where the file was measured before. */
+function explained({ file, mutants, killed, score, survivors }) {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n');
+  const withWhy = survivors.map((survivor) => {
+    const at = lines[survivor.line - 1]?.trim();
+    const known = UNNOTICED.find((one) => one.at === at && one.was === survivor.was);
+    return known ? { ...survivor, why: known.why } : survivor;
+  });
+  return { file, mutants, killed, score, survivors: withWhy };
+}
 
 /** Of what does not even compile, and of what is switched off, nothing is counted. */
 function figuresOf(file, { source, mutants }) {
@@ -44,13 +58,23 @@ function figuresOf(file, { source, mutants }) {
     const { start, end } = location;
     const last = start.line === end.line ? end.column - 1 : undefined;
     const was = short(lines[start.line - 1].slice(start.column - 1, last));
-    const at = lines[start.line - 1].trim();
-    const why = UNNOTICED.find((known) => known.at === at && known.was === was)?.why;
-    return { line: start.line, was, becomes: short(replacement), ...(why && { why }) };
+    return { line: start.line, was, becomes: short(replacement) };
   });
   survivors.sort((a, b) => a.line - b.line);
-  const wanted = WANTED[file.replace(/^src\/|\.ts$/g, '')] ?? OTHERS;
-  return { file, mutants: counted, killed, score: Math.floor((1000 * killed) / counted) / 10, wanted, survivors };
+  return { file, mutants: counted, killed, score: Math.floor((1000 * killed) / counted) / 10, survivors };
+}
+
+function together(files) {
+  const of = (figure) => files.reduce((sum, file) => sum + file[figure], 0);
+  return (100 * of('killed')) / of('mutants');
+}
+
+function nameOf(file) {
+  return file.replace(/^src\/|\.ts$/g, '');
+}
+
+function inSource() {
+  return readdirSync(join(root, 'src'), { recursive: true }).filter((path) => /\.tsx?$/.test(path)).length;
 }
 
 function short(code) {
@@ -60,7 +84,11 @@ function short(code) {
 
 function before() {
   const path = join(root, 'bench/results/mutation.json');
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).figures.files : [];
+  return existsSync(path) ? read(path).figures.files : [];
+}
+
+function read(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 function run(command, args, cwd) {

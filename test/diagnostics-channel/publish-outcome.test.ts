@@ -46,8 +46,13 @@ it('a subscriber that throws touches no delivery; Node raises what it threw on i
   expect(raised).toHaveLength(1);
 });
 
-it('where the runtime has no such channels it does nothing', async () => {
-  vi.stubGlobal('process', { ...process, getBuiltinModule: undefined });
+it.each<[string, object | undefined]>([
+  ['process', undefined],
+  ['modules of its own', { ...process, getBuiltinModule: undefined }],
+  ['such channels', { ...process, getBuiltinModule: () => undefined }],
+])('where the runtime has no %s it does nothing', async (_, process) => {
+  await new Promise(setImmediate); // until then the test runner itself needs a process
+  vi.stubGlobal('process', process);
   vi.resetModules();
   const fresh = await import('service-webhooks/diagnostics-channel');
   vi.unstubAllGlobals();

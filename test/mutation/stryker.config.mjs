@@ -1,7 +1,8 @@
 // Run from the root by scripts/evidence/mutation.mjs, with the files to change as its arguments.
 export default {
   testRunner: 'vitest',
-  vitest: { configFile: 'test/mutation/vitest.config.ts' },
+  // All of them, so that what is not loaded is noticed.
+  vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
   concurrency: 2,
   timeoutMS: 20_000,
@@ -15,6 +16,7 @@ export default {
     '!/adapters',
     '!/test',
     '!/fixtures',
+    '!/schemas',
     '!/package.json',
     '!/tsconfig.json',
     '!/vitest.config.ts',

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are lines of the source as they stand there
 /**
  * Changes that no test can notice, since the program does the same with them; `at` is the line as it stands in the
  * source. Whatever else survives is a test that is missing.
@@ -42,5 +43,130 @@ export const UNNOTICED = [
     at: 'return /^"?([!#-~]{1,255})"?$/.exec(unsigned.idempotencyKey ?? \'\')?.[1];',
     was: "''",
     why: 'what stands there instead has spaces in it, and is refused as the empty text is',
+  },
+  {
+    at: 'const values: { [N in Name]: number } = { ...defaults };',
+    was: '{ ...defaults }',
+    why: 'each of them is set below; this is for the compiler',
+  },
+  {
+    at: 'if (spelled.length !== name.length || spelled.toLowerCase() !== name) continue;',
+    was: 'spelled.length !== name.length',
+    why: 'a short way past a compare that such a name fails',
+  },
+  {
+    at: 'if (body instanceof Uint8Array) return body.length ? body : body.slice(); // throws where they were transferred',
+    was: 'body instanceof Uint8Array',
+    why: 'a short way past what is made of any view: the same bytes',
+  },
+  {
+    at: 'if (observe) (async () => observe(outcome))().catch(() => {});',
+    was: 'observe',
+    why: 'without an observer the call would reject, of which nobody hears',
+  },
+  {
+    at: "return { state: 'released', token, fence, attempt, leaseUntil: 0, expiresAt: 0, fingerprint, alias };",
+    was: "'released'",
+    why: 'it is claimed or completed before anybody sees it',
+  },
+  {
+    at: "entry.token = '';",
+    was: "''",
+    why: 'no claim has the one or the other for its token',
+  },
+  {
+    at: 'await iterator?.return?.();',
+    was: 'iterator?.return?.()',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'await iterator?.return?.();',
+    was: 'iterator?.return',
+    why: 'the same',
+  },
+  {
+    at: 'if (store.init) await within(timeout(), () => (ready ??= store.init?.()));',
+    was: 'store.init',
+    why: 'a store without it would only be waited for in vain',
+  },
+  {
+    at: 'if (store.init) await within(timeout(), () => (ready ??= store.init?.()));',
+    was: 'store.init?.()',
+    why: 'it is there; this is for the compiler',
+  },
+  {
+    at: "t = t === undefined ? element.slice(2) : ''; // twice is none",
+    was: "''",
+    why: 'what stands there instead is no time either',
+  },
+  {
+    at: 'start: () => startRecording(tracers, () => instruments()?.duration),',
+    was: 'instruments()?.duration',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'if (recording) recording.answer = outcome;',
+    was: 'recording',
+    why: 'it is called by an observer, of whose failure nobody hears',
+  },
+  {
+    at: 'attempt(() => instruments()?.notices.add(1, attributes));',
+    was: 'instruments()?.notices',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'attempt(() => trace.getActiveSpan()?.addEvent(outcome.kind, attributes));',
+    was: 'trace.getActiveSpan()?.addEvent',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'attempt(() => duration()?.record(seconds, { ...common, ...(answer && metricAttributes(answer)) }, active));',
+    was: 'duration()?.record',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'attempt(() => span?.setAttributes({ ...common, ...(answer && spanAttributes(answer)) }));',
+    was: 'span?.setAttributes',
+    why: 'what it throws is caught',
+  },
+  {
+    at: "if (answer?.kind === 'failed' || answer?.kind === 'past_deadline') {",
+    was: 'answer?.kind',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'span?.setStatus({ code: SpanStatusCode.ERROR, message: answer.error.code });',
+    was: 'span?.setStatus',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'if (answer?.delivery) span?.updateName(`webhook ${answer.delivery.event.type}`);',
+    was: 'answer?.delivery',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'if (answer?.delivery) span?.updateName(`webhook ${answer.delivery.event.type}`);',
+    was: 'span?.updateName',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'attempt(() => span?.end());',
+    was: 'span?.end',
+    why: 'what it throws is caught',
+  },
+  {
+    at: 'const RECORDING = createContextKey(`${NAME} recording`);',
+    was: '`${NAME} recording`',
+    why: 'no two keys of a context are the same, whatever they are called',
+  },
+  {
+    at: "...(kind === 'handled' && { 'webhook.attempt': answer.attempt }),",
+    was: "kind === 'handled'",
+    why: 'an attribute that is undefined is not set',
+  },
+  {
+    at: 'return options.observe?.(outcome);',
+    was: 'options.observe?.(outcome)',
+    why: 'what an observer throws is caught',
   },
 ];

@@ -72,6 +72,7 @@ describe('the span of a delivery', () => {
     const span = onlySpan();
     expect(span.name).toBe('webhook stt.completed');
     expect(span.kind).toBe(SpanKind.CONSUMER);
+    expect(span.instrumentationScope.name).toBe('service-webhooks');
     expect(span.status.code).toBe(SpanStatusCode.UNSET);
     expect(span.attributes).toEqual({
       'http.response.status_code': 200,
@@ -185,6 +186,42 @@ describe('the metrics', () => {
       },
     ]);
     expect(JSON.stringify(all)).not.toContain('evt_');
+  });
+
+  it('say what they are, and in which steps of time they count', async () => {
+    const { meterProvider, points } = meters();
+    const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
+    await receiver(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
+    expect(await points()).toMatchObject([
+      {
+        description: 'From the request to the answer that was decided on.',
+        unit: 's',
+        value: {
+          buckets: { boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20] },
+        },
+      },
+      { description: 'What was worth knowing beside the answers.', unit: '{notice}' },
+    ]);
+  });
+
+  it('have the time of an answer in seconds', async () => {
+    vi.useFakeTimers();
+    vi.advanceTimersByTime(500);
+    const { meterProvider, points } = meters();
+    const on = { '*': () => new Promise(() => {}) };
+    const answer = createReceiver({ secret: SECRET, now, on, deadlineMs: 2_000 }, { meterProvider })(aRequest());
+    await vi.advanceTimersByTimeAsync(2_000);
+    await answer;
+    vi.useRealTimers();
+    expect(await points()).toMatchObject([{ value: { count: 1, sum: 2 } }]);
+  });
+
+  it('count the answer behind a middleware once, however often it is settled', async () => {
+    const { meterProvider, points } = meters();
+    const begun = await createReceiver({ secret: SECRET, now }, { meterProvider }).begin(aRequest());
+    if ('response' in begun) throw new Error('refused');
+    await Promise.all([begun.settle('ok'), begun.settle('unknown')]);
+    expect(await points()).toMatchObject([{ value: { count: 1 } }]);
   });
 
   it('tell which operation of the store failed', async () => {
@@ -309,5 +346,8 @@ it("an observer of the user still gets every outcome, and its own failure is nob
 
 it('options that are wrong are refused as without telemetry', () => {
   expect(refusal(() => createReceiver({ secret: '' })).code).toBe('invalid_secret');
-  expect(refusal(() => createReceiver({ secret: SECRET, observe: 'log' as never })).code).toBe('invalid_option');
+  expect(refusal(() => createReceiver(undefined as never)).code).toBe('invalid_secret');
+  expect(refusal(() => createReceiver({ secret: SECRET, observe: 'log' as never })).message).toBe(
+    'invalid_option: observe must be a function',
+  );
 });

@@ -13,11 +13,13 @@ const data = {
 const completed = (changes: Record<string, unknown> = {}) =>
   anEvent({ type: 'generation.completed', data: { ...data, ...changes } });
 
-const pathsOf = (schema: StandardSchemaV1, value: unknown) => {
+const issuesOf = (schema: StandardSchemaV1, value: unknown) => {
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) throw new Error('a promise');
-  return result.issues?.map(({ path }) => path?.join('.'));
+  return result.issues;
 };
+const pathsOf = (schema: StandardSchemaV1, value: unknown) =>
+  issuesOf(schema, value)?.map(({ path }) => path?.join('.'));
 
 describe('a schema of any event', () => {
   it('gives back the very value it accepts, with what more is in it', () => {
@@ -70,11 +72,24 @@ describe('a schema of one type', () => {
     ]);
   });
 
+  it('says of every field in the data, and of another type, what it must be', () => {
+    const schema = eventSchema('generation.completed');
+    const wrong = completed({ clipId: 1, feature: null, durationSec: '4.2', downloadUrl: undefined });
+    expect(issuesOf(schema, wrong)?.map(({ message }) => message)).toEqual([
+      'data.clipId must be text',
+      'data.feature must be text',
+      'data.durationSec must be a number',
+      'data.downloadUrl must be text',
+    ]);
+    expect(issuesOf(schema, anEvent())).toEqual([{ path: ['type'], message: 'type must be generation.completed' }]);
+  });
+
   it('speaks of the envelope first', () => {
     expect(pathsOf(eventSchema('generation.completed'), { ...completed({ clipId: 1 }), id: 'evt_' })).toEqual(['id']);
   });
 
   it('cannot be made of a type that the service does not send', () => {
-    expect(refusal(() => eventSchema('generation.finished' as 'stt.failed')).code).toBe('invalid_option');
+    const { message } = refusal(() => eventSchema('generation.finished' as 'stt.failed'));
+    expect(message).toContain('invalid_option: type must be');
   });
 });

@@ -377,6 +377,12 @@ describe('for the operator', () => {
     expect(await claim('B', { key: 'new:done' })).toEqual(completed);
     expect(await claim('B', { key: 'new:busy' })).toEqual(inProgress(LEASE));
   });
+
+  it('no batch is without a limit', async () => {
+    for (const limit of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect((await rejection(store.purgeExpired({ limit }))).message).toContain(': limit');
+    }
+  });
 });
 
 describe('the bound', () => {

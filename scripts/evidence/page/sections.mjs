@@ -72,7 +72,10 @@ of what a bundler makes of each entry for Node, minified and gzipped, frameworks
 one does. Those that no test can notice, since the program still does the same, count as survivors all the same.`,
     body: ({ files }, table) => `${table(
       ['file', 'changes', 'noticed', 'score'],
-      files.map(({ file, mutants, killed, score }) => [`\`${file}\``, mutants, killed, `${score.toFixed(1)} %`]),
+      [
+        ...files.map(({ file, mutants, killed, score }) => [`\`${file}\``, mutants, killed, `${score.toFixed(1)} %`]),
+        together(files),
+      ],
     )}
 What survived:
 
@@ -82,7 +85,7 @@ ${table(
     survivors.map(({ was, becomes, why }) => [`\`${file}\``, `${code(was)} to ${code(becomes)}`, why ?? '**open**']),
   ),
 )}`,
-    wanted: ({ files }) => `${files.length} files, of the whole of src`,
+    wanted: ({ files, of }) => files.length < of && `${files.length} files, of the ${of} of src`,
   },
   fuzz: {
     title: 'Properties',
@@ -159,6 +162,13 @@ unhandled rejections: ${unhandled.length}; warnings: ${warnings.length}.
   },
 };
 
+/** The last row of the table: the score of all files together, rounded down as theirs are. */
+function together(files) {
+  const [mutants, killed] = [sum(files.map((file) => file.mutants)), sum(files.map((file) => file.killed))];
+  return ['together', mutants, killed, `${(Math.floor((1000 * killed) / mutants) / 10).toFixed(1)} %`];
+}
+
 const count = (number) => number.toLocaleString('en');
-const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const mean = (numbers) => sum(numbers) / numbers.length;
 const code = (text) => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``);
