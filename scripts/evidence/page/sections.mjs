@@ -21,7 +21,7 @@ clock, the options and the objects in between.`,
 "Bare" reads the body and parses it; "ceiling" also computes the bare HMAC and compares. A ratio of requests is that of
 requests in a second; one of processor time is that of the server process, turned round, so that in both a higher ratio
 is better.`,
-    reason: `"Verify alone" reads as the ceiling does and calls \`verify\`: it is within the goals, and what is below it is the
+    reason: `"Verify alone" reads as the ceiling does and calls \`verify\`: it is about where the goals are, and what is below it is the
 pipeline: a cap and a time limit for the body, a deadline, the claim, the handler, the record, the notices. In a profile
 no one place stands out: promises, timers and the garbage of both. With the store come two digests, a random token, the
 timers of two calls, and an event that is kept each time, which the others do not.`,
