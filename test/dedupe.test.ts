@@ -110,7 +110,8 @@ describe('what a store is asked', () => {
     for (let i = 0; i < 20; i++) await deliver({ event: { id: `evt_${i}` } });
     const tokens = store.claims.map(({ token }) => token);
     expect(new Set(tokens).size).toBe(20);
-    for (const token of tokens) expect(token).toMatch(/^[0-9a-f-]{36}$/);
+    for (const token of tokens)
+      expect(token).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
   it('has a fingerprint of the body: 24 characters of SHA-256', async () => {

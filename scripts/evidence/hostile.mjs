@@ -1,6 +1,8 @@
 // Inputs made to be slow, each for any size. What comes in is bounded (4,096 characters of header, 5 MiB of body); these
 // ask what it costs on the way there.
 
+import { eventText } from './event-text.mjs';
+
 const V2 = 'x-service-signature-v2';
 const fill = (part, size) => part.repeat(Math.ceil(size / part.length)).slice(0, size);
 const header = (value) => ({ [V2]: value });
@@ -26,18 +28,8 @@ export const manyHeaders = {
   'headers: the same one many times': (size) => Array.from({ length: size }, () => [V2, 'v1=']),
 };
 
-const event = (changes) =>
-  JSON.stringify({
-    id: 'evt_1',
-    type: 'stt.completed',
-    version: '2026-07-11',
-    jobId: null,
-    data: {},
-    timestamp: '2026-07-11T00:00:00Z',
-    ...changes,
-  });
 /** An event with a value in its data that is not made by JSON.stringify. */
-const around = (text) => event({ data: { x: 0 } }).replace('"x":0', () => `"x":${text}`);
+const around = (text) => eventText({ data: { x: 0 } }).replace('"x":0', () => `"x":${text}`);
 const nested = (open, close, size) => {
   const depth = Math.floor(size / (open.length + close.length));
   return `${open.repeat(depth)}0${close.repeat(depth)}`;
@@ -62,17 +54,18 @@ export const hostileBodies = {
   'body: a long fraction': (size) => around(`0.${fill('1', size)}`),
   'body: a long exponent': (size) => around(`1e${fill('1', size)}`),
   'body: many small values': (size) => around(`[${fill('0,', size - (size % 2))}0]`),
-  'body: white space': (size) => `${fill(' \t\r\n', size)}${event()}`,
+  'body: white space': (size) => `${fill(' \t\r\n', size)}${eventText()}`,
   'body: wrong at its end': (size) => `${around(`"${fill('a', size)}"`)}x`,
-  'body: no UTF-8 at its end': (size) => `${event()}${fill(' ', size)}\xff`,
-  'body: a long id': (size) => event({ id: `evt_${fill('a', size)}` }),
-  'body: a long version': (size) => event({ version: `2026-07-12${fill('0', size)}` }),
-  'body: a timestamp with a long fraction': (size) => event({ timestamp: `2026-07-11T00:00:00.${fill('1', size)}Z` }),
-  'body: the same, wrong at its end': (size) => event({ timestamp: `2026-07-11T00:00:00.${fill('1', size)}x` }),
+  'body: no UTF-8 at its end': (size) => `${eventText()}${fill(' ', size)}\xff`,
+  'body: a long id': (size) => eventText({ id: `evt_${fill('a', size)}` }),
+  'body: a long version': (size) => eventText({ version: `2026-07-12${fill('0', size)}` }),
+  'body: a timestamp with a long fraction': (size) =>
+    eventText({ timestamp: `2026-07-11T00:00:00.${fill('1', size)}Z` }),
+  'body: the same, wrong at its end': (size) => eventText({ timestamp: `2026-07-11T00:00:00.${fill('1', size)}x` }),
 };
 
 /** Bodies of `size` chunks. */
 export const hostileStreams = {
   'stream: a byte at a time': (size) => Array.from({ length: size }, () => Buffer.from(' ')),
-  'stream: empty chunks': (size) => [...Array.from({ length: size }, () => Buffer.alloc(0)), Buffer.from(event())],
+  'stream: empty chunks': (size) => [...Array.from({ length: size }, () => Buffer.alloc(0)), Buffer.from(eventText())],
 };

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'test/mutation');
 const STRYKER = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 const WANTED = { hmac: 95, signature: 95, verify: 95, event: 95, dedupe: 95 };
-const WANTED_TOGETHER = 90;
+const OTHERS = 90;
 
 const named = process.argv.slice(2);
 const files = named.length > 0 ? named : Object.keys(WANTED).map((name) => `src/${name}.ts`);
@@ -32,8 +32,8 @@ for (const { file, score, survivors } of all) {
 
 writeResult('mutation', {
   command: 'npm run test:mutation',
-  bar: `at least 95 % on each of ${Object.keys(WANTED).join(', ')}, and ${WANTED_TOGETHER} % on all together`,
-  passed: all.every(({ file, score }) => score >= (WANTED[nameOf(file)] ?? 0)) && together(all) >= WANTED_TOGETHER,
+  bar: `at least 95 % on ${Object.keys(WANTED).join(', ')}, ${OTHERS} % elsewhere`,
+  passed: all.every(({ file, score }) => score >= (WANTED[file.replace(/^src\/|\.ts$/g, '')] ?? OTHERS)),
   figures: { of: inSource(), files: all },
 });
 
@@ -62,15 +62,6 @@ function figuresOf(file, { source, mutants }) {
   });
   survivors.sort((a, b) => a.line - b.line);
   return { file, mutants: counted, killed, score: Math.floor((1000 * killed) / counted) / 10, survivors };
-}
-
-function together(files) {
-  const of = (figure) => files.reduce((sum, file) => sum + file[figure], 0);
-  return (100 * of('killed')) / of('mutants');
-}
-
-function nameOf(file) {
-  return file.replace(/^src\/|\.ts$/g, '');
 }
 
 function inSource() {

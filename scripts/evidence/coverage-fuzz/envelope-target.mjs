@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict';
+import { eventText } from '../event-text.mjs';
 import { mutateJson } from './mutate-json.mjs';
 import { verdictOf } from './verdict-of.mjs';
 
-const eventAt = (timestamp, more = {}) =>
-  JSON.stringify({
-    id: 'evt_1',
-    type: 'stt.completed',
-    version: '2026-07-11',
-    jobId: null,
-    data: {},
-    timestamp,
-    ...more,
-  });
+const eventAt = (timestamp, more = {}) => eventText({ timestamp, ...more });
 
 export const envelopeTarget = {
   seeds: [
