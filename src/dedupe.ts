@@ -77,7 +77,8 @@ export function createDedupe(
     const header = readIdempotencyKey(delivery);
     const request: ClaimRequest = {
       key: `${name}:${await storable(keyOf(delivery, header))}`,
-      token: crypto.randomUUID(),
+      // In one piece: as it comes it is a tree of twenty strings, which a store in memory would keep.
+      token: crypto.randomUUID().toLowerCase(),
       fingerprint: await fingerprint(delivery.body),
       alias: header && (await fingerprint(header)),
       leaseMs,
@@ -104,13 +105,13 @@ export function createDedupe(
   }
 
   function toAnswer(delivery: Delivery, owner: DedupeStore, request: ClaimRequest, result: ClaimResult) {
-    const { status, fence, seen } = result;
+    const { status, seen } = result;
     if (seen && seen.fingerprint !== request.fingerprint) notify({ kind: 'payload_mismatch', delivery });
     if (seen?.alias && request.alias && seen.alias !== request.alias) {
       notify({ kind: 'idempotency_key_mismatch', delivery });
     }
     if (status === 'completed') return { kind: 'duplicate', delivery } as const;
-    if (status === 'acquired') return own(delivery, owner, { ...request, fence }, result.attempt);
+    if (status === 'acquired') return own(delivery, owner, request, result);
     return {
       kind: 'in_progress',
       delivery,
@@ -119,7 +120,13 @@ export function createDedupe(
     } as const;
   }
 
-  function own(delivery: Delivery, owner: DedupeStore, ref: ClaimRef, attempt: number): Claim {
+  function own(
+    delivery: Delivery,
+    owner: DedupeStore,
+    request: ClaimRequest,
+    { fence, attempt }: Extract<ClaimResult, { status: 'acquired' }>,
+  ): Claim {
+    const ref: ClaimRef = Object.assign(request, { fence });
     /** Undefined where the store failed. */
     const change = async (operation: 'extend' | 'complete' | 'release') => {
       try {
@@ -146,7 +153,7 @@ export function createDedupe(
     };
     return {
       attempt,
-      fence: ref.fence,
+      fence,
       async end(how) {
         ended = true;
         clearInterval(heartbeat);

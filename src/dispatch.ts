@@ -22,7 +22,7 @@ export async function dispatch(
   const { delivery } = context;
   const conclude = run(handler, context, claim);
   const inTime = await within(deadline.remaining(), () => conclude).catch(() => deadline.abort());
-  if (inTime) return inTime();
+  if (inTime) return await inTime();
   conclude.then(async (late) => {
     const { kind, error } = await late();
     notify({ kind: 'late_result', delivery, result: kind, error });

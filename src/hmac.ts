@@ -44,10 +44,11 @@ export function equalMacs(a: string, b: string): boolean {
 
 /** The first 144 bits of SHA-256 in base64: 24 characters that tell two inputs apart. */
 export async function fingerprint(input: Uint8Array | string): Promise<string> {
-  const bytes = exactBytes(input) as Uint8Array<ArrayBuffer>;
   // In one call where there is one: a Hash is an object that the garbage collector has to come back for.
   const digest =
-    node?.hash?.('sha256', bytes, 'binary') ??
-    String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+    node?.hash?.('sha256', input, 'binary') ??
+    String.fromCharCode(
+      ...new Uint8Array(await crypto.subtle.digest('SHA-256', exactBytes(input) as Uint8Array<ArrayBuffer>)),
+    );
   return btoa(digest.slice(0, 18));
 }

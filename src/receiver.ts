@@ -95,7 +95,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   async function handOn<T>(delivery: Delivery, deadline: Deadline, next: Next<T>): Promise<T | Answer> {
     if (!next) return { kind: 'ignored', delivery };
     const claimed = await claim(delivery, deadline.remaining);
-    return 'kind' in claimed ? claimed : next(new ClaimedContext(delivery, claimed, deadline), claimed, deadline);
+    return 'kind' in claimed ? claimed : await next(new ClaimedContext(delivery, claimed, deadline), claimed, deadline);
   }
 
   /** To a middleware, which tells how its response ended. */

@@ -1,4 +1,13 @@
-import { type ClaimResult, type DedupeOptions, type DedupeStore, type Handler, memoryStore } from 'service-webhooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import {
+  type ClaimResult,
+  createReceiver,
+  type DedupeOptions,
+  type DedupeStore,
+  type Handler,
+  memoryStore,
+} from 'service-webhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   aReceiver,
@@ -8,7 +17,9 @@ import {
   inShort,
   later,
   never,
+  now,
   type RecordedStore,
+  SECRET,
 } from './support/deliveries.js';
 
 beforeEach(() => {
@@ -857,4 +868,22 @@ describe('the init of a store', () => {
     await vi.advanceTimersByTimeAsync(15_000);
     expect(await answer).toBe('200 handled');
   });
+});
+
+it('an event that is remembered in memory takes a few hundred bytes', async () => {
+  vi.useRealTimers();
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }); // one that keeps nothing itself
+  const deliver = async (count: number, name: string) => {
+    for (let i = 0; i < count; i++) {
+      const id = `evt_${name}_${i}`;
+      expect((await receiver(aRequest({ event: { id }, ...withKey(id) }))).status).toBe(200);
+    }
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await deliver(1_000, 'first');
+  const after = await deliver(4_000, 'then');
+  expect((after - before) / 4_000).toBeLessThan(500);
 });

@@ -25,7 +25,7 @@ function aRequest() {
   const fingerprint = createHash('sha256').update(id).digest('base64').slice(0, 24);
   return {
     key: `default:${id}`,
-    token: randomUUID().replaceAll('-', ''),
+    token: randomUUID().toLowerCase(), // as it does: in one piece
     fingerprint: Buffer.from(fingerprint).toString(),
     alias: Buffer.from(fingerprint).toString(),
     ...TIMES,
