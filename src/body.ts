@@ -68,12 +68,13 @@ function openStream(stream: Stream): Body {
     }
   };
   /** Every chunk to `next` from now on, until the end or until it throws. */
-  const flow = (next: typeof sink) => {
+  const flow = async (next: typeof sink) => {
     sink = next;
-    running ??= (stream.pump?.((chunk) => sink(chunk)) ?? pump()).finally(() => {
+    try {
+      await (running ??= stream.pump?.((chunk) => sink(chunk)) ?? pump());
+    } finally {
       running = undefined;
-    });
-    return running;
+    }
   };
   return {
     read: ({ signal, rawBodyFix }, maxBytes, timeoutMs) =>

@@ -1,6 +1,6 @@
 // The servers that are measured, by framework and name: each gives a listener for Node's `createServer`. All answer the
 // same, in the cheapest way there is.
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import { Hono } from 'hono';
@@ -15,7 +15,8 @@ const HEADER = 'x-service-signature-v2';
 const ANSWER = '{"outcome":"handled"}';
 const TYPE = { 'content-type': 'application/json' };
 
-const ours = (more) => ({ secret: SECRET, on: { '*': () => {} }, ...more });
+const handler = async () => {};
+const ours = (more) => ({ secret: SECRET, on: { '*': handler }, ...more });
 const { webhooks } = new Stripe('sk_test_1');
 const key = createSecretKey(Buffer.from(SECRET));
 
@@ -45,10 +46,35 @@ function readByHand(then) {
   };
 }
 
+/** The same with a limit of time for the body, and one for a handler: so that nothing can hold it up for ever. */
+function readInTime(then) {
+  return (req, res) => {
+    const chunks = [];
+    const overdue = setTimeout(() => req.destroy(), 10_000);
+    req.on('error', () => clearTimeout(overdue));
+    req.on('data', (chunk) => chunks.push(chunk));
+    req.on('end', async () => {
+      clearTimeout(overdue);
+      then(req, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+      const late = setTimeout(() => answer(res, 503), 15_000);
+      await handler();
+      clearTimeout(late);
+      answer(res);
+    });
+  };
+}
+
 function expressWith(...handlers) {
   const app = express();
   app.post('/webhooks', ...handlers);
   return app;
+}
+
+function readWhole(then) {
+  return async (c) => {
+    then(c.req.raw, Buffer.from(await c.req.arrayBuffer()));
+    return c.body(ANSWER, 200, TYPE);
+  };
 }
 
 function honoWith(handler) {
@@ -62,8 +88,15 @@ const verifyAndParse = (req, body) => {
   bareVerify(req.headers[HEADER], body);
   return JSON.parse(body.toString());
 };
-/** What any receiver on this library has to do: no cap, no time limits, no dedupe, no handler. */
+/** What any receiver on this library has to do: no cap, no dedupe, no notices. */
 const verifyAlone = ({ headers }, body) => verify({ headers, body, secret: SECRET });
+/** And what any receiver with a memory has to do: no leases, no owner, no end of the memory. */
+const seen = new Map();
+const verifyAndRemember = (req, body) => {
+  const { event } = verifyAlone(req, body);
+  if (seen.has(event.id)) throw new Error('twice');
+  seen.set(event.id, { fingerprint: hash('sha256', body), at: Date.now() });
+};
 const raw = () => express.raw({ type: '*/*', limit: '5mb' });
 
 export const servers = {
@@ -72,6 +105,8 @@ export const servers = {
     'bare, read by hand': () => expressWith(readByHand(parse)),
     ceiling: () => expressWith(readByHand(verifyAndParse)),
     'verify alone': () => expressWith(readByHand(verifyAlone)),
+    'verify, time limits': () => expressWith(readInTime(verifyAlone)),
+    'verify, time limits, a Map': () => expressWith(readInTime(verifyAndRemember)),
     'dedupe: false': () => expressWith(onExpress(ours({ dedupe: false }))),
     'memory store': () => expressWith(onExpress(ours())),
     'express.raw() and stripe': () =>
@@ -100,11 +135,8 @@ export const servers = {
         JSON.parse(body.toString());
         return c.body(ANSWER, 200, TYPE);
       }),
-    'verify alone': () =>
-      honoWith(async (c) => {
-        verifyAlone(c.req.raw, Buffer.from(await c.req.arrayBuffer()));
-        return c.body(ANSWER, 200, TYPE);
-      }),
+    'verify alone': () => honoWith(readWhole(verifyAlone)),
+    'verify, a Map': () => honoWith(readWhole(verifyAndRemember)),
     'dedupe: false': () => honoWith(onHono(ours({ dedupe: false }))),
     'memory store': () => honoWith(onHono(ours())),
   },
@@ -112,6 +144,8 @@ export const servers = {
     bare: () => readByHand(parse),
     ceiling: () => readByHand(verifyAndParse),
     'verify alone': () => readByHand(verifyAlone),
+    'verify, time limits': () => readInTime(verifyAlone),
+    'verify, time limits, a Map': () => readInTime(verifyAndRemember),
     'dedupe: false': () => onNode(ours({ dedupe: false })),
     'memory store': () => onNode(ours()),
   },
