@@ -27,22 +27,19 @@ function bareVerify(header, body) {
     .update(`${header.slice(2, comma)}.`)
     .update(body)
     .digest();
-  if (!timingSafeEqual(mac, Buffer.from(header.slice(comma + 4), 'hex'))) throw new Error('no');
+  return timingSafeEqual(mac, Buffer.from(header.slice(comma + 4), 'hex'));
 }
 
 function answer(res, status = 200) {
   res.writeHead(status, { ...TYPE, 'content-length': ANSWER.length }).end(ANSWER);
 }
 
-/** Reads by the events of the request. */
+/** Reads by the events of the request. `then` may tell a status. */
 function readByHand(then) {
   return (req, res) => {
     const chunks = [];
     req.on('data', (chunk) => chunks.push(chunk));
-    req.on('end', () => {
-      then(req, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-      answer(res);
-    });
+    req.on('end', () => answer(res, then(req, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))));
   };
 }
 
@@ -83,17 +80,22 @@ function honoWith(handler) {
   return getRequestListener(app.fetch);
 }
 
-const parse = (_, body) => JSON.parse(body.toString());
+const parse = (_, body) => {
+  JSON.parse(body.toString());
+};
 const verifyAndParse = (req, body) => {
-  bareVerify(req.headers[HEADER], body);
-  return JSON.parse(body.toString());
+  if (!bareVerify(req.headers[HEADER], body)) return 401;
+  JSON.parse(body.toString());
+  return 200;
 };
 /** What any receiver on this library has to do: no cap, no dedupe, no notices. */
-const verifyAlone = ({ headers }, body) => verify({ headers, body, secret: SECRET });
+const verifyAlone = ({ headers }, body) => {
+  verify({ headers, body, secret: SECRET });
+};
 /** And what any receiver with a memory has to do: no leases, no owner, no end of the memory. */
 const seen = new Map();
-const verifyAndRemember = (req, body) => {
-  const { event } = verifyAlone(req, body);
+const verifyAndRemember = ({ headers }, body) => {
+  const { event } = verify({ headers, body, secret: SECRET });
   if (seen.has(event.id)) throw new Error('twice');
   seen.set(event.id, { fingerprint: hash('sha256', body), at: Date.now() });
 };
@@ -121,6 +123,7 @@ export const servers = {
   },
   'Express, refusing': {
     'at once': () => expressWith((_, res) => answer(res, 401)),
+    'by hand': () => expressWith(readByHand((req, body) => (bareVerify(req.headers[HEADER], body) ? 200 : 401))),
   },
   Hono: {
     bare: () =>
@@ -131,7 +134,7 @@ export const servers = {
     ceiling: () =>
       honoWith(async (c) => {
         const body = Buffer.from(await c.req.arrayBuffer());
-        bareVerify(c.req.header(HEADER), body);
+        if (!bareVerify(c.req.header(HEADER), body)) return c.body(null, 401);
         JSON.parse(body.toString());
         return c.body(ANSWER, 200, TYPE);
       }),
