@@ -5,15 +5,11 @@ import { postgresInbox, postgresStore } from 'service-webhooks/stores/postgres';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anEvent, aReceiver, aRequest, refusal, rejection } from '../support/deliveries.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
-import { buildProgram } from '../support/processes.js';
-import type { Task } from './postgres-process.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 const server = await startPostgres();
-const program = server && (await buildProgram('test/stores/postgres-process.ts'));
 
 afterAll(async () => {
-  program?.remove();
   await server?.stop();
 });
 
@@ -283,21 +279,6 @@ describe.runIf(server)('postgresInbox', () => {
     expect(answers()).toEqual(['in_progress', 'handled', 'handled']);
     expect(await written()).toEqual(['a']);
   });
-
-  it.each(['in work', 'before commit'] as const)(
-    'has effects exactly once though a process is killed %s',
-    async (hang) => {
-      const task: Task = { kind: 'inbox', url, table, effects, eventId: 'evt_1' };
-      const killed = program?.start({ ...task, hang });
-      expect(await killed?.next()).toBe('hangs');
-      await killed?.kill();
-      const retries = [program?.start(task), program?.start(task), program?.start(task)];
-      const answers = await Promise.all(retries.map((retry) => retry?.next()));
-      expect(answers.sort()).toEqual(['done', 'duplicate', 'duplicate']);
-      expect(await written()).toEqual(['evt_1']);
-      expect(await recorded()).toEqual(['default:evt_1']);
-    },
-  );
 });
 
 describe('postgresInbox', () => {

@@ -2,10 +2,10 @@ import type { Delivery } from 'service-webhooks';
 import { type SqliteInbox, type SqliteInboxOptions, sqliteInbox, sqliteStore } from 'service-webhooks/stores/sqlite';
 import { describe, expect, it } from 'vitest';
 import { clientOf, type Handle } from '../integration/sqlite.js';
-import { libraries, librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { anEvent, aReceiver, aRequest, inShort, refusal, rejection } from '../support/deliveries.js';
 
-const { newFile, open: openFile, start } = sqliteFiles();
+const { newFile, open: openFile } = sqliteFiles();
 
 const deliveryOf = (id: string) => ({ event: anEvent({ id }) }) as unknown as Pick<Delivery, 'event'>;
 
@@ -237,24 +237,6 @@ describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
       expect([answers(), notices()]).toEqual([['handled', 'duplicate', 'handled'], []]);
     });
   });
-});
-
-describe.each(libraries)('sqliteInbox on %s, in processes of its own', (_, driver, node) => {
-  it.each([
-    ['before', { effects: 0, next: 'done' }],
-    ['after', { effects: 1, next: 'duplicate' }],
-  ])(
-    'has the record and the writes of a process killed %s the commit, or neither',
-    async (side, expected) => {
-      const file = newFile();
-      const killed = start('sqlite-crash', { driver, file, at: `${side} commit`, key: 'evt_1' }, node);
-      await killed.next();
-      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
-      const next = start('sqlite-inbox', { driver, file, key: 'evt_1' }, node);
-      expect(await next.next()).toEqual(expected);
-    },
-    60_000,
-  );
 });
 
 describe('sqliteInbox', () => {

@@ -1,17 +1,15 @@
-import { chmodSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import type { DedupeStore } from 'service-webhooks';
 import { type SqliteClient, type SqliteStoreOptions, sqliteStore } from 'service-webhooks/stores/sqlite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { clientOf, type Handle, type Statement } from '../integration/sqlite.js';
-import { type Library, libraries, librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { refusal, rejection } from '../support/deliveries.js';
 
 /** How a statement is told to read integers as bigint. */
 type BigIntSwitch = { [name in 'safeIntegers' | 'setReadBigInts']?: (on: boolean) => unknown };
 
-const { newFile, open: openFile, start } = sqliteFiles();
+const { newFile, open: openFile } = sqliteFiles();
 
 describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
   afterEach(() => {
@@ -148,65 +146,8 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
   });
 });
 
-describe.each(libraries)('sqliteStore on %s, in processes of its own', (_, driver, node) => {
-  it('passes the suite in real time, by the clock of SQLite', async () => {
-    const worker = start('sqlite-suite', { driver, file: newFile() }, node);
-    const results: Record<string, string> = {};
-    for (;;) {
-      const said = (await worker.next()) as { name: string; result: string } | { node: string };
-      if ('node' in said) break;
-      results[said.name] = said.result;
-    }
-    expect(await worker.ended).toEqual({ code: 0, signal: null });
-    expect(Object.entries(results).filter(([, result]) => result !== 'passed' && result !== 'skipped')).toEqual([]);
-    expect(Object.values(results).filter((result) => result === 'passed').length).toBeGreaterThan(50);
-  }, 60_000);
-
-  it('gives each of 1,000 keys to exactly one of six processes', async () => {
-    const file = newFile();
-    const workers = Array.from({ length: 6 }, () => start('sqlite-race', { driver, file, keys: 1_000 }, node));
-    expect(await Promise.all(workers.map((worker) => worker.next()))).toEqual(Array(6).fill('ready'));
-    for (const worker of workers) worker.go();
-    const won = (await Promise.all(workers.map((worker) => worker.next()))) as number[][];
-    expect(won.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 1_000 }, (_, key) => key));
-  }, 60_000);
-
-  it.each([
-    ['claimed', 'in_progress'],
-    ['completed', 'completed'],
-  ])(
-    'has what was %s by a process that was killed right after',
-    async (at, status) => {
-      const file = newFile();
-      const killed = start('sqlite-crash', { driver, file, at, key: 'crash' }, node);
-      await killed.next();
-      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
-      const next = start('sqlite-claim', { driver, file, request: claimOf('crash', 'other') }, node);
-      expect(await next.next()).toMatchObject({ status, fence: 1 });
-    },
-    60_000,
-  );
-});
-
 describe('sqliteStore', () => {
-  const [library] = librariesOfThisNode;
   const client = { betterSqlite3: { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} } };
-
-  it.skipIf(library === undefined)('says what is wrong with a directory that cannot be written to', async () => {
-    const [, driver] = library as Library;
-    const directory = `${newFile()}-read-only`;
-    const file = join(directory, 'a.db');
-    mkdirSync(directory);
-    const handle = openFile(driver, file);
-    await sqliteStore(clientOf(driver, handle)).init?.();
-    handle.close();
-    chmodSync(file, 0o444);
-    chmodSync(directory, 0o555);
-    chmodSync(dirname(directory), 0o755);
-    // As nobody, since permissions do not hold for root.
-    const worker = start('sqlite-claim', { driver, file, request: claimOf('read-only'), as: 65_534 });
-    expect(await worker.next()).toMatchObject({ code: 'store_unavailable', hint: expect.stringContaining('writable') });
-  });
 
   it.each([
     {},
