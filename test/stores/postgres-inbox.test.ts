@@ -127,6 +127,7 @@ describe.runIf(server)('postgresInbox', () => {
     const second = await begin();
     const refused = await rejection(inbox.once(second, deliveryOf('evt_1'), () => write(second)));
     expect(refused).toMatchObject({ code: 'delivery_in_progress', status: 409, cause: { code: '55P03' } });
+    expect(refused.hint).toBe('Nothing to do: another transaction has it.');
     await write(second, 'the transaction goes on');
     await second.query('COMMIT');
     await first.query('COMMIT');
@@ -182,8 +183,13 @@ describe.runIf(server)('postgresInbox', () => {
       () => inbox.once(client, deliveryOf('evt_1'), work),
       () => inJs.once(sql, deliveryOf('evt_1'), work),
     ]) {
-      expect(await rejection(attempt())).toMatchObject({ code: 'invalid_option', cause: { code: '25P01' } });
+      const refused = await rejection(attempt());
+      expect(refused).toMatchObject({ code: 'invalid_option', cause: { code: '25P01' } });
+      expect(refused.message).toBe('invalid_option: tx is in no transaction');
+      expect(refused.hint).toContain('the client that ran BEGIN');
     }
+    const { message } = await rejection(inbox.once({} as typeof pool, deliveryOf('evt_1'), work));
+    expect(message).toMatch(/^invalid_option: tx takes /);
     expect(await recorded()).toEqual([]);
     expect(work).not.toHaveBeenCalled();
   });
@@ -229,7 +235,8 @@ describe.runIf(server)('postgresInbox', () => {
         },
       },
     });
-    for (const id of ['evt_1', 'evt_ü']) await receiver(aRequest({ event: { id } }));
+    const ids = ['evt_1', 'evt_ü', 'ü_1', 'e'.repeat(120), 'e'.repeat(121)];
+    for (const id of ids) await receiver(aRequest({ event: { id } }));
     const { rows } = await admin.query(`SELECT key FROM ${schema}.deliveries`);
     expect((await recorded()).sort()).toEqual(rows.map(({ key }) => key).sort());
   });
@@ -254,7 +261,7 @@ describe.runIf(server)('postgresInbox', () => {
     expect(await inbox.purgeExpired({ limit: 3 })).toBe(3);
     expect(await inbox.purgeExpired({ limit: 3 })).toBe(2);
     expect(await recorded()).toEqual(['new']);
-    expect((await rejection(inbox.purgeExpired({ limit: 0 }))).code).toBe('invalid_option');
+    expect((await rejection(inbox.purgeExpired({ limit: 0 }))).message).toContain('limit must be a positive integer');
   });
 
   it('answers 409 to a delivery that comes while the first is at work, and runs it once', async () => {

@@ -12,6 +12,7 @@ const server = await startPostgres();
 const closing: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const close of closing.splice(0).reverse()) await close();
 });
 afterAll(async () => {
@@ -69,9 +70,9 @@ describe.runIf(server)('postgresStore', () => {
         const table = newTable();
         await Promise.all(pools.map((pool) => postgresStore({ pg: pool }, { table }).init?.()));
         expect((await admin.query(`SELECT FROM ${table}`)).rows).toEqual([]);
-        expect(
-          (await admin.query(`SELECT indexname FROM pg_indexes WHERE tablename = $1`, [table.split('.')[1]])).rows,
-        ).toHaveLength(2);
+        expect((await admin.query('SELECT FROM pg_index WHERE indrelid = to_regclass($1)', [table])).rows).toHaveLength(
+          2,
+        );
       }
     });
 
@@ -340,7 +341,9 @@ describe('postgresStore', () => {
     await expectRefusals(postgresStore(client));
   });
 
-  it('gives up on a server that refuses to serialize, after ten tries', async () => {
+  it('gives up on a server that refuses to serialize, after ten tries with longer waits between them', async () => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(1);
     let tries = 0;
     const failing = {
       async query(): Promise<never> {
@@ -348,8 +351,27 @@ describe('postgresStore', () => {
         throw Object.assign(new Error('could not serialize access'), { code: '40001' });
       },
     };
-    await expect(postgresStore({ pg: failing }).claim(aClaim('a'))).rejects.toMatchObject({ code: '40001' });
+    const refused = expect(postgresStore({ pg: failing }).claim(aClaim('a'))).rejects.toMatchObject({ code: '40001' });
+    for (let wait = 10; wait <= 90; wait += 10) {
+      await vi.advanceTimersByTimeAsync(wait - 1);
+      expect(tries).toBe(wait / 10);
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    await refused;
     expect(tries).toBe(10);
+  });
+
+  it('gives up on a row that is neither free nor held, each time it looks', async () => {
+    const query = vi.fn(async () => ({ rows: [], rowCount: 0 }));
+    const claim = postgresStore({ pg: { query } }).claim(aClaim('a'));
+    await expect(claim).rejects.toThrow('the row of a claim changed 3 times meanwhile');
+    expect(query).toHaveBeenCalledTimes(6);
+  });
+
+  it('asks once for an event that is new', async () => {
+    const query = vi.fn(async () => ({ rows: [], rowCount: 1 }));
+    await postgresStore({ pg: { query } }).claim(aClaim('a'));
+    expect(query).toHaveBeenCalledTimes(1);
   });
 });
 

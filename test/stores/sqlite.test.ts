@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { clientOf, type Handle, type Statement } from '../integration/sqlite.js';
 import { librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
-import { refusal, rejection } from '../support/deliveries.js';
+import { refusal } from '../support/deliveries.js';
+import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 
 /** How a statement is told to read integers as bigint. */
 type BigIntSwitch = { [name in 'safeIntegers' | 'setReadBigInts']?: (on: boolean) => unknown };
@@ -49,6 +50,13 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
       rounds: 30,
     });
     for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 30_000);
+  });
+
+  it('answers each operation with what it knows of the event, for all processes of the host', async () => {
+    const store = storeOf(open(newFile()));
+    await store.init?.();
+    await expectEveryAnswer(store);
+    expect(store.scope).toBe('host');
   });
 
   it('sets the journal to WAL, and a busy timeout where there is none', async () => {
@@ -161,12 +169,8 @@ describe('sqliteStore', () => {
     expect(refusal(() => sqliteStore(other as unknown as SqliteClient)).code).toBe('invalid_option');
   });
 
-  it('refuses a purge without a positive limit', async () => {
-    for (const limit of [0, -1, 1.5, Number.NaN]) {
-      expect((await rejection(Promise.resolve(sqliteStore(client).purgeExpired?.({ limit })))).code).toBe(
-        'invalid_option',
-      );
-    }
+  it('says which number is wrong, and asks for nothing', async () => {
+    await expectRefusals(sqliteStore(client));
   });
 
   it.each(['', 'a b', 'a"b', 'a;DROP TABLE b', '1a', 'sqlite_a', 'SQLITE_a', 'é', 'a'.repeat(64), 'a.b', 'a-b'])(
