@@ -27,9 +27,12 @@ describe('durableObjectStore', () => {
     { namespace: null },
     { namespace: 'DEDUPE' },
     { namespace: { get() {} } },
+    { namespace: { idFromName() {} } },
     { durableObject: namespace },
   ])('refuses %j for a client', (other) => {
-    expect(refusal(() => durableObjectStore(other as unknown as DurableObjectClient)).code).toBe('invalid_option');
+    expect(refusal(() => durableObjectStore(other as unknown as DurableObjectClient)).message).toBe(
+      'invalid_option: client must be { namespace: env.DEDUPE }, a binding of DedupeObject',
+    );
   });
 
   it('says what to bind where the objects are of another class', async () => {

@@ -1,7 +1,13 @@
 import type pg from 'pg';
 import postgres from 'postgres';
 import type { Delivery } from 'service-webhooks';
-import { postgresInbox, postgresStore } from 'service-webhooks/stores/postgres';
+import {
+  type PgClient,
+  type PostgresInbox,
+  type PostgresInboxOptions,
+  postgresInbox,
+  postgresStore,
+} from 'service-webhooks/stores/postgres';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anEvent, aReceiver, aRequest, refusal, rejection } from '../support/deliveries.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
@@ -21,10 +27,11 @@ describe.runIf(server)('postgresInbox', () => {
   const effects = `${schema}.effects`;
   const pool = poolOf(url);
   const sql = postgres(url, { max: 4, onnotice() {} });
-  const inbox = postgresInbox({ pg: pool }, { table });
+  let inbox: PostgresInbox<PgClient>;
   const open: pg.PoolClient[] = [];
 
   beforeEach(async () => {
+    inbox = postgresInbox({ pg: pool }, { table });
     await inbox.init();
     await admin.query(`TRUNCATE ${table}; CREATE TABLE IF NOT EXISTS ${effects} (id text)`);
     await admin.query(`TRUNCATE ${effects}`);
@@ -235,9 +242,10 @@ describe.runIf(server)('postgresInbox', () => {
         },
       },
     });
-    const ids = ['evt_1', 'evt_ü', 'ü_1', 'e'.repeat(120), 'e'.repeat(121)];
+    const ids = ['evt_1', 'evt_ü', 'evt_ü_1', 'evt_'.padEnd(120, '1'), 'evt_'.padEnd(121, '1')];
     for (const id of ids) await receiver(aRequest({ event: { id } }));
     const { rows } = await admin.query(`SELECT key FROM ${schema}.deliveries`);
+    expect(rows).toHaveLength(ids.length);
     expect((await recorded()).sort()).toEqual(rows.map(({ key }) => key).sort());
   });
 
@@ -291,20 +299,28 @@ describe.runIf(server)('postgresInbox', () => {
 describe('postgresInbox', () => {
   const query = () => Promise.reject(new Error('nothing may be sent'));
 
-  it.each([
-    { table: 'a b' },
-    { name: '' },
-    { name: 'a:b' },
-    { name: 'ü' },
-    { retainMs: 6 * 3_600_000 - 1 },
-    { retainMs: Number.NaN },
-    { waitMs: 0 },
-    { waitMs: 1.5 },
-  ])('refuses %j', (options) => {
-    expect(refusal(() => postgresInbox({ pg: { query } }, options)).code).toBe('invalid_option');
+  it.each<[options: PostgresInboxOptions, problem: string]>([
+    [{ table: 'a b' }, 'table must be a name, or schema.name, of a-z, 0-9 and _, at most 48 characters'],
+    [{ name: '' }, 'name must be 1 to 64 visible ASCII characters, no colon'],
+    [{ name: 'a:b' }, 'name must be 1 to 64 visible ASCII characters, no colon'],
+    [{ name: 'üa' }, 'name must be 1 to 64 visible ASCII characters, no colon'],
+    [{ name: 'a'.repeat(65) }, 'name must be 1 to 64 visible ASCII characters, no colon'],
+    [{ retainMs: 6 * 3_600_000 - 1 }, 'retainMs must be >= 6 h'],
+    [{ retainMs: Number.NaN }, 'retainMs must be a positive integer'],
+    [{ waitMs: 0 }, 'waitMs must be a positive integer'],
+    [{ waitMs: 1.5 }, 'waitMs must be a positive integer'],
+  ])('refuses %j', (options, problem) => {
+    expect(refusal(() => postgresInbox({ pg: { query } }, options)).message).toBe(`invalid_option: ${problem}`);
+  });
+
+  it('takes the shortest retention and the longest name that there are', () => {
+    const options = { retainMs: 6 * 3_600_000, name: 'a'.repeat(64) };
+    expect(() => postgresInbox({ pg: { query } }, options)).not.toThrow();
   });
 
   it('refuses a client that is none', () => {
-    expect(refusal(() => postgresInbox({} as { pg: { query: typeof query } })).code).toBe('invalid_option');
+    expect(refusal(() => postgresInbox({} as { pg: { query: typeof query } })).message).toBe(
+      'invalid_option: postgresInbox takes { pg: pool } or { postgresJs: sql }',
+    );
   });
 });

@@ -34,6 +34,8 @@ describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
     expect(inbox.once(deliveryOf('evt_1'), work)).toEqual({ status: 'duplicate' });
     expect(inbox.once(deliveryOf('evt_2'), work)).toEqual({ status: 'done', result: 42 });
     expect(clips(handle)).toBe(2);
+    const { keys } = handle.prepare('SELECT group_concat(key) AS keys FROM webhook_inbox').get() as { keys: string };
+    expect(keys.split(',').sort()).toEqual(['default:evt_1', 'default:evt_2']);
   });
 
   it('tells any two ids apart, also those that no UTF-8 can hold', async () => {
@@ -42,6 +44,8 @@ describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
       'evt_\ud800',
       'evt_\ud801',
       'evt_\ufffd',
+      'evt_\ud800_a',
+      'evt_\ud801_a',
       'evt_a',
       'evt_a\0',
       'evt_a\0b',
@@ -104,8 +108,9 @@ describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
         insert('a');
       }),
     );
-    expect(error.code).toBe('invalid_option');
+    expect(error.message).toBe('invalid_option: work must not return a promise');
     expect(clips(handle)).toBe(0);
+    expect(inbox.once(deliveryOf('evt_0'), () => null)).toEqual({ status: 'done', result: null });
     expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
   });
 
@@ -116,6 +121,7 @@ describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
     other.exec('BEGIN IMMEDIATE');
     const error = refusal(() => inbox.once(deliveryOf('evt_1'), () => insert('a')));
     expect(error).toMatchObject({ code: 'delivery_in_progress', status: 409, retryable: true });
+    expect(error.hint).toBe('Another connection is writing.');
     other.exec('COMMIT');
     expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
     expect(clips(handle)).toBe(1);
@@ -242,20 +248,24 @@ describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
 describe('sqliteInbox', () => {
   const client = { betterSqlite3: { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} } };
 
-  it.each([
-    { name: '' },
-    { name: 'a:b' },
-    { retainMs: 0 },
-    { retainMs: 3_600_000 },
-    { waitMs: 0 },
-    { waitMs: 1.5 },
-    { table: 'a b' },
-    { now: 5 as unknown as () => number },
-  ])('refuses the options %j', (options) => {
-    expect(refusal(() => sqliteInbox(client, options)).code).toBe('invalid_option');
+  it.each<[options: SqliteInboxOptions, problem: string]>([
+    [{ name: '' }, 'name must be visible ASCII, no colon'],
+    [{ name: 'a:b' }, 'name must be visible ASCII, no colon'],
+    [{ name: 'üa' }, 'name must be visible ASCII, no colon'],
+    [{ name: 'a'.repeat(65) }, 'name must be visible ASCII, no colon'],
+    [{ retainMs: 0 }, 'retainMs must be a positive integer'],
+    [{ retainMs: 3_600_000 }, 'retainMs must be >= 6 h'],
+    [{ waitMs: 0 }, 'waitMs must be a positive integer'],
+    [{ waitMs: 1.5 }, 'waitMs must be a positive integer'],
+    [{ table: 'a b' }, 'table must be a name of letters, digits and _'],
+    [{ now: 5 as unknown as () => number }, 'now must be a function'],
+  ])('refuses the options %j', (options, problem) => {
+    expect(refusal(() => sqliteInbox(client, options)).message).toBe(`invalid_option: ${problem}`);
   });
 
   it('refuses a purge without a positive limit', async () => {
-    expect((await rejection(sqliteInbox(client).purgeExpired({ limit: 0 }))).code).toBe('invalid_option');
+    expect((await rejection(sqliteInbox(client).purgeExpired({ limit: 0 }))).message).toBe(
+      'invalid_option: limit must be a positive integer',
+    );
   });
 });

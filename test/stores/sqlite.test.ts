@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { clientOf, type Handle, type Statement } from '../integration/sqlite.js';
 import { librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
-import { refusal } from '../support/deliveries.js';
+import { refusal, rejection } from '../support/deliveries.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 
 /** How a statement is told to read integers as bigint. */
@@ -64,6 +64,24 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
     await storeOf(handle).init?.();
     expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
     expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 1_000 });
+  });
+
+  it('prepares each statement once, and reads the setting of the handle once', async () => {
+    const handle = open(newFile());
+    const prepared: string[] = [];
+    const store = storeOf({
+      ...handle,
+      exec: (sql) => handle.exec(sql),
+      prepare(sql) {
+        prepared.push(sql);
+        return handle.prepare(sql);
+      },
+    });
+    await store.init?.();
+    await store.claim(claimOf('first'));
+    prepared.length = 0;
+    expect(await store.claim(claimOf('second'))).toMatchObject({ status: 'acquired' });
+    expect(prepared).toEqual([]);
   });
 
   it('leaves a longer busy timeout as it is', async () => {
@@ -163,10 +181,14 @@ describe('sqliteStore', () => {
     null,
     { betterSqlite3: undefined },
     { betterSqlite3: {} },
+    { betterSqlite3: { prepare() {} } },
+    { betterSqlite3: { exec() {} } },
     { nodeSqlite: 'webhooks.db' },
     { libsql: { prepare() {}, exec() {} } },
   ])('refuses %j for a client', (other) => {
-    expect(refusal(() => sqliteStore(other as unknown as SqliteClient)).code).toBe('invalid_option');
+    expect(refusal(() => sqliteStore(other as unknown as SqliteClient)).message).toBe(
+      'invalid_option: client must be { betterSqlite3: db } or { nodeSqlite: db }',
+    );
   });
 
   it('says which number is wrong, and asks for nothing', async () => {
@@ -176,9 +198,81 @@ describe('sqliteStore', () => {
   it.each(['', 'a b', 'a"b', 'a;DROP TABLE b', '1a', 'sqlite_a', 'SQLITE_a', 'é', 'a'.repeat(64), 'a.b', 'a-b'])(
     'refuses %j for a table',
     (table) => {
-      expect(refusal(() => sqliteStore(client, { table })).code).toBe('invalid_option');
+      expect(refusal(() => sqliteStore(client, { table })).message).toBe(
+        'invalid_option: table must be a name of letters, digits and _',
+      );
     },
   );
+
+  it.each(['a', '_', 'A1_b', 'a'.repeat(63)])('takes %j for a table', (table) => {
+    expect(sqliteStore(client, { table }).scope).toBe('host');
+  });
+
+  it('refuses a clock that is none', () => {
+    expect(refusal(() => sqliteStore(client, { now: 5 as never })).message).toBe(
+      'invalid_option: now must be a function',
+    );
+  });
+
+  describe('with a handle whose calls fail', () => {
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    /** Fails so often, and then works. */
+    function failing(error: unknown, times = Number.POSITIVE_INFINITY): DedupeStore {
+      let failures = 0;
+      const exec = () => {
+        failures += 1;
+        if (failures <= times) throw error;
+      };
+      const statement = { get: () => ({ timeout: 0, state: 'completed', fence: 1 }), run: () => ({ changes: 0 }) };
+      const db = { exec: (sql: string) => (/^PRAGMA/.test(sql) ? undefined : exec()), prepare: () => statement };
+      return sqliteStore({ betterSqlite3: db });
+    }
+
+    it.each([
+      { code: 'SQLITE_BUSY' },
+      { code: 'SQLITE_BUSY_SNAPSHOT' },
+      { code: 'SQLITE_LOCKED' },
+      { errcode: 5 },
+      { errcode: 517 },
+      { errcode: 6 },
+    ])('tries again after %j', async (error) => {
+      vi.useFakeTimers();
+      const claim = failing(error, 2).claim(claimOf('a'));
+      await vi.advanceTimersByTimeAsync(100);
+      expect(await claim).toMatchObject({ status: 'completed' });
+    });
+
+    it.each([undefined, null, 'busy', { code: 'SQLITE_FULL' }, { errcode: 13 }, { code: 5 }, { errcode: '5' }])(
+      'passes on %j at once',
+      async (error) => {
+        expect(
+          await failing(error)
+            .claim(claimOf('a'))
+            .catch((reason: unknown) => [reason]),
+        ).toEqual([error]);
+      },
+    );
+
+    it.each([
+      { code: 'SQLITE_READONLY' },
+      { code: 'SQLITE_READONLY_DIRECTORY' },
+      { code: 'SQLITE_CANTOPEN' },
+      { errcode: 8 },
+      { errcode: 1_544 },
+      { errcode: 14 },
+    ])('says after %j that the database is read-only', async (error) => {
+      expect(await rejection(failing(error).claim(claimOf('a')))).toMatchObject({
+        code: 'store_unavailable',
+        status: 503,
+        message: 'store_unavailable: the database is read-only',
+        hint: expect.stringContaining('must be writable'),
+        cause: error,
+      });
+    });
+  });
 });
 
 function claimOf(key: string, token = 'owner') {
