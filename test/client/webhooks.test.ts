@@ -128,8 +128,9 @@ describe('an endpoint', () => {
     ]) {
       expect(endpointsIn(data)).toEqual([endpoint, other]);
     }
-    for (const data of [undefined, null, 'x', {}, { id: 'we_1', url: URL_A }, { ...endpoint, events: [1] }]) {
-      expect(endpointsIn(data)).toEqual([]);
+    for (const data of [undefined, null, 'x', {}, { id: 'we_1', url: URL_A }]) expect(endpointsIn(data)).toEqual([]);
+    for (const odd of ['stt.failed', [1], ['stt.failed', 1], {}]) {
+      expect(endpointsIn({ ...endpoint, events: odd })).toEqual([]);
     }
   });
 });
