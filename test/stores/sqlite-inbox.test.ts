@@ -81,6 +81,7 @@ describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
     expect(clips(handle)).toBe(0);
     handle.exec('BEGIN');
     expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
+    expect(() => handle.exec('RELEASE webhooks')).toThrow(/no such savepoint/);
     handle.exec('COMMIT');
     expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toEqual({ status: 'duplicate' });
     expect(clips(handle)).toBe(1);
