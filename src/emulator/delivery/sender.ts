@@ -98,12 +98,13 @@ export function createSender(parts: SenderParts): Sender {
     const at = clock.now();
     const request = requestOf(delivery, plan, at, parts);
     const number = delivery.attempts;
+    const sending = sendAttempt(transport, request, plan, parts); // before its twin
     if (plan.duplicateAfterMs !== undefined) {
       const twin = () => work.run(() => sendTwin(delivery, number, request, plan));
       if (plan.duplicateAfterMs === 0) twin();
       else clock.after(plan.duplicateAfterMs, twin);
     }
-    const sent = await sendAttempt(transport, request, plan, parts);
+    const sent = await sending;
     move(delivery, isAcknowledged(sent) ? '2xx' : 'failure');
     record(delivery, { number, at, plan, request, sent, duplicate: false });
   }
