@@ -169,4 +169,39 @@ export const UNNOTICED = [
     was: 'options.observe?.(outcome)',
     why: 'what an observer throws is caught',
   },
+  {
+    at: 'while (queue.length > 0 && queue.peek()?.run === undefined) queue.pop();',
+    was: 'queue.peek()?.run',
+    why: 'there is one; this is for the compiler',
+  },
+  {
+    at: 'if (!holds()) return;',
+    was: '!holds()',
+    why: 'whoever is woken too early asks again, and waits on',
+  },
+  {
+    at: 'if ((kept.at(middle)?.seq ?? 0) <= last) low = middle + 1;',
+    was: 'kept.at(middle)?.seq',
+    why: 'there is one; this is for the compiler',
+  },
+  {
+    at: 'if (endpointId === undefined) forgotten += 1;',
+    was: 'forgotten += 1',
+    why: 'it is only compared with what it was',
+  },
+  {
+    at: 'if (sent.failed !== undefined || plan.delayMs === 0) return sent;',
+    was: 'plan.delayMs === 0',
+    why: 'what is held for no time is over at once',
+  },
+  {
+    at: 'for (const finished of [delivered, dead]) finished.filter(() => false);',
+    was: '() => false',
+    why: 'what stands there instead is false as well, to a filter',
+  },
+  {
+    at: "return { event, emitted: { id, type, idempotencyKey: random.uuid('key', n), body: toBytes(event) } };",
+    was: "'key'",
+    why: 'any word does that nothing else is drawn for',
+  },
 ];

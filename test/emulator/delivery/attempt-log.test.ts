@@ -108,8 +108,10 @@ describe('the iterator of attempts', () => {
     const { next } = iterate(log);
     expect(await next()).toBe(1);
     log.forget('wh_a');
+    expect(await next()).toBe(3);
+    log.forget('wh_a');
     add(4);
-    expect([await next(), await next()]).toEqual([3, 4]);
+    expect(await next()).toBe(4);
   });
 
   it('begins anew when all was forgotten, since the count may do so', async () => {

@@ -77,21 +77,22 @@ describe('of deliveries', () => {
   });
 
   it('those that end make room, those that are redelivered and those that are removed take and give it', () => {
-    const { deliveries, add, end, room, newEndpoint } = create({ maxPending: 3 });
+    const { deliveries, add, end, room, newEndpoint } = create({ maxPending: 4 });
     const [one, two] = [add(), add()];
     end(one, 'delivered');
     end(two, 'dead');
-    expect([room(3), room(4)]).toEqual([true, false]);
+    expect([room(4), room(5)]).toEqual([true, false]);
     two.state = 'waiting';
     deliveries.revived();
-    expect([room(2), room(3)]).toEqual([true, false]);
+    expect([room(3), room(4)]).toEqual([true, false]);
     const endpoint = newEndpoint();
     end(add({ endpoint }), 'dead');
     end(add({ endpoint }), 'delivered');
     add({ endpoint });
+    add({ endpoint, state: 'sending' });
     expect([room(1), room(2)]).toEqual([true, false]);
     deliveries.removeOf(endpoint);
-    expect([room(2), room(3)]).toEqual([true, false]);
+    expect([room(3), room(4)]).toEqual([true, false]);
   });
 
   it('all that go on are kept, and of the others the latest of each kind', () => {

@@ -1,5 +1,5 @@
 import { sign, verify } from 'service-webhooks';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Attempt, createAttemptLog } from '../../../src/emulator/delivery/attempt-log.js';
 import { createDeliveries } from '../../../src/emulator/delivery/deliveries.js';
 import { createEndpoints } from '../../../src/emulator/delivery/endpoints.js';
@@ -22,6 +22,10 @@ const NO_FAULT: FaultPlan = {
 };
 
 const answered = (status: number): Sent => ({ answer: { status, headers: {}, body: '' } });
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 /** What the receiver does; the times are on the clock. */
 type Receive = (wire: WireRequest, n: number, time: Parameters<Transport['send']>[1]) => Sent | Promise<Sent>;
@@ -125,6 +129,34 @@ describe('a delivery', () => {
     start();
     await work.settled();
     expect(seen('reason', 'error')).toEqual([['connection_error', error]]);
+  });
+
+  it('that is the twentieth dead one in a row pauses its endpoint', async () => {
+    const { start, clock, endpoint } = create(() => answered(500));
+    endpoint.deadInARow = 18;
+    start();
+    await clock.runUntilIdle();
+    expect(endpoint).toMatchObject({ state: 'active', deadInARow: 19 });
+    start();
+    await clock.runUntilIdle();
+    expect(endpoint).toMatchObject({ state: 'paused', deadInARow: 20 });
+  });
+
+  it('that is on its way when its endpoint is paused can end well', async () => {
+    const { start, work, endpoint } = create(() => answered(200));
+    const delivery = start();
+    endpoint.state = 'paused';
+    await work.settled();
+    expect(delivery.state).toBe('delivered');
+  });
+
+  it('that has ended leaves no timer of the machine', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { start, work } = create((_, n) => (n === 1 ? answered(200) : Promise.reject(new Error('no'))));
+    start();
+    start();
+    await work.settled();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('that is a test is sent once, also where its endpoint is paused, and counts for nothing', async () => {
@@ -371,6 +403,13 @@ describe('a fault', () => {
       ],
     ]);
     expect(totals).toMatchObject({ attempts: 2, duplicates: 1, acknowledged: 1, failed: 1, delivered: 1 });
+  });
+
+  it('that sends it twice at once waits for both', async () => {
+    const { start, work, wires } = create(() => answered(200), { plan: { duplicateAfterMs: 0 } });
+    start();
+    await work.settled();
+    expect(wires).toHaveLength(2);
   });
 
   it('that sends it twice sends no second one once the delivery was removed', async () => {
