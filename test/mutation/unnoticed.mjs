@@ -204,4 +204,54 @@ export const UNNOTICED = [
     was: "'key'",
     why: 'any word does that nothing else is drawn for',
   },
+  {
+    at: "const body = wire.slow || reset === 'request' ? streamOf(wire, time) : new Uint8Array(wire.body);",
+    was: "wire.slow || reset === 'request'",
+    why: 'a stream has the same bytes, and only costs more',
+  },
+  {
+    at: 'const read = await Promise.race([reader?.read(), passed]);',
+    was: 'reader?.read',
+    why: 'what it throws is caught, and there is no body to read',
+  },
+  {
+    at: 'if (read?.value === undefined) break;',
+    was: 'read?.value === undefined',
+    why: 'what is thrown below without it is caught, and the text stays as it is',
+  },
+  {
+    at: 'if (read?.value === undefined) break;',
+    was: 'read?.value',
+    why: 'what it throws is caught, and the text stays as it is',
+  },
+  {
+    at: 'const alarm = clock.after(ms, () => wake?.(true));',
+    was: 'wake?.(true)',
+    why: 'it is there until the alarm is cancelled; this is for the compiler',
+  },
+  {
+    at: 'wake?.(false);',
+    was: 'false',
+    why: 'once it has ended, nothing that is held is in time',
+  },
+  {
+    at: "if (typeof item !== 'object' || item === null) return false;",
+    was: "typeof item !== 'object' || item === null",
+    why: 'a short way past a check that such an item fails',
+  },
+  {
+    at: "if (typeof item !== 'object' || item === null) return false;",
+    was: "typeof item !== 'object'",
+    why: 'the same',
+  },
+  {
+    at: "if (typeof item !== 'object' || item === null) return false;",
+    was: 'item === null',
+    why: 'the same',
+  },
+  {
+    at: "return value === null ? 'null' : typeof value;",
+    was: "'null'",
+    why: 'any word does that is none of the kinds',
+  },
 ];

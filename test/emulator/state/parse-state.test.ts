@@ -46,6 +46,7 @@ const each = (change: (item: Fields) => void, list: (typeof LISTS)[number]) =>
 describe('a state', () => {
   it('is taken as it was saved', () => {
     expect(parseState(text)).toEqual(JSON.parse(text));
+    expect(parseState(text).format).toBe('service-webhooks emulator 1');
   });
 
   it.each(LISTS)('of which a field of its %s is missing, or of another kind, is refused', (list) => {

@@ -142,6 +142,17 @@ describe('where the clock is real', () => {
     expect(passed()).toBe(1);
   });
 
+  it('what passes after an interruption is not counted as waiting', async () => {
+    const { time } = create(1);
+    await pass(5_000);
+    time.hold(1_000);
+    time.interrupt();
+    await pass(6_000);
+    const held = watch(time.hold(14_000));
+    await pass(14_000);
+    expect(held.value).toBe(true);
+  });
+
   it('no more can be held than what the receiver has left', async () => {
     const { time } = create(1);
     await pass(15_000);
