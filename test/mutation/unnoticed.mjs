@@ -124,4 +124,89 @@ export const UNNOTICED = [
     was: '!(error instanceof CallError)',
     why: 'a short way past a check that such an error fails; this is for the compiler',
   },
+  {
+    at: 'while (queue.length > 0 && queue.peek()?.run === undefined) queue.pop();',
+    was: 'queue.peek()?.run',
+    why: 'there is one; this is for the compiler',
+  },
+  {
+    at: 'if (!holds()) return;',
+    was: '!holds()',
+    why: 'whoever is woken too early asks again, and waits on',
+  },
+  {
+    at: 'if ((kept.at(middle)?.seq ?? 0) <= last) low = middle + 1;',
+    was: 'kept.at(middle)?.seq',
+    why: 'there is one; this is for the compiler',
+  },
+  {
+    at: 'if (endpointId === undefined) forgotten += 1;',
+    was: 'forgotten += 1',
+    why: 'it is only compared with what it was',
+  },
+  {
+    at: 'if (sent.failed !== undefined || plan.delayMs === 0) return sent;',
+    was: 'plan.delayMs === 0',
+    why: 'what is held for no time is over at once',
+  },
+  {
+    at: 'for (const finished of [delivered, dead]) finished.filter(() => false);',
+    was: '() => false',
+    why: 'what stands there instead is false as well, to a filter',
+  },
+  {
+    at: "return { event, emitted: { id, type, idempotencyKey: random.uuid('key', n), body: toBytes(event) } };",
+    was: "'key'",
+    why: 'any word does that nothing else is drawn for',
+  },
+  {
+    at: "const body = wire.slow || reset === 'request' ? streamOf(wire, time) : new Uint8Array(wire.body);",
+    was: "wire.slow || reset === 'request'",
+    why: 'a stream has the same bytes, and only costs more',
+  },
+  {
+    at: 'const read = await Promise.race([reader?.read(), passed]);',
+    was: 'reader?.read',
+    why: 'what it throws is caught, and there is no body to read',
+  },
+  {
+    at: 'if (read?.value === undefined) break;',
+    was: 'read?.value === undefined',
+    why: 'what is thrown below without it is caught, and the text stays as it is',
+  },
+  {
+    at: 'if (read?.value === undefined) break;',
+    was: 'read?.value',
+    why: 'what it throws is caught, and the text stays as it is',
+  },
+  {
+    at: 'const alarm = clock.after(ms, () => wake?.(true));',
+    was: 'wake?.(true)',
+    why: 'it is there until the alarm is cancelled; this is for the compiler',
+  },
+  {
+    at: 'wake?.(false);',
+    was: 'false',
+    why: 'once it has ended, nothing that is held is in time',
+  },
+  {
+    at: "if (typeof item !== 'object' || item === null) return false;",
+    was: "typeof item !== 'object' || item === null",
+    why: 'a short way past a check that such an item fails',
+  },
+  {
+    at: "if (typeof item !== 'object' || item === null) return false;",
+    was: "typeof item !== 'object'",
+    why: 'the same',
+  },
+  {
+    at: "if (typeof item !== 'object' || item === null) return false;",
+    was: 'item === null',
+    why: 'the same',
+  },
+  {
+    at: "return value === null ? 'null' : typeof value;",
+    was: "'null'",
+    why: 'any word does that is none of the kinds',
+  },
 ];
