@@ -17,6 +17,7 @@ export default {
     '!/test',
     '!/fixtures',
     '!/schemas',
+    '!/docs',
     '!/package.json',
     '!/tsconfig.json',
     '!/vitest.config.ts',
