@@ -166,7 +166,7 @@ describe('a value', () => {
 });
 
 /** The first form with a cause, looked for no longer than that. */
-function* first(repairs: ReturnType<typeof bodyRepairs>, cause: CauseName) {
+function* first(repairs: ReturnType<typeof bodyRepairs>, cause: CauseName): Generator<CauseName> {
   for (const { findings } of repairs) {
     if (findings.length === 1 && findings[0]?.cause === cause) return yield cause;
     if (findings.length > 1) return;

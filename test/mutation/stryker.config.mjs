@@ -18,7 +18,11 @@ export default {
     '!/fixtures',
     '!/docs',
     '!/schemas',
+<<<<<<< HEAD
     '!/sql',
+=======
+    '!/docs',
+>>>>>>> m2
     '!/package.json',
     '!/tsconfig.json',
     '!/vitest.config.ts',

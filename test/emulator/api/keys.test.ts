@@ -56,6 +56,7 @@ describe('a key', () => {
     ['value must be acct_ and at least 8 letters or digits', { value: 'acct_12345678!' }],
     ['value must be acct_ and at least 8 letters or digits', { value: ' acct_12345678' }],
     ['value must be acct_ and at least 8 letters or digits', { value: 'plat_12345678' }],
+    ['value must be acct_ and at least 8 letters or digits', { value: 'acct acct_12345678' }],
     ['value must be plat_ and at least 8 letters or digits', { value: 'acct_12345678', kind: 'platform' }],
   ])('%s: not %j', (message, settings) => {
     const { keys, account } = create();
