@@ -169,4 +169,79 @@ export const UNNOTICED = [
     was: 'options.observe?.(outcome)',
     why: 'what an observer throws is caught',
   },
+  {
+    at: "const [, method, path] = REQUEST_LINE.exec(lines[0] ?? '') ?? [];",
+    was: "''",
+    why: 'there is a first line always; this is for the compiler',
+  },
+  {
+    at: "const [, method, path] = REQUEST_LINE.exec(lines[0] ?? '') ?? [];",
+    was: '[]',
+    why: 'the one word there is has no place in it',
+  },
+  {
+    at: 'if (end === null || method === undefined || path === undefined) {',
+    was: 'end === null || method === undefined || path === undefined',
+    why: 'without an end no line is looked at, and a line has both or none; this is for the compiler',
+  },
+  {
+    at: 'if (end === null || method === undefined || path === undefined) {',
+    was: 'end === null || method === undefined',
+    why: 'the same',
+  },
+  {
+    at: 'if (end === null || method === undefined || path === undefined) {',
+    was: 'end === null',
+    why: 'the same',
+  },
+  {
+    at: 'if (end === null || method === undefined || path === undefined) {',
+    was: 'method === undefined',
+    why: 'the same',
+  },
+  {
+    at: 'if (end === null || method === undefined || path === undefined) {',
+    was: 'path === undefined',
+    why: 'the same',
+  },
+  {
+    at: "const [, name, value] = /^([!#$%&'*+.^_`|~\\w-]+):[ \\t]*(.*?)[ \\t]*$/.exec(line) ?? [];",
+    was: '[]',
+    why: 'the one word there is has no place in it',
+  },
+  {
+    at: 'if (name === undefined || value === undefined) {',
+    was: 'name === undefined || value === undefined',
+    why: 'a line has both or none; this is for the compiler',
+  },
+  {
+    at: 'if (name === undefined || value === undefined) {',
+    was: 'name === undefined',
+    why: 'the same',
+  },
+  {
+    at: 'if (name === undefined || value === undefined) {',
+    was: 'value === undefined',
+    why: 'the same',
+  },
+  {
+    at: "const [, amount, unit = ''] = /^(\\d+(?:\\.\\d+)?)(ms|s|m)$/.exec(text) ?? [];",
+    was: "''",
+    why: 'no unit has either name',
+  },
+  {
+    at: "const [, amount, unit = ''] = /^(\\d+(?:\\.\\d+)?)(ms|s|m)$/.exec(text) ?? [];",
+    was: '[]',
+    why: 'the one word there is has no place in it',
+  },
+  {
+    at: 'if (!/^https?:$/.test(url.protocol))',
+    was: '/^https?:$/',
+    why: 'a protocol ends with its colon',
+  },
+  {
+    at: "const [pathname = '/'] = path.split('?', 1);",
+    was: "'/'",
+    why: 'there is a first part always; this is for the compiler',
+  },
 ];
