@@ -18,11 +18,7 @@ export default {
     '!/fixtures',
     '!/docs',
     '!/schemas',
-<<<<<<< HEAD
     '!/sql',
-=======
-    '!/docs',
->>>>>>> m2
     '!/package.json',
     '!/tsconfig.json',
     '!/vitest.config.ts',

@@ -289,4 +289,24 @@ export const UNNOTICED = [
     was: 'sent.status !== undefined',
     why: 'only acknowledged ones are asked about; this is for the compiler',
   },
+  {
+    at: 'const [, title] = /<title[^>]*>([^<]*)/i.exec(text) ?? [];',
+    was: '[]',
+    why: 'its second element is looked at, and there is none either',
+  },
+  {
+    at: 'const objects: object[] = [];',
+    was: '[]',
+    why: 'a text has none of the fields that are looked for',
+  },
+  {
+    at: 'if (!Array.isArray(next)) objects.push(next);',
+    was: '!Array.isArray(next)',
+    why: 'a list has none of the fields that are looked for',
+  },
+  {
+    at: 'if (value === null) return undefined;',
+    was: 'value === null',
+    why: 'a short way past checks that the word null fails',
+  },
 ];
