@@ -210,61 +210,6 @@ export const UNNOTICED = [
     why: 'any word does that is none of the kinds',
   },
   {
-    at: "const [, method, path] = REQUEST_LINE.exec(lines[0] ?? '') ?? [];",
-    was: "''",
-    why: 'there is a first line always; this is for the compiler',
-  },
-  {
-    at: "const [, method, path] = REQUEST_LINE.exec(lines[0] ?? '') ?? [];",
-    was: '[]',
-    why: 'only the first entry is another, and that one is not read',
-  },
-  {
-    at: 'if (end === null || method === undefined || path === undefined) {',
-    was: 'end === null || method === undefined || path === undefined',
-    why: 'without an end no line is looked at, and a line has both or none; this is for the compiler',
-  },
-  {
-    at: 'if (end === null || method === undefined || path === undefined) {',
-    was: 'end === null || method === undefined',
-    why: 'the same',
-  },
-  {
-    at: 'if (end === null || method === undefined || path === undefined) {',
-    was: 'end === null',
-    why: 'the same',
-  },
-  {
-    at: 'if (end === null || method === undefined || path === undefined) {',
-    was: 'method === undefined',
-    why: 'the same',
-  },
-  {
-    at: 'if (end === null || method === undefined || path === undefined) {',
-    was: 'path === undefined',
-    why: 'the same',
-  },
-  {
-    at: "const [, name, value] = /^([!#$%&'*+.^_`|~\\w-]+):[ \\t]*(.*?)[ \\t]*$/.exec(line) ?? [];",
-    was: '[]',
-    why: 'only the first entry is another, and that one is not read',
-  },
-  {
-    at: 'if (name === undefined || value === undefined) {',
-    was: 'name === undefined || value === undefined',
-    why: 'a line has both or none; this is for the compiler',
-  },
-  {
-    at: 'if (name === undefined || value === undefined) {',
-    was: 'name === undefined',
-    why: 'the same',
-  },
-  {
-    at: 'if (name === undefined || value === undefined) {',
-    was: 'value === undefined',
-    why: 'the same',
-  },
-  {
     at: "const [, amount, unit = ''] = /^(\\d+(?:\\.\\d+)?)(ms|s|m)$/.exec(text) ?? [];",
     was: "''",
     why: 'no unit has either name',
