@@ -30,23 +30,22 @@ export function formatHttp({ method, path, headers, body }: HttpMessage): Buffer
 export function parseHttp(bytes: Buffer, name: string): HttpMessage {
   const end = /\r?\n\r?\n/.exec(bytes.toString('latin1', 0, 1024 * 1024));
   const lines = bytes.toString('latin1', 0, end?.index ?? 0).split(/\r?\n/);
-  const [, method, path] = REQUEST_LINE.exec(lines[0] ?? '') ?? [];
-  if (end === null || method === undefined || path === undefined) {
+  const request = end && REQUEST_LINE.exec(lines[0] as string);
+  if (!request) {
     throw new Failure(
       'file',
       `${name}: no captured delivery, which begins with a line like POST /webhooks HTTP/1.1; for a body alone, give its headers.`,
     );
   }
+  const [, method, path] = request as string[] as [string, string, string];
   return { method, path, headers: lines.slice(1).map(parseHeader), body: bytes.subarray(end.index + end[0].length) };
 }
 
 /** `Name: value`. @throws Failure */
 export function parseHeader(line: string): [name: string, value: string] {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new Failure('file', `${JSON.stringify(line.slice(0, 80))} is no header: Name: value.`);
-  }
-  return [name, value];
+  const header = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line);
+  if (!header) throw new Failure('file', `${JSON.stringify(line.slice(0, 80))} is no header: Name: value.`);
+  return header.slice(1) as [name: string, value: string];
 }
 
 /** The first value of a header; `name` is lower-case. */

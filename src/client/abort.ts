@@ -27,7 +27,7 @@ function follow(signal: AbortSignal): Set<() => void> {
   const stopAll = () => {
     for (const stop of stops) stop();
   };
-  signal.addEventListener('abort', stopAll, { once: true });
+  signal.addEventListener('abort', stopAll);
   stopsOf.set(signal, stops);
   return stops;
 }

@@ -19,13 +19,13 @@ export function checkEndpoint(endpoint: EndpointSettings): EndpointSettings {
 }
 
 /** One of both is enough. @throws WebhookError `invalid_option` */
-export function checkChanges(changes: Partial<EndpointSettings>): Partial<EndpointSettings> {
+export function checkChanges(changes: Partial<EndpointSettings>): object {
   checkObject('changes', changes);
   const { url, events } = changes;
   check(url !== undefined || events !== undefined, 'url or events must be given');
   if (url !== undefined) checkUrl(url);
   if (events !== undefined) checkEvents(events);
-  return { ...(url !== undefined && { url }), ...(events !== undefined && { events }) };
+  return { url, events }; // JSON leaves out what is undefined
 }
 
 function checkUrl(url: unknown): void {

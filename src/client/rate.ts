@@ -18,7 +18,7 @@ export interface RateState {
 /** Undefined for an answer that has none of the headers, such as one of a proxy. */
 export function readRate(headers: { get(name: string): string | null }): RateState | undefined {
   const number = (name: string) => {
-    const text = headers.get(name) ?? '';
+    const text = String(headers.get(name));
     return /^\d+$/.test(text) ? Number(text) : undefined;
   };
   const reset = number(RATE_HEADERS.reset);

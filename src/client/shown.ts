@@ -56,7 +56,8 @@ export const WEBHOOK_ENDPOINT: Shape = { id: 'string', url: 'string', events: 's
 
 /** The first field that is not as it should be, such as `plan.type`; undefined where all are. */
 export function faultyField(value: unknown, shape: Shape): string | undefined {
-  const fields = (typeof value === 'object' ? value : {}) as Record<string, unknown> | null;
+  // Of JSON, where what is no object has none of these.
+  const fields = value as Readonly<Record<string, unknown>> | null | undefined;
   for (const [name, type] of Object.entries(shape)) {
     const field = fields?.[name];
     if (typeof type === 'object') {

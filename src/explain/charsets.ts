@@ -9,8 +9,13 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** Of the bytes from 0x80 to 0x9f. By hand: of several versions of Node the TextDecoder takes them for Latin-1. */
+const WINDOWS_1252_ALONE =
+  '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
+  '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
+
 /** What most tools mean by Latin-1: as browsers have it, without a hole. */
-const WINDOWS_1252 = [...new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 256 }, (_, i) => i))];
+const WINDOWS_1252 = Array.from({ length: 256 }, (_, i) => WINDOWS_1252_ALONE[i - 0x80] ?? String.fromCharCode(i));
 const CODES = new Map(WINDOWS_1252.map((character, code) => [character, code]));
 
 /** Bytes with one for each character; undefined where a character has none. */

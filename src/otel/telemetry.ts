@@ -1,7 +1,7 @@
 import {
   context,
-  createContextKey,
   type Histogram,
+  INVALID_SPAN_CONTEXT,
   type MeterProvider,
   SpanKind,
   SpanStatusCode,
@@ -26,59 +26,70 @@ export interface Telemetry {
 }
 
 const NAME = 'service-webhooks';
-const RECORDING = createContextKey(`${NAME} recording`);
+/** Not of `createContextKey`, which gives two keys of one name as one. */
+const RECORDING = Symbol();
+/** Stands for a span that could not be started, and tells nobody anything. */
+const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20];
 
 export function createTelemetry(tracers: TracerProvider, meters: MeterProvider): Telemetry {
   // At the first request: a meter from before the SDK was there would never measure.
-  const instruments = once(() => {
-    const meter = meters.getMeter(NAME);
-    return {
-      duration: meter.createHistogram('webhook.receiver.duration', {
-        description: 'From the request to the answer that was decided on.',
-        unit: 's',
-        advice: { explicitBucketBoundaries: BUCKETS },
-      }),
-      notices: meter.createCounter('webhook.receiver.notices', {
-        description: 'What was worth knowing beside the answers.',
-        unit: '{notice}',
-      }),
-    };
-  });
+  let made: ReturnType<typeof makeInstruments> | undefined;
+  const instruments = () => {
+    made ??= makeInstruments(meters);
+    return made;
+  };
 
   return {
-    start: () => startRecording(tracers, () => instruments()?.duration),
+    start: () => startRecording(tracers, () => instruments().duration),
     note(outcome) {
-      const recording = attempt(() => context.active().getValue(RECORDING)) as { answer?: Answer } | undefined;
       if (isAnswer(outcome)) {
+        const recording = attempt(() => context.active().getValue(RECORDING)) as { answer?: Answer } | undefined;
         if (recording) recording.answer = outcome;
         return;
       }
       const attributes = metricAttributes(outcome);
-      attempt(() => instruments()?.notices.add(1, attributes));
+      attempt(() => instruments().notices.add(1, attributes));
       attempt(() => trace.getActiveSpan()?.addEvent(outcome.kind, attributes));
     },
   };
 }
 
-function startRecording(tracers: TracerProvider, duration: () => Histogram | undefined): Recording {
+function makeInstruments(meters: MeterProvider) {
+  const meter = meters.getMeter(NAME);
+  return {
+    duration: meter.createHistogram('webhook.receiver.duration', {
+      description: 'From the request to the answer that was decided on.',
+      unit: 's',
+      advice: { explicitBucketBoundaries: BUCKETS },
+    }),
+    notices: meter.createCounter('webhook.receiver.notices', {
+      description: 'What was worth knowing beside the answers.',
+      unit: '{notice}',
+    }),
+  };
+}
+
+function startRecording(tracers: TracerProvider, duration: () => Histogram): Recording {
   const started = performance.now();
   const found: { answer?: Answer } = {};
-  const span = attempt(() => tracers.getTracer(NAME).startSpan('webhook', { kind: SpanKind.CONSUMER }));
+  const own = attempt(() => tracers.getTracer(NAME).startSpan('webhook', { kind: SpanKind.CONSUMER }));
+  const span = own ?? NO_SPAN;
   const active = attempt(() => {
     const inside = context.active().setValue(RECORDING, found);
-    return span ? trace.setSpan(inside, span) : inside;
+    return own ? trace.setSpan(inside, own) : inside;
   });
   let ended = false;
   return {
     run(step) {
       let running: ReturnType<typeof step> | undefined;
-      attempt(() => {
-        if (active === undefined) return;
-        context.with(active, () => {
-          running = step();
-        });
-      });
+      if (active) {
+        attempt(() =>
+          context.with(active, () => {
+            running = step();
+          }),
+        );
+      }
       return running ?? step();
     },
     end(status) {
@@ -87,15 +98,13 @@ function startRecording(tracers: TracerProvider, duration: () => Histogram | und
       const { answer } = found;
       const common = { 'http.response.status_code': status };
       const seconds = (performance.now() - started) / 1000;
-      attempt(() => duration()?.record(seconds, { ...common, ...(answer && metricAttributes(answer)) }, active));
-      attempt(() => span?.setAttributes({ ...common, ...(answer && spanAttributes(answer)) }));
-      attempt(() => {
-        if (answer?.kind === 'failed' || answer?.kind === 'past_deadline') {
-          span?.setStatus({ code: SpanStatusCode.ERROR, message: answer.error.code });
-        }
-        if (answer?.delivery) span?.updateName(`webhook ${answer.delivery.event.type}`);
-      });
-      attempt(() => span?.end());
+      const failure = answer?.kind === 'failed' || answer?.kind === 'past_deadline' ? answer.error.code : undefined;
+      const name = answer?.delivery && `webhook ${answer.delivery.event.type}`;
+      attempt(() => duration().record(seconds, { ...common, ...(answer && metricAttributes(answer)) }, active));
+      attempt(() => span.setAttributes({ ...common, ...(answer && spanAttributes(answer)) }));
+      if (failure) attempt(() => span.setStatus({ code: SpanStatusCode.ERROR, message: failure }));
+      if (name) attempt(() => span.updateName(name));
+      attempt(() => span.end());
     },
   };
 }
@@ -110,16 +119,6 @@ function isAnswer(outcome: Outcome): outcome is Answer {
 function attempt<T>(call: () => T): T | undefined {
   try {
     return call();
-  } catch {
-    return undefined;
-  }
-}
-
-/** Made when it is first asked for; tried again after a failure. */
-function once<T>(make: () => T): () => T | undefined {
-  let made: T | undefined;
-  return () => {
-    made ??= attempt(make);
-    return made;
-  };
+  } catch {}
+  return undefined;
 }

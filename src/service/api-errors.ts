@@ -100,7 +100,7 @@ const ROWS = [
 export type ApiErrorCode = (typeof ROWS)[number][0];
 
 /** Where section 7.3 says something else than {@link RETRY_BY_STATUS}. */
-const RETRY_BY_CODE: ReadonlyMap<string, Retry> = new Map([
+const RETRY_BY_CODE: ReadonlyMap<string | undefined, Retry> = new Map([
   ['concurrency_limit_exceeded', 'after-job'],
   ['account_limited', 'never'],
 ]);
@@ -113,7 +113,7 @@ const RETRY_BY_STATUS: ReadonlyMap<number, Retry> = new Map([
 ]);
 
 /** The advice of section 7.3, also for codes that are not in the table. */
-export function retryOf(status: number, code = ''): Retry {
+export function retryOf(status: number, code?: string): Retry {
   return RETRY_BY_CODE.get(code) ?? RETRY_BY_STATUS.get(status) ?? 'never';
 }
 

@@ -102,7 +102,7 @@ export function postgresInbox(
       const key = await keyOf(event.id);
       await run(sql.begin).catch(explain);
       try {
-        const [[recorded] = []] = (await run(sql.record, key, `${retainMs} ms`).catch(explain)).rows;
+        const [recorded] = (await run(sql.record, key, `${retainMs} ms`).catch(explain)).rows.flat();
         const done =
           recorded === '1' ? ({ status: 'done', result: await work() } as const) : ({ status: 'duplicate' } as const);
         await run(sql.end);

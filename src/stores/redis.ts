@@ -53,7 +53,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async init() {
       if (warned) return;
       const [policy, appendOnly] = (await run(SETTINGS, 'init')).split('\n');
-      if (policy !== 'noeviction' && policy !== UNKNOWN) {
+      if (policy && policy !== 'noeviction') {
         console.warn(`service-webhooks: Redis may evict events: its maxmemory-policy is ${policy}, not noeviction`);
       }
       if (appendOnly === '0') {
@@ -136,14 +136,14 @@ function rowOf(token: string, lapse: number, fence: number, fingerprint: string,
 
 /** A reply that is what is left to live, and the row. Such a reply is no JSON: the Upstash client would parse it. */
 function readRow(reply: string) {
-  const [ttl, owner = '', lapse, fence, fingerprint = '', alias] = reply.split('\n');
-  const state = STATES[owner.charAt(0)];
+  const [ttl, owner, lapse, fence, fingerprint, alias] = reply.split('\n');
+  const state = STATES[String(owner).charAt(0)];
   if (state === undefined) return unexpected(reply);
   return {
     state,
-    owner: owner.slice(1),
+    owner: String(owner).slice(1),
     fence: Number(fence),
-    seen: { fingerprint, alias: alias || undefined },
+    seen: { fingerprint: String(fingerprint), alias: alias || undefined },
     leaseMsLeft: Number(ttl) - Number(lapse),
     retainMsLeft: Number(ttl),
   };
@@ -195,9 +195,8 @@ return row and redis.call('PTTL', KEYS[1]) .. '\\n' .. row or 'absent'`;
 const FORGET = `redis.call('DEL', KEYS[1]) return 'ok'`;
 
 // INFO tells what CONFIG GET does, and is allowed where that is not. The key says which node of a cluster is asked.
-const UNKNOWN = 'unknown';
 const SETTINGS = `local function read(section, setting)
   local info = redis.pcall('INFO', section)
-  return type(info) == 'string' and string.match(info, setting .. ':(%S+)') or '${UNKNOWN}'
+  return type(info) == 'string' and string.match(info, setting .. ':(%S+)') or ''
 end
 return read('memory', 'maxmemory_policy') .. '\\n' .. read('persistence', 'aof_enabled')`;

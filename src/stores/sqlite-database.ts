@@ -142,12 +142,6 @@ export function openDatabase(client: SqliteClient, table: string): Database {
 
   const write: Database['write'] = (call) => patiently(() => atomically(call));
 
-  /** No transaction can do it. */
-  function useWal(): void {
-    const { journal_mode } = handle.prepare('PRAGMA journal_mode').get() as { journal_mode: string };
-    if (journal_mode !== 'wal') handle.exec('PRAGMA journal_mode = WAL');
-  }
-
   return {
     table,
     get,
@@ -159,7 +153,7 @@ export function openDatabase(client: SqliteClient, table: string): Database {
 
     async init(schema) {
       usual = Math.max(busyTimeout(), BUSY_TIMEOUT_MS);
-      await patiently(useWal);
+      await patiently(() => handle.exec('PRAGMA journal_mode = WAL')); // no transaction can do it
       await write(() => handle.exec(schema));
     },
   };

@@ -37,4 +37,10 @@ describe('what listen keeps for the page', () => {
     expect(log.add(aRequest('evt_4', 1_000)).removed).toEqual(['evt_2', 'evt_3']);
     expect([...log.deliveries.keys()]).toEqual(['evt_4']);
   });
+
+  it('has room for 64 MiB if nothing is said, to the last byte', () => {
+    const log = createReceivedLog();
+    for (const id of ['evt_1', 'evt_2']) expect(log.add(aRequest(id, 32 * 1024 * 1024)).removed).toEqual([]);
+    expect(log.add(aRequest('evt_3', 1)).removed).toEqual(['evt_1']);
+  });
 });

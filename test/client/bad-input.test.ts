@@ -19,9 +19,15 @@ describe('a client is not made', () => {
     ['with an empty key', { ...good, apiKey: '' }, 'apiKey must be given: is the environment variable set?'],
     ['with a key that has a line break', { ...good, apiKey: `${KEY}\n` }, 'apiKey has a line break: trim it'],
     ['with a key in two parts', { ...good, apiKey: `${KEY} ` }, 'apiKey has a space, or what no header can hold'],
+    [
+      'with a key that begins with a space',
+      { ...good, apiKey: ` ${KEY}` },
+      'apiKey has a space, or what no header can hold',
+    ],
     ['without a baseUrl', { apiKey: KEY }, 'baseUrl must begin with https://'],
     ['with a baseUrl without scheme', { ...good, baseUrl: 'api.example' }, 'baseUrl must begin with https://'],
     ['with a port for a scheme', { ...good, baseUrl: 'localhost:80' }, 'baseUrl must begin with https://'],
+    ['with another scheme', { ...good, baseUrl: 'xhttps://api.example' }, 'baseUrl must begin with https://'],
     ['with half a baseUrl', { ...good, baseUrl: 'https://' }, 'baseUrl is no URL'],
     [
       'with a password in baseUrl',
@@ -29,14 +35,31 @@ describe('a client is not made', () => {
       'baseUrl must not hold credentials: the key is apiKey',
     ],
     [
+      'with a name in baseUrl',
+      { ...good, baseUrl: `https://${KEY}@api.example` },
+      'baseUrl must not hold credentials: the key is apiKey',
+    ],
+    [
+      'with a password alone in baseUrl',
+      { ...good, baseUrl: `https://:${KEY}@api.example` },
+      'baseUrl must not hold credentials: the key is apiKey',
+    ],
+    ['with a fragment in baseUrl', { ...good, baseUrl: 'https://api.example#a' }, 'baseUrl must end with its path'],
+    [
       'with a query in baseUrl',
       { ...good, baseUrl: `https://api.example?key=${KEY}` },
       'baseUrl must end with its path',
     ],
     ['with a wrong headerPrefix', { ...good, headerPrefix: 'x service' }, 'headerPrefix must be like x-service'],
+    ['with a dash before headerPrefix', { ...good, headerPrefix: '-x-service' }, 'headerPrefix must be like x-service'],
+    ['with a dash behind headerPrefix', { ...good, headerPrefix: 'x-service-' }, 'headerPrefix must be like x-service'],
     ['with no tries', { ...good, maxAttempts: 0 }, 'maxAttempts must be a positive integer'],
     ['with no time', { ...good, timeoutMs: Number.NaN }, 'timeoutMs must be a positive integer'],
+    ['with no room for an answer', { ...good, maxAnswerBytes: 0 }, 'maxAnswerBytes must be a positive integer'],
     ['with a fetch that is none', { ...good, fetch: 'fetch' }, 'fetch must be a function'],
+    ['with a clock that is none', { ...good, now: 0 }, 'now must be a function'],
+    ['with a random that is none', { ...good, random: 0 }, 'random must be a function'],
+    ['with a sleep that is none', { ...good, sleep: 0 }, 'sleep must be a function'],
   ])('%s', async (_, options, problem) => {
     const failure = await failureOf((async () => createClient(options as ClientOptions))());
     expect(failure).toMatchObject({ code: 'invalid_option', message: `invalid_option: ${problem}` });
@@ -44,6 +67,28 @@ describe('a client is not made', () => {
 
   it('that shows its key', () => {
     expect(inspect(clientOf(api.url).client, { depth: null, showHidden: true })).not.toContain(KEY);
+  });
+});
+
+describe('a client is made', () => {
+  it.each(['x', 'acme', 'x-acme-2'])('with the headerPrefix %s', async (headerPrefix) => {
+    api.replies.push(json({}, 200, { [`${headerPrefix}-sandbox`]: 'true' }));
+    expect((await clientOf(api.url, { headerPrefix }).client.voices()).sandbox).toBe(true);
+  });
+
+  it('with a baseUrl that ends with slashes', async () => {
+    await clientOf(`${api.url}/base//`).client.voices();
+    expect(api.seen.map(({ path }) => path)).toEqual(['/base/v1/voices']);
+  });
+});
+
+it('an answer may be as large as it is allowed to be, and no larger', async () => {
+  const { client } = clientOf(api.url, { maxAnswerBytes: 4 });
+  api.replies.push(text('"ab"'), text('"abc"'));
+  expect((await client.voices()).data).toBe('ab');
+  expect(await failureOf(client.voices())).toMatchObject({
+    code: 'too_large',
+    message: 'too_large: GET /v1/voices: 200 with more than 4 bytes',
   });
 });
 
@@ -61,8 +106,13 @@ describe('what is no answer of the service is said to be so:', () => {
     ],
     [
       'an HTML error page of a proxy',
-      text('<HTML><TITLE>\n404 Not here</TITLE>', 404, { 'content-type': 'text/html' }),
-      { code: 'not_json', message: 'not_json: GET /v1/voices: 404 text/html, 34 bytes: "404 Not here"', status: 404 },
+      text('<HTML><TITLE lang="en">\n404 Not here</TITLE>', 404, { 'content-type': 'text/html' }),
+      { code: 'not_json', message: 'not_json: GET /v1/voices: 404 text/html, 44 bytes: "404 Not here"', status: 404 },
+    ],
+    [
+      'a word with 400',
+      text('no', 400),
+      { code: 'not_json', message: 'not_json: GET /v1/voices: 400 no content type, 2 bytes: "no"', status: 400 },
     ],
     [
       'a line of text, with its control characters made visible',
@@ -116,19 +166,20 @@ describe('the key', () => {
       [307, `${other.url}/v1/voices?secret=1`],
       [308, '/v1/voices/'],
       [302, 'http://'],
+      [300, ''],
     ] as const) {
-      api.replies.push(text('', status, { location: to }));
+      api.replies.push(text('', status, to === '' ? {} : { location: to }));
       const failure = await failureOf(
         clientOf(api.url).client.request({ method: 'POST', path: '/v1/voices', body: 1 }),
       );
-      const origin = { '/v1/voices/': api.url, 'http://': 'nowhere' }[to as string] ?? other.url;
+      const origin = { '/v1/voices/': api.url, 'http://': 'nowhere', '': 'nowhere' }[to as string] ?? other.url;
       expect(failure).toMatchObject({
         code: 'redirected',
         message: `redirected: POST /v1/voices: ${status}, to ${origin}`,
       });
     }
     expect(other.seen).toEqual([]);
-    expect(api.seen).toHaveLength(4);
+    expect(api.seen).toHaveLength(5);
     await other.close();
   });
 
@@ -164,14 +215,32 @@ describe('the key', () => {
     expect(failure.message).toContain('ECONNRESET, cannot send');
   });
 
-  it.each([undefined, null, 'text', { cause: null }])(
-    'a fetch that throws %j is no connection either',
-    async (thrown) => {
-      const fetch = () => {
-        throw thrown;
-      };
+  it.each<[thrown: unknown, words: string]>([
+    [undefined, 'fetch failed'],
+    [null, 'fetch failed'],
+    ['text', 'fetch failed'],
+    [{ cause: null }, 'fetch failed'],
+    [{ code: 7, message: '' }, 'fetch failed'],
+    [{ cause: { code: 'EPIPE', message: '' } }, 'EPIPE'],
+    [{ cause: { code: '', message: 'no route' } }, 'no route'],
+  ])('a fetch that throws %j is no connection either', async (thrown, words) => {
+    const fetch = () => {
+      throw thrown;
+    };
+    expect(await failureOf(clientOf(api.url, { fetch, maxAttempts: 1 }).client.voices())).toMatchObject({
+      code: 'no_connection',
+      message: `no_connection: GET /v1/voices: ${words}`,
+      nothingDone: false,
+    });
+  });
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])(
+    'a fetch that fails with %s has sent nothing',
+    async (code) => {
+      const fetch = () => Promise.reject(new TypeError('fetch failed', { cause: { code } }));
       expect(await failureOf(clientOf(api.url, { fetch, maxAttempts: 1 }).client.voices())).toMatchObject({
         code: 'no_connection',
+        nothingDone: true,
       });
     },
   );

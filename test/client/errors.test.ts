@@ -4,6 +4,7 @@ import {
   type ApiErrorCode,
   CallError,
   ClientError,
+  type ClientErrorCode,
   isClientError,
   isServiceApiError,
   PLANS,
@@ -117,9 +118,42 @@ describe('the table of errors', () => {
     );
   });
 
-  it('has one type for each status but 429', () => {
-    const types = new Map(Object.values(API_ERRORS).map(({ status, type }) => [status, type]));
-    for (const { status, type } of Object.values(API_ERRORS)) expect(type).toBe(types.get(status));
+  it('has the codes of section 7.2, each with its status and type', () => {
+    const codes = new Map<string, string[]>();
+    for (const [code, { status, type }] of Object.entries(API_ERRORS)) {
+      codes.set(`${status} ${type}`, [...(codes.get(`${status} ${type}`) ?? []), code]);
+    }
+    const listed = [...codes].map(([row, names]) => `${row}: ${names.sort().join(' ')}`);
+    expect(listed.sort()).toEqual([
+      '400 invalid_request_error: impersonation_blocked invalid_body invalid_input invalid_json invalid_language ' +
+        'invalid_request invalid_test_type reference_invalid reference_required sandbox_unsupported_route ' +
+        'text_required text_too_long unknown_input unsupported_output_format workflow_empty workflow_invalid',
+      '401 authentication_error: invalid_api_key missing_api_key',
+      '402 billing_error: insufficient_credits',
+      '403 permission_error: account_key_not_agent_scoped agent_scope_mismatch content_policy forbidden ' +
+        'insufficient_scope ip_blocked plan_limit_exceeded plan_required voice_not_available voice_not_permitted ' +
+        'workflows_unavailable',
+      '404 invalid_request_error: not_found run_not_found unknown_endpoint voice_not_found workflow_not_found',
+      '408 invalid_request_error: request_timeout',
+      '409 invalid_request_error: quote_exceeded',
+      '413 invalid_request_error: file_too_large',
+      '415 invalid_request_error: unsupported_media',
+      '422 invalid_request_error: clone_request_rejected model_unavailable tts_request_rejected validation_error',
+      '429 rate_limit_error: account_limited concurrency_limit_exceeded daily_limit_exceeded rate_limit ' +
+        'rate_limit_exceeded rate_limited',
+      '500 api_error: internal_error server_error',
+      '502 media_processing_error: clone_error conversion_failed enhancement_failed generation_failed ' +
+        'provider_error service_error storage_error transcription_failed tts_error upstream_error ' +
+        'voice_service_error worker_error',
+      '503 api_error: connection_error endpoint_disabled service_unavailable telephony_disabled',
+      '504 media_processing_error: transcription_timeout',
+    ]);
+  });
+
+  it('says of each code in a sentence of its own when it is answered', () => {
+    const conditions = Object.values(API_ERRORS).map(({ condition }) => condition);
+    expect(conditions.filter((condition) => !/^[A-Z].+\.$/.test(condition))).toEqual([]);
+    expect(new Set(conditions).size).toBe(conditions.length);
   });
 });
 
@@ -152,16 +186,50 @@ describe('the guards', () => {
       [null, false, false],
       [undefined, false, false],
       ['x', false, false],
+      // As another copy of the package makes them, beside what is no error.
+      [Object.assign(new Error('x'), { [Symbol.for('service-webhooks.client-error')]: true }), true, false],
+      [Object.assign(new Error('x'), { [Symbol.for('service-webhooks.service-api-error')]: true }), false, true],
+      [{ [Symbol.for('service-webhooks.client-error')]: true }, false, false],
+      [{ [Symbol.for('service-webhooks.service-api-error')]: true }, false, false],
     ] as const) {
       expect([isClientError(value), isServiceApiError(value)]).toEqual([isOwn, isTheirs]);
     }
   });
 });
 
-it('docs/client.md has a row for each code of the client', () => {
-  const page = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8');
-  const source = readFileSync(new URL('../../src/client/client-error.ts', import.meta.url), 'utf8');
-  const codes = [...source.matchAll(/^ {2}(\w+): *\n? *'[A-Z]/gm)].map(([, code]) => code);
-  expect(codes.length).toBeGreaterThan(5);
-  expect([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code)).toEqual(expect.arrayContaining(codes));
+describe('a code of the client', () => {
+  const ALL: Record<ClientErrorCode, true> = {
+    no_connection: true,
+    timed_out: true,
+    limit_reached: true,
+    redirected: true,
+    broken_off: true,
+    too_large: true,
+    not_json: true,
+    unexpected_answer: true,
+    outcome_unknown: true,
+    link_expired: true,
+    link_not_found: true,
+  };
+  const codes = Object.keys(ALL) as ClientErrorCode[];
+
+  it('has a row in docs/client.md', () => {
+    const page = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8');
+    expect([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code)).toEqual(expect.arrayContaining(codes));
+  });
+
+  it('comes with a hint of its own, and with nothing that is not known', () => {
+    const errors = codes.map((code) => new ClientError(code, 'so it was'));
+    for (const error of errors) {
+      expect(error).toMatchObject({
+        name: 'ClientError',
+        message: `${error.code}: so it was`,
+        hint: expect.stringMatching(/^[A-Z].+[.?]$/),
+        retry: 'never',
+        nothingDone: false,
+        attempts: 0,
+      });
+    }
+    expect(new Set(errors.map(({ hint }) => hint)).size).toBe(codes.length);
+  });
 });

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from 'service-webhooks';
 import { type FreshDownloadUrlOptions, freshDownloadUrl } from 'service-webhooks/client';
 import { sampleEvent } from 'service-webhooks/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientOf, failureOf, KEY } from './clients.js';
 import { type Api, hangUp, json, type Reply, refusal, serveApi, text } from './serve-api.js';
 
@@ -42,13 +42,18 @@ describe('the stored link', () => {
   it.each([400, 403, 404, 410])('is not given where the storage answers %i', async (status) => {
     storage.replies.push(text('expired', status));
     const failure = await failureOf(urlOf());
-    expect(failure).toMatchObject({ code: 'link_expired', hint: expect.stringContaining('path') });
+    expect(failure).toMatchObject({
+      code: 'link_expired',
+      message: expect.stringMatching(/^link_expired: that of generation.completed evt_\S+, and there is no route to /),
+      hint: expect.stringContaining('path'),
+    });
     expect(failure.message).not.toContain('signature');
   });
 
   it.each<[what: string, reply: Reply, failure: object]>([
     ['is down', hangUp, { code: 'no_connection' }],
-    ['fails', text('', 503), { code: 'unexpected_answer', status: 503 }],
+    ['fails', text('', 500), { code: 'unexpected_answer', status: 500 }],
+    ['is closed', text('', 503), { code: 'unexpected_answer', status: 503 }],
     ['is busy', text('', 429), { code: 'unexpected_answer', status: 429 }],
   ])('may still be valid where the storage %s', async (_, reply, expected) => {
     storage.replies.push(reply);
@@ -56,6 +61,19 @@ describe('the stored link', () => {
     expect(failure).toMatchObject(expected);
     expect(failure.message).toContain(storage.url);
     expect(failure.message).not.toContain('signature');
+  });
+
+  it('is given where the storage answers without a body', async () => {
+    const fetch = async () => new Response(null, { status: 204 });
+    expect(await urlOf(clip(), { fetch })).toBe(stored());
+  });
+
+  it('may still be valid where the storage does not answer in half a minute', async () => {
+    vi.useFakeTimers();
+    const asked = failureOf(urlOf(clip(), { fetch: () => new Promise(() => {}) }));
+    await vi.advanceTimersByTimeAsync(30_000);
+    vi.useRealTimers();
+    expect(await asked).toMatchObject({ message: `timed_out: no answer of ${storage.url} in 30000 ms` });
   });
 
   it('is asked for in vain as long as the signal says', async () => {
@@ -68,7 +86,8 @@ describe('the stored link', () => {
 describe('a link is fetched again', () => {
   it('by the job of a dubbing or a subtitle event', async () => {
     storage.replies.push(text('', 403));
-    api.replies.push(json({ result: [{ downloadUrl: FRESH }] }), json({ downloadUrl: FRESH }));
+    const shown = [{ downloadUrl: 7 }, { downloadUrl: 'https://' }, { downloadUrl: FRESH }];
+    api.replies.push(json({ result: shown }), json({ downloadUrl: FRESH }));
     expect(await urlOf(dubbing())).toBe(FRESH);
     expect(await urlOf(sampleEvent('subtitle.completed', { jobId: 'job_2' }))).toBe(FRESH);
     expect(api.seen.map(({ path }) => path)).toEqual(['/v1/dubbing/jobs/job%201', '/v1/dubbing/jobs/job_2']);
@@ -82,13 +101,22 @@ describe('a link is fetched again', () => {
     expect(api.seen[0]?.path).toBe('/v1/workflows/wf_1/runs/run_1');
   });
 
-  it.each([{}, { downloadUrl: 'ftp://storage.example/1' }, { downloadUrl: 7 }, 'x'])(
+  it.each([{}, { downloadUrl: 'ftp://storage.example/1' }, { downloadUrl: 'xhttp://a' }, { downloadUrl: 7 }, 'x'])(
     'unless the answer %j has none',
     async (data) => {
       api.replies.push(json(data));
-      expect(await failureOf(urlOf(dubbing({})))).toMatchObject({ code: 'link_not_found' });
+      expect(await failureOf(urlOf(dubbing({})))).toMatchObject({
+        code: 'link_not_found',
+        message: 'link_not_found: none in the answer of /v1/dubbing/jobs/job%201',
+      });
     },
   );
+
+  it('unless the id of the job would lead to another route', async () => {
+    const event = sampleEvent('dubbing.completed', { jobId: '..', data: {} });
+    expect(await failureOf(urlOf(event))).toMatchObject({ message: 'invalid_option: jobId must be an id' });
+    expect(api.seen).toEqual([]);
+  });
 
   it('unless the service refuses', async () => {
     api.replies.push(refusal('not_found', 404));
@@ -99,7 +127,10 @@ describe('a link is fetched again', () => {
 it.each(['generation.failed', 'dubbing.failed', 'workflow_run.completed', 'stt.completed'] as const)(
   'a %s event without a link has none to give',
   async (type) => {
-    expect(await failureOf(urlOf(sampleEvent(type)))).toMatchObject({ code: 'link_not_found' });
+    expect(await failureOf(urlOf(sampleEvent(type)))).toMatchObject({
+      code: 'link_not_found',
+      message: expect.stringMatching(`^link_not_found: none in ${type} evt_\\S+, and there is no route to fetch it$`),
+    });
     expect(await failureOf(urlOf(sampleEvent('subtitle.completed', { jobId: null })))).toMatchObject({
       code: 'link_not_found',
     });

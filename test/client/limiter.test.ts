@@ -127,7 +127,45 @@ describe('a client with a limiter', () => {
       attempts: 0,
       nothingDone: true,
     });
+    expect(await failureOf(client.voices({ timeoutMs: 40_000 }))).toMatchObject({ code: 'limit_reached' });
     expect(counts).toEqual([1]);
+  });
+
+  it('waits for an answer that may make room, although the next window would be too late', async () => {
+    const { client, clock } = setUp(2);
+    await client.voices();
+    const answers = held(1);
+    const slow = client.voices();
+    await arrived(2);
+    const next = client.voices({ timeoutMs: 30_000 });
+    await expect.poll(() => clock.sleeping()).toEqual([60_000]);
+    answers[0]?.(json({}));
+    await Promise.all([slow, next]);
+  });
+
+  it('goes on after a failure that is no rate limit, whatever its Retry-After says', async () => {
+    const { client, clock } = setUp(5, { maxAttempts: 1 });
+    api.replies.unshift(refusal('service_unavailable', 503, {}, { 'retry-after': '30' }));
+    await failureOf(client.voices());
+    await client.voices();
+    expect(clock.sleeping()).toEqual([]);
+  });
+
+  it.each([
+    ['does not say what is left', { 'x-ratelimit-remaining': '' }],
+    ['is of a window that is over', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(START / 1000) }],
+  ])('learns nothing from an answer that %s', async (_, headers) => {
+    const { client, clock } = setUp(5);
+    const reset = String(START / 1000 + 60);
+    api.replies.unshift(json({}, 200, { 'x-ratelimit-limit': '5', 'x-ratelimit-reset': reset, ...headers }));
+    await client.voices();
+    const answers = held(2);
+    const calls = [client.voices(), client.voices()];
+    await arrived(2);
+    answers[0]?.(left(5, 4, clock.now()));
+    await arrived(3);
+    answers[1]?.(json({}));
+    await Promise.all(calls);
   });
 
   it('lets a call that waits be aborted, and the others go on', async () => {

@@ -67,7 +67,8 @@ describe('a request', () => {
     const { client } = clientOf(api.url);
     const form = new FormData();
     form.append('text', 'a');
-    const bodies = [{ text: 'ä' }, null, 'text', form, new TextEncoder().encode('raw')];
+    const raw = new TextEncoder().encode('raw');
+    const bodies = [{ text: 'ä' }, null, 'text', form, raw, raw.buffer, new Blob([raw], { type: 'audio/mpeg' })];
     for (const body of bodies) await client.request({ method: 'POST', path: '/v1/voices', body });
     expect(api.seen.map(({ headers, body }) => [headers['content-type']?.split(';')[0], body])).toEqual([
       ['application/json', '{"text":"ä"}'],
@@ -75,18 +76,24 @@ describe('a request', () => {
       ['application/json', '"text"'],
       ['multipart/form-data', expect.stringContaining('name="text"')],
       [undefined, 'raw'],
+      [undefined, 'raw'],
+      ['audio/mpeg', 'raw'],
     ]);
+    for (const { headers } of api.seen) expect(headers.accept).toBe('application/json');
   });
 
   it.each(['', '.', '..', '\ud800', undefined, 7])('is not made with the id %j', async (id) => {
     const { client } = clientOf(api.url);
-    const calls = [
-      client.dubbing.job(id as string),
-      client.workflows.run('wf_1', id as string),
-      client.webhooks.delete(id as string),
-      client.webhooks.update(id as string, { events: ['stt.failed'] }),
+    const calls: [name: string, call: Promise<unknown>][] = [
+      ['id', client.dubbing.job(id as string)],
+      ['id', client.workflows.run(id as string, 'run_1')],
+      ['runId', client.workflows.run('wf_1', id as string)],
+      ['id', client.webhooks.delete(id as string)],
+      ['id', client.webhooks.update(id as string, { events: ['stt.failed'] })],
     ];
-    for (const call of calls) expect(await failureOf(call)).toMatchObject({ code: 'invalid_option' });
+    for (const [name, call] of calls) {
+      expect(await failureOf(call)).toMatchObject({ message: `invalid_option: ${name} must be an id` });
+    }
     expect(api.seen).toEqual([]);
   });
 
@@ -94,7 +101,9 @@ describe('a request', () => {
     [undefined, 'request must be an object'],
     [{ path: 'v1/voices' }, 'path must begin with a slash'],
     [{ path: `/v1/voices?api_key=${KEY}` }, 'path must not hold the key, which is only read from a header'],
+    [{ path: 7 }, 'path must begin with a slash'],
     [{ path: '/', method: 'GET /x' }, 'method must be like GET'],
+    [{ path: '/', method: ['GET'] }, 'method must be like GET'],
     [{ path: '/', timeoutMs: 0 }, 'timeoutMs must be a positive integer'],
     [{ path: '/', signal: {} }, 'signal must be an AbortSignal'],
     [{ path: '/', body: CIRCLE }, 'body cannot be written as JSON'],
@@ -151,10 +160,11 @@ describe('an answer', () => {
 
   it('that says nothing of the rate leaves what was known, and one of an error says it too', async () => {
     const { client } = clientOf(api.url);
-    api.replies.push(refusal('not_found', 404, {}, { 'x-plan': 'CREATOR', 'x-credits-remaining': 'many' }), json({}));
+    const odd = { 'x-credits-remaining': 'many', 'x-ratelimit-limit': '-5', 'x-ratelimit-remaining': '5 or so' };
+    api.replies.push(refusal('not_found', 404, {}, { 'x-plan': 'CREATOR', ...odd }), json({}));
     await failureOf(client.dubbing.job('job_1'));
     expect((await client.usage()).rate).toBeUndefined();
-    expect(client.rate).toMatchObject({ plan: 'CREATOR', creditsRemaining: undefined });
+    expect(client.rate).toEqual({ plan: 'CREATOR' });
   });
 
   it('is marked where the key is a sandbox key', async () => {

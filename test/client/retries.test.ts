@@ -74,12 +74,21 @@ describe('a rate limit', () => {
   it('may have a date for a Retry-After, or a wrong one', async () => {
     const date = new Date(START + 9_000).toUTCString();
     expect(await run(GET, [of('rate_limited', { 'retry-after': date })])).toEqual(['ok at 2', 2, [9500]]);
-    for (const wrong of ['soon', '-5', '1.5', '']) {
+    const past = [of('rate_limited', { 'retry-after': new Date(START - 9_000).toUTCString() })];
+    expect(await run(GET, past)).toEqual(['ok at 2', 2, [500]]);
+    for (const wrong of ['soon', '-5', '1.5', '', 'Saturday, 21 Nov 2026 13:00:00 GMT', 'Sat, 21']) {
       expect(await run(GET, [of('rate_limited', { 'retry-after': wrong })])).toEqual(['ok at 2', 2, [500]]);
       api.replies.push(of('rate_limited', { 'retry-after': wrong }));
       const failure = await failureOf(clientOf(api.url, { maxAttempts: 1 }).client.voices());
       expect(failure.retryAfter).toBeUndefined();
     }
+  });
+
+  it('is waited for no shorter than another failure would be, and not by all at once', async () => {
+    const reply = of('rate_limited', { 'retry-after': '0' });
+    expect(await run(GET, times(2, reply), { random: () => 0.5 })).toEqual(['ok at 3', 3, [375, 750]]);
+    const later = of('rate_limited', { 'retry-after': '7' });
+    expect(await run(GET, [later], { random: () => 0.5 })).toEqual(['ok at 2', 2, [7250]]);
   });
 
   it('of the day is not waited for where the time limit comes first', async () => {
@@ -144,6 +153,10 @@ describe('a POST is sent again', () => {
   it('wherever the caller says that it does the same', async () => {
     expect((await run({ ...POST, repeatable: true }, [hangUp]))[1]).toBe(2);
     expect((await run({ ...GET, repeatable: false }, [hangUp]))[1]).toBe(1);
+  });
+
+  it.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('or a %s, which does the same twice', async (method) => {
+    expect((await run({ path: '/v1/voices', method }, [hangUp]))[1]).toBe(2);
   });
 
   it('and its error says whether it may have had an effect', async () => {
@@ -218,6 +231,8 @@ describe('a call ends', () => {
   it('before a wait that would end too late', async () => {
     const replies = times(20, of('internal_error'));
     expect(await run({ ...GET, timeoutMs: 3400 }, replies)).toEqual(['internal_error at 3', 3, [500, 1000]]);
+    expect(await run({ ...GET, timeoutMs: 3500 }, replies)).toEqual(['internal_error at 3', 3, [500, 1000]]);
+    expect(await run({ ...GET, timeoutMs: 3501 }, replies)).toEqual(['internal_error at 4', 4, [500, 1000, 2000]]);
   });
 
   it('and has one listener at the signal, however many have the same', async () => {
@@ -247,5 +262,13 @@ it('leaves no timer when a wait is aborted', async () => {
   expect(timers()).toBe(before + 1);
   controller.abort();
   await expect(slept).rejects.toMatchObject({ name: 'AbortError' });
+  expect(timers()).toBe(before);
+});
+
+it('leaves no timer when a call has ended', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const { client } = clientOf(api.url, { fetch: async () => new Response('{}') });
+  const before = timers();
+  await client.voices();
   expect(timers()).toBe(before);
 });

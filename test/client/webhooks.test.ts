@@ -44,10 +44,13 @@ describe('the signing secret', () => {
   });
 
   it('is missed where the answer has none', async () => {
-    api.replies.push(json({ ...endpoint, signing_secret: null }, 201));
+    api.replies.push(json({ ...endpoint, signing_secret: null }, 201, { 'x-request-id': 'req_1' }));
     expect(await failureOf(clientOf(api.url).client.webhooks.create({ url: URL_A, events }))).toMatchObject({
       code: 'unexpected_answer',
       message: 'unexpected_answer: POST /api/v1/account/webhooks: 201, and no signing_secret',
+      status: 201,
+      requestId: 'req_1',
+      attempts: 1,
     });
   });
 
@@ -81,11 +84,24 @@ describe('an endpoint', () => {
     ['one event', { url: URL_A, events: 'stt.failed' }, 'events must be types of events, at least one'],
     ['an event that is no text', { url: URL_A, events: [1] }, 'events must be types of events, at least one'],
     ['a path', { url: '/hooks', events }, 'url must be a URL'],
+    ['an address that is no text', { url: new URL(URL_A), events }, 'url must be a URL'],
   ])('is not made of %s', async (_, settings, problem) => {
     const { client } = clientOf(api.url);
     const message = `invalid_option: ${problem}`;
     expect(await failureOf(client.webhooks.create(settings as never))).toMatchObject({ message });
-    expect(await failureOf(client.webhooks.update('we_1', {}))).toMatchObject({ code: 'invalid_option' });
+    expect(api.seen).toEqual([]);
+  });
+
+  it.each<[changes: unknown, problem: string]>([
+    [undefined, 'changes must be an object'],
+    [{}, 'url or events must be given'],
+    [{ url: '/hooks' }, 'url must be a URL'],
+    [{ url: 7 }, 'url must be a URL'],
+    [{ events: [] }, 'events must be types of events, at least one'],
+  ])('is not changed by %j', async (changes, problem) => {
+    const { client } = clientOf(api.url);
+    const message = `invalid_option: ${problem}`;
+    expect(await failureOf(client.webhooks.update('we_1', changes as never))).toMatchObject({ message });
     expect(api.seen).toEqual([]);
   });
 
@@ -112,8 +128,9 @@ describe('an endpoint', () => {
     ]) {
       expect(endpointsIn(data)).toEqual([endpoint, other]);
     }
-    for (const data of [undefined, null, 'x', {}, { id: 'we_1', url: URL_A }, { ...endpoint, events: [1] }]) {
-      expect(endpointsIn(data)).toEqual([]);
+    for (const data of [undefined, null, 'x', {}, { id: 'we_1', url: URL_A }]) expect(endpointsIn(data)).toEqual([]);
+    for (const odd of ['stt.failed', [1], ['stt.failed', 1], {}]) {
+      expect(endpointsIn({ ...endpoint, events: odd })).toEqual([]);
     }
   });
 });
@@ -134,6 +151,19 @@ describe('ensureEndpoint', () => {
       ['GET', ''],
       ['POST', { url: URL_A, events }],
     ]);
+  });
+
+  it('makes one beside what it cannot read, and where there is no list', async () => {
+    api.replies.push(
+      json([{ ...endpoint, url: 'hooks' }]),
+      json({ signing_secret: SECRET }),
+      text('', 204),
+      json({ signing_secret: SECRET }),
+    );
+    for (const ensured of [await ensure(), await ensure()]) {
+      expect(ensured).toMatchObject({ action: 'created', id: undefined });
+      expect(ensured.signingSecret?.reveal()).toBe(SECRET);
+    }
   });
 
   it('leaves what is there as it should be', async () => {
@@ -157,7 +187,9 @@ describe('ensureEndpoint', () => {
 
   it('makes none where the list has the URL in a way that it does not understand', async () => {
     api.replies.push(json({ targets: [{ key: 'we_1', href: URL_A }] }));
-    expect(await failureOf(ensure())).toMatchObject({ code: 'unexpected_answer' });
+    expect(await failureOf(ensure())).toMatchObject({
+      message: 'unexpected_answer: the list has the URL, and no endpoint with it',
+    });
     expect(api.seen).toHaveLength(1);
   });
 
@@ -173,6 +205,14 @@ describe('ensureEndpoint', () => {
       cause: expect.objectContaining({ attempts: 1 }),
     });
     expect(api.seen).toHaveLength(2);
+  });
+
+  it('passes on the reason of the signal', async () => {
+    const controller = new AbortController();
+    api.replies.push(json([]), () => controller.abort());
+    const { client } = clientOf(api.url);
+    const made = ensureEndpoint({ url: URL_A, events }, client, { signal: controller.signal });
+    expect(await failureOf(made)).toMatchObject({ name: 'AbortError' });
   });
 
   it('passes on what the service refuses', async () => {

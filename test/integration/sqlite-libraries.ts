@@ -29,13 +29,12 @@ export interface SqliteFiles {
 /** Database files for the tests of one file, removed after them. */
 export function sqliteFiles(): SqliteFiles {
   let folder: string;
-  let built: ReturnType<typeof buildWorkers>;
+  let built: ReturnType<typeof buildWorkers> | undefined;
   let files = 0;
   const opened: Handle[] = [];
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'service-webhooks-sqlite-'));
-    built = buildWorkers();
   });
 
   afterEach(() => {
@@ -44,7 +43,7 @@ export function sqliteFiles(): SqliteFiles {
 
   afterAll(() => {
     rmSync(folder, { recursive: true });
-    built.remove();
+    built?.remove();
   });
 
   return {
@@ -57,7 +56,9 @@ export function sqliteFiles(): SqliteFiles {
       opened.push(handle);
       return handle;
     },
-    start: (script, input, node) =>
-      startWorker(join(built.folder, `test/integration/workers/${script}.js`), input, node),
+    start(script, input, node) {
+      built ??= buildWorkers();
+      return startWorker(join(built.folder, `test/integration/workers/${script}.js`), input, node);
+    },
   };
 }

@@ -9,14 +9,16 @@ export default {
   reporters: ['progress', 'json'],
   jsonReporter: { fileName: '.tmp/mutation/report.json' },
   tempDirName: '.tmp/mutation/sandbox',
-  // What the tests of the core need, and no more.
+  // What the tests on the list need, and no more.
   ignorePatterns: [
     '/*',
     '!/src',
     '!/adapters',
     '!/test',
     '!/fixtures',
+    '!/docs',
     '!/schemas',
+    '!/sql',
     '!/package.json',
     '!/tsconfig.json',
     '!/vitest.config.ts',

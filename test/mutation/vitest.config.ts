@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import base from '../../vitest.config.js';
 
 /** Tests that answer in milliseconds: each change of the source runs those of them that reach it. */
@@ -10,6 +10,8 @@ export default defineConfig({
   test: {
     ...base.test,
     include,
+    // The list says it all, whatever other configurations leave to each other.
+    exclude: configDefaults.exclude,
     // Many a change makes a test wait for ever.
     testTimeout: 5_000,
     typecheck: { enabled: false },

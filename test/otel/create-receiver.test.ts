@@ -301,6 +301,32 @@ describe('a telemetry that fails', () => {
     expect(seen).toEqual(['unknown_version', 'handled', 'unknown_version', 'duplicate', 'rejected']);
   });
 
+  it.each<[string, TracerProvider, { active?: () => never }]>([
+    ['the context is not known', tracerProvider, { active: failing }],
+    ['no span can be started', broken(), {}],
+  ])('leaves a handler in the span of the server where %s', async (_, broken, failure) => {
+    context.disable();
+    const manager = new AsyncLocalStorageContextManager().enable();
+    context.setGlobalContextManager(manager);
+    const { active } = manager;
+    const server = tracerProvider.getTracer('app').startSpan('server');
+    let inside: unknown;
+    const on = {
+      '*': () => {
+        Object.assign(manager, { active });
+        inside = trace.getActiveSpan();
+      },
+    };
+    const receiver = createReceiver({ secret: SECRET, now, on }, { tracerProvider: broken });
+    const { status } = await context.with(trace.setSpan(context.active(), server), () => {
+      Object.assign(manager, failure);
+      return receiver(aRequest());
+    });
+    context.disable();
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+    expect([status, inside]).toEqual([200, server]);
+  });
+
   it.each(['before', 'behind'])('as a context that fails %s the work runs the handler once', async (when) => {
     context.disable();
     const manager = new AsyncLocalStorageContextManager().enable();
@@ -318,11 +344,13 @@ describe('a telemetry that fails', () => {
   });
 });
 
-it('without a context manager a span still tells the status', async () => {
+it('without a context manager a span still tells the status, and an observer every outcome', async () => {
   context.disable();
-  await traced()(aRequest());
+  const seen: string[] = [];
+  await traced({ observe: ({ kind }) => seen.push(kind) })(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   expect(onlySpan()).toMatchObject({ name: 'webhook', attributes: { 'http.response.status_code': 200 } });
+  expect(seen).toEqual(['unknown_version', 'handled']);
 });
 
 it('without anything registered it is the receiver it would be', async () => {

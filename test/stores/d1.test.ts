@@ -1,8 +1,18 @@
-import { type D1Client, type D1Database, type D1Statement, d1Store } from 'service-webhooks/stores/d1';
+import {
+  type D1Client,
+  type D1Database,
+  type D1Reply,
+  type D1Statement,
+  type D1StoreOptions,
+  d1Store,
+} from 'service-webhooks/stores/d1';
 import { describe, expect, it } from 'vitest';
-import { refusal, rejection } from '../support/deliveries.js';
+import type { Handle } from '../integration/sqlite.js';
+import { librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { refusal } from '../support/deliveries.js';
+import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 
-// What it does on D1 is in test/runtimes/workers-stores.test.ts.
+// What it does on D1 is in test/runtimes/workers-stores.test.ts; here D1 is played by a database in memory.
 describe('d1Store', () => {
   const statement: D1Statement = { bind: () => statement };
   const d1: D1Database = { prepare: () => statement, batch: async () => [], exec: async () => {} };
@@ -26,10 +36,9 @@ describe('d1Store', () => {
     },
   );
 
-  it('refuses a purge without a positive limit', async () => {
-    for (const limit of [0, -1, 1.5, Number.NaN]) {
-      expect((await rejection(Promise.resolve(d1Store({ d1 }).purgeExpired?.({ limit })))).code).toBe('invalid_option');
-    }
+  it('says which number is wrong, and sends nothing', async () => {
+    const batch = () => expect.unreachable('sent');
+    await expectRefusals(d1Store({ d1: { ...d1, batch } }));
   });
 
   it('rejects with what D1 says', async () => {
@@ -39,3 +48,103 @@ describe('d1Store', () => {
     await expect(d1Store({ d1: broken }).init?.()).rejects.toThrow('Network connection lost');
   });
 });
+
+describe.each(librariesOfThisNode)('d1Store on a database of %s', (_, driver) => {
+  const { open } = sqliteFiles();
+
+  async function aStore(options?: D1StoreOptions) {
+    const handle = open(driver, ':memory:');
+    const { d1, batches } = playD1(handle);
+    const store = d1Store({ d1 }, options);
+    await store.init?.();
+    return { store, handle, batches };
+  }
+
+  it('answers each operation with what it knows of the event, for all Workers', async () => {
+    const { store } = await aStore();
+    await expectEveryAnswer(store);
+    expect(store.scope).toBe('shared');
+  });
+
+  it('makes its table and its index, and nothing where they are', async () => {
+    const { store, handle } = await aStore();
+    await store.init?.();
+    const { names } = handle.prepare('SELECT group_concat(name) AS names FROM sqlite_schema ORDER BY name').get() as {
+      names: string;
+    };
+    expect(
+      names
+        .split(',')
+        .filter((name) => name.startsWith('webhook'))
+        .sort(),
+    ).toEqual(['webhook_deliveries', 'webhook_deliveries_expires_at']);
+  });
+
+  it('keeps its rows in the table that it is told', async () => {
+    const { store, handle } = await aStore({ table: 'orders_seen' });
+    await store.claim(aClaim('a'));
+    expect(handle.prepare('SELECT key FROM orders_seen').get()).toMatchObject({ key: 'a' });
+  });
+
+  it('asks once for each operation', async () => {
+    const { store, batches } = await aStore();
+    const ref = { ...aClaim('a'), fence: 1 };
+    const operations = [
+      () => store.claim(ref),
+      () => store.claim({ ...ref, token: 'other' }),
+      () => store.extend(ref, ref),
+      () => store.release(ref),
+      () => store.complete(ref, ref),
+      () => store.inspect?.('a'),
+      () => store.forget?.('a'),
+      () => store.purgeExpired?.({ limit: 1 }),
+    ];
+    for (const operation of operations) {
+      batches.length = 0;
+      await operation();
+      expect(batches).toHaveLength(1);
+    }
+  });
+
+  it('says how many rows it has purged, no more than the limit', async () => {
+    const { store, handle } = await aStore();
+    for (const key of ['a', 'b', 'c', 'd']) await store.claim(aClaim(key));
+    handle.exec("UPDATE webhook_deliveries SET expires_at = 0 WHERE key <> 'd'");
+    expect(await store.purgeExpired?.({ limit: 2 })).toBe(2);
+    expect(await store.purgeExpired?.({ limit: 2 })).toBe(1);
+    expect(await store.inspect?.('d')).toMatchObject({ state: 'in_progress' });
+  });
+});
+
+const aClaim = (key: string) => ({ key, token: 't', fingerprint: 'f', leaseMs: 60_000, retainMs: 3_600_000 });
+
+interface Bound extends D1Statement {
+  sql: string;
+  values: unknown[];
+}
+
+/** What is used of D1: a batch is one transaction, and each of its statements gives its rows and how many it changed. */
+function playD1(handle: Handle): { d1: D1Database; batches: unknown[] } {
+  const batches: unknown[] = [];
+  const bound = (sql: string, values: unknown[]): Bound => ({ sql, values, bind: (...more) => bound(sql, more) });
+  const run = ({ sql, values }: Bound): D1Reply => {
+    const statement = handle.prepare(sql);
+    if (!/^\s*SELECT|\bRETURNING\b/.test(sql)) {
+      return { results: [], meta: { changes: Number(statement.run(...values).changes) } };
+    }
+    const row = statement.get(...values);
+    return { results: row ? [row] : [], meta: { changes: 0 } };
+  };
+  const d1: D1Database = {
+    prepare: (sql) => bound(sql, []),
+    async batch(statements) {
+      batches.push(statements);
+      handle.exec('BEGIN');
+      const replies = (statements as Bound[]).map(run);
+      handle.exec('COMMIT');
+      return replies;
+    },
+    exec: async (sql) => handle.exec(sql),
+  };
+  return { d1, batches };
+}

@@ -1,8 +1,15 @@
-import { type DurableObjectClient, durableObjectStore } from 'service-webhooks/stores/durable-object';
-import { describe, expect, it } from 'vitest';
+import {
+  DedupeObject,
+  type DurableObjectClient,
+  type DurableObjectStorage,
+  durableObjectStore,
+} from 'service-webhooks/stores/durable-object';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { refusal, rejection } from '../support/deliveries.js';
+import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 
-// What it does on Durable Objects is in test/runtimes/workers-stores.test.ts.
+// What it does on Durable Objects is in test/runtimes/workers-stores.test.ts; here they are played by maps.
 describe('durableObjectStore', () => {
   const claim = { key: 'k', token: 't', fingerprint: 'f', leaseMs: 60_000, retainMs: 3_600_000 };
   const namespaceOf = (fetch: () => Promise<Response>) => ({
@@ -20,9 +27,12 @@ describe('durableObjectStore', () => {
     { namespace: null },
     { namespace: 'DEDUPE' },
     { namespace: { get() {} } },
+    { namespace: { idFromName() {} } },
     { durableObject: namespace },
   ])('refuses %j for a client', (other) => {
-    expect(refusal(() => durableObjectStore(other as unknown as DurableObjectClient)).code).toBe('invalid_option');
+    expect(refusal(() => durableObjectStore(other as unknown as DurableObjectClient)).message).toBe(
+      'invalid_option: client must be { namespace: env.DEDUPE }, a binding of DedupeObject',
+    );
   });
 
   it('says what to bind where the objects are of another class', async () => {
@@ -37,3 +47,190 @@ describe('durableObjectStore', () => {
     await expect(durableObjectStore({ namespace: broken }).release({ ...claim, fence: 1 })).rejects.toThrow('lost');
   });
 });
+
+describe('durableObjectStore on objects with a clock that is set', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0) });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  describe('passes the suite:', () => {
+    const cases = storeSuite<StoreUnderTest & { objects: Objects }>({
+      make() {
+        const objects = createObjects();
+        const store = () => durableObjectStore({ namespace: objects.namespace });
+        return { objects, store: store(), store2: store() };
+      },
+      advance: ({ objects }, ms) => objects.advance(ms),
+      evict: ({ store }, key) => store.forget?.(key),
+      raw: ({ objects }, key) => objects.storedBy(key),
+      without: ['purgeExpired'],
+      rounds: 2,
+    });
+    for (const { name, skip, run } of cases) it.skipIf(skip)(name, run);
+  });
+
+  it('answers each operation with what it knows of the event, for all that are bound to the objects', async () => {
+    const store = durableObjectStore({ namespace: createObjects().namespace });
+    await expectEveryAnswer(store);
+    expect(store.scope).toBe('shared');
+  });
+
+  it('says which number is wrong, and asks no object', async () => {
+    const namespace = {
+      idFromName: () => expect.unreachable('asked for an object'),
+      get: () => expect.unreachable('asked for an object'),
+    };
+    await expectRefusals(durableObjectStore({ namespace }));
+  });
+
+  it('asks the object of the key with one request, by a stub of its own each time', async () => {
+    const { namespace } = createObjects();
+    const asked: unknown[] = [];
+    const store = durableObjectStore({
+      namespace: {
+        idFromName: namespace.idFromName,
+        get(name: string) {
+          const object = namespace.get(name);
+          return {
+            fetch(url, init) {
+              asked.push([name, new URL(url).protocol, init.method]);
+              return object.fetch(url, init);
+            },
+          };
+        },
+      },
+    });
+    await store.claim(claimOf('one'));
+    await store.inspect?.('two');
+    expect(asked).toEqual([
+      ['one', 'https:', 'POST'],
+      ['two', 'https:', 'POST'],
+    ]);
+  });
+
+  describe('an object', () => {
+    it('removes itself when its event is to be forgotten', async () => {
+      const { namespace, advance, storedBy, alarmOf } = createObjects();
+      await durableObjectStore({ namespace }).claim(claimOf('brief'));
+      expect(storedBy('brief')).toEqual([['entry', expect.anything()]]);
+      expect(alarmOf('brief')).toBe(Date.now() + HOUR);
+      await advance(HOUR);
+      expect([storedBy('brief'), alarmOf('brief')]).toEqual([[], null]);
+    });
+
+    it('leaves its alarm where it is when its event is remembered for longer, and sets it anew by then', async () => {
+      const { namespace, advance, storedBy, alarmOf } = createObjects();
+      const store = durableObjectStore({ namespace });
+      const claim = { ...claimOf('renewed'), fence: 1 };
+      await store.claim(claim);
+      const first = alarmOf('renewed');
+      await advance(HOUR / 2);
+      await store.complete(claim, claim);
+      expect(alarmOf('renewed')).toBe(first);
+      await advance(HOUR / 2);
+      expect(alarmOf('renewed')).toBe((first ?? 0) + HOUR / 2);
+      expect(await store.inspect?.('renewed')).toMatchObject({ state: 'completed' });
+      await advance(HOUR / 2);
+      expect([storedBy('renewed'), alarmOf('renewed')]).toEqual([[], null]);
+    });
+
+    it('keeps nothing of what is forgotten, or was only asked for', async () => {
+      const { namespace, storedBy, alarmOf } = createObjects();
+      const store = durableObjectStore({ namespace });
+      await store.claim(claimOf('forgotten'));
+      await store.forget?.('forgotten');
+      await store.inspect?.('unknown');
+      await store.release({ ...claimOf('unknown'), fence: 1 });
+      await store.extend({ ...claimOf('unknown'), fence: 1 }, { leaseMs: 1_000 });
+      for (const key of ['forgotten', 'unknown']) expect([storedBy(key), alarmOf(key)]).toEqual([[], null]);
+    });
+
+    it('writes nothing where nothing has changed', async () => {
+      const { namespace, writesOf } = createObjects();
+      const store = durableObjectStore({ namespace });
+      const ref = { ...claimOf('held'), fence: 1 };
+      const other = { ...ref, token: 'other' };
+      await store.claim(ref);
+      expect(writesOf('held')).toBe(1);
+      await store.claim(other);
+      await store.extend(other, other);
+      await store.complete(other, other);
+      await store.release(other);
+      await store.inspect?.('held');
+      expect(writesOf('held')).toBe(1);
+      await store.complete(ref, ref);
+      await store.claim(other);
+      expect(writesOf('held')).toBe(2);
+    });
+  });
+});
+
+const HOUR = 3_600_000;
+
+const claimOf = (key: string) => ({ key, token: 'owner', fingerprint: 'body', leaseMs: 60_000, retainMs: HOUR });
+
+type Objects = ReturnType<typeof createObjects>;
+
+/** A namespace whose objects have what is used of theirs: a storage, an alarm, and one request at a time. */
+function createObjects() {
+  const objects = new Map<string, ReturnType<typeof createObject>>();
+  const objectOf = (name: string) => {
+    const object = objects.get(name) ?? createObject();
+    objects.set(name, object);
+    return object;
+  };
+  return {
+    namespace: {
+      idFromName: (name: string) => name,
+      get: (name: string) => ({
+        fetch: (url: string, init: RequestInit) => objectOf(name).fetch(new Request(url, init)),
+      }),
+    },
+    async advance(ms: number) {
+      vi.setSystemTime(Date.now() + ms);
+      for (const object of objects.values()) await object.ring();
+    },
+    storedBy: (name: string) => [...objectOf(name).stored],
+    alarmOf: (name: string) => objectOf(name).alarm(),
+    writesOf: (name: string) => objectOf(name).writes(),
+  };
+}
+
+function createObject() {
+  const stored = new Map<string, unknown>();
+  let [alarm, writes, before]: [number | null, number, Promise<unknown>] = [null, 0, Promise.resolve()];
+  const storage: DurableObjectStorage = {
+    get: async <T>(key: string) => structuredClone(stored.get(key)) as T | undefined,
+    async put(key, value) {
+      writes += 1;
+      stored.set(key, structuredClone(value));
+    },
+    deleteAll: async () => stored.clear(),
+    getAlarm: async () => alarm,
+    async setAlarm(time) {
+      alarm = time;
+    },
+    async deleteAlarm() {
+      alarm = null;
+    },
+  };
+  const object = new DedupeObject({ storage });
+  return {
+    stored,
+    alarm: () => alarm,
+    writes: () => writes,
+    fetch(request: Request): Promise<Response> {
+      const answer = before.then(() => object.fetch(request));
+      before = answer.catch(() => {});
+      return answer;
+    },
+    async ring() {
+      if (alarm === null || alarm > Date.now()) return;
+      alarm = null;
+      await object.alarm();
+    },
+  };
+}

@@ -1,19 +1,21 @@
 import type pg from 'pg';
 import postgres from 'postgres';
 import type { Delivery } from 'service-webhooks';
-import { postgresInbox, postgresStore } from 'service-webhooks/stores/postgres';
+import {
+  type PgClient,
+  type PostgresInbox,
+  type PostgresInboxOptions,
+  postgresInbox,
+  postgresStore,
+} from 'service-webhooks/stores/postgres';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anEvent, aReceiver, aRequest, refusal, rejection } from '../support/deliveries.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
-import { buildProgram } from '../support/processes.js';
-import type { Task } from './postgres-process.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 const server = await startPostgres();
-const program = server && (await buildProgram('test/stores/postgres-process.ts'));
 
 afterAll(async () => {
-  program?.remove();
   await server?.stop();
 });
 
@@ -25,10 +27,11 @@ describe.runIf(server)('postgresInbox', () => {
   const effects = `${schema}.effects`;
   const pool = poolOf(url);
   const sql = postgres(url, { max: 4, onnotice() {} });
-  const inbox = postgresInbox({ pg: pool }, { table });
+  let inbox: PostgresInbox<PgClient>;
   const open: pg.PoolClient[] = [];
 
   beforeEach(async () => {
+    inbox = postgresInbox({ pg: pool }, { table });
     await inbox.init();
     await admin.query(`TRUNCATE ${table}; CREATE TABLE IF NOT EXISTS ${effects} (id text)`);
     await admin.query(`TRUNCATE ${effects}`);
@@ -131,6 +134,7 @@ describe.runIf(server)('postgresInbox', () => {
     const second = await begin();
     const refused = await rejection(inbox.once(second, deliveryOf('evt_1'), () => write(second)));
     expect(refused).toMatchObject({ code: 'delivery_in_progress', status: 409, cause: { code: '55P03' } });
+    expect(refused.hint).toBe('Nothing to do: another transaction has it.');
     await write(second, 'the transaction goes on');
     await second.query('COMMIT');
     await first.query('COMMIT');
@@ -186,8 +190,13 @@ describe.runIf(server)('postgresInbox', () => {
       () => inbox.once(client, deliveryOf('evt_1'), work),
       () => inJs.once(sql, deliveryOf('evt_1'), work),
     ]) {
-      expect(await rejection(attempt())).toMatchObject({ code: 'invalid_option', cause: { code: '25P01' } });
+      const refused = await rejection(attempt());
+      expect(refused).toMatchObject({ code: 'invalid_option', cause: { code: '25P01' } });
+      expect(refused.message).toBe('invalid_option: tx is in no transaction');
+      expect(refused.hint).toContain('the client that ran BEGIN');
     }
+    const { message } = await rejection(inbox.once({} as typeof pool, deliveryOf('evt_1'), work));
+    expect(message).toMatch(/^invalid_option: tx takes /);
     expect(await recorded()).toEqual([]);
     expect(work).not.toHaveBeenCalled();
   });
@@ -233,8 +242,10 @@ describe.runIf(server)('postgresInbox', () => {
         },
       },
     });
-    for (const id of ['evt_1', 'evt_ü']) await receiver(aRequest({ event: { id } }));
+    const ids = ['evt_1', 'evt_ü', 'evt_ü_1', 'evt_'.padEnd(120, '1'), 'evt_'.padEnd(121, '1')];
+    for (const id of ids) await receiver(aRequest({ event: { id } }));
     const { rows } = await admin.query(`SELECT key FROM ${schema}.deliveries`);
+    expect(rows).toHaveLength(ids.length);
     expect((await recorded()).sort()).toEqual(rows.map(({ key }) => key).sort());
   });
 
@@ -258,7 +269,7 @@ describe.runIf(server)('postgresInbox', () => {
     expect(await inbox.purgeExpired({ limit: 3 })).toBe(3);
     expect(await inbox.purgeExpired({ limit: 3 })).toBe(2);
     expect(await recorded()).toEqual(['new']);
-    expect((await rejection(inbox.purgeExpired({ limit: 0 }))).code).toBe('invalid_option');
+    expect((await rejection(inbox.purgeExpired({ limit: 0 }))).message).toContain('limit must be a positive integer');
   });
 
   it('answers 409 to a delivery that comes while the first is at work, and runs it once', async () => {
@@ -283,40 +294,33 @@ describe.runIf(server)('postgresInbox', () => {
     expect(answers()).toEqual(['in_progress', 'handled', 'handled']);
     expect(await written()).toEqual(['a']);
   });
-
-  it.each(['in work', 'before commit'] as const)(
-    'has effects exactly once though a process is killed %s',
-    async (hang) => {
-      const task: Task = { kind: 'inbox', url, table, effects, eventId: 'evt_1' };
-      const killed = program?.start({ ...task, hang });
-      expect(await killed?.next()).toBe('hangs');
-      await killed?.kill();
-      const retries = [program?.start(task), program?.start(task), program?.start(task)];
-      const answers = await Promise.all(retries.map((retry) => retry?.next()));
-      expect(answers.sort()).toEqual(['done', 'duplicate', 'duplicate']);
-      expect(await written()).toEqual(['evt_1']);
-      expect(await recorded()).toEqual(['default:evt_1']);
-    },
-  );
 });
 
 describe('postgresInbox', () => {
   const query = () => Promise.reject(new Error('nothing may be sent'));
 
-  it.each([
-    { table: 'a b' },
-    { name: '' },
-    { name: 'a:b' },
-    { name: 'ü' },
-    { retainMs: 6 * 3_600_000 - 1 },
-    { retainMs: Number.NaN },
-    { waitMs: 0 },
-    { waitMs: 1.5 },
-  ])('refuses %j', (options) => {
-    expect(refusal(() => postgresInbox({ pg: { query } }, options)).code).toBe('invalid_option');
+  it.each<[options: PostgresInboxOptions, problem: string]>([
+    [{ table: 'a b' }, 'table must be a name, or schema.name, of a-z, 0-9 and _, at most 48 characters'],
+    [{ name: '' }, 'name must be 1 to 64 visible ASCII characters, no colon'],
+    [{ name: 'a:b' }, 'name must be 1 to 64 visible ASCII characters, no colon'],
+    [{ name: 'üa' }, 'name must be 1 to 64 visible ASCII characters, no colon'],
+    [{ name: 'a'.repeat(65) }, 'name must be 1 to 64 visible ASCII characters, no colon'],
+    [{ retainMs: 6 * 3_600_000 - 1 }, 'retainMs must be >= 6 h'],
+    [{ retainMs: Number.NaN }, 'retainMs must be a positive integer'],
+    [{ waitMs: 0 }, 'waitMs must be a positive integer'],
+    [{ waitMs: 1.5 }, 'waitMs must be a positive integer'],
+  ])('refuses %j', (options, problem) => {
+    expect(refusal(() => postgresInbox({ pg: { query } }, options)).message).toBe(`invalid_option: ${problem}`);
+  });
+
+  it('takes the shortest retention and the longest name that there are', () => {
+    const options = { retainMs: 6 * 3_600_000, name: 'a'.repeat(64) };
+    expect(() => postgresInbox({ pg: { query } }, options)).not.toThrow();
   });
 
   it('refuses a client that is none', () => {
-    expect(refusal(() => postgresInbox({} as { pg: { query: typeof query } })).code).toBe('invalid_option');
+    expect(refusal(() => postgresInbox({} as { pg: { query: typeof query } })).message).toBe(
+      'invalid_option: postgresInbox takes { pg: pool } or { postgresJs: sql }',
+    );
   });
 });

@@ -1,24 +1,22 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import postgres from 'postgres';
-import { type ClaimRequest, isWebhookError } from 'service-webhooks';
+import type { ClaimRequest } from 'service-webhooks';
 import { type PgClient, type PostgresClient, postgresInbox, postgresStore } from 'service-webhooks/stores/postgres';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { refusal } from '../support/deliveries.js';
 import { poolOf, startPostgres, startProxy } from '../support/postgres.js';
-import { buildProgram } from '../support/processes.js';
-import { ATTEMPTS } from '../support/scale.js';
-import type { Task } from './postgres-process.js';
+import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 const server = await startPostgres();
-const program = await buildProgram('test/stores/postgres-process.ts');
 const closing: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const close of closing.splice(0).reverse()) await close();
 });
 afterAll(async () => {
-  program.remove();
   await server?.stop();
 });
 
@@ -73,9 +71,9 @@ describe.runIf(server)('postgresStore', () => {
         const table = newTable();
         await Promise.all(pools.map((pool) => postgresStore({ pg: pool }, { table }).init?.()));
         expect((await admin.query(`SELECT FROM ${table}`)).rows).toEqual([]);
-        expect(
-          (await admin.query(`SELECT indexname FROM pg_indexes WHERE tablename = $1`, [table.split('.')[1]])).rows,
-        ).toHaveLength(2);
+        expect((await admin.query('SELECT FROM pg_index WHERE indrelid = to_regclass($1)', [table])).rows).toHaveLength(
+          2,
+        );
       }
     });
 
@@ -189,7 +187,7 @@ describe.runIf(server)('postgresStore', () => {
       const sql = openPostgresJs({ max: 1, fetch_types: false });
       for (const client of [{ pg: pool }, { postgresJs: sql }]) {
         const { store } = await storeOf(client);
-        await everyCall(store);
+        await expectEveryAnswer(store);
         const question = `SELECT current_setting('lock_timeout') AS lock_timeout, now() = statement_timestamp() AS alone,
           (SELECT count(*)::int FROM pg_prepared_statements) AS prepared,
           (SELECT count(*)::int FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory') AS locks`;
@@ -207,7 +205,7 @@ describe.runIf(server)('postgresStore', () => {
         sent += 1;
         return (clients[sent % clients.length] as pg.Client).query(text, values);
       };
-      await everyCall((await storeOf({ pg: { query } })).store);
+      await expectEveryAnswer((await storeOf({ pg: { query } })).store);
       expect(sent).toBeGreaterThan(12);
     });
   });
@@ -220,7 +218,11 @@ describe.runIf(server)('postgresStore', () => {
       { postgresJs: openPostgresJs({ transform: postgres.camel }) },
       { postgresJs: openPostgresJs({ transform: postgres.toPascal, types: { bigint } }) },
     ];
-    for (const client of clients) await everyCall((await storeOf(client)).store);
+    for (const client of clients) {
+      const { store } = await storeOf(client);
+      await expectEveryAnswer(store);
+      expect(store.scope).toBe('shared');
+    }
   });
 
   it.each(['pg', 'postgresJs'] as const)(
@@ -243,31 +245,6 @@ describe.runIf(server)('postgresStore', () => {
       expect(await store.complete(ref, request)).toBe('ok');
     },
   );
-
-  it(`gives an event to exactly one of ${ATTEMPTS} simultaneous attempts in four processes`, async () => {
-    const { store, table } = await storeOf();
-    const tasks = (['pg', 'postgresJs', 'pg', 'postgresJs'] as const).map(
-      (client): Task => ({ kind: 'claim', url, table, client, key: 'one', count: ATTEMPTS / 4 }),
-    );
-    const processes = tasks.map((task) => program.start(task));
-    expect(await Promise.all(processes.map((one) => one.next()))).toEqual(Array(4).fill('ready'));
-    for (const one of processes) one.go();
-    const answers = (await Promise.all(processes.map((one) => one.next()))) as { acquired: number; answered: number }[];
-    expect(answers.map(({ answered }) => answered)).toEqual(Array(4).fill(ATTEMPTS / 4));
-    expect(answers.reduce((sum, { acquired }) => sum + acquired, 0)).toBe(1);
-    expect(await store.inspect?.('one')).toMatchObject({ state: 'in_progress', fence: 1, attempt: 1 });
-  });
-
-  it.each([
-    [false, 'in_progress'],
-    [true, 'completed'],
-  ] as const)('keeps the record of a process that was killed (completed: %s)', async (complete, status) => {
-    const { store, table } = await storeOf();
-    const killed = program.start({ kind: 'hold', url, table, key: 'a', complete });
-    expect(await killed.next()).toBe('held');
-    await killed.kill();
-    expect(await store.claim(aClaim('a'))).toMatchObject({ status, fence: 1 });
-  });
 
   it('hands a key on with a growing fence through 100 takeovers, each to exactly one of four', async () => {
     const table = newTable();
@@ -338,41 +315,6 @@ describe.runIf(server)('postgresStore', () => {
       expect((await store.inspect?.('long'))?.retainMsLeft).toBeGreaterThan(60_000);
     });
   });
-
-  async function everyCall(store: Awaited<ReturnType<typeof storeOf>>['store']): Promise<void> {
-    const request = aClaim('every call');
-    const ref = { ...request, fence: 2 };
-    expect(await store.claim(request)).toEqual({
-      status: 'acquired',
-      fence: 1,
-      attempt: 1,
-      seen: { fingerprint: 'f', alias: 'a' },
-    });
-    expect(await store.release(ref)).toBe('ok');
-    expect(await store.claim(request)).toMatchObject({ status: 'acquired', fence: 2, attempt: 2 });
-    expect(await store.extend(ref, request)).toBe('ok');
-    expect(await store.claim(aClaim(request.key))).toEqual({
-      status: 'in_progress',
-      fence: 2,
-      retryAfterMs: expect.any(Number),
-      seen: { fingerprint: 'f', alias: 'a' },
-    });
-    expect(await store.complete(ref, request)).toBe('ok');
-    expect(await store.complete({ ...ref, token: 'stranger' }, request)).toBe('lost');
-    expect(await store.claim(request)).toMatchObject({ status: 'completed', fence: 2 });
-    expect(await store.inspect?.(request.key)).toEqual({
-      state: 'completed',
-      fence: 2,
-      attempt: 2,
-      fingerprint: 'f',
-      alias: 'a',
-      leaseMsLeft: undefined,
-      retainMsLeft: expect.any(Number),
-    });
-    expect(await store.purgeExpired?.({ limit: 10 })).toBe(0);
-    await store.forget?.(request.key);
-    expect(await store.inspect?.(request.key)).toBeUndefined();
-  }
 });
 
 describe('postgresStore', () => {
@@ -381,38 +323,30 @@ describe('postgresStore', () => {
   it.each([{}, undefined, null, { pg: undefined }, { pg: {} }, { postgresJs: 'postgres://' }, { client: client.pg }])(
     'refuses %j for a client',
     (wrong) => {
-      expect(codeOf(() => postgresStore(wrong as unknown as PostgresClient))).toBe('invalid_option');
+      expect(refusal(() => postgresStore(wrong as unknown as PostgresClient)).message).toBe(
+        'invalid_option: postgresStore takes { pg: pool } or { postgresJs: sql }',
+      );
     },
   );
 
   it.each(['', 'a b', 'a"b', 'a;b', '1a', 'A', 'é', 'a.b.c', '.a', 'a.', 'a-b', 'a'.repeat(49)])(
     'refuses %j for a table',
     (table) => {
-      expect(codeOf(() => postgresStore(client, { table }))).toBe('invalid_option');
+      expect(refusal(() => postgresStore(client, { table })).message).toContain('table must be a name');
     },
   );
 
   it.each([0, -1, 1.5, Number.NaN, '1'])('refuses %j for waitMs', (waitMs) => {
-    expect(codeOf(() => postgresStore(client, { waitMs: waitMs as number }))).toBe('invalid_option');
+    expect(refusal(() => postgresStore(client, { waitMs: waitMs as number })).message).toContain('waitMs must be');
   });
 
-  it('checks durations before anything is sent', async () => {
-    const store = postgresStore(client);
-    const ref = { ...aClaim('a'), fence: 1 };
-    for (const ms of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-      for (const call of [
-        () => store.claim({ ...ref, leaseMs: ms }),
-        () => store.claim({ ...ref, retainMs: ms }),
-        () => store.extend(ref, { leaseMs: ms }),
-        () => store.complete(ref, { retainMs: ms }),
-        () => store.purgeExpired?.({ limit: ms }),
-      ]) {
-        await expect(call()).rejects.toMatchObject({ code: 'invalid_option' });
-      }
-    }
+  it('says which number is wrong, before anything is sent', async () => {
+    await expectRefusals(postgresStore(client));
   });
 
-  it('gives up on a server that refuses to serialize, after ten tries', async () => {
+  it('gives up on a server that refuses to serialize, after ten tries with longer waits between them', async () => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(1);
     let tries = 0;
     const failing = {
       async query(): Promise<never> {
@@ -420,20 +354,30 @@ describe('postgresStore', () => {
         throw Object.assign(new Error('could not serialize access'), { code: '40001' });
       },
     };
-    await expect(postgresStore({ pg: failing }).claim(aClaim('a'))).rejects.toMatchObject({ code: '40001' });
+    const refused = expect(postgresStore({ pg: failing }).claim(aClaim('a'))).rejects.toMatchObject({ code: '40001' });
+    for (let wait = 10; wait <= 90; wait += 10) {
+      await vi.advanceTimersByTimeAsync(wait - 1);
+      expect(tries).toBe(wait / 10);
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    await refused;
     expect(tries).toBe(10);
+  });
+
+  it('gives up on a row that is neither free nor held, each time it looks', async () => {
+    const query = vi.fn(async () => ({ rows: [], rowCount: 0 }));
+    const claim = postgresStore({ pg: { query } }).claim(aClaim('a'));
+    await expect(claim).rejects.toThrow('the row of a claim changed 3 times meanwhile');
+    expect(query).toHaveBeenCalledTimes(6);
+  });
+
+  it('asks once for an event that is new', async () => {
+    const query = vi.fn(async () => ({ rows: [], rowCount: 1 }));
+    await postgresStore({ pg: { query } }).claim(aClaim('a'));
+    expect(query).toHaveBeenCalledTimes(1);
   });
 });
 
 function aClaim(key: string): ClaimRequest {
   return { key, token: crypto.randomUUID(), fingerprint: 'f', alias: 'a', leaseMs: 60_000, retainMs: 3_600_000 };
-}
-
-function codeOf(call: () => unknown): string | undefined {
-  try {
-    call();
-    return undefined;
-  } catch (error) {
-    return isWebhookError(error) ? error.code : 'another error';
-  }
 }

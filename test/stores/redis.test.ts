@@ -1,10 +1,11 @@
 import type { Redis } from 'ioredis';
 import { RESP_TYPES } from 'redis';
-import { type ClaimRequest, isWebhookError } from 'service-webhooks';
+import type { ClaimRequest } from 'service-webhooks';
 import { type RedisClient, redisStore } from 'service-webhooks/stores/redis';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { findRedis, openIoredis, openNodeRedis } from '../support/redis.js';
 import { startUpstash } from '../support/upstash.js';
+import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 
 const server = await findRedis();
 const closing: (() => unknown)[] = [];
@@ -43,20 +44,9 @@ describe('redisStore', () => {
     expect(() => redisStore({ ioredis: client }, { keyPrefix: 1 as never })).toThrow('keyPrefix must be a string');
   });
 
-  it('sends nothing for durations that are no positive integers', async () => {
+  it('says which number is wrong, and sends nothing', async () => {
     const evaluate = vi.fn(client.eval);
-    const store = redisStore({ ioredis: { eval: evaluate } });
-    const ref = { ...aRequest(), fence: 1 };
-    const calls = [0, -1, 1.5, Number.NaN].flatMap((ms) => [
-      store.claim(aRequest({ leaseMs: ms })),
-      store.claim(aRequest({ retainMs: ms })),
-      store.extend(ref, { leaseMs: ms }),
-      store.complete(ref, { retainMs: ms }),
-    ]);
-    for (const call of calls) {
-      const refused = await call.catch((error: unknown) => error);
-      expect(isWebhookError(refused) && refused.code).toBe('invalid_option');
-    }
+    await expectRefusals(redisStore({ ioredis: { eval: evaluate } }));
     expect(evaluate).not.toHaveBeenCalled();
   });
 
@@ -92,6 +82,16 @@ describe.runIf(server)('redisStore on a server', () => {
     expect(ioredis.status).toBe('ready');
   });
 
+  it('answers each operation with what it knows of the event, over each client', async () => {
+    const [ioredis, nodeRedis, upstash] = [open(), openNodeRedis(url), await startUpstash(url)];
+    closing.push(() => nodeRedis.destroy(), upstash.stop);
+    for (const client of [{ ioredis }, { nodeRedis }, { upstash: upstash.open() }]) {
+      const store = redisStore(client);
+      await expectEveryAnswer(store);
+      expect(store.scope).toBe('shared');
+    }
+  });
+
   it('asks once for each operation, with one key', async () => {
     const ioredis = open();
     const asked: unknown[][] = [];
@@ -121,6 +121,9 @@ describe.runIf(server)('redisStore on a server', () => {
       await operation();
       expect(asked.splice(0).map(([, ...args]) => args.slice(0, 2))).toEqual([[1, `service-webhooks:${request.key}`]]);
     }
+    vi.spyOn(console, 'warn').mockImplementation(() => {});
+    await store.init?.();
+    expect(asked.map(([, ...args]) => args)).toEqual([[1, 'service-webhooks:init']]);
   });
 
   it('leaves no row without an end, whatever became of it', async () => {

@@ -1,17 +1,16 @@
-import { chmodSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import type { DedupeStore } from 'service-webhooks';
 import { type SqliteClient, type SqliteStoreOptions, sqliteStore } from 'service-webhooks/stores/sqlite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { clientOf, type Handle, type Statement } from '../integration/sqlite.js';
-import { type Library, libraries, librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { refusal, rejection } from '../support/deliveries.js';
+import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 
 /** How a statement is told to read integers as bigint. */
 type BigIntSwitch = { [name in 'safeIntegers' | 'setReadBigInts']?: (on: boolean) => unknown };
 
-const { newFile, open: openFile, start } = sqliteFiles();
+const { newFile, open: openFile } = sqliteFiles();
 
 describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
   afterEach(() => {
@@ -53,11 +52,36 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
     for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 30_000);
   });
 
+  it('answers each operation with what it knows of the event, for all processes of the host', async () => {
+    const store = storeOf(open(newFile()));
+    await store.init?.();
+    await expectEveryAnswer(store);
+    expect(store.scope).toBe('host');
+  });
+
   it('sets the journal to WAL, and a busy timeout where there is none', async () => {
     const handle = open(newFile());
     await storeOf(handle).init?.();
     expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
     expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 1_000 });
+  });
+
+  it('prepares each statement once, and reads the setting of the handle once', async () => {
+    const handle = open(newFile());
+    const prepared: string[] = [];
+    const store = storeOf({
+      ...handle,
+      exec: (sql) => handle.exec(sql),
+      prepare(sql) {
+        prepared.push(sql);
+        return handle.prepare(sql);
+      },
+    });
+    await store.init?.();
+    await store.claim(claimOf('first'));
+    prepared.length = 0;
+    expect(await store.claim(claimOf('second'))).toMatchObject({ status: 'acquired' });
+    expect(prepared).toEqual([]);
   });
 
   it('leaves a longer busy timeout as it is', async () => {
@@ -148,65 +172,8 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
   });
 });
 
-describe.each(libraries)('sqliteStore on %s, in processes of its own', (_, driver, node) => {
-  it('passes the suite in real time, by the clock of SQLite', async () => {
-    const worker = start('sqlite-suite', { driver, file: newFile() }, node);
-    const results: Record<string, string> = {};
-    for (;;) {
-      const said = (await worker.next()) as { name: string; result: string } | { node: string };
-      if ('node' in said) break;
-      results[said.name] = said.result;
-    }
-    expect(await worker.ended).toEqual({ code: 0, signal: null });
-    expect(Object.entries(results).filter(([, result]) => result !== 'passed' && result !== 'skipped')).toEqual([]);
-    expect(Object.values(results).filter((result) => result === 'passed').length).toBeGreaterThan(50);
-  }, 60_000);
-
-  it('gives each of 1,000 keys to exactly one of six processes', async () => {
-    const file = newFile();
-    const workers = Array.from({ length: 6 }, () => start('sqlite-race', { driver, file, keys: 1_000 }, node));
-    expect(await Promise.all(workers.map((worker) => worker.next()))).toEqual(Array(6).fill('ready'));
-    for (const worker of workers) worker.go();
-    const won = (await Promise.all(workers.map((worker) => worker.next()))) as number[][];
-    expect(won.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 1_000 }, (_, key) => key));
-  }, 60_000);
-
-  it.each([
-    ['claimed', 'in_progress'],
-    ['completed', 'completed'],
-  ])(
-    'has what was %s by a process that was killed right after',
-    async (at, status) => {
-      const file = newFile();
-      const killed = start('sqlite-crash', { driver, file, at, key: 'crash' }, node);
-      await killed.next();
-      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
-      const next = start('sqlite-claim', { driver, file, request: claimOf('crash', 'other') }, node);
-      expect(await next.next()).toMatchObject({ status, fence: 1 });
-    },
-    60_000,
-  );
-});
-
 describe('sqliteStore', () => {
-  const [library] = librariesOfThisNode;
   const client = { betterSqlite3: { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} } };
-
-  it.skipIf(library === undefined)('says what is wrong with a directory that cannot be written to', async () => {
-    const [, driver] = library as Library;
-    const directory = `${newFile()}-read-only`;
-    const file = join(directory, 'a.db');
-    mkdirSync(directory);
-    const handle = openFile(driver, file);
-    await sqliteStore(clientOf(driver, handle)).init?.();
-    handle.close();
-    chmodSync(file, 0o444);
-    chmodSync(directory, 0o555);
-    chmodSync(dirname(directory), 0o755);
-    // As nobody, since permissions do not hold for root.
-    const worker = start('sqlite-claim', { driver, file, request: claimOf('read-only'), as: 65_534 });
-    expect(await worker.next()).toMatchObject({ code: 'store_unavailable', hint: expect.stringContaining('writable') });
-  });
 
   it.each([
     {},
@@ -214,26 +181,98 @@ describe('sqliteStore', () => {
     null,
     { betterSqlite3: undefined },
     { betterSqlite3: {} },
+    { betterSqlite3: { prepare() {} } },
+    { betterSqlite3: { exec() {} } },
     { nodeSqlite: 'webhooks.db' },
     { libsql: { prepare() {}, exec() {} } },
   ])('refuses %j for a client', (other) => {
-    expect(refusal(() => sqliteStore(other as unknown as SqliteClient)).code).toBe('invalid_option');
+    expect(refusal(() => sqliteStore(other as unknown as SqliteClient)).message).toBe(
+      'invalid_option: client must be { betterSqlite3: db } or { nodeSqlite: db }',
+    );
   });
 
-  it('refuses a purge without a positive limit', async () => {
-    for (const limit of [0, -1, 1.5, Number.NaN]) {
-      expect((await rejection(Promise.resolve(sqliteStore(client).purgeExpired?.({ limit })))).code).toBe(
-        'invalid_option',
-      );
-    }
+  it('says which number is wrong, and asks for nothing', async () => {
+    await expectRefusals(sqliteStore(client));
   });
 
   it.each(['', 'a b', 'a"b', 'a;DROP TABLE b', '1a', 'sqlite_a', 'SQLITE_a', 'é', 'a'.repeat(64), 'a.b', 'a-b'])(
     'refuses %j for a table',
     (table) => {
-      expect(refusal(() => sqliteStore(client, { table })).code).toBe('invalid_option');
+      expect(refusal(() => sqliteStore(client, { table })).message).toBe(
+        'invalid_option: table must be a name of letters, digits and _',
+      );
     },
   );
+
+  it.each(['a', '_', 'A1_b', 'a'.repeat(63)])('takes %j for a table', (table) => {
+    expect(sqliteStore(client, { table }).scope).toBe('host');
+  });
+
+  it('refuses a clock that is none', () => {
+    expect(refusal(() => sqliteStore(client, { now: 5 as never })).message).toBe(
+      'invalid_option: now must be a function',
+    );
+  });
+
+  describe('with a handle whose calls fail', () => {
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    /** Fails so often, and then works. */
+    function failing(error: unknown, times = Number.POSITIVE_INFINITY): DedupeStore {
+      let failures = 0;
+      const exec = () => {
+        failures += 1;
+        if (failures <= times) throw error;
+      };
+      const statement = { get: () => ({ timeout: 0, state: 'completed', fence: 1 }), run: () => ({ changes: 0 }) };
+      const db = { exec: (sql: string) => (/^PRAGMA/.test(sql) ? undefined : exec()), prepare: () => statement };
+      return sqliteStore({ betterSqlite3: db });
+    }
+
+    it.each([
+      { code: 'SQLITE_BUSY' },
+      { code: 'SQLITE_BUSY_SNAPSHOT' },
+      { code: 'SQLITE_LOCKED' },
+      { errcode: 5 },
+      { errcode: 517 },
+      { errcode: 6 },
+    ])('tries again after %j', async (error) => {
+      vi.useFakeTimers();
+      const claim = failing(error, 2).claim(claimOf('a'));
+      await vi.advanceTimersByTimeAsync(100);
+      expect(await claim).toMatchObject({ status: 'completed' });
+    });
+
+    it.each([undefined, null, 'busy', { code: 'SQLITE_FULL' }, { errcode: 13 }, { code: 5 }, { errcode: '5' }])(
+      'passes on %j at once',
+      async (error) => {
+        expect(
+          await failing(error)
+            .claim(claimOf('a'))
+            .catch((reason: unknown) => [reason]),
+        ).toEqual([error]);
+      },
+    );
+
+    it.each([
+      { code: 'SQLITE_READONLY' },
+      { code: 'SQLITE_READONLY_DIRECTORY' },
+      { code: 'SQLITE_CANTOPEN' },
+      { errcode: 8 },
+      { errcode: 1_544 },
+      { errcode: 14 },
+    ])('says after %j that the database is read-only', async (error) => {
+      expect(await rejection(failing(error).claim(claimOf('a')))).toMatchObject({
+        code: 'store_unavailable',
+        status: 503,
+        message: 'store_unavailable: the database is read-only',
+        hint: expect.stringContaining('must be writable'),
+        cause: error,
+      });
+    });
+  });
 });
 
 function claimOf(key: string, token = 'owner') {

@@ -92,7 +92,7 @@ export function createAttemptLog(limits: { maxItems: number; maxBytes: number })
   return {
     add(attempt) {
       kept.add(attempt);
-      if (waiting.length > 0) wake();
+      wake();
     },
     forget(endpointId) {
       if (endpointId === undefined) forgotten += 1;
@@ -110,7 +110,7 @@ export function createAttemptLog(limits: { maxItems: number; maxBytes: number })
       wake();
     },
     async *[Symbol.asyncIterator]() {
-      for (let [last, seen] = [0, forgotten]; ; ) {
+      for (let last = 0, seen = forgotten; ; ) {
         if (seen !== forgotten) [last, seen] = [0, forgotten];
         const attempt = kept.at(indexAfter(last));
         if (attempt !== undefined) {

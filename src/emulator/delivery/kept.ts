@@ -28,7 +28,7 @@ export function createKept<T>({ maxItems, maxBytes, bytesOf, evicted }: KeptOpti
     add(item) {
       queue.push(item);
       bytes += bytesOf(item);
-      while (queue.size > 0 && (queue.size > maxItems || bytes > maxBytes)) {
+      while (queue.size > maxItems || bytes > maxBytes) {
         const oldest = queue.shift() as T;
         bytes -= bytesOf(oldest);
         evicted?.(oldest);

@@ -98,12 +98,13 @@ export function createSender(parts: SenderParts): Sender {
     const at = clock.now();
     const request = requestOf(delivery, plan, at, parts);
     const number = delivery.attempts;
+    const sending = sendAttempt(transport, request, plan, parts); // before its twin
     if (plan.duplicateAfterMs !== undefined) {
       const twin = () => work.run(() => sendTwin(delivery, number, request, plan));
       if (plan.duplicateAfterMs === 0) twin();
       else clock.after(plan.duplicateAfterMs, twin);
     }
-    const sent = await sendAttempt(transport, request, plan, parts);
+    const sent = await sending;
     move(delivery, isAcknowledged(sent) ? '2xx' : 'failure');
     record(delivery, { number, at, plan, request, sent, duplicate: false });
   }
@@ -160,8 +161,7 @@ export function createSender(parts: SenderParts): Sender {
     schedule,
     resume(endpoint) {
       for (const delivery of deliveries.all()) {
-        if (delivery.endpoint === endpoint && delivery.state === 'waiting' && delivery.timer === undefined)
-          due(delivery);
+        if (delivery.endpoint === endpoint && delivery.timer === undefined) due(delivery);
       }
     },
     redeliver: (delivery) => move(delivery, 'redelivery'),
@@ -180,18 +180,18 @@ interface Made {
   duplicate: boolean;
 }
 
-function holds(condition: DeliveryTransition['when'], { attempts, endpoint, test }: DeliveryRecord): boolean {
+function holds(condition: DeliveryTransition['when'], delivery: DeliveryRecord): boolean {
   switch (condition) {
     case 'always':
       return true;
     case 'endpoint active':
-      return endpoint.state === 'active';
+      return delivery.endpoint.state === 'active';
     case 'test delivery':
-      return test;
+      return delivery.test;
     case 'retries left':
-      return attempts <= RETRY_WAITS_MS.length;
+      return delivery.attempts <= RETRY_WAITS_MS.length;
     case 'retries used':
-      return attempts > RETRY_WAITS_MS.length;
+      return !holds('retries left', delivery);
   }
 }
 

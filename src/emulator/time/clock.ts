@@ -42,14 +42,13 @@ export const LAST_INSTANT = Date.UTC(9999, 11, 31);
 
 export function createClock({ speed, startAt, settled }: ClockOptions): Clock {
   const timers = createTimers();
-  const started = performance.now();
   const running = speed !== undefined;
   let moved = 0;
   let alarm: ReturnType<typeof setTimeout> | undefined;
   let turn = Promise.resolve();
 
-  /** How much of the schedule has passed. */
-  const position = () => (running ? moved + (performance.now() - started) * speed : moved);
+  /** How much of the schedule has passed; where time moves by itself, since some instant or other. */
+  const position = () => (running ? moved + performance.now() * speed : moved);
 
   const moveTo = (target: number) => {
     moved += Math.max(0, target - position());
@@ -68,11 +67,11 @@ export function createClock({ speed, startAt, settled }: ClockOptions): Clock {
     alarm = setTimeout(fire, Math.min(Math.max(0, ms), LONGEST_TIMEOUT_MS));
   };
 
-  const travel = async (target: () => number) => {
+  const travel = async (target: number) => {
     for (;;) {
       await settled();
       const { next } = timers;
-      if (next === undefined || next > target()) break;
+      if (next === undefined || next > target) break;
       moveTo(next);
       fire();
     }
@@ -100,18 +99,18 @@ export function createClock({ speed, startAt, settled }: ClockOptions): Clock {
     },
     msUntil: (instant) => (instant - now()) * (speed ?? 1),
     after(ms, run) {
-      const at = position() + ms;
-      const timer = timers.add(at, run);
-      if (timers.next === at) setAlarm();
+      const timer = timers.add(position() + ms, run);
+      setAlarm();
       return timer;
     },
     advance: (ms) =>
       inTurn(async () => {
         const target = position() + ms;
-        await travel(() => target);
+        await travel(target);
         moveTo(target);
+        setAlarm(); // what is due next is due sooner now
       }),
-    runUntilIdle: () => inTurn(() => travel(() => Number.POSITIVE_INFINITY)),
+    runUntilIdle: () => inTurn(() => travel(Number.POSITIVE_INFINITY)),
     set(now) {
       if (!running) moved = now - startAt;
     },

@@ -9,31 +9,28 @@ export interface Queue<T> extends Iterable<T> {
 }
 
 export function createQueue<T>(): Queue<T> {
-  let items: (T | undefined)[] = [];
+  /** By their number, in the order in which they came. */
+  const items = new Map<number, T>();
   let head = 0;
+  const push = (item: T) => {
+    items.set(head + items.size, item);
+  };
   return {
     get size() {
-      return items.length - head;
+      return items.size;
     },
-    push(item) {
-      items.push(item);
-    },
+    push,
     shift() {
-      const item = items[head];
-      if (head < items.length) items[head++] = undefined;
-      if (head > 1024 && head * 2 > items.length) {
-        items = items.slice(head);
-        head = 0;
-      }
+      const item = items.get(head);
+      if (items.delete(head)) head += 1;
       return item;
     },
-    at: (index) => items[head + index],
+    at: (index) => items.get(head + index),
     filter(keep) {
-      items = (items.slice(head) as T[]).filter(keep);
-      head = 0;
+      const kept = [...items.values()].filter(keep);
+      items.clear();
+      for (const item of kept) push(item);
     },
-    *[Symbol.iterator]() {
-      yield* items.slice(head) as T[];
-    },
+    [Symbol.iterator]: () => items.values(),
   };
 }

@@ -23,11 +23,11 @@ interface Entry {
 }
 
 export function createTimers(): Timers {
-  const queue = new TinyQueue<Entry>([], (a, b) => a.at - b.at || a.order - b.order);
+  const queue = new TinyQueue<Entry>(undefined, (a, b) => a.at - b.at || a.order - b.order);
   let added = 0;
 
   const first = () => {
-    while (queue.peek()?.run === undefined && queue.length > 0) queue.pop();
+    while (queue.length > 0 && queue.peek()?.run === undefined) queue.pop();
     return queue.peek();
   };
 

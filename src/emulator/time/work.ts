@@ -17,9 +17,8 @@ export interface Work {
 export function createWork(limit: number): Work {
   const queue = createQueue<() => Promise<void>>();
   let running = 0;
-  const isSettled = () => running === 0 && queue.size === 0;
-  const hasRoom = () => queue.size <= limit;
-  let waiting: { holds: () => boolean; resolve: () => void }[] = [];
+  const settled = createGate(() => running === 0);
+  const room = createGate(() => queue.size <= limit);
 
   const start = () => {
     while (running < limit && queue.size > 0) {
@@ -30,14 +29,8 @@ export function createWork(limit: number): Work {
   const end = () => {
     running -= 1;
     start();
-    if (waiting.length === 0) return;
-    const ready = waiting.filter(({ holds }) => holds());
-    waiting = waiting.filter(({ holds }) => !holds());
-    for (const { resolve } of ready) resolve();
-  };
-  /** Asks again when it is woken: whoever was woken before may have started something. */
-  const until = async (holds: () => boolean) => {
-    while (!holds()) await new Promise<void>((resolve) => waiting.push({ holds, resolve }));
+    settled.open();
+    room.open();
   };
 
   return {
@@ -49,7 +42,25 @@ export function createWork(limit: number): Work {
     resume() {
       running += 1;
     },
-    settled: () => until(isSettled),
-    room: () => until(hasRoom),
+    settled: settled.pass,
+    room: room.pass,
+  };
+}
+
+/** Whoever waits for something to hold. */
+function createGate(holds: () => boolean) {
+  let waiting: (() => void)[] = [];
+  return {
+    /** Wakes them, if it holds by now. */
+    open() {
+      if (!holds()) return;
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    },
+    /** Asks again when it is woken: whoever was woken before may have started something. */
+    async pass(): Promise<void> {
+      while (!holds()) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
   };
 }

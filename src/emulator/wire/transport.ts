@@ -43,7 +43,7 @@ export const MAX_ANSWER_BYTES = 64 * 1024;
 export function* piecesOf({ body, slow, reset }: WireRequest): Generator<{ afterMs: number; bytes: Uint8Array }> {
   const sent = reset === 'request' ? body.subarray(0, body.length >> 1) : body;
   const { ms, pieces } = slow ?? { ms: 0, pieces: 1 };
-  const size = Math.max(1, Math.ceil(sent.length / pieces));
+  const size = Math.ceil(sent.length / pieces);
   for (let offset = 0; offset < sent.length; offset += size) {
     yield { afterMs: ms / pieces, bytes: sent.subarray(offset, offset + size) };
   }

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { formatHttp, type HttpMessage, headerValue, parseHeader, parseHttp } from '../../src/cli/http-file.js';
+import { failureOf } from '../support/failures.js';
+
+const message = (changes: Partial<HttpMessage> = {}): HttpMessage => ({
+  ...{ method: 'POST', path: '/hook?a=1', headers: [['X-One', 'ü']], body: Buffer.from([0, 13, 10, 255]) },
+  ...changes,
+});
+const parsed = (text: string) => parseHttp(Buffer.from(text, 'latin1'), 'a.http');
+
+describe('a request as a .http file has it', () => {
+  it('is bytes: request line, headers, an empty line, the body', () => {
+    expect(formatHttp(message({ body: Buffer.from('ab') })).toString('latin1')).toBe(
+      'POST /hook?a=1 HTTP/1.1\r\nX-One: ü\r\nContent-Length: 2\r\n\r\nab',
+    );
+  });
+
+  it('keeps the length that the sender said', () => {
+    const headers = [['content-length', '99']] as const;
+    expect(parseHttp(formatHttp(message({ headers })), 'a.http').headers).toEqual(headers);
+  });
+
+  it('does not say that it came in chunks', () => {
+    const { headers } = parseHttp(formatHttp(message({ headers: [['Transfer-Encoding', 'chunked']] })), 'a.http');
+    expect(headers).toEqual([['Content-Length', '4']]);
+  });
+
+  it('is read as it was written', () => {
+    const given = message({
+      headers: [
+        ['B', '1'],
+        ['a', 'é, b'],
+        ['B', ''],
+        ['Content-Length', '4'],
+      ],
+    });
+    const { body, ...rest } = parseHttp(formatHttp(given), 'a.http');
+    expect({ ...rest, body: [...body] }).toEqual({ ...given, body: [...given.body] });
+  });
+
+  it('is read with the line ends of an editor, and everything behind the empty line is the body', () => {
+    const { method, path, headers, body } = parsed('PUT / HTTP/1.0\nA: 1\nContent-Length: 1\n\n\na\n\nb');
+    expect({ method, path, headers, body: Buffer.from(body).toString() }).toEqual({
+      ...{ method: 'PUT', path: '/', body: '\na\n\nb' },
+      headers: [
+        ['A', '1'],
+        ['Content-Length', '1'],
+      ],
+    });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no empty line', 'POST / HTTP/1.1\r\nA: 1\r\n'],
+    ['something before the method', ' POST / HTTP/1.1\r\n\r\n'],
+    ['a method in small letters', 'post / HTTP/1.1\r\n\r\n'],
+    ['no path', 'POST HTTP/1.1\r\n\r\n'],
+    ['something behind the version', 'POST / HTTP/1.1 x\r\n\r\n'],
+    ['another version', 'POST / HTTP/2.0\r\n\r\n'],
+    ['an empty line first', '\r\n\r\nPOST / HTTP/1.1\r\n\r\n'],
+  ])('is none with %s', (_, text) => {
+    expect(failureOf(() => parsed(text))).toBe(
+      '3: a.http: no captured delivery, which begins with a line like POST /webhooks HTTP/1.1; for a body alone, give its headers.',
+    );
+  });
+
+  it('is none where the headers do not end within a mebibyte', () => {
+    const long = (bytes: number) => `POST / HTTP/1.1\r\nA: ${'x'.repeat(bytes)}\r\n\r\n`;
+    expect(parsed(long(1024 * 1024 - 30)).headers).toHaveLength(1);
+    expect(failureOf(() => parsed(long(1024 * 1024)))).toContain('no captured delivery');
+  });
+});
+
+describe('a line of a header', () => {
+  it.each([
+    ['A: b', 'A', 'b'],
+    ["a-b_c.d!#$%&'*+^`|~9:b: c", "a-b_c.d!#$%&'*+^`|~9", 'b: c'],
+    ['A: \t b c \t ', 'A', 'b c'],
+    ['A:', 'A', ''],
+    ['A:   ', 'A', ''],
+  ])('is a name and a value: %j', (line, name, value) => {
+    expect(parseHeader(line)).toEqual([name, value]);
+  });
+
+  it.each(['', 'A', ': b', 'A b: c', ' A: b', 'ä: b', 'A : b', 'A: b\nc'])('is none: %j', (line) => {
+    expect(failureOf(() => parseHeader(line))).toBe(`3: ${JSON.stringify(line)} is no header: Name: value.`);
+  });
+
+  it('is shown no further than its beginning', () => {
+    expect(failureOf(() => parseHeader('x'.repeat(90)))).toBe(`3: "${'x'.repeat(80)}" is no header: Name: value.`);
+  });
+
+  it('is found by its name in any letters, the first of several', () => {
+    const headers = [
+      ['X-A', '1'],
+      ['x-a', '2'],
+    ] as const;
+    expect(headerValue(headers, 'x-a')).toBe('1');
+    expect(headerValue(headers, 'x-b')).toBeUndefined();
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { checkSource, findSecrets, readSecret, readSecrets, secretOption } from '../../src/cli/secrets.js';
+import type { Session } from '../../src/cli/session.js';
+import { failureOf, failureOfPromise } from '../support/failures.js';
+
+const NAMES = 'env:NAME, file:PATH, or - for stdin';
+
+function aSession(env: Record<string, string> = {}, files: Record<string, Uint8Array | string> = {}): Session {
+  return { env, read: async (path: string) => Buffer.from(files[path] ?? `no ${path}`) } as unknown as Session;
+}
+
+describe('where a secret is', () => {
+  it.each(['-', 'env:A', 'file:a', 'file:-'])('is said by %s', (source) => {
+    expect(checkSource(source)).toBe(source);
+  });
+
+  it.each(['whsec_1', '', '--', 'env:', 'file:', 'ENV:A', ' env:A', 'xenv:A'])('is not said by %j', (source) => {
+    const says = failureOf(() => checkSource(source));
+    expect(says).toBe(`2: a secret on the command line is seen by everyone on the machine: say where it is, ${NAMES}.`);
+  });
+
+  it('may be several places, each of which is looked at', () => {
+    const option = secretOption();
+    const parse = option.parseArg as (source: string, others?: readonly string[]) => readonly string[];
+    expect(parse('-', parse('env:A'))).toEqual(['env:A', '-']);
+    expect(failureOf(() => parse('whsec_1'))).toContain('a secret on the command line');
+    expect(option.description).toBe(`where the signing secret is: ${NAMES}; env:WEBHOOK_SECRET (repeatable)`);
+  });
+});
+
+describe('secrets', () => {
+  it('are read from the environment, files and stdin, in the order given', async () => {
+    const session = aSession({ A: 'one ' }, { 'dir/two': 'two', '-': 'three' });
+    expect(await findSecrets(session, ['env:A', 'file:dir/two', '-'])).toEqual(['one ', 'two', 'three']);
+  });
+
+  it('are that of WEBHOOK_SECRET where no place is named', async () => {
+    const session = aSession({ WEBHOOK_SECRET: 'usual', A: 'other' });
+    expect(await findSecrets(session)).toEqual(['usual']);
+    expect(await findSecrets(session, ['env:A'])).toEqual(['other']);
+    expect(await findSecrets(aSession())).toBeUndefined();
+  });
+
+  it('have to be there for some commands', async () => {
+    expect(await readSecrets(aSession({ A: '1', B: '2' }), ['env:A', 'env:B'])).toEqual(['1', '2']);
+    expect(await failureOfPromise(readSecrets(aSession()))).toBe(
+      `2: no secret: set WEBHOOK_SECRET, or say where it is with --secret ${NAMES}.`,
+    );
+  });
+
+  it('are not taken from a variable that is not set', async () => {
+    expect(await failureOfPromise(readSecret(aSession(), 'env:A'))).toBe(
+      '2: the environment variable A is not set; export it.',
+    );
+    expect(await readSecret(aSession({ A: '' }), 'env:A')).toBe('');
+  });
+
+  it.each([
+    ['one line end', 'a\n', 'a'],
+    ['that of Windows', 'a\r\n', 'a'],
+    ['no more than one', 'a\n\n', 'a\n'],
+    ['not a return alone', 'a\r', 'a\r'],
+    ['nothing where there is none', 'a', 'a'],
+    ['all there is', '\n', ''],
+  ])('lose %s at the end of a file', async (_, content, secret) => {
+    expect(await readSecret(aSession({}, { f: content }), 'file:f')).toBe(secret);
+  });
+
+  it('are bytes where they are no text', async () => {
+    const secret = await readSecret(aSession({}, { f: new Uint8Array([255, 254, 10]) }), 'file:f');
+    expect([...(secret as Uint8Array)]).toEqual([255, 254]);
+  });
+});

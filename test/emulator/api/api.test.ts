@@ -1,0 +1,441 @@
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { createEmulator, type Emulator, type EmulatorOptions } from 'service-webhooks/emulator';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createAccounts } from '../../../src/emulator/api/accounts.js';
+import { createAuthenticate } from '../../../src/emulator/api/authenticate.js';
+import { createKeys } from '../../../src/emulator/api/keys.js';
+import { createRandom } from '../../../src/emulator/random.js';
+import { createTotals } from '../../../src/emulator/totals.js';
+
+const START = Date.UTC(2026, 6, 11, 9);
+const WEBHOOKS = '/api/v1/account/webhooks';
+const LIMITS = '/api/v1/account/api-limits';
+const USAGE = '/api/v1/usage';
+
+let emulator: Emulator;
+afterEach(() => emulator.close());
+
+function create(options: EmulatorOptions = {}) {
+  emulator = createEmulator({ startAt: START, seed: 'api', ...options });
+}
+
+/** Headers that are undefined are not sent. */
+async function call(
+  path: string,
+  init: { method?: string; headers?: Sent; body?: NonNullable<RequestInit['body']> } = {},
+) {
+  const all = { 'x-api-key': emulator.apiKey, ...init.headers };
+  const headers = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const answer = await emulator.fetch(new Request(`http://api.test${path}`, { ...init, headers }));
+  const text = await answer.text();
+  const body = answer.headers.get('content-type') === 'application/json' && text !== '' ? JSON.parse(text) : text;
+  return { status: answer.status, headers: answer.headers, text, body, error: body?.error };
+}
+type Sent = Record<string, string | undefined>;
+
+const json = (method: string, body: unknown, headers: Sent = {}) => ({
+  method,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+const none = { 'x-api-key': undefined };
+const settings = { url: 'https://app.example/hooks', events: ['stt.completed'] };
+
+describe('who calls', () => {
+  it.each<[what: string, headers: (key: string) => Sent]>([
+    ['x-api-key', (key) => ({ 'x-api-key': key })],
+    ['service-api-key', (key) => ({ 'service-api-key': key })],
+    ['Authorization', (key) => ({ authorization: `Bearer ${key}` })],
+    ['Authorization, written in another way', (key) => ({ authorization: `bEARER   ${key}  ` })],
+    ['a header beside an empty one', (key) => ({ 'service-api-key': '', 'x-api-key': key })],
+    ['the first of three that differ', (key) => ({ 'service-api-key': key, 'x-api-key': 'acct_other_key' })],
+    ['the second before Authorization', (key) => ({ 'x-api-key': key, authorization: 'Bearer acct_other_key' })],
+  ])('is known from %s', async (_, headers) => {
+    create();
+    expect((await call(LIMITS, { headers: { ...none, ...headers(emulator.apiKey) } })).status).toBe(200);
+  });
+
+  it.each<[code: string, headers: Sent]>([
+    ['missing_api_key', {}],
+    ['missing_api_key', { authorization: 'Basic YTpi' }],
+    ['missing_api_key', { authorization: 'Bearer ' }],
+    ['missing_api_key', { authorization: 'not Bearer acct_other_key' }],
+    ['invalid_api_key', { authorization: 'Bearer acct_other_key' }],
+    ['invalid_api_key', { 'x-api-key': 'acct_other_key' }],
+    ['invalid_api_key', { 'x-api-key': 'nonsense' }],
+  ])('is refused with %s: %j', async (code, headers) => {
+    create();
+    const { status, error } = await call(LIMITS, { headers: { ...none, ...headers } });
+    expect([status, error]).toMatchObject([401, { code, type: 'authentication_error' }]);
+  });
+
+  it.each([
+    ['x-own', 'own-api-key', 'x-own-sandbox'],
+    ['acme-x', 'acme-x-api-key', 'acme-x-sandbox'],
+  ])('is known from the header that the prefix %s makes', async (headerPrefix, name, marked) => {
+    create({ headerPrefix });
+    const key = emulator.keys.create({ kind: 'sandbox' });
+    const { status, headers } = await call(LIMITS, { headers: { ...none, [name]: key } });
+    expect([status, headers.get(marked)]).toEqual([200, 'true']);
+    expect((await call(LIMITS)).headers.get(marked)).toBe(null);
+  });
+
+  it('is refused where the account is gone that the key is of', () => {
+    const [random, totals] = [createRandom('api'), createTotals()];
+    const [accounts, keys] = [createAccounts(random, totals), createKeys(random, totals)];
+    const account = accounts.create({});
+    const headers = { 'x-api-key': keys.create(account) };
+    const authenticate = createAuthenticate(keys, accounts, 'x-service');
+    expect(authenticate(headers).account).toBe(account);
+    accounts.clear();
+    expect(() => authenticate(headers)).toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+  });
+
+  it('with a platform key is told which one is needed', async () => {
+    create();
+    const key = emulator.keys.create({ kind: 'platform' });
+    const { error } = await call(LIMITS, { headers: { 'x-api-key': key } });
+    expect([error.code, error.message]).toEqual([
+      'invalid_api_key',
+      'This is a platform key. An account key is needed here.',
+    ]);
+  });
+
+  it('without API access is told the plan; a sandbox key works there', async () => {
+    create({ account: { plan: 'FREE' } });
+    expect((await call(LIMITS)).status).toBe(200);
+    const { id } = emulator.accounts.create({ plan: 'CREATOR' });
+    const key = emulator.keys.create({ account: id });
+    emulator.accounts.update(id, { plan: 'STARTER' });
+    const { status, error } = await call(LIMITS, { headers: { 'x-api-key': key } });
+    expect([status, error.code, error.message]).toEqual([
+      403,
+      'plan_limit_exceeded',
+      'The plan Starter has no API access.',
+    ]);
+  });
+
+  it.each([
+    [['webhooks:write', 'analytics:read'], 'webhooks:write, analytics:read'],
+    [[], 'none'],
+  ])('with the scopes %j is told which one is missing', async (scopes, held) => {
+    create();
+    const key = emulator.keys.create({ scopes });
+    const { status, error } = await call(WEBHOOKS, { headers: { 'x-api-key': key } });
+    expect([status, error.code, error.message]).toEqual([
+      403,
+      'insufficient_scope',
+      `The scope webhooks:read is needed. The scopes of this key: ${held}.`,
+    ]);
+    expect((await call(LIMITS, { headers: { 'x-api-key': key } })).status).toBe(200);
+  });
+
+  it.each([
+    ['owner', 200, undefined],
+    ['admin', 200, undefined],
+    ['member', 403, 'forbidden'],
+  ] as const)('as %s asks for the usage: %i', async (role, status, code) => {
+    create();
+    const key = emulator.keys.create({ role });
+    const answer = await call(USAGE, { headers: { 'x-api-key': key } });
+    expect([answer.status, answer.error?.code]).toEqual([status, code]);
+    expect((await call(WEBHOOKS, { headers: { 'x-api-key': key } })).status).toBe(200);
+  });
+
+  it('from an address that is denied gets nothing else, whatever is asked', async () => {
+    create({ deniedIps: ['10.0.0.1', '127.0.0.1'] });
+    emulator.script({ path: '/v1/voices' });
+    for (const path of [LIMITS, '/v1/voices', '/nowhere']) {
+      expect((await call(path, { headers: none })).error).toMatchObject({ code: 'ip_blocked', status: 403 });
+    }
+  });
+});
+
+describe('what is answered', () => {
+  it('is JSON, with the headers of the limits and an id of its own', async () => {
+    create({ account: { requestsPerMinute: 7 } });
+    const [one, two] = [await call(LIMITS), await call(LIMITS)];
+    expect(Object.fromEntries(two.headers)).toMatchObject({
+      ...{ 'content-type': 'application/json', 'x-ratelimit-limit': '7', 'x-ratelimit-remaining': '5' },
+      ...{ 'x-daily-requests-used': '2', 'x-plan': 'PROFESSIONAL', 'x-request-id': expect.stringMatching(/^req_/) },
+    });
+    expect(one.headers.get('x-request-id')).not.toBe(two.headers.get('x-request-id'));
+    expect(emulator.totals.requests).toBe(2);
+  });
+
+  it('to a question for the usage is what changes with use', async () => {
+    create({ account: { creditsRemaining: 7 } });
+    const [usage, limits] = [await call(USAGE), await call(LIMITS)];
+    expect([usage.status, Object.keys(usage.body), usage.body.credits]).toEqual([
+      200,
+      ['credits', 'limits'],
+      limits.body.credits,
+    ]);
+    expect(usage.body.limits.daily_requests_used).toBe(1);
+  });
+
+  it('to what is refused is an error object, which names where to read of it', async () => {
+    create();
+    const { status, headers, body } = await call(WEBHOOKS, json('POST', { ...settings, url: 'ftp://app.example/' }));
+    expect(status).toBe(422);
+    expect(body).toEqual({
+      error: {
+        type: 'invalid_request_error',
+        code: 'validation_error',
+        message: 'url must begin with https://.',
+        status: 422,
+        param: 'url',
+        request_id: headers.get('x-request-id'),
+        doc_url: 'http://api.test/docs/errors/validation_error',
+      },
+    });
+  });
+
+  it('names the base that is given for the documentation', async () => {
+    create({ baseUrl: 'https://docs.example/a/' });
+    const { error } = await call('/nowhere');
+    expect(error.doc_url).toBe('https://docs.example/a/docs/errors/unknown_endpoint');
+    expect(Object.keys(error)).not.toContain('param');
+    expect(error.message).toBe('No such path: mind the case, and no slash at the end.');
+  });
+
+  it('to a request above a limit is when to come again, and to no other', async () => {
+    create({ account: { requestsPerMinute: 1 } });
+    expect((await call(LIMITS)).headers.get('retry-after')).toBe(null);
+    const refused = await call(LIMITS);
+    expect([refused.status, refused.error.code, refused.headers.get('retry-after')]).toEqual([
+      429,
+      'rate_limit_exceeded',
+      '60',
+    ]);
+    expect((await call('/nowhere')).headers.get('retry-after')).toBe(null);
+  });
+
+  it('is counted where the key holds, although its scope does not, and not where there is no route', async () => {
+    create();
+    const key = emulator.keys.create({ scopes: [] });
+    await call(WEBHOOKS, { headers: { 'x-api-key': key } });
+    await call('/nowhere');
+    await call(LIMITS, { headers: none });
+    expect((await call(LIMITS)).headers.get('x-daily-requests-used')).toBe('2');
+  });
+
+  it('to a declared length above the limit is file_too_large, at the limit not', async () => {
+    create({ maxBodyBytes: 20 });
+    const at = (length: string) => call('/nowhere', { method: 'POST', headers: { 'content-length': length } });
+    expect([(await at('20')).error.code, (await at('21')).error.code]).toEqual(['unknown_endpoint', 'file_too_large']);
+  });
+
+  it.each([
+    ['POST', LIMITS],
+    ['GET', `${WEBHOOKS}/wh_1`],
+    ['PATCH', WEBHOOKS],
+    ['DELETE', WEBHOOKS],
+    ['POST', USAGE],
+    ['GET', `${WEBHOOKS}/`],
+  ])('to %s %s is unknown_endpoint', async (method, path) => {
+    create();
+    expect((await call(path, { method })).error.code).toBe('unknown_endpoint');
+  });
+
+  it('does not read the query', async () => {
+    create();
+    expect((await call(`${LIMITS}?a=b`)).status).toBe(200);
+  });
+});
+
+describe('the endpoints of webhooks', () => {
+  it('are made, listed, changed and deleted', async () => {
+    create();
+    const created = await call(WEBHOOKS, json('POST', { ...settings, events: ['stt.completed', 'stt.completed'] }));
+    const { id, signing_secret } = created.body;
+    const [endpoint] = emulator.endpoints.list();
+    expect([created.status, created.body, endpoint?.id]).toEqual([201, { id, ...settings, signing_secret }, id]);
+    expect(signing_secret).toMatch(/^whsec_/);
+    expect((await call(WEBHOOKS)).body).toEqual({
+      webhooks: [{ id, ...settings }],
+      event_types: WEBHOOK_EVENT_TYPES,
+    });
+    const events = ['stt.failed'];
+    const changed = await call(`${WEBHOOKS}/${id}`, json('PATCH', { events }));
+    expect([changed.status, changed.body]).toEqual([200, { ...settings, id, events }]);
+    const moved = await call(`${WEBHOOKS}/${id}`, json('PATCH', { url: 'https://other.example/' }));
+    expect(moved.body).toEqual({ id, url: 'https://other.example/', events });
+    const deleted = await call(`${WEBHOOKS}/${id}`, { method: 'DELETE' });
+    expect([deleted.status, deleted.body, emulator.endpoints.list()]).toEqual([200, { id, deleted: true }, []]);
+  });
+
+  it('that are not there, or of another account, are not found', async () => {
+    create();
+    const { id: account } = emulator.accounts.create();
+    const { id } = emulator.endpoints.create({ url: settings.url, account });
+    for (const path of [`${WEBHOOKS}/${id}`, `${WEBHOOKS}/wh_0`]) {
+      for (const init of [json('PATCH', settings), { method: 'DELETE' }]) {
+        expect((await call(path, init)).error).toMatchObject({
+          code: 'not_found',
+          message: 'There is no webhook endpoint with this id.',
+        });
+      }
+    }
+    expect((await call(WEBHOOKS)).body.webhooks).toEqual([]);
+    expect(emulator.endpoints.get(id)?.url).toBe(settings.url);
+  });
+
+  it.each<[code: string, message: string, param: string | undefined, body: unknown]>([
+    ['validation_error', 'url must be a string.', 'url', { events: settings.events }],
+    ['validation_error', 'url is not public: loopback.', 'url', { ...settings, url: 'https://localhost/' }],
+    ...[undefined, 'stt.completed', [], {}].map(
+      (events) =>
+        [
+          'validation_error',
+          'events must be an array of event types, not an empty one.',
+          'events',
+          { ...settings, events },
+        ] as const,
+    ),
+    ['validation_error', 'events[1] is no event type.', 'events', { ...settings, events: ['stt.failed', 'stt.done'] }],
+    ['invalid_json', 'Body not valid JSON, or wrong content type.', undefined, '{"url":'],
+    ['invalid_body', "Body does not match the endpoint's schema.", undefined, 'null'],
+    ['invalid_body', "Body does not match the endpoint's schema.", undefined, '7'],
+    ['invalid_body', "Body does not match the endpoint's schema.", undefined, '[]'],
+  ] as never)('cannot be made: %s, %s', async (code, message, param, body) => {
+    create();
+    const { error } = await call(WEBHOOKS, json('POST', body));
+    expect([error.code, error.message, error.param]).toEqual([code, message, param]);
+    expect(emulator.endpoints.list()).toEqual([]);
+  });
+
+  it('cannot be changed to what they cannot be, or to nothing', async () => {
+    create();
+    const { signingSecret: _, ...made } = emulator.endpoints.create(settings);
+    const change = async (body: unknown) => (await call(`${WEBHOOKS}/${made.id}`, json('PATCH', body))).error;
+    expect(await change({})).toMatchObject({ code: 'invalid_body', message: 'Give url, events or both.' });
+    expect(await change({ events: ['stt.failed'], url: 'x' })).toMatchObject({ param: 'url' });
+    expect(await change({ url: 'https://other.example/', events: [] })).toMatchObject({ param: 'events' });
+    expect(emulator.endpoints.list()).toEqual([made]);
+  });
+
+  it.each([
+    ['application/json', 201],
+    ['Application/JSON; charset=utf-8', 201],
+    [' application/json ;x', 201],
+    ['text/plain', 400],
+    ['application/jsonp', 400],
+    [undefined, 400],
+  ])('are made from a body that is sent as JSON: %s', async (type, status) => {
+    create();
+    const body = new TextEncoder().encode(JSON.stringify(settings));
+    const answer = await call(WEBHOOKS, { method: 'POST', headers: { 'content-type': type }, body });
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(answer.error.code).toBe('invalid_json');
+  });
+
+  it('are made from UTF-8 alone, and nothing before it', async () => {
+    create();
+    for (const bytes of [[0x7b, 0x22, 0xe9, 0x22, 0x3a, 0x31, 0x7d], [0xef, 0xbb, 0xbf, 0x7b, 0x7d], []]) {
+      const { error } = await call(WEBHOOKS, { ...json('POST', ''), body: Uint8Array.from(bytes) });
+      expect(error.code).toBe('invalid_json');
+    }
+    expect((await call(WEBHOOKS, { method: 'POST', headers: { 'content-type': 'application/json' } })).error.code).toBe(
+      'invalid_json',
+    );
+  });
+
+  it('are made from a megabyte of JSON, and no more', async () => {
+    create();
+    const padded = (length: number) => JSON.stringify(settings).padEnd(length, ' ');
+    expect((await call(WEBHOOKS, json('POST', padded(1024 * 1024)))).status).toBe(201);
+    expect((await call(WEBHOOKS, json('POST', padded(1024 * 1024 + 1)))).error.code).toBe('invalid_body');
+  });
+
+  it('of the sandbox are listed, and neither made, changed nor deleted', async () => {
+    create();
+    const headers = { 'x-api-key': emulator.keys.create({ kind: 'sandbox' }) };
+    expect((await call(WEBHOOKS, { headers })).status).toBe(200);
+    expect((await call(USAGE, { headers })).status).toBe(200);
+    for (const [path, init] of [
+      [WEBHOOKS, json('POST', settings, headers)],
+      [`${WEBHOOKS}/wh_1`, json('PATCH', settings, headers)],
+      [`${WEBHOOKS}/wh_1`, { method: 'DELETE', headers }],
+    ] as const) {
+      const { error, headers: answered } = await call(path, init);
+      expect([error.code, answered.get('x-service-sandbox')]).toEqual(['sandbox_unsupported_route', 'true']);
+    }
+  });
+});
+
+describe('a scripted answer', () => {
+  it('is what is said, with the headers of every answer, or others in their place', async () => {
+    create();
+    emulator.script({ path: '/v1/voices/{id}', status: 202, body: { a: 1 }, headers: { 'X-Plan': 'NEW', 'x-b': 'c' } });
+    const { status, body, headers } = await call('/v1/voices/a');
+    expect([status, body]).toEqual([202, { a: 1 }]);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      ...{ 'content-type': 'application/json', 'x-plan': 'NEW', 'x-b': 'c', 'x-ratelimit-limit': '100' },
+    });
+    expect(headers.get('retry-after')).toBe(null);
+  });
+
+  it('is an empty object where nothing is said of it', async () => {
+    create();
+    emulator.script({ path: '/v1/voices' });
+    expect(await call('/v1/voices')).toMatchObject({ status: 200, text: '{}' });
+  });
+
+  it.each([204, 205, 304])('of %i has no body', async (status) => {
+    create();
+    emulator.script({ path: '/v1/voices', status, body: status === 204 ? undefined : 'none' });
+    expect(await call('/v1/voices')).toMatchObject({ status, text: '' });
+  });
+
+  it('can be bytes', async () => {
+    create();
+    emulator.script({ path: '/v1/voices', body: Uint8Array.from([104, 105]), headers: { 'content-type': 'a/b' } });
+    const { text, headers } = await call('/v1/voices');
+    expect([text, headers.get('content-type')]).toEqual(['hi', 'a/b']);
+  });
+
+  it('can be an error, with its object, or a body in place of that', async () => {
+    create();
+    emulator.script({ path: '/v1/voices', error: 'rate_limited' });
+    const { status, error, headers } = await call('/v1/voices');
+    expect([status, error.code, error.request_id, error.doc_url, headers.get('retry-after')]).toEqual([
+      ...[429, 'rate_limited', headers.get('x-request-id'), 'http://api.test/docs/errors/rate_limited', '30'],
+    ]);
+    emulator.script({ path: '/v1/voices', error: 'not_found', body: 'gone' });
+    const other = await emulator.fetch(new Request('http://api.test/v1/voices'));
+    expect([other.status, await other.text(), other.headers.get('retry-after')]).toEqual([404, 'gone', null]);
+  });
+
+  it('of 429 says when to come again, unless it says that itself', async () => {
+    create();
+    emulator.script({ path: '/v1/voices', status: 429, headers: { 'Retry-After': '7' } });
+    expect((await call('/v1/voices')).headers.get('retry-after')).toBe('7');
+  });
+
+  it('that asks for a key takes one, counts it, and asks for its scope', async () => {
+    create();
+    emulator.script({ path: '/v1/voices', scope: 'voices:read' });
+    expect((await call('/v1/voices', { headers: none })).error.code).toBe('missing_api_key');
+    expect((await call('/v1/voices')).error.code).toBe('insufficient_scope');
+    const key = emulator.keys.create({ scopes: ['voices:read'] });
+    const { status, headers } = await call('/v1/voices', { headers: { 'x-api-key': key } });
+    expect([status, headers.get('x-daily-requests-used')]).toEqual([200, '2']);
+  });
+
+  it('that asks for a key alone asks for no scope, and that of a route is not asked for either', async () => {
+    create();
+    emulator.script({ path: WEBHOOKS, authenticate: true, body: { mine: true } });
+    const key = emulator.keys.create({ scopes: [] });
+    const headers = { 'x-api-key': key };
+    expect((await call(WEBHOOKS, { headers })).body).toEqual({ mine: true });
+    expect((await call(WEBHOOKS, { headers: none })).error.code).toBe('missing_api_key');
+  });
+
+  it('that asks for none takes the place of a route, for anybody', async () => {
+    create();
+    emulator.script({ path: LIMITS, method: 'get', times: 1, status: 503 });
+    expect((await call(LIMITS, { headers: none })).status).toBe(503);
+    expect((await call(LIMITS)).status).toBe(200);
+  });
+});

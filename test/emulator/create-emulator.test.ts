@@ -1,0 +1,171 @@
+import { createEmulator, type Emulator, type EmulatorOptions } from 'service-webhooks/emulator';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const START = Date.UTC(2026, 6, 11, 9);
+const LAST = Date.UTC(9999, 11, 31);
+const URL = 'https://app.example/';
+
+let emulator: Emulator;
+afterEach(() => emulator.close());
+
+function create(options: EmulatorOptions = {}) {
+  emulator = createEmulator({ seed: 'emulator', startAt: START, fetch: () => new Response(), ...options });
+  return emulator;
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('an emulator', () => {
+  it('is the same again from the same seed, and tells it', () => {
+    const parts = () => {
+      const { seed, apiKey, endpoints, accounts } = create();
+      return { seed, apiKey, endpoint: endpoints.create({ url: URL }), accounts: accounts.list() };
+    };
+    const one = parts();
+    expect([one.seed, one]).toEqual(['emulator', parts()]);
+    expect(create({ seed: 'other' }).apiKey).not.toBe(one.apiKey);
+  });
+
+  it.each([
+    ['a new one', {}, /^acct_/],
+    ['that which is given', { apiKey: 'acct_given_key' }, /^acct_given_key$/],
+  ])('has a key from the start: %s', async (_, options, form) => {
+    const { apiKey } = create(options);
+    expect(apiKey).toMatch(form);
+    const request = new Request('http://api/api/v1/account/webhooks', { headers: { 'x-api-key': apiKey } });
+    expect((await emulator.fetch(request)).status).toBe(200);
+  });
+
+  it('counts every event, with subscribers or without', async () => {
+    create();
+    const { event, deliveries } = await emulator.emit('stt.completed');
+    expect([deliveries, emulator.totals.events, emulator.totals.deliveries]).toEqual([[], 1, 0]);
+    emulator.endpoints.create({ url: URL, events: ['stt.completed'] });
+    emulator.endpoints.create({ url: URL, events: ['stt.completed', 'stt.failed'] });
+    const second = await emulator.emit('stt.completed');
+    expect(second.event.id).not.toBe(event.id);
+    expect([second.deliveries.length, emulator.totals.events, emulator.totals.deliveries]).toEqual([2, 2, 2]);
+    expect((await emulator.emit('stt.failed')).deliveries).toHaveLength(1);
+    await emulator.settled();
+    expect(emulator.totals).toMatchObject({ events: 3, deliveries: 3, attempts: 3, delivered: 3 });
+  });
+
+  it('does not begin an event for which there is no room at all its endpoints', async () => {
+    create({ maxPending: 1 });
+    for (let i = 0; i < 2; i += 1) emulator.endpoints.create({ url: URL });
+    await expect(emulator.emit('stt.completed')).rejects.toThrow('maxPending: 0 deliveries are going on');
+    expect([emulator.deliveries.list(), emulator.totals.events]).toEqual([[], 0]);
+  });
+
+  it('keeps whoever emits waiting while too many receivers are waited for', async () => {
+    const answers: (() => void)[] = [];
+    const fetch = () => new Promise<Response>((resolve) => answers.push(() => resolve(new Response())));
+    create({ concurrency: 1, fetch });
+    emulator.endpoints.create({ url: URL });
+    await emulator.emit('stt.completed');
+    await emulator.emit('stt.completed');
+    let third = false;
+    emulator.emit('stt.completed').then(() => {
+      third = true;
+    });
+    await turn();
+    await turn();
+    expect(third).toBe(false);
+    answers[0]?.();
+    await turn();
+    await turn();
+    expect(third).toBe(true);
+    for (const more of [1, 2]) {
+      await turn();
+      answers[more]?.();
+      await turn();
+    }
+    await emulator.settled();
+  });
+
+  it('lets time pass from 0 ms to the end of the year 9999', async () => {
+    create();
+    await emulator.advance(0);
+    expect(emulator.now()).toBe(START);
+    for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY, '1' as never]) {
+      await expect(emulator.advance(ms)).rejects.toThrow('invalid_option: ms must be 0 or more');
+    }
+    await expect(emulator.advance(LAST - START + 1)).rejects.toThrow('invalid_option: ms goes beyond the year 9999');
+    await emulator.advance(LAST - START);
+    expect(emulator.now()).toBe(LAST);
+  });
+
+  it('refuses overrides and accounts that are none', async () => {
+    create();
+    await expect(emulator.emit('stt.completed', null as never)).rejects.toThrow('overrides must be an object');
+    await expect(emulator.emit('stt.completed', {}, null as never)).rejects.toThrow('settings must be an object');
+    await expect(emulator.emit('stt.completed', {}, { account: 'acc_0' })).rejects.toThrow('acc_0 does not exist');
+    expect(emulator.totals.events).toBe(0);
+  });
+
+  it('makes faults of the options from its seed, and those that are set later', async () => {
+    const struck = async (seed: string, faults: EmulatorOptions['faults'], later?: EmulatorOptions['faults']) => {
+      create({ seed, faults });
+      emulator.endpoints.create({ url: URL });
+      if (later !== undefined) emulator.setFaults(later);
+      for (let i = 0; i < 40; i += 1) await emulator.emit('stt.completed');
+      await emulator.settled();
+      const all = emulator.attempts.list().map(({ deliveryId, faults }) => [deliveryId, ...faults].join());
+      await emulator.close();
+      return all.map((line) => line.slice(line.indexOf(',') + 1 || line.length));
+    };
+    const faults = { corrupt: 0.5 };
+    const first = await struck('a', faults);
+    expect(new Set(first).size).toBe(2);
+    expect(await struck('a', {}, faults)).toEqual(first);
+    expect(await struck('b', {}, faults)).not.toEqual(first);
+    expect(new Set(await struck('a', faults, {})).size).toBe(1);
+  });
+});
+
+describe('a test that is sent', () => {
+  it('is of the first type that the endpoint has subscribed to, or of that which is named', async () => {
+    create();
+    const { id } = emulator.endpoints.create({ url: URL, events: ['stt.failed', 'stt.completed'] });
+    const first = await emulator.sendTest(id);
+    expect(first).toMatchObject({ type: 'stt.failed', test: true, endpointId: id });
+    expect((await emulator.sendTest(id, 'dubbing.failed')).type).toBe('dubbing.failed');
+    await emulator.settled();
+    expect(emulator.attempts.list().map(({ type }) => type)).toEqual(['stt.failed', 'dubbing.failed']);
+  });
+
+  it('is of a type that there is, to an endpoint that there is', async () => {
+    create();
+    const { id } = emulator.endpoints.create({ url: URL });
+    await expect(emulator.sendTest(id, 'music.completed' as never)).rejects.toThrow('type must be');
+    await expect(emulator.sendTest('wh_0')).rejects.toThrow('endpoint wh_0 does not exist');
+  });
+});
+
+describe('an endpoint that is removed', () => {
+  it('takes its deliveries and their attempts with it, and no others', async () => {
+    create();
+    const [one, two] = [emulator.endpoints.create({ url: URL }), emulator.endpoints.create({ url: URL })];
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    emulator.endpoints.remove(one.id);
+    const { endpoints, deliveries, attempts } = emulator;
+    expect(endpoints.list().map(({ id }) => id)).toEqual([two.id]);
+    expect(deliveries.list().map(({ endpointId }) => endpointId)).toEqual([two.id]);
+    expect(attempts.list().map(({ endpointId }) => endpointId)).toEqual([two.id]);
+  });
+});
+
+describe('an emulator that is closed', () => {
+  it('sends nothing more, and says so', async () => {
+    create({ fetch: () => new Response(null, { status: 500 }) });
+    const { id } = emulator.endpoints.create({ url: URL });
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    await emulator.close();
+    await emulator.runUntilIdle();
+    expect(emulator.attempts.list()).toHaveLength(1);
+    for (const call of [() => emulator.emit('stt.completed'), () => emulator.sendTest(id), () => emulator.listen()]) {
+      await expect(call()).rejects.toThrow('invalid_option: the emulator is closed');
+    }
+  });
+});

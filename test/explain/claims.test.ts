@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { claimsIn } from '../../src/explain/claims.js';
+import type { SignatureHeaders } from '../../src/explain/signature-headers.js';
+
+const MAC = '0123456789abcdef'.repeat(4);
+const OTHER = 'f'.repeat(64);
+const BYTES = Buffer.from(MAC, 'hex');
+const T = '1783771200';
+
+function claims(headers: Partial<SignatureHeaders>) {
+  const nothing = { timestamp: undefined, contentLength: undefined, contentEncoding: undefined, findings: [] };
+  return claimsIn({ v2: [], legacy: [], ...nothing, ...headers }).map(({ findings, ...claim }) => ({
+    ...claim,
+    causes: findings.map(({ cause }) => cause),
+    evidence: findings.map(({ evidence }) => evidence),
+  }));
+}
+const inV2 = (value: string, timestamp?: string) => claims({ v2: [value], timestamp });
+/** The claims, less that the body alone was signed. */
+const timed = (value: string, timestamp?: string) => inV2(value, timestamp).filter(({ prefix }) => prefix !== '');
+
+describe('a V2 header', () => {
+  it('claims a signature of the time and the body, and then of the body alone', () => {
+    expect(inV2(`t=${T},v1=${MAC}`)).toEqual([
+      { header: 'v2', prefix: `${T}.`, mac: MAC, t: Number(T), causes: [], evidence: [] },
+      {
+        ...{ header: 'v2', prefix: '', mac: MAC, t: undefined, causes: ['time_not_signed'] },
+        evidence: ['The signature in the V2 header is over the body alone.'],
+      },
+    ]);
+  });
+
+  it('may have several signatures, and other elements, which claim nothing', () => {
+    const found = timed(`v0=${MAC},t=${T},v1=${MAC},v1=${OTHER},x`);
+    expect(found.map(({ mac }) => mac)).toEqual([MAC, OTHER]);
+  });
+
+  it.each([
+    ['white space', `t=${T}, v1=${MAC} `],
+    ['quotes', `"t=${T},v1=${MAC}"`],
+    ['apostrophes', `t='${T}',v1='${MAC}'`],
+    ['semicolons', `t=${T};v1=${MAC}`],
+    ['percent signs', `t%3D${T}%2Cv1%3d${MAC}`.replace('%2C', '%2c')],
+    ['percent signs in capitals', `t%3D${T}%2Cv1%3D${MAC}`],
+  ])('with %s is read without them', (_, value) => {
+    expect(timed(value)).toEqual([
+      {
+        ...{ header: 'v2', prefix: `${T}.`, mac: MAC, t: Number(T), causes: ['signature_rewritten'] },
+        evidence: ['The signature header holds white space, quotes, semicolons or percent signs.'],
+      },
+    ]);
+  });
+
+  it('that came twice, joined or as two, says so', () => {
+    const both = [`t=1,v1=${OTHER}`, `t=${T},v1=${MAC}`];
+    for (const v2 of [both, [both.join(',')], [both.join(', ')]]) {
+      const found = claims({ v2 }).filter(({ prefix }) => prefix !== '');
+      expect(found.map(({ prefix, mac, causes }) => [prefix, mac, causes])).toEqual([
+        ['1.', OTHER, ['headers_joined']],
+        [`${T}.`, MAC, ['headers_joined']],
+      ]);
+      expect(found[0]?.evidence).toEqual(['The V2 header came 2 times.']);
+    }
+  });
+
+  it('with a time behind the signature came once', () => {
+    expect(timed(`v1=${MAC},t=${T}`)).toMatchObject([{ prefix: `${T}.`, mac: MAC, causes: [] }]);
+  });
+
+  it.each([
+    ['sha256=', `t=${T},sha256=${MAC}`],
+    ['v1=sha256=', `t=${T},v1=sha256=${MAC}`],
+    ['SHA256=', `t=${T},SHA256=${MAC}`],
+  ])('with %s is of the other form, with the time or without it', (_, value) => {
+    const evidence = ['The V2 header holds sha256=….'];
+    expect(inV2(value).map(({ prefix, causes, ...one }) => [prefix, causes, one.evidence])).toEqual([
+      [`${T}.`, ['sha256_in_v2'], evidence],
+      ['', ['sha256_in_v2'], evidence],
+    ]);
+  });
+
+  it('with a signature alone claims it for the body alone', () => {
+    expect(inV2(MAC).map(({ prefix, mac, causes }) => [prefix, mac, causes])).toEqual([['', MAC, ['time_not_signed']]]);
+  });
+
+  it.each([
+    ['upper-case hex', MAC.toUpperCase(), 'signature_uppercase', 'It is in upper-case hex.'],
+    ['base64', BYTES.toString('base64'), 'signature_base64', 'The signature is in base64.'],
+    ['base64url', BYTES.toString('base64url'), 'signature_base64', 'The signature is in base64.'],
+  ])('may have its signature in %s', (_, written, cause, evidence) => {
+    expect(timed(`t=${T},v1=${written}`)).toMatchObject([{ mac: MAC, causes: [cause], evidence: [evidence] }]);
+  });
+
+  it.each([
+    ['', ''],
+    ['too short', MAC.slice(1)],
+    ['too long', `${MAC}0`],
+    ['no hex', `g${MAC.slice(1)}`],
+    ['with more behind it', `${MAC}!`],
+    ['of other bytes in base64', `${BYTES.toString('base64')}=`],
+    ['too short in base64', Buffer.alloc(31).toString('base64url')],
+    ['of the form v1=v2=', `v2=${MAC}`],
+  ])('claims nothing where the signature is %s', (_, written) => {
+    expect(inV2(`t=${T},v1=${written}`)).toEqual([]);
+  });
+
+  it.each(['v2', 'xv1', 'v1x', 'x'])('claims nothing under the name %s', (name) => {
+    expect(inV2(`t=${T},${name}=${MAC}`)).toEqual([]);
+  });
+
+  it.each([
+    ['milliseconds', `${T}000`, [`${T}000.`, `${T}.`], '13'],
+    ['milliseconds that are not whole seconds', `${T}999`, [`${T}999.`, `${T}.`], '13'],
+    ['microseconds', `${T}000000`, [`${T}000000.`, `${T}.`], '16'],
+  ])('may have its time in %s', (_, t, prefixes, digits) => {
+    const found = timed(`t=${t},v1=${MAC}`);
+    expect(found.map(({ prefix }) => prefix)).toEqual(prefixes);
+    for (const one of found) {
+      expect(one).toMatchObject({
+        ...{ t: Number(T), causes: ['milliseconds'] },
+        evidence: [`t has ${digits} digits, and a time in seconds has 10.`],
+      });
+    }
+  });
+
+  it.each([
+    ['1783771200.5', ['1783771200.5.', '1783771200.'], 1783771200],
+    ['01783771200', ['01783771200.', '1783771200.'], 1783771200],
+    ['-5', ['-5.', 'undefined.'], undefined],
+    ['', ['.', 'undefined.'], undefined],
+    ['1e9', ['1e9.', 'undefined.'], undefined],
+    ['1.', ['1..', 'undefined.'], undefined],
+  ])('with the time %j is malformed, and may have been signed so', (t, prefixes, seconds) => {
+    const found = timed(`t=${t},v1=${MAC}`);
+    expect(found.map(({ prefix }) => prefix)).toEqual(prefixes);
+    for (const one of found) {
+      expect(one).toMatchObject({
+        ...{ t: seconds, causes: ['signature_malformed'], evidence: ['t is not a whole number of seconds.'] },
+      });
+    }
+  });
+
+  it.each(['0', '7', '123456789012', '12345678901234'])('may have the time %s', (t) => {
+    expect(timed(`t=${t},v1=${MAC}`)).toMatchObject([{ prefix: `${t}.`, t: Number(t), causes: [] }]);
+  });
+
+  it('may have been signed with the time of the timestamp header', () => {
+    expect(timed(`t=1,v1=${MAC}`, T)).toMatchObject([
+      { prefix: '1.', t: 1, causes: [] },
+      {
+        ...{ prefix: `${T}.`, t: Number(T), causes: ['timestamp_changed'] },
+        evidence: ['The V2 header has another t than the timestamp header, whose time was signed.'],
+      },
+    ]);
+    expect(timed(`v1=${MAC}`, T)).toMatchObject([
+      {
+        ...{ prefix: `${T}.`, t: Number(T), causes: ['timestamp_changed'] },
+        evidence: ['The V2 header has no t than the timestamp header, whose time was signed.'],
+      },
+    ]);
+  });
+
+  it.each([T, '', 'x', '1x', 'x1', '1234567890123'])('is not helped by the timestamp header %j', (timestamp) => {
+    expect(timed(`t=${T},v1=${MAC}`, timestamp)).toHaveLength(1);
+  });
+
+  it('without end is read no further than anybody meant', () => {
+    expect(inV2(`t=${T}${`,v1=${MAC}`.repeat(100)}`)).toHaveLength(64);
+    expect(inV2(`${'x'.repeat(16_384)},t=${T},v1=${MAC}`)).toEqual([]);
+    expect(inV2(`${'x'.repeat(16_000)},t=${T},v1=${MAC}`)).toHaveLength(2);
+  });
+});
+
+describe('a legacy header', () => {
+  it.each([`sha256=${MAC}`, `SHA256=${MAC}`, MAC])('claims a signature of the body alone: %s', (value) => {
+    expect(claims({ legacy: [value] })).toEqual([
+      { header: 'legacy', prefix: '', mac: MAC, t: undefined, causes: [], evidence: [] },
+    ]);
+  });
+
+  it('is mended as a V2 header is', () => {
+    const [found] = claims({ legacy: [`"sha256=${MAC.toUpperCase()}"`] });
+    expect(found).toMatchObject({ mac: MAC, causes: ['signature_rewritten', 'signature_uppercase'] });
+  });
+
+  it.each(['', 'sha256=', `sha1=${MAC}`, `x sha256=${MAC}`])('claims nothing: %j', (value) => {
+    expect(claims({ legacy: [value] })).toEqual([]);
+  });
+
+  it('without end is read no further than anybody meant', () => {
+    expect(claims({ legacy: [`${' '.repeat(16_384)}${MAC}`] })).toEqual([]);
+  });
+
+  it('stands behind the V2 header', () => {
+    const found = claims({ v2: [`t=${T},v1=${OTHER}`], legacy: [`sha256=${MAC}`, `sha256=${OTHER}`] });
+    expect(found.map(({ header, mac }) => [header, mac])).toEqual([
+      ['v2', OTHER],
+      ['v2', OTHER],
+      ['legacy', MAC],
+      ['legacy', OTHER],
+    ]);
+  });
+
+  it('may hold what belongs into the V2 header, where that is not there', () => {
+    const legacy = [`t=${T},v1=${MAC}`];
+    const found = claims({ legacy });
+    expect(found.map(({ header, prefix, causes }) => [header, prefix, causes])).toEqual([
+      ['v2', `${T}.`, ['v2_in_legacy']],
+      ['v2', '', ['v2_in_legacy', 'time_not_signed']],
+    ]);
+    expect(found[0]?.evidence).toEqual(['The legacy header holds what belongs into the V2 header.']);
+    expect(claims({ v2: [`t=${T},v1=${OTHER}`], legacy }).map(({ mac }) => mac)).toEqual([OTHER, OTHER]);
+  });
+});
