@@ -70,8 +70,9 @@ function openStream(stream: Stream): Body {
   /** Every chunk to `next` from now on, until the end or until it throws. */
   const flow = async (next: typeof sink) => {
     sink = next;
+    running ??= stream.pump?.((chunk) => sink(chunk)) ?? pump();
     try {
-      await (running ??= stream.pump?.((chunk) => sink(chunk)) ?? pump());
+      await running;
     } finally {
       running = undefined;
     }
