@@ -13,7 +13,7 @@ export default defineConfig({
       'test/runtimes/inside/*.test.ts',
     ],
     exclude: [...configDefaults.exclude, 'test/adapters/next.test.ts'], // an app that Next has built for Node
-    setupFiles: ['test/runtimes/inside/right-runtime.ts'],
+    setupFiles: ['test/support/put-back.ts', 'test/runtimes/inside/right-runtime.ts'],
     reporters: ['default'],
   },
 });

@@ -8,7 +8,7 @@ import {
   type Handler,
   memoryStore,
 } from 'service-webhooks';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   aReceiver,
   aRequest,
@@ -25,10 +25,6 @@ import {
 beforeEach(() => {
   vi.useFakeTimers();
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 const tick = () => vi.advanceTimersByTimeAsync(0);
 const refuse = () => Promise.reject(new Error('ECONNREFUSED'));
 const throwing = (): never => {

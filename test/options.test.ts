@@ -1,5 +1,5 @@
 import { createReceiver, memoryStore, type ReceiverOptions } from 'service-webhooks';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, bodyOf, inShort, NOW, now, refusal, SECRET } from './support/deliveries.js';
 
 const HOUR = 3_600_000;
@@ -26,10 +26,6 @@ const NOT_POSITIVE_INTEGERS = [
   {},
   1n,
 ];
-
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
 
 describe('a receiver is not made', () => {
   it.each([undefined, null, 'secret', 42, true, noop])('without options: %j', (options) => {

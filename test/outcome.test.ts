@@ -1,11 +1,7 @@
 import { PermanentError, type ReceiverOptions, WEBHOOK_EVENT_TYPES, type WebhookRequest } from 'service-webhooks';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aDelivery, aReceiver, aRequest, aStore, bodyOf, NOW, never, SECRET } from './support/deliveries.js';
 import { fits } from './support/schemas.js';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const throwing = (): never => {
   throw new Error('CANARY-cause');

@@ -6,14 +6,10 @@ import {
   WEBHOOK_EVENT_TYPES,
   type WebhookRequest,
 } from 'service-webhooks';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, inShort, later, NOW, never, now, SECRET } from './support/deliveries.js';
 
 const OTHER = 'whsec_another-tenant';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const throwing = (): never => {
   throw new Error('a trap');

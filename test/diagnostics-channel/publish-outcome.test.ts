@@ -10,7 +10,6 @@ const listen = (outcome: unknown) => void seen.push(outcome as Outcome);
 afterEach(() => {
   unsubscribe(OUTCOME_CHANNEL, listen);
   seen.length = 0;
-  vi.unstubAllGlobals();
   vi.resetModules();
 });
 

@@ -30,7 +30,6 @@ afterAll(() => {
 
 afterEach(() => {
   spans.reset();
-  vi.useRealTimers();
 });
 
 function meters() {

@@ -94,7 +94,6 @@ it('is refused to more windows than anyone has', async () => {
 
 it('holds no more than one row for each delivery back for a browser that does not read', async () => {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
   const source = memorySource();
   const written: string[] = [];
   let reads = false;

@@ -1,6 +1,6 @@
 import type { DedupeStore } from 'service-webhooks';
 import { type SqliteClient, type SqliteStoreOptions, sqliteStore } from 'service-webhooks/stores/sqlite';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { clientOf, type Handle, type Statement } from '../integration/sqlite.js';
 import { librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
@@ -13,10 +13,6 @@ type BigIntSwitch = { [name in 'safeIntegers' | 'setReadBigInts']?: (on: boolean
 const { newFile, open: openFile } = sqliteFiles();
 
 describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
   const open = (file: string, timeout?: number) => openFile(driver, file, timeout);
 
   function storeOf(handle: Handle, options?: SqliteStoreOptions): DedupeStore {
@@ -215,10 +211,6 @@ describe('sqliteStore', () => {
   });
 
   describe('with a handle whose calls fail', () => {
-    afterEach(() => {
-      vi.useRealTimers();
-    });
-
     /** Fails so often, and then works. */
     function failing(error: unknown, times = Number.POSITIVE_INFINITY): DedupeStore {
       let failures = 0;

@@ -23,8 +23,15 @@ const answer = async (c: Context, status: Promise<number>) => {
   return c.body(null);
 };
 
-const server = (app: Hono) =>
-  listen(createAdaptorServer({ fetch: app.fetch, serverOptions: SERVER_OPTIONS }) as Server);
+const { Request, Response } = Object.getOwnPropertyDescriptors(globalThis);
+
+/** Its server puts its own `Request` and `Response` in the place of the global ones; other tests have this process too. */
+async function server(app: Hono): Promise<Listening> {
+  const { port, close } = await listen(
+    createAdaptorServer({ fetch: app.fetch, serverOptions: SERVER_OPTIONS }) as Server,
+  );
+  return { port, close: () => close().finally(() => Object.defineProperties(globalThis, { Request, Response })) };
+}
 
 const routed = (app: AppUnderTest): Hono =>
   appBehind(app).all('/webhooks', webhookMiddleware(app.receiver), (c) =>

@@ -1,13 +1,10 @@
 import { PassThrough, Readable } from 'node:stream';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readBody } from '../../../src/emulator/api/read-body.js';
 
 const MIB = 1024 * 1024;
 const LIMITS = { maxBodyBytes: 4 * MIB, bodyTimeoutMs: 1_000 };
 
-afterEach(() => {
-  vi.useRealTimers();
-});
 const codeOf = (body: Promise<unknown>) =>
   body.then(
     () => 'read',

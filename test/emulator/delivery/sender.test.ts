@@ -1,5 +1,5 @@
 import { sign, verify } from 'service-webhooks';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Attempt, createAttemptLog } from '../../../src/emulator/delivery/attempt-log.js';
 import { createDeliveries } from '../../../src/emulator/delivery/deliveries.js';
 import { createEndpoints } from '../../../src/emulator/delivery/endpoints.js';
@@ -22,10 +22,6 @@ const NO_FAULT: FaultPlan = {
 };
 
 const answered = (status: number): Sent => ({ answer: { status, headers: {}, body: '' } });
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 /** What the receiver does; the times are on the clock. */
 type Receive = (wire: WireRequest, n: number, time: Parameters<Transport['send']>[1]) => Sent | Promise<Sent>;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ClockOptions, createClock } from '../../../src/emulator/time/clock.js';
 
 const START = Date.UTC(2026, 6, 11, 9);
@@ -9,10 +9,6 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: START - BEFORE });
   vi.advanceTimersByTime(BEFORE);
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 function create(options: Partial<ClockOptions> = {}) {
   return createClock({ speed: undefined, startAt: START, settled: async () => {}, ...options });
 }

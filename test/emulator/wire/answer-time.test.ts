@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../../src/emulator/time/clock.js';
 import { createWork } from '../../../src/emulator/time/work.js';
 import { createAnswerTime } from '../../../src/emulator/wire/answer-time.js';
@@ -7,10 +7,6 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
   vi.advanceTimersByTime(5_000);
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 /** The time for an answer, on a clock that does not wait for what else is going on. */
 function create(speed: number | undefined, hangAfterMs = 200) {
   let resting = 0;

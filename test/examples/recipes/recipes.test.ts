@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { framework } from '../../integration/framework.js';
 import { freePort } from '../../support/redis.js';
 import { aDelivery, SECRET } from '../queues/event.js';
@@ -36,10 +36,10 @@ const installed = framework('react-router', 'recipes') !== undefined;
 
 let folder: string;
 beforeAll(() => {
-  vi.stubEnv('WEBHOOK_SECRET', SECRET);
   mkdirSync(join(packages, '.tmp'), { recursive: true });
   folder = mkdtempSync(join(packages, '.tmp', 'recipes-')); // where their packages are found
 });
+beforeEach(() => void vi.stubEnv('WEBHOOK_SECRET', SECRET));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.each(places)('the recipe for %s', (name, heading, start) => {
