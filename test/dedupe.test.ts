@@ -871,15 +871,21 @@ it('an event that is remembered in memory takes a few hundred bytes', async () =
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }); // one that keeps nothing itself
-  const deliver = async (count: number, name: string) => {
-    for (let i = 0; i < count; i++) {
-      const id = `evt_${name}_${i}`;
+  const heapAfter = async (round: number) => {
+    for (let i = 0; i < 1_500; i++) {
+      const id = `evt_${round}_${i}`;
       expect((await receiver(aRequest({ event: { id }, ...withKey(id) }))).status).toBe(200);
     }
     collect();
     return process.memoryUsage().heapUsed;
   };
-  const before = await deliver(1_000, 'first');
-  const after = await deliver(4_000, 'then');
-  expect((after - before) / 4_000).toBeLessThan(500);
+  // The least of several: what else the process does can take memory in one round, an event takes it in each.
+  const taken: number[] = [];
+  let before = await heapAfter(0);
+  for (const round of [1, 2, 3, 4]) {
+    const after = await heapAfter(round);
+    taken.push((after - before) / 1_500);
+    before = after;
+  }
+  expect(Math.min(...taken)).toBeLessThan(500);
 });
