@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { counted, durationOf } from '../../src/page/front/format.js';
+import { counted, dateAndTimeOf, durationOf, timeOf } from '../../src/page/front/format.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -19,6 +19,12 @@ it.each([
   [25 * HOUR + MINUTE + 1_000, '25 h 1 min'],
 ])('a duration of %i ms is %s', (ms, words) => {
   expect(durationOf(ms)).toBe(words);
+});
+
+it('a time is that of the day, from 0 to 23 o’clock, by the clock of the reader', () => {
+  const afterMidnight = new Date(2026, 6, 11, 0, 5, 9).getTime();
+  expect(timeOf(afterMidnight)).toMatch(/^00\D05\D09$/);
+  expect(dateAndTimeOf(afterMidnight)).toMatch(/11.*2026.*00\D05\D09$/);
 });
 
 it('what is counted is in the plural unless it is one', () => {
