@@ -19,7 +19,6 @@ export function viewBody(body: Uint8Array): BodyView {
 function textOf(bytes: Uint8Array, cut: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
-  } catch {
-    return undefined;
-  }
+  } catch {}
+  return undefined;
 }

@@ -8,6 +8,7 @@ it('has a port of the loopback interface until it is closed, whatever is open th
   const { url, close } = await servePage(memorySource(), 0, ASSETS);
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
   expect((await fetch(url)).status).toBe(200);
+  await expect(fetch(url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
   const stream = await fetch(`${url}page/stream`);
   await close();
   await stream.text().catch(() => {}); // it has ended, in one way or the other

@@ -118,8 +118,8 @@ const texts = new WeakMap<DeliveryRow, string>();
 
 /** What is searched in, beside the address of the endpoint, which may change. A row that changes is another object. */
 function textOf(row: DeliveryRow): string {
-  const known = texts.get(row);
-  if (known !== undefined) return known;
+  const made = texts.get(row);
+  if (made !== undefined) return made;
   const { id, eventId, type, endpointId, status, problem, test } = row;
   const parts = [type, eventId, id, endpointId, status, problem, row.state, test ? 'test' : ''];
   const text = parts.join('\n').toLowerCase();
