@@ -35,6 +35,8 @@ describe('the deliveries of an emulator', () => {
     expect(new Set(changes.flatMap(({ deliveries }) => deliveries.map(({ type }) => type)))).toEqual(
       new Set(['dubbing.failed']),
     );
+    const attempts = source.snapshot().deliveries.map(({ id }) => source.delivery(id)?.attempts.length);
+    expect(attempts).toEqual([1, 1]);
   });
 
   it('have all their attempts, each with its request, its answer and whether its signature holds', async () => {
@@ -107,6 +109,7 @@ describe('what can be done', () => {
     const { source } = await emulated();
     const all = ['advance', 'enable', 'failNext', 'pause', 'redeliver', 'replay', 'send'];
     expect(Object.keys(source.actions).sort()).toEqual(all);
+    expect(source.title).toBe('Deliveries of the emulator');
   });
 
   it('redeliver starts a dead delivery again, and no other', async () => {
@@ -214,9 +217,23 @@ describe('what can be done', () => {
     expect([failing(), failing()]).toEqual([2, 2]);
   });
 
+  it('failNext goes on failing them however often it is looked meanwhile', async () => {
+    const { emulator, source } = await emulated();
+    await source.actions.failNext?.({ count: 3 });
+    const left: number[] = [];
+    for (let sent = 0; sent < 4; sent++) {
+      await emulator.emit('stt.completed');
+      await emulator.settled();
+      left.push(source.snapshot().overview.failing);
+    }
+    expect(left).toEqual([2, 1, 0, 0]);
+    const states = source.snapshot().deliveries.map(({ state }) => state);
+    expect(states).toEqual(['waiting', 'waiting', 'waiting', 'delivered']);
+  });
+
   it('failNext fails as many requests and no more, and then the faults are those of before', async () => {
     const { emulator, source } = await emulated({ faults: { duplicate: 1 } });
-    await expect(source.actions.failNext?.({ count: 0.5 })).rejects.toThrow('positive integer');
+    await expect(source.actions.failNext?.({ count: 0.5 })).rejects.toThrow('count must be a positive integer');
     await source.actions.failNext?.({ count: 2 });
     expect(source.snapshot().overview.failing).toBe(2);
     for (let sent = 0; sent < 3; sent++) await source.actions.send?.({ type: 'stt.completed' });

@@ -79,7 +79,7 @@ describe('the page', () => {
     const { status, body } = await get(`/page/deliveries/${encodeURIComponent('a/b c')}?again#top`);
     expect([status, JSON.parse(body).delivery.eventId]).toEqual([200, 'evt_1']);
     expect(JSON.parse((await get('/page/attempts/-1')).body)).toEqual({ id: '-1' });
-    for (const path of ['/page/x/page/deliveries/a%2Fb%20c', '/page/deliveries', '/page/-/attempts/1']) {
+    for (const path of ['/page/x/page/deliveries/a%2Fb%20c', '/page/deliveries', '/page/-/page/attempts/1']) {
       expect((await get(path)).status, path).toBe(404);
     }
   });
@@ -239,14 +239,15 @@ describe('an action', () => {
   });
 
   it.each([
-    ['an error', new Error('the disk is full')],
-    ['no error', 'the disk is full'],
-  ])('that goes wrong with %s says so, and everything goes on', async (_, thrown) => {
+    ['an error', 'the disk is full', new Error('the disk is full')],
+    ['no error', 'the disk is full', 'the disk is full'],
+    ['an error about another', 'not invalid_option: x', new Error('not invalid_option: x')],
+  ])('that goes wrong with %s says so, and everything goes on', async (_, problem, thrown) => {
     const { act, get } = await withSend(async () => {
       throw thrown;
     });
     const { status, body } = await act('send', { type: 'stt.completed' });
-    expect([status, JSON.parse(body)]).toEqual([500, { error: 'the disk is full' }]);
+    expect([status, JSON.parse(body)]).toEqual([500, { error: problem }]);
     expect((await get('/')).status).toBe(200);
   });
 });

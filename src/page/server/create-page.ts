@@ -97,11 +97,9 @@ function sendFound(res: ServerResponse, found: object | undefined): void {
   else sendJson(res, 200, found);
 }
 
-/** An id that is no URI component is the id of nothing. */
 function decoded(id = ''): string {
   try {
     return decodeURIComponent(id);
-  } catch {
-    return '';
-  }
+  } catch {}
+  return ''; // the id of nothing
 }
