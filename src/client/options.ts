@@ -42,7 +42,7 @@ export function readOptions(options: ClientOptions) {
     /** Takes the key out of a text: what answers may repeat it. */
     redact: (text: string) => text.replaceAll(apiKey, '[API key]'),
     baseUrl: readBaseUrl(options.baseUrl),
-    headerPrefix: headerPrefix.toLowerCase(),
+    headerPrefix,
     limiter,
     // Looked up at each call, so that what is put in its place later counts.
     fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),

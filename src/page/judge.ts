@@ -27,7 +27,7 @@ export function judge({ headers, body, secret, at }: Judged, options: SignatureO
     verify(input);
     return { verdict: 'accepted', causes: [] };
   } catch (error) {
-    if (!isWebhookError(error)) throw error;
-    return { verdict: error.code, causes: [] };
+    if (isWebhookError(error)) return { verdict: error.code, causes: [] };
+    throw error;
   }
 }

@@ -37,7 +37,7 @@ export async function replay(
 }
 
 function signedAnew(request: Attempt['request'], secret: Secret, at: number, headerPrefix: string): Attempt['request'] {
-  const timestamp = { [`${headerPrefix}-timestamp`]: String(Math.floor(at / 1000)) };
+  const timestamp = { [`${headerPrefix.toLowerCase()}-timestamp`]: String(Math.floor(at / 1000)) };
   const signatures = sign({ body: request.body, secret, at, headerPrefix });
   return { ...request, headers: { ...request.headers, ...signatures, ...timestamp } };
 }

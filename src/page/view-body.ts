@@ -10,19 +10,15 @@ export function viewBody(body: Uint8Array): BodyView {
   const start = body.subarray(0, MAX_SHOWN_BYTES);
   const text = textOf(start, start.length < body.length);
   if (text !== undefined) return { text, bytes: body.length, shown: 'text', cut: start.length < body.length };
-  const lines =
-    Buffer.from(body.subarray(0, MAX_HEX_BYTES))
-      .toString('hex')
-      .match(/.{1,32}/g) ?? [];
-  const spaced = lines.map((line) => line.replace(/..(?=.)/g, '$& '));
-  return { text: spaced.join('\n'), bytes: body.length, shown: 'hex', cut: MAX_HEX_BYTES < body.length };
+  const hex = Buffer.from(body.subarray(0, MAX_HEX_BYTES)).toString('hex');
+  const lines = hex.replace(/.{32}(?=.)/g, '$&\n').replace(/..(?=.)/g, '$& ');
+  return { text: lines, bytes: body.length, shown: 'hex', cut: MAX_HEX_BYTES < body.length };
 }
 
 /** Undefined for what is not UTF-8; a character that was cut at the end is left out. */
 function textOf(bytes: Uint8Array, cut: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });
-  } catch {
-    return undefined;
-  }
+  } catch {}
+  return undefined;
 }

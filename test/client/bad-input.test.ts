@@ -28,6 +28,11 @@ describe('a client is not made', () => {
     ['with a baseUrl without scheme', { ...good, baseUrl: 'api.example' }, 'baseUrl must begin with https://'],
     ['with a port for a scheme', { ...good, baseUrl: 'localhost:80' }, 'baseUrl must begin with https://'],
     ['with another scheme', { ...good, baseUrl: 'xhttps://api.example' }, 'baseUrl must begin with https://'],
+    [
+      'with a baseUrl that is no text',
+      { ...good, baseUrl: new URL('https://api.example') },
+      'baseUrl must begin with https://',
+    ],
     ['with half a baseUrl', { ...good, baseUrl: 'https://' }, 'baseUrl is no URL'],
     [
       'with a password in baseUrl',

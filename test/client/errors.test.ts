@@ -78,6 +78,7 @@ describe('an error of the service', () => {
     ] as const) {
       const failure = await refusedWith(refusal('brand_new', status, { type: 'newer_error' }));
       expect(failure).toMatchObject({ code: 'brand_new', type: 'newer_error', status, retry, message: 'no' });
+      expect(failure.requestId).toBeUndefined();
     }
   });
 

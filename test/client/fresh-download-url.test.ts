@@ -101,16 +101,20 @@ describe('a link is fetched again', () => {
     expect(api.seen[0]?.path).toBe('/v1/workflows/wf_1/runs/run_1');
   });
 
-  it.each([{}, { downloadUrl: 'ftp://storage.example/1' }, { downloadUrl: 'xhttp://a' }, { downloadUrl: 7 }, 'x'])(
-    'unless the answer %j has none',
-    async (data) => {
-      api.replies.push(json(data));
-      expect(await failureOf(urlOf(dubbing({})))).toMatchObject({
-        code: 'link_not_found',
-        message: 'link_not_found: none in the answer of /v1/dubbing/jobs/job%201',
-      });
-    },
-  );
+  it.each([
+    {},
+    { downloadUrl: 'ftp://storage.example/1' },
+    { downloadUrl: 'xhttp://a' },
+    { downloadUrl: 7 },
+    { downloadUrl: [FRESH] },
+    'x',
+  ])('unless the answer %j has none', async (data) => {
+    api.replies.push(json(data));
+    expect(await failureOf(urlOf(dubbing({})))).toMatchObject({
+      code: 'link_not_found',
+      message: 'link_not_found: none in the answer of /v1/dubbing/jobs/job%201',
+    });
+  });
 
   it('unless the id of the job would lead to another route', async () => {
     const event = sampleEvent('dubbing.completed', { jobId: '..', data: {} });

@@ -227,6 +227,24 @@ describe('a client with a limiter', () => {
     await next;
   });
 
+  it('goes by the later window where the service has begun one before it was due', async () => {
+    const { client, clock } = setUp(5);
+    await client.voices();
+    const answers = held(2);
+    const calls = [client.voices()];
+    await arrived(2);
+    calls.push(client.voices());
+    await arrived(3);
+    answers[0]?.(left(5, 1, clock.now()));
+    await calls[0];
+    clock.advance(10_000);
+    answers[1]?.(left(5, 4, clock.now()));
+    await calls[1];
+    calls.push(...Array.from({ length: 4 }, () => client.voices()));
+    await arrived(7);
+    await Promise.all(calls);
+  });
+
   it('goes on when a long answer has come, or when the window resets before that', async () => {
     const { client, clock } = setUp(2);
     await client.voices();

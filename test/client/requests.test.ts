@@ -184,11 +184,16 @@ describe('an answer', () => {
   it('has what the specification shows of it', async () => {
     const { client } = clientOf(api.url);
     const { plan: _, ...rest } = LIMITS;
-    api.replies.push(json(rest), json({ ...LIMITS, limits: { ...LIMITS.limits, daily_requests_used: '3' } }), json({}));
-    const failures = [client.account.apiLimits, client.account.apiLimits, client.speechToSpeech];
-    for (const [i, field] of ['plan.type', 'limits.daily_requests_used', 'max_source_seconds'].entries()) {
-      expect(await failureOf((failures[i] as () => Promise<unknown>)())).toMatchObject({
-        code: 'unexpected_answer',
+    const { apiLimits } = client.account;
+    for (const [call, data, field] of [
+      [apiLimits, rest, 'plan.type'],
+      [apiLimits, { ...LIMITS, credits: { remaining: 1 } }, 'credits.monthly_allocation'],
+      [apiLimits, { ...LIMITS, limits: { ...LIMITS.limits, daily_requests_used: '3' } }, 'limits.daily_requests_used'],
+      [client.speechToSpeech, {}, 'max_source_seconds'],
+    ] as const) {
+      api.replies.push(json(data, 200, { 'x-request-id': 'req_1' }));
+      expect(await failureOf(call())).toMatchObject({
+        ...{ code: 'unexpected_answer', status: 200, requestId: 'req_1' },
         message: expect.stringMatching(`^unexpected_answer: GET /\\S+: 200, and no ${field}$`),
       });
     }

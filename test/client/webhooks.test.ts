@@ -82,7 +82,11 @@ describe('an endpoint', () => {
     ['no events', { url: URL_A }, 'events must be types of events, at least one'],
     ['an empty list of events', { url: URL_A, events: [] }, 'events must be types of events, at least one'],
     ['one event', { url: URL_A, events: 'stt.failed' }, 'events must be types of events, at least one'],
-    ['an event that is no text', { url: URL_A, events: [1] }, 'events must be types of events, at least one'],
+    [
+      'an event that is no text',
+      { url: URL_A, events: ['stt.failed', 1] },
+      'events must be types of events, at least one',
+    ],
     ['a path', { url: '/hooks', events }, 'url must be a URL'],
     ['an address that is no text', { url: new URL(URL_A), events }, 'url must be a URL'],
   ])('is not made of %s', async (_, settings, problem) => {
@@ -117,6 +121,10 @@ describe('an endpoint', () => {
     expect(await client.webhooks.delete('we_1')).toBeUndefined();
     api.replies.push(refusal('not_found', 404));
     expect(await failureOf(client.webhooks.delete('we_1'))).toMatchObject({ code: 'not_found', attempts: 1 });
+    api.replies.push(hangUp, refusal('forbidden', 403));
+    expect(await failureOf(client.webhooks.delete('we_1'))).toMatchObject({ code: 'forbidden', attempts: 2 });
+    api.replies.push(...Array(5).fill(hangUp));
+    expect(await failureOf(client.webhooks.delete('we_1'))).toMatchObject({ code: 'no_connection', attempts: 5 });
   });
 
   it('is found in a list however it is laid out', () => {

@@ -35,6 +35,8 @@ describe('the deliveries of an emulator', () => {
     expect(new Set(changes.flatMap(({ deliveries }) => deliveries.map(({ type }) => type)))).toEqual(
       new Set(['dubbing.failed']),
     );
+    const attempts = source.snapshot().deliveries.map(({ id }) => source.delivery(id)?.attempts.length);
+    expect(attempts).toEqual([1, 1]);
   });
 
   it('have all their attempts, each with its request, its answer and whether its signature holds', async () => {
@@ -66,6 +68,20 @@ describe('the deliveries of an emulator', () => {
     expect([verdict, causes[0]?.cause]).toEqual(['signature_mismatch', 'body_changed']);
   });
 
+  it('are shown without the duplicates that a fault makes of their attempts', async () => {
+    let handled = 0;
+    const { emulator, source } = await emulated({ faults: { duplicate: 1 }, fails: () => ++handled > 1 });
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    const row = onlyRow(source.snapshot().deliveries);
+    expect(row).toMatchObject({ state: 'delivered', attempts: 1, status: 200 });
+    const { attempts } = source.delivery(row.id) ?? expect.fail();
+    expect(attempts.map(({ kind, status }) => [kind, status])).toEqual([
+      ['attempt', 200],
+      ['duplicate', 500],
+    ]);
+  });
+
   it('to an endpoint whose secret is not known are not verified, and say so', async () => {
     const { emulator, source, endpoint, url } = await emulated();
     emulator.endpoints.remove(endpoint.id);
@@ -93,6 +109,7 @@ describe('what can be done', () => {
     const { source } = await emulated();
     const all = ['advance', 'enable', 'failNext', 'pause', 'redeliver', 'replay', 'send'];
     expect(Object.keys(source.actions).sort()).toEqual(all);
+    expect(source.title).toBe('Deliveries of the emulator');
   });
 
   it('redeliver starts a dead delivery again, and no other', async () => {
@@ -136,9 +153,87 @@ describe('what can be done', () => {
     await expect(source.actions.replay?.({ delivery: id, exact: false })).resolves.toMatch('nothing listens there');
   });
 
+  it('replay is shown beside the schedule, where it was made', async () => {
+    const { emulator, source } = await emulated({ fails: () => true });
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    const { id, eventId } = onlyRow(source.snapshot().deliveries);
+    await emulator.advance(1_000);
+    await expect(source.actions.replay?.({ delivery: id, exact: false })).resolves.toBe(
+      `${eventId} was sent again: 500.`,
+    );
+    await emulator.advance(HOUR);
+    const { attempts, delivery } = source.delivery(id) ?? expect.fail();
+    expect(attempts.map(({ kind }) => kind)).toEqual(['attempt', 'replay', 'attempt', 'attempt', 'attempt']);
+    expect([delivery.attempts, delivery.replays]).toEqual([4, 1]);
+    expect(new Set(attempts.map((attempt) => attempt.id)).size).toBe(5);
+  });
+
+  it('replay needs an attempt, and a secret unless it goes as it was', async () => {
+    const { emulator, source, endpoint, url } = await emulated();
+    emulator.endpoints.remove(endpoint.id);
+    const other = emulator.endpoints.create({ url });
+    emulator.endpoints.pause(other.id);
+    await emulator.emit('stt.completed');
+    const { id } = onlyRow(source.snapshot().deliveries);
+    const replay = (exact: boolean) => source.actions.replay?.({ delivery: id, exact });
+    expect(source.delivery(id)).toMatchObject({ attempts: [], offers: [] });
+    await expect(replay(true)).rejects.toThrow('there is no attempt of it that could be sent again');
+    emulator.endpoints.enable(other.id);
+    await emulator.settled();
+    expect(source.delivery(id)?.offers).toEqual(['replay']);
+    await expect(replay(false)).rejects.toThrow('its secret is not known here: send it as it was');
+    await expect(replay(true)).resolves.toMatch('401');
+  });
+
+  it('replay keeps the latest hundred, as long as the delivery is kept', async () => {
+    const { emulator, source } = await emulated({ keep: { delivered: 1 } });
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    const { id } = onlyRow(source.snapshot().deliveries);
+    for (let n = 0; n < 101; n += 1) await source.actions.replay?.({ delivery: id, exact: true });
+    const attempts = source.delivery(id)?.attempts ?? [];
+    expect(attempts).toHaveLength(101);
+    const last = attempts.at(-1)?.id ?? '';
+    expect(source.attempt(last)?.kind).toBe('replay');
+    await emulator.emit('stt.failed');
+    await emulator.settled();
+    source.snapshot();
+    expect(source.attempt(last)).toBeUndefined();
+  });
+
+  it('failNext counts each failure once, and none that it did not ask for', async () => {
+    const { emulator, source } = await emulated({ faults: { reset: { rate: 1, times: 1 } } });
+    const failing = () => source.snapshot().overview.failing;
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    expect(failing()).toBe(0);
+    await expect(source.actions.failNext?.({ count: 1 })).resolves.toBe(
+      'The next request fails: the connection is reset.',
+    );
+    await expect(source.actions.failNext?.({ count: 3 })).resolves.toMatch('The next 3 requests fail:');
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    expect([failing(), failing()]).toEqual([2, 2]);
+  });
+
+  it('failNext goes on failing them however often it is looked meanwhile', async () => {
+    const { emulator, source } = await emulated();
+    await source.actions.failNext?.({ count: 3 });
+    const left: number[] = [];
+    for (let sent = 0; sent < 4; sent++) {
+      await emulator.emit('stt.completed');
+      await emulator.settled();
+      left.push(source.snapshot().overview.failing);
+    }
+    expect(left).toEqual([2, 1, 0, 0]);
+    const states = source.snapshot().deliveries.map(({ state }) => state);
+    expect(states).toEqual(['waiting', 'waiting', 'waiting', 'delivered']);
+  });
+
   it('failNext fails as many requests and no more, and then the faults are those of before', async () => {
     const { emulator, source } = await emulated({ faults: { duplicate: 1 } });
-    await expect(source.actions.failNext?.({ count: 0.5 })).rejects.toThrow('positive integer');
+    await expect(source.actions.failNext?.({ count: 0.5 })).rejects.toThrow('count must be a positive integer');
     await source.actions.failNext?.({ count: 2 });
     expect(source.snapshot().overview.failing).toBe(2);
     for (let sent = 0; sent < 3; sent++) await source.actions.send?.({ type: 'stt.completed' });
@@ -153,14 +248,15 @@ describe('what can be done', () => {
 
   it('pause holds back, enable lets go, advance lets time pass', async () => {
     const { emulator, source, endpoint } = await emulated();
-    await source.actions.pause?.({ endpoint: endpoint.id });
-    await source.actions.send?.({ type: 'stt.completed' });
-    await source.actions.advance?.({ ms: HOUR });
+    const { pause, send, advance, enable } = source.actions;
+    await expect(pause?.({ endpoint: endpoint.id })).resolves.toBe('The endpoint is paused.');
+    await expect(send?.({ type: 'stt.completed' })).resolves.toBe('stt.completed is on its way.');
+    await expect(advance?.({ ms: HOUR })).resolves.toBe('The time has passed.');
     expect(source.snapshot()).toMatchObject({
       overview: { endpoints: [{ state: 'paused' }], now: emulator.now() },
       deliveries: [{ state: 'waiting', attempts: 0 }],
     });
-    await source.actions.enable?.({ endpoint: endpoint.id });
+    await expect(enable?.({ endpoint: endpoint.id })).resolves.toBe('The endpoint is active.');
     await emulator.settled();
     expect(onlyRow(source.snapshot().deliveries).state).toBe('delivered');
     await expect(source.actions.advance?.({ ms: -1 })).rejects.toThrow('ms must be 0 or more');

@@ -35,6 +35,16 @@ it('waits that pass faster are shorter by the clock', () => {
   expect(round?.stations.map(({ dueAt }) => dueAt)).toEqual([undefined, 1_000, 2_200, 8_200]);
 });
 
+it('where time only passes by hand, the waits are as long as they are', () => {
+  const waiting = details({ state: 'waiting', attempts: 0, nextAt: 1_000 }, []);
+  expect(roundsOf(waiting, 0)[0]?.stations).toEqual([
+    { number: 1, waitMs: 0, state: 'next', dueAt: 1_000 },
+    { number: 2, waitMs: 30_000, state: 'later', dueAt: 31_000 },
+    { number: 3, waitMs: 120_000, state: 'later', dueAt: 151_000 },
+    { number: 4, waitMs: 600_000, state: 'later', dueAt: 751_000 },
+  ]);
+});
+
 it('what is delivered needs no more attempts, and what is dead gets none', () => {
   expect(states(details({ state: 'delivered', attempts: 2 }, [{}, { acknowledged: true }]))).toEqual([
     ['failed', 'acknowledged', 'not needed', 'not needed'],
@@ -42,10 +52,16 @@ it('what is delivered needs no more attempts, and what is dead gets none', () =>
   expect(states(details({ state: 'dead', attempts: 4 }, [{}, {}, {}, {}]))).toEqual([
     ['failed', 'failed', 'failed', 'failed'],
   ]);
+  expect(states(details({ state: 'dead', attempts: 1 }, [{}]))).toEqual([
+    ['failed', 'not needed', 'not needed', 'not needed'],
+  ]);
 });
 
 it('an attempt that has no answer yet is on its way, and nothing is next', () => {
-  expect(states(details({ state: 'sending', attempts: 2 }, [{}]))).toEqual([['failed', 'sending', 'later', 'later']]);
+  const sending = details({ state: 'sending', attempts: 2 }, [{}]);
+  expect(states(sending)).toEqual([['failed', 'sending', 'later', 'later']]);
+  const due = roundsOf(sending, 1).flatMap(({ stations }) => stations.map(({ dueAt }) => dueAt));
+  expect(due).toEqual(Array(4).fill(undefined));
 });
 
 it('a redelivery is another round, and attempts that are not kept have their place all the same', () => {
@@ -57,6 +73,20 @@ it('a redelivery is another round, and attempts that are not kept have their pla
     ['not kept', 'not kept', 'not kept', 'failed'],
     ['failed', 'next', 'later', 'later'],
   ]);
+});
+
+it('attempts of this round that are not kept have their place too', () => {
+  expect(states(details({ state: 'waiting', attempts: 3 }, [{ number: 3 }]))).toEqual([
+    ['not kept', 'not kept', 'failed', 'next'],
+  ]);
+  expect(states(details({ state: 'delivered', attempts: 1 }, []))).toEqual([
+    ['not kept', 'not needed', 'not needed', 'not needed'],
+  ]);
+});
+
+it('rounds are counted from the first', () => {
+  const again = details({ redeliveries: 2 }, []);
+  expect(roundsOf(again, 1).map(({ redelivery }) => redelivery)).toEqual([0, 1, 2]);
 });
 
 it('duplicates and replays are beside the schedule', () => {

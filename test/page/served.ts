@@ -20,7 +20,7 @@ export async function served(source: PageSource, assets = NO_ASSETS) {
   const token = /name="page-token" content="([\w-]+)"/.exec((await get('/')).body)?.[1] ?? '';
   const own = { origin, 'x-page-token': token, 'content-type': 'application/json' };
   return {
-    ...{ url, origin, token, request, get },
+    ...{ url, origin, token, own, request, get },
     /** As the page does it, but for what is different. */
     act: (name: string, input: unknown, headers: Record<string, string | undefined> = {}): Promise<RawResponse> =>
       request('POST', `/page/actions/${name}`, { ...own, ...headers }, JSON.stringify(input)),

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Actions } from '../../src/page/page-source.js';
+import type { Actions, AttemptDetails } from '../../src/page/page-source.js';
+import { exchange } from '../support/raw-http.js';
 import { aRow, memorySource } from './memory-source.js';
 import { served } from './served.js';
 
@@ -12,15 +13,15 @@ async function withSend(send: Actions['send'] = async ({ type }) => `${type} is 
 describe('the page', () => {
   it('is a document, a script, a style sheet and an icon', async () => {
     const { get } = await withSend();
-    const types = ['/', '/page/page.js', '/page/style.css', '/page/icon.svg'].map(async (path) => {
-      const { status, headers } = await get(path);
-      return [status, headers['content-type']?.split(';')[0]];
+    const parts = ['/', '/page/page.js', '/page/style.css', '/page/icon.svg'].map(async (path) => {
+      const { status, headers, body } = await get(path);
+      return [status, headers['content-type'], body];
     });
-    expect(await Promise.all(types)).toEqual([
-      [200, 'text/html'],
-      [200, 'text/javascript'],
-      [200, 'text/css'],
-      [200, 'image/svg+xml'],
+    expect(await Promise.all(parts)).toEqual([
+      [200, 'text/html; charset=utf-8', expect.stringMatching(/^<!doctype html>/)],
+      [200, 'text/javascript; charset=utf-8', '// script'],
+      [200, 'text/css; charset=utf-8', '/* style */'],
+      [200, 'image/svg+xml', expect.stringMatching(/^<svg .+<\/svg>$/)],
     ]);
   });
 
@@ -28,33 +29,68 @@ describe('the page', () => {
     const { get } = await withSend();
     const { headers, body } = await get('/');
     const policy = headers['content-security-policy'] ?? '';
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).toContain("require-trusted-types-for 'script'");
-    expect(policy).not.toMatch(/unsafe|\*|https?:/);
-    expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+    expect(policy.split('; ').sort()).toEqual([
+      "base-uri 'none'",
+      "connect-src 'self'",
+      "default-src 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "img-src 'self'",
+      "require-trusted-types-for 'script'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "trusted-types 'none'",
+    ]);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'cache-control': 'no-store',
+    });
     expect(headers).not.toHaveProperty('access-control-allow-origin');
     expect(body).not.toMatch(/https?:|<script>|style=/);
   });
 
   it('has a title that is no markup, whatever it is', async () => {
     const { get } = await served({ ...memorySource(), title: '</title><script>alert(1)</script>' });
-    expect((await get('/')).body).not.toContain('<script>alert');
+    expect((await get('/')).body).toContain('<title>&#60;/title&#62;&#60;script&#62;alert(1)&#60;/script&#62;</title>');
   });
 
   it('leaves other paths to whoever it is mounted beside, and answers 404 for what it does not have', async () => {
     const { get } = await withSend();
-    for (const path of ['/page/', '/page/other', '/page/deliveries/dlv_none', '/page/attempts/%E0%A4%A', '/other']) {
+    for (const path of ['/other', '/other/page/page.js'])
+      expect(await get(path)).toMatchObject({ status: 404, body: '' });
+    for (const path of ['/page/', '/page/other', '/page/deliveries/dlv_none', '/page/attempts/%E0%A4%A']) {
+      const { status, headers, body } = await get(path);
+      expect([status, headers['content-type'], JSON.parse(body)], path).toEqual([
+        404,
+        'application/json',
+        { error: 'It is not kept any more, or never was.' },
+      ]);
+    }
+  });
+
+  it('gives the details of a delivery and of an attempt', async () => {
+    const source = { ...memorySource(), attempt: (id: string) => ({ id }) as AttemptDetails };
+    source.put(aRow(1, { id: 'a/b c' }));
+    const { get } = await served(source);
+    const { status, body } = await get(`/page/deliveries/${encodeURIComponent('a/b c')}?again#top`);
+    expect([status, JSON.parse(body).delivery.eventId]).toEqual([200, 'evt_1']);
+    expect(JSON.parse((await get('/page/attempts/-1')).body)).toEqual({ id: '-1' });
+    for (const path of ['/page/x/page/deliveries/a%2Fb%20c', '/page/deliveries', '/page/-/page/attempts/1']) {
       expect((await get(path)).status, path).toBe(404);
     }
   });
 
-  it('gives the details of a delivery', async () => {
-    const source = memorySource();
-    source.put(aRow(1, { id: 'a/b c' }));
-    const { get } = await served(source);
-    const { status, body } = await get(`/page/deliveries/${encodeURIComponent('a/b c')}`);
-    expect([status, JSON.parse(body).delivery.eventId]).toEqual([200, 'evt_1']);
+  it('goes on after a source that has failed', async () => {
+    const delivery = () => {
+      throw new Error('out of order');
+    };
+    const { get } = await served({ ...memorySource(), delivery });
+    await expect(get('/page/deliveries/dlv_1')).rejects.toThrow();
+    expect((await get('/')).status).toBe(200);
   });
 });
 
@@ -63,17 +99,30 @@ describe('a request that is not from the page', () => {
     'is refused under the host %j, which DNS may have moved here',
     async (host) => {
       const { get, act, sent } = await withSend();
-      for (const path of ['/', '/page/stream', '/page/page.js']) expect((await get(path, { host })).status).toBe(421);
+      for (const path of ['/', '/page/stream', '/page/page.js']) {
+        const { status, body } = await get(path, { host });
+        expect([status, JSON.parse(body).error]).toEqual([421, expect.stringContaining('127.0.0.1 or localhost')]);
+      }
       expect((await act('send', { type: 'stt.completed' }, { host, origin: `http://${host}` })).status).toBe(421);
       expect(sent).not.toHaveBeenCalled();
     },
   );
 
+  it('is refused where it names no host', async () => {
+    const { url } = await withSend();
+    const request = Buffer.from('GET / HTTP/1.0\r\n\r\n');
+    expect((await exchange(Number(new URL(url).port), request)).status).toBe(421);
+  });
+
   it('is answered under every name of the loopback interface', async () => {
-    const { get, url } = await withSend();
+    const { get, act, url } = await withSend();
     const { port } = new URL(url);
     for (const name of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]']) {
-      expect((await get('/', { host: `${name}:${port}` })).status, name).toBe(200);
+      const host = `${name}:${port}`;
+      expect((await get('/', { host })).status, name).toBe(200);
+      for (const origin of [`http://${host}`, `http://${host}`.toLowerCase()]) {
+        expect((await act('send', { type: 'stt.completed' }, { host, origin })).status, name).toBe(200);
+      }
     }
   });
 
@@ -81,7 +130,8 @@ describe('a request that is not from the page', () => {
     'is refused with the origin %s, also with the token',
     async (origin) => {
       const { get, act, sent } = await withSend();
-      expect((await act('send', { type: 'stt.completed' }, { origin })).status).toBe(403);
+      const { status, body } = await act('send', { type: 'stt.completed' }, { origin });
+      expect([status, JSON.parse(body)]).toEqual([403, { error: 'Another site has no access.' }]);
       expect((await get('/page/stream', { origin })).status).toBe(403);
       expect(sent).not.toHaveBeenCalled();
     },
@@ -90,27 +140,56 @@ describe('a request that is not from the page', () => {
   it.each(['cross-site', 'same-site'])('is refused where the browser says that it is %s', async (site) => {
     const { get, act } = await withSend();
     const headers = { 'sec-fetch-site': site };
-    expect((await get('/page/stream', headers)).status).toBe(403);
-    expect((await get('/', { ...headers, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'iframe' })).status).toBe(403);
-    expect((await act('send', { type: 'stt.completed' }, headers)).status).toBe(403);
     const link = { ...headers, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    for (const [path, sent] of [
+      ['/page/stream', headers],
+      ['/page/stream', link],
+      ['/', { ...link, 'sec-fetch-mode': 'no-cors' }],
+      ['/', { ...link, 'sec-fetch-dest': 'iframe' }],
+    ] as const) {
+      const { status, body } = await get(path, sent);
+      expect([status, JSON.parse(body)]).toEqual([403, { error: 'Another site has no access.' }]);
+    }
+    expect((await act('send', { type: 'stt.completed' }, headers)).status).toBe(403);
     expect((await get('/', link)).status).toBe(200);
+  });
+
+  it.each(['same-origin', 'none'])('is none where the browser says that it is %s', async (site) => {
+    const { get } = await withSend();
+    expect((await get('/page/page.js', { 'sec-fetch-site': site })).status).toBe(200);
   });
 
   it('does nothing without the token, without an origin, or with the token of another run', async () => {
     const { act, sent, token } = await withSend();
     const other = token.replaceAll(/[0-9a-f]/g, '0');
-    for (const headers of [{ 'x-page-token': undefined }, { 'x-page-token': other }, { 'x-page-token': 'é' }]) {
-      expect((await act('send', { type: 'stt.completed' }, headers)).status).toBe(403);
+    const accented = 'é'.repeat(token.length / 2); // two bytes each on the way there, and two characters each on arrival
+    for (const wrong of [undefined, '', other, `${token}0`, token.slice(1), 'é', accented]) {
+      const { status, body } = await act('send', { type: 'stt.completed' }, { 'x-page-token': wrong });
+      expect([status, JSON.parse(body).error]).toEqual([403, expect.stringContaining('load it again')]);
     }
-    expect((await act('send', { type: 'stt.completed' }, { origin: undefined })).status).toBe(403);
+    const { status, body } = await act('send', { type: 'stt.completed' }, { origin: undefined });
+    expect([status, JSON.parse(body).error]).toEqual([403, expect.stringContaining('no Origin')]);
     expect(sent).not.toHaveBeenCalled();
     expect((await act('send', { type: 'stt.completed' })).status).toBe(200);
   });
 
   it('does nothing with another method, and gets no leave to ask from elsewhere', async () => {
-    const { request, get, sent } = await withSend();
-    expect((await get('/page/actions/send')).status).toBe(405);
+    const { request, get, own, sent } = await withSend();
+    expect(await get('/page/actions/send')).toMatchObject({
+      status: 405,
+      body: '{"error":"GET is not for /page/actions/send"}',
+    });
+    for (const path of [
+      '/',
+      '/page/x/page/actions/send',
+      '/page/actions/send/more',
+      '/page/actions/',
+      '/page/actions/-',
+    ]) {
+      expect(
+        (await request('POST', path, { ...own, 'content-type': undefined }, '{"type":"stt.completed"}')).status,
+      ).toBe(405);
+    }
     for (const method of ['PUT', 'DELETE', 'OPTIONS', 'HEAD']) {
       const { headers } = await request(method, '/page/actions/send', { connection: 'close' }).catch(() => ({
         headers: {},
@@ -128,15 +207,23 @@ describe('an action', () => {
     expect([status, JSON.parse(body)]).toEqual([200, { done: 'stt.completed is on its way.' }]);
   });
 
-  it.each([
-    ['no object', 'send', null],
-    ['another type of field', 'send', { type: { toString: 'x' } }],
-    ['a field that is missing', 'send', {}],
-    ['an action that this source has not', 'pause', { endpoint: 'wh_1' }],
-  ])('is refused with a sentence for %s', async (_, name, input) => {
-    const { act, sent } = await withSend();
-    const { status, body } = await act(name, input);
-    expect([status, JSON.parse(body).error]).toEqual([409, expect.stringMatching(/must be|cannot be done/)]);
+  it.each<[what: string, name: string, json: string, problem: string]>([
+    ['no object', 'send', 'null', 'the request must be a JSON object'],
+    ['a text', 'send', '"stt.completed"', 'the request must be a JSON object'],
+    ['half an object', 'send', '{"type":', 'the request must be a JSON object'],
+    ['another type of field', 'send', '{"type":{"toString":"x"}}', 'type must be a string'],
+    ['a field that is missing', 'redeliver', '{}', 'delivery must be a string'],
+    ['a replay of nothing', 'replay', '{"exact":true}', 'delivery must be a string'],
+    ['a replay of either kind', 'replay', '{"delivery":"dlv_1"}', 'exact must be a boolean'],
+    ['a count in words', 'failNext', '{"count":"2"}', 'count must be a number'],
+    ['an endpoint that is a number', 'pause', '{"endpoint":1}', 'endpoint must be a string'],
+    ['no endpoint', 'enable', '{"endpoint":null}', 'endpoint must be a string'],
+    ['a time in words', 'advance', '{"ms":"1 h"}', 'ms must be a number'],
+    ['an action that this source has not', 'pause', '{"endpoint":"wh_1"}', 'pause cannot be done here'],
+  ])('is refused with a sentence for %s', async (_, name, json, problem) => {
+    const { request, own, sent } = await withSend();
+    const { status, body } = await request('POST', `/page/actions/${name}`, own, json);
+    expect([status, JSON.parse(body)]).toEqual([409, { error: problem }]);
     expect(sent).not.toHaveBeenCalled();
   });
 
@@ -151,12 +238,16 @@ describe('an action', () => {
     expect(sent).not.toHaveBeenCalled();
   });
 
-  it('that goes wrong says so, and everything goes on', async () => {
+  it.each([
+    ['an error', 'the disk is full', new Error('the disk is full')],
+    ['no error', 'the disk is full', 'the disk is full'],
+    ['an error about another', 'not invalid_option: x', new Error('not invalid_option: x')],
+  ])('that goes wrong with %s says so, and everything goes on', async (_, problem, thrown) => {
     const { act, get } = await withSend(async () => {
-      throw new Error('the disk is full');
+      throw thrown;
     });
     const { status, body } = await act('send', { type: 'stt.completed' });
-    expect([status, JSON.parse(body)]).toEqual([500, { error: 'the disk is full' }]);
+    expect([status, JSON.parse(body)]).toEqual([500, { error: problem }]);
     expect((await get('/')).status).toBe(200);
   });
 });

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import { act } from './connection.js';
 import { durationOf } from './format.js';
-import { useStore } from './store.js';
+import { useStore } from './use-store.js';
 
 const MINUTE = 60_000;
 /** The waits of the schedule, and all of it. */

@@ -1,7 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { DeliveryRow } from '../page-source.js';
 import { counted, timeOf } from './format.js';
-import { select, useStore } from './store.js';
+import { select } from './store.js';
+import { useStore } from './use-store.js';
 import { ROW_PX, useWindow } from './use-window.js';
 
 /** All deliveries, the newest on top. Of ten thousand only those in sight are elements. */

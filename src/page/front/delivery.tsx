@@ -3,9 +3,10 @@ import type { DeliveryDetails } from '../page-source.js';
 import { Attempt } from './attempt.js';
 import { act } from './connection.js';
 import { dateAndTimeOf } from './format.js';
-import { rowOf, useStore } from './store.js';
+import { rowOf } from './store.js';
 import { Timeline } from './timeline.js';
 import { useLoaded } from './use-loaded.js';
+import { useStore } from './use-store.js';
 
 /** Everything about the delivery that is selected. */
 export function Delivery() {

@@ -1,5 +1,5 @@
 import { act } from './connection.js';
-import { useStore } from './store.js';
+import { useStore } from './use-store.js';
 
 /** Where deliveries go, and how many dead ones are missing until that is paused. */
 export function Endpoints() {

@@ -1,6 +1,7 @@
 import type { DeliveryState } from '../page-source.js';
 import { counted } from './format.js';
-import { setFilter, useStore } from './store.js';
+import { setFilter } from './store.js';
+import { useStore } from './use-store.js';
 
 const STATES: readonly (DeliveryState | 'all')[] = ['all', 'sending', 'waiting', 'delivered', 'failed', 'dead'];
 

@@ -1,10 +1,10 @@
 import { dateAndTimeOf } from './format.js';
-import { useStore } from './store.js';
 import { useNow } from './use-now.js';
+import { useStore } from './use-store.js';
 
 /** What this is, what time it is there, and whether it is connected. */
 export function Heading() {
-  const title = useStore((state) => state.title);
+  const title = useStore((state) => state.title) || document.title;
   const speed = useStore((state) => state.overview.speed);
   const connection = useStore((state) => state.connection);
   const now = useNow();

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { counted } from './format.js';
-import { useStore } from './store.js';
+import { useStore } from './use-store.js';
 
 /** A screen reader would read nothing else if it were told of each delivery. */
 const QUIET_MS = 3_000;

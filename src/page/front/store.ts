@@ -1,7 +1,7 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ActionName, Change, DeliveryRow, DeliveryState, Overview, Snapshot } from '../page-source.js';
 
 export interface State {
+  /** Empty until it is known. */
   title: string;
   /** What this source can do. */
   offers: readonly ActionName[];
@@ -20,7 +20,7 @@ export interface State {
 }
 
 let state: State = {
-  title: document.title,
+  title: '',
   offers: [],
   overview: { now: Date.now(), speed: 1, endpoints: [], failing: 0 },
   overviewAt: Date.now(),
@@ -41,39 +41,41 @@ function set(changes: Partial<State>): void {
   for (const listener of listeners) listener();
 }
 
-/** A part of the state; a component is drawn again only when it is another. */
-export function useStore<Part>(select: (state: State) => Part): Part {
-  const [, redraw] = useState({});
-  const part = select(state);
-  const current = useRef({ select, part });
-  current.current = { select, part };
-  useLayoutEffect(() => {
-    const look = () => {
-      const { select, part } = current.current;
-      if (!Object.is(select(state), part)) redraw({});
-    };
-    look(); // what has changed since it was drawn
-    listeners.add(look);
-    return () => void listeners.delete(look);
-  }, []);
-  return part;
+export function current(): State {
+  return state;
+}
+
+/** Calls back when something has changed. Gives a function that ends it. */
+export function subscribe(changed: () => void): () => void {
+  listeners.add(changed);
+  return () => void listeners.delete(changed);
 }
 
 export function rowOf(id: string | undefined): DeliveryRow | undefined {
   return id === undefined ? undefined : rows.get(id);
 }
 
-export function applySnapshot(snapshot: Snapshot & Pick<State, 'title' | 'offers'>): void {
-  rows = new Map(snapshot.deliveries.map((row) => [row.id, row]));
-  const { title, offers, overview } = snapshot;
-  set({ title, offers, overview, overviewAt: Date.now(), connection: 'open', ...seen() });
+export function applySnapshot({
+  title,
+  offers,
+  overview,
+  deliveries,
+}: Snapshot & Pick<State, 'title' | 'offers'>): void {
+  rows = new Map(deliveries.map((row) => [row.id, row]));
+  takeIn(overview);
+  set({ title, offers, connection: 'open', ...seen() });
 }
 
 export function applyChange({ overview, deliveries, removed }: Change): void {
   for (const row of deliveries) rows.set(row.id, row);
   for (const id of removed) rows.delete(id);
-  const changed = deliveries.length + removed.length > 0;
-  set({ overview, overviewAt: Date.now(), ...(changed && seen()) });
+  takeIn(overview);
+  set(deliveries.length + removed.length > 0 ? seen() : {});
+}
+
+/** Before `seen`, which looks at the addresses of the endpoints. */
+function takeIn(overview: Overview): void {
+  state = { ...state, overview, overviewAt: Date.now() };
 }
 
 export function setFilter(filter: Partial<Pick<State, 'query' | 'only'>>): void {
@@ -100,25 +102,26 @@ export function now(): number {
 }
 
 function seen(): Pick<State, 'total' | 'visible'> {
-  const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = state.query.toLowerCase().match(/\S+/g) ?? [];
+  const urls = new Map(state.overview.endpoints.map(({ id, url }) => [id, url.toLowerCase()]));
   const { only } = state;
   const visible: DeliveryRow[] = [];
   for (const row of rows.values()) {
     if (only !== 'all' && row.state !== only) continue;
-    if (words.length === 0 || words.every((word) => textOf(row).includes(word))) visible.push(row);
+    const has = (word: string) => textOf(row).includes(word) || urls.get(row.endpointId)?.includes(word);
+    if (words.every(has)) visible.push(row);
   }
   return { total: rows.size, visible: visible.reverse() };
 }
 
 const texts = new WeakMap<DeliveryRow, string>();
 
-/** What is searched in. A row that changes is another object. */
+/** What is searched in, beside the address of the endpoint, which may change. A row that changes is another object. */
 function textOf(row: DeliveryRow): string {
-  const known = texts.get(row);
-  if (known !== undefined) return known;
+  const made = texts.get(row);
+  if (made !== undefined) return made;
   const { id, eventId, type, endpointId, status, problem, test } = row;
-  const url = state.overview.endpoints.find((endpoint) => endpoint.id === endpointId)?.url;
-  const parts = [type, eventId, id, endpointId, url, status, problem, row.state, test ? 'test' : ''];
+  const parts = [type, eventId, id, endpointId, status, problem, row.state, test ? 'test' : ''];
   const text = parts.join('\n').toLowerCase();
   texts.set(row, text);
   return text;

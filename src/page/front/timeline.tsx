@@ -1,8 +1,8 @@
 import type { AttemptRow, DeliveryDetails } from '../page-source.js';
 import { durationOf, timeOf } from './format.js';
 import { roundsOf, type Station } from './rounds.js';
-import { useStore } from './store.js';
 import { useNow } from './use-now.js';
+import { useStore } from './use-store.js';
 
 interface TimelineProps {
   details: DeliveryDetails;

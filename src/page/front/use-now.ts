@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { now, useStore } from './store.js';
+import { now } from './store.js';
+import { useStore } from './use-store.js';
 
 /** The time by the clock of the source, each second anew. */
 export function useNow(): number {

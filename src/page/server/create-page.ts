@@ -36,7 +36,7 @@ export function createPage(source: PageSource, assets: Assets): Page {
       return sendJson(res, 405, { error: `${req.method} is not for ${path}` });
     }
     if (action !== undefined) return act(req, res, action);
-    const [, room, id] = /^\/page\/(\w+)\/(.+)$/.exec(path) ?? [];
+    const [, room, id] = /^\/page\/(\w+)\/(.+)/.exec(path) ?? [];
     if (room === 'deliveries') return sendFound(res, source.delivery(decoded(id)));
     if (room === 'attempts') return sendFound(res, source.attempt(decoded(id)));
     if (path === '/page/stream') return stream(res);
@@ -73,7 +73,7 @@ export function createPage(source: PageSource, assets: Assets): Page {
 
   return {
     handle(req, res) {
-      const path = (req.url ?? '').replace(/[?#].*$/s, '');
+      const path = (req.url ?? '').replace(/[?#].*/, '');
       if (path !== '/' && !path.startsWith('/page/')) return false;
       answer(req, res, path).catch(() => res.destroy());
       return true;
@@ -97,11 +97,9 @@ function sendFound(res: ServerResponse, found: object | undefined): void {
   else sendJson(res, 200, found);
 }
 
-/** An id that is no URI component is the id of nothing. */
 function decoded(id = ''): string {
   try {
     return decodeURIComponent(id);
-  } catch {
-    return '';
-  }
+  } catch {}
+  return ''; // the id of nothing
 }

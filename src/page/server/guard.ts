@@ -45,5 +45,6 @@ function isFromHere({ headers, url }: IncomingMessage): boolean {
 }
 
 function isToken(given: string | readonly string[] | undefined, token: string): boolean {
-  return typeof given === 'string' && given.length === token.length && equalMacs(given, token);
+  // In bytes: those of another number cannot be compared.
+  return typeof given === 'string' && Buffer.byteLength(given) === token.length && equalMacs(given, token);
 }
