@@ -254,4 +254,34 @@ export const UNNOTICED = [
     was: 'value === null',
     why: 'a short way past checks that the word null fails',
   },
+  {
+    at: "function put(into: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {",
+    was: "''",
+    why: 'a path has a name; this is for the compiler',
+  },
+  {
+    at: "const refused = verdict !== 'verified' && verdict !== 'unverified';",
+    was: "verdict !== 'verified'",
+    why: 'a short way past an explanation that has no cause for what is accepted',
+  },
+  {
+    at: "const refused = verdict !== 'verified' && verdict !== 'unverified';",
+    was: "'verified'",
+    why: 'the same',
+  },
+  {
+    at: "const status = reason === '2xx' || reason === 'non-2xx' ? answer?.status : undefined;",
+    was: 'answer?.status',
+    why: 'with these reasons there is an answer; this is for the compiler',
+  },
+  {
+    at: "acknowledged ? undefined : (error ?? errorCode(answer?.body ?? '')),",
+    was: "''",
+    why: 'what stands there instead is no JSON either, and has no code',
+  },
+  {
+    at: "const options = [command, program].flatMap((one) => one.options.map(({ long }) => long ?? ''));",
+    was: "''",
+    why: 'what stands there instead does not begin with the dash that was typed either',
+  },
 ];

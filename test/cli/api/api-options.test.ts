@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { called, keyOption, openClient } from '../../../src/cli/api/api-options.js';
+import { apiCommand, called, keyOption, openClient } from '../../../src/cli/api/api-options.js';
 import { ClientError } from '../../../src/client/client-error.js';
 import { ServiceApiError } from '../../../src/client/service-api-error.js';
 import { failureOf, failureOfPromise } from '../../support/failures.js';
@@ -66,9 +66,25 @@ describe('the client of a command', () => {
 
   it('has its key from the environment if no place is named, and never from the command line', () => {
     const option = keyOption();
+    expect(option.description).toContain('env:NAME, file:PATH');
     expect(option.defaultValue).toBe('env:SERVICE_API_KEY');
     const parse = option.parseArg as (source: string) => string;
     expect(parse('file:key')).toBe('file:key');
     expect(failureOf(() => parse('sk_1'))).toContain('a secret on the command line');
+  });
+});
+
+describe('a command about the account', () => {
+  it('is told where the API and its key are, and how its headers begin', () => {
+    const command = apiCommand('limits');
+    expect(command.name()).toBe('limits');
+    expect(command.opts()).toEqual({ key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' });
+    command.parse(['--base-url', 'https://a.test', '--header-prefix', 'My-App'], { from: 'user' });
+    expect(command.opts()).toMatchObject({ baseUrl: 'https://a.test', headerPrefix: 'My-App' });
+    expect(command.options.map(({ description }) => description)).toEqual([
+      expect.stringContaining('where the API key is'),
+      expect.stringContaining('env:SERVICE_URL'),
+      expect.stringContaining('headers begin with'),
+    ]);
   });
 });
