@@ -50,8 +50,9 @@ describe('a delivery with something wrong', () => {
   });
 
   it('comes twice, and is the next attempt then', () => {
-    const headers = { ...delivery.headers, 'x-service-attempt': '2' };
-    expect(sent('duplicate')).toEqual([delivery, { ...delivery, headers }]);
+    const first = { ...delivery, headers: { ...delivery.headers, 'x-attempt-limit': '6' } };
+    const headers = { ...first.headers, 'x-service-attempt': '2' };
+    expect(withFaults(first, ['duplicate'])).toEqual([first, { ...first, headers }]);
   });
 
   it('has one thing wrong after the other, in the order given', () => {

@@ -284,4 +284,29 @@ export const UNNOTICED = [
     was: "''",
     why: 'what stands there instead does not begin with the dash that was typed either',
   },
+  {
+    at: "const { code = '', message = String(error) } = error as NodeJS.ErrnoException;",
+    was: "''",
+    why: 'there are no words for what stands there instead either',
+  },
+  {
+    at: "const t = /(?:^|,)t=(\\d{1,12})(?:,|$)/.exec(value ?? '')?.[1];",
+    was: "''",
+    why: 'what stands there instead has no time in it either',
+  },
+  {
+    at: "if (options.events && !options.events.includes(seen.type ?? '')) return plain(200, 'not_subscribed');",
+    was: "''",
+    why: 'what stands there instead is no type of an event either',
+  },
+  {
+    at: 'const [, date, hour, minute, rest] = /(\\d{8})T(\\d\\d)(\\d\\d)([\\d.]+Z)-[0-9a-f]{8}\\.http$/.exec(file) ?? [];',
+    was: '[]',
+    why: 'its second element is looked at, and there is none either',
+  },
+  {
+    at: "return isWebhookError(problem) ? toResponse({ kind: 'rejected', error: problem }) : plain(503, 'not_kept');",
+    was: "'rejected'",
+    why: 'what is answered is the error, whatever it is called',
+  },
 ];

@@ -90,7 +90,7 @@ describe('a request that comes to listen', () => {
   it('is refused where it is no POST, and its body is let go of', async () => {
     const body = Readable.from([Buffer.from('a')]);
     const { response, taken: found } = await taken({ request: { ...aRequest(), method: 'PUT', body } });
-    expect(response.status).toBe(405);
+    expect(inShort(response)).toBe('405 method_not_allowed');
     expect(found).toMatchObject({ problem: { code: 'method_not_allowed', hint: 'The service sends POST.' } });
     await vi.waitFor(() => expect(body.readableEnded).toBe(true));
   });
