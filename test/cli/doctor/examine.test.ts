@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { createReceiver } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/node';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Examined, examine } from '../../../src/cli/doctor/examine.js';
 import { acknowledged } from '../../../src/cli/doctor/judge.js';
 import { PROBES, type Probe } from '../../../src/cli/doctor/probes.js';
@@ -73,27 +73,29 @@ describe('an examination', () => {
   });
 
   it.each([
-    [true, 3],
-    [undefined, 1],
-  ] as const)('sends the requests of a probe at once where it says so: %s', async (atOnce, most) => {
-    let open = 0;
-    let seen = 0;
-    const app = await serveApp(async (_, __, res) => {
-      open += 1;
-      seen = Math.max(seen, open);
-      if (atOnce && app.got.length > 1 && open < 3) return void waiting.push(res);
-      for (const one of [...waiting.splice(0), res]) one.end();
-      open = 0;
-    });
-    const waiting: { end(): unknown }[] = [];
+    [true, [1, 1, 1]],
+    [undefined, [1, 2, 3]],
+  ] as const)('sends the requests of a probe at once where it says so: %s', async (atOnce, answered) => {
+    const app = await serveApp();
+    const before: number[] = [];
+    const watched = (delivery: object) =>
+      Object.defineProperty({ ...delivery }, 'slowMs', {
+        enumerable: true,
+        get: () => void before.push(app.got.length),
+      }) as ReturnType<Probe['requests']>[number];
     const probe: Probe = {
       ...{ group: 'in time', name: 'three', says: 'three', fix: 'Look.', judge: acknowledged },
-      requests: ({ good }) => [good(), good(), good()],
+      requests: ({ good }) => [good(), good(), good()].map(watched),
       ...(atOnce && { atOnce }),
     };
     expect(verdicts(await examined(app.url, ['good'], [probe]))).toEqual({ good: 'passed', three: 'passed' });
-    expect(seen).toBe(most);
-    expect(app.got).toHaveLength(4);
+    expect(before).toEqual(answered);
+  });
+
+  it('says how long each probe took', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(5_000);
+    const app = await serveApp();
+    expect((await examined(app.url, ['good', 'new-type'])).map(({ ms }) => ms)).toEqual([0, 0]);
   });
 
   it('sends names of headers as the service writes them', async () => {
