@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createReceiver } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/node';
@@ -17,7 +18,9 @@ const SLOW = ['slow-body', 'broken-off'];
 /** All that was found, by the probes of these names; all but those that take their time. */
 async function examined(url: string, names?: readonly string[], more: readonly Probe[] = []): Promise<Examined[]> {
   const wanted = PROBES.filter(({ name }) => (names ? names.includes(name) : !SLOW.includes(name)));
-  const wire = { url: new URL(url), timeoutMs: 5_000, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  setMaxListeners(0, signal); // as the program does
+  const wire = { url: new URL(url), timeoutMs: 5_000, signal };
   const found: Examined[] = [];
   for await (const one of examine([...wanted, ...more], createRequests(SECRET, 'x-service'), wire)) found.push(one);
   return found;
