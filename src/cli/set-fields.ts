@@ -22,10 +22,11 @@ export function sampleWith(type: EventType, settings: readonly string[]) {
 }
 
 function parseSetting(setting: string) {
-  const [, path, operator, value = ''] = /^([^=:\s]+?)(:?=)([\s\S]*)$/.exec(setting) ?? [];
-  if (path === undefined) {
+  const found = /^([^=:\s]+)(:?=)(.*)/s.exec(setting);
+  if (!found) {
     throw new Failure('usage', `--set ${setting}: it takes field=text or field:=json, as in data.clipId=clip_1.`);
   }
+  const [, path, operator, value] = found as string[] as [string, string, string, string];
   return { path: path.split('.'), value, isJson: operator === ':=' };
 }
 
@@ -46,7 +47,7 @@ function put(into: Fields, [name = '', ...rest]: readonly string[], value: unkno
   const inner = Object.hasOwn(into, name) && isObject(into[name]) ? into[name] : {};
   if (rest.length > 0) put(inner, rest, value);
   const settled = rest.length > 0 ? inner : value;
-  Object.defineProperty(into, name, { value: settled, enumerable: true, writable: true, configurable: true });
+  Object.defineProperty(into, name, { value: settled, enumerable: true, configurable: true });
 }
 
 function isObject(value: unknown): value is Fields {

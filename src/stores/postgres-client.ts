@@ -31,9 +31,9 @@ export interface Reply {
  */
 export function querying(client: PostgresClient, user: string): Query {
   const { pg, postgresJs } = client ?? {};
-  const given = [pg?.query, postgresJs?.unsafe].filter((method) => typeof method === 'function');
-  check(given.length === 1, `${user} takes { pg: pool } or { postgresJs: sql }`);
-  const run = pg
+  const isPg = typeof pg?.query === 'function';
+  check(isPg !== (typeof postgresJs?.unsafe === 'function'), `${user} takes { pg: pool } or { postgresJs: sql }`);
+  const run = isPg
     ? async (text: string, values: (string | null)[]) => {
         const { rows = [], rowCount } = await pg.query(text, values); // no rows where it is several statements
         return { rows, count: rowCount ?? 0 };

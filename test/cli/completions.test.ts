@@ -7,7 +7,7 @@ const program = new Command('program').option('--json', 'JSON').helpCommand('hel
 program.addCommand(
   new Command('send')
     .addArgument(new Argument('<type>', 'which').choices(['one', 'other']))
-    .argument('[target]')
+    .addArgument(new Argument('[target]', 'where').choices(['here']))
     .addOption(new Option('--scheme <scheme>', 'which').choices(['both', 'v2']))
     .addOption(listOption('--fault <names>', 'which', ['slow', 'stale']))
     .option('--file <path>', 'a file')
@@ -38,7 +38,8 @@ describe('what may come next', () => {
   it('is a word of the argument that is due', () => {
     expect(next('send', '')).toEqual(['one', 'other']);
     expect(next('send', 'ot')).toEqual(['other']);
-    expect(next('send', 'one', '')).toEqual([]);
+    expect(next('send', 'one', '')).toEqual(['here']);
+    expect(next('send', 'one', 'here', '')).toEqual([]);
     expect(next('--json', 'send', '--exact', '')).toEqual(['one', 'other']);
   });
 

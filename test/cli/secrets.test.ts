@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { checkSource, findSecrets, readSecret, readSecrets, secretOption } from '../../src/cli/secrets.js';
-import type { Session } from '../../src/cli/session.js';
 import { failureOf, failureOfPromise } from '../support/failures.js';
+import { aSession } from '../support/session.js';
 
 const NAMES = 'env:NAME, file:PATH, or - for stdin';
-
-function aSession(env: Record<string, string> = {}, files: Record<string, Uint8Array | string> = {}): Session {
-  return { env, read: async (path: string) => Buffer.from(files[path] ?? `no ${path}`) } as unknown as Session;
-}
 
 describe('where a secret is', () => {
   it.each(['-', 'env:A', 'file:a', 'file:-'])('is said by %s', (source) => {

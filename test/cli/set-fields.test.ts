@@ -34,11 +34,15 @@ describe('a sample with fields set', () => {
     expect(dataOf('data.a.b=1', 'data.a.c.d=2')['a']).toEqual({ b: '1', c: { d: '2' } });
     expect(dataOf('data.a=1', 'data.a.b=2')['a']).toEqual({ b: '2' });
     expect(dataOf('data.a.b=1', 'data.a=2')['a']).toBe('2');
+    expect(dataOf('data.a=1', 'data.a=2')['a']).toBe('2');
+    expect(dataOf('data.a:=null', 'data.a.b=2')['a']).toEqual({ b: '2' });
   });
 
   it('has __proto__ as a name like others', () => {
     set('__proto__.polluted=1', 'data.__proto__.polluted=1');
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    expect(JSON.stringify(set('__proto__.a=1', '__proto__.b=2'))).toContain('"__proto__":{"a":"1","b":"2"}');
+    expect(JSON.stringify(dataOf('data.__proto__=1'))).toContain('"__proto__":"1"');
   });
 
   it.each(['', 'data', '=1', ':=1', 'a b=1', 'a:b=1', ' a=1'])('cannot be had with %j', (setting) => {

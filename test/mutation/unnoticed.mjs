@@ -318,5 +318,68 @@ export const UNNOTICED = [
     at: "return ''; // the id of nothing",
     was: "''",
     why: 'nothing has either for its id',
+    at: "function put(into: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {",
+    was: "''",
+    why: 'a path has a name; this is for the compiler',
+  },
+  {
+    at: "const refused = verdict !== 'verified' && verdict !== 'unverified';",
+    was: "verdict !== 'verified'",
+    why: 'a short way past an explanation that has no cause for what is accepted',
+  },
+  {
+    at: "const refused = verdict !== 'verified' && verdict !== 'unverified';",
+    was: "'verified'",
+    why: 'the same',
+  },
+  {
+    at: "const status = reason === '2xx' || reason === 'non-2xx' ? answer?.status : undefined;",
+    was: 'answer?.status',
+    why: 'with these reasons there is an answer; this is for the compiler',
+  },
+  {
+    at: "acknowledged ? undefined : (error ?? errorCode(answer?.body ?? '')),",
+    was: "''",
+    why: 'what stands there instead is no JSON either, and has no code',
+  },
+  {
+    at: "const options = [command, program].flatMap((one) => one.options.map(({ long }) => long ?? ''));",
+    was: "''",
+    why: 'what stands there instead does not begin with the dash that was typed either',
+  },
+  {
+    at: "const { code = '', message = String(error) } = error as NodeJS.ErrnoException;",
+    was: "''",
+    why: 'there are no words for what stands there instead either',
+  },
+  {
+    at: "const t = /(?:^|,)t=(\\d{1,12})(?:,|$)/.exec(value ?? '')?.[1];",
+    was: "''",
+    why: 'what stands there instead has no time in it either',
+  },
+  {
+    at: "if (options.events && !options.events.includes(seen.type ?? '')) return plain(200, 'not_subscribed');",
+    was: "''",
+    why: 'what stands there instead is no type of an event either',
+  },
+  {
+    at: 'const [, date, hour, minute, rest] = /(\\d{8})T(\\d\\d)(\\d\\d)([\\d.]+Z)-[0-9a-f]{8}\\.http$/.exec(file) ?? [];',
+    was: '[]',
+    why: 'its second element is looked at, and there is none either',
+  },
+  {
+    at: "return isWebhookError(problem) ? toResponse({ kind: 'rejected', error: problem }) : plain(503, 'not_kept');",
+    was: "'rejected'",
+    why: 'what is answered is the error, whatever it is called',
+  },
+  {
+    at: 'const answers = open ? await answersTo(probe, requests, wire) : [];',
+    was: '[]',
+    why: 'what is skipped has no answers that are looked at',
+  },
+  {
+    at: 'if (answer?.problem !== undefined)',
+    was: 'answer?.problem',
+    why: 'the first probe has a request, and so an answer; this is for the compiler',
   },
 ];

@@ -320,14 +320,20 @@ describe.runIf(server)('postgresStore', () => {
 describe('postgresStore', () => {
   const client = { pg: { query: () => Promise.reject(new Error('nothing may be sent')) } };
 
-  it.each([{}, undefined, null, { pg: undefined }, { pg: {} }, { postgresJs: 'postgres://' }, { client: client.pg }])(
-    'refuses %j for a client',
-    (wrong) => {
-      expect(refusal(() => postgresStore(wrong as unknown as PostgresClient)).message).toBe(
-        'invalid_option: postgresStore takes { pg: pool } or { postgresJs: sql }',
-      );
-    },
-  );
+  it.each([
+    {},
+    undefined,
+    null,
+    { pg: undefined },
+    { pg: {} },
+    { postgresJs: 'postgres://' },
+    { client: client.pg },
+    { ...client, postgresJs: { unsafe: client.pg.query } },
+  ])('refuses %j for a client', (wrong) => {
+    expect(refusal(() => postgresStore(wrong as unknown as PostgresClient)).message).toBe(
+      'invalid_option: postgresStore takes { pg: pool } or { postgresJs: sql }',
+    );
+  });
 
   it.each(['', 'a b', 'a"b', 'a;b', '1a', 'A', 'é', 'a.b.c', '.a', 'a.', 'a-b', 'a'.repeat(49)])(
     'refuses %j for a table',
@@ -362,6 +368,34 @@ describe('postgresStore', () => {
     }
     await refused;
     expect(tries).toBe(10);
+  });
+
+  it.each([undefined, null, 'gone'])('passes on what a client fails with: %j', async (reason) => {
+    const failing = postgresStore({ pg: { query: () => Promise.reject(reason) } });
+    expect(await failing.claim(aClaim('a')).catch((error: unknown) => [error])).toEqual([reason]);
+  });
+
+  it.each([
+    ['23505', true],
+    ['42P07', true],
+    ['42710', true],
+    ['42501', false],
+  ])('takes a table that another process made meanwhile for made: %s, %s', async (code, made) => {
+    const query = vi
+      .fn<PgClient['query']>()
+      .mockResolvedValueOnce({ rows: [], rowCount: 0 })
+      .mockRejectedValue({ code });
+    const error = await postgresStore({ pg: { query } })
+      .init?.()
+      .catch((reason: unknown) => reason);
+    expect(error).toEqual(made ? undefined : { code });
+    expect(query).toHaveBeenCalledTimes(2);
+  });
+
+  it('names the index of a table after it, in whatever schema it is', async () => {
+    const query = vi.fn<PgClient['query']>(async () => ({ rows: [], rowCount: 0 }));
+    await postgresStore({ pg: { query } }, { table: 'hooks.seen' }).init?.();
+    expect(query.mock.lastCall?.[0]).toContain('INDEX IF NOT EXISTS "seen_expires_at" ON "hooks"."seen" (');
   });
 
   it('gives up on a row that is neither free nor held, each time it looks', async () => {

@@ -121,7 +121,12 @@ describe.each(librariesOfThisNode)('sqliteInbox on %s', (_, driver) => {
     const other = open(file);
     other.exec('BEGIN IMMEDIATE');
     const error = refusal(() => inbox.once(deliveryOf('evt_1'), () => insert('a')));
-    expect(error).toMatchObject({ code: 'delivery_in_progress', status: 409, retryable: true });
+    expect(error).toMatchObject({
+      code: 'delivery_in_progress',
+      status: 409,
+      retryable: true,
+      cause: expect.any(Error),
+    });
     expect(error.hint).toBe('Another connection is writing.');
     other.exec('COMMIT');
     expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });

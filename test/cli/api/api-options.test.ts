@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { called, keyOption, openClient } from '../../../src/cli/api/api-options.js';
-import type { Session } from '../../../src/cli/session.js';
+import { apiCommand, called, keyOption, openClient } from '../../../src/cli/api/api-options.js';
 import { ClientError } from '../../../src/client/client-error.js';
 import { ServiceApiError } from '../../../src/client/service-api-error.js';
 import { failureOf, failureOfPromise } from '../../support/failures.js';
+import { aSession } from '../../support/session.js';
 
 const refused = (more: { requestId?: string; retryAfter?: number } = {}) =>
   new ServiceApiError(
@@ -44,8 +44,6 @@ describe('a call of the service', () => {
 
 describe('the client of a command', () => {
   const options = { key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' };
-  const aSession = (env: Record<string, string>, file: Uint8Array = new Uint8Array([255])) =>
-    ({ env, read: async () => Buffer.from(file) }) as unknown as Session;
 
   it('has to know where the API is', async () => {
     expect(await failureOfPromise(openClient(aSession({ SERVICE_API_KEY: 'sk_1' }), options))).toBe(
@@ -60,7 +58,7 @@ describe('the client of a command', () => {
   });
 
   it('has a key that is text', async () => {
-    const session = aSession({ SERVICE_URL: 'https://a.test' });
+    const session = aSession({ SERVICE_URL: 'https://a.test' }, { key: new Uint8Array([255]) });
     expect(await failureOfPromise(openClient(session, { ...options, key: 'file:key' }))).toBe(
       '2: the API key is no text; look at where it comes from.',
     );
@@ -68,9 +66,25 @@ describe('the client of a command', () => {
 
   it('has its key from the environment if no place is named, and never from the command line', () => {
     const option = keyOption();
+    expect(option.description).toContain('env:NAME, file:PATH');
     expect(option.defaultValue).toBe('env:SERVICE_API_KEY');
     const parse = option.parseArg as (source: string) => string;
     expect(parse('file:key')).toBe('file:key');
     expect(failureOf(() => parse('sk_1'))).toContain('a secret on the command line');
+  });
+});
+
+describe('a command about the account', () => {
+  it('is told where the API and its key are, and how its headers begin', () => {
+    const command = apiCommand('limits');
+    expect(command.name()).toBe('limits');
+    expect(command.opts()).toEqual({ key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' });
+    command.parse(['--base-url', 'https://a.test', '--header-prefix', 'My-App'], { from: 'user' });
+    expect(command.opts()).toMatchObject({ baseUrl: 'https://a.test', headerPrefix: 'My-App' });
+    expect(command.options.map(({ description }) => description)).toEqual([
+      expect.stringContaining('where the API key is'),
+      expect.stringContaining('env:SERVICE_URL'),
+      expect.stringContaining('headers begin with'),
+    ]);
   });
 });

@@ -57,6 +57,12 @@ describe('a line about an attempt', () => {
     expect(line.slice(6)).toEqual(['refused', ['warn', 'lost, late'], ['bad', 'dead']]);
   });
 
+  it('says nothing more where there is neither an answer nor an error', () => {
+    const { record, line } = reported({ outcome: 'failed', reason: 'timeout', answer: undefined, state: 'waiting' });
+    expect(record['status']).toBeUndefined();
+    expect([line[1], ...line.slice(6)]).toEqual([['bad', 'timeout'], undefined, false, false]);
+  });
+
   it('shows no status where the answer is not what counted', () => {
     const { line } = reported({ outcome: 'failed', reason: 'timeout', state: 'waiting' });
     expect(line[1]).toEqual(['bad', 'timeout']);
