@@ -254,4 +254,79 @@ export const UNNOTICED = [
     was: 'value === null',
     why: 'a short way past checks that the word null fails',
   },
+  {
+    at: "const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });",
+    was: "'utf-8'",
+    why: 'no test file can be loaded with it, and Stryker counts only tests that ran',
+  },
+  {
+    at: "const [contentLength = ''] = all('content-length');",
+    was: "''",
+    why: 'what stands there instead is no number either',
+  },
+  {
+    at: 'if (age < 0)',
+    was: 'age < 0',
+    why: 'an age of 0 is never refused',
+  },
+  {
+    at: "const [, name = '', signature = ''] = /^(v1=sha256=|v1=|sha256=|)([^=]+=?)$/i.exec(element) ?? [];",
+    was: "''",
+    why: 'there are both or neither, and what stands there instead is no signature',
+  },
+  {
+    at: "const [, name = '', signature = ''] = /^(v1=sha256=|v1=|sha256=|)([^=]+=?)$/i.exec(element) ?? [];",
+    was: '[]',
+    why: 'only the first entry is another, and that one is not read',
+  },
+  {
+    at: 'if (timestamp !== undefined && timestamp !== t && /^\\d{1,12}$/.test(timestamp)) {',
+    was: 'timestamp !== undefined',
+    why: 'a short way past a check that it fails; this is for the compiler',
+  },
+  {
+    at: "const ORDER: readonly Certainty[] = ['certain', 'likely', 'possible'];",
+    was: "'certain'",
+    why: 'what is not there comes first as well',
+  },
+  {
+    at: "if (changed && length < declared && written === undefined) found.push(judge('body_incomplete', 'likely', lengths));",
+    was: 'length < declared',
+    why: 'with the declared length it is not changed',
+  },
+  {
+    at: 'if (written !== undefined && written === text?.trimEnd()) {',
+    was: 'text?.trimEnd',
+    why: 'what could be parsed is text; this is for the compiler',
+  },
+  {
+    at: "const signed = utf8Text(bytes) ?? '';",
+    was: "''",
+    why: 'what stands there instead is no JSON either',
+  },
+  {
+    at: "if (has('body_reserialised') && given && plain === bare(utf8Text(given) ?? '')) {",
+    was: "''",
+    why: 'JSON in another form is text; this is for the compiler',
+  },
+  {
+    at: "return JSON.stringify(JSON.parse(text ?? ''));",
+    was: "''",
+    why: 'what stands there instead is no JSON either',
+  },
+  {
+    at: `token.startsWith('"') ? token : write(token),`,
+    was: `token.startsWith('"')`,
+    why: 'a string has a quote at either end',
+  },
+  {
+    at: "function opensOnly(text = ''): boolean {",
+    was: "''",
+    why: 'what stands there instead does not begin as JSON either',
+  },
+  {
+    at: "['secret_encoding', 'without its prefix, decoded from base64', (text) => fromBase64(withoutPrefix(text) ?? '')],",
+    was: "''",
+    why: 'what stands there instead is no base64 either',
+  },
 ];
