@@ -22,6 +22,7 @@ describe('a sample event', () => {
     const event = sampleEvent('generation.completed');
     expect(isEvent(event, 'generation.completed')).toBe(true);
     expect(Object.keys(event.data).sort()).toEqual(['clipId', 'downloadUrl', 'durationSec', 'feature']);
+    expect(event.data.downloadUrl).toMatch(/^https:/);
     for (const type of WEBHOOK_EVENT_TYPES.filter((type) => type !== 'generation.completed')) {
       expect(sampleEvent(type).data, type).toEqual({});
     }
@@ -48,6 +49,8 @@ describe('a sample event', () => {
     expect(data.clipId).toBe(jobId);
     expect(sampleEvent('generation.completed', { data: { clipId: 'clip_9' } }).jobId).toBe('clip_9');
     expect(sampleEvent('generation.completed', { jobId: 'clip_9' }).data.clipId).toBe('clip_9');
+    expect(sampleEvent('generation.completed', { jobId: null }).data.clipId).toMatch(/^clip_/);
+    expect(sampleEvent('export.completed', { id: 'evt_1', data: { clipId: 'clip_9' } }).jobId).toBe('project_1');
   });
 
   it('is new each time, and the same again for the same id and timestamp', () => {

@@ -76,6 +76,12 @@ describe('what is wrong with a delivery', () => {
     expect(found.event).toEqual(event);
   });
 
+  it('is the secret of both signatures where that is wrong', () => {
+    const legacy = tamper.strippedV2(tamper.wrongSecret(deliver()));
+    const { code } = refusal(() => verify({ ...legacy, secret: SECRET, now, legacy: 'accept' }));
+    expect(code).toBe('signature_mismatch');
+  });
+
   it('is the missing signature alone where V2 was stripped', () => {
     const delivery = tamper.strippedV2(deliver());
     expect(verify({ ...delivery, secret: SECRET, now, legacy: 'accept' }).scheme).toBe('legacy');
@@ -161,6 +167,9 @@ describe('what cannot be tampered with', () => {
 
   it('is a parsed body', () => {
     const parsed = { ...deliver(), body: event as never };
-    expect(refusal(() => tamper.flippedBit(parsed)).code).toBe('body_already_parsed');
+    expect(refusal(() => tamper.flippedBit(parsed))).toMatchObject({
+      code: 'body_already_parsed',
+      hint: 'A delivery has its body as bytes.',
+    });
   });
 });
