@@ -97,7 +97,7 @@ describe('a V2 header', () => {
     ['too long', `${MAC}0`],
     ['no hex', `g${MAC.slice(1)}`],
     ['with more behind it', `${MAC}!`],
-    ['in base64 with more behind it', `${BYTES.toString('base64')}!`],
+    ['in base64 with more behind it', `${BYTES.toString('base64url')}!`],
     ['in base64 with more before it', `!${BYTES.toString('base64')}`],
     ['of other bytes in base64', `${BYTES.toString('base64')}=`],
     ['too short in base64', Buffer.alloc(31).toString('base64url')],
