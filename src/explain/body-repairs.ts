@@ -65,9 +65,8 @@ export function* bodyRepairs(given: Uint8Array, contentEncoding = 'gzip'): Gener
   yield { bytes: body, findings: [] };
   yield* changed(body, NEWLINES);
   yield* changed(body, CHANGES);
-  for (const name of Object.keys(COMPRESSORS)) {
-    const compress = COMPRESSORS[name];
-    if (!contentEncoding.includes(name) || compress === undefined || body.length > MAX_COMPRESSED) continue;
+  for (const [name, compress] of Object.entries(COMPRESSORS)) {
+    if (!contentEncoding.includes(name) || body.length > MAX_COMPRESSED) continue;
     yield* changed(body, [['decompressed', `compressed again (${name})`, compress]]);
   }
   for (const { bytes, findings } of changed(body, CHANGES)) {
@@ -110,8 +109,8 @@ function bytewise(change: (text: string) => string): Change[2] {
 /** By hand: a pattern for the end of a text can take a time that grows with the square of its length. */
 function trimmed(body: Buffer, atStart: readonly number[], atEnd: readonly number[]): Buffer {
   let [start, end] = [0, body.length];
-  while (start < end && atStart.includes(body[start] as number)) start++;
-  while (end > start && atEnd.includes(body[end - 1] as number)) end--;
+  while (atStart.includes(body[start] as number)) start++;
+  while (atEnd.includes(body[end - 1] as number)) end--;
   return body.subarray(start, end);
 }
 

@@ -20,7 +20,7 @@ const MAX_CLAIMS = 64;
 
 /** Every signature that the headers may mean, those of V2 first. */
 export function claimsIn({ v2, legacy, timestamp }: SignatureHeaders): Claim[] {
-  const misplaced = v2.length > 0 ? [] : legacy.filter((value) => value.includes('t='));
+  const misplaced = legacy.filter((value) => v2.length === 0 && value.includes('t='));
   const evidence = 'The legacy header holds what belongs into the V2 header.';
   return [
     ...readV2(v2, timestamp),
@@ -101,7 +101,8 @@ function timesIn(t: string | undefined, timestamp: string | undefined): Time[] {
     if (String(seconds) !== t) times.push({ text: String(seconds), seconds, findings: [...findings, ...odd] });
   }
   if (timestamp !== undefined && timestamp !== t && /^\d{1,12}$/.test(timestamp)) {
-    const evidence = `The V2 header has ${t === undefined ? 'no t' : 'another t'} than the timestamp header, whose time was signed.`;
+    const other = t === undefined ? 'no t' : 'another time';
+    const evidence = `The V2 header has ${other}, and the time of the timestamp header was signed.`;
     times.push({ text: timestamp, seconds: Number(timestamp), findings: [finding('timestamp_changed', evidence)] });
   }
   return times;

@@ -58,7 +58,7 @@ function* first<T>(values: Iterable<T>): Generator<T> {
  * comparison is the library's own.
  */
 function holds({ prefix, mac }: Claim, secret: Uint8Array, body: Uint8Array): boolean {
-  const content = prefix === '' ? body : Buffer.concat([Buffer.from(prefix), body]);
+  const content = Buffer.concat([Buffer.from(prefix), body]);
   try {
     verifySignature({ headers: { 'x-service-signature': `sha256=${mac}` }, body: content, secret, legacy: 'accept' });
     return true;

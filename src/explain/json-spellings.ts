@@ -19,7 +19,8 @@ const ESCAPES: readonly Style<string>[] = [
   ['with <, > and & escaped', (text) => text.replace(/[<>&\u2028\u2029]/g, hexEscape)],
   [
     'with <, >, &, + and quotes escaped, in ASCII alone',
-    (text) => text.replace(/[<>&+'\x7f-\uffff]|\\"/g, upperHexEscape),
+    (text) =>
+      text.replace(/\\\\|[<>&+'\x7f-\uffff]|\\"/g, (found) => (found === '\\\\' ? found : upperHexEscape(found))),
   ],
 ];
 

@@ -9,7 +9,7 @@ const CLEANINGS: readonly Change[] = [
   ['secret_white_space', 'without the white space around it', (text) => text.trim()],
   ['secret_white_space', 'without the white space in it', (text) => text.replace(/[\s\p{Cf}]/gu, '')],
   ['secret_quoted', 'without the quotes around it', (text) => /^(["'`])(.*)\1$/s.exec(text)?.[2]],
-  ['secret_assignment', 'without the name before it', (text) => /^(?:export\s+)?\w+\s*[=:]\s*(.+)$/s.exec(text)?.[1]],
+  ['secret_assignment', 'without the name before it', (text) => /^(?:export\s+)?\w+\s*[=:]\s*(.+)/s.exec(text)?.[1]],
   ['secret_escaped', 'without the escaped line end', (text) => text.replace(/(\\[nrt])+$/, '')],
   ['secret_escaped', 'percent-decoded', percentDecoded],
 ];
@@ -71,7 +71,7 @@ function fromBase64(text: string): Buffer | undefined {
 }
 
 function withoutPrefix(text: string): string | undefined {
-  return /^[a-z0-9]{2,12}[_-](.+)$/is.exec(text)?.[1];
+  return /^[a-z0-9]{2,12}[_-](.+)/is.exec(text)?.[1];
 }
 
 function percentDecoded(text: string): string | undefined {

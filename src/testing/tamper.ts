@@ -31,13 +31,13 @@ export const tamper = {
 
   /** Only the legacy signature is left, as an attacker would have it. */
   strippedV2<D extends DeliveryRequest>(delivery: D): D {
-    const kept = Object.entries(delivery.headers).filter(([name]) => !/-signature-v2$/i.test(name));
+    const kept = headersOf(delivery).filter(([name]) => !/-signature-v2$/i.test(name));
     return { ...delivery, headers: Object.fromEntries(kept) };
   },
 
   /** The header that no signature covers. The delivery stays a right one, of the same event. */
   changedIdempotencyKey<D extends DeliveryRequest>(delivery: D, key = 'another-key'): D {
-    const others = Object.entries(delivery.headers).filter(([name]) => name.toLowerCase() !== 'idempotency-key');
+    const others = headersOf(delivery).filter(([name]) => name.toLowerCase() !== 'idempotency-key');
     return { ...delivery, headers: { ...Object.fromEntries(others), 'idempotency-key': key } };
   },
 
@@ -50,13 +50,18 @@ export const tamper = {
   },
 };
 
+function headersOf(delivery: DeliveryRequest): [name: string, value: string][] {
+  checkObject('delivery', delivery);
+  return Object.entries(delivery.headers);
+}
+
 function bytesOf(delivery: DeliveryRequest): Uint8Array {
   checkObject('delivery', delivery);
   return exactBytes(delivery.body, 'A delivery has its body as bytes.');
 }
 
 function moved<D extends SignedDelivery>(delivery: D, seconds: number): D {
-  const at = delivery.at + seconds * 1000;
+  const at = delivery?.at + seconds * 1000;
   return { ...signedWith(delivery, { at }), at };
 }
 

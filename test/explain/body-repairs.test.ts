@@ -36,6 +36,7 @@ describe('a body', () => {
     ['a', 'a\r\n', 'newline_stripped', 'with CR and LF at its end'],
     [' \t\r\n{a}\n \t\r', '{a}', 'white_space_changed', 'without white space around it'],
     ['\na', 'a', 'white_space_changed', 'without white space around it'],
+    [' \t', '', 'white_space_changed', 'without white space around it'],
     ['a\r\nb\r\nc', 'a\nb\nc', 'line_ends_changed', 'with LF for CR and LF'],
     ['a\nb\r\nc', 'a\r\nb\r\nc', 'line_ends_changed', 'with CR and LF for LF'],
     ['\ufeffa', 'a', 'byte_order_mark', 'without the byte order mark'],
@@ -147,6 +148,7 @@ describe('a body', () => {
           'and a line feed at its end.',
       ],
     });
+    expect(forms('{"a":\ufeff1}').flatMap(({ causes }) => causes)).not.toContain('body_reserialised');
     expect(forms('{a}').flatMap(({ causes }) => causes)).not.toContain('body_reserialised');
     expect(forms(latin1('"\xe9"')).flatMap(({ causes }) => causes)).not.toContain('body_reserialised');
   });

@@ -1,6 +1,6 @@
 import { sign, type VerifyInput, verify } from 'service-webhooks';
 import { type ExplainInput, explain } from 'service-webhooks/explain';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FIXES } from '../../src/explain/causes.js';
 import { anEvent, bodyOf, NOW, now, refusal, SECRET } from '../support/deliveries.js';
 
@@ -131,6 +131,17 @@ describe('a delivery', () => {
     ]);
   });
 
+  it('whose length is not as declared has rather another body than a wrong secret', () => {
+    const body = 'x';
+    const headers = { ...sign({ body, secret: SECRET, at: NOW }), 'content-length': '7' };
+    const [first, second, third] = explained({ body: 'y', headers }).causes;
+    expect([first, second, third].map((one) => one?.slice(0, 2))).toEqual([
+      ['body_incomplete', 'likely'],
+      ['body_changed', 'likely'],
+      ['secret_wrong', 'possible'],
+    ]);
+  });
+
   it('with a wrong secret keeps what was mended in its headers as likely', () => {
     const body = 'x';
     const { [V2]: value = '' } = sign({ body, secret: SECRET, at: NOW });
@@ -196,13 +207,27 @@ describe('a delivery', () => {
 });
 
 describe('a call', () => {
-  it.each<[string, () => unknown]>([
-    ['nothing', () => explain(undefined as never)],
-    ['a clock that is none', () => explained({ now: NOW as never })],
-    ['no headers', () => explained({ headers: undefined as never })],
-    ['a prefix that is none', () => explained({ headerPrefix: 'x service' })],
-    ['a tolerance that is none', () => explained({ toleranceSeconds: 0 })],
-  ])('with %s is refused', (_, call) => {
-    expect(refusal(call).code).toBe('invalid_option');
+  it.each<[string, string, () => unknown]>([
+    ['nothing', 'input', () => explain(undefined as never)],
+    ['a clock that is none', 'now', () => explained({ now: NOW as never })],
+    ['no headers', 'headers', () => explained({ headers: undefined as never })],
+    ['a prefix that is none', 'headerPrefix', () => explained({ headerPrefix: 'x service' })],
+    ['a tolerance that is none', 'toleranceSeconds', () => explained({ toleranceSeconds: 0 })],
+  ])('with %s is refused, and the message names it: %s', (_, name, call) => {
+    expect(refusal(call)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(name) });
+  });
+});
+
+describe('in a runtime without node:crypto', () => {
+  afterEach(() => {
+    vi.resetModules();
+  });
+
+  it('a call says so', async () => {
+    vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+    vi.resetModules();
+    const web = await import('service-webhooks/explain');
+    const call = () => web.explain({ headers: signed, body: BODY, secret: SECRET, now });
+    expect(refusal(call).code).toBe('sync_crypto_unavailable');
   });
 });

@@ -76,8 +76,15 @@ describe('a signature', () => {
   });
 
   it('costs something even where there is nothing to hash', () => {
-    const bodies = () => [...Array(16_384).fill(asItIs('')), asItIs('a')];
+    const most = Array<Repair>(16_384).fill(asItIs(''));
+    const bodies = () => [...most, asItIs('a')];
+    expect(findMatch([claim('a')], [asItIs(SECRET)], () => most)).toEqual({ match: undefined, complete: true });
     expect(findMatch([claim('a')], [asItIs(SECRET)], bodies)).toEqual({ match: undefined, complete: false });
+  });
+
+  it('is not looked for with every form of the secret where there are too many', () => {
+    const secrets = Array<Repair>(16_385).fill(mended('other'));
+    expect(findMatch([wrong], secrets, () => [asItIs('')])).toEqual({ match: undefined, complete: false });
   });
 
   it('cannot be looked for with what is no secret', () => {

@@ -88,6 +88,12 @@ describe('the body that is given', () => {
     });
   });
 
+  it('cannot be read where it was transferred', () => {
+    const transferred = new Uint8Array(8);
+    structuredClone(transferred, { transfer: [transferred.buffer] });
+    expect(() => body(transferred)).toThrow(TypeError);
+  });
+
   it('that was parsed has the forms in which it may have been written, which are no causes', () => {
     const { bytes, findings, bodies } = body({ a: 1, b: undefined });
     const evidence = 'It is not bytes and not text, but what a parser makes of them.';

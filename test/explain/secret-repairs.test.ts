@@ -64,6 +64,8 @@ describe('a secret', () => {
     [`\\n${SHOWN}`, SHOWN],
     ['6162g', 'ab'],
     ['g6162', 'ab'],
+    ['61!62', 'a'],
+    ['616', 'a'],
     ['!YWJjZA==', 'abcd'],
     ['YWJjZA==!', 'abcd'],
     ['YWJjZA===', 'abcd'],

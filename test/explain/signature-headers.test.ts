@@ -65,6 +65,7 @@ describe('the signature headers', () => {
 
   it.each([
     [{ 'x-vendor-signature': 'a' }],
+    [{ 'x-http-service-signature': 'a' }],
     [{ '-signature-v2': 'a' }],
     [{ 'x-vendor-signature-v2-old': 'a' }],
     [{ 'x.vendor-signature-v2': 'a' }],

@@ -24,6 +24,7 @@ describe('the time of a signature', () => {
   it('is measured by the tolerance that is given', () => {
     expect(found(10, { toleranceSeconds: 10 })).toEqual([]);
     expect(found(-11, { toleranceSeconds: 10 })).toHaveLength(1);
+    expect(found(-3, { toleranceSeconds: 1 })[0]?.[2]).toBe('It was signed 3 s after the time of this clock.');
     expect(found(400, { toleranceSeconds: 400 })).toEqual([]);
   });
 

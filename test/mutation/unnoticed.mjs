@@ -315,9 +315,6 @@ export const UNNOTICED = [
     why: 'it is there wherever it is looked at; this is for the compiler',
   },
   {
-    at: "return ''; // the id of nothing",
-    was: "''",
-    why: 'nothing has either for its id',
     at: "function put(into: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {",
     was: "''",
     why: 'a path has a name; this is for the compiler',
@@ -381,5 +378,130 @@ export const UNNOTICED = [
     at: 'if (answer?.problem !== undefined)',
     was: 'answer?.problem',
     why: 'the first probe has a request, and so an answer; this is for the compiler',
+  },
+  {
+    at: "const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });",
+    was: "'utf-8'",
+    why: 'no test file can be loaded with it, and Stryker counts only tests that ran',
+  },
+  {
+    at: "const [contentLength = ''] = all('content-length');",
+    was: "''",
+    why: 'what stands there instead is no number either',
+  },
+  {
+    at: 'if (age < 0)',
+    was: 'age < 0',
+    why: 'an age of 0 is never refused',
+  },
+  {
+    at: "const [, name = '', signature = ''] = /^(v1=sha256=|v1=|sha256=|)([^=]+=?)$/i.exec(element) ?? [];",
+    was: "''",
+    why: 'there are both or neither, and what stands there instead is no signature',
+  },
+  {
+    at: "const [, name = '', signature = ''] = /^(v1=sha256=|v1=|sha256=|)([^=]+=?)$/i.exec(element) ?? [];",
+    was: '[]',
+    why: 'only the first entry is another, and that one is not read',
+  },
+  {
+    at: 'if (timestamp !== undefined && timestamp !== t && /^\\d{1,12}$/.test(timestamp)) {',
+    was: 'timestamp !== undefined',
+    why: 'a short way past a check that it fails; this is for the compiler',
+  },
+  {
+    at: "if (!isWebhookError(error) || ['invalid_option', 'sync_crypto_unavailable'].includes(error.code)) throw error;",
+    was: "'sync_crypto_unavailable'",
+    why: 'the search for a signature that holds throws the same',
+  },
+  {
+    at: "const ORDER: readonly Certainty[] = ['certain', 'likely', 'possible'];",
+    was: "'certain'",
+    why: 'what is not there comes first as well',
+  },
+  {
+    at: "if (changed && length < declared && written === undefined) found.push(judge('body_incomplete', 'likely', lengths));",
+    was: 'length < declared',
+    why: 'with the declared length it is not changed',
+  },
+  {
+    at: 'if (written !== undefined && written === text?.trimEnd()) {',
+    was: 'text?.trimEnd',
+    why: 'what could be parsed is text; this is for the compiler',
+  },
+  {
+    at: "const signed = utf8Text(bytes) ?? '';",
+    was: "''",
+    why: 'what stands there instead is no JSON either',
+  },
+  {
+    at: "if (has('body_reserialised') && given && plain === bare(utf8Text(given) ?? '')) {",
+    was: "''",
+    why: 'JSON in another form is text; this is for the compiler',
+  },
+  {
+    at: "return JSON.stringify(JSON.parse(text ?? ''));",
+    was: "''",
+    why: 'what stands there instead is no JSON either',
+  },
+  {
+    at: "token.startsWith('\"') ? token : write(token),",
+    was: "token.startsWith('\"')",
+    why: 'a string has a quote at either end',
+  },
+  {
+    at: "check(URL.canParse(String(url)) && /^https?:$/.test(new URL(url).protocol), 'url must be http or https');",
+    was: '/^https?:$/',
+    why: 'a protocol ends with its colon',
+  },
+  {
+    at: "const [mac = ''] = Object.values(sign({ body, secret: 'idempotency key', scheme: 'legacy' }));",
+    was: "''",
+    why: 'there is one; this is for the compiler',
+  },
+  {
+    at: "if (/-(signature(-v2)?|timestamp)$/.test(name)) headers[name] = signed[name] ?? headers[name] ?? '';",
+    was: "''",
+    why: 'there is a value; this is for the compiler',
+  },
+  {
+    at: "if (/-(signature(-v2)?|timestamp)$/.test(name)) headers[name] = signed[name] ?? headers[name] ?? '';",
+    was: '/-(signature(-v2)?|timestamp)$/',
+    why: 'with more behind it no header is signed, and it stays as it is',
+  },
+  {
+    at: "textwise((text) => toSingleBytes(text, 'windows-1252')),",
+    was: "'windows-1252'",
+    why: 'it is whatever is not Latin-1',
+  },
+  {
+    at: "['wrong_charset', 'read as Windows-1252 and written as UTF-8', (body) => fromSingleBytes(body, 'windows-1252')],",
+    was: "'windows-1252'",
+    why: 'it is whatever is not Latin-1',
+  },
+  {
+    at: "['body_padded', 'without the zero bytes at its end', (body) => trimmed(body, [], [0])],",
+    was: '[]',
+    why: 'no byte is what stands there instead',
+  },
+  {
+    at: "yield findings[0]?.cause === 'white_space_changed' ? { ...repair, findings: OTHER_END } : repair;",
+    was: 'findings[0]?.cause',
+    why: 'there is one; this is for the compiler',
+  },
+  {
+    at: "function parsed(text = ''): { value: unknown } | undefined {",
+    was: "''",
+    why: 'what stands there instead is no JSON either',
+  },
+  {
+    at: "function opensOnly(text = ''): boolean {",
+    was: "''",
+    why: 'what stands there instead does not begin as JSON either',
+  },
+  {
+    at: "['secret_encoding', 'without its prefix, decoded from base64', (text) => fromBase64(withoutPrefix(text) ?? '')],",
+    was: "''",
+    why: 'what stands there instead is no base64 either',
   },
 ];

@@ -132,14 +132,6 @@ describe('an event of API Gateway', () => {
     const bytes = signDelivery({ body: new Uint8Array([0xff]), secret: SECRET });
     expect(refusal(() => form(bytes, '/webhooks', { base64: false })).code).toBe('invalid_option');
   });
-
-  it('says where it came in', () => {
-    expect(toApiGatewayV1(delivery, '/in')).toMatchObject({ path: '/in', requestContext: { resourcePath: '/in' } });
-    expect(toApiGatewayV2(delivery, '/in')).toMatchObject({
-      rawPath: '/in',
-      requestContext: { http: { path: '/in' } },
-    });
-  });
 });
 
 describe('a curl line', () => {
@@ -150,27 +142,9 @@ describe('a curl line', () => {
       expect(line).not.toContain(SECRET);
     }
   });
-
-  it('keeps a header that is empty, and one that would end the quotes', () => {
-    const headers = { 'x-empty': '', 'x-quoted': `it's ";` };
-    expect(toCurl({ method: 'POST', headers, body: delivery.body }, 'http://localhost/')).toMatch(
-      /-H 'x-empty;' -H 'x-quoted: it'\\''s ";'/,
-    );
-  });
 });
 
 describe('what has no form', () => {
-  it.each<[string, () => unknown]>([
-    ['a Request to nowhere', () => toRequest(delivery, '/webhooks')],
-    ['a curl line that reads a file', () => toCurl(delivery, 'file:///etc/hostname')],
-    ['a curl line to nowhere', () => toCurl(delivery, '')],
-    ['a curl line with a header of two lines', () => toCurl({ ...delivery, headers: { a: 'b\r\nc: d' } }, url)],
-    ['a curl line with a header from a file', () => toCurl({ ...delivery, headers: { '@/etc/hostname': '' } }, url)],
-    ['an event of API Gateway without a path', () => toApiGatewayV1(delivery, 'webhooks')],
-  ])('is %s', (_, form) => {
-    expect(refusal(form).code).toBe('invalid_option');
-  });
-
   it.each<[string, (delivery: DeliveryRequest) => unknown]>([
     ['a Request', (parsed) => toRequest(parsed, 'http://receiver.test')],
     ['supertest', toSupertest],

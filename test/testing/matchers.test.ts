@@ -57,6 +57,21 @@ describe.each([
     );
   });
 
+  it.each([
+    [199, false],
+    [200, true],
+    [299, true],
+    [300, false],
+  ])('of status %i acknowledges: %s', async (status, acknowledges) => {
+    const expected = acknowledges ? expect({ status }) : expect({ status }).not;
+    await expected.toAcknowledge();
+  });
+
+  it('of many words is not told as a whole', async () => {
+    const failure = expect({ status: 500, body: 'x'.repeat(10_000) }).toAcknowledge();
+    await vitestExpect(failure).rejects.toThrow(/and it is: 500 x{200}$/);
+  });
+
   it('that is a Response can still be read', async () => {
     const response = await fetchHandler(receiver)(toRequest(deliver(), 'http://receiver.test'));
     await expect(response).toAcknowledge();

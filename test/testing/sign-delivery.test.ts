@@ -35,8 +35,10 @@ describe('a signed delivery', () => {
   it('says of itself what it is told to', () => {
     const headerPrefix = 'X-Vendor';
     const options = { attempt: 3, webhookId: 'wh_1', idempotencyKey: 'key_1', headerPrefix };
-    const { unsigned } = verify({ ...signed(options), secret: SECRET, now, headerPrefix });
+    const delivery = signed(options);
+    const { unsigned } = verify({ ...delivery, secret: SECRET, now, headerPrefix });
     expect(unsigned).toEqual({ attempt: 3, webhookId: 'wh_1', idempotencyKey: 'key_1' });
+    expect(delivery.headers).toMatchObject({ 'x-vendor-webhook-id': 'wh_1', 'x-vendor-timestamp': '1783771200' });
   });
 
   it('is signed now, by whatever clock the test has', () => {
@@ -54,6 +56,11 @@ describe('a signed delivery', () => {
     const again = JSON.stringify(JSON.parse(new TextDecoder().decode(body)));
     expect(JSON.parse(again)).toEqual(event);
     expect(refusal(() => verify({ headers, body: again, secret: SECRET, now })).code).toBe('signature_mismatch');
+  });
+
+  it('writes an event with one space between its parts', () => {
+    const { body } = signDelivery({ event: { ...event, data: { list: [1, { a: 2 }] } }, secret: SECRET });
+    expect(new TextDecoder().decode(body)).toContain('"data": { "list": [ 1, { "a": 2 } ] }, "timestamp": ');
   });
 
   it.each<[string, SignDeliveryInput['body']]>([
@@ -127,6 +134,7 @@ describe('what cannot be signed', () => {
     ['an event that JSON cannot hold', { event: { ...event, data: { n: 1n } } }, 'event cannot be written'],
     ['an attempt that is none', { event, attempt: 0 }, 'attempt must be'],
     ['a webhookId that is no header', { event, webhookId: 'a\r\nb' }, 'webhookId must be'],
+    ['a webhookId that is no text', { event, webhookId: 7 }, 'webhookId must be'],
     ['an empty idempotencyKey', { event, idempotencyKey: '' }, 'idempotencyKey must be'],
     ['a time in words', { event, at: 'now' }, 'at must be'],
     ['an unknown scheme', { event, scheme: 'v3' }, 'scheme must be'],
@@ -136,6 +144,9 @@ describe('what cannot be signed', () => {
 
   it('is a delivery without a secret, or without anything', () => {
     expect(refusedFor({ event, secret: '' }).code).toBe('invalid_secret');
-    expect(refusal(() => signDelivery(undefined as never)).code).toBe('invalid_option');
+    expect(refusal(() => signDelivery(undefined as never))).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('input must be'),
+    });
   });
 });

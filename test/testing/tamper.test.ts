@@ -76,6 +76,12 @@ describe('what is wrong with a delivery', () => {
     expect(found.event).toEqual(event);
   });
 
+  it('is the secret of both signatures where that is wrong', () => {
+    const legacy = tamper.strippedV2(tamper.wrongSecret(deliver()));
+    const { code } = refusal(() => verify({ ...legacy, secret: SECRET, now, legacy: 'accept' }));
+    expect(code).toBe('signature_mismatch');
+  });
+
   it('is the missing signature alone where V2 was stripped', () => {
     const delivery = tamper.strippedV2(deliver());
     expect(verify({ ...delivery, secret: SECRET, now, legacy: 'accept' }).scheme).toBe('legacy');
@@ -91,6 +97,28 @@ describe('what is wrong with a delivery', () => {
     await receiver(deliver());
     expect(inShort(await receiver(tamper.changedIdempotencyKey(deliver(), 'key_2')))).toBe('200 duplicate');
     expect(find('idempotency_key_mismatch').delivery.unsigned.idempotencyKey).toBe('key_2');
+  });
+
+  it('is in the headers of the signature alone, however their names are written: others stay', () => {
+    const others = { 'x-other-signature': 'a', 'x-service-signature-v2-note': 'b', 'x-service-timestamp-note': 'c' };
+    const delivery = { ...deliver(), headers: { ...deliver().headers, ...others } };
+    for (const tampered of [tamper.stale(delivery), tamper.wrongSecret(delivery), tamper.strippedV2(delivery)]) {
+      expect(tampered.headers).toMatchObject(others);
+    }
+    const { headers } = tamper.strippedV2({ ...delivery, headers: { 'X-Service-Signature-V2': 'a', ...others } });
+    expect(headers).toEqual(others);
+  });
+
+  it('is one Idempotency-Key, however its name was written', () => {
+    const delivery = { ...deliver(), headers: { 'Idempotency-Key': 'key_1', 'x-other': 'a' } };
+    expect(tamper.changedIdempotencyKey(delivery).headers).toEqual({
+      'idempotency-key': 'another-key',
+      'x-other': 'a',
+    });
+  });
+
+  it('is ten minutes where nothing else is said', () => {
+    expect([tamper.stale(deliver()).at, tamper.future(deliver()).at]).toEqual([NOW - 600_000, NOW + 600_000]);
   });
 
   it('adds up in any order', () => {
@@ -109,6 +137,7 @@ describe('what is wrong with a delivery', () => {
 describe('what cannot be tampered with', () => {
   it.each<[string, () => unknown, string]>([
     ['a bit that is not there', () => tamper.flippedBit(deliver(), 1e6), 'bit must be one of the body'],
+    ['the bit behind the last', () => tamper.flippedBit(deliver(), deliver().body.length * 8), 'bit must be'],
     ['half a bit', () => tamper.flippedBit(deliver(), 0.5), 'bit must be one of the body'],
     [
       'a delivery that was not signed here',
@@ -129,8 +158,18 @@ describe('what cannot be tampered with', () => {
     expect(refusal(call)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
   });
 
+  it.each(Object.entries<(delivery: SignedDelivery) => unknown>(tamper))('is no delivery: %s', (_, tampered) => {
+    expect(refusal(() => tampered(undefined as never))).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('delivery must be'),
+    });
+  });
+
   it('is a parsed body', () => {
     const parsed = { ...deliver(), body: event as never };
-    expect(refusal(() => tamper.flippedBit(parsed)).code).toBe('body_already_parsed');
+    expect(refusal(() => tamper.flippedBit(parsed))).toMatchObject({
+      code: 'body_already_parsed',
+      hint: 'A delivery has its body as bytes.',
+    });
   });
 });

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { readAnswer } from '../../src/testing/read-answer.js';
+import { rejection } from '../support/deliveries.js';
+
+const body = '{"error":{"code":"stale"}}';
+const read = { status: 401, text: body, code: 'stale' };
+
+describe('an answer', () => {
+  it.each<[string, unknown]>([
+    ['a WebhookResponse', { status: 401, headers: {}, body }],
+    ['a promise of one', Promise.resolve({ status: 401, headers: {}, body })],
+    ['a Fetch Response', new Response(body, { status: 401 })],
+    ['one of supertest, whose body is parsed', { status: 401, text: body, body: JSON.parse(body) }],
+    ['one of inject', { statusCode: 401, body }],
+    ['the result of a Lambda function', { statusCode: 401, body, isBase64Encoded: false }],
+    ['the result of a Lambda function in base64', { statusCode: 401, body: btoa(body), isBase64Encoded: true }],
+  ])('is read, whoever gave it: %s', async (_, answer) => {
+    expect(await readAnswer(answer)).toEqual(read);
+  });
+
+  it.each(['', 'text', 'null', '{"error":null}', '{"error":{"code":401}}'])('has no code in %j', async (text) => {
+    expect(await readAnswer({ status: 401, body: text })).toEqual({ status: 401, text, code: undefined });
+  });
+
+  it('without a body has no text', async () => {
+    expect(await readAnswer({ status: 204, body: null })).toEqual({ status: 204, text: '', code: undefined });
+  });
+
+  it('can be read again, but not once somebody else has', async () => {
+    const response = new Response(body, { status: 401 });
+    expect([await readAnswer(response), await readAnswer(response)]).toEqual([read, read]);
+    await response.text();
+    const { code, message } = await rejection(readAnswer(response));
+    expect([code, message]).toEqual(['invalid_option', expect.stringContaining('before its body is read')]);
+  });
+
+  it.each([undefined, null, 'text', { status: '401' }, {}])('is none of these: %j', async (nothing) => {
+    const { code, message } = await rejection(readAnswer(nothing));
+    expect([code, message]).toEqual(['invalid_option', expect.stringContaining('must be given an answer')]);
+  });
+});
