@@ -125,6 +125,46 @@ export const UNNOTICED = [
     why: 'a short way past a check that such an error fails; this is for the compiler',
   },
   {
+    at: "reset: has('reset') ? (at ?? (draw('reset') < 0.5 ? 'request' : 'answer')) : undefined,",
+    was: "draw('reset') < 0.5",
+    why: 'what is drawn is a hash, and none is known that gives just 0.5',
+  },
+  {
+    at: "if (fault.rate === 0 || left === 0 || draw('whether', place) >= fault.rate) return false;",
+    was: 'fault.rate === 0',
+    why: 'a short way past a draw, which is never below 0',
+  },
+  {
+    at: 'const [, authority] = /^https?:\\/\\/([^/?#]+)/i.exec(value) ?? [];',
+    was: '[]',
+    why: 'its second element is looked at, and there is none either',
+  },
+  {
+    at: "const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');",
+    was: "'2000::/3'",
+    why: 'no test file can be loaded with it, and Stryker counts only tests that ran',
+  },
+  {
+    at: 'if (size < MAX_ANSWER_BYTES) kept.push(chunk);',
+    was: 'size < MAX_ANSWER_BYTES',
+    why: 'what is kept beyond is cut off at the end, and only takes room',
+  },
+  {
+    at: 'if (afterMs > 0 && !(await time.hold(afterMs))) return cut();',
+    was: 'afterMs > 0',
+    why: 'what is held for no time is over at once',
+  },
+  {
+    at: "if (wire.slow === undefined && wire.reset !== 'request') return void request.end(asLatin1(bytes), 'latin1');",
+    was: "wire.slow === undefined && wire.reset !== 'request'",
+    why: 'the same bytes behind the head instead of with it, which only costs more',
+  },
+  {
+    at: 'if (written === undefined) {',
+    was: 'written === undefined',
+    why: 'it is made anew, and comes out the same',
+  },
+  {
     at: 'while (queue.length > 0 && queue.peek()?.run === undefined) queue.pop();',
     was: 'queue.peek()?.run',
     why: 'there is one; this is for the compiler',
