@@ -113,7 +113,7 @@ function refusalOf({ httpVersion, headers }: IncomingMessage): ApiError | undefi
 
 /** Of a target in any of its forms. */
 function pathOf(target: string): string {
-  return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
+  return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*/, '');
 }
 
 function withLength({ status, headers, body }: ApiAnswer): Record<string, string> {
