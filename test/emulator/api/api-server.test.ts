@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApiAnswer, ApiRequest } from '../../../src/emulator/api/api-request.js';
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../../../src/emulator/api/api-server.js';
@@ -9,10 +9,11 @@ let server: ApiServer | undefined;
 afterEach(() => server?.close());
 
 /** A server whose API answers one thing to everything, and the requests that came to it. */
-async function start(answer: Partial<ApiAnswer> = {}, options: Partial<ApiServerOptions> = {}) {
+async function start(answer: Partial<ApiAnswer> = {}, options: Partial<ApiServerOptions> = {}, reads = false) {
   const requests: ApiRequest[] = [];
   const api = async (request: ApiRequest) => {
     requests.push(request);
+    if (reads) await request.readBody();
     return { status: 200, headers: { 'x-a': 'b' }, body: 'é', ...answer };
   };
   server = createApiServer(api, { baseUrl: undefined, maxBodyBytes: 9, bodyTimeoutMs: 1_000, ...options });
@@ -86,6 +87,18 @@ describe('a request to the server', () => {
     expect(await requests[0]?.readBody()).toHaveLength(0);
   });
 
+  it('that does not come in time is handed over as one that timed out', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    const { port, requests } = await start();
+    const [created] = listen.mock.contexts as Server[];
+    created?.once('connection', (socket: Socket) => {
+      const error = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      socket.once('data', () => created.emit('clientError', error, socket));
+    });
+    await converse(port, 'GET /');
+    expect(requests).toMatchObject([{ refusal: { code: 'request_timeout' } }]);
+  });
+
   it('for a tunnel is handed over as one, and the connection ends', async () => {
     const { port, requests } = await start({ status: 599 });
     const heard = await converse(port, 'CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n');
@@ -135,6 +148,13 @@ describe('a body that is answered before it has come whole', () => {
     await closed;
   });
 
+  it('leaves nothing to wait for where it has come whole', async () => {
+    const { port } = await start({}, {}, true);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await exchange(port, Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}'));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('may come, and the next request on the connection is answered', async () => {
     const { socket, closed } = await answerEarly();
     socket.write('56789GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -149,6 +169,12 @@ describe('a server of the API', () => {
   it.each([-1, 65_536, 1.5, '80'])('does not listen on the port %j', async (port) => {
     server = createApiServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
     await expect(server.listen(port as number)).rejects.toThrow('port must be from 0 to 65535');
+  });
+
+  it('takes 65535 for a port', async () => {
+    server = createApiServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
+    const heard = await server.listen(65_535).catch(({ code }) => code);
+    expect([{ url: 'http://127.0.0.1:65535', port: 65_535 }, 'EADDRINUSE', 'EACCES']).toContainEqual(heard);
   });
 
   it('listens once at a time, and again when it is closed', async () => {
