@@ -39,10 +39,9 @@ export function exitCodeOf(all: readonly Sent[]): ExitCode {
 
 /** Of the service's error object, which the library answers with too. */
 export function errorCode(body: string): string | undefined {
+  let code: unknown;
   try {
-    const { code } = JSON.parse(body).error;
-    return typeof code === 'string' ? code : undefined;
-  } catch {
-    return undefined;
-  }
+    code = JSON.parse(body).error.code;
+  } catch {}
+  return typeof code === 'string' ? code : undefined;
 }

@@ -68,16 +68,16 @@ const NAMES = Object.keys(AMOUNTS) as FaultName[];
 export function createFaults(faults: Faults, seed: string): (...place: AttemptPlace) => FaultPlan {
   checkObject('faults', faults);
   for (const name of Object.keys(faults)) check(Object.hasOwn(AMOUNTS, name), `faults.${name} is no fault`);
-  const strikers = new Map(NAMES.map((name) => [name, createStriker(name, faults[name], seed)]));
-  const amount = (name: FaultName, field: string) => strikers.get(name)?.amounts[field] ?? 0;
+  const entries = NAMES.map((name) => [name, createStriker(name, faults[name], seed)]);
+  const strikers = Object.fromEntries(entries) as Record<FaultName, Striker>;
+  const amount = (name: FaultName, field: string) => strikers[name].amounts[field] ?? 0;
   const at = typeof faults.reset === 'object' ? faults.reset.at : undefined;
   check([undefined, 'request', 'answer'].includes(at), 'faults.reset.at must be request or answer');
 
   return (...place) => {
-    const names = NAMES.filter((name) => strikers.get(name)?.strikes(place));
-    if (names.length === 0) return UNHARMED;
+    const names = NAMES.filter((name) => strikers[name].strikes(place));
     const has = (name: FaultName) => names.includes(name);
-    const draw = (name: FaultName) => strikers.get(name)?.draw('how', place) ?? 0;
+    const draw = (name: FaultName) => strikers[name].draw('how', place);
     return {
       names,
       drop: has('drop'),
@@ -93,17 +93,6 @@ export function createFaults(faults: Faults, seed: string): (...place: AttemptPl
     };
   };
 }
-
-const UNHARMED: FaultPlan = {
-  names: [],
-  drop: false,
-  delayMs: 0,
-  duplicateAfterMs: undefined,
-  holdMs: 0,
-  slow: undefined,
-  reset: undefined,
-  damage: (body) => body,
-};
 
 interface Striker {
   readonly amounts: Readonly<Record<string, number>>;
@@ -145,7 +134,6 @@ function readAmounts(name: FaultName, fault: object): Record<string, number> {
 function flipBit(body: Uint8Array, where: number): Uint8Array {
   const flipped = new Uint8Array(body);
   const bit = Math.floor(where * body.length * 8);
-  const byte = flipped[bit >> 3];
-  if (byte !== undefined) flipped[bit >> 3] = byte ^ (1 << (bit & 7));
+  flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7)); // nothing, in an empty body
   return flipped;
 }

@@ -83,9 +83,8 @@ export function readOptions(options: EmulatorOptions) {
   check(Array.isArray(deniedIps), 'deniedIps must be an array of addresses');
   check(baseUrl === undefined || URL.canParse(baseUrl), 'baseUrl must be like https://api.example');
   for (const [name, value] of Object.entries({ account, faults, keep })) checkObject(name, value);
-  for (const name of ['allowLoopback', 'renewTimestamp'] as const) {
-    checkChoice(name, options[name] ?? false, [true, false]);
-  }
+  const flags = { allowLoopback: options.allowLoopback ?? false, renewTimestamp: options.renewTimestamp ?? false };
+  for (const [name, value] of Object.entries(flags)) checkChoice(name, value, [true, false]);
   const numbers = integers(options, {
     concurrency: 64,
     hangAfterMs: 20_000,
@@ -99,6 +98,7 @@ export function readOptions(options: EmulatorOptions) {
   return {
     ...options,
     ...numbers,
+    ...flags,
     keep: integers(keep, { attempts: 10_000, delivered: 1_000, dead: 10_000, bytes: 32 * MIB }),
     startAt,
     speed: clock === 'real' ? speed : undefined,
@@ -108,7 +108,5 @@ export function readOptions(options: EmulatorOptions) {
     account,
     faults,
     baseUrl: baseUrl?.replace(/\/+$/, ''),
-    allowLoopback: options.allowLoopback ?? false,
-    renewTimestamp: options.renewTimestamp ?? false,
   };
 }

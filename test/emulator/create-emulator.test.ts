@@ -1,5 +1,6 @@
 import { createEmulator, type Emulator, type EmulatorOptions } from 'service-webhooks/emulator';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createRandom } from '../../src/emulator/random.js';
 
 const START = Date.UTC(2026, 6, 11, 9);
 const LAST = Date.UTC(9999, 11, 31);
@@ -47,6 +48,20 @@ describe('an emulator', () => {
     expect((await emulator.emit('stt.failed')).deliveries).toHaveLength(1);
     await emulator.settled();
     expect(emulator.totals).toMatchObject({ events: 3, deliveries: 3, attempts: 3, delivered: 3 });
+  });
+
+  it('names its events after its seed, counting from 1', async () => {
+    const random = createRandom(create().seed);
+    const ids = [await emulator.emit('stt.completed'), await emulator.emit('stt.failed')].map(({ event }) => event.id);
+    expect(ids).toEqual([random.id('evt', 1), random.id('evt', 2)]);
+  });
+
+  it.each([{ attempts: 1 }, { bytes: 1 }])('keeps no more attempts than it is told: %j', async (keep) => {
+    create({ keep });
+    emulator.endpoints.create({ url: URL });
+    for (const id of ['evt_a', 'evt_b']) await emulator.emit('stt.completed', { id });
+    await emulator.settled();
+    expect(emulator.attempts.list().length).toBeLessThan(2);
   });
 
   it('does not begin an event for which there is no room at all its endpoints', async () => {

@@ -30,6 +30,13 @@ describe('by hand, an endpoint', () => {
     }
   });
 
+  it('has the secret that is given, if it can be one', () => {
+    const { endpoints } = create();
+    expect(endpoints.create({ url: URL, signingSecret: 'of the receiver' }).signingSecret).toBe('of the receiver');
+    expect(() => endpoints.create({ url: URL, signingSecret: ' padded' })).toThrow('invalid_secret');
+    expect(endpoints.list()).toHaveLength(1);
+  });
+
   it('belongs to the account that is named', () => {
     const { endpoints, accounts } = create();
     const { id: account } = accounts.create();
@@ -75,7 +82,7 @@ describe('by hand, an endpoint', () => {
     [{ url: URL, events: 'a.b' }, 'events must be types of events'],
     [{ url: URL, events: ['a.b', ''] }, 'events must be types of events'],
     [{ url: URL, events: ['a.b', 7] }, 'events must be types of events'],
-    [{ url: URL, signingSecret: 7 }, 'signingSecret must be a string'],
+    [{ url: URL, signingSecret: new Uint8Array(32) }, 'signingSecret must be a string'],
     [null, 'endpoint must be an object'],
   ])('cannot be %j', (given, message) => {
     const { endpoints } = create();

@@ -1,6 +1,7 @@
 import type { Faults } from 'service-webhooks/emulator';
 import { describe, expect, it } from 'vitest';
 import { createFaults } from '../../src/emulator/faults.js';
+import { createRandom } from '../../src/emulator/random.js';
 
 const BODY = Uint8Array.from({ length: 64 }, (_, n) => n);
 const UNHARMED = {
@@ -84,6 +85,16 @@ describe('what goes wrong with an attempt', () => {
     expect(inRequest).toBeLessThan(140);
   });
 
+  it('is the same with every release, for a seed', () => {
+    const found = plans({ reset: 1, reorder: 1, truncate: 1 }, 4);
+    expect(found.map(({ reset, holdMs, damage }) => [reset, holdMs, damage(BODY).length])).toEqual([
+      ['request', 996, 2],
+      ['request', 868, 59],
+      ['answer', 713, 59],
+      ['request', 200, 54],
+    ]);
+  });
+
   it('can be several things at once, in the order of their names in the documentation', () => {
     const plan = first({ slowBody: 1, corrupt: 1, drop: 1 });
     expect(plan).toMatchObject({ names: ['drop', 'corrupt', 'slowBody'], drop: true });
@@ -114,6 +125,11 @@ describe('how often something goes wrong', () => {
     const three = [along((n) => [n, 1, 1]), along((n) => [1, n, 1]), along((n) => [1, 1, n])];
     expect(new Set(three.map((found) => found.join())).size).toBe(3);
     for (const found of three) expect(new Set(found).size).toBe(2);
+  });
+
+  it('is decided by the number that is drawn for the place: below the rate it goes wrong', () => {
+    const drawn = createRandom('seed').number('drop', 'whether', 1, 0, 1);
+    expect([drawn, drawn + 2 ** -48].map((rate) => first({ drop: rate }).drop)).toEqual([false, true]);
   });
 
   it('is decided by a seed of its own where there is one', () => {

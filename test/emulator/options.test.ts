@@ -69,7 +69,7 @@ describe('the options of an emulator', () => {
     [{ startAt: 0 }],
     [{ startAt: LAST }],
     [{ headerPrefix: 'a' }],
-    [{ headerPrefix: 'x-a-1' }],
+    [{ headerPrefix: 'acme-a-1' }],
     [{ hangAfterMs: 2 ** 31 - 1, bodyTimeoutMs: 2 ** 31 - 1 }],
   ])('may be %j', (options) => {
     expect(read(options)).toMatchObject(options);

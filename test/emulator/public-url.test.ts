@@ -1,11 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEmulator } from 'service-webhooks/emulator';
-import { afterAll, describe, expect, it } from 'vitest';
+import { createEmulator, type Emulator } from 'service-webhooks/emulator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const emulator = createEmulator();
-const local = createEmulator({ allowLoopback: true });
+let emulator: Emulator;
+let local: Emulator;
+beforeAll(() => {
+  emulator = createEmulator();
+  local = createEmulator({ allowLoopback: true });
+});
 afterAll(() => Promise.all([emulator.close(), local.close()]));
 
 describe('the URL of an endpoint', () => {
@@ -15,6 +19,7 @@ describe('the URL of an endpoint', () => {
     'https://8.8.8.8/',
     'https://[2606:4700::1111]/',
     'https://bücher.example/',
+    `https://app.example/${'a'.repeat(2048 - 'https://app.example/'.length)}`,
   ])('%s is taken', (url) => {
     expect(emulator.endpoints.create({ url }).url).toBe(url);
   });
@@ -25,6 +30,7 @@ describe('the URL of an endpoint', () => {
     ['app.example', 'is no URL'],
     ['', 'is no URL'],
     ['javascript:alert(1)', 'must begin with https://'],
+    ['javascript:https://app.example/', 'must begin with https://'],
     ['file:///etc/passwd', 'must begin with https://'],
     ['https:app.example', 'must begin with https://'],
     ['https:///app.example/', 'must begin with https://'],
@@ -32,7 +38,9 @@ describe('the URL of an endpoint', () => {
     ['https://@app.example/', 'contains credentials'],
     ['https://localhost/', 'is not public: loopback'],
     ['https://LOCALHOST./', 'is not public: loopback'],
+    ['https://localhost../', 'is not public: loopback'],
     ['https://a.localhost/', 'is not public: loopback'],
+    ['https://a.localdomain/', 'is not public: loopback'],
     ['https://127.0.0.1/', 'is not public: loopback'],
     ['https://127.1/', 'is not public: loopback'],
     ['https://2130706433/', 'is not public: loopback'],
@@ -58,18 +66,24 @@ describe('the URL of an endpoint', () => {
     ['https://169.254.169.254/latest/meta-data', 'is not public: metadata'],
     ['https://[fd00:ec2::254]/', 'is not public: metadata'],
     ['https://168.63.129.16/', 'is not public: metadata'],
+    ['https://100.100.100.200/', 'is not public: metadata'],
     ['https://metadata.google.internal/', 'is not public: metadata'],
+    ['https://metadata.goog/', 'is not public: metadata'],
     ['https://224.0.0.1/', 'is not public: multicast'],
     ['https://192.0.2.1/', 'is not public: reserved'],
     ['https://db.internal/', 'is not public: internal'],
     ['https://printer.local/', 'is not public: internal'],
-    ['https://intranet/', 'is not public: internal'],
+    ['https://wiki/', 'is not public: internal'],
+    ...['lan', 'home', 'home.arpa', 'corp', 'intranet', 'private'].map((name) => [
+      `https://printer.${name}/`,
+      'is not public: internal',
+    ]),
     ['https://app.example\\@127.0.0.1/', 'a backslash'],
     ['https://app.exa\nmple/', 'control characters'],
     ['https://app.ex\u00adample/', 'control characters'],
     ['https://app.example/\u202e', 'control characters'],
     ['https://app.example/ a', 'white space'],
-    [`https://app.example/${'a'.repeat(2048)}`, 'longer than 2048 characters'],
+    [`https://app.example/${'a'.repeat(2049 - 'https://app.example/'.length)}`, 'longer than 2048 characters'],
   ])('%j is refused: %s', (url, reason) => {
     expect(() => emulator.endpoints.create({ url })).toThrow(reason);
   });

@@ -125,6 +125,111 @@ export const UNNOTICED = [
     why: 'a short way past a check that such an error fails; this is for the compiler',
   },
   {
+    at: "reset: has('reset') ? (at ?? (draw('reset') < 0.5 ? 'request' : 'answer')) : undefined,",
+    was: "draw('reset') < 0.5",
+    why: 'what is drawn is a hash, and none is known that gives just 0.5',
+  },
+  {
+    at: "if (fault.rate === 0 || left === 0 || draw('whether', place) >= fault.rate) return false;",
+    was: 'fault.rate === 0',
+    why: 'a short way past a draw, which is never below 0',
+  },
+  {
+    at: 'const [, authority] = /^https?:\\/\\/([^/?#]+)/i.exec(value) ?? [];',
+    was: '[]',
+    why: 'its second element is looked at, and there is none either',
+  },
+  {
+    at: "const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');",
+    was: "'2000::/3'",
+    why: 'no test file can be loaded with it, and Stryker counts only tests that ran',
+  },
+  {
+    at: 'if (size < MAX_ANSWER_BYTES) kept.push(chunk);',
+    was: 'size < MAX_ANSWER_BYTES',
+    why: 'what is kept beyond is cut off at the end, and only takes room',
+  },
+  {
+    at: 'if (afterMs > 0 && !(await time.hold(afterMs))) return cut();',
+    was: 'afterMs > 0',
+    why: 'what is held for no time is over at once',
+  },
+  {
+    at: "if (wire.slow === undefined && wire.reset !== 'request') return void request.end(asLatin1(bytes), 'latin1');",
+    was: "wire.slow === undefined && wire.reset !== 'request'",
+    why: 'the same bytes behind the head instead of with it, which only costs more',
+  },
+  {
+    at: 'if (written === undefined) {',
+    was: 'written === undefined',
+    why: 'it is made anew, and comes out the same',
+  },
+  {
+    at: "const sent = await send([endpoint], type ?? endpoint.events[0] ?? '', {}, true);",
+    was: "''",
+    why: 'an endpoint has one; this is for the compiler',
+  },
+  {
+    at: "const content = typeof body === 'string' ? body : new Uint8Array(body);",
+    was: "typeof body === 'string'",
+    why: 'the same bytes; the copy is for the compiler',
+  },
+  {
+    at: "let ownUrl = '';",
+    was: "''",
+    why: 'it is set before a request can come',
+  },
+  {
+    at: "const ip = (socket as Socket).remoteAddress ?? '';",
+    was: "''",
+    why: 'without an address there is nobody left who could hear the answer',
+  },
+  {
+    at: "ip: req.socket.remoteAddress ?? '',",
+    was: "''",
+    why: 'the same',
+  },
+  {
+    at: "created.on('connect', ({ url = '' }, socket) => serveRaw(socket, 'CONNECT', url));",
+    was: "''",
+    why: 'a request has one; this is for the compiler',
+  },
+  {
+    at: "method: req.method ?? '',",
+    was: "''",
+    why: 'the same',
+  },
+  {
+    at: "path: pathOf(req.url ?? ''),",
+    was: "''",
+    why: 'the same',
+  },
+  {
+    at: "if (values !== undefined) return { ...route, id: values[0] ?? '' };",
+    was: "''",
+    why: 'a route without an id in its path does not read it',
+  },
+  {
+    at: "const [, bearer] = /^Bearer (.*)/i.exec(headers['authorization'] ?? '') ?? [];",
+    was: "''",
+    why: 'what stands there instead is no Bearer either',
+  },
+  {
+    at: "const [, bearer] = /^Bearer (.*)/i.exec(headers['authorization'] ?? '') ?? [];",
+    was: '[]',
+    why: 'its second element is looked at, and there is none either',
+  },
+  {
+    at: "if (key === undefined || account === undefined) throw new ApiError('invalid_api_key');",
+    was: 'key === undefined',
+    why: 'without a key there is no account; this is for the compiler',
+  },
+  {
+    at: "const value = found[i] ?? '';",
+    was: "''",
+    why: 'both have as many; this is for the compiler',
+  },
+  {
     at: 'while (queue.length > 0 && queue.peek()?.run === undefined) queue.pop();',
     was: 'queue.peek()?.run',
     why: 'there is one; this is for the compiler',

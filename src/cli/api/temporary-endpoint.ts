@@ -1,4 +1,10 @@
-import { type Client, type EndpointSettings, endpointsIn, type SigningSecret } from '../../client/index.js';
+import {
+  type CallOptions,
+  type Client,
+  type EndpointSettings,
+  endpointsIn,
+  type SigningSecret,
+} from '../../client/index.js';
 import { Failure } from '../failure.js';
 import { called } from './api-options.js';
 
@@ -26,8 +32,8 @@ export async function createTemporaryEndpoint(
   cleanup: boolean,
 ): Promise<TemporaryEndpoint> {
   const { url } = endpoint;
-  const idsOf = async (timeoutMs?: number) => {
-    const { data } = await called(webhooks.list(timeoutMs === undefined ? {} : { timeoutMs }));
+  const idsOf = async (options: CallOptions = {}) => {
+    const { data } = await called(webhooks.list(options));
     return endpointsIn(data)
       .filter((found) => sameUrl(found.url, url))
       .map(({ id }) => id);
@@ -47,7 +53,7 @@ export async function createTemporaryEndpoint(
       try {
         const options = { timeoutMs: REMOVE_TIMEOUT_MS };
         // The answer to the creation may not show the id.
-        const ids = created ? [created.id] : await idsOf(REMOVE_TIMEOUT_MS);
+        const ids = created ? [created.id] : await idsOf(options);
         for (const id of ids) await called(webhooks.delete(id, options));
       } catch (error) {
         const { message } = error as Error;

@@ -2,7 +2,6 @@ import { API_ERRORS, type ApiErrorCode, type ApiErrorRow } from '../../service/a
 
 /** A request that is refused with a code of the table. */
 export class ApiError extends Error {
-  override readonly name: string = 'ApiError';
   readonly code: ApiErrorCode;
   readonly param: string | undefined;
 

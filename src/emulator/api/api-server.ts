@@ -49,8 +49,8 @@ export function createApiServer(api: Api, options: ApiServerOptions): ApiServer 
   const serveRaw = async (socket: Duplex, method: string, path: string, refusal?: ApiError) => {
     const ip = (socket as Socket).remoteAddress ?? '';
     const readBody = async () => new Uint8Array();
-    const answer = await api({ method, path, headers: {}, ip, baseUrl: baseUrl(), readBody, refusal });
     socket.on('error', () => socket.destroy());
+    const answer = await api({ method, path, headers: {}, ip, baseUrl: baseUrl(), readBody, refusal });
     socket.end(toText(answer));
   };
 
@@ -113,7 +113,7 @@ function refusalOf({ httpVersion, headers }: IncomingMessage): ApiError | undefi
 
 /** Of a target in any of its forms. */
 function pathOf(target: string): string {
-  return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
+  return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*/, '');
 }
 
 function withLength({ status, headers, body }: ApiAnswer): Record<string, string> {

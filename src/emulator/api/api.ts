@@ -48,20 +48,16 @@ export function createApi(parts: ApiParts): Api {
       if (deniedIps.includes(request.ip)) throw new ApiError('ip_blocked');
       const script = scripts.find(request.method, request.path);
       if (script?.authenticate === false) return play(script);
-      const route = findRoute(request);
-      if (route === undefined && script === undefined) throw new ApiError('unknown_endpoint');
+      const target = script ?? findRoute(request);
+      if (target === undefined) throw new ApiError('unknown_endpoint');
       if (caller instanceof ApiError) throw caller;
       checkAccess(caller);
       countRequest(caller.account, clock.now());
-      checkScope(caller, script === undefined ? route?.scope : script.scope);
-      if (script !== undefined) return play(script);
-      if (route?.answer === 'usage' && caller.key.role === 'member') throw new ApiError('forbidden');
-      if (route?.sandbox === false && caller.key.kind === 'sandbox') throw new ApiError('sandbox_unsupported_route');
-      const { status, content } = await (handlers[route?.answer ?? ''] as RouteHandler)(
-        caller,
-        request,
-        route?.id ?? '',
-      );
+      checkScope(caller, target.scope);
+      if ('use' in target) return play(target);
+      if (target.answer === 'usage' && caller.key.role === 'member') throw new ApiError('forbidden');
+      if (!target.sandbox && caller.key.kind === 'sandbox') throw new ApiError('sandbox_unsupported_route');
+      const { status, content } = await (handlers[target.answer] as RouteHandler)(caller, request, target.id);
       return json(status, content);
     }
 

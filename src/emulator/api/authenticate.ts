@@ -17,7 +17,7 @@ export type Authenticate = (headers: ApiRequest['headers']) => Caller;
 export function createAuthenticate(keys: Keys, accounts: Accounts, headerPrefix: string): Authenticate {
   const ownHeader = `${headerPrefix.replace(/^x-/, '')}-api-key`;
   return (headers) => {
-    const [, bearer] = /^Bearer +(.*)$/i.exec(headers['authorization'] ?? '') ?? [];
+    const [, bearer] = /^Bearer (.*)/i.exec(headers['authorization'] ?? '') ?? [];
     const value = headers[ownHeader] || headers['x-api-key'] || bearer;
     if (!value) throw new ApiError('missing_api_key');
     const key = keys.find(value.trim());

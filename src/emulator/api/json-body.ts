@@ -7,8 +7,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** The JSON object of a request. @throws ApiError `invalid_json`, `invalid_body`, and what reading the body throws */
 export async function readJsonObject(request: ApiRequest): Promise<Record<string, unknown>> {
   const bytes = await request.readBody();
-  const [mediaType = ''] = (request.headers['content-type'] ?? '').split(';');
-  if (mediaType.trim().toLowerCase() !== 'application/json') throw new ApiError('invalid_json');
+  const mediaType = request.headers['content-type']?.split(';')[0];
+  if (mediaType?.trim().toLowerCase() !== 'application/json') throw new ApiError('invalid_json');
   if (bytes.length > MAX_JSON_BYTES) throw new ApiError('invalid_body');
   const value = parse(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ApiError('invalid_body');

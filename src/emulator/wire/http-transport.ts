@@ -28,7 +28,7 @@ export function createHttpTransport({ allowLoopback, tls }: HttpTransportOptions
     send: (wire, time) =>
       new Promise((resolve, reject) => {
         const { protocol, hostname, port, host, pathname, search } = new URL(wire.url);
-        const name = hostname.replace(/^\[|\]$/g, '');
+        const name = hostname.replace(/[[\]]/g, '');
         const refused = isIP(name) === 0 ? undefined : refuse(name, [name]); // an address is not looked up
         if (refused !== undefined) throw refused;
         const isSecure = protocol === 'https:';
@@ -55,20 +55,19 @@ function exchange(request: ClientRequest, wire: WireRequest, time: AnswerTime): 
     let response: IncomingMessage | undefined;
     const kept: Buffer[] = [];
     let size = 0;
-    const end = (failed?: 'timeout') => {
+    const end = () => {
       const body = Buffer.concat(kept).subarray(0, MAX_ANSWER_BYTES).toString();
       // The status decides: an answer whose body breaks off has been given all the same.
-      if (response === undefined) resolve({ failed });
+      if (response === undefined) resolve({ failed: 'timeout' });
       else resolve({ answer: { status: response.statusCode ?? 0, headers: namesAndValues(response), body } });
     };
-    const cut = (failed: 'timeout') => {
-      end(failed);
+    const cut = () => {
+      end();
       request.destroy();
     };
 
-    time.onPassed(() => cut('timeout'));
-    request.on('timeout', () => request.socket?.setTimeout(0)); // the agent's, meant for idle connections only
-    request.on('error', (error) => (response === undefined ? reject(error) : end()));
+    time.onPassed(cut);
+    request.on('error', (error) => response ?? reject(error));
     // After a switch of protocols there is neither an error nor an answer.
     request.on('close', () => response ?? reject(new Error('the connection ended without an answer')));
     request.on('response', (incoming) => {
@@ -81,16 +80,15 @@ function exchange(request: ClientRequest, wire: WireRequest, time: AnswerTime): 
       incoming.on('data', (chunk: Buffer) => {
         if (size < MAX_ANSWER_BYTES) kept.push(chunk);
         size += chunk.length;
-        if (size > MAX_READ_BYTES) cut('timeout');
+        if (size > MAX_READ_BYTES) cut();
       });
-      incoming.on('error', () => end());
-      incoming.on('close', () => end());
+      incoming.on('close', end);
     });
     write().catch(reject);
 
     async function write(): Promise<void> {
       for (const { afterMs, bytes } of piecesOf(wire)) {
-        if (afterMs > 0 && !(await time.hold(afterMs))) return cut('timeout');
+        if (afterMs > 0 && !(await time.hold(afterMs))) return cut();
         if (wire.slow === undefined && wire.reset !== 'request') return void request.end(asLatin1(bytes), 'latin1');
         await new Promise<void>((resolve) => request.write(bytes, () => resolve()));
       }
@@ -115,7 +113,7 @@ function reset(request: ClientRequest): void {
 /** In pairs, which Node writes as they are. Names as the specification writes them: `X-Service-Attempt`. */
 function headersOf(host: string, { headers, body }: WireRequest): string[] {
   const written = ['Host', host, 'Content-Length', String(body.length)];
-  for (const name in headers) written.push(asSpecified(name), headers[name] ?? '');
+  for (const [name, value] of Object.entries(headers)) written.push(asSpecified(name), value);
   return written;
 }
 

@@ -26,16 +26,15 @@ export function refusedUrl(value: unknown, allowLoopback: boolean): string | und
   if (value.length > 2048) return 'is longer than 2048 characters';
   // A parser drops, turns or strips these: another one may then see another host.
   if (/[\p{Cc}\p{Cf}\p{White_Space}\\]/u.test(value)) return 'contains white space, control characters or a backslash';
-  const url = parse(value);
-  if (url === undefined) return 'is no URL';
+  if (!URL.canParse(value)) return 'is no URL';
   const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(value) ?? [];
   if (authority === undefined) return 'must begin with https://';
   if (authority.includes('@')) return 'contains credentials';
-  const what = whatIs(url.hostname);
+  const { protocol, hostname } = new URL(value);
+  const what = whatIs(hostname);
   const allowed = what === undefined || (what === 'loopback' && allowLoopback);
   if (!allowed) return `is not public: ${what}`;
-  const secure = url.protocol === 'https:' || (url.protocol === 'http:' && what === 'loopback');
-  return secure ? undefined : 'must begin with https://';
+  return protocol === 'https:' || what === 'loopback' ? undefined : 'must begin with https://';
 }
 
 /** What kind of address it is; undefined for one of the public internet. */
@@ -62,16 +61,8 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** The parser has already made dotted decimals of every other way to write an IPv4 address. */
 function whatIs(hostname: string): string | undefined {
-  const name = hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+  const name = hostname.replace(/[[\]]/g, '').replace(/\.+$/, '');
   if (ipaddr.isValid(name)) return whatIsAddress(name);
   const found = INTERNAL_NAMES.find(([internal]) => name === internal || name.endsWith(`.${internal}`));
   return found?.[1] ?? (name.includes('.') ? undefined : 'internal');
-}
-
-function parse(value: string): URL | undefined {
-  try {
-    return new URL(value);
-  } catch {
-    return undefined;
-  }
 }

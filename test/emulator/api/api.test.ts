@@ -71,7 +71,7 @@ describe('who calls', () => {
 
   it.each([
     ['x-own', 'own-api-key', 'x-own-sandbox'],
-    ['acme-x', 'acme-x-api-key', 'acme-x-sandbox'],
+    ['acme-x-y', 'acme-x-y-api-key', 'acme-x-y-sandbox'],
   ])('is known from the header that the prefix %s makes', async (headerPrefix, name, marked) => {
     create({ headerPrefix });
     const key = emulator.keys.create({ kind: 'sandbox' });
@@ -236,6 +236,18 @@ describe('what is answered', () => {
   ])('to %s %s is unknown_endpoint', async (method, path) => {
     create();
     expect((await call(path, { method })).error.code).toBe('unknown_endpoint');
+  });
+
+  it('to a request whose body somebody else has read is internal_error', async () => {
+    create();
+    const headers = { 'x-api-key': emulator.apiKey, 'content-type': 'application/json' };
+    const request = new Request(`http://api.test${WEBHOOKS}`, { method: 'POST', headers, body: '{}' });
+    await request.text();
+    const answer = await emulator.fetch(request);
+    expect([answer.status, ((await answer.json()) as { error: object }).error]).toMatchObject([
+      500,
+      { code: 'internal_error' },
+    ]);
   });
 
   it('does not read the query', async () => {

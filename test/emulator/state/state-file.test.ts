@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readWhole, writeWhole } from '../../../src/emulator/state/state-file.js';
 
 let folder: string;
@@ -30,6 +31,16 @@ describe('a file', () => {
       syscall: 'open',
     });
     await expect(readWhole(path)).rejects.toMatchObject({ code: 'ENOENT', syscall: 'open' });
+  });
+
+  it('that cannot be written is closed again, and leaves nothing beside it', async () => {
+    const other = await open(process.execPath);
+    await other.close();
+    const written = vi.spyOn(Object.getPrototypeOf(other) as FileHandle, 'writeFile');
+    written.mockRejectedValue(new Error('no room'));
+    await expect(writeWhole(path, 'x')).rejects.toThrow('no room');
+    const [file] = written.mock.contexts as FileHandle[];
+    expect([file?.fd, readdirSync(folder)]).toEqual([-1, []]);
   });
 
   it('that cannot be put in its place leaves nothing beside it', async () => {

@@ -1,6 +1,8 @@
+import dns from 'node:dns';
 import type { RequestListener, ServerResponse } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import { getDefaultAutoSelectFamily, type Socket, setDefaultAutoSelectFamily } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createHttpTransport, type HttpTransportOptions } from '../../../src/emulator/wire/http-transport.js';
 import type { Transport, WireRequest } from '../../../src/emulator/wire/transport.js';
 import { CERTIFICATE } from '../certificate.js';
@@ -125,6 +127,19 @@ describe('a request over the network', () => {
     expect(bytes).toEqual([1, 2]);
   });
 
+  it('that goes on when the transport is closed ends without an answer', async () => {
+    const { url, arrived } = await startObserved();
+    const sent = send(wireTo(url));
+    await arrived;
+    transport?.close();
+    await expect(sent).rejects.toThrow('socket hang up');
+  });
+
+  it('that is reset before it has begun, since its body is empty, is reset as well', async () => {
+    const { url } = await startReceiver();
+    await expect(send(wireTo(url, { body: new Uint8Array(), reset: 'request' }))).rejects.toThrow('connection reset');
+  });
+
   it('that is reset comes by half', async () => {
     const { url, bytes, closed } = await startObserved();
     await expect(send(wireTo(url, { reset: 'request' }))).rejects.toThrow('connection reset');
@@ -187,11 +202,12 @@ describe('an answer over the network', () => {
     await closed;
   });
 
-  it('whose body breaks off has been given as well', async () => {
-    const url = await startSocketReceiver((socket) =>
-      socket.end('HTTP/1.1 202 OK\r\nContent-Length: 9\r\n\r\nso much'),
-    );
-    expect(await send(wireTo(url))).toMatchObject({ answer: { status: 202, body: 'so much' } });
+  it.each([
+    ['breaks off', 'Content-Length: 9\r\n\r\nso much'],
+    ['is no longer HTTP', 'Transfer-Encoding: chunked\r\n\r\n7\r\nso much\r\nZ\r\n'],
+  ])('whose body %s has been given as well', async (_, rest) => {
+    const url = await startSocketReceiver((socket) => socket.end(`HTTP/1.1 202 OK\r\n${rest}`));
+    expect(await send(wireTo(url))).toEqual({ answer: expect.objectContaining({ status: 202, body: 'so much' }) });
   });
 
   it('that is reset is seen, without its body, but does not count', async () => {
@@ -252,6 +268,19 @@ describe('an address that is not public', () => {
   ])('is not sent to where loopback is not allowed: %s', async (url, message) => {
     create({ allowLoopback: false });
     await expect(send(wireTo(url))).rejects.toThrow(message);
+  });
+
+  it('is found out beside a public one', async () => {
+    const found = ['8.8.8.8', '10.0.0.1'].map((address) => ({ address, family: 4 }));
+    const lookup: unknown = (_name: string, _options: unknown, callback: (...given: unknown[]) => void) =>
+      callback(null, found);
+    vi.spyOn(dns, 'lookup').mockImplementation(lookup as typeof dns.lookup);
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    await expect(send(wireTo('http://app.example/'))).rejects.toThrow('app.example is not public: private');
   });
 
   it('is found out also where only one address is asked for', async () => {

@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { connect, Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ApiAnswer, ApiRequest } from '../../../src/emulator/api/api-request.js';
+import { type ApiServer, type ApiServerOptions, createApiServer } from '../../../src/emulator/api/api-server.js';
+import { exchange } from '../../support/raw-http.js';
+
+let server: ApiServer | undefined;
+afterEach(() => server?.close());
+
+/** A server whose API answers one thing to everything, and the requests that came to it. */
+async function start(answer: Partial<ApiAnswer> = {}, options: Partial<ApiServerOptions> = {}, reads = false) {
+  const requests: ApiRequest[] = [];
+  const api = async (request: ApiRequest) => {
+    requests.push(request);
+    if (reads) await request.readBody();
+    return { status: 200, headers: { 'x-a': 'b' }, body: 'é', ...answer };
+  };
+  server = createApiServer(api, { baseUrl: undefined, maxBodyBytes: 9, bodyTimeoutMs: 1_000, ...options });
+  return { ...(await server.listen(0)), requests };
+}
+
+/** All that is said until the server ends the connection. */
+function converse(port: number, said: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let heard = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(said));
+    socket.setEncoding('latin1');
+    socket.on('data', (more) => {
+      heard += more;
+    });
+    socket.on('error', reject).on('end', () => resolve(heard));
+  });
+}
+
+const get = (target: string, headers = '') =>
+  `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`;
+
+describe('a request to the server', () => {
+  it('is handed over with its headers as text, and whom it is from', async () => {
+    const { port, url, requests } = await start();
+    await converse(port, get('/a', 'Set-Cookie: c\r\nSet-Cookie: d\r\n'));
+    const headers = { host: 'x', connection: 'close', 'set-cookie': 'c,d' };
+    const { readBody: _, ...request } = requests[0] ?? expect.unreachable();
+    expect(request).toEqual({ method: 'GET', path: '/a', headers, ip: '127.0.0.1', baseUrl: url, refusal: undefined });
+  });
+
+  it.each([
+    ['/a?b=/c', '/a'],
+    ['/a#b', '/a'],
+    ['http://other.example/a?b', '/a'],
+    ['HTTPS://other.example/a', '/a'],
+    ['http://other.example?b', ''],
+    ['/http://other.example/a', '/http://other.example/a'],
+  ])('for %s is one for the path %j', async (target, path) => {
+    const { port, requests } = await start();
+    await converse(port, get(target));
+    expect(requests).toMatchObject([{ path }]);
+  });
+
+  it('is told the base that is given in place of the own address', async () => {
+    const { port, requests } = await start({}, { baseUrl: 'https://api.example' });
+    await converse(port, get('/'));
+    expect(requests).toMatchObject([{ baseUrl: 'https://api.example' }]);
+  });
+
+  it.each([
+    ['has no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 'The Host header is missing.'],
+    ['has no Host, in HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n', undefined],
+    ['expects what can be', get('/', 'Expect: 100-Continue\r\n'), undefined],
+    ['expects something else', get('/', 'Expect: tea\r\n'), 'The only expectation that can be met is 100-continue.'],
+  ])('that %s is handed over with what is wrong with it', async (_, said, message) => {
+    const { port, requests } = await start();
+    await converse(port, said);
+    expect(requests.map(({ refusal }) => [refusal?.code, refusal?.message])).toEqual([
+      [message && 'invalid_request', message],
+    ]);
+  });
+
+  it('that is none of HTTP is handed over without a method and a path, and the connection ends', async () => {
+    const { port, url, requests } = await start({ status: 400 });
+    expect(await converse(port, 'nonsense\r\n\r\n')).toBe(
+      'HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\nx-a: b\r\nconnection: close\r\n\r\nÃ©',
+    );
+    const expected = { method: '', path: '', headers: {}, ip: '127.0.0.1', baseUrl: url };
+    expect(requests).toMatchObject([{ ...expected, refusal: { code: 'invalid_request' } }]);
+    expect(await requests[0]?.readBody()).toHaveLength(0);
+  });
+
+  it('that does not come in time is handed over as one that timed out', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    const { port, requests } = await start();
+    const [created] = listen.mock.contexts as Server[];
+    created?.once('connection', (socket: Socket) => {
+      const error = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      socket.once('data', () => created.emit('clientError', error, socket));
+    });
+    await converse(port, 'GET /');
+    expect(requests).toMatchObject([{ refusal: { code: 'request_timeout' } }]);
+  });
+
+  it('for a tunnel is handed over as one, and the connection ends', async () => {
+    const { port, requests } = await start({ status: 599 });
+    const heard = await converse(port, 'CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n');
+    expect(heard).toMatch(/^HTTP\/1\.1 599 \r\n/);
+    expect(requests).toMatchObject([{ method: 'CONNECT', path: 'other:443', refusal: undefined }]);
+  });
+});
+
+describe('an answer of the server', () => {
+  it('has its length in bytes, unless it says another one', async () => {
+    const { port } = await start();
+    expect((await exchange(port, Buffer.from(get('/')))).headers).toMatchObject({ 'content-length': '2', 'x-a': 'b' });
+    await server?.close();
+    const other = await start({ headers: { 'content-length': '1' }, body: 'a' });
+    expect((await exchange(other.port, Buffer.from(get('/')))).headers).toMatchObject({ 'content-length': '1' });
+  });
+
+  it('without a body has no length', async () => {
+    const { port } = await start({ status: 204, body: '' });
+    const { status, headers } = await exchange(port, Buffer.from(get('/')));
+    expect([status, Object.keys(headers)]).toEqual([204, ['x-a', 'date', 'connection']]);
+  });
+
+  it('that cannot be sent ends the connection', async () => {
+    const { port } = await start({ headers: { 'a b': 'c' } });
+    expect(await converse(port, get('/'))).toBe('');
+  });
+});
+
+describe('a body that is answered before it has come whole', () => {
+  async function answerEarly() {
+    const { port } = await start();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1234');
+    await once(socket, 'data');
+    return { socket, closed };
+  }
+
+  it('may still come for 2 s, and then the connection ends', async () => {
+    const { socket, closed } = await answerEarly();
+    vi.advanceTimersByTime(1_999);
+    expect([vi.getTimerCount(), socket.destroyed]).toEqual([1, false]);
+    vi.advanceTimersByTime(1);
+    await closed;
+  });
+
+  it('leaves nothing to wait for where it has come whole', async () => {
+    const { port } = await start({}, {}, true);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await exchange(port, Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}'));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('may come, and the next request on the connection is answered', async () => {
+    const { socket, closed } = await answerEarly();
+    socket.write('56789GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+    expect(vi.getTimerCount()).toBe(0);
+    socket.destroy();
+    await closed;
+  });
+});
+
+describe('a server of the API', () => {
+  it.each([-1, 65_536, 1.5, '80'])('does not listen on the port %j', async (port) => {
+    server = createApiServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
+    await expect(server.listen(port as number)).rejects.toThrow('port must be from 0 to 65535');
+  });
+
+  it('takes 65535 for a port', async () => {
+    server = createApiServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
+    const heard = await server.listen(65_535).catch(({ code }) => code);
+    expect([{ url: 'http://127.0.0.1:65535', port: 65_535 }, 'EADDRINUSE', 'EACCES']).toContainEqual(heard);
+  });
+
+  it('listens once at a time, and again when it is closed', async () => {
+    await start();
+    await expect(server?.listen(0)).rejects.toThrow('port: it is listening already');
+    await server?.close();
+    const { url } = (await server?.listen(0)) ?? expect.unreachable();
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  it('can try another port where one is in use', async () => {
+    const { port } = await start();
+    const other = createApiServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
+    await expect(other.listen(port)).rejects.toThrow('EADDRINUSE');
+    expect((await other.listen(0)).port).toBeGreaterThan(0);
+    await other.close();
+    await other.close();
+  });
+});
