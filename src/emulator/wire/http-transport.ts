@@ -82,6 +82,7 @@ function exchange(request: ClientRequest, wire: WireRequest, time: AnswerTime): 
         size += chunk.length;
         if (size > MAX_READ_BYTES) cut();
       });
+      incoming.on('error', () => {}); // Node emits none where nobody listens; others do
       incoming.on('close', end);
     });
     write().catch(reject);
