@@ -90,7 +90,7 @@ ${table(
     survivors.map(({ was, becomes, why }) => [`\`${file}\``, `${code(was)} to ${code(becomes)}`, why ?? '**open**']),
   ),
 )}`,
-    wanted: ({ files, of }) => files.length < of && `${files.length} files, of the ${of} of src`,
+    wanted: ({ files, of }) => files.length < of && `${files.length} files, of the ${of} of src that can be changed`,
   },
   fuzz: {
     title: 'Properties',
