@@ -256,6 +256,7 @@ it('waits by a timer unless it is told otherwise', async () => {
 
 describe('leaves no timer', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+
   it('when a wait is aborted', async () => {
     const controller = new AbortController();
     const slept = sleep(60_000, controller.signal);
