@@ -11,7 +11,7 @@ import { readSignature, type Signature, type SignaturePolicy } from './signature
  */
 export function admit(method: string, headers: HeaderSource, policy: SignaturePolicy, maxBodyBytes: number): Signature {
   if (method !== 'POST') throw new WebhookError('method_not_allowed', 405, 'Does a proxy change it?');
-  if (!/^(identity)?$/i.test(`${header(headers, 'content-encoding') ?? ''}`)) {
+  if (!/^(identity)?$/i.test(String(header(headers, 'content-encoding') ?? ''))) {
     throw new WebhookError('unsupported_content_encoding', 415, 'Does a proxy change it?');
   }
   if (Number(header(headers, 'content-length')) > maxBodyBytes) throw bodyTooLarge(maxBodyBytes);

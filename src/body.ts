@@ -32,9 +32,6 @@ interface Chunks {
   return?(): unknown;
 }
 
-const DRAIN_BYTES = 1024 * 1024;
-const DRAIN_MS = 2_000;
-
 /** Takes charge of a request's body, whatever an adapter found there. Never throws. */
 export function openBody(source: unknown): Body {
   return typeof (source as Stream)?.[Symbol.asyncIterator] === 'function'
@@ -112,6 +109,8 @@ function openStream(stream: Stream): Body {
         );
       }),
     drain() {
+      const DRAIN_BYTES = 1024 * 1024;
+      const DRAIN_MS = 2_000;
       if (used) return; // it is somebody else's to read
       let left = DRAIN_BYTES;
       const timer = setTimeout(async () => {

@@ -48,17 +48,14 @@ export type Dedupe = (
   remaining: () => number,
 ) => Promise<Claim | Extract<Answer, { kind: 'duplicate' | 'in_progress' }>>;
 
-const HOUR = 3_600_000;
 const STORE_TIMEOUT_MS = 2_000;
-const MAX_RUN_MS = 600_000;
-const COMPLETE_AGAIN_AFTER_MS = [1_000, 5_000, 20_000, 60_000];
 
 /** @throws WebhookError `invalid_option` */
 export function createDedupe(
   options: DedupeOptions | false = { store: memoryStore() },
   notify: (notice: Notice) => void,
 ): Dedupe {
-  if (options === false) return async () => UNGUARDED;
+  if (options === false) return async () => ({ attempt: 1, fence: 0, async end() {} });
   checkObject('dedupe', options);
   const { store, name = 'default', key = 'event-id', onStoreError = 'refuse' } = options;
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
@@ -66,6 +63,7 @@ export function createDedupe(
   }
   check(typeof name === 'string' && /^[!-9;-~]{1,64}$/.test(name), 'name must be ASCII, no colon');
   if (typeof key !== 'function') checkChoice('key', key, ['event-id', 'idempotency-key']);
+  const HOUR = 3_600_000;
   const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: 72 * HOUR });
   check(retainMs >= 6 * HOUR, 'retainMs must be >= 6 h');
   checkChoice('onStoreError', onStoreError, ['refuse', 'process']);
@@ -140,6 +138,7 @@ export function createDedupe(
     };
     let ended = false;
     const beatMs = Math.min(leaseMs / 3, MAX_TIMER_MS);
+    const MAX_RUN_MS = 600_000;
     let beats = MAX_RUN_MS / beatMs;
     const heartbeat = setInterval(async () => {
       beats -= 1;
@@ -148,7 +147,7 @@ export function createDedupe(
     unref(heartbeat);
     // The work is done and is acknowledged whatever becomes of its record, so nobody waits for the later tries.
     const complete = async (tries = 0): Promise<void> => {
-      const delay = COMPLETE_AGAIN_AFTER_MS[tries];
+      const delay = [1_000, 5_000, 20_000, 60_000][tries];
       if (!(await change('complete')) && delay) unref(setTimeout(complete, delay, tries + 1));
     };
     return {
@@ -163,8 +162,6 @@ export function createDedupe(
     };
   }
 }
-
-const UNGUARDED: Claim = { attempt: 1, fence: 0, async end() {} };
 
 /** Twice at the most, with the same token, so that a claim whose reply was lost is found to be ours. */
 async function claim(store: DedupeStore, request: ClaimRequest, timeout: () => number): Promise<ClaimResult> {
@@ -188,7 +185,7 @@ async function claim(store: DedupeStore, request: ClaimRequest, timeout: () => n
 
 function checkResult(result: ClaimResult): ClaimResult {
   const number = { acquired: 'attempt', in_progress: 'retryAfterMs', completed: 'fence' }[result.status] as 'fence';
-  check(Number.isFinite(result.fence + result[number]), 'dedupe.store has no ClaimResult');
+  check(Number.isFinite(result.fence + result[number]), 'dedupe.store has no result');
   return result;
 }
 

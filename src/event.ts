@@ -124,11 +124,10 @@ export function isKnownEvent(event: WebhookEvent): event is KnownEvent {
 export function parseEvent(body: Uint8Array | ArrayBuffer | string): WebhookEvent {
   const value = parseJson(exactBytes(body));
   const field = faultyField(value);
-  if (field !== undefined) throw new WebhookError('invalid_envelope', 400, NO_EVENT, field);
+  if (field !== undefined) throw new WebhookError('invalid_envelope', 400, 'Signed, no event.', field);
   return value as WebhookEvent;
 }
 
-const NO_EVENT = 'Signed, no event.';
 // The byte order mark is kept, so that JSON.parse refuses it: an accepted body has one spelling.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -140,7 +139,7 @@ function parseJson(bytes: Uint8Array): unknown {
     return JSON.parse(text);
   } catch {
     // Not the SyntaxError as a cause: it quotes the body.
-    throw new WebhookError(code, 400, NO_EVENT);
+    throw new WebhookError(code, 400, 'Signed, no event.');
   }
 }
 

@@ -62,8 +62,8 @@ export function header(headers: HeaderSource, name: string): string | readonly s
     if (spelled.length !== name.length || spelled.toLowerCase() !== name) continue;
     const value = pairs ? entry[1] : entry;
     if (value === undefined || value === null) continue;
-    if (found) found.push(value);
-    else found = [value];
+    found ??= [];
+    found.push(value);
   }
   return found && found.length > 1 ? found.flat() : found?.[0];
 }

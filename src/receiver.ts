@@ -32,9 +32,6 @@ export interface BegunDelivery {
   settle(ended: 'ok' | 'failed' | 'unknown', error?: unknown): Promise<WebhookResponse>;
 }
 
-/** A body that trickles in holds its connection no longer than this. */
-const BODY_TIMEOUT_MS = 10_000;
-
 const match = hasSyncCrypto ? matchingSecret : matchingSecretAsync;
 
 /**
@@ -71,6 +68,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   /** Up to the claim, then on to whoever wants the delivery. Whatever is thrown on the way is an answer. */
   async function accept<T>(request: WebhookRequest, nextFor: (delivery: Delivery) => Next<T>): Promise<T | Answer> {
+    const BODY_TIMEOUT_MS = 10_000; // a body that trickles in holds its connection no longer
     const deadline = createDeadline(deadlineMs);
     let body: Body | undefined;
     try {

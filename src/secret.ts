@@ -7,7 +7,6 @@ export type Secret = string | Uint8Array;
 
 // Preparing a key costs as much as a small HMAC, and callers of `verify` pass the same few secrets for ever.
 const prepared = new Map<string, HmacKey>();
-const MAX_PREPARED = 100;
 
 /**
  * Keys for one or more secrets. There is no length minimum: the service chooses its secrets.
@@ -28,6 +27,7 @@ function toKey(secret: Secret): HmacKey {
   if (secret.length === 0) throw invalidSecret();
   const key: HmacKey = { bytes: new Uint8Array(exactBytes(secret)) }; // a copy: the caller may write over theirs
   if (isText) {
+    const MAX_PREPARED = 100;
     if (prepared.size >= MAX_PREPARED) prepared.clear();
     prepared.set(secret, key);
   }
@@ -35,5 +35,5 @@ function toKey(secret: Secret): HmacKey {
 }
 
 function invalidSecret(): WebhookError {
-  return new WebhookError('invalid_secret', 500, 'Is it set? No spaces around it?');
+  return new WebhookError('invalid_secret', 500, 'Is it set? No spaces?');
 }

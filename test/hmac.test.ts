@@ -71,6 +71,34 @@ describe('HMAC-SHA256', () => {
     }
   });
 
+  it.each([
+    ['a node:crypto with hash()', () => import('../src/hmac.js')],
+    ['one without', withoutHash],
+  ])('is the one of an Hmac object at every length of key and body, on %s', async (_, load) => {
+    const { hmacSync } = await load();
+    for (const keyLength of [1, 32, 63, 64, 65, 200]) {
+      const key = { bytes: new Uint8Array(keyLength).fill(keyLength) };
+      // Down again too: what is left of a longer body is no part of a shorter one.
+      for (const length of [0, 1, 63, 64, 4000, 4001, 65, 3999, 5000, 2]) {
+        const body = new Uint8Array(length).map((__, i) => i);
+        for (const prefix of ['', '0.', '999999999999.']) {
+          const expected = createHmac('sha256', key.bytes).update(prefix).update(body).digest('hex');
+          expect(hmacSync(key, prefix, body)).toBe(expected);
+        }
+      }
+    }
+  });
+
+  it("leaves nothing of a key in Node's pool of Buffers, where anybody may find it", async () => {
+    const { hmacSync } = await import('../src/hmac.js');
+    const key = { bytes: new Uint8Array(32).fill(0xa7) };
+    for (let i = 0; i < 100; i++) hmacSync(key, '1.', bytes('body'));
+    const pool = new Uint8Array(Buffer.allocUnsafe(1).buffer);
+    for (const byte of [0xa7, 0xa7 ^ 0x36, 0xa7 ^ 0x5c]) {
+      expect(Buffer.from(pool).includes(Buffer.alloc(32, byte))).toBe(false);
+    }
+  });
+
   it('is of the part of a buffer that the body is', async () => {
     const { hmacSync, hmacAsync } = await import('../src/hmac.js');
     const view = bytes('..body..').subarray(2, 6);
@@ -96,10 +124,10 @@ describe.each([
     }
   });
 
-  it('a fingerprint is the begin of SHA-256 in base64', async () => {
+  it('a fingerprint is the begin of SHA-256 in hex', async () => {
     const { fingerprint } = await load();
     for (const text of ['', 'evt_1', 'Grüße 🎧', ...Array.from({ length: 50 }, (__, i) => `text ${i}`)]) {
-      const expected = createHash('sha256').update(text).digest('base64').slice(0, 24);
+      const expected = createHash('sha256').update(text).digest('hex').slice(0, 32);
       expect(await fingerprint(text)).toBe(expected);
       expect(await fingerprint(bytes(text))).toBe(expected);
     }

@@ -62,7 +62,7 @@ describe('a receiver is not made', () => {
   ])('with a secret that is %s', (_, secret) => {
     const error = refusedWith({ secret });
     expect(error.code).toBe('invalid_secret');
-    expect(error.hint).toBe('Is it set? No spaces around it?');
+    expect(error.hint).toBe('Is it set? No spaces?');
     expect(`${error.message}${error.hint}${error.stack}`).not.toContain(SECRET);
   });
 

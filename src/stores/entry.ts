@@ -60,6 +60,6 @@ export function releaseEntry(entry: Entry | undefined, token: string): Mutation 
 }
 
 export function recordOf({ token: _, leaseUntil, expiresAt, ...rest }: Entry, time: number): DedupeRecord {
-  const leaseMsLeft = rest.state === 'in_progress' ? leaseUntil - time : undefined;
+  const leaseMsLeft = leaseUntil ? leaseUntil - time : undefined;
   return { ...rest, leaseMsLeft, retainMsLeft: expiresAt - time };
 }
