@@ -4,6 +4,7 @@ import { type AdapterSuiteOptions, adapterSuite } from 'service-webhooks/testing
 import { describe, expect, it, vi } from 'vitest';
 
 const FIRST = 'hands on the very bytes that were sent';
+const READ = 'refuses a body that something else has read, or has its bytes all the same';
 const byFetch = (handlerOf: (receiver: Receiver) => (request: Request) => Promise<Response>): AdapterSuiteOptions => ({
   form: 'handler',
   serve: ({ receiver }) => ({ fetch: handlerOf(receiver) }),
@@ -88,6 +89,62 @@ describe('the cases for an adapter', () => {
     const call = () => Promise.reject(new Error('a fault of its own'));
     await expect(run({ form: 'handler', serve: () => ({ call, close }) })).rejects.toThrow(/^a fault of its own$/);
     expect(close).toHaveBeenCalledOnce();
+  });
+
+  it('say what has to come before the receiver', async () => {
+    const asked: Record<string, string> = {};
+    let before = '';
+    const recording: AdapterSuiteOptions['serve'] = (app) => {
+      before = app.before;
+      return { call: () => Promise.reject(new Error('a fault of its own')) };
+    };
+    for (const { name, group, run } of adapterSuite({ ...right, serve: recording })) {
+      if (group !== 'readers' && name !== FIRST) continue;
+      await expect(run()).rejects.toThrow('a fault of its own');
+      asked[name] = before;
+    }
+    expect(asked).toEqual({
+      [FIRST]: 'nothing',
+      [READ]: 'parser',
+      'refuses a body that something else has read and that is not signed without looking further': 'parser',
+      'takes the exact bytes that a parser has kept': 'rawBody',
+    });
+  });
+
+  it('take a body for read that an app hands over as what it was parsed to', async () => {
+    const parsed = (status?: number): AdapterSuiteOptions => ({
+      form: 'handler',
+      rawBodyFix: /Do not parse it/,
+      serve: ({ receiver }) => ({
+        async call({ method, headers, body }) {
+          const request = {
+            method,
+            headers: Object.fromEntries(headers),
+            body: JSON.parse(new TextDecoder().decode(body)),
+          };
+          const answer = await receiver({ ...request, rawBodyFix: 'Do not parse it.' });
+          return { ...answer, status: status ?? answer.status };
+        },
+      }),
+    });
+    await expect(run(parsed(), READ)).resolves.toBeUndefined();
+    await expect(run(parsed(400), READ)).rejects.toThrow(
+      /^it must be refused for that, got 400 body_already_parsed \(A4: /,
+    );
+  });
+
+  it('ask for the very bytes where no fix is needed', async () => {
+    await expect(run(right, READ)).resolves.toBeUndefined();
+    const answering = (status: number): AdapterSuiteOptions => ({
+      form: 'handler',
+      serve: () => ({ call: async () => ({ status, headers: {}, body: '' }) }),
+    });
+    await expect(run(answering(202), READ)).rejects.toThrow(
+      /^where no fix is needed, it must be taken, got 202 \(A4: /,
+    );
+    await expect(run(answering(200), READ)).rejects.toThrow(
+      /^the bytes of the delivery must be those that were sent \(A4: /,
+    );
   });
 
   it('hold a middleware to handing the delivery on', async () => {
