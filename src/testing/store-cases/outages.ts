@@ -1,3 +1,4 @@
+import { unref } from '../../deadline.js';
 import { must } from '../must.js';
 import { needs, rivalOf, type TrialCase } from './trial.js';
 
@@ -55,7 +56,7 @@ export const outages: readonly TrialCase[] = [
           () => 'answered',
           (error) => (error instanceof Error ? 'rejected' : 'rejected with no Error'),
         ),
-        new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, 'hangs').unref?.()),
+        new Promise((resolve) => unref(setTimeout(resolve, PATIENCE_MS, 'hangs'))),
       ]);
       must(refused === 'rejected', 'a claim without a server rejects with an Error', refused);
       await store?.close?.();

@@ -1,4 +1,4 @@
-import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore, Mutation } from '../../stores/contract.js';
+import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore } from '../../stores/contract.js';
 import { BrokenRule, must } from '../must.js';
 import type { StoreSuiteOptions, StoreUnderTest } from '../store-under-test.js';
 
@@ -126,8 +126,8 @@ export function refOf({ key, token, fingerprint, alias }: ClaimRequest, { fence 
 }
 
 /** How many of the answers say so. */
-export function count(answers: readonly (ClaimResult | Mutation)[], status: ClaimResult['status'] | Mutation): number {
-  return answers.filter((answer) => (typeof answer === 'string' ? answer : answer.status) === status).length;
+export function count(answers: readonly ClaimResult[], status: ClaimResult['status']): number {
+  return answers.filter((answer) => answer.status === status).length;
 }
 
 /** Whether a claim was refused with a wait within the lease. */
@@ -139,13 +139,8 @@ export function isHeld(
 }
 
 /** For a case that needs a hook. */
-export function needs(
-  ...hooks: readonly (keyof StoreSuiteOptions)[]
-): (options: StoreSuiteOptions) => string | undefined {
-  return (options) => {
-    const missing = hooks.filter((hook) => options[hook] === undefined);
-    return missing.length === 0 ? undefined : `needs ${missing.join(', ')}`;
-  };
+export function needs(hook: keyof StoreSuiteOptions) {
+  return ({ [hook]: given }: StoreSuiteOptions) => (given === undefined ? `needs ${hook}` : undefined);
 }
 
 /** For a case about an optional method. */
