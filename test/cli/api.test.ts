@@ -8,7 +8,7 @@ import { createEmulator, type Emulator } from 'service-webhooks/emulator';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { breakOff, hangUp, json, refusal, serveApi, text } from '../client/serve-api.js';
 import { serveApp } from '../support/app.js';
-import { type CliOptions, useCli } from '../support/cli.js';
+import { type CliOptions, inside, useCli } from '../support/cli.js';
 
 const cli = useCli();
 const URL_1 = 'https://app.example/webhooks';
@@ -96,7 +96,7 @@ describe('endpoints', () => {
     expect(() => statSync(join(cli.cwd, 'secret.txt'))).toThrow('ENOENT');
   });
 
-  it('ensure takes an endpoint back whose secret could not be kept', async () => {
+  it.skipIf(inside)('ensure takes an endpoint back whose secret could not be kept', async () => {
     const ensure = `service-webhooks endpoints ensure ${URL_1} --save-secret secret.txt`;
     const { exitCode, stderr } = await cli.shell(`ulimit -f 0; ${ensure}`, { env });
     expect(exitCode).toBe(3);
@@ -273,9 +273,9 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('leaves nothing behind where whoever reads its output has gone', async () => {
-    const { child, ended } = await start();
-    child.stdout.destroy();
+  it.skipIf(inside)('leaves nothing behind where whoever reads its output has gone', async () => {
+    const { stopReading, ended } = await start();
+    stopReading();
     await emulator.emit('stt.completed');
     await emulator.emit('stt.completed');
     await ended;
@@ -290,9 +290,9 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('--cleanup deletes what one left behind that was killed; without it, says so', async () => {
-    const { url, child, ended } = await start();
-    child.kill('SIGKILL');
+  it.skipIf(inside)('--cleanup deletes what one left behind that was killed; without it, says so', async () => {
+    const { url, signal, ended } = await start();
+    signal('SIGKILL');
     await ended;
     const [left] = emulator.endpoints.list();
     const { exitCode, stderr } = await run(['listen', '--port', '0', '--url', url]);
