@@ -55,7 +55,9 @@ describe('endpoints', () => {
     expect(stdout).not.toContain(readFileSync(file, 'utf8').trim());
 
     const again = await run(args);
-    expect(again.records).toMatchObject([{ action: 'unchanged', id: made?.id }]);
+    expect(again.records).toEqual([
+      { kind: 'endpoint', action: 'unchanged', id: made?.id, url: URL_1, events: WEBHOOK_EVENT_TYPES },
+    ]);
     const changed = await run(['endpoints', 'ensure', URL_1, '--events', 'stt.failed']);
     expect(changed.records).toMatchObject([{ action: 'updated', id: made?.id, events: ['stt.failed'] }]);
     expect(emulator.endpoints.list()).toMatchObject([{ id: made?.id, events: ['stt.failed'] }]);
@@ -108,9 +110,14 @@ describe('endpoints', () => {
 
   it('update changes the URL, the events or both', async () => {
     const { id } = emulator.endpoints.create({ url: URL_1 });
-    const { exitCode } = await run(['endpoints', 'update', id, '--events', 'stt.failed,stt.completed']);
-    expect(exitCode).toBe(0);
-    await run(['endpoints', 'update', id, '--url', 'https://other.example/']);
+    const events = ['stt.failed', 'stt.completed'];
+    expect(await run(['endpoints', 'update', id, '--events', events.join()])).toMatchObject({
+      exitCode: 0,
+      records: [{ kind: 'endpoint', action: 'updated', id, events }],
+    });
+    expect((await run(['endpoints', 'update', id, '--url', 'https://other.example/'])).records).toEqual([
+      { kind: 'endpoint', action: 'updated', id, url: 'https://other.example/' },
+    ]);
     expect(emulator.endpoints.get(id)).toMatchObject({
       url: 'https://other.example/',
       events: ['stt.failed', 'stt.completed'],
@@ -123,7 +130,10 @@ describe('endpoints', () => {
 
   it('delete deletes one', async () => {
     const { id } = emulator.endpoints.create({ url: URL_1 });
-    expect(await run(['endpoints', 'delete', id])).toMatchObject({ exitCode: 0, records: [{ action: 'deleted', id }] });
+    expect(await run(['endpoints', 'delete', id])).toMatchObject({
+      exitCode: 0,
+      records: [{ kind: 'endpoint', action: 'deleted', id }],
+    });
     expect(emulator.endpoints.list()).toEqual([]);
     expect(await run(['endpoints', 'delete', id])).toMatchObject({
       exitCode: 1,
@@ -221,7 +231,7 @@ describe('a call of the API that fails', () => {
     expect(await failing({ SERVICE_URL: api.url })).toMatchObject({ exitCode, stderr: expect.stringMatching(says) });
   });
 
-  it('ends at once with Ctrl+C', async () => {
+  it.each([['limits'], ['usage'], ['endpoints', 'list']])('ends at once with Ctrl+C: %s %s', async (...args) => {
     const api = await serveApi();
     onTestFinished(() => api.close());
     let arrived = () => {};
@@ -229,7 +239,7 @@ describe('a call of the API that fails', () => {
       arrived = resolve;
     });
     api.replies.push(() => arrived());
-    const { signal, ended } = cli.start(['limits'], { env: { ...env, SERVICE_URL: api.url } });
+    const { signal, ended } = cli.start(args, { env: { ...env, SERVICE_URL: api.url } });
     await there;
     signal('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 130, stderr: 'service-webhooks: stopped before it was done.\n' });
@@ -287,6 +297,21 @@ describe('listen --url', () => {
     const { exitCode, stderr } = await run(['listen', '--port', `${port}`, '--url', url]);
     expect(exitCode).toBe(4);
     expect(stderr).toContain('is in use');
+    expect(emulator.endpoints.list()).toEqual([]);
+  });
+
+  it('leaves an endpoint alone that has its URL, unless --cleanup says that it may go', async () => {
+    const { id } = emulator.endpoints.create({ url: URL_1 });
+    const { exitCode, stderr } = await run(['listen', '--port', '0', '--url', URL_1]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('there is an endpoint with this URL already');
+    const { next, signal, ended } = cli.start(['listen', '--port', '0', '--url', URL_1, '--cleanup'], { env });
+    await next('listening');
+    const [made] = emulator.endpoints.list();
+    expect(made?.id).not.toBe(id);
+    expect(made).toMatchObject({ url: URL_1, events: WEBHOOK_EVENT_TYPES });
+    signal('SIGINT');
+    await ended;
     expect(emulator.endpoints.list()).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { inside, useCli } from '../support/cli.js';
 
 /** What stands beside each word of a list: arguments, options, commands. */
 function rowsOf(help: string): [word: string, says: string][] {
-  const [lists = ''] = help.split('\nExamples:');
+  const [lists = ''] = help.replaceAll(/\n {10,}/g, ' ').split('\nExamples:');
   return [...lists.matchAll(/^ {2}(\S+(?: \S+)*)(.*)$/gm)].map(([, word = '', says = '']) => [word, says.trim()]);
 }
 
@@ -35,6 +35,7 @@ describe('help', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const rows = new Map(rowsOf(stdout));
     for (const name of COMMANDS) expect(rows.get(name), name).toMatch(/^\w/);
+    expect(stdout).toMatch(/^Usage: .+\n\n[A-Z]\w*, \w/);
     expect(stdout).toContain('Examples:');
     expect(stdout).toContain('Exit codes: 0 yes, 1 no');
     expect(stdout).not.toMatch(/^ {2}complete /m);
@@ -57,10 +58,31 @@ describe('help', () => {
     },
   );
 
+  it('says what an option may be, unless that is a long list, and what it is if it is not given', async () => {
+    const of = async (name: string) => Object.fromEntries(rowsOf((await cli.run([name, '--help'])).stdout));
+    expect(await of('verify')).toMatchObject({
+      '--legacy <policy>': 'where only the legacy header came: reject, accept',
+      '--tolerance <seconds>': 'greatest distance of the signed time',
+      '--header-prefix <prefix>': 'what the header names begin with (x-service)',
+    });
+    expect(await of('send')).toMatchObject({
+      type: `the event type; may be left out with --body: ${WEBHOOK_EVENT_TYPES.join(', ')}`,
+      '--attempt <number>': 'which attempt of the delivery it is (1)',
+      '--timeout <time>': 'how long to wait for an answer (20s)',
+    });
+    expect(await of('doctor')).toMatchObject({ '--only <probes>': 'these alone, with commas' });
+  });
+
+  it('of a command has what can be said to all of them', async () => {
+    const { stdout } = await cli.run(['completion', '--help']);
+    expect(stdout).toMatch(/^Usage: service-webhooks completion \[options\] <shell>\n/);
+    expect(stdout).toContain('\nGlobal Options:\n');
+  });
+
   it('is shown on stderr where no command is given, which is a mistake', async () => {
     const { exitCode, stdout, stderr } = await cli.run([]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toContain('Usage: service-webhooks');
+    expect(stderr).toBe((await cli.run(['--help'])).stdout);
   });
 
   it('has the version of the package', async () => {
@@ -135,6 +157,12 @@ describe('completion', () => {
       _service_webhooks`,
     );
     expect({ stdout, stderr }).toEqual({ stdout: 'generation.completed\ngeneration.failed\n', stderr: '' });
+  });
+
+  it.each(['bash', 'zsh', 'fish'])('for %s is a script that asks the program', async (shell) => {
+    const { exitCode, stdout } = await cli.run(['completion', shell]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('service-webhooks complete -- ');
   });
 
   it('for a shell that it does not know is refused', async () => {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { sign } from 'service-webhooks';
 import { sampleEvent, signDelivery, tamper } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import { serveApp } from '../support/app.js';
@@ -52,6 +54,37 @@ describe('listen', () => {
       stderr: '',
       records: [{}, {}, {}, { kind: 'ended', deliveries: 2 }],
     });
+  });
+
+  it('looks at deliveries as the app does: legacy, tolerance, names of headers', async () => {
+    const legacy = { headers: sign({ body: '{}', secret: SECRET, scheme: 'legacy' }), body: Buffer.from('{}') };
+    const strict = await listen();
+    expect((await strict.post(legacy)).body).toContain('legacy_not_accepted');
+    const lenient = await listen(['--legacy', 'accept']);
+    expect((await lenient.post(legacy)).body).toContain('invalid_envelope'); // so the signature holds
+    const event = sampleEvent('stt.completed');
+    const late = signDelivery({ secret: SECRET, event, at: Date.now() - 1_000_000 });
+    expect((await strict.post(late)).body).toContain('timestamp_too_old');
+    expect((await (await listen(['--tolerance', '2000'])).post(late)).status).toBe(200);
+    const vendor = await listen(['--header-prefix', 'x-vendor']);
+    expect((await vendor.post(signDelivery({ secret: SECRET, event, headerPrefix: 'x-vendor' }))).status).toBe(200);
+    expect((await vendor.post(aDelivery())).body).toContain('missing_signature');
+  });
+
+  it('--host says where to listen', async () => {
+    const { listening } = await listen(['--host', 'localhost']);
+    expect(listening['url']).toMatch(/^http:\/\/localhost:\d+\/$/);
+  });
+
+  it.skipIf(!networkInterfaces()['lo']?.some(({ address }) => address === '::1'))('has a URL on IPv6 too', async () => {
+    const { listening } = await listen(['--host', '::1']);
+    expect((await fetch(String(listening['url']))).status).toBe(405);
+  });
+
+  it('says at its end how many requests there were, and where they are kept', async () => {
+    const { post, stop } = await listen(['--capture', 'kept']);
+    await post(aDelivery());
+    expect((await stop()).records.at(-1)).toEqual({ kind: 'ended', deliveries: 1, directory: 'kept' });
   });
 
   it('says why a delivery is refused', async () => {

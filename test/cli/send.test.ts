@@ -83,6 +83,21 @@ describe('send', () => {
     }
   });
 
+  it('--body alone goes to where listen listens, with a type that does not count', async () => {
+    writeFileSync(join(cli.cwd, 'body'), '{}');
+    for (const args of [
+      ['--body', 'body'],
+      ['stt.failed', '--body', 'body'],
+    ]) {
+      const { records } = await cli.run(['send', ...args, '--timeout', '50ms']);
+      expect(records).toEqual([expect.objectContaining({ kind: 'sent', url: 'http://127.0.0.1:4747/' })]);
+      expect(records[0]).not.toHaveProperty('type');
+    }
+    const { exitCode, stderr } = await cli.run(['send', 'stt', 'http://localhost', '--body', 'body']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('stt is no event type: generation.completed, generation.failed, ');
+  });
+
   it('--attempt, --webhook-id and --header-prefix are in the headers', async () => {
     const app = await serveApp();
     const options = ['--attempt', '3', '--webhook-id', 'endpoint_7', '--header-prefix', 'X-Vendor'];

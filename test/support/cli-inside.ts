@@ -12,7 +12,8 @@ import { SECRET } from './deliveries.js';
 import { watchCli } from './watch-cli.js';
 
 // Loaded here, so that what stands at the top of a command counts for every test, and not for the first that has it.
-await Promise.all(COMMANDS.map(({ load }) => load()));
+// One that cannot be loaded is missed by its tests.
+await Promise.allSettled(COMMANDS.map(async ({ load }) => load()));
 
 /** The command line in the process of the tests. */
 export function useCli(): Cli {
@@ -39,9 +40,9 @@ export function useCli(): Cli {
         return code;
       });
       const watched = watchCli(stdout, stderr, exitCode);
-      onTestFinished(async () => {
+      onTestFinished(async ({ task }) => {
         stop.abort();
-        await watched.ended;
+        if (task.result?.state !== 'fail') await watched.ended; // which may never come to its end
       });
       return { ...watched, signal: () => stop.abort(), stopReading: ofProgramsAlone };
     },
