@@ -284,11 +284,11 @@ describe('listen --ui', () => {
     expect(deliveries).toMatchObject([{ id: 'evt_1', type: 'stt.failed', state: 'failed', attempts: 2, status: 500 }]);
     const { attempts } = JSON.parse((await browser.open('/page/deliveries/evt_1')).text);
     expect(attempts).toMatchObject([{ number: 1 }, { number: 2 }]);
-    const verdicts = [];
-    for (const { id } of attempts) verdicts.push(JSON.parse((await browser.open(`/page/attempts/${id}`)).text).verdict);
-    expect(verdicts).toMatchObject([
-      { verdict: 'accepted' },
-      { verdict: 'signature_mismatch', causes: [{ cause: 'body_reserialised', certainty: 'certain' }] },
+    const details = [];
+    for (const { id } of attempts) details.push(JSON.parse((await browser.open(`/page/attempts/${id}`)).text));
+    expect(details).toMatchObject([
+      { request: { url }, answer: { status: 500 }, verdict: { verdict: 'accepted' } },
+      { verdict: { verdict: 'signature_mismatch', causes: [{ cause: 'body_reserialised', certainty: 'certain' }] } },
     ]);
   });
 

@@ -71,6 +71,12 @@ describe('listen', () => {
     expect((await vendor.post(aDelivery())).body).toContain('missing_signature');
   });
 
+  it('takes headers that are larger than most servers take', async () => {
+    const { post } = await listen();
+    const { headers, body } = aDelivery();
+    expect((await post({ headers: { ...headers, 'X-Large': 'x'.repeat(60_000) }, body })).status).toBe(200);
+  });
+
   it('--host says where to listen', async () => {
     const { listening } = await listen(['--host', 'localhost']);
     expect(listening['url']).toMatch(/^http:\/\/localhost:\d+\/$/);

@@ -100,6 +100,7 @@ describe('a delivery that is sent again from the page', () => {
     source.add(received('evt_1'));
     expect(await replay('evt_1', true)).toBe('It was sent again: 200.');
     expect(own.got).toMatchObject([{ path: '/hook?a=1' }]);
+    expect(own.got[0]?.rawHeaders).toEqual(expect.arrayContaining(message.headers.flat()));
     expect(source.delivery('evt_1')?.attempts).toHaveLength(1);
   });
 
