@@ -53,7 +53,12 @@ describe('help', () => {
     'of %s says what it is for, and what each argument and option is',
     async (name) => {
       const { stdout } = await cli.run([...name.split(' '), '--help']);
-      for (const [word, says] of rowsOf(stdout)) expect(says, word).toMatch(/^\w/);
+      const rows = rowsOf(stdout);
+      for (const [word, says] of rows) expect(says, word).toMatch(/^\w/);
+      const [usage = ''] = stdout.split('\n');
+      const taken = [...usage.matchAll(/[<[](\w+)[>\]]/g)].map(([, argument]) => argument);
+      const listed = rows.map(([word]) => word);
+      expect(listed).toEqual(expect.arrayContaining(taken.filter((word) => !/^(options|command)$/.test(word ?? ''))));
       if (COMMANDS.includes(name)) expect(stdout).toMatch(/^Usage: .+\n\n[A-Z]\w* \w/);
     },
   );

@@ -650,11 +650,6 @@ export const UNNOTICED = [
     why: 'there are no words for what stands there instead either',
   },
   {
-    at: 'for (const word of parent ? completions(parent, words) : []) session.out.verbatim(`${word}\\n`);',
-    was: '[]',
-    why: 'there is a parent; this is for the compiler',
-  },
-  {
     at: ".version(manifest.version, '-V, --version', 'the version')",
     was: "'-V, --version'",
     why: 'that is what the argument parser takes where there is nothing',
