@@ -39,7 +39,7 @@ describe('a request over the wire', () => {
     expect(await deliver(outgoing(url), wire())).toMatchObject({ ms: 0 });
   });
 
-  it('comes in eight pieces at most where it is slow, and whole', async () => {
+  it('comes in one piece, or in eight at most where it is slow, and whole', async () => {
     let pieces = 0;
     const got: Buffer[] = [];
     const { url } = await serveListener((req, res) => {
@@ -50,6 +50,10 @@ describe('a request over the wire', () => {
       req.on('end', () => res.end());
     });
     const body = Buffer.from('a body that has some more than a few bytes');
+    expect(await deliver(outgoing(url, { body }), wire())).toMatchObject({ status: 200 });
+    expect(pieces).toBe(1);
+    got.length = 0;
+    pieces = 0;
     expect(await deliver(outgoing(url, { body, slowMs: 40 }), wire())).toMatchObject({ status: 200 });
     expect(pieces).toBeLessThanOrEqual(8);
     expect(Buffer.concat(got)).toEqual(body);
@@ -62,6 +66,22 @@ describe('a request over the wire', () => {
       res.writeHead(202).write('half');
     });
     expect(await deliver(outgoing(url), wire(100))).toMatchObject({ status: 202, body: 'half' });
+  });
+});
+
+describe('a request that is answered before it was sent', () => {
+  it('has the status of its answer, whatever becomes of the connection', async () => {
+    let pieces = 0;
+    const { url } = await serveListener((req, res) => {
+      req.on('data', () => {
+        pieces += 1;
+        if (pieces === 1) res.writeHead(200, { 'content-length': '100' }).write('half');
+        if (pieces === 4) req.socket.resetAndDestroy();
+      });
+      req.on('error', () => {});
+    });
+    const slow = { body: Buffer.from('12345678'), slowMs: 160 };
+    expect(await deliver(outgoing(url, slow), wire())).toMatchObject({ status: 200, body: 'half' });
   });
 });
 
@@ -88,8 +108,8 @@ describe('why there is no answer', () => {
     ['HPE_INVALID_CONSTANT', 'what came back is no HTTP; check the port'],
     ['EOTHER', 'as it was said'],
   ])('is said in words: %s', async (code, words) => {
-    const failing = (...[, , done]: Parameters<typeof dns.lookup>) =>
-      (done as unknown as (error: Error) => void)(Object.assign(new Error('as it was said'), { code }));
+    const failing = (_host: string, _options: object, done: (error: Error) => void) =>
+      done(Object.assign(new Error('as it was said'), { code }));
     vi.spyOn(dns, 'lookup').mockImplementation(failing as never);
     expect(await deliver(outgoing('http://app.example:3000/'), wire())).toEqual({
       problem: `app.example:3000: ${words}`,
