@@ -87,7 +87,7 @@ async function writeBody(request: ClientRequest, { body, slowMs, breakOff }: Out
     return void request.destroy(new Error('cut off on purpose, in the middle of the body'));
   }
   if (slowMs === undefined) return void request.end(body);
-  const size = Math.max(1, Math.ceil(body.length / PIECES));
+  const size = Math.ceil(body.length / PIECES);
   for (let offset = 0; offset < body.length; offset += size) {
     request.write(body.subarray(offset, offset + size));
     await sleep(slowMs / PIECES, undefined, { signal });

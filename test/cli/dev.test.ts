@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { createReceiver, verify } from 'service-webhooks';
 import { createClient, ensureEndpoint } from 'service-webhooks/client';
 import { webhookHandler } from 'service-webhooks/node';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Snapshot } from '../../src/page/page-source.js';
 import { type Got, serveApp, serveListener } from '../support/app.js';
 import { type CliOptions, useCli } from '../support/cli.js';
@@ -63,6 +66,61 @@ describe('dev', () => {
     signal('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 0, stderr: '' });
     expect((await ended).records.at(-1)).toEqual({ kind: 'ended', attempts: 1 });
+  });
+
+  it('says where it is, where it sends to, and what makes it happen again', async () => {
+    const running = cli.start(['dev', '--port', '0', '3000', '--seed', '42', '--speed', '1.5x']);
+    expect(await running.next('developing')).toEqual({
+      kind: 'developing',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      deliversTo: 'http://localhost:3000/',
+      endpoint: expect.stringMatching(/^\w+$/),
+      speed: 1.5,
+      seed: '42',
+    });
+  });
+
+  it('says so in text for people, with each attempt, and at its end how many there were', async () => {
+    let again = () => {};
+    const cameAgain = new Promise<void>((resolve) => {
+      again = resolve;
+    });
+    const app = await serveApp((_, __, res) => {
+      res.writeHead(500).end();
+      if (app.got.length === 2) again();
+    });
+    const args = ['dev', app.url, '--text', '--port', '0', '--emit', 'stt.failed', '--speed', '2000x'];
+    const { signal, ended } = cli.start(args);
+    await cameAgain;
+    signal('SIGINT');
+    const [deliveries, api, ...attempts] = (await ended).stdout.split('\n').slice(0, -1);
+    expect(deliveries).toMatch(new RegExp(`^Deliveries: http://127.0.0.1:\\d+/  sent to ${app.url}/$`));
+    expect(api).toMatch(/^API: http:\/\/127.0.0.1:\d+ {2}key acct_development$/);
+    expect(attempts[0]).toMatch(/ {2}500 {2}stt\.failed {2}.+ {2}attempt 1 {2}/);
+    expect(attempts.at(-1)).toBe(`${attempts.length - 1} attempts`);
+  });
+
+  it('needs neither an app nor a secret', async () => {
+    const { signal, ended, browser } = await dev([], { env: { WEBHOOK_SECRET: undefined } });
+    expect((await browser.open('/')).status).toBe(200);
+    signal('SIGINT');
+    expect(await ended).toMatchObject({ exitCode: 0, records: [{}, { kind: 'ended', attempts: 0 }] });
+  });
+
+  it('ends where Ctrl+C comes before anything was delivered', async () => {
+    const { url } = await serveListener(() => {});
+    const { signal, ended } = await dev([url, '--emit', 'stt.failed,stt.completed']);
+    signal('SIGINT');
+    expect(await ended).toMatchObject({ exitCode: 0 });
+  });
+
+  it('sends the event types alone that the app is to get, in headers as they are named here', async () => {
+    const app = await serveApp();
+    const { browser, next } = await dev([app.url, '--events', 'stt.failed', '--header-prefix', 'x-vendor']);
+    await browser.act('send', { type: 'stt.completed' });
+    await browser.act('send', { type: 'stt.failed' });
+    expect(await next('attempt')).toMatchObject({ type: 'stt.failed' });
+    expect(app.got.map(({ headers }) => headers['x-vendor-attempt'])).toEqual(['1']);
   });
 
   it('tries again as the service does, as much faster as it is told', async () => {
@@ -152,15 +210,37 @@ describe('dev', () => {
     }
   });
 
-  it.each([
+  it.each<[args: readonly string[], exitCode: number, says: string]>([
     [['http://example.com/'], 2, 'url must begin with https://'],
-    [['--speed', 'fast'], 2, 'It takes a number above 0, as in 100x.'],
-    [['--fault', 'reset'], 2, 'It takes a fault and a share from 0 to 1, as in reset=0.1.'],
+    ...['fast', '0', 'x', '100xx', 'a1', '1.', '-1'].map((speed): [string[], number, string] => [
+      [`--speed=${speed}`],
+      2,
+      'It takes a number above 0, as in 100x.',
+    ]),
+    ...['reset', '=0.1', 'reset=', 'reset=x', 'reset=1.5', 'a reset=1', 'reset=0.1x'].map(
+      (fault): [string[], number, string] => [['--fault', fault], 2, 'It takes a fault and a share from 0 to 1, as in'],
+    ),
     [['3000', '--fault', 'nonsense=1'], 2, 'faults.nonsense is no fault'],
   ])('%j ends with %i', async (args, exitCode, says) => {
     const ended = await cli.run(['dev', '--port', '0', ...args]);
     expect(ended).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(says) });
     expect(ended.stderr).toMatch(/^service-webhooks: [^\n]+\n$/);
+  });
+
+  it('takes several faults', async () => {
+    const app = await serveApp();
+    const faults = ['--fault', 'corrupt=1', '--fault', 'duplicate=1'];
+    const { next } = await dev([app.url, ...faults, '--emit', 'stt.failed']);
+    expect(new Set((await next('attempt'))['faults'] as string[])).toEqual(new Set(['corrupt', 'duplicate']));
+  });
+
+  it('takes a secret only that is text, as those of the service are', async () => {
+    writeFileSync(join(cli.cwd, 'secret'), Buffer.from([0xff, 0xfe]));
+    const { exitCode, stderr } = await cli.run(['dev', '3000', '--secret', 'file:secret']);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: 'service-webhooks: the secret is no text, as those of the service are.\n',
+    });
   });
 
   it('needs the secret that the app has', async () => {
@@ -204,11 +284,11 @@ describe('listen --ui', () => {
     expect(deliveries).toMatchObject([{ id: 'evt_1', type: 'stt.failed', state: 'failed', attempts: 2, status: 500 }]);
     const { attempts } = JSON.parse((await browser.open('/page/deliveries/evt_1')).text);
     expect(attempts).toMatchObject([{ number: 1 }, { number: 2 }]);
-    const verdicts = [];
-    for (const { id } of attempts) verdicts.push(JSON.parse((await browser.open(`/page/attempts/${id}`)).text).verdict);
-    expect(verdicts).toMatchObject([
-      { verdict: 'accepted' },
-      { verdict: 'signature_mismatch', causes: [{ cause: 'body_reserialised', certainty: 'certain' }] },
+    const details = [];
+    for (const { id } of attempts) details.push(JSON.parse((await browser.open(`/page/attempts/${id}`)).text));
+    expect(details).toMatchObject([
+      { request: { url }, answer: { status: 500 }, verdict: { verdict: 'accepted' } },
+      { verdict: { verdict: 'signature_mismatch', causes: [{ cause: 'body_reserialised', certainty: 'certain' }] } },
     ]);
   });
 
@@ -223,6 +303,23 @@ describe('listen --ui', () => {
     const [first, second] = app.got as [Got, Got];
     expect(second.body).toEqual(first.body);
     expect(verify({ ...second, secret: SECRET }).event.id).toBe(id);
+  });
+
+  it('is there until the end', async () => {
+    const { browser, signal, ended } = await listen();
+    expect((await browser.open('/')).status).toBe(200);
+    signal('SIGINT');
+    await ended;
+    await expect(browser.open('/')).rejects.toThrow();
+  });
+
+  it('has a port of its own where none is named', async () => {
+    const other = createServer();
+    onTestFinished(() => void other.close());
+    await once(other.listen(4749, '127.0.0.1'), 'listening').catch(() => {}); // or somebody else has it
+    const { exitCode, stderr } = await cli.run(['listen', '--port', '0', '--ui']);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('port 4749 of 127.0.0.1 is in use');
   });
 
   it('says that its port is in use', async () => {

@@ -107,15 +107,35 @@ describe('doctor', { timeout: 30_000 }, () => {
     expect(stdout).toMatch(/1 passed, 1 failed\n$/);
   });
 
+  it('asks with the headers that the endpoint knows', async () => {
+    const headerPrefix = 'x-vendor';
+    const { url } = await serveListener(webhookHandler({ secret: SECRET, headerPrefix, on: { '*': () => {} } }));
+    const { exitCode, summary } = await doctor(url, '--only', 'stale', '--header-prefix', headerPrefix);
+    expect(exitCode).toBe(0);
+    expect(summary).toEqual({ kind: 'summary', passed: 2, failed: 0, unknown: 0, skipped: 0 });
+  });
+
+  it('ends at once with Ctrl+C', async () => {
+    let asked = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const { url } = await serveListener(() => asked());
+    const { signal, ended } = cli.start(['doctor', url]);
+    await arrived;
+    signal('SIGINT');
+    expect(await ended).toMatchObject({ exitCode: 130, stdout: '' });
+  });
+
   it('waits no longer than it was told', async () => {
     let count = 0;
     const { url } = await serveListener((_, res) => {
       count += 1;
       if (count === 1) res.end();
     });
-    const { named, records } = await doctor(url, '--only', 'new-type', '--timeout', '100ms');
+    const { named, records } = await doctor(url, '--only', 'new-type', '--timeout', '500ms');
     expect(named('failed')).toEqual(['new-type']);
-    expect(records[1]).toMatchObject({ evidence: 'no answer within 0.1 s' });
+    expect(records[1]).toMatchObject({ evidence: 'no answer within 0.5 s' });
   });
 
   it('never sends the secret, and never says it', async () => {

@@ -110,6 +110,40 @@ describe('explain', () => {
     expect(stdout).not.toContain(SECRET);
   });
 
+  it('knows several of them', async () => {
+    const { headers, body } = right(Object.values(bodies)[0] ?? '');
+    const lines = Object.entries(headers).map((pair) => pair.join(': '));
+    writeFileSync(join(cli.cwd, 'staging'), SECRET);
+    writeFileSync(join(cli.cwd, 'old'), 'the old one');
+    const delivery = { headers: lines.join('\n'), body, secret: 'another', at: NOW / 1000 };
+    const { records } = await run(delivery, '--other', 'staging=file:staging', '--other', 'old=file:old');
+    expect(records).toMatchObject([{ causes: [{ evidence: expect.stringContaining('staging') }] }]);
+  });
+
+  it.each([
+    ['staging', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
+    ['=env:A', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
+    ['staging=', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
+    [`staging=${SECRET}`, 'a secret on the command line is seen by everyone on the machine'],
+  ])('does not take --other %s', async (other, says) => {
+    const { exitCode, stdout, stderr } = await cli.run(['explain', 'body', '--other', other]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(`service-webhooks: ${says}`);
+    expect(stderr).not.toContain(SECRET);
+  });
+
+  it('looks at it as the receiver does: legacy, tolerance, names of headers', async () => {
+    const { headers, body } = right(Object.values(bodies)[0] ?? '');
+    const lines = Object.entries(headers).map((pair) => pair.join(': '));
+    const delivery = { headers: lines.join('\n'), body, secret: SECRET, at: NOW / 1000 + 400 };
+    expect((await run(delivery)).records).toMatchObject([{ verdict: 'timestamp_too_old' }]);
+    expect((await run(delivery, '--tolerance', '400')).records).toMatchObject([{ verdict: 'accepted' }]);
+    expect((await run(delivery, '--header-prefix', 'x-vendor')).exitCode).toBe(1);
+    const legacy = { ...delivery, headers: lines.filter((line) => !/-v2:/i.test(line)).join('\n') };
+    expect((await run(legacy)).records).toMatchObject([{ verdict: 'legacy_not_accepted' }]);
+    expect((await run(legacy, '--legacy', 'accept')).records).toMatchObject([{ verdict: 'accepted' }]);
+  });
+
   it('says that there is no secret, where there is none', async () => {
     const { headers, body } = right(Object.values(bodies)[0] ?? '');
     const lines = Object.entries(headers).map((pair) => pair.join(': '));

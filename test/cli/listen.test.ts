@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { sign } from 'service-webhooks';
 import { sampleEvent, signDelivery, tamper } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import { serveApp } from '../support/app.js';
-import { type CliOptions, useCli } from '../support/cli.js';
+import { type CliOptions, inside, useCli } from '../support/cli.js';
 import { SECRET } from '../support/deliveries.js';
 import { exchange, toBytes } from '../support/raw-http.js';
 
@@ -52,6 +54,43 @@ describe('listen', () => {
       stderr: '',
       records: [{}, {}, {}, { kind: 'ended', deliveries: 2 }],
     });
+  });
+
+  it('looks at deliveries as the app does: legacy, tolerance, names of headers', async () => {
+    const legacy = { headers: sign({ body: '{}', secret: SECRET, scheme: 'legacy' }), body: Buffer.from('{}') };
+    const strict = await listen();
+    expect((await strict.post(legacy)).body).toContain('legacy_not_accepted');
+    const lenient = await listen(['--legacy', 'accept']);
+    expect((await lenient.post(legacy)).body).toContain('invalid_envelope'); // so the signature holds
+    const event = sampleEvent('stt.completed');
+    const late = signDelivery({ secret: SECRET, event, at: Date.now() - 1_000_000 });
+    expect((await strict.post(late)).body).toContain('timestamp_too_old');
+    expect((await (await listen(['--tolerance', '2000'])).post(late)).status).toBe(200);
+    const vendor = await listen(['--header-prefix', 'x-vendor']);
+    expect((await vendor.post(signDelivery({ secret: SECRET, event, headerPrefix: 'x-vendor' }))).status).toBe(200);
+    expect((await vendor.post(aDelivery())).body).toContain('missing_signature');
+  });
+
+  it('takes headers that are larger than most servers take', async () => {
+    const { post } = await listen();
+    const { headers, body } = aDelivery();
+    expect((await post({ headers: { ...headers, 'X-Large': 'x'.repeat(60_000) }, body })).status).toBe(200);
+  });
+
+  it('--host says where to listen', async () => {
+    const { listening } = await listen(['--host', 'localhost']);
+    expect(listening['url']).toMatch(/^http:\/\/localhost:\d+\/$/);
+  });
+
+  it.skipIf(!networkInterfaces()['lo']?.some(({ address }) => address === '::1'))('has a URL on IPv6 too', async () => {
+    const { listening } = await listen(['--host', '::1']);
+    expect((await fetch(String(listening['url']))).status).toBe(405);
+  });
+
+  it('says at its end how many requests there were, and where they are kept', async () => {
+    const { post, stop } = await listen(['--capture', 'kept']);
+    await post(aDelivery());
+    expect((await stop()).records.at(-1)).toEqual({ kind: 'ended', deliveries: 1, directory: 'kept' });
   });
 
   it('says why a delivery is refused', async () => {
@@ -122,7 +161,7 @@ describe('listen', () => {
     expect(app.got).toHaveLength(1);
   });
 
-  it('--delay answers later, and takes others meanwhile', async () => {
+  it.skipIf(inside)('--delay answers later, and takes others meanwhile', async () => {
     const { post, next, signal, ended } = await listen(['--delay', '60s', '--capture']);
     const answer = post(aDelivery());
     answer.catch(() => {}); // it is cut off at the end
@@ -166,10 +205,10 @@ describe('listen', () => {
     expect(readFileSync(join(cli.cwd, 'kept/.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('keeps what it has acknowledged, also when it is killed', async () => {
-    const { post, child, ended } = await listen(['--capture']);
+  it.skipIf(inside)('keeps what it has acknowledged, also when it is killed', async () => {
+    const { post, signal, ended } = await listen(['--capture']);
     await Promise.all(Array.from({ length: 20 }, (_, index) => post(aDelivery(`evt_${index}`))));
-    child.kill('SIGKILL');
+    signal('SIGKILL');
     await ended;
     const files = readdirSync(join(cli.cwd, '.webhooks')).filter((name) => name.endsWith('.http'));
     const ids = files.map((name) => /evt_\d+/.exec(readFileSync(join(cli.cwd, '.webhooks', name), 'utf8'))?.[0]);
@@ -216,9 +255,9 @@ describe('listen', () => {
     expect(await stop()).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('ends well when whoever reads its output has gone', async () => {
-    const { child, post, ended } = await listen();
-    child.stdout.destroy();
+  it.skipIf(inside)('ends well when whoever reads its output has gone', async () => {
+    const { post, stopReading, ended } = await listen();
+    stopReading();
     await post(aDelivery());
     await post(aDelivery()).catch(() => {});
     expect(await ended).toMatchObject({ stderr: '' });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { verify } from 'service-webhooks';
 import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Got, serveApp } from '../support/app.js';
+import { type Got, serveApp, serveListener } from '../support/app.js';
 import { useCli } from '../support/cli.js';
 import { SECRET } from '../support/deliveries.js';
 
@@ -52,6 +52,31 @@ describe('replay', () => {
     const [got] = app.got as [Got];
     expect(got.body).toEqual(Buffer.from(captured.body));
     expect(got.rawHeaders).toEqual(expect.arrayContaining(HEADERS.slice(1).flat()));
+  });
+
+  it('waits no longer than it was told', async () => {
+    const { url } = await serveListener(() => {});
+    const { exitCode, records } = await cli.run(['replay', FILE, url, '--timeout', '50ms']);
+    expect(exitCode).toBe(4);
+    expect(records).toMatchObject([{ problem: 'no answer within 0.05 s' }]);
+  });
+
+  it('ends at once with Ctrl+C', async () => {
+    let asked = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const { url } = await serveListener(() => asked());
+    const { signal, ended } = cli.start(['replay', FILE, url]);
+    await arrived;
+    signal('SIGINT');
+    expect(await ended).toMatchObject({ exitCode: 130, stdout: '' });
+  });
+
+  it('signs in the headers that the receiver knows', async () => {
+    const app = await serveApp();
+    await cli.run(['replay', FILE, app.url, '--header-prefix', 'X-Vendor']);
+    expect(verify({ ...(app.got[0] as Got), secret: SECRET, headerPrefix: 'x-vendor' }).event.id).toBe('evt_7');
   });
 
   it('--attempt says which attempt it is', async () => {

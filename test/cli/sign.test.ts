@@ -14,6 +14,7 @@ describe('sign', () => {
     writeFileSync(join(cli.cwd, 'body'), BYTES);
     const { exitCode, records } = await cli.run(['sign', 'body', ...AT, '--scheme', scheme]);
     expect(exitCode).toBe(0);
+    expect(records).toEqual([{ kind: 'signed', at: new Date(NOW).toISOString(), headers: expect.any(Object) }]);
     const headers = records[0]?.['headers'] as Record<string, string>;
     const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
     expect(lower).toEqual(sign({ body: BYTES, secret: SECRET, at: NOW, scheme }));

@@ -47,6 +47,17 @@ describe('verify', () => {
       expect(records).toMatchObject([{ kind: 'refused', code: 'timestamp_too_old', hint: expect.any(String) }]);
   });
 
+  it('says as of when a delivery is refused', async () => {
+    const { records } = await cli.run(['verify', capture()], { env: { WEBHOOK_SECRET: 'another' } });
+    expect(records).toMatchObject([{ kind: 'refused', at: '2026-07-11T12:00:00.000Z', asCaptured: true }]);
+  });
+
+  it('takes a secret that is none for a mistake, and not for a refusal', async () => {
+    const { exitCode, stdout, stderr } = await cli.run(['verify', capture()], { env: { WEBHOOK_SECRET: ' ' } });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('the secret is empty, or there is white space around it');
+  });
+
   it('takes a body with its headers from a file, from options, or both', async () => {
     const { headers, body } = aDelivery();
     put('body', body);

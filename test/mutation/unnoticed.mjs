@@ -793,5 +793,78 @@ export const UNNOTICED = [
     at: "const strange = { ...refOf(stranger, result), fingerprint: 'other-body', alias: 'other-alias' };",
     was: "'other-alias'",
     why: 'any text does that is another',
+    at: 'if (size < MAX_ANSWER_BYTES) chunks.push(chunk);',
+    was: 'size < MAX_ANSWER_BYTES',
+    why: 'more is kept then, and is cut off all the same',
+  },
+  {
+    at: 'size += chunk.length;',
+    was: 'size += chunk.length',
+    why: 'the same',
+  },
+  {
+    at: "response.on('error', () => {});",
+    was: "'error'",
+    why: 'Node emits none where nobody listens',
+  },
+  {
+    at: 'writeBody(request, outgoing, signal).catch(() => request.destroy());',
+    was: '() => request.destroy()',
+    why: 'it rejects where the same signal has ended the request',
+  },
+  {
+    at: 'for (let offset = 0; offset < body.length; offset += size) {',
+    was: 'offset < body.length',
+    why: 'an empty piece is nothing on the wire',
+  },
+  {
+    at: 'if (outgoing.breakOff) await sleep(SEEN_BY_MS);',
+    was: 'outgoing.breakOff',
+    why: 'it gives the other side some time, and nothing else',
+  },
+  {
+    at: "const { code = '', message } = error as NodeJS.ErrnoException;",
+    was: "''",
+    why: 'there are no words for what stands there instead either',
+  },
+  {
+    at: ".version(manifest.version, '-V, --version', 'the version')",
+    was: "'-V, --version'",
+    why: 'that is what the argument parser takes where there is nothing',
+  },
+  {
+    at: "summary: 'what may come next',",
+    was: "'what may come next'",
+    why: 'the help does not list it',
+  },
+  {
+    at: "return new Failure('usage', `${message.replace(/^invalid_option: /, '')}. ${hint}`);",
+    was: '/^invalid_option: /',
+    why: 'a message begins with its code, which is there once',
+  },
+  {
+    at: "const line = message.replace(/^error: /, '').replace(/\\s*\\n\\s*/g, ' ');",
+    was: '/^error: /',
+    why: 'what the argument parser says begins with it',
+  },
+  {
+    at: 'const rowOf = (id: string) => toDeliveryRow(id, log.deliveries.get(id) ?? [], headerPrefix);',
+    was: '[]',
+    why: 'only what is kept has a row; this is for the compiler',
+  },
+  {
+    at: "const response = sent.status === undefined ? { status: 0, headers: {}, body: '' } : sent;",
+    was: "''",
+    why: 'where there is no answer none is shown',
+  },
+  {
+    at: 'const anew = exact || secret === undefined ? {} : { headers: signAnew(last.message, { secret, at, headerPrefix }) };',
+    was: 'secret === undefined',
+    why: 'that has been checked; this is for the compiler',
+  },
+  {
+    at: "const number = /^[1-9]\\d{0,5}$/.test(seen.attempt ?? '') ? Number(seen.attempt) : 1;",
+    was: "''",
+    why: 'what stands there instead is no number either',
   },
 ];

@@ -15,5 +15,7 @@ export default defineConfig({
     // Many a change makes a test wait for ever.
     testTimeout: 5_000,
     typecheck: { enabled: false },
+    // The command line in this process, where a change of its source can be seen.
+    env: { CLI: 'inside' },
   },
 });
