@@ -158,6 +158,32 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(asked).toEqual(['dlv_10']);
   });
 
+  it('may bring an answer late, which is not shown in the place of what is selected by then', async () => {
+    const source = memorySource();
+    source.put(aRow(1, { type: 'dubbing.failed' }), aRow(2));
+    const { look } = await program(source);
+    const page = await look();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/page/deliveries/dlv_1', async (route) => {
+      await released;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(/dlv_1$/);
+    await deliveries(page).getByText('evt_1').click();
+    await asked;
+    await deliveries(page).getByText('evt_2').click();
+    const heading = page.getByRole('heading', { level: 2 });
+    await heading.waitFor();
+    const answered = page.waitForResponse(/dlv_1$/);
+    release();
+    await (await answered).finished();
+    await page.clock.runFor(1_000);
+    expect(await heading.innerText()).toBe('delivered stt.completed');
+  });
+
   it('tells those who do not see it how many deliveries there are, once it has been quiet for a while', async () => {
     const source = memorySource();
     source.put(aRow(1));

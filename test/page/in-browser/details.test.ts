@@ -82,7 +82,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     await page.getByRole('button', { name: 'Attempt 1: 200' }).click();
     await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
     await deliveries(page).first().click();
-    await article(page).getByRole('row', { name: 'x-try 7' }).waitFor();
+    await article(page).getByRole('table', { name: 'Headers of the request' }).getByText('7').waitFor();
   });
 
   it('says of an attempt that it is not kept any more', async () => {
