@@ -139,6 +139,24 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
   });
 
+  it('is waited for by an attempt that is picked without it', async () => {
+    const source = memorySource();
+    source.put(aRow(1, { attempts: 2 }));
+    source.detail('dlv_1', {}, anAttempt(1), anAttempt(2));
+    const { look, stop, comeBack } = await program(source);
+    const page = await look();
+    await deliveries(page).getByText('evt_1').click();
+    await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
+    await stop();
+    await page.locator('.connection.lost').waitFor();
+    await page.getByRole('button', { name: 'Attempt 1: 200' }).click();
+    await page.getByRole('article').waitFor({ state: 'detached' });
+    await page.clock.runFor(1_000);
+    expect(await page.getByText('not kept').count()).toBe(0);
+    await comeBack();
+    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
+  });
+
   it('asks once for a delivery that is stayed at, and never for those that the arrow keys pass', async () => {
     const source = memorySource();
     source.put(...Array.from({ length: 20 }, (_, n) => aRow(n)));
