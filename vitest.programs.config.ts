@@ -15,6 +15,7 @@ export default defineConfig({
       'test/readme.test.ts',
     ],
     exclude: configDefaults.exclude,
+    globalSetup: ['test/page/in-browser/launch.ts'],
     reporters: ['default'],
   },
 });

@@ -17,13 +17,16 @@ const NOTHING_TO_CHANGE = [ImportDeclaration, ExportDeclaration, InterfaceDeclar
 
 const named = process.argv.slice(2);
 const files = named.length > 0 ? named : Object.keys(WANTED).map((name) => `src/${name}.ts`);
+// What runs in a browser is measured by itself: its tests take a second each, the quick ones milliseconds.
+const inBrowser = files.every((file) => file.startsWith('src/page/front/'));
+process.env.TESTS = inBrowser ? 'browser-tests.json' : 'quick-tests.json';
 
 if (!existsSync(STRYKER)) run('npm', ['ci', '--no-audit', '--no-fund'], folder);
 run(process.execPath, [STRYKER, 'run', join(folder, 'stryker.config.mjs'), '--mutate', files.join()], root);
 
 const report = read(join(root, '.tmp/mutation/report.json'));
 // Stryker goes on without a test file that it cannot load, and what that one tests would seem to be tested by none.
-const unloaded = read(join(folder, 'quick-tests.json')).filter((test) => !(test in report.testFiles));
+const unloaded = read(join(folder, process.env.TESTS)).filter((test) => !(test in report.testFiles));
 if (unloaded.length > 0) throw new Error(`Not loaded: ${unloaded.join(', ')}`);
 const measured = Object.entries(report.files).map(([file, found]) => figuresOf(file, found));
 const kept = before().filter(({ file }) => !measured.some((one) => one.file === file) && existsSync(join(root, file)));

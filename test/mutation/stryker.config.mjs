@@ -21,6 +21,7 @@ export default {
     '!/sql',
     '!/package.json',
     '!/tsconfig.json',
+    '!/tsup.config.ts',
     '!/vitest.config.ts',
   ],
   allowEmpty: false,

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from '../../vitest.config.js';
 
-/** Tests that answer in milliseconds: each change of the source runs those of them that reach it. */
-const include = JSON.parse(readFileSync(new URL('quick-tests.json', import.meta.url), 'utf8'));
+/** Each change of the source runs those of them that reach it. */
+const { TESTS = 'quick-tests.json' } = process.env;
+const include: string[] = JSON.parse(readFileSync(new URL(TESTS, import.meta.url), 'utf8'));
 
 export default defineConfig({
   ...base,
@@ -12,6 +13,7 @@ export default defineConfig({
     include,
     // The list says it all, whatever other configurations leave to each other.
     exclude: configDefaults.exclude,
+    globalSetup: include.some((test) => test.includes('/in-browser/')) ? ['test/page/in-browser/launch.ts'] : [],
     // Many a change makes a test wait for ever.
     testTimeout: 5_000,
     typecheck: { enabled: false },

@@ -26,11 +26,17 @@ export function Body({ body, of }: { body: BodyView; of: string }) {
   );
 }
 
-/** Undefined where it is no JSON, or would be no other. */
+/** Undefined where it is no JSON, and where more than white space would change: numbers may be too long, names twice. */
 function indentedJson(text: string): string | undefined {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    const indented = JSON.stringify(JSON.parse(text), null, 2);
+    return withoutSpace(indented) === withoutSpace(text) ? indented : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** JSON without the white space between its tokens. */
+function withoutSpace(json: string): string {
+  return json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
 }

@@ -32,12 +32,8 @@ export async function act<Name extends ActionName>(name: Name, input: ActionInpu
   }
 }
 
-/** Undefined for what is not kept any more, and where nobody answers. */
+/** Undefined for what is not kept any more. Rejects where nobody answers. */
 export async function load<Found>(room: 'deliveries' | 'attempts', id: string): Promise<Found | undefined> {
-  try {
-    const response = await fetch(`/page/${room}/${encodeURIComponent(id)}`);
-    return response.ok ? await response.json() : undefined;
-  } catch {
-    return undefined;
-  }
+  const response = await fetch(`/page/${room}/${encodeURIComponent(id)}`);
+  return response.ok ? response.json() : undefined;
 }

@@ -13,7 +13,7 @@ export function Controls() {
   const offers = useStore((state) => state.offers);
   const failing = useStore((state) => state.overview.failing);
   const [type, setType] = useState<string>(WEBHOOK_EVENT_TYPES[0]);
-  const [count, setCount] = useState(1);
+  const [count, setCount] = useState('1');
   const [ms, setMs] = useState(STEPS[0] ?? 0);
   return (
     <div class="controls">
@@ -27,7 +27,7 @@ export function Controls() {
         </Control>
       )}
       {offers.includes('failNext') && (
-        <Control label="Fail the next" onSubmit={() => act('failNext', { count })}>
+        <Control label="Fail the next" onSubmit={() => act('failNext', { count: Number(count) })}>
           <input
             aria-label="How many requests fail"
             type="number"
@@ -35,7 +35,7 @@ export function Controls() {
             max="1000"
             required
             value={count}
-            onInput={(event) => setCount(event.currentTarget.valueAsNumber)}
+            onInput={(event) => setCount(event.currentTarget.value)}
           />
           {failing > 0 && <span class="note">{failing} to go</span>}
         </Control>

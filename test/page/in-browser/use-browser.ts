@@ -1,21 +1,21 @@
+import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
 import type { PageSource } from '../../../src/page/page-source.js';
-import type { Assets } from '../../../src/page/server/assets.js';
-import { chromium as executablePath } from '../../integration/installed.js';
-import { buildPage } from '../build-page.js';
+import { type Assets, readAssets } from '../../../src/page/server/assets.js';
 import { served } from '../served.js';
+import { carryMutation } from './mutated.js';
 
-/** Opens pages in headless Chromium, which runs from the first test of the file to the last. */
+/** Opens pages in the Chromium that is launched for all tests. */
 export function useBrowser() {
   let browser: Browser;
   let assets: Assets;
   beforeAll(async () => {
-    if (executablePath === undefined) return;
-    // Its sandbox is not for root, and nothing here is from elsewhere.
-    const launched = chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    [browser, assets] = await Promise.all([launched, buildPage()]);
-  }, 60_000);
+    const launched = inject('launched');
+    if (launched === undefined) return;
+    assets = await readAssets(pathToFileURL(`${launched.page}/`));
+    browser = await chromium.connect(launched.browser);
+  });
   afterAll(() => browser?.close());
 
   /** A window of its own. Whatever the browser complains about, and whatever it asks of elsewhere, fails the test. */
@@ -25,8 +25,8 @@ export function useBrowser() {
     page.setDefaultTimeout(10_000);
     const complaints: string[] = [];
     page.on('console', (message) => {
-      // Of an action that is refused, and of a connection that was cut, it is the page that has to say so.
-      const isExpected = /\/page\/(actions\/|stream$)/.test(message.location().url);
+      // Of an action that is refused, of a connection that was cut and of what is not kept, it is the page that has to say so.
+      const isExpected = /\/page\/(actions\/|stream$|deliveries\/|attempts\/)/.test(message.location().url);
       if (['error', 'warning'].includes(message.type()) && !isExpected) complaints.push(message.text());
     });
     page.on('pageerror', ({ message }) => complaints.push(message));
@@ -34,7 +34,9 @@ export function useBrowser() {
       const { hostname } = new URL(request.url());
       if (hostname !== '127.0.0.1') complaints.push(request.url());
     });
+    const handBack = await carryMutation(page);
     onTestFinished(async () => {
+      await handBack();
       await context.close();
       expect(complaints).toEqual([]);
     });
