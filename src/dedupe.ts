@@ -203,8 +203,8 @@ function readIdempotencyKey({ unsigned }: Delivery): string | undefined {
 
 /** node:cluster, PM2 or Lambda: a store of one process does not see what the others handle. */
 function warnWhereProcessesAreMany(): void {
-  const env = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
-  if (env['NODE_UNIQUE_ID'] ?? env['pm_id'] ?? env['AWS_LAMBDA_FUNCTION_NAME']) {
-    console.warn('service-webhooks: many processes need a shared store');
+  const env = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
+  if (env?.['NODE_UNIQUE_ID'] ?? env?.['pm_id'] ?? env?.['AWS_LAMBDA_FUNCTION_NAME']) {
+    console.warn('service-webhooks: processes need a shared store');
   }
 }

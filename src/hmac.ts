@@ -5,7 +5,7 @@ import { concat, exactBytes } from './http.js';
 /** Bytes of an HMAC key with what each crypto API made of them, prepared once and used for every delivery. */
 export interface HmacKey {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The key, filled up with 0 and XORed, and room behind it: inner and outer. */
+  /** The key, filled up with 0 and XORed for the inner and the outer hash, and room behind it. */
   blocks?: Buffer[];
   web?: Promise<webcrypto.CryptoKey>;
 }
@@ -29,9 +29,12 @@ export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): string
   }
   // By RFC 2104, of two hashes that are one call each: to make an Hmac object costs more than to hash so little. In
   // memory of our own: in Node's pool of Buffers others may find the key.
-  key.blocks ??= [0x36, 0x5c].map(
-    (byte) => Buffer.alloc(4096).map((_, i) => byte ^ (key.bytes[i] as number)) as Buffer,
-  );
+  key.blocks ??= [0x36, 0x5c].map((byte) => {
+    return Buffer.alloc(
+      4096,
+      new Uint8Array(64).map((_, i) => byte ^ (key.bytes[i] as number)),
+    );
+  });
   const [inner, outer] = key.blocks as [Buffer, Buffer];
   const end = 64 + inner.write(prefix, 64);
   inner.set(body, end);

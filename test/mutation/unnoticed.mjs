@@ -803,6 +803,8 @@ export const UNNOTICED = [
     at: "const strange = { ...refOf(stranger, result), fingerprint: 'other-body', alias: 'other-alias' };",
     was: "'other-alias'",
     why: 'any text does that is another',
+  },
+  {
     at: 'if (size < MAX_ANSWER_BYTES) chunks.push(chunk);',
     was: 'size < MAX_ANSWER_BYTES',
     why: 'more is kept then, and is cut off all the same',
