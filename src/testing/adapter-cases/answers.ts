@@ -139,7 +139,8 @@ export const answers: readonly TrialCase[] = [
       broken = false;
       const second = await app.send(aRequest(delivery.again()));
       must(second.status === 200, 'the next attempt must be taken', inShort(second));
-      await app.decided('handled');
+      const { attempt } = await app.decided('handled');
+      must(attempt === 2, 'and count as the second', attempt);
     },
   },
   {

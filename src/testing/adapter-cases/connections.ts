@@ -49,7 +49,8 @@ export const connections: readonly TrialCase[] = [
       app.advance(LEASE_MS);
       const later = await app.send(aRequest(delivery.again()));
       must(later.status === 200, 'when the lease is over, the event must be taken up', inShort(later));
-      await app.decided('handled');
+      const { attempt } = await app.decided('handled');
+      must(attempt === 2, 'by the second attempt', attempt);
     },
   },
 ];

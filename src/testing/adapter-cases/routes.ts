@@ -37,7 +37,8 @@ export const routes: readonly TrialCase[] = [
         const delivery = aDelivery();
         const first = await app.send(aRequest(delivery));
         must(first.status === status, `the ${status} must be answered`, first.status);
-        await app.decided('failed');
+        const { error } = await app.decided('failed');
+        must(error.code === 'handler_failed', 'the observer must be told of it', error.code);
         const second = await app.send(aRequest(delivery.again()));
         must(second.status === 200, 'the next attempt must be taken', inShort(second));
         must(app.worked.length === 2, 'and the route run again', app.worked.length);
