@@ -136,6 +136,21 @@ describe.each([
 });
 
 describe('on node:crypto', () => {
+  it('works without waiting', async () => {
+    expect((await import('../src/hmac.js')).hasSyncCrypto).toBe(true);
+  });
+
+  it('takes an Hmac object only where the body is long enough for it, or the key longer than a block', async () => {
+    const { hmacSync } = await import('../src/hmac.js');
+    const create = vi.spyOn(process.getBuiltinModule('node:crypto'), 'createHmac');
+    const made = (keyLength: number, bodyLength: number) => {
+      create.mockClear();
+      hmacSync({ bytes: new Uint8Array(keyLength) }, '1.', new Uint8Array(bodyLength));
+      return create.mock.calls.length;
+    };
+    expect([made(32, 300), made(64, 4000), made(65, 300), made(32, 4001)]).toEqual([0, 0, 1, 1]);
+  });
+
   it('it is node:crypto that compares two MACs', async () => {
     const { equalMacs } = await import('../src/hmac.js');
     const compare = vi.spyOn(process.getBuiltinModule('node:crypto'), 'timingSafeEqual');

@@ -90,7 +90,7 @@ export const UNNOTICED = [
     why: 'it is there; this is for the compiler',
   },
   {
-    at: "t = t === undefined ? element.slice(2) : ''; // twice is none",
+    at: "t = t === undefined ? value.slice(start + 2, end) : ''; // twice is none",
     was: "''",
     why: 'what stands there instead is no time either',
   },
