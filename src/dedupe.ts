@@ -138,8 +138,7 @@ export function createDedupe(
     };
     let ended = false;
     const beatMs = Math.min(leaseMs / 3, MAX_TIMER_MS);
-    const MAX_RUN_MS = 600_000;
-    let beats = MAX_RUN_MS / beatMs;
+    let beats = 600_000 / beatMs; // ten minutes at the most
     const heartbeat = setInterval(async () => {
       beats -= 1;
       if (beats < 0 || (await change('extend')) === 'lost') clearInterval(heartbeat);

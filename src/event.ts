@@ -146,7 +146,7 @@ function parseJson(bytes: Uint8Array): unknown {
 function faultyField(envelope: unknown): string | undefined {
   if (!isObject(envelope)) return 'no object';
   const { id, type, version, jobId, data, timestamp } = envelope;
-  if (typeof id !== 'string' || !id.startsWith('evt_') || id.length === 4) return 'id';
+  if (typeof id !== 'string' || !id.startsWith('evt_') || id === 'evt_') return 'id';
   if (typeof type !== 'string' || type === '') return 'type';
   if (version !== PAYLOAD_VERSION && (!isDate(version) || version.length !== 10)) return 'version';
   if (typeof jobId !== 'string' && jobId !== null) return 'jobId';

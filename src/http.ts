@@ -65,7 +65,7 @@ export function header(headers: HeaderSource, name: string): string | readonly s
     found ??= [];
     found.push(value);
   }
-  return found && found.length > 1 ? found.flat() : found?.[0];
+  return found?.length === 1 ? found[0] : found?.flat();
 }
 
 function isFetchHeaders(headers: object): headers is { get(name: string): string | null } {

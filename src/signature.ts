@@ -86,7 +86,7 @@ export function readSignature(headers: HeaderSource, policy: SignaturePolicy): S
     throw new WebhookError('missing_signature', 401, 'Check headerPrefix.');
   }
   if (policy.legacy !== 'accept') {
-    throw new WebhookError('legacy_not_accepted', 401, 'Does a proxy change it?');
+    throw new WebhookError('legacy_not_accepted', 401, 'Does a proxy drop V2?');
   }
   if (typeof legacy !== 'string' || !/^sha256=[0-9a-f]{64}$/.test(legacy)) throw malformed('legacy');
   return { scheme: 'legacy', candidates: [legacy.slice(7)], prefix: '', signedAt: undefined };

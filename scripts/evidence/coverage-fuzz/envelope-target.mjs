@@ -45,7 +45,7 @@ export const envelopeTarget = {
     ['ignoreBOM: true', 'ignoreBOM: false'],
     ['if (!isObject(envelope)) return "no object"', 'if (typeof envelope !== "object") return "no object"'],
     ['id.startsWith("evt_")', 'id.startsWith("evt")'],
-    ['id.length === 4', 'false'],
+    ['id === "evt_"', 'false'],
     ['typeof type !== "string" || type === ""', 'typeof type !== "string"'],
     ['typeof type !== "string" || type === ""', '!type'],
     ['version.length !== 10', 'false'],
