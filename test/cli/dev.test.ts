@@ -69,13 +69,13 @@ describe('dev', () => {
   });
 
   it('says where it is, where it sends to, and what makes it happen again', async () => {
-    const running = cli.start(['dev', '--port', '0', '3000', '--seed', '42', '--speed', '1.5x']);
+    const running = cli.start(['dev', '--port', '0', '3000', '--seed', '42', '--speed', '1.25x']);
     expect(await running.next('developing')).toEqual({
       kind: 'developing',
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       deliversTo: 'http://localhost:3000/',
       endpoint: expect.stringMatching(/^\w+$/),
-      speed: 1.5,
+      speed: 1.25,
       seed: '42',
     });
   });
@@ -105,6 +105,29 @@ describe('dev', () => {
     expect((await browser.open('/')).status).toBe(200);
     signal('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 0, records: [{}, { kind: 'ended', attempts: 0 }] });
+  });
+
+  it('sends nothing that it is not told to send', async () => {
+    const { browser } = await dev(['http://127.0.0.1:1']);
+    const { deliveries, overview } = await browser.snapshot();
+    expect(deliveries).toEqual([]);
+    expect(overview.endpoints).toMatchObject([{ url: 'http://127.0.0.1:1/' }]);
+  });
+
+  it('shows why an attempt does not verify, where it knows the secret: not that of an endpoint of the API', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(401).end());
+    const { url, next, browser } = await dev([app.url, '--fault', 'corrupt=1', '--seed', '42']);
+    const client = createClient({ apiKey: 'acct_development', baseUrl: url });
+    const other = await ensureEndpoint({ url: `${app.url}/other`, events: ['stt.failed'] }, client);
+    await browser.act('send', { type: 'stt.failed' });
+    const verdicts = new Map<boolean, string>(); // by whether the API has made the endpoint
+    for (const { endpointId, deliveryId } of [await next('attempt'), await next('attempt')]) {
+      const { attempts } = JSON.parse((await browser.open(`/page/deliveries/${deliveryId}`)).text);
+      const { verdict } = JSON.parse((await browser.open(`/page/attempts/${attempts[0].id}`)).text);
+      verdicts.set(endpointId === other.id, verdict.verdict);
+    }
+    expect(verdicts.get(false)).toBe('signature_mismatch');
+    expect(verdicts.get(true)).toBe('unverified');
   });
 
   it('ends where Ctrl+C comes before anything was delivered', async () => {
@@ -229,7 +252,7 @@ describe('dev', () => {
 
   it('takes several faults', async () => {
     const app = await serveApp();
-    const faults = ['--fault', 'corrupt=1', '--fault', 'duplicate=1'];
+    const faults = ['--fault', 'corrupt=1', '--fault', 'duplicate=1.00'];
     const { next } = await dev([app.url, ...faults, '--emit', 'stt.failed']);
     expect(new Set((await next('attempt'))['faults'] as string[])).toEqual(new Set(['corrupt', 'duplicate']));
   });

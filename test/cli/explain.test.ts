@@ -123,6 +123,8 @@ describe('explain', () => {
   it.each([
     ['staging', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
     ['=env:A', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
+    ['=staging=env:A', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
+    ['staging=env:A\nB', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
     ['staging=', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
     [`staging=${SECRET}`, 'a secret on the command line is seen by everyone on the machine'],
   ])('does not take --other %s', async (other, says) => {

@@ -59,6 +59,7 @@ describe('help', () => {
       const taken = [...usage.matchAll(/[<[](\w+)[>\]]/g)].map(([, argument]) => argument);
       const listed = rows.map(([word]) => word);
       expect(listed).toEqual(expect.arrayContaining(taken.filter((word) => !/^(options|command)$/.test(word ?? ''))));
+      expect(usage).not.toMatch(/[<[][>\]]/);
       if (COMMANDS.includes(name)) expect(stdout).toMatch(/^Usage: .+\n\n[A-Z]\w* \w/);
     },
   );
@@ -70,6 +71,10 @@ describe('help', () => {
       '--tolerance <seconds>': 'greatest distance of the signed time',
       '--header-prefix <prefix>': 'what the header names begin with (x-service)',
     });
+    expect(await of('listen')).toMatchObject({
+      '--legacy <policy>': 'where only the legacy header came: reject, accept',
+    });
+    expect(await of('dev')).toMatchObject({ '--speed <times>': expect.stringMatching(/ as in 100x \(1x\)$/) });
     expect(await of('send')).toMatchObject({
       type: `the event type; may be left out with --body: ${WEBHOOK_EVENT_TYPES.join(', ')}`,
       '--attempt <number>': 'which attempt of the delivery it is (1)',

@@ -119,12 +119,15 @@ describe('send', () => {
       for (const one of open.splice(0)) one.end();
     });
     const options = ['--count', '40', '--concurrency', '4'];
+    const begun = performance.now();
     const { exitCode, records } = await cli.run(['send', 'stt.completed', app.url, ...options]);
     expect(exitCode).toBe(1);
+    const summary = records.at(-1) as { seconds: number };
+    expect(summary.seconds).toBeLessThanOrEqual((performance.now() - begun) / 1000);
     expect(new Set(app.got.map((got) => verified(got).event.id)).size).toBe(40);
     expect(most).toBe(4);
     expect(records).toHaveLength(41);
-    expect(records.at(-1)).toMatchObject({
+    expect(summary).toMatchObject({
       kind: 'summary',
       sent: 40,
       acknowledged: 30,

@@ -53,9 +53,10 @@ interface Other {
 }
 
 function parseOther(text: string): Other {
-  const [, name, source] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-  if (name === undefined || source === undefined) {
+  const found = /^([^=]+)=(.+)$/.exec(text);
+  if (found === null) {
     throw new Failure('usage', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.');
   }
+  const [, name, source] = found as unknown as [string, string, string];
   return { name, source: checkSource(source) };
 }

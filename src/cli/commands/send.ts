@@ -86,10 +86,14 @@ function typeArgument() {
 }
 
 /** With a body, the only argument is the URL, unless it is a type. @throws Failure */
-function positionals(first?: string, second?: string, body?: string): [type: EventType | undefined, url?: string] {
+function positionals(
+  first?: string,
+  second?: string,
+  body?: string,
+): [type: EventType | undefined, url: string | undefined] {
   const type = WEBHOOK_EVENT_TYPES.find((known) => known === first);
-  if (type !== undefined) return second === undefined ? [type] : [type, second];
-  if (body !== undefined && second === undefined) return first === undefined ? [undefined] : [undefined, first];
+  if (type !== undefined) return [type, second];
+  if (body !== undefined && second === undefined) return [undefined, first];
   const said = first === undefined ? 'no event type' : `${first} is no event type`;
   throw new Failure('usage', `${said}: ${WEBHOOK_EVENT_TYPES.join(', ')}; --body FILE sends anything else.`);
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { PageSource } from '../../page/page-source.js';
-import { readAssets } from '../../page/server/assets.js';
+import { type Assets, readAssets } from '../../page/server/assets.js';
 import { createPage } from '../../page/server/create-page.js';
 import { isOwnHost } from '../../page/server/guard.js';
 import { listening } from '../listening.js';
@@ -15,8 +15,8 @@ export interface DevServer {
 type Api = (request: Request) => Promise<Response>;
 
 /** The page and the API on one port of the loopback interface. @throws Failure where the port cannot be had */
-export async function serveDev(source: PageSource, api: Api, port: number): Promise<DevServer> {
-  const page = createPage(source, await readAssets());
+export async function serveDev(source: PageSource, api: Api, port: number, assets?: Assets): Promise<DevServer> {
+  const page = createPage(source, assets ?? (await readAssets()));
   const server = createServer((req, res) => {
     if (page.handle(req, res)) return;
     answer(api, req, res).catch(() => res.destroy());
