@@ -77,7 +77,6 @@ function withoutPrefix(text: string): string | undefined {
 function percentDecoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+  } catch {}
+  return undefined;
 }

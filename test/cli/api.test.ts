@@ -37,9 +37,12 @@ describe('endpoints', () => {
     expect(stdout).not.toContain(signingSecret);
   });
 
-  it('list says on a terminal that there is none', async () => {
+  it('list says on a terminal that there is none, and otherwise which', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['endpoints', 'list', '--text'], { env });
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: 'There is no endpoint.\n' });
+    const { id } = emulator.endpoints.create({ url: URL_1, events: ['stt.failed'] });
+    const listed = await run(['endpoints', 'list', '--text']);
+    expect(listed).toMatchObject({ exitCode: 0, stdout: `${id}  ${URL_1}  stt.failed\n`, stderr: '' });
   });
 
   it('ensure makes one and puts its secret into a new file, for its owner alone', async () => {

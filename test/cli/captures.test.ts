@@ -1,4 +1,4 @@
-import {
+import fs, {
   chmodSync,
   existsSync,
   mkdirSync,
@@ -9,9 +9,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { capturedAt, findCapture, openCaptures } from '../../src/cli/captures.js';
 import { formatHttp } from '../../src/cli/http-file.js';
 import { bodyOf, NOW } from '../support/deliveries.js';
@@ -30,6 +32,17 @@ const message = (changes: Record<string, unknown> = {}) => ({
   ...{ method: 'POST', path: '/hook', headers: [['A', '1']] as const, body: Buffer.from(bodyOf(changes)) },
 });
 
+/** Put in the place of the real one for the test. */
+function insteadOf(name: 'mkdir' | 'readdir') {
+  const spy = vi.spyOn(fs.promises, name);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return spy;
+}
+
 describe('deliveries that are kept', () => {
   it('are files for their owner alone, out of git, under the time when they came', async () => {
     const captures = await openCaptures(directory);
@@ -41,6 +54,19 @@ describe('deliveries that are kept', () => {
     expect(readdirSync(directory).sort()).toEqual(['.gitignore', file.slice(directory.length + 1)]);
     expect(readFileSync(join(directory, '.gitignore'), 'utf8')).toBe('*\n');
     expect(capturedAt(file)).toBe(NOW + 7);
+  });
+
+  it('are on the disk with their names when they are said to be kept, and leave no file open', async () => {
+    const captures = await openCaptures(directory);
+    const some = await open(directory);
+    await some.close();
+    const synced: boolean[] = [];
+    const sync = vi.spyOn(Object.getPrototypeOf(some), 'sync').mockImplementation(async function (this: unknown) {
+      synced.push((await (this as FileHandle).stat()).isDirectory());
+    });
+    await captures.keep(message(), NOW);
+    expect(synced).toEqual([false, true]);
+    expect(sync.mock.contexts).toMatchObject([{ fd: -1 }, { fd: -1 }]);
   });
 
   it('are kept beside what is in a directory that is there', async () => {
@@ -69,6 +95,11 @@ describe('deliveries that are kept', () => {
 
   it.runIf(existsSync('/proc'))('cannot be kept where no directory can be made', async () => {
     expect(await failureOfPromise(openCaptures('/proc/self/no/such'))).toMatch(/^3: \/proc\/self\/no\/such: /);
+  });
+
+  it('cannot be kept on a drive that is not there', async () => {
+    insteadOf('mkdir').mockRejectedValueOnce(Object.assign(new Error('no drive'), { code: 'ENOENT' }));
+    expect(await failureOfPromise(openCaptures('/'))).toBe('3: /: there is no such file; check the path');
   });
 
   it('are not said to be kept where the directory has gone', async () => {
@@ -115,6 +146,13 @@ describe('a delivery that is looked for', () => {
       `3: evt_3 is no file and none of the 5 deliveries in ${directory}.`,
     );
     expect(await failureOfPromise(findCapture(directory, '0000000'))).toContain('none of the 5');
+  });
+
+  it('is the newest one of its event, in whatever order the directory lists them', async () => {
+    const names = ['0', '2', '1'].map((second) => `20260711T12000${second}.000Z-00000001.http`);
+    const [, newest] = names.map((name) => write(name, formatHttp(message())));
+    insteadOf('readdir').mockResolvedValue(names as never);
+    expect(await findCapture(directory, 'evt_1')).toBe(newest);
   });
 
   it('is found by the id of its event only where that looks like one', async () => {

@@ -56,7 +56,7 @@ describe('help', () => {
       const rows = rowsOf(stdout);
       for (const [word, says] of rows) expect(says, word).toMatch(/^\w/);
       const [usage = ''] = stdout.split('\n');
-      const taken = [...usage.matchAll(/[<[](\w+)[>\]]/g)].map(([, argument]) => argument);
+      const taken = [...usage.matchAll(/[<[](\w*)[>\]]/g)].map(([, argument]) => argument);
       const listed = rows.map(([word]) => word);
       expect(listed).toEqual(expect.arrayContaining(taken.filter((word) => !/^(options|command)$/.test(word ?? ''))));
       expect(usage).not.toMatch(/[<[][>\]]/);

@@ -240,8 +240,10 @@ describe('a client with a limiter', () => {
     clock.advance(10_000);
     answers[1]?.(left(5, 4, clock.now()));
     await calls[1];
+    const later = held(4);
     calls.push(...Array.from({ length: 4 }, () => client.voices()));
     await arrived(7);
+    for (const answer of later) answer(json({}));
     await Promise.all(calls);
   });
 

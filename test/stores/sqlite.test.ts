@@ -237,6 +237,15 @@ describe('sqliteStore', () => {
       expect(await claim).toMatchObject({ status: 'completed' });
     });
 
+    it('tries for 1.8 s, and once after that', async () => {
+      vi.useFakeTimers();
+      const locked = { errcode: 5 };
+      const claimed = expect(failing(locked, 181).claim(claimOf('a'))).resolves.toMatchObject({ status: 'completed' });
+      const refused = expect(failing(locked, 182).claim(claimOf('a'))).rejects.toBe(locked);
+      await vi.advanceTimersByTimeAsync(2_000);
+      await Promise.all([claimed, refused]);
+    });
+
     it.each([undefined, null, 'busy', { code: 'SQLITE_FULL' }, { errcode: 13 }, { code: 5 }, { errcode: '5' }])(
       'passes on %j at once',
       async (error) => {

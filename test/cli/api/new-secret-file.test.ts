@@ -23,7 +23,7 @@ async function fillDisk(method: 'writeFile' | 'sync') {
   const file = await open(tmpdir());
   const handles = Object.getPrototypeOf(file);
   await file.close();
-  vi.spyOn(handles, method).mockRejectedValue(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+  return vi.spyOn(handles, method).mockRejectedValue(Object.assign(new Error('full'), { code: 'ENOSPC' }));
 }
 
 describe('a file for a signing secret', () => {
@@ -56,12 +56,13 @@ describe('a file for a signing secret', () => {
     );
   });
 
-  it.each(['writeFile', 'sync'] as const)('that cannot be written is said: %s', async (method) => {
+  it.each(['writeFile', 'sync'] as const)('that cannot be written is said, and not left open: %s', async (method) => {
     const file = await newSecretFile(path);
-    await fillDisk(method);
+    const full = await fillDisk(method);
     expect(await failureOfPromise(file.write(SECRET))).toBe(
       `3: ${path}: the disk is full; make room, or choose another place`,
     );
+    expect(full.mock.contexts).toMatchObject([{ fd: -1 }]);
   });
 
   it('that cannot be written takes the endpoint with it, whose secret nobody would know', async () => {

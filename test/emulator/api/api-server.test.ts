@@ -87,6 +87,17 @@ describe('a request to the server', () => {
     expect(await requests[0]?.readBody()).toHaveLength(0);
   });
 
+  it('that its client breaks off is not handed over', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    const { port, requests } = await start();
+    const [created] = listen.mock.contexts as Server[];
+    created?.once('connection', (accepted: Socket) => accepted.once('data', () => socket.resetAndDestroy()));
+    const brokenOff = once(created as Server, 'clientError');
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET /'));
+    expect((await brokenOff)[0]).toMatchObject({ code: 'ECONNRESET' });
+    expect(requests).toEqual([]);
+  });
+
   it('that does not come in time is handed over as one that timed out', async () => {
     const listen = vi.spyOn(Server.prototype, 'listen');
     const { port, requests } = await start();
@@ -104,6 +115,17 @@ describe('a request to the server', () => {
     const heard = await converse(port, 'CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n');
     expect(heard).toMatch(/^HTTP\/1\.1 599 \r\n/);
     expect(requests).toMatchObject([{ method: 'CONNECT', path: 'other:443', refusal: undefined }]);
+  });
+
+  it('for a tunnel may be broken off', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    const { port } = await start();
+    const handedOver = once(listen.mock.contexts[0] as Server, 'connect');
+    const socket = connect(port, '127.0.0.1', () => socket.write('CONNECT other:443 HTTP/1.1\r\nHost: x\r\n\r\n'));
+    const [, accepted] = (await handedOver) as [unknown, Socket];
+    accepted.emit('error', new Error('reset'));
+    expect(accepted.destroyed).toBe(true);
+    socket.destroy();
   });
 });
 
