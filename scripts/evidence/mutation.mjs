@@ -47,8 +47,10 @@ writeResult('mutation', {
 function explained({ file, mutants, killed, score, survivors }) {
   const lines = readFileSync(join(root, file), 'utf8').split('\n');
   const withWhy = survivors.map((survivor) => {
-    const at = lines[survivor.line - 1]?.trim();
-    const known = UNNOTICED.find((one) => one.at === at && one.was === survivor.was);
+    const [at, next] = [lines[survivor.line - 1]?.trim(), lines[survivor.line]?.trim()];
+    const known = UNNOTICED.find((one) => {
+      return one.at === at && one.was === survivor.was && (one.next === undefined || one.next === next);
+    });
     return known ? { ...survivor, why: known.why } : survivor;
   });
   return { file, mutants, killed, score, survivors: withWhy };

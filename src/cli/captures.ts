@@ -99,6 +99,7 @@ async function eventIdIn(file: string): Promise<unknown> {
   try {
     const { body } = parseHttp(await readFile(file), file);
     return JSON.parse(Buffer.from(body).toString()).id;
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }

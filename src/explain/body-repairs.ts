@@ -133,15 +133,17 @@ function unquoted(text: string): string | undefined {
 function parsed(text = ''): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function percentDecoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const HTML_NAMES: Readonly<Record<string, string>> = { quot: '"', apos: "'", lt: '<', gt: '>', amp: '&' };

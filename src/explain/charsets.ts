@@ -4,8 +4,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Of the bytes from 0x80 to 0x9f. By hand: of several versions of Node the TextDecoder takes them for Latin-1. */

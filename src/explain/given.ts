@@ -69,8 +69,9 @@ export function givenBody(
 function jsonValue(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value));
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function* map<From, To>(values: Iterable<From>, change: (value: From) => To): Generator<To> {

@@ -71,8 +71,9 @@ function judge(cause: CauseName, certainty: Certainty, evidence: string): Judged
 function writtenAgain(text: string | undefined): string | undefined {
   try {
     return JSON.stringify(JSON.parse(text ?? ''));
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The beginning of an object, without its end. */

@@ -77,6 +77,7 @@ function withoutPrefix(text: string): string | undefined {
 function percentDecoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }

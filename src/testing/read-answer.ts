@@ -37,6 +37,7 @@ function codeIn(text: string): string | undefined {
   try {
     const { code } = JSON.parse(text).error;
     return typeof code === 'string' ? code : undefined;
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }

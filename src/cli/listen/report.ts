@@ -67,6 +67,7 @@ export function report(
 function outcomeOf(body: string): string | undefined {
   try {
     return errorCode(body) ?? JSON.parse(body).outcome;
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -37,8 +37,9 @@ function nameOf(body: Uint8Array): { type?: string; id?: string } {
   try {
     const { type, id } = JSON.parse(Buffer.from(body).toString());
     return { ...(typeof type === 'string' && { type }), ...(typeof id === 'string' && { id }) };
-  } catch {}
-  return {};
+  } catch {
+    return {};
+  }
 }
 
 /** Larger ones take seconds to explain, and here others wait. */

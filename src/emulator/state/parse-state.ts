@@ -67,6 +67,7 @@ function kindOf(value: unknown): string {
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) ?? undefined;
-  } catch {}
-  return undefined;
+  } catch {
+    return undefined;
+  }
 }
