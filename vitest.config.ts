@@ -39,7 +39,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // What .ci/run counts.
-    reporters: process.env['CI'] ? ['default', ['json', { outputFile: 'coverage/results.json' }]] : ['default'],
+    reporters: process.env['CI'] ? ['default', 'json'] : ['default'],
+    outputFile: { json: 'coverage/results.json' },
     typecheck: { include: ['test/**/*.test-d.ts'] },
   },
 });
