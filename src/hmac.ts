@@ -56,12 +56,12 @@ export function equalMacs(a: string, b: string): boolean {
   return difference === 0;
 }
 
-/** The first 128 bits of SHA-256 in hex: 32 characters that tell two inputs apart. */
+/** SHA-256 in hex. All of it: a part that is cut out of a string keeps the whole of it in memory. */
 export async function fingerprint(input: Uint8Array | string): Promise<string> {
-  const digest =
+  return (
     node?.hash?.('sha256', input) ??
-    hex(await crypto.subtle.digest('SHA-256', exactBytes(input) as Uint8Array<ArrayBuffer>));
-  return digest.slice(0, 32);
+    hex(await crypto.subtle.digest('SHA-256', exactBytes(input) as Uint8Array<ArrayBuffer>))
+  );
 }
 
 function hex(bytes: ArrayBuffer): string {

@@ -121,7 +121,7 @@ describe('what a store is asked', () => {
       expect(token).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('has a fingerprint of the body: 32 digits of SHA-256', async () => {
+  it('has a fingerprint of the body: SHA-256 in hex', async () => {
     const { deliver, store } = setUp();
     await deliver({
       body: '{"id":"evt_1","type":"a","version":"2026-07-11","jobId":null,"data":{},"timestamp":"2026-07-11"}',
@@ -130,7 +130,7 @@ describe('what a store is asked', () => {
       body: '{"id":"evt_1","type":"b","version":"2026-07-11","jobId":null,"data":{},"timestamp":"2026-07-11"}',
     });
     const [first, second] = store.claims.map(({ fingerprint }) => fingerprint);
-    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
     expect(second).not.toBe(first);
   });
 
@@ -236,7 +236,7 @@ describe('the key', () => {
     const id = `evt_${'x'.repeat(116)}`;
     await deliver({ event: { id } });
     await deliver({ event: { id: `${id}x` } });
-    expect(keys()).toEqual([`default:${id}`, expect.stringMatching(/^default:sha256:[0-9a-f]{32}$/)]);
+    expect(keys()).toEqual([`default:${id}`, expect.stringMatching(/^default:sha256:[0-9a-f]{64}$/)]);
   });
 
   describe('made of the Idempotency-Key', () => {
@@ -273,7 +273,7 @@ describe('the key', () => {
     it('may have 255 characters', async () => {
       const { deliver, keys } = byHeader();
       await deliver(withKey('k'.repeat(255)));
-      expect(keys()[0]).toMatch(/^default:sha256:[0-9a-f]{32}$/);
+      expect(keys()[0]).toMatch(/^default:sha256:[0-9a-f]{64}$/);
     });
   });
 
@@ -288,7 +288,7 @@ describe('the key', () => {
     it('is hashed where a store could not take it', async () => {
       const { deliver, keys } = setUp(aStore(), { key: () => 'clip 1\0' });
       await deliver();
-      expect(keys()[0]).toMatch(/^default:sha256:[0-9a-f]{32}$/);
+      expect(keys()[0]).toMatch(/^default:sha256:[0-9a-f]{64}$/);
     });
 
     it.each<[string, unknown]>([
@@ -318,7 +318,7 @@ describe('the Idempotency-Key as a witness', () => {
     const { deliver, store, keys } = setUp();
     await deliver(withKey('key-1'));
     expect(keys()).toEqual(['default:evt_1']);
-    expect(store.claims[0]?.alias).toMatch(/^[0-9a-f]{32}$/);
+    expect(store.claims[0]?.alias).toMatch(/^[0-9a-f]{64}$/);
     expect(JSON.stringify(store.claims)).not.toContain('key-1');
   });
 

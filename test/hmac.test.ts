@@ -124,10 +124,10 @@ describe.each([
     }
   });
 
-  it('a fingerprint is the begin of SHA-256 in hex', async () => {
+  it('a fingerprint is SHA-256 in hex', async () => {
     const { fingerprint } = await load();
     for (const text of ['', 'evt_1', 'Grüße 🎧', ...Array.from({ length: 50 }, (__, i) => `text ${i}`)]) {
-      const expected = createHash('sha256').update(text).digest('hex').slice(0, 32);
+      const expected = createHash('sha256').update(text).digest('hex');
       expect(await fingerprint(text)).toBe(expected);
       expect(await fingerprint(bytes(text))).toBe(expected);
     }

@@ -996,4 +996,74 @@ export const UNNOTICED = [
     next: 'return {};',
     why: 'undefined is spread as an empty object is',
   },
+  {
+    at: 'const runs = useStore((state) => state.overview.speed > 0);',
+    was: 'state.overview.speed > 0',
+    why: 'drawn again each second, with the same time',
+  },
+  {
+    at: 'if (!runs) return;',
+    was: '!runs',
+    why: 'the same',
+  },
+  {
+    at: 'return () => clearInterval(timer);',
+    was: '() => clearInterval(timer)',
+    why: 'what is drawn no more is not drawn again; it is for memory alone',
+  },
+  {
+    at: '}, [runs]);',
+    was: '[runs]',
+    why: 'whether a clock runs by itself does not change while a page is open',
+  },
+  {
+    at: 'const drawn = useRef({ select, part });',
+    was: '{ select, part }',
+    why: 'the next line sets it',
+  },
+  {
+    at: 'if (!Object.is(select(current()), part)) redraw({});',
+    was: '!Object.is(select(current()), part)',
+    why: 'what is drawn again is the same; it saves work alone',
+  },
+  {
+    at: 'return () => observer.disconnect();',
+    was: '() => observer.disconnect()',
+    why: 'what is drawn no more is not drawn again; it is for memory alone',
+  },
+  {
+    at: 'if (ref.current) observer.observe(ref.current);',
+    was: 'ref.current',
+    why: 'it is there once it is drawn; this is for the compiler',
+  },
+  {
+    at: 'if (box) setBox({ top: box.scrollTop, height: box.clientHeight });',
+    was: 'box',
+    why: 'the same',
+  },
+  {
+    at: '}, []);',
+    was: '[]',
+    why: 'one that is always the same too',
+  },
+  {
+    at: 'if (!box) return;',
+    was: '!box',
+    why: 'it is there once it is drawn; this is for the compiler',
+  },
+  {
+    at: 'ref.current?.focus({ preventScroll: true });',
+    was: 'ref.current?.focus',
+    why: 'the same',
+  },
+  {
+    at: "if (event.key === 'Enter') document.getElementById('delivery')?.focus();",
+    was: "document.getElementById('delivery')?.focus",
+    why: 'the same',
+  },
+  {
+    at: 'return json.replaceAll(/("(?:[^"\\\\]|\\\\.)*")|\\s+/g, \'$1\');',
+    was: '/("(?:[^"\\\\]|\\\\.)*")|\\s+/g',
+    why: 'white space within a text is the same before and after; it may go from both',
+  },
 ];

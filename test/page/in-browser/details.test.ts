@@ -176,6 +176,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       ['is no JSON', 'not found'],
       ['has a number that would be another', '{"id":12345678901234567890}'],
       ['has a name twice', '{"a":1,"a":2}'],
+      ['has a text that would be written in another way', '{"a":"\\u002f"}'],
     ])('only as it came where it %s', async (_, text) => {
       const { box, indent } = await shownOf(text);
       expect(await box.inputValue()).toBe(text);

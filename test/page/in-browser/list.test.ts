@@ -89,6 +89,18 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await list(page).getAttribute('aria-activedescendant')).toBe('row-dlv_0');
   });
 
+  it('takes keys while nothing is in it', async () => {
+    const { page, source } = await openWith(0);
+    await list(page).focus();
+    for (const key of ['ArrowDown', 'End', 'Enter']) await page.keyboard.press(key);
+    expect(await selected(page)).toBeUndefined();
+    source.put(aRow(1));
+    await deliveries(page).first().waitFor();
+    await list(page).focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await selected(page)).toBe(1);
+  });
+
   it('scrolls no more than it has to, so that the selected one is in sight', async () => {
     const { page } = await openWith(100);
     await list(page).focus();
