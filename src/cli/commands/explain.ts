@@ -57,6 +57,6 @@ function parseOther(text: string): Other {
   if (found === null) {
     throw new Failure('usage', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.');
   }
-  const [, name, source] = found as unknown as [string, string, string];
+  const [, name = '', source = ''] = found;
   return { name, source: checkSource(source) };
 }
