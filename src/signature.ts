@@ -53,13 +53,22 @@ export interface HeaderNames {
 }
 
 /** What a signature header holds: MACs of 64 lowercase hex digits, and the text that is signed before the body. */
-export interface Signature {
-  readonly scheme: Scheme;
+export type Signature = {
   readonly candidates: readonly string[];
   readonly prefix: string;
-  /** `t` in milliseconds. */
-  readonly signedAt: number | undefined;
-}
+} & (
+  | {
+      readonly scheme: 'v2';
+      /** `t` in milliseconds. */
+      readonly signedAt: number;
+    }
+  | {
+      readonly scheme: 'legacy';
+      readonly signedAt?: undefined;
+      /** The clock when it was read, in milliseconds: the envelope's own time is held against it. */
+      readonly readAt: number;
+    }
+);
 
 /** @throws WebhookError `invalid_option` for anything that would weaken or disable the check */
 export function signaturePolicy(options: SignatureOptions): SignaturePolicy {
@@ -89,7 +98,7 @@ export function readSignature(headers: HeaderSource, policy: SignaturePolicy): S
     throw new WebhookError('legacy_not_accepted', 401, 'Does a proxy drop V2?');
   }
   if (typeof legacy !== 'string' || !/^sha256=[0-9a-f]{64}$/.test(legacy)) throw malformed('legacy');
-  return { scheme: 'legacy', candidates: [legacy.slice(7)], prefix: '', signedAt: undefined };
+  return { scheme: 'legacy', candidates: [legacy.slice(7)], prefix: '', readAt: +policy.now() };
 }
 
 function readV2(value: string | readonly string[], policy: SignaturePolicy): Signature {
@@ -117,20 +126,20 @@ function readV2(value: string | readonly string[], policy: SignaturePolicy): Sig
   if (elements > MAX_ELEMENTS || macs > MAX_V1 || /\s/.test(value)) throw malformed('elements');
   if (!t || !UNIX_SECONDS.test(t)) throw malformed('t');
   if (candidates.length === 0) throw malformed('v1');
-  checkTime(Number(t), policy);
-  return { scheme: 'v2', candidates, prefix: `${t}.`, signedAt: Number(t) * 1000 };
+  const signedAt = Number(t) * 1000;
+  checkTime(signedAt, policy.now(), policy);
+  return { scheme: 'v2', candidates, prefix: `${t}.`, signedAt };
 }
 
 /** The time that `sha256=` has not. @throws WebhookError `timestamp_too_old` for what no retry of the sender explains */
-export function checkLegacyAge(timestamp: string, policy: SignaturePolicy): void {
+export function checkLegacyAge(timestamp: string, readAt: number, policy: SignaturePolicy): void {
   // No attempt comes later than this after the first: five waits and six answers of up to 20 s.
   const RETRY_HORIZON_SECONDS = 18_870;
-  const t = Date.parse(timestamp) / 1000;
-  checkTime(Math.min(t, policy.now() / 1000), policy, RETRY_HORIZON_SECONDS);
+  checkTime(Math.min(Date.parse(timestamp), readAt), readAt, policy, RETRY_HORIZON_SECONDS);
 }
 
-function checkTime(t: number, { now, toleranceSeconds }: SignaturePolicy, morePast = 0): void {
-  const age = Math.floor(now() / 1000 - t);
+function checkTime(signedAt: number, now: number, { toleranceSeconds }: SignaturePolicy, morePast = 0): void {
+  const age = Math.floor((now - signedAt) / 1000);
   if (age <= toleranceSeconds + morePast && -age <= toleranceSeconds) return;
   // Also where the clock gave NaN: what cannot be compared is refused.
   throw new WebhookError(

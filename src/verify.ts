@@ -136,7 +136,7 @@ export function toDelivery({ policy, headers, body, signature }: Signed, secretI
   const { scheme, signedAt } = signature;
   const { names } = policy;
   const event = parseEvent(body);
-  if (scheme === 'legacy') checkLegacyAge(event.timestamp, policy);
+  if (signature.scheme === 'legacy') checkLegacyAge(event.timestamp, signature.readAt, policy);
   const attempt = oneValue(headers, names.attempt);
   return {
     event,

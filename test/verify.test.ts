@@ -436,6 +436,23 @@ describe('options', () => {
     }
   });
 
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no clock');
+      },
+    ],
+    ['cannot be reckoned with', () => 1n],
+  ])('are refused with a clock that %s, whichever signature came', async (_, clock) => {
+    for (const scheme of ['v2', 'legacy'] as const) {
+      const call = input({ ...aDelivery({ scheme }), legacy: 'accept', now: clock as () => number });
+      const error = await refused(call);
+      expect(error.code).toBe('invalid_option');
+      expect(error.cause).toBeInstanceOf(Error);
+    }
+  });
+
   it('let the vendor have its own header prefix, in any case', async () => {
     const body = bodyOf();
     const headers = {
