@@ -8,7 +8,7 @@ import { startServer } from './http/start-server.mjs';
 import { ratio } from './interleaved.mjs';
 import { report } from './report.mjs';
 
-const [TURNS, WARM] = [21, 8];
+const [TURNS, WARM] = [41, 8];
 const SIZES = { '1 KiB': [1024, 1000], '64 KiB': [65_536, 200] };
 const [OURS, STRIPE] = ['memory store', 'express.raw() and stripe'];
 /** Name of a contender: server, kind of request, status; the framework, where it is not Express itself. */

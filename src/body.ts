@@ -52,7 +52,8 @@ function openBytes(source: unknown): Body {
 }
 
 function openStream(stream: Stream): Body {
-  const used = stream.locked || stream.readableDidRead;
+  /** Somebody else has read from it, or it was read to its end. */
+  let used = stream.locked || stream.readableDidRead;
   let iterator: Chunks | undefined;
   let sink: (chunk: unknown) => void;
   let running: Promise<void> | undefined;
@@ -70,6 +71,7 @@ function openStream(stream: Stream): Body {
     running ??= stream.pump?.((chunk) => sink(chunk)) ?? pump();
     try {
       await running;
+      used = true;
     } finally {
       running = undefined;
     }
@@ -111,7 +113,7 @@ function openStream(stream: Stream): Body {
     drain() {
       const DRAIN_BYTES = 1024 * 1024;
       const DRAIN_MS = 2_000;
-      if (used) return; // it is somebody else's to read
+      if (used) return;
       let left = DRAIN_BYTES;
       const timer = setTimeout(async () => {
         try {

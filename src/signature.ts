@@ -126,7 +126,7 @@ function readV2(value: string | readonly string[], policy: SignaturePolicy): Sig
   if (elements > MAX_ELEMENTS || macs > MAX_V1 || /\s/.test(value)) throw malformed('elements');
   if (!t || !UNIX_SECONDS.test(t)) throw malformed('t');
   if (candidates.length === 0) throw malformed('v1');
-  const signedAt = Number(t) * 1000;
+  const signedAt = +t * 1000;
   checkTime(signedAt, policy.now(), policy);
   return { scheme: 'v2', candidates, prefix: `${t}.`, signedAt };
 }

@@ -134,9 +134,9 @@ function holds({ candidates }: Signature, mac: string): boolean {
 /** The envelope of bytes whose signature held. @throws WebhookError as {@link parseEvent}, and for an old legacy one */
 export function toDelivery({ policy, headers, body, signature }: Signed, secretIndex: number): Delivery {
   const { scheme, signedAt } = signature;
-  const { names } = policy;
   const event = parseEvent(body);
   if (signature.scheme === 'legacy') checkLegacyAge(event.timestamp, signature.readAt, policy);
+  const { names } = policy;
   const attempt = oneValue(headers, names.attempt);
   return {
     event,

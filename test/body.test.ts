@@ -395,6 +395,14 @@ describe('in time', () => {
       expect(source).toMatchObject({ taken: 511, cutOff: false });
     });
 
+    it('is nothing where the body was read to its end', async () => {
+      const pump = vi.fn(async (sink: (chunk: unknown) => void) => sink(BYTES));
+      const body = { [Symbol.asyncIterator]: never, pump };
+      expect(await answerTo(streamed(body), { secret: 'another' })).toBe('401 signature_mismatch');
+      expect(pump).toHaveBeenCalledOnce();
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
     it('that broke, or cannot be opened, or is not even bytes, troubles nobody', async () => {
       async function* broken(): AsyncGenerator<Uint8Array> {
         yield new Uint8Array(1);

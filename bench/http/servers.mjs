@@ -80,6 +80,20 @@ function honoWith(handler) {
   return getRequestListener(app.fetch);
 }
 
+/** On Hono; a limit of time for the body and one for a handler, as {@link readInTime}. */
+function readWholeInTime(then) {
+  return async (c) => {
+    const overdue = setTimeout(() => c.env.incoming.destroy(), 10_000);
+    const body = Buffer.from(await c.req.arrayBuffer());
+    clearTimeout(overdue);
+    then(c.req.raw, body);
+    const late = setTimeout(() => c.env.incoming.destroy(), 15_000);
+    await handler();
+    clearTimeout(late);
+    return c.body(ANSWER, 200, TYPE);
+  };
+}
+
 const parse = (_, body) => {
   JSON.parse(body.toString());
 };
@@ -139,7 +153,8 @@ export const servers = {
         return c.body(ANSWER, 200, TYPE);
       }),
     'verify alone': () => honoWith(readWhole(verifyAlone)),
-    'verify, a Map': () => honoWith(readWhole(verifyAndRemember)),
+    'verify, time limits': () => honoWith(readWholeInTime(verifyAlone)),
+    'verify, time limits, a Map': () => honoWith(readWholeInTime(verifyAndRemember)),
     'dedupe: false': () => honoWith(onHono(ours({ dedupe: false }))),
     'memory store': () => honoWith(onHono(ours())),
   },

@@ -25,7 +25,7 @@ is better.`,
     reason: `"Verify alone" reads as the ceiling does and calls \`verify\`. "Time limits" are written by hand: one timer for the
 body, one for a handler that does nothing; "a Map" remembers the id and a digest of the body. That is the least that any
 receiver on this library has to do, without a cap, leases, renewals, an owner, an end of its memory or anything to
-observe; on Node it is below the goals already, on Express about at them, and Hono's rows are without the time limits.
+observe; with the Map it is below every goal already, without it about at them.
 Between it and the library no one place stands out. Of what the memory store adds to a delivery on Node, taken out piece
 by piece in one run, about a quarter are the digests of the body and of the Idempotency-Key, an eighth the token of the
 claim, an eighth the time limits of the store's two calls, a little the renewals; the other half is promises, what is
