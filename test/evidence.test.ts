@@ -53,6 +53,16 @@ describe('docs/evidence.md', () => {
     for (const [, script = ''] of commands) expect(scripts).toHaveProperty([script]);
   });
 
+  it('shows what each entry of the package costs, at the start and in a bundle', () => {
+    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
+    for (const subpath of Object.keys(exports).filter((one) => !one.endsWith('.json'))) {
+      const entry = `service-webhooks${subpath.slice(1)}`;
+      expect(page).toContain(` | ${entry} | no import | `);
+      expect(page).toContain(`\n| \`${entry}\` | `);
+    }
+  });
+
   it('says which goal is missed and which is met, in the overview, in the table and in the plot', () => {
     const missed = pageOf(aResult('verify', { ratios: [{ ...ratio, goal: { atMost: 1.2, met: false } }] }, false));
     expect(missed['evidence.md']).toContain('**1 of 1 goals missed**');
