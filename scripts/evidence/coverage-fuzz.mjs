@@ -1,5 +1,5 @@
 // Fuzzes the header parser and the envelope, led by coverage: an input that takes a new branch, or comes nearer to a
-// bound, is kept and changed further. FUZZ_SECONDS for each (60). Before that the same is done to a library with one
+// bound, is kept and changed further. FUZZ_SECONDS for each (180). Before that the same is done to a library with one
 // fault at a time, from FUZZ_TRIALS seeds (10): a search that misses a fault has proved nothing.
 import { randomInt } from 'node:crypto';
 import { buildSubjects } from './coverage-fuzz/build-subjects.mjs';
@@ -8,7 +8,7 @@ import { headerTarget } from './coverage-fuzz/header-target.mjs';
 import { search } from './coverage-fuzz/search.mjs';
 import { writeResult } from './write-result.mjs';
 
-const { FUZZ_SECONDS = '60', FUZZ_TRIALS = '10', FUZZ_SEED = randomInt(2 ** 31) } = process.env;
+const { FUZZ_SECONDS = '180', FUZZ_TRIALS = '10', FUZZ_SEED = randomInt(2 ** 31) } = process.env;
 const [SECONDS, TRIALS, SEED] = [FUZZ_SECONDS, FUZZ_TRIALS, FUZZ_SEED].map(Number);
 /** What a planted fault has to be found within. Counted in inputs, a seed gives the same on every machine. */
 const FAULT_RUNS = 1_000_000;

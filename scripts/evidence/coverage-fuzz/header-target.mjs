@@ -7,6 +7,7 @@ const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const NOW = 1_783_771_200_000;
 const BODY = 'a body';
 const mac = (t) => createHmac('sha256', SECRET).update(`${t}.${BODY}`).digest('hex');
+const LEGACY = createHmac('sha256', SECRET).update(BODY).digest('hex');
 const T = [0, -300, -301, 300, 301].map((skew) => NOW / 1000 + skew);
 const latin1 = (text) => Buffer.from(text, 'latin1');
 
@@ -18,25 +19,37 @@ export const headerTarget = {
     `t=0,v1=${mac(T[0])}`,
     'v1=',
     '',
+    `sha256=${LEGACY}`,
+    `sha256=${mac(T[0])}`,
   ].map(latin1),
   accepts: 'v2',
   words: [
     ...T.flatMap((t) => [`t=${t}`, `v1=${mac(t)}`]),
     ...['t=', 'v1=', ',', '=', 'v2=x', 'x', 't', 'v1', ' ', '\t', '\n', '\v', '\xa0', '0', '00', 'a', 'A', 'g', 'é'],
+    ...['sha256=', LEGACY],
   ].map(latin1),
   limits: [1, 8, 32, 4096],
   mutate: mutateElements,
 
-  /** Beside a second reading of the rules; in each form that headers come in; and for the signed body alone. */
+  /**
+   * Beside a second reading of the rules; in each form that headers come in; and for the signed body alone. Then the
+   * same text as the legacy header, and beside one.
+   */
   judge({ verifySignature, referenceVerdict }, input) {
     const header = input.toString('latin1');
-    const verify = (headers, body = BODY) => verifySignature({ headers, body, secret: SECRET, now: () => NOW });
-    const verdict = (headers, body) => verdictOf(() => verify(headers, body).scheme).code;
+    const verify = (headers, body = BODY, legacy = 'reject') =>
+      verifySignature({ headers, body, secret: SECRET, now: () => NOW, legacy });
+    const verdict = (headers, body, legacy) => verdictOf(() => verify(headers, body, legacy).scheme).code;
     const headers = { 'x-service-signature-v2': header };
     const ours = verdict(headers);
     assert.equal(ours, referenceVerdict(header, BODY, SECRET, NOW));
     assert.equal(verdict([['X-Service-Signature-V2', header]]), ours, 'as pairs');
     assert.equal(verdict({ 'x-service-signature-v2': header.split(',').reverse().join(',') }), ours, 'reversed');
+    const alone = { 'x-service-signature': header };
+    assert.equal(verdict(alone), 'legacy_not_accepted');
+    assert.equal(verdict(alone, BODY, 'accept'), legacyVerdict(header));
+    const both = { ...headers, 'x-service-signature': `sha256=${LEGACY}` };
+    assert.equal(verdict(both, BODY, 'accept'), ours, 'beside a legacy one');
     if (ours !== 'v2') return ours;
     assert.deepEqual(verify(headers), {
       scheme: 'v2',
@@ -49,6 +62,10 @@ export const headerTarget = {
   },
 
   faults: [
+    ['/^sha256=[0-9a-f]{64}$/', '/^sha256=[0-9a-f]{64}/'],
+    ['/^sha256=[0-9a-f]{64}$/', '/^sha256=[0-9a-f]{64}$/i'],
+    ['/^sha256=[0-9a-f]{64}$/', '/sha256=[0-9a-f]{64}$/'],
+    ['if (v2 !== void 0)', 'if (v2)'],
     ['/^[0-9a-f]{64}$/', '/^[0-9a-f]{64}/'],
     ['/^[0-9a-f]{64}$/', '/^[0-9a-f]{63,64}$/'],
     ['/^[0-9a-f]{64}$/', '/^[0-9a-f]{64}$/i'],
@@ -69,3 +86,10 @@ export const headerTarget = {
     ['age <= toleranceSeconds + morePast', 'age < toleranceSeconds + morePast'],
   ],
 };
+
+/** The rules of the legacy header once more. */
+function legacyVerdict(header) {
+  const [scheme, hex] = [header.slice(0, 7), header.slice(7)];
+  if (scheme !== 'sha256=' || hex.length !== 64 || /[^0-9a-f]/.test(hex)) return 'malformed_signature';
+  return hex === LEGACY ? 'legacy' : 'signature_mismatch';
+}
