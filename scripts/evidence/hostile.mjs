@@ -19,6 +19,13 @@ export const hostileHeaders = {
   'header: a long time': (size) => header(`t=${'1'.repeat(size - 70)},v1=${'a'.repeat(64)}`),
 };
 
+/** About `size` characters of elements behind good ones; what is measured stays below the limits of their number. */
+export const hostileElements = {
+  'elements: one long unknown one': (size) => `v2=${fill('x', size)}`,
+  'elements: one long signature': (size) => `v1=${fill('0', size)}`,
+  'elements: many equals signs': (size) => fill('=', size),
+};
+
 /** `size` headers; 512 is what fits Node's 16 KiB where each has a name of some length. */
 export const manyHeaders = {
   'headers: many others, as an object': (size) =>
