@@ -63,6 +63,13 @@ describe('docs/evidence.md', () => {
     }
   });
 
+  it('says with how many inputs the ordinary tests run each property', () => {
+    const holds = readFileSync(join(root, 'test/properties/holds.ts'), 'utf8');
+    const usually = Number(/usually = ([\d_]+)/.exec(holds)?.[1]?.replaceAll('_', ''));
+    const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
+    expect(page).toContain(`with ${usually.toLocaleString('en')} inputs each unless`);
+  });
+
   it('says which goal is missed and which is met, in the overview, in the table and in the plot', () => {
     const missed = pageOf(aResult('verify', { ratios: [{ ...ratio, goal: { atMost: 1.2, met: false } }] }, false));
     expect(missed['evidence.md']).toContain('**1 of 1 goals missed**');
