@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -68,6 +68,17 @@ describe('docs/evidence.md', () => {
     const usually = Number(/usually = ([\d_]+)/.exec(holds)?.[1]?.replaceAll('_', ''));
     const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
     expect(page).toContain(`with ${usually.toLocaleString('en')} inputs each unless`);
+  });
+
+  it('names only test files that there are, each with how much it throws', () => {
+    const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
+    const [, section = ''] = page.split('\n## Vectors and wire tests\n');
+    const rows = [...section.matchAll(/^\| .+ \| ([^|]+) \| `(test\/[^`]+)` \|$/gm)];
+    expect(rows.length).toBeGreaterThan(5);
+    for (const [row, howMany = '', test = ''] of rows) {
+      expect(existsSync(join(root, test)), row).toBe(true);
+      expect(howMany, row).toMatch(/^[1-9]/);
+    }
   });
 
   it('says which goal is missed and which is met, in the overview, in the table and in the plot', () => {
