@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { isInNpmTest } from './support/test-files.js';
 
 const root = join(import.meta.dirname, '..');
 const made: string[] = [];
@@ -77,6 +78,7 @@ describe('docs/evidence.md', () => {
     expect(rows.length).toBeGreaterThan(5);
     for (const [row, howMany = '', test = ''] of rows) {
       expect(existsSync(join(root, test)), row).toBe(true);
+      expect(isInNpmTest(test), row).toBe(true);
       expect(howMany, row).toMatch(/^[1-9]/);
     }
   });
