@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { isInNpmTest } from './support/test-files.js';
 
 const root = join(import.meta.dirname, '..');
 const made: string[] = [];
@@ -60,6 +61,25 @@ describe('docs/evidence.md', () => {
       const entry = `service-webhooks${subpath.slice(1)}`;
       expect(page).toContain(` | ${entry} | no import | `);
       expect(page).toContain(`\n| \`${entry}\` | `);
+    }
+  });
+
+  it('says with how many inputs the ordinary tests run each property', () => {
+    const holds = readFileSync(join(root, 'test/properties/holds.ts'), 'utf8');
+    const usually = Number(/usually = ([\d_]+)/.exec(holds)?.[1]?.replaceAll('_', ''));
+    const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
+    expect(page).toContain(`with ${usually.toLocaleString('en')} inputs each unless`);
+  });
+
+  it('names only test files that there are, each with how much it throws', () => {
+    const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
+    const [, section = ''] = page.split('\n## Vectors and wire tests\n');
+    const rows = [...section.matchAll(/^\| .+ \| ([^|]+) \| `(test\/[^`]+)` \|$/gm)];
+    expect(rows.length).toBeGreaterThan(5);
+    for (const [row, howMany = '', test = ''] of rows) {
+      expect(existsSync(join(root, test)), row).toBe(true);
+      expect(isInNpmTest(test), row).toBe(true);
+      expect(howMany, row).toMatch(/^[1-9]/);
     }
   });
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isTestFile, titlesOf } from './support/test-files.js';
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '..', path), 'utf8');
 
@@ -27,8 +28,54 @@ describe('SECURITY.md', () => {
     expect(tests).not.toEqual([]);
     for (const { path, names } of tests) {
       expect(existsSync(join(import.meta.dirname, '..', path)), path).toBe(true);
+      expect(isTestFile(path), path).toBe(true);
       expect(names, path).not.toEqual([]);
-      for (const name of names) expect(read(path), path).toContain(name);
+      const titles = titlesOf(read(path));
+      for (const name of names) expect(titles, path).toContain(name);
     }
+  });
+});
+
+describe('what counts as a test that is named', () => {
+  it('is a file that a script of tests runs', () => {
+    for (const path of [
+      'test/verify.test.ts',
+      'test/adapters/node.test.ts',
+      'test/types/verify.test-d.ts',
+      'test/faults/kill.test.ts',
+      'test/page/in-browser/hostile.test.ts',
+      'test/package/tarball.test.ts',
+      'test/runtimes/runtimes.test.ts',
+    ]) {
+      expect(isTestFile(path), path).toBe(true);
+    }
+    for (const path of ['test/adapters/run-vectors.ts', 'src/verify.ts', 'test/node_modules/one/test/a.test.ts']) {
+      expect(isTestFile(path), path).toBe(false);
+    }
+  });
+
+  it('is the whole title of a test or a group, in each form that there is', () => {
+    const source = `
+      describe('a group', () => { it("a test's title", run); test(\`a test of \${count}\`, run); });
+      it.each(rows)('each of %s', run);
+      describe.skipIf(condition)('a group with a condition', () => it.runIf(condition).each(rows)('each, if', run));`;
+    expect(titlesOf(source)).toEqual([
+      'a group',
+      "a test's title",
+      `a test of \${count}`,
+      'each of %s',
+      'a group with a condition',
+      'each, if',
+    ]);
+  });
+
+  it('is no comment, no other text, and nothing that is skipped', () => {
+    const source = `
+      // it('in a comment', run)
+      const text = "it('in a text', run)";
+      test.includes('of something else that is named so'); expect('a value');
+      it.skip('skipped', run); it.todo('to do'); it.skip.each(rows)('each skipped', run);
+      describe.skip('a group skipped', () => { it('in it', run); });`;
+    expect(titlesOf(source)).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ interface Fact {
   expect: boolean;
 }
 
-const TOLERANCE_OFF = 'their tolerance can be switched off; here no setting lets a captured delivery live for ever';
+const TOLERANCE_OFF = 'their tolerance can be switched off; here it is always a number of seconds, if a great one';
 const SECRETS_ARE_THE_SERVICES = 'their receiver chooses the secret and demands a strong one; here the service does';
 const OTHER_ENVELOPE = 'signature and JSON hold, but it is the envelope of another service';
 const DUPLICATE_KEYS = 'refused as no envelope; duplicate keys alone are accepted here, as JSON.parse takes the last';

@@ -54,7 +54,7 @@ describe.each<[string, (headers: Vector['headers']) => HeaderSource, Vector[]]>(
   });
 });
 
-for (const mount of mounts) runVectors(mount);
+describe.each(mounts)('over a socket to $name', runVectors);
 
 /** Headers as an object with lower-case names, the values of each put together. */
 function grouped<T>(headers: Vector['headers'], combine: (values: string[]) => T): Record<string, T> {

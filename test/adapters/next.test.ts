@@ -1,4 +1,4 @@
-import { afterAll } from 'vitest';
+import { afterAll, describe } from 'vitest';
 import { mounts, next } from './mounts/next.js';
 import { runSuite } from './run-suite.js';
 import { runVectors } from './run-vectors.js';
@@ -6,4 +6,4 @@ import { runVectors } from './run-vectors.js';
 afterAll(() => next?.close());
 
 runSuite(mounts);
-for (const mount of mounts) runVectors(mount);
+describe.each(mounts)('over a socket to $name', runVectors);

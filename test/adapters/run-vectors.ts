@@ -1,5 +1,5 @@
 import { createReceiver, type Delivery, type HandlerContext, type WebhookEvent } from 'service-webhooks';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectVerdicts } from '../support/expect-verdicts.js';
 import { readVectors } from '../support/fixtures.js';
 import { ENDPOINT, serveEndpoints } from '../support/mounts.js';
@@ -10,33 +10,28 @@ import type { Listening, Mount } from './mounts/mount.js';
 const travelling = readVectors().filter((vector) => changedByHttp(vector) === undefined);
 const groups = [...new Set(travelling.map(({ group }) => group))];
 
-/** Every vector that HTTP does not change, over a socket to the app of a mount. */
+/** The tests of every vector that HTTP does not change, over a socket to the app of a mount. */
 export function runVectors(mount: Mount<Listening>): void {
-  describe(`over a socket to ${mount.name}`, () => {
-    const endpoints = new Map<string, ReturnType<typeof createEndpoint>>();
-    let server: Awaited<ReturnType<typeof mount.serve>>;
+  const endpoints = new Map<string, ReturnType<typeof createEndpoint>>();
+  let server: Awaited<ReturnType<typeof mount.serve>>;
 
-    beforeAll(async () => {
-      server = await serveEndpoints(mount, {
-        receiverFor: (endpoint) => endpoints.get(endpoint)?.receiver ?? expect.fail(`nothing at ${endpoint}`),
-        onRouted: (endpoint, delivery) => endpoints.get(endpoint)?.take(delivery),
-      });
+  beforeAll(async () => {
+    server = await serveEndpoints(mount, {
+      receiverFor: (endpoint) => endpoints.get(endpoint)?.receiver ?? expect.fail(`nothing at ${endpoint}`),
+      onRouted: (endpoint, delivery) => endpoints.get(endpoint)?.take(delivery),
     });
+  });
 
-    afterAll(() => server.close());
+  afterAll(() => server.close());
 
-    it.each(groups)('each vector about %s is answered as it says', async (group) => {
-      await expectVerdicts(travelling, group, async (vector) => {
-        const endpoint = `${travelling.indexOf(vector)}`;
-        const { receiver, take, taken } = createEndpoint(vector);
-        endpoints.set(endpoint, { receiver, take, taken });
-        const body = bodyOf(vector);
-        const headers = [...vector.headers, [ENDPOINT, endpoint] as const];
-        return answered(
-          await exchange(server.port, toBytes({ path: server.path ?? '/webhooks', headers, body })),
-          taken,
-        );
-      });
+  it.each(groups)('each vector about %s is answered as it says', async (group) => {
+    await expectVerdicts(travelling, group, async (vector) => {
+      const endpoint = `${travelling.indexOf(vector)}`;
+      const { receiver, take, taken } = createEndpoint(vector);
+      endpoints.set(endpoint, { receiver, take, taken });
+      const body = bodyOf(vector);
+      const headers = [...vector.headers, [ENDPOINT, endpoint] as const];
+      return answered(await exchange(server.port, toBytes({ path: server.path ?? '/webhooks', headers, body })), taken);
     });
   });
 }

@@ -1,5 +1,6 @@
 import { bars } from './bars.mjs';
 import { SECTIONS } from './sections.mjs';
+import { WIRE_TESTS, wireTests } from './wire-tests.mjs';
 
 const INTRO = `# Evidence
 
@@ -22,7 +23,7 @@ export function evidencePage(results) {
   const plots = named
     .filter(({ result }) => result?.figures.ratios)
     .map(({ name, section, result }) => [`evidence/${name}.svg`, bars(section.title, result.figures.ratios)]);
-  const text = [INTRO, overview(named), ...named.map(sectionOf)].join('\n');
+  const text = [INTRO, overview(named), ...named.map(sectionOf), wireTestsSection()].join('\n');
   return { 'evidence.md': text, ...Object.fromEntries(plots) };
 }
 
@@ -32,6 +33,8 @@ function overview(named) {
     verdictOf(result, section),
     `\`${section.command}\``,
   ]);
+  const { title, command } = WIRE_TESTS;
+  rows.push([`[${title}](#${anchorOf(title)})`, 'part of the tests', `\`${command}\``]);
   return table(['what', 'found', 'to repeat it'], rows);
 }
 
@@ -60,6 +63,13 @@ function sectionOf({ name, section, result }) {
     ...(short ? [`**Short of what is wanted: ${short}.**\n`] : []),
     `To repeat it: \`${command}\`. Measured on ${machine.cores} cores, Node ${machine.node.slice(1)}.\n`,
   ].join('\n');
+}
+
+function wireTestsSection() {
+  const { title, command, intro } = WIRE_TESTS;
+  const rows = wireTests().map(({ what, howMany, test }) => [what, howMany, `\`${test}\``]);
+  const tests = table(['what', 'how many', 'test'], rows);
+  return `## ${title}\n\n${intro}\n\n${tests}\nTo repeat it: \`${command}\`.\n`;
 }
 
 function ratioTable(ratios) {

@@ -25,11 +25,8 @@ is better.`,
     reason: `"Verify alone" reads as the ceiling does and calls \`verify\`. "Time limits" are written by hand: one timer for the
 body, one for a handler that does nothing; "a Map" remembers the id and a digest of the body. That is the least that any
 receiver on this library has to do, without a cap, leases, renewals, an owner, an end of its memory or anything to
-observe; with the Map it is below every goal already, without it about at them.
-Between it and the library no one place stands out. Of what the memory store adds to a delivery on Node, taken out piece
-by piece in one run, about a quarter are the digests of the body and of the Idempotency-Key, an eighth the token of the
-claim, an eighth the time limits of the store's two calls, a little the renewals; the other half is promises, what is
-remembered, and the garbage of all of it.`,
+observe. What lies between its rows and those with a goal is what the library adds; of which parts that is made up, no
+row shows.`,
   },
   flood: {
     title: 'A flood',
@@ -72,9 +69,11 @@ of what a bundler makes of each entry for Node, minified and gzipped, frameworks
   },
   mutation: {
     title: 'Mutation testing',
-    command: 'npm run test:mutation',
+    command: 'npm run test:mutation -- FILE...',
     intro: `Stryker changes the source in one place at a time; a test has to fail. The score is the part of the changes that
-one does. Those that no test can notice, since the program still does the same, count as survivors all the same.`,
+one does. Those that no test can notice, since the program still does the same, count as survivors all the same. The
+files to measure are named; with none it is those of which at least 95 % is asked. What is not measured anew keeps its
+figures, so that the rows may come from different runs.`,
     body: ({ files }, table) => `${table(
       ['file', 'changes', 'noticed', 'score'],
       [
@@ -97,7 +96,8 @@ ${table(
     command: 'npm run fuzz',
     intro: `Properties over the grammar, the guard, the store and the pipeline, with generated input: any request in, exactly
 one well-formed answer out; \`verify\`, \`verifyAsync\` and each adapter agree; stripe and octokit agree but for what is
-named. The ordinary tests run the same properties with a few thousand inputs (\`test/properties\`).`,
+named. The ordinary tests run the same properties (\`test/properties\`), with 2,000 inputs each unless a test says
+otherwise.`,
     body: ({ runs, properties }) =>
       `${properties.length} properties with ${count(runs)} inputs each:\n\n${properties
         .map(({ name, found }) => `- ${name}${found === 'passed' ? '' : `: **${found}**`}`)
@@ -144,7 +144,10 @@ ${table(
   complexity: {
     title: 'Time over size',
     command: 'npm run test:complexity',
-    intro: `Headers and bodies made to be slow, over four doublings: 1 is linear. The control is quadratic and has to be seen.`,
+    intro: `Headers and bodies made to be slow, over four doublings: 1 is linear. The control is quadratic and has to be seen.
+It runs under \`--min-semi-space-size=64 --max-semi-space-size=64\`, and with \`MALLOC_MMAP_THRESHOLD_\` and
+\`MALLOC_TRIM_THRESHOLD_\` so high that malloc keeps what is freed: where the young generation fills up, or memory goes
+back to the system between calls, the time of \`JSON.parse\` makes a step that is no slope.`,
     body: ({ subjects }, table) =>
       table(
         ['what', 'exponent', ''],
