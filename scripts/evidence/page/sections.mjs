@@ -147,7 +147,8 @@ ${table(
     intro: `Headers and bodies made to be slow, over four doublings: 1 is linear. The control is quadratic and has to be seen.
 It runs under \`--min-semi-space-size=64 --max-semi-space-size=64\`, and with \`MALLOC_MMAP_THRESHOLD_\` and
 \`MALLOC_TRIM_THRESHOLD_\` so high that malloc keeps what is freed: where the young generation fills up, or memory goes
-back to the system between calls, the time of \`JSON.parse\` makes a step that is no slope.`,
+back to the system between calls, the time of \`JSON.parse\` makes a step that is no slope. Bodies go up to 1 MiB, since
+above that what it makes of some of them fills even that young generation.`,
     body: ({ subjects }, table) =>
       table(
         ['what', 'exponent', ''],
