@@ -1066,4 +1066,203 @@ export const UNNOTICED = [
     was: '/("(?:[^"\\\\]|\\\\.)*")|\\s+/g',
     why: 'white space within a text is the same before and after; it may go from both',
   },
+  {
+    at: "'401 missing_signature': aRequest({ ...delivery, headers: { 'content-type': 'application/json' } }),",
+    was: "{ 'content-type': 'application/json' }",
+    why: 'a delivery without a signature, with that header or without',
+  },
+  {
+    at: "'401 missing_signature': aRequest({ ...delivery, headers: { 'content-type': 'application/json' } }),",
+    was: "'application/json'",
+    why: 'a delivery without a signature, of whatever type',
+  },
+  {
+    at: "'401 malformed_signature': aRequest(delivery, { 'x-service-signature-v2': 'v1=zz' }),",
+    was: "'v1=zz'",
+    why: 'an empty header is as malformed',
+  },
+  {
+    at: 'must(inShort({ status, headers, text }) === expected, `must be answered with ${expected}`, { status, text });',
+    was: '{ status, text }',
+    why: 'what the message shows beside what was expected',
+  },
+  {
+    at: "const value = `${delivery.headers['x-service-signature-v2']}`;",
+    was: "`${delivery.headers['x-service-signature-v2']}`",
+    why: 'two headers are refused whatever is in the second',
+  },
+  {
+    at: "const value = `${delivery.headers['x-service-signature-v2']}`;",
+    was: "'x-service-signature-v2'",
+    why: 'two headers are refused whatever is in the second',
+  },
+  {
+    at: "const one = { 'x-service-signature-v2': `${value}, ${value}` };",
+    was: '`${value}, ${value}`',
+    why: 'an empty header is as malformed',
+  },
+  {
+    at: 'const answer = await app.send(aRequest(delivery.again({ attempt: 2 })));',
+    was: '{ attempt: 2 }',
+    why: 'a header that nothing depends on; it is what a sender says',
+  },
+  { at: "if (broken) throw new Error('no disk');", was: "'no disk'", why: 'any text does' },
+  {
+    at: 'const app = await trial.start({ work: () => opened.then(() => 200), deadlineMs: 300 });',
+    was: '() => 200',
+    why: 'a handler that says nothing is answered with 200',
+  },
+  {
+    at: 'mustBeBytes(app.worked[0]?.body, delivery.body);',
+    was: 'app.worked[0]?.body',
+    why: 'there is one, by the line above; this is for the compiler',
+  },
+  {
+    at: 'const body = Uint8Array.from([...utf8.encode(\'{"id":"evt_1\'), 0xff, 0xc3, 0x28, 0x00, 0x22, 0x7d]);',
+    was: '\'{"id":"evt_1\'',
+    why: 'bytes that are no UTF-8 are that without it too',
+  },
+  {
+    at: "must(!text.includes('signature_mismatch'), 'the signature must hold', { status, text });",
+    was: '{ status, text }',
+    why: 'what the message shows beside what was expected',
+  },
+  {
+    at: "const answer = inShort(await app.send(aRequest(aDelivery({ body: '' }))));",
+    was: "''",
+    why: 'another text that is no JSON',
+  },
+  {
+    at: 'const delivery = aDelivery({ body: \'{"id": \' });',
+    was: '\'{"id": \'',
+    why: 'the empty text is no JSON either',
+  },
+  {
+    at: 'const wide = await trial.start({ maxBodyBytes: delivery.body.length });',
+    was: '{ maxBodyBytes: delivery.body.length }',
+    why: 'below the default the body is taken all the same',
+  },
+  {
+    at: 'const delivery = aDelivery({ body: anEvent(`, "x": "${\'x\'.repeat(200_000)}"`) });',
+    was: '{ body: anEvent(`, "x": "${\'x\'.repeat(200_000)}"`) }',
+    why: 'a small body has a limit too; a great one comes in several chunks',
+  },
+  {
+    at: 'const delivery = aDelivery({ body: anEvent(`, "x": "${\'x\'.repeat(200_000)}"`) });',
+    was: '`, "x": "${\'x\'.repeat(200_000)}"`',
+    why: 'a small body has a limit too; a great one comes in several chunks',
+  },
+  {
+    at: 'const delivery = aDelivery({ body: anEvent(`, "x": "${\'x\'.repeat(200_000)}"`) });',
+    was: "'x'",
+    why: 'a small body has a limit too; a great one comes in several chunks',
+  },
+  {
+    at: "must(error.code === 'body_incomplete', 'the observer must be told what happened', error.code);",
+    was: "'the observer must be told what happened'",
+    why: 'what the message says',
+  },
+  {
+    at: "must(attempt === 2, 'by the second attempt', attempt);",
+    was: "'by the second attempt'",
+    why: 'what the message says',
+  },
+  {
+    at: "must(error.code === 'handler_failed', 'the observer must be told of it', error.code);",
+    was: "'the observer must be told of it'",
+    why: 'what the message says',
+  },
+  {
+    at: "must(attempt === 2, 'and count as the second', attempt);",
+    was: "'and count as the second'",
+    why: 'what the message says',
+  },
+  {
+    at: "dedupe: { store: storeDown ? { ...memory, claim: () => Promise.reject(new Error('the store is away')) } : memory },",
+    was: "'the store is away'",
+    why: 'any text does',
+  },
+  {
+    at: "dedupe: { store: storeDown ? { ...memory, claim: () => Promise.reject(new Error('the store is away')) } : memory },",
+    was: "() => Promise.reject(new Error('the store is away'))",
+    why: 'a claim that is no promise fails too',
+  },
+  {
+    at: "() => `no ${what} among: ${outcomes.map(({ kind, error }) => `${kind} ${error ?? ''}`).join(', ')}`,",
+    was: "''",
+    why: 'what the message shows',
+  },
+  {
+    at: "() => `no ${what} among: ${outcomes.map(({ kind, error }) => `${kind} ${error ?? ''}`).join(', ')}`,",
+    was: "', '",
+    why: 'what the message shows',
+  },
+  {
+    at: "must(isOf(kind, next), `the receiver must decide ${kind}`, `${next.kind} ${next.error ?? ''}`);",
+    was: "next.error ?? ''",
+    why: 'what the message shows',
+  },
+  {
+    at: "must(isOf(kind, next), `the receiver must decide ${kind}`, `${next.kind} ${next.error ?? ''}`);",
+    was: "''",
+    why: 'what the message shows',
+  },
+  { at: "throw new PermanentError('no such clip');", was: "'no such clip'", why: 'any text does' },
+  {
+    at: "for (let tries = 0; result.status === 'in_progress' && tries < 50; tries += 1) {",
+    was: 'tries < 50',
+    why: 'one try more, of those that are there for a slow machine',
+  },
+  {
+    at: 'must(passed >= lease * 0.9, `not before ${lease} ms`, passed);',
+    was: 'passed >= lease * 0.9',
+    why: 'nothing takes exactly that long',
+  },
+  {
+    at: "must(held.status === 'in_progress' && held.retryAfterMs > LONG / 2, 'the lease was extended', held);",
+    was: 'held.retryAfterMs > LONG / 2',
+    why: 'nothing takes exactly that long',
+  },
+  {
+    at: 'if (performance.now() > end) throw error;',
+    was: 'performance.now() > end',
+    why: 'nothing takes exactly that long',
+  },
+  { at: 'const client = i % 2 === 0 ? store : store2;', was: 'i % 2 === 0', why: 'each half gets the other part' },
+  {
+    at: 'return Promise.all(requests.map((request, i) => (i % 2 === 0 ? store : store2).claim(request)));',
+    was: 'i % 2 === 0',
+    why: 'each half gets the other part',
+  },
+  {
+    at: 'const answers = await Promise.all(rivals.map((rival, i) => (i % 2 === 0 ? store : store2).claim(rival)));',
+    was: 'i % 2 === 0',
+    why: 'each half gets the other part',
+  },
+  {
+    at: "must((result.seen?.fingerprint ?? 'other-body') === 'other-body', 'a new row: seen for the first time', result);",
+    was: "'other-body'",
+    why: 'any text does that is another',
+  },
+  {
+    at: "must((result.seen?.fingerprint ?? 'other-body') === 'other-body', 'a new row: seen for the first time', result);",
+    was: 'result.seen?.fingerprint',
+    why: 'a store says what was seen; this is for the compiler',
+  },
+  {
+    at: "const call = http.request({ host: '127.0.0.1', port, path, method, headers: flat, agent: false });",
+    was: "'127.0.0.1'",
+    why: 'without a host it is this machine too',
+  },
+  { at: "for await (const piece of response.setEncoding('utf8')) text += piece;", was: "'utf8'", why: 'the default' },
+  {
+    at: 'return body instanceof Uint8Array ? [body].filter(({ length }) => length > 0) : body;',
+    was: '[body].filter(({ length }) => length > 0)',
+    why: 'an empty piece sends nothing',
+  },
+  {
+    at: 'return body instanceof Uint8Array ? [body].filter(({ length }) => length > 0) : body;',
+    was: 'length > 0',
+    why: 'an empty piece sends nothing',
+  },
 ];
