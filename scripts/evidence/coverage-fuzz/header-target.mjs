@@ -26,7 +26,7 @@ export const headerTarget = {
   words: [
     ...T.flatMap((t) => [`t=${t}`, `v1=${mac(t)}`]),
     ...['t=', 'v1=', ',', '=', 'v2=x', 'x', 't', 'v1', ' ', '\t', '\n', '\v', '\xa0', '0', '00', 'a', 'A', 'g', 'é'],
-    ...['sha256=', LEGACY],
+    ...['sha256=', LEGACY, `sha256=${LEGACY.toUpperCase()}`],
   ].map(latin1),
   limits: [1, 8, 32, 4096],
   mutate: mutateElements,

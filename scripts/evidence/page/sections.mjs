@@ -89,7 +89,7 @@ ${table(
     survivors.map(({ was, becomes, why }) => [`\`${file}\``, `${code(was)} to ${code(becomes)}`, why ?? '**open**']),
   ),
 )}`,
-    wanted: ({ files, of }) => files.length < of && `${files.length} files, of the ${of} of src that can be changed`,
+    wanted: ({ missing }) => missing.length > 0 && `not measured: ${missing.map(code).join(', ')}`,
   },
   fuzz: {
     title: 'Properties',
