@@ -117,9 +117,11 @@ const isRefusedFirst = ({ without }: Mount, sent: Sent, { answer, seen }: Found)
 
 function isParsed({ pairs, body }: Sent): boolean {
   const { 'Content-Type': type, 'content-encoding': encoding } = Object.fromEntries(pairs);
-  if (type !== JSON_TYPE || encoding !== undefined) return false;
+  const text = body.toString();
+  const poisons = /"(__proto__|constructor)"/.test(text); // Fastify takes it for an attack
+  if (type !== JSON_TYPE || encoding !== undefined || poisons) return false;
   try {
-    return JSON.parse(body.toString()) instanceof Object;
+    return JSON.parse(text) instanceof Object;
   } catch {
     return false;
   }

@@ -31,6 +31,7 @@ const pairs = (): fc.Arbitrary<Pairs> =>
   fc.oneof(
     often(signatures(BODY)),
     often(v2().map((value): Pairs => [['X-Service-Signature-V2', value]])),
+    fc.tuple(v2(), v2()).map((twice) => twice.map((value): Pairs[number] => ['x-service-signature-v2', value])),
     fc.array(fc.tuple(fc.constantFrom('x-service-signature-v2', 'X-Service-Signature', 'content-encoding'), v2()), {
       maxLength: 3,
     }),
