@@ -13,7 +13,7 @@ import {
   type WebhookResponse,
 } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
-import { bodyOf, isAnswer, NOW, now, SECRET, verdict } from '../support/deliveries.js';
+import { aStore, bodyOf, isAnswer, NOW, now, SECRET, verdict } from '../support/deliveries.js';
 import { BODY, bytes, headers } from './arbitraries.js';
 import { holds, options } from './holds.js';
 
@@ -82,7 +82,7 @@ const requests = () =>
 const stores = () =>
   fc
     .dictionary(fc.constantFrom('init', 'claim', 'extend', 'complete', 'release'), userCode())
-    .map((methods) => ({ ...memoryStore(), ...methods }) as DedupeStore);
+    .map((methods) => aStore(methods as Partial<DedupeStore>));
 
 const receiverOptions = () =>
   fc.record({
@@ -97,33 +97,39 @@ const receiverOptions = () =>
     ),
   });
 
+const endings = () => fc.constantFrom('ok', 'failed', 'unknown');
+
+/** What the store is told when a response has ended so. */
+const TOLD = { ok: ['complete'], failed: ['release'], unknown: [] };
+
+/** The store could not claim, and another stands in for it. */
+const isLostClaim = (outcome: Outcome) => outcome.kind === 'store_error' && outcome.operation === 'claim';
+
 describe('a receiver, with whatever request and whatever user code', () => {
-  it.each([
-    ['as a whole', (receiver: ReturnType<typeof createReceiver>, request: WebhookRequest) => receiver(request)],
-    ['by begin and settle', beginAndSettle],
-  ])('gives exactly one well-formed answer, %s', options, (_, run) =>
-    holds([requests(), receiverOptions()], async (request, { handler, observe, ...rest }) => {
-      const outcomes: Outcome[] = [];
-      let handled = 0;
-      const receiver = createReceiver({
-        ...(rest as unknown as ReceiverOptions),
-        now,
-        on: handler && {
-          '*': () => {
-            handled += 1;
-            return handler();
-          },
-        },
-        observe(outcome) {
-          outcomes.push(outcome);
-          return observe();
-        },
-      });
-      const response = await run(receiver, request);
-      expectWellFormed(response);
-      expect(outcomes.filter(isAnswer)).toHaveLength(1);
-      expect(handled).toBeLessThanOrEqual(1);
-      if (response.status < 300 || handled > 0) expect(outcomes.find(isAnswer)).toHaveProperty('delivery.event.id');
+  it('gives exactly one well-formed answer, as a whole', options, () =>
+    holds([requests(), receiverOptions()], async (request, given) => {
+      const watched = watch(given);
+      expectOneAnswer(await watched.receiver(request), watched);
+    }),
+  );
+
+  it('gives exactly one well-formed answer, by begin and settle', options, () =>
+    holds([requests(), receiverOptions(), endings()], async (request, given, ended) => {
+      const watched = watch(given);
+      const { receiver, outcomes, store } = watched;
+      const begun = await receiver.begin(request);
+      if ('response' in begun) return expectOneAnswer(begun.response, watched);
+      const asked = store?.calls.length;
+      const [first, second, third] = await Promise.all([
+        begun.settle(ended),
+        begun.settle('ok'),
+        begun.settle('failed'),
+      ]);
+      expect(second).toBe(first);
+      expect(third).toBe(first);
+      expectOneAnswer(first, watched);
+      expect(outcomes.find(isAnswer)).toHaveProperty('kind', ended === 'ok' ? 'handled' : 'failed');
+      if (!outcomes.some(isLostClaim)) expect(store?.calls.slice(asked)).toEqual(store && TOLD[ended]);
     }),
   );
 
@@ -157,13 +163,33 @@ describe('a receiver, with whatever request and whatever user code', () => {
   );
 });
 
-async function beginAndSettle(receiver: ReturnType<typeof createReceiver>, request: WebhookRequest) {
-  const begun = await receiver.begin(request);
-  if ('response' in begun) return begun.response;
-  const ended = (['ok', 'failed', 'unknown'] as const)[begun.delivery.body.length % 3] ?? 'ok';
-  const [first, second] = await Promise.all([begun.settle(ended), begun.settle('ok')]);
-  expect(second).toBe(first);
-  return first;
+type Given = ReturnType<typeof receiverOptions> extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** A receiver, with what its observer, its handler and its store get to see. */
+function watch({ handler, observe, ...rest }: Given) {
+  const watched = { outcomes: [] as Outcome[], handled: 0, store: rest.dedupe ? rest.dedupe.store : undefined };
+  const receiver = createReceiver({
+    ...(rest as unknown as ReceiverOptions),
+    now,
+    on: handler && {
+      '*': () => {
+        watched.handled += 1;
+        return handler();
+      },
+    },
+    observe(outcome) {
+      watched.outcomes.push(outcome);
+      return observe();
+    },
+  });
+  return Object.assign(watched, { receiver });
+}
+
+function expectOneAnswer(response: WebhookResponse, { outcomes, handled }: ReturnType<typeof watch>): void {
+  expectWellFormed(response);
+  expect(outcomes.filter(isAnswer)).toHaveLength(1);
+  expect(handled).toBeLessThanOrEqual(1);
+  if (response.status < 300 || handled > 0) expect(outcomes.find(isAnswer)).toHaveProperty('delivery.event.id');
 }
 
 function expectWellFormed({ status, headers, body }: WebhookResponse): void {

@@ -20,11 +20,7 @@ const gateways: Record<string, Gateway> = {
     return { ...event, httpMethod: method, multiValueHeaders: grouped };
   },
   'API Gateway 2.0'({ method, headers, body }) {
-    const joined = Object.entries(groupHeaders(headers)).map(([name, values]) => [
-      name.toLowerCase(),
-      values.join(','),
-    ]);
-    const event = toApiGatewayV2({ method, headers: Object.fromEntries(joined), body }, '/webhooks');
+    const event = toApiGatewayV2({ method, headers: joinHeaders(headers), body }, '/webhooks');
     const { requestContext } = event;
     return { ...event, requestContext: { ...requestContext, http: { ...requestContext.http, method } } };
   },
@@ -68,6 +64,12 @@ function mountsOf(name: string, toEvent: Gateway): Mount[] {
 export const calledMounts: readonly Mount[] = Object.entries(gateways).flatMap(([name, toEvent]) =>
   mountsOf(name, toEvent),
 );
+
+/** As format 2.0 has them: those that came twice are one, and nobody can tell any more. */
+export function joinHeaders(headers: CalledRequest['headers']): Record<string, string> {
+  const lowerCase = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+  return Object.fromEntries(Object.entries(groupHeaders(lowerCase)).map(([name, values]) => [name, values.join(',')]));
+}
 
 function groupHeaders(headers: CalledRequest['headers']): Record<string, string[]> {
   const grouped: Record<string, string[]> = {};

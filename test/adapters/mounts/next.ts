@@ -1,10 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import * as appRouter from 'service-webhooks/next';
-import * as pagesRouter from 'service-webhooks/next-pages';
 import type { AppUnderTest } from 'service-webhooks/testing';
 import { type AppRoute, startNext } from '../../integration/next/start-next.js';
 import { SERVER_OPTIONS } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
+import { apiRoutes, appRoutes } from './next-routes.js';
 
 /** One app with all its routes, since Next takes its time to start. */
 export const next = await startNext(SERVER_OPTIONS);
@@ -27,31 +25,16 @@ function mountsOf({ port, mount }: NonNullable<typeof next>): Mount<Listening>[]
     ...bothForms(
       'the App Router of Next',
       {
-        handler: (app) => route(app, appRouter.webhookHandler(app.receiver)),
-        middleware: (app) =>
-          route(
-            app,
-            appRouter.webhookMiddleware(app.receiver, async ({ signal }, delivery) => {
-              return new Response(null, { status: await app.route(delivery, signal) });
-            }),
-          ),
+        handler: (app) => route(app, appRoutes.handler(app)),
+        middleware: (app) => route(app, appRoutes.middleware(app)),
       },
       { rawBodyFix: /no await request\.json\(\)/ },
     ),
     ...bothForms(
       'the Pages Router of Next',
       {
-        handler: (app) => ({ port, path: mount(pagesRouter.webhookHandler(app.receiver), apiPath(app)), close }),
-        middleware(app) {
-          const receive = pagesRouter.webhookMiddleware(
-            app.receiver,
-            async (_: IncomingMessage, res: ServerResponse, delivery) => {
-              res.statusCode = await app.route(delivery);
-              res.end();
-            },
-          );
-          return { port, path: mount(receive, apiPath(app)), close };
-        },
+        handler: (app) => ({ port, path: mount(apiRoutes.handler(app), apiPath(app)), close }),
+        middleware: (app) => ({ port, path: mount(apiRoutes.middleware(app), apiPath(app)), close }),
       },
       {
         rawBodyFix: /export const config = \{ api: \{ bodyParser: false \} \}/,

@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import * as appRouter from 'service-webhooks/next';
+import * as pagesRouter from 'service-webhooks/next-pages';
+import type { AppUnderTest } from 'service-webhooks/testing';
+import type { ApiRoute, AppRoute } from '../../integration/next/start-next.js';
+import { listenNode } from './listen.js';
+import { bothForms, type Listening, type Mount } from './mount.js';
+
+/** What a `route.ts` exports. */
+export const appRoutes = {
+  handler: ({ receiver }: AppUnderTest): AppRoute => appRouter.webhookHandler(receiver),
+  middleware: ({ receiver, route }: AppUnderTest): AppRoute =>
+    appRouter.webhookMiddleware(receiver, async ({ signal }, delivery) => {
+      return new Response(null, { status: await route(delivery, signal) });
+    }),
+};
+
+/** What a file of `pages/api` exports. */
+export const apiRoutes = {
+  handler: ({ receiver }: AppUnderTest): ApiRoute => pagesRouter.webhookHandler(receiver),
+  middleware: ({ receiver, route }: AppUnderTest): ApiRoute =>
+    pagesRouter.webhookMiddleware(receiver, async (_: IncomingMessage, res: ServerResponse, delivery) => {
+      res.statusCode = await route(delivery);
+      res.end();
+    }),
+};
+
+// Called as Next calls them, which takes half a minute to build: next.ts has the real one.
+
+export const calledMounts: readonly Mount[] = bothForms(
+  'a route of the App Router',
+  {
+    handler: (app) => ({ fetch: appRoutes.handler(app) }),
+    middleware: (app) => ({ fetch: appRoutes.middleware(app) }),
+  },
+  {},
+);
+
+export const mounts: readonly Mount<Listening>[] = bothForms(
+  'a route of the Pages Router',
+  {
+    handler: (app) => listenNode(apiRoutes.handler(app)),
+    middleware: (app) => listenNode(apiRoutes.middleware(app)),
+  },
+  {},
+);
