@@ -13,7 +13,8 @@ for it. A lower ratio is faster, 1 is the limit.`,
 in the fewest steps that still verify: it finds one spelling of the name, takes one form of the header, asks the clock,
 compares in constant time, and decodes strict UTF-8. For small bodies that alone takes about what the goals leave, or
 more. What \`verifySignature\` and \`verify\` add to it is any spelling of the names, a header that came twice, several
-signatures and secrets, options, and the check of the envelope; it does not grow with the body.`,
+signatures and secrets, options, and the check of the envelope; it does not grow with the body. How far \`verify\` could
+be ahead of \`constructEvent\` at most, its row beside the limit shows.`,
   },
   served: {
     title: 'A served delivery',
