@@ -4,7 +4,7 @@ import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto'
 import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import { Hono } from 'hono';
-import { verify } from 'service-webhooks';
+import { isWebhookError, verify } from 'service-webhooks';
 import { webhookHandler as onExpress } from 'service-webhooks/express';
 import { webhookHandler as onHono } from 'service-webhooks/hono';
 import { webhookHandler as onNode } from 'service-webhooks/node';
@@ -13,6 +13,7 @@ import Stripe from 'stripe';
 export const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const HEADER = 'x-service-signature-v2';
 const ANSWER = '{"outcome":"handled"}';
+const MIB = 1024 * 1024;
 const TYPE = { 'content-type': 'application/json' };
 
 const handler = async () => {};
@@ -59,6 +60,57 @@ function readInTime(then) {
       answer(res);
     });
   };
+}
+
+/**
+ * Every duty of a receiver without dedupe, in the fewest steps: a body that is too long, breaks off or does not come, a
+ * handler that throws or does not end, each with an answer of its own, and one answer alone.
+ */
+function readDutifully(req, res) {
+  const end = performance.now() + 15_000;
+  const chunks = [];
+  let size = 0;
+  let settled = false;
+  const settle = (status) => {
+    if (settled) return;
+    settled = true;
+    clearTimeout(overdue);
+    answer(res, status);
+  };
+  const overdue = setTimeout(settle, 10_000, 408);
+  const broken = () => settle(400);
+  req.on('error', broken).on('close', () => req.readableEnded || broken());
+  req.on('data', (chunk) => {
+    size += chunk.length;
+    if (size > 5 * MIB) settle(413);
+    else chunks.push(chunk);
+  });
+  req.on('end', async () => {
+    clearTimeout(overdue);
+    try {
+      const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+      const delivery = verify({ headers: req.headers, body, secret: SECRET });
+      await handleInTime(delivery, end - performance.now());
+      settle(200);
+    } catch (error) {
+      settle(isWebhookError(error) ? error.status : 500);
+    }
+  });
+}
+
+function handleInTime(delivery, ms) {
+  return new Promise((resolve, reject) => {
+    const stop = new AbortController();
+    const late = setTimeout(() => {
+      stop.abort();
+      reject(new Error('late'));
+    }, ms);
+    const end = (how) => (value) => {
+      clearTimeout(late);
+      how(value);
+    };
+    handler(delivery.event, { delivery, attempt: 1, fence: 0, stop }).then(end(resolve), end(reject));
+  });
 }
 
 function expressWith(...handlers) {
@@ -122,6 +174,7 @@ export const servers = {
     ceiling: () => expressWith(readByHand(verifyAndParse)),
     'verify alone': () => expressWith(readByHand(verifyAlone)),
     'verify, time limits': () => expressWith(readInTime(verifyAlone)),
+    'verify, every duty': () => expressWith(readDutifully),
     'verify, time limits, a Map': () => expressWith(readInTime(verifyAndRemember)),
     'dedupe: false': () => expressWith(onExpress(ours({ dedupe: false }))),
     'memory store': () => expressWith(onExpress(ours())),
@@ -163,6 +216,7 @@ export const servers = {
     ceiling: () => readByHand(verifyAndParse),
     'verify alone': () => readByHand(verifyAlone),
     'verify, time limits': () => readInTime(verifyAlone),
+    'verify, every duty': () => readDutifully,
     'verify, time limits, a Map': () => readInTime(verifyAndRemember),
     'dedupe: false': () => onNode(ours({ dedupe: false })),
     'memory store': () => onNode(ours()),

@@ -23,11 +23,12 @@ be ahead of \`constructEvent\` at most, its row beside the limit shows.`,
 "Bare" reads the body and parses it; "ceiling" also computes the bare HMAC and compares. A ratio of requests is that of
 requests in a second; one of processor time is that of the server process, turned round, so that in both a higher ratio
 is better.`,
-    reason: `"Verify alone" reads as the ceiling does and calls \`verify\`. "Time limits" are written by hand: one timer for the
-body, one for a handler that does nothing; "a Map" remembers the id and a digest of the body. That is the least that any
-receiver on this library has to do, without a cap, leases, renewals, an owner, an end of its memory or anything to
-observe. What lies between its rows and those with a goal is what the library adds; of which parts that is made up, no
-row shows.`,
+    reason: `"Verify alone" reads as the ceiling does and calls \`verify\`. The rows below it are written by hand, each in the
+fewest steps, to show what is there to be reached. "Time limits": one timer for the body, one for a handler that does
+nothing. "Every duty": also a cap, bodies that break off, handlers that throw or do not end, and one answer for each; it
+does what \`dedupe: false\` does but for what the headers alone decide, observers, and secrets that are asked for. "A
+Map": the id and a digest of the body are remembered, without leases, renewals, an owner or an end of the memory. What
+lies between these rows and those with a goal is what the library adds; of which parts that is made up, no row shows.`,
   },
   flood: {
     title: 'A flood',
