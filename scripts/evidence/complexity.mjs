@@ -49,6 +49,11 @@ const withBody = (text) => {
   };
   return () => quietly(() => verify(input));
 };
+/** Beside a body: what JSON.parse takes for it by itself. */
+const parsed = (text) => {
+  const decoded = Buffer.from(text, 'latin1').toString();
+  return () => quietly(() => JSON.parse(decoded));
+};
 const withStream = (chunks) => {
   const headers = sign({ body: Buffer.concat(chunks), secret: SECRET, at: NOW });
   const body = async function* () {
@@ -64,24 +69,25 @@ const subjects = [
   ...named(hostileHeaders, 256, withHeaders),
   ...named(manyHeaders, 32, withHeaders),
   ...named(hostileElements, 64, withGoodTime),
-  ...named(hostileBodies, 65_536, withBody),
+  ...named(hostileBodies, 65_536, withBody, parsed),
   ...named(hostileStreams, 1024, withStream),
 ];
 
-function named(shapes, from, subjectOf) {
+function named(shapes, from, subjectOf, aloneOf) {
   return Object.entries(shapes).map(([name, shape]) => ({
     name,
     sizes: doublings(from),
     make: (n) => subjectOf(shape(n)),
+    makeAlone: aloneOf && ((n) => aloneOf(shape(n))),
   }));
 }
 
-/** Milliseconds of one call of each: the least of nine rounds, which take turns, so that a busy machine is so for all. */
+/** Milliseconds of one call of each: the least of 25 rounds, which take turns, so that a busy machine is so for all. */
 async function timesOf(calls) {
   const counts = [];
   for (const call of calls) counts.push(await countFor(call));
   const best = calls.map(() => Number.POSITIVE_INFINITY);
-  for (let round = 0; round < 9; round++) {
+  for (let round = 0; round < 25; round++) {
     for (const [i, call] of calls.entries()) best[i] = Math.min(best[i], (await run(call, counts[i])) / counts[i]);
   }
   return best;
@@ -106,16 +112,20 @@ function slope(sizes, times) {
   return covariance / x.reduce((sum, value) => sum + (value - meanX) ** 2, 0);
 }
 
+const exponentOf = (sizes, times) => Math.round(slope(sizes, times) * 100) / 100;
 const figures = [];
-for (const { name, sizes, make } of subjects) {
+for (const { name, sizes, make, makeAlone } of subjects) {
   const times = await timesOf(sizes.map(make));
-  const exponent = Math.round(slope(sizes, times) * 100) / 100;
+  const exponent = exponentOf(sizes, times);
+  const alone = makeAlone && exponentOf(sizes, await timesOf(sizes.map(makeAlone)));
   const isControl = name.endsWith('(control)');
   const good = isControl ? exponent > 1.6 : exponent <= LIMIT;
   const largest = { size: sizes.at(-1), ms: Number(times.at(-1).toPrecision(3)) };
-  figures.push({ name, exponent, largest, good });
+  figures.push({ name, exponent, alone, largest, good });
+  const beside = alone === undefined ? '' : `(JSON.parse alone ${alone.toFixed(2)})`;
+  const verdict = good ? '' : 'FAILED';
   console.log(
-    `${name.padEnd(52)} ${exponent.toFixed(2)}  ${largest.ms} ms at ${largest.size}  ${good ? '' : 'FAILED'}`,
+    `${name.padEnd(52)} ${exponent.toFixed(2)}  ${largest.ms} ms at ${largest.size}  ${verdict} ${beside}`.trimEnd(),
   );
 }
 
