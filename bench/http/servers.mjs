@@ -86,6 +86,7 @@ function readDutifully(req, res) {
     else chunks.push(chunk);
   });
   req.on('end', async () => {
+    if (settled) return; // too long or too late
     clearTimeout(overdue);
     try {
       const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
