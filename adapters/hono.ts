@@ -8,7 +8,7 @@ import {
   type WebhookRequest,
 } from 'service-webhooks';
 import { toFetchResponse } from './shared/fetch-api.js';
-import { nodeBody } from './shared/node-body.js';
+import { NodeBody } from './shared/node-body.js';
 import { toReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX =
@@ -61,11 +61,15 @@ export function webhookMiddleware(
 
 async function toRequest(c: Context): Promise<WebhookRequest> {
   const { raw } = c.req;
-  const request = { method: raw.method, headers: raw.headers, rawBodyFix: RAW_BODY_FIX };
-  // On Node, while nobody has touched it: for a stream Hono's server builds a whole Request, which costs most of all.
+  const { method } = raw;
+  // On Node, while nobody has touched it: Hono's server looks each header up anew, and for a stream it builds a whole
+  // Request, which costs most of all.
   const incoming: IncomingMessage | undefined = c.env?.incoming;
-  if (incoming?.readableFlowing === null && !raw.bodyUsed) return { ...request, body: nodeBody(incoming) };
-  return { ...request, body: (await bodyOf(c)) as WebhookRequest['body'], signal: raw.signal };
+  if (incoming?.readableFlowing === null && !raw.bodyUsed) {
+    return { method, headers: incoming.headers, body: new NodeBody(incoming), rawBodyFix: RAW_BODY_FIX };
+  }
+  const body = (await bodyOf(c)) as WebhookRequest['body'];
+  return { method, headers: raw.headers, body, signal: raw.signal, rawBodyFix: RAW_BODY_FIX };
 }
 
 /** The stream, or what Hono kept of it. Text is good enough: where it is not the exact bytes, no signature holds. */

@@ -113,6 +113,16 @@ async function contendersOf(body) {
   };
 
   const strictly = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const isoTime = /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(\.\d+)?Z$/;
+  const isEnvelope = ({ id, type, version, jobId, data, timestamp }) =>
+    typeof id === 'string' &&
+    id.startsWith('evt_') &&
+    typeof type === 'string' &&
+    version === '2026-07-11' &&
+    (jobId === null || typeof jobId === 'string') &&
+    typeof data === 'object' &&
+    data !== null &&
+    isoTime.test(timestamp);
 
   const { webhooks } = new Stripe('sk_test_1');
   const stripeHeader = `t=${t},v1=${mac(`${t}.`)}`;
@@ -142,7 +152,9 @@ async function contendersOf(body) {
     },
     'limit + JSON.parse, by the rules': () => {
       limitByTheRules();
-      return JSON.parse(strictly.decode(body));
+      const event = JSON.parse(strictly.decode(body));
+      if (!isEnvelope(event)) throw new Error('no');
+      return event;
     },
     verifySignature: () => verifySignature(ours),
     verify: () => verify(ours),

@@ -8,7 +8,7 @@ import type {
   WebhookResponse,
 } from 'service-webhooks';
 import { checkRoute } from './check-route.js';
-import { nodeBody } from './node-body.js';
+import { NodeBody } from './node-body.js';
 import { isSuccess } from './through-route.js';
 import { toReceiver } from './to-receiver.js';
 
@@ -91,7 +91,7 @@ export function fromNodeRequest(
 function bodyOf(req: IncomingMessage, kept: unknown, parsed: unknown): WebhookRequest['body'] {
   if (kept instanceof Uint8Array || typeof kept === 'string') return kept;
   if (req.readableDidRead) return parsed as WebhookRequest['body'];
-  return nodeBody(req);
+  return new NodeBody(req);
 }
 
 function send(res: ServerResponse, { status, headers, body }: WebhookResponse): void {

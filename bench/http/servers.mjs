@@ -4,7 +4,7 @@ import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto'
 import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import { Hono } from 'hono';
-import { isWebhookError, verify } from 'service-webhooks';
+import { verify } from 'service-webhooks';
 import { webhookHandler as onExpress } from 'service-webhooks/express';
 import { webhookHandler as onHono } from 'service-webhooks/hono';
 import { webhookHandler as onNode } from 'service-webhooks/node';
@@ -62,41 +62,43 @@ function readInTime(then) {
   };
 }
 
+/** The body, or a rejection with the status to answer: too long, broken off or too late. */
+function bodyInTime(req) {
+  return new Promise((resolve, reject) => {
+    const chunks = [];
+    let size = 0;
+    const stop = (status) => {
+      clearTimeout(overdue);
+      reject(Object.assign(new Error('no body'), { status }));
+    };
+    const overdue = setTimeout(stop, 10_000, 408);
+    const broken = () => stop(400);
+    req.on('error', broken).on('close', () => req.readableEnded || broken());
+    req.on('data', (chunk) => {
+      size += chunk.length;
+      if (size > 5 * MIB) stop(413);
+      else chunks.push(chunk);
+    });
+    req.on('end', () => {
+      clearTimeout(overdue);
+      resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+    });
+  });
+}
+
 /**
- * Every duty of a receiver without dedupe, in the fewest steps: a body that is too long, breaks off or does not come, a
- * handler that throws or does not end, each with an answer of its own, and one answer alone.
+ * The status to answer, by every duty of a receiver without dedupe in the fewest steps: a body that is too long, breaks
+ * off or does not come, a signature that does not hold, a handler that throws or does not end.
  */
-function readDutifully(req, res) {
+async function statusOf(req, handle) {
   const end = performance.now() + 15_000;
-  const chunks = [];
-  let size = 0;
-  let settled = false;
-  const settle = (status) => {
-    if (settled) return;
-    settled = true;
-    clearTimeout(overdue);
-    answer(res, status);
-  };
-  const overdue = setTimeout(settle, 10_000, 408);
-  const broken = () => settle(400);
-  req.on('error', broken).on('close', () => req.readableEnded || broken());
-  req.on('data', (chunk) => {
-    size += chunk.length;
-    if (size > 5 * MIB) settle(413);
-    else chunks.push(chunk);
-  });
-  req.on('end', async () => {
-    if (settled) return; // too long or too late
-    clearTimeout(overdue);
-    try {
-      const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
-      const delivery = verify({ headers: req.headers, body, secret: SECRET });
-      await handleInTime(delivery, end - performance.now());
-      settle(200);
-    } catch (error) {
-      settle(isWebhookError(error) ? error.status : 500);
-    }
-  });
+  try {
+    const body = await bodyInTime(req);
+    const delivery = verify({ headers: req.headers, body, secret: SECRET });
+    return await handle(delivery, end - performance.now());
+  } catch (error) {
+    return error.status ?? 500;
+  }
 }
 
 function handleInTime(delivery, ms) {
@@ -104,15 +106,34 @@ function handleInTime(delivery, ms) {
     const stop = new AbortController();
     const late = setTimeout(() => {
       stop.abort();
-      reject(new Error('late'));
+      resolve(503);
     }, ms);
     const end = (how) => (value) => {
       clearTimeout(late);
       how(value);
     };
-    handler(delivery.event, { delivery, attempt: 1, fence: 0, stop }).then(end(resolve), end(reject));
+    handler(delivery.event, { delivery, attempt: 1, fence: 0, stop }).then(
+      end(() => resolve(200)),
+      end(reject),
+    );
   });
 }
+
+/** An event is taken before, remembered after, and given back where that fails; no leases, no owner, no end of it all. */
+async function handleOnce(delivery, ms) {
+  const { id } = delivery.event;
+  const known = seen.get(id);
+  if (known) return known.done ? 200 : 409;
+  const entry = { done: false, fingerprint: hash('sha256', delivery.body), at: Date.now() };
+  seen.set(id, entry);
+  const status = await handleInTime(delivery, ms).catch(() => 500);
+  if (status === 500) seen.delete(id);
+  else entry.done = true;
+  return status;
+}
+
+const dutifully = (handle) => async (req, res) => answer(res, await statusOf(req, handle));
+const dutifullyOnHono = (handle) => honoWith(async (c) => c.body(ANSWER, await statusOf(c.env.incoming, handle), TYPE));
 
 function expressWith(...handlers) {
   const app = express();
@@ -175,8 +196,9 @@ export const servers = {
     ceiling: () => expressWith(readByHand(verifyAndParse)),
     'verify alone': () => expressWith(readByHand(verifyAlone)),
     'verify, time limits': () => expressWith(readInTime(verifyAlone)),
-    'verify, every duty': () => expressWith(readDutifully),
     'verify, time limits, a Map': () => expressWith(readInTime(verifyAndRemember)),
+    'verify, every duty': () => expressWith(dutifully(handleInTime)),
+    'verify, every duty, a Map': () => expressWith(dutifully(handleOnce)),
     'dedupe: false': () => expressWith(onExpress(ours({ dedupe: false }))),
     'memory store': () => expressWith(onExpress(ours())),
     'express.raw() and stripe': () =>
@@ -209,6 +231,8 @@ export const servers = {
     'verify alone': () => honoWith(readWhole(verifyAlone)),
     'verify, time limits': () => honoWith(readWholeInTime(verifyAlone)),
     'verify, time limits, a Map': () => honoWith(readWholeInTime(verifyAndRemember)),
+    'verify, every duty': () => dutifullyOnHono(handleInTime),
+    'verify, every duty, a Map': () => dutifullyOnHono(handleOnce),
     'dedupe: false': () => honoWith(onHono(ours({ dedupe: false }))),
     'memory store': () => honoWith(onHono(ours())),
   },
@@ -217,8 +241,9 @@ export const servers = {
     ceiling: () => readByHand(verifyAndParse),
     'verify alone': () => readByHand(verifyAlone),
     'verify, time limits': () => readInTime(verifyAlone),
-    'verify, every duty': () => readDutifully,
     'verify, time limits, a Map': () => readInTime(verifyAndRemember),
+    'verify, every duty': () => dutifully(handleInTime),
+    'verify, every duty, a Map': () => dutifully(handleOnce),
     'dedupe: false': () => onNode(ours({ dedupe: false })),
     'memory store': () => onNode(ours()),
   },

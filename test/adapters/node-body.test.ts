@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { nodeBody } from '../../adapters/shared/node-body.js';
+import { NodeBody } from '../../adapters/shared/node-body.js';
 
 const setUp = () => {
   const stream = new PassThrough();
   const seen: string[] = [];
-  return { stream, seen, body: nodeBody(stream), sink: (chunk: unknown) => seen.push(String(chunk)) };
+  return { stream, seen, body: new NodeBody(stream), sink: (chunk: unknown) => seen.push(String(chunk)) };
 };
 
 describe('the body of a Node request', () => {
