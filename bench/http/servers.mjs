@@ -1,6 +1,6 @@
 // The servers that are measured, by framework and name: each gives a listener for Node's `createServer`. All answer the
 // same, in the cheapest way there is.
-import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import { Hono } from 'hono';
@@ -119,15 +119,24 @@ function handleInTime(delivery, ms) {
   });
 }
 
-/** An event is taken before, remembered after, and given back where that fails; no leases, no owner, no end of it all. */
+/**
+ * An event is taken by one owner for a time that is renewed, remembered when it is done, and given back where that
+ * fails. No end of the memory, no limit to the time of a store, since a Map is there at once.
+ */
 async function handleOnce(delivery, ms) {
-  const { id } = delivery.event;
-  const known = seen.get(id);
-  if (known) return known.done ? 200 : 409;
-  const entry = { done: false, fingerprint: hash('sha256', delivery.body), at: Date.now() };
-  seen.set(id, entry);
+  const { event, body, unsigned } = delivery;
+  const known = seen.get(event.id);
+  if (known?.done) return 200;
+  if (known && known.leaseUntil > Date.now()) return 409;
+  const fingerprint = hash('sha256', body);
+  const alias = hash('sha256', unsigned.idempotencyKey ?? '');
+  const fence = (known?.fence ?? 0) + 1;
+  const entry = { done: false, token: randomUUID(), fence, leaseUntil: Date.now() + 25_000, fingerprint, alias };
+  seen.set(event.id, entry);
+  const renewal = setInterval(() => (entry.leaseUntil = Date.now() + 25_000), 8_000).unref();
   const status = await handleInTime(delivery, ms).catch(() => 500);
-  if (status === 500) seen.delete(id);
+  clearInterval(renewal);
+  if (status === 500) entry.leaseUntil = 0;
   else entry.done = true;
   return status;
 }

@@ -9,11 +9,11 @@ export const SECTIONS = {
     intro: `\`verifySignature\` beside the least that anybody could do, an HMAC with a prepared key and \`timingSafeEqual\`;
 \`verify\` beside the same and \`JSON.parse\`; other libraries beside whichever they resemble. Each gets a signature made
 for it. A lower ratio is faster, 1 is the limit.`,
-    reason: `The limit compares with a MAC that was made before and reads no header. "By the rules" is written out by hand
-in the fewest steps that still verify: it finds one spelling of the name, takes one form of the header, asks the clock,
-compares in constant time, and decodes strict UTF-8. For small bodies that alone takes about what the goals leave, or
-more. What \`verifySignature\` and \`verify\` add to it is any spelling of the names, a header that came twice, several
-signatures and secrets, options, and the check of the envelope; it does not grow with the body. How far \`verify\` could
+    reason: `The limit compares with a MAC that was made before and reads no header. "By the rules" is written out by
+hand in the fewest steps that still verify: it finds one spelling of the name, takes one form of the header, asks the
+clock, compares in constant time, decodes strict UTF-8 and checks the envelope. For small bodies that alone takes about
+what the goals leave, or more. What \`verifySignature\` and \`verify\` add to it is any spelling of the names, a header
+that came twice, several signatures and secrets, and options; it does not grow with the body. How far \`verify\` could
 be ahead of \`constructEvent\` at most, its row beside the limit shows.`,
   },
   served: {
@@ -27,8 +27,10 @@ is better.`,
 fewest steps, to show what is there to be reached. "Time limits": one timer for the body, one for a handler that does
 nothing. "Every duty": also a cap, bodies that break off, handlers that throw or do not end, and one answer for each; it
 does what \`dedupe: false\` does but for what the headers alone decide, observers, and secrets that are asked for. "A
-Map": the id and a digest of the body are remembered, without leases, renewals, an owner or an end of the memory. What
-lies between these rows and those with a goal is what the library adds; of which parts that is made up, no row shows.`,
+Map" beside time limits: the id and a digest of the body are remembered, and no more; beside every duty: also an owner,
+a lease that is renewed, and the digest of the Idempotency-Key, without an end of the memory and without limits of time,
+since a Map is there at once. Where such a row misses a goal too, the goal is beyond what was written by hand; what lies
+between it and the rows with a goal is what the library adds.`,
   },
   flood: {
     title: 'A flood',
