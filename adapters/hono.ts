@@ -65,11 +65,16 @@ async function toRequest(c: Context): Promise<WebhookRequest> {
   // On Node, while nobody has touched it: Hono's server looks each header up anew, and for a stream it builds a whole
   // Request, which costs most of all.
   const incoming: IncomingMessage | undefined = c.env?.incoming;
-  if (incoming?.readableFlowing === null && !raw.bodyUsed) {
+  if (incoming?.readableFlowing === null && !raw.bodyUsed && !isReplaced(raw)) {
     return { method, headers: incoming.headers, body: new NodeBody(incoming), rawBodyFix: RAW_BODY_FIX };
   }
   const body = (await bodyOf(c)) as WebhookRequest['body'];
   return { method, headers: raw.headers, body, signal: raw.signal, rawBodyFix: RAW_BODY_FIX };
+}
+
+/** By a middleware, with a Request that is none of the server's own, which only inherit from it. */
+function isReplaced(raw: Request): boolean {
+  return Object.getPrototypeOf(raw) === Request.prototype;
 }
 
 /** The stream, or what Hono kept of it. Text is good enough: where it is not the exact bytes, no signature holds. */
