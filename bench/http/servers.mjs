@@ -137,7 +137,7 @@ async function handleOnce(delivery, ms) {
   const status = await handleInTime(delivery, ms).catch(() => 500);
   clearInterval(renewal);
   if (status === 500) entry.leaseUntil = 0;
-  else entry.done = true;
+  entry.done = status === 200; // one that is late keeps its lease
   return status;
 }
 

@@ -1,25 +1,20 @@
-import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { webhookHandler } from 'service-webhooks/hono';
 import { expect, it, onTestFinished } from 'vitest';
 import { aDelivery, now, SECRET } from '../support/deliveries.js';
-import { calledMounts, mounts } from './mounts/hono.js';
-import { listen } from './mounts/listen.js';
+import { calledMounts, mounts, server } from './mounts/hono.js';
 import { runSuite } from './run-suite.js';
 
 runSuite([...mounts, ...calledMounts]);
 
 /** The id of the event that arrives, or the answer. */
 async function arrivesBehind(before: MiddlewareHandler, { body, headers }: ReturnType<typeof aDelivery>) {
-  const globals = Object.getOwnPropertyDescriptors(globalThis);
   let arrived: string | undefined;
   const receiver = { secret: SECRET, now, on: { '*': ({ id }: { id: string }) => (arrived = id) } };
   const app = new Hono().use(before).post('/webhooks', webhookHandler(receiver));
-  const server = await listen(createAdaptorServer({ fetch: app.fetch }) as Server);
-  const { Request, Response } = globals;
-  onTestFinished(() => server.close().finally(() => Object.defineProperties(globalThis, { Request, Response })));
-  const answer = await fetch(`http://127.0.0.1:${server.port}/webhooks`, {
+  const { port, close } = await server(app);
+  onTestFinished(close);
+  const answer = await fetch(`http://127.0.0.1:${port}/webhooks`, {
     method: 'POST',
     headers: headers as Record<string, string>,
     body: body as string,

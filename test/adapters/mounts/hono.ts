@@ -26,7 +26,7 @@ const answer = async (c: Context, status: Promise<number>) => {
 const { Request, Response } = Object.getOwnPropertyDescriptors(globalThis);
 
 /** Its server puts its own `Request` and `Response` in the place of the global ones; other tests have this process too. */
-async function server(app: Hono): Promise<Listening> {
+export async function server(app: Hono): Promise<Listening> {
   const { port, close } = await listen(
     createAdaptorServer({ fetch: app.fetch, serverOptions: SERVER_OPTIONS }) as Server,
   );
