@@ -1,6 +1,12 @@
 // Figures that can be compared: the contenders take turns in one run, so that whatever else the machine does meets all
 // of them alike, and a figure is the ratio of two of them in the same turn.
 
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
+
 /**
  * Microseconds per call of each contender, a list with one entry for each turn.
  *
@@ -38,6 +44,7 @@ async function calibrate(call, turnMs) {
 }
 
 async function measure(call, count) {
+  collect({ type: 'minor' }); // so that nobody pays for what the one before has left
   const start = process.hrtime.bigint();
   const first = call();
   if (first instanceof Promise) {

@@ -59,11 +59,7 @@ function openStream(stream: Stream): Body {
   let running: Promise<void> | undefined;
   const pump = async () => {
     iterator ??= iterate(stream);
-    for (;;) {
-      const { done, value } = await iterator.next();
-      if (done) return;
-      sink(value);
-    }
+    for (let chunk = await iterator.next(); !chunk.done; chunk = await iterator.next()) sink(chunk.value);
   };
   /** Every chunk to `next` from now on, until the end or until it throws. */
   const flow = async (next: typeof sink) => {
@@ -94,6 +90,7 @@ function openStream(stream: Stream): Body {
         const gone = () => stop('body_incomplete', 400);
         signal?.addEventListener('abort', gone);
         const timer = setTimeout(stop, timeoutMs, 'body_timeout', 408);
+        unref(timer);
         if (signal?.aborted) return gone();
         if (used) return fail(bodyTaken('body_already_read', rawBodyFix));
         flow((chunk) => {

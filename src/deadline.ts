@@ -17,20 +17,12 @@ export function unref(timer: ReturnType<typeof setTimeout>): void {
   timer.unref?.();
 }
 
-/**
- * The result of a call, or a rejection when it does not come within `ms`. What comes later is dropped. Somebody waits
- * for it, so the process does not end before.
- */
+/** The result of a call, or a rejection when it does not come within `ms`. What comes later is dropped. */
 export function within<T>(ms: number, call: () => T | PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
+    const result = Promise.resolve(call());
     const timer = setTimeout(() => reject(new Error('timeout')), ms);
-    (async () => {
-      try {
-        resolve(await call());
-      } catch (error) {
-        reject(error);
-      }
-      clearTimeout(timer);
-    })();
+    unref(timer);
+    result.then(resolve, reject).then(() => clearTimeout(timer));
   });
 }

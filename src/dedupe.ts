@@ -124,7 +124,7 @@ export function createDedupe(
     request: ClaimRequest,
     { fence, attempt }: Extract<ClaimResult, { status: 'acquired' }>,
   ): Claim {
-    const ref: ClaimRef = Object.assign(request, { fence });
+    const ref: ClaimRef = { ...request, fence };
     /** Undefined where the store failed. */
     const change = async (operation: 'extend' | 'complete' | 'release') => {
       try {
@@ -140,8 +140,7 @@ export function createDedupe(
     const beatMs = Math.min(leaseMs / 3, MAX_TIMER_MS);
     let beats = 600_000 / beatMs; // ten minutes at the most
     const heartbeat = setInterval(async () => {
-      beats -= 1;
-      if (beats < 0 || (await change('extend')) === 'lost') clearInterval(heartbeat);
+      if (--beats < 0 || (await change('extend')) === 'lost') clearInterval(heartbeat);
     }, beatMs);
     unref(heartbeat);
     // The work is done and is acknowledged whatever becomes of its record, so nobody waits for the later tries.
@@ -176,8 +175,8 @@ async function claim(store: DedupeStore, request: ClaimRequest, timeout: () => n
   } catch (error) {
     // It may have been applied all the same, now or when the store comes back: then the sender's next attempt would
     // meet the claim of somebody who has given up.
-    const free = () => within(STORE_TIMEOUT_MS, () => store.release({ ...request, fence: 0 })).catch(() => {});
-    for (const call of calls) call.then(free, free);
+    const free = async () => store.release({ ...request, fence: 0 });
+    for (const call of calls) call.then(free, free).catch(() => {});
     throw error;
   }
 }
@@ -197,7 +196,7 @@ async function storable(id: string): Promise<string> {
 
 /** One value of visible ASCII, up to 255 characters, without its quotes; of another form it is as good as none. */
 function readIdempotencyKey({ unsigned }: Delivery): string | undefined {
-  return /^"?([!#-~]{1,255})"?$/.exec(unsigned.idempotencyKey ?? '')?.[1];
+  return unsigned.idempotencyKey?.match(/^"?([!#-~]{1,255})"?$/)?.[1];
 }
 
 /** node:cluster, PM2 or Lambda: a store of one process does not see what the others handle. */

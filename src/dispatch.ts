@@ -22,11 +22,10 @@ export async function dispatch(
   const { delivery } = context;
   const conclude = run(handler, context, claim);
   const inTime = await within(deadline.remaining(), () => conclude).catch(() => deadline.abort());
-  if (inTime) return await inTime();
-  conclude.then(async (late) => {
-    const { kind, error } = await late();
-    notify({ kind: 'late_result', delivery, result: kind, error });
-  });
+  if (inTime) return inTime();
+  conclude
+    .then((late) => late())
+    .then(({ kind, error }) => notify({ kind: 'late_result', delivery, result: kind, error }));
   return {
     kind: 'past_deadline',
     delivery,

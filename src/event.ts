@@ -100,7 +100,12 @@ export function isEvent<Type extends EventType>(
   if (event.type !== type) return false;
   if (type !== 'generation.completed') return true;
   const { clipId, feature, durationSec, downloadUrl } = event.data;
-  return [clipId, feature, downloadUrl].every((text) => typeof text === 'string') && Number.isFinite(durationSec);
+  return (
+    typeof clipId === 'string' &&
+    typeof feature === 'string' &&
+    typeof downloadUrl === 'string' &&
+    Number.isFinite(durationSec)
+  );
 }
 
 /**
@@ -146,9 +151,9 @@ function parseJson(bytes: Uint8Array): unknown {
 function faultyField(envelope: unknown): string | undefined {
   if (!isObject(envelope)) return 'no object';
   const { id, type, version, jobId, data, timestamp } = envelope;
-  if (typeof id !== 'string' || !id.startsWith('evt_') || id === 'evt_') return 'id';
-  if (typeof type !== 'string' || type === '') return 'type';
-  if (version !== PAYLOAD_VERSION && (!isDate(version) || version.length !== 10)) return 'version';
+  if (typeof id !== 'string' || !/^evt_./s.test(id)) return 'id';
+  if (typeof type !== 'string' || !type) return 'type';
+  if (version !== PAYLOAD_VERSION && !(isDate(version) && version.length === 10)) return 'version';
   if (typeof jobId !== 'string' && jobId !== null) return 'jobId';
   if (!isObject(data)) return 'data';
   if (!isDate(timestamp)) return 'timestamp';
@@ -163,5 +168,5 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function isDate(text: unknown): text is string {
   if (typeof text !== 'string' || !ISO_8601.test(text)) return false;
   const day = text.slice(8, 10);
-  return day <= '28' || new Date(text.slice(0, 10)).getUTCDate() === Number(day);
+  return day <= '28' || new Date(text.slice(0, 10)).getUTCDate() === +day;
 }

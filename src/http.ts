@@ -41,7 +41,7 @@ export function oneValue(headers: HeaderSource, name: string): string | undefine
 /** Headers that can be read more than once; an iterator can be walked only once. */
 export function readHeaders(headers: HeaderSource): HeaderSource {
   checkObject('headers', headers);
-  if (isFetchHeaders(headers) || !(Symbol.iterator in headers)) return headers;
+  if (!(Symbol.iterator in headers) || isFetchHeaders(headers)) return headers;
   const pairs = [...headers];
   check(pairs.every(Array.isArray), 'headers must be pairs');
   return pairs;
@@ -54,7 +54,7 @@ export function readHeaders(headers: HeaderSource): HeaderSource {
 export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
   const pairs = Array.isArray(headers);
-  let found: (string | readonly string[])[] | undefined;
+  const found: (string | readonly string[])[] = [];
   for (const key in headers) {
     const entry = (headers as Record<string, string>)[key] as string;
     const spelled = pairs ? String(entry[0]) : key;
@@ -62,17 +62,16 @@ export function header(headers: HeaderSource, name: string): string | readonly s
     if (spelled.length !== name.length || spelled.toLowerCase() !== name) continue;
     const value = pairs ? entry[1] : entry;
     if (value === undefined || value === null) continue;
-    found ??= [];
     found.push(value);
   }
-  return found?.length === 1 ? found[0] : found?.flat();
+  return found.length > 1 ? found.flat() : found[0];
 }
 
 function isFetchHeaders(headers: object): headers is { get(name: string): string | null } {
   return typeof (headers as { append?: unknown }).append === 'function';
 }
 
-const utf8 = new TextEncoder();
+export const utf8 = new TextEncoder();
 
 /** Bytes as they are, text as UTF-8; anything else is what a parser left, and cannot be verified any more. */
 export function exactBytes(body: unknown, fix?: string): Uint8Array {
@@ -89,7 +88,9 @@ export function bodyTaken(code: 'body_already_parsed' | 'body_already_read', fix
 }
 
 export function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+  let size = 0;
+  for (const chunk of chunks) size += chunk.length;
+  const bytes = new Uint8Array(size);
   let offset = 0;
   for (const chunk of chunks) {
     bytes.set(chunk, offset);

@@ -68,8 +68,8 @@ export function toResponse(answer: Answer): WebhookResponse {
   const type = status === 401 ? 'authentication_error' : status < 500 ? 'invalid_request_error' : 'api_error';
   const content =
     error && status >= 400
-      ? { error: { type, code: error.code, message: `Not accepted: ${error.code}`, status } }
-      : { outcome: kind };
-  const body = status === 204 || status === 205 ? '' : JSON.stringify(content); // these have none
+      ? JSON.stringify({ error: { type, code: error.code, message: `Not accepted: ${error.code}`, status } })
+      : `{"outcome":"${kind}"}`;
+  const body = status === 204 || status === 205 ? '' : content; // these have none
   return { status, headers: { 'content-type': 'application/json', ...more }, body };
 }

@@ -70,6 +70,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   async function accept<T>(request: WebhookRequest, nextFor: (delivery: Delivery) => Next<T>): Promise<T | Answer> {
     const BODY_TIMEOUT_MS = 10_000; // a body that trickles in holds its connection no longer
     const deadline = createDeadline(deadlineMs);
+    // The process does not end while somebody waits. One timer sees to it: each that does costs as much as three others.
+    const alive = setTimeout(() => {}, deadline.remaining());
     let body: Body | undefined;
     try {
       body = openBody(request.body);
@@ -87,6 +89,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       body?.drain();
       const error = isWebhookError(thrown) ? thrown : failureOf('handler_failed', 500, thrown);
       return { kind: error.status < 500 ? 'rejected' : 'failed', error };
+    } finally {
+      clearTimeout(alive);
     }
   }
 

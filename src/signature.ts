@@ -112,8 +112,8 @@ function readV2(value: string | readonly string[], policy: SignaturePolicy): Sig
   let macs = 0;
   // By indices: to split the value first takes as long as a third of the HMAC.
   for (let start = 0, end: number; start <= value.length; start = end + 1) {
-    const comma = value.indexOf(',', start);
-    end = comma === -1 ? value.length : comma;
+    end = value.indexOf(',', start);
+    if (end < 0) end = value.length;
     elements += 1;
     if (value.startsWith('t=', start)) {
       t = t === undefined ? value.slice(start + 2, end) : ''; // twice is none
@@ -121,9 +121,10 @@ function readV2(value: string | readonly string[], policy: SignaturePolicy): Sig
       macs += 1;
       const mac = value.slice(start + 3, end);
       if (MAC.test(mac)) candidates.push(mac);
-    } else if (!value.slice(start, end).includes('=')) throw malformed('elements');
+      else if (/\s/.test(mac)) throw malformed('elements');
+    } else if (!/^[^\s=]*=\S*$/.test(value.slice(start, end))) throw malformed('elements');
   }
-  if (elements > MAX_ELEMENTS || macs > MAX_V1 || /\s/.test(value)) throw malformed('elements');
+  if (elements > MAX_ELEMENTS || macs > MAX_V1) throw malformed('elements');
   if (!t || !UNIX_SECONDS.test(t)) throw malformed('t');
   if (candidates.length === 0) throw malformed('v1');
   const signedAt = +t * 1000;
@@ -182,9 +183,8 @@ export function sign(input: SignInput): Record<string, string> {
   const body = exactBytes(input.body);
   const headers: Record<string, string> = {};
   const [key] = toKeys(input.secret) as [HmacKey];
-  const mac = (prefix: string) => hmacSync(key, prefix, body);
-  if (scheme !== 'legacy') headers[v2] = `t=${t},v1=${mac(`${t}.`)}`;
-  if (scheme !== 'v2') headers[legacy] = `sha256=${mac('')}`;
+  if (scheme !== 'legacy') headers[v2] = `t=${t},v1=${hmacSync(key, `${t}.`, body)}`;
+  if (scheme !== 'v2') headers[legacy] = `sha256=${hmacSync(key, '', body)}`;
   return headers;
 }
 

@@ -147,7 +147,7 @@ export function toDelivery({ policy, headers, body, signature }: Signed, secretI
     unsigned: {
       idempotencyKey: oneValue(headers, 'idempotency-key'),
       webhookId: oneValue(headers, names.webhookId),
-      attempt: attempt && /^[1-9]\d{0,8}$/.test(attempt) ? Number(attempt) : undefined,
+      attempt: /^[1-9]\d{0,8}$/.test(attempt ?? '') ? Number(attempt) : undefined,
     },
   };
 }

@@ -79,7 +79,7 @@ describe('HMAC-SHA256', () => {
     for (const keyLength of [1, 32, 63, 64, 65, 200]) {
       const key = { bytes: new Uint8Array(keyLength).fill(keyLength) };
       // Down again too: what is left of a longer body is no part of a shorter one.
-      for (const length of [0, 1, 63, 64, 4000, 4001, 65, 3999, 5000, 2]) {
+      for (const length of [0, 1, 63, 64, 16_384, 16_385, 65, 16_383, 20_000, 2]) {
         const body = new Uint8Array(length).map((__, i) => i);
         for (const prefix of ['', '0.', '999999999999.']) {
           const expected = createHmac('sha256', key.bytes).update(prefix).update(body).digest('hex');
@@ -148,7 +148,7 @@ describe('on node:crypto', () => {
       hmacSync({ bytes: new Uint8Array(keyLength) }, '1.', new Uint8Array(bodyLength));
       return create.mock.calls.length;
     };
-    expect([made(32, 300), made(64, 4000), made(65, 300), made(32, 4001)]).toEqual([0, 0, 1, 1]);
+    expect([made(32, 300), made(64, 16_384), made(65, 300), made(32, 16_385)]).toEqual([0, 0, 1, 1]);
   });
 
   it('it is node:crypto that compares two MACs', async () => {

@@ -520,6 +520,24 @@ describe('the clock of an option', () => {
 });
 
 describe('the process', () => {
+  it('stays for whoever waits for an answer, by one timer, which goes with the answer', async () => {
+    const { mock: set } = vi.spyOn(globalThis, 'setTimeout');
+    const { mock: cleared } = vi.spyOn(globalThis, 'clearTimeout');
+    const begun = later();
+    const on = {
+      '*': () => {
+        begun.resolve();
+        return never();
+      },
+    };
+    const answer = aReceiver({ on, deadlineMs: 50 }).receiver(aRequest());
+    await begun.promise;
+    const keeping = set.results.map(({ value }) => value).filter((timer) => timer.hasRef());
+    expect(keeping).toHaveLength(1);
+    expect(inShort(await answer)).toBe('503 handler_timeout');
+    expect(cleared.calls.map(([timer]) => timer)).toContain(keeping[0]);
+  });
+
   it('is free to end, whatever is still waited for', async () => {
     const set = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'setInterval')];
     const clear = [vi.spyOn(globalThis, 'clearTimeout'), vi.spyOn(globalThis, 'clearInterval')];

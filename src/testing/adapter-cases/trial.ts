@@ -156,9 +156,12 @@ function isOf<Kind extends Answer['kind']>(kind: Kind, answer: Answer): answer i
 }
 
 function patiently<T>(complaint: () => string, call: () => Promise<T>): Promise<T> {
-  return within(PATIENCE_MS, call).catch((error: Error) => {
-    throw error.message === 'timeout' ? new BrokenRule(complaint()) : error;
-  });
+  const alive = setTimeout(() => {}, PATIENCE_MS); // or the process might end before it has complained
+  return within(PATIENCE_MS, call)
+    .catch((error: Error) => {
+      throw error.message === 'timeout' ? new BrokenRule(complaint()) : error;
+    })
+    .finally(() => clearTimeout(alive));
 }
 
 /** Lets one wait until something is there. */
