@@ -124,6 +124,15 @@ describe.each([
     }
   });
 
+  it('what has not 64 digits is equal to nothing, not even to itself', async () => {
+    const { equalMacs } = await load();
+    for (const mac of ['', 'ab'.repeat(31), 'ab'.repeat(33)]) {
+      expect(equalMacs(mac, mac)).toBe(false);
+      expect(equalMacs(mac, 'ab'.repeat(32))).toBe(false);
+      expect(equalMacs('ab'.repeat(32), mac)).toBe(false);
+    }
+  });
+
   it('a fingerprint is SHA-256 in hex', async () => {
     const { fingerprint } = await load();
     for (const text of ['', 'evt_1', 'Grüße 🎧', ...Array.from({ length: 50 }, (__, i) => `text ${i}`)]) {

@@ -91,6 +91,8 @@ describe('the V2 header is malformed', () => {
     ['with white space behind a comma', `t=${T}, v1=${GOOD}`],
     ['with white space around =', `t = ${T},v1=${GOOD}`],
     ['with white space in an unknown element', `t=${T},v1=${GOOD},x=a b`],
+    ['with white space in the name of an unknown element', `t=${T},v1=${GOOD},x y=a`],
+    ['with white space in a signature beside a good one', `t=${T},v1=a b,v1=${GOOD}`],
     ['with a tab', `t=${T},\tv1=${GOOD}`],
     ['with a line feed at the end', `t=${T},v1=${GOOD}\n`],
     ['with a carriage return', `t=${T},v1=${GOOD}\r`],
@@ -199,6 +201,7 @@ describe('the error of a malformed header', () => {
     ['t', `t=1e9,v1=${GOOD}`],
     ['elements', `t=${T},v1=${GOOD},x`],
     ['elements', `t=${T}, v1=${GOOD}`],
+    ['elements', `t=${T},v1=a b,v1=${GOOD}`],
     ['elements', `t=${T}${`,v1=${GOOD}`.repeat(11)}`],
     ['v1', `t=${T},v1=`],
   ])('says that it is for: %s', (what, value) => {
