@@ -158,16 +158,19 @@ function unexpected(reply: string): never {
 }
 
 // EVAL with the source each time, short as it is: whoever sends a digest has to deal with servers that lost the script.
+// What is left to live is read once: a script's clock goes on (before Redis 7.2), and a lease that is held has time left.
 const CLAIM = `if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 'new' end
 local fields = '^(.)(.-)\\n(.-)\\n(.-)\\n(.*)'
-local state, owner, lapse, fence, seen = string.match(redis.call('GET', KEYS[1]), fields)
+local row, ttl = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
+local state, owner, lapse, fence, seen = string.match(row, fields)
 local _, token, newLapse = string.match(ARGV[1], fields)
 local mine = state == 'p' and owner == token
-if mine or state == 'r' or state == 'p' and redis.call('PTTL', KEYS[1]) <= tonumber(lapse) then
+if mine or state == 'r' or state == 'p' and ttl <= tonumber(lapse) then
   if not mine then fence = fence + 1 end
-  redis.call('SET', KEYS[1], table.concat({'p' .. token, newLapse, fence, seen}, '\\n'), 'PX', ARGV[2])
+  row, ttl = table.concat({'p' .. token, newLapse, fence, seen}, '\\n'), ARGV[2]
+  redis.call('SET', KEYS[1], row, 'PX', ttl)
 end
-return redis.call('PTTL', KEYS[1]) .. '\\n' .. redis.call('GET', KEYS[1])`;
+return ttl .. '\\n' .. row`;
 
 const EXTEND = `local owner, rest = string.match(redis.call('GET', KEYS[1]) or '', '^p(.-)\\n.-(\\n.*)')
 if owner ~= ARGV[1] then return 'lost' end

@@ -172,6 +172,19 @@ describe.runIf(server)('redisStore on a server', () => {
     }
   });
 
+  it('says of no lease that is held that no time is left, however close its end', async () => {
+    const store = redisStore({ ioredis: open() });
+    const left: number[] = [];
+    for (let round = 0; round < 400; round += 1) {
+      const request = aRequest({ leaseMs: 2, retainMs: 1_000 });
+      const claims = Array.from({ length: 100 }, (_, nth) => store.claim({ ...request, token: `${nth}` }));
+      for (const result of await Promise.all(claims)) {
+        if (result.status === 'in_progress') left.push(result.retryAfterMs);
+      }
+    }
+    expect(new Set(left)).toEqual(new Set([1, 2]));
+  });
+
   it('finds its rows under the prefix of ioredis as well', async () => {
     const ioredis = openIoredis(url, { keyPrefix: 'app:' });
     closing.push(() => ioredis.disconnect());
