@@ -1,15 +1,32 @@
-/** A point in time after which an answer is overdue. Whoever meets it aborts: the signal is made when somebody looks. */
-export interface Deadline extends AbortController {
+/** The time after which an answer is overdue: its signal is aborted then. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** Resolves then. */
+  readonly over: Promise<void>;
   /** Milliseconds until then; 0 when it has passed. */
   remaining(): number;
+  /** Nobody waits any more: it does not come, and the process may end. */
+  clear(): void;
 }
 
 /** What a timer can wait for; above it, it fires at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** The process does not end before it. By this one timer: each that keeps it costs as much as three others. */
 export function createDeadline(ms: number): Deadline {
-  const end = performance.now() + Math.min(ms, MAX_TIMER_MS);
-  return Object.assign(new AbortController(), { remaining: () => Math.max(0, end - performance.now()) });
+  const limit = Math.min(ms, MAX_TIMER_MS);
+  const end = performance.now() + limit;
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout>;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(() => resolve(controller.abort()), limit);
+  });
+  // The controller itself, with more on it: its signal is made when somebody looks, and costs as much as an HMAC.
+  return Object.assign(controller, {
+    over,
+    remaining: () => Math.max(0, end - performance.now()),
+    clear: () => clearTimeout(timer),
+  });
 }
 
 /** Lets the process end although the timer runs, where the runtime has the notion. */

@@ -1,4 +1,4 @@
-import { type Deadline, within } from './deadline.js';
+import type { Deadline } from './deadline.js';
 import type { Claim } from './dedupe.js';
 import { failureOf, isWebhookError, WebhookError } from './errors.js';
 import type { Handler, HandlerContext } from './options.js';
@@ -16,13 +16,13 @@ export async function dispatch(
   handler: Handler,
   context: HandlerContext,
   claim: Claim,
-  deadline: Deadline,
+  { over }: Deadline,
   notify: (notice: Notice) => void,
 ): Promise<Answer> {
   const { delivery } = context;
   const conclude = run(handler, context, claim);
-  const inTime = await within(deadline.remaining(), () => conclude).catch(() => deadline.abort());
-  if (inTime) return inTime();
+  const inTime = await Promise.race([conclude, over]);
+  if (inTime) return await inTime();
   conclude
     .then((late) => late())
     .then(({ kind, error }) => notify({ kind: 'late_result', delivery, result: kind, error }));

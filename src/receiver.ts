@@ -1,7 +1,7 @@
 import { admit } from './admit.js';
 import { type Body, openBody } from './body.js';
 import { integers } from './check.js';
-import { createDeadline, type Deadline, unref } from './deadline.js';
+import { createDeadline, type Deadline } from './deadline.js';
 import { type Claim, createDedupe } from './dedupe.js';
 import { dispatch, fail, succeed } from './dispatch.js';
 import { failureOf, isWebhookError } from './errors.js';
@@ -46,19 +46,17 @@ const match = hasSyncCrypto ? matchingSecret : matchingSecretAsync;
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const policy = signaturePolicy(options);
-  const { maxBodyBytes, deadlineMs } = integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 });
+  const { maxBodyBytes, deadlineMs } = integers(options, { maxBodyBytes: 5_242_880, deadlineMs: 15_000 });
   const keysFor = keySource(options.secret, policy);
   const handlerFor = handlerTable(options.on);
   const notify = harmless(options.observe);
   const claim = createDedupe(options.dedupe, notify);
 
-  const receive = async (request: WebhookRequest): Promise<WebhookResponse> => {
-    return respond(
-      await accept(request, ({ event }) => {
-        const handler = handlerFor(event);
-        return handler && ((context, claimed, deadline) => dispatch(handler, context, claimed, deadline, notify));
-      }),
-    );
+  const receive = (request: WebhookRequest): Promise<WebhookResponse> => {
+    return accept(request, ({ event }) => {
+      const handler = handlerFor(event);
+      return handler && ((context, claimed, deadline) => dispatch(handler, context, claimed, deadline, notify));
+    }).then(respond);
   };
 
   const begin: Receiver['begin'] = async (request) => {
@@ -67,12 +65,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   };
 
   /** Up to the claim, then on to whoever wants the delivery. Whatever is thrown on the way is an answer. */
-  async function accept<T>(request: WebhookRequest, nextFor: (delivery: Delivery) => Next<T>): Promise<T | Answer> {
+  async function accept<T extends object>(
+    request: WebhookRequest,
+    nextFor: (delivery: Delivery) => Next<T>,
+  ): Promise<T | Answer> {
     const BODY_TIMEOUT_MS = 10_000; // a body that trickles in holds its connection no longer
     const deadline = createDeadline(deadlineMs);
-    // The process does not end while somebody waits. One timer sees to it: each that does costs as much as three others.
-    const alive = setTimeout(() => {}, deadline.remaining());
     let body: Body | undefined;
+    let result: T | Answer;
     try {
       body = openBody(request.body);
       const headers = readHeaders(request.headers);
@@ -82,38 +82,42 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       const signed = { policy, keys, headers, body: bytes, signature };
       const delivery = toDelivery(signed, await match(signed));
       const { version } = delivery.event;
-      const result = await handOn(delivery, deadline, nextFor(delivery));
+      const next = nextFor(delivery);
+      result = { kind: 'ignored', delivery };
+      if (next) {
+        const claimed = await claim(delivery, deadline.remaining);
+        result =
+          'kind' in claimed ? claimed : await next(new ClaimedContext(delivery, claimed, deadline), claimed, deadline);
+      }
       if (version !== PAYLOAD_VERSION) notify({ kind: 'unknown_version', delivery });
-      return result;
     } catch (thrown) {
       body?.drain();
       const error = isWebhookError(thrown) ? thrown : failureOf('handler_failed', 500, thrown);
-      return { kind: error.status < 500 ? 'rejected' : 'failed', error };
-    } finally {
-      clearTimeout(alive);
+      result = { kind: error.status < 500 ? 'rejected' : 'failed', error };
     }
-  }
-
-  async function handOn<T>(delivery: Delivery, deadline: Deadline, next: Next<T>): Promise<T | Answer> {
-    if (!next) return { kind: 'ignored', delivery };
-    const claimed = await claim(delivery, deadline.remaining);
-    return 'kind' in claimed ? claimed : await next(new ClaimedContext(delivery, claimed, deadline), claimed, deadline);
+    if ('kind' in result) deadline.clear();
+    return result;
   }
 
   /** To a middleware, which tells how its response ended. */
   function handOver(context: HandlerContext, claimed: Claim, deadline: Deadline): BegunDelivery {
     const { delivery } = context;
     const conclude = async (ended: 'ok' | 'failed' | 'unknown', error: unknown): Promise<Answer> => {
-      clearTimeout(overdue);
       if (ended === 'ok') return succeed(delivery, claimed, 200);
       if (ended === 'failed') return fail(delivery, claimed, error);
       await claimed.end();
       return { kind: 'failed', delivery, error: failureOf('handler_failed', 500, error, 'connection closed') };
     };
     let settled: Promise<WebhookResponse> | undefined;
-    const overdue = setTimeout(() => deadline.abort(), deadline.remaining());
-    unref(overdue);
-    return { delivery, context, settle: (ended, error) => (settled ??= conclude(ended, error).then(respond)) };
+    return {
+      delivery,
+      context,
+      settle: (ended, error) => {
+        deadline.clear();
+        settled ??= conclude(ended, error).then(respond);
+        return settled;
+      },
+    };
   }
 
   function respond(answer: Answer): WebhookResponse {

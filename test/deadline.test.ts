@@ -1,5 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
-import { unref, within } from '../src/deadline.js';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { createDeadline, unref, within } from '../src/deadline.js';
 import { never } from './support/deliveries.js';
 
 describe('a time limit', () => {
@@ -20,6 +20,45 @@ describe('a time limit', () => {
       }),
     ).rejects.toThrow('never');
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a deadline', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+
+  it('is over when its time has passed, not sooner, and aborts its signal', async () => {
+    const { over, remaining, signal } = createDeadline(1_000);
+    let passed = false;
+    over.then(() => (passed = true));
+    await vi.advanceTimersByTimeAsync(999);
+    expect([passed, signal.aborted, remaining()]).toEqual([false, false, 1]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([passed, signal.aborted, remaining()]).toEqual([true, true, 0]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(remaining()).toBe(0);
+  });
+
+  it('has a signal that is aborted also for whoever looks late', async () => {
+    const deadline = createDeadline(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(deadline.signal.aborted).toBe(true);
+  });
+
+  it('does not come once nobody waits any more', async () => {
+    const { clear, over, signal } = createDeadline(1_000);
+    clear();
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(signal.aborted).toBe(false);
+    expect(await Promise.race([over, 'not over'])).toBe('not over');
+  });
+
+  it('may be further away than a timer can count', async () => {
+    const { signal } = createDeadline(Number.MAX_SAFE_INTEGER);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(signal.aborted).toBe(false);
   });
 });
 

@@ -398,6 +398,33 @@ describe('the deadline', () => {
     expect(notices()).toEqual([]);
   });
 
+  it('that has passed before the handler could begin is answered without waiting for it', async () => {
+    const store = aStore({ claim: never });
+    const { receiver, work, find } = aSlowReceiver({ deadlineMs: 1_000, dedupe: { store, onStoreError: 'process' } });
+    const answer = receiver(aRequest());
+    await vi.advanceTimersByTimeAsync(1_002);
+    expect(inShort(await answer)).toBe('503 handler_timeout');
+    work.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(find('late_result').result).toBe('handled');
+  });
+
+  it('tells of a late handler by its own delivery, whatever became of what it was given', async () => {
+    const work = later();
+    const emptied = (_: unknown, context: object) => {
+      for (const name of Object.keys(context)) Reflect.deleteProperty(context, name);
+      return work.promise;
+    };
+    const { receiver, find } = aReceiver({ on: { '*': emptied } });
+    const answer = receiver(aRequest());
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(inShort(await answer)).toBe('503 handler_timeout');
+    work.resolve();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(find('late_result').delivery.event.id).toBe('evt_1');
+    expect(find('past_deadline').delivery.event.id).toBe('evt_1');
+  });
+
   it('may be far away: further than a timer can count', async () => {
     for (const deadlineMs of [2 ** 31 - 1, 2 ** 31, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER]) {
       const { receiver, work } = aSlowReceiver({ deadlineMs });
