@@ -63,9 +63,8 @@ export function createDedupe(
   }
   check(typeof name === 'string' && /^[!-9;-~]{1,64}$/.test(name), 'name must be ASCII, no colon');
   if (typeof key !== 'function') checkChoice('key', key, ['event-id', 'idempotency-key']);
-  const HOUR = 3_600_000;
-  const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: 72 * HOUR });
-  check(retainMs >= 6 * HOUR, 'retainMs must be >= 6 h');
+  const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: 72 * 3_600_000 });
+  check(retainMs >= 6 * 3_600_000, 'retainMs must be >= 6 h');
   checkChoice('onStoreError', onStoreError, ['refuse', 'process']);
   if (store.scope === 'process') warnWhereProcessesAreMany();
   let ready: Promise<void> | undefined;
@@ -73,8 +72,13 @@ export function createDedupe(
 
   return async (delivery, remaining) => {
     const header = readIdempotencyKey(delivery);
+    let id = keyOf(delivery, header);
+    check(typeof id === 'string' && id !== '', 'key() must return text');
+    // Any id works on every store: what is long or holds more than visible ASCII is hashed; as JSON, which keeps apart
+    // what UTF-8 has no bytes for.
+    if (!/^[!-~]{1,120}$/.test(id)) id = `sha256:${await fingerprint(JSON.stringify(id))}`;
     const request: ClaimRequest = {
-      key: `${name}:${await storable(keyOf(delivery, header))}`,
+      key: `${name}:${id}`,
       // In one piece: as it comes it is a tree of twenty strings, which a store in memory would keep.
       token: crypto.randomUUID().toLowerCase(),
       fingerprint: await fingerprint(delivery.body),
@@ -185,13 +189,6 @@ function checkResult(result: ClaimResult): ClaimResult {
   const number = { acquired: 'attempt', in_progress: 'retryAfterMs', completed: 'fence' }[result.status] as 'fence';
   check(Number.isFinite(result.fence + result[number]), 'dedupe.store has no result');
   return result;
-}
-
-/** Any id works on every store: what is long or holds more than visible ASCII is hashed. */
-async function storable(id: string): Promise<string> {
-  check(typeof id === 'string' && id !== '', 'key() must return text');
-  // As JSON, which keeps apart what UTF-8 has no bytes for.
-  return /^[!-~]{1,120}$/.test(id) ? id : `sha256:${await fingerprint(JSON.stringify(id))}`;
 }
 
 /** One value of visible ASCII, up to 255 characters, without its quotes; of another form it is as good as none. */

@@ -65,10 +65,10 @@ export function equalMacs(a: string, b: string): boolean {
 }
 
 /** SHA-256 in hex. All of it: a part that is cut out of a string keeps the whole of it in memory. */
-export async function fingerprint(input: Uint8Array | string): Promise<string> {
+export function fingerprint(input: Uint8Array | string): string | Promise<string> {
   return (
     node?.hash?.('sha256', input) ??
-    hex(await crypto.subtle.digest('SHA-256', exactBytes(input) as Uint8Array<ArrayBuffer>))
+    crypto.subtle.digest('SHA-256', exactBytes(input) as Uint8Array<ArrayBuffer>).then(hex)
   );
 }
 

@@ -54,7 +54,7 @@ export function readHeaders(headers: HeaderSource): HeaderSource {
 export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
   const pairs = Array.isArray(headers);
-  const found: (string | readonly string[])[] = [];
+  let found: (string | readonly string[])[] | undefined;
   for (const key in headers) {
     const entry = (headers as Record<string, string>)[key] as string;
     const spelled = pairs ? String(entry[0]) : key;
@@ -62,9 +62,10 @@ export function header(headers: HeaderSource, name: string): string | readonly s
     if (spelled.length !== name.length || spelled.toLowerCase() !== name) continue;
     const value = pairs ? entry[1] : entry;
     if (value === undefined || value === null) continue;
-    found.push(value);
+    if (found) found.push(value);
+    else found = [value]; // an array that is pushed into has room for 17, and is made for each header
   }
-  return found.length > 1 ? found.flat() : found[0];
+  return found?.length === 1 ? found[0] : found?.flat();
 }
 
 function isFetchHeaders(headers: object): headers is { get(name: string): string | null } {

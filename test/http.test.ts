@@ -134,6 +134,9 @@ describe('a signature header', () => {
     const forms: unknown[] = [
       { 'x-service-signature-v2': SIGNATURE, 'X-Service-Signature-V2': SIGNATURE },
       { 'X-Service-Signature-V2': SIGNATURE, 'x-service-signature-v2': 'forged' },
+      { 'x-service-signature-v2': SIGNATURE, 'X-Service-Signature-V2': '' },
+      [...PAIRS, ['x-service-signature-v2', '']],
+      [['x-service-signature-v2', ''], ...PAIRS],
       [...PAIRS, ['X-SERVICE-SIGNATURE-V2', SIGNATURE]],
       new Map([...PAIRS, ['X-SERVICE-SIGNATURE-V2', SIGNATURE]]),
       new Headers([...PAIRS, ['X-SERVICE-SIGNATURE-V2', SIGNATURE]]),

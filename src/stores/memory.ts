@@ -36,8 +36,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
   function insert(key: string, time: number, entry: Entry): Entry {
     if (entries.size >= maxEntries && !entries.has(key)) {
       // Half at a time: one by one, a Map's first key would have to be found among the deleted, again and again.
-      const dropped = drop(Math.ceil(maxEntries / 2), ({ leaseUntil }) => leaseUntil <= time);
-      check(dropped > 0, 'maxEntries: all in progress');
+      check(drop(Math.ceil(maxEntries / 2), ({ leaseUntil }) => leaseUntil <= time) > 0, 'maxEntries: all in progress');
     }
     entries.set(key, entry);
     return entry;
