@@ -22,7 +22,7 @@ parses could be ahead of \`constructEvent\`, its row beside the limit shows.`,
     intro: `A delivery of 1 KiB, each time a new event, over 32 kept-alive connections to a server in another process.
 "Bare" reads the body and parses it; "ceiling" also computes the bare HMAC and compares. A ratio of requests is that of
 requests in a second; one of processor time is that of the server process, turned round, so that in both a higher ratio
-is better.`,
+is better. Measured in four rounds with new processes, since what a process is lucky in, it is in each of its turns.`,
     reason: `"Verify alone" reads as the ceiling does and calls \`verify\`. The rows below it are written by hand, each in the
 fewest steps, to show what is there to be reached. "Time limits": one timer for the body, one for a handler that does
 nothing. "Every duty": also a cap, bodies that break off, handlers that throw or do not end, and one answer for each; it
