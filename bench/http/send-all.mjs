@@ -4,12 +4,19 @@ import { connect } from 'node:net';
 /**
  * Sends the requests over so many connections at once, each the next one when its answer is there; milliseconds for all.
  * A connection that the server closes is opened anew. Throws at a status that is not expected.
+ *
+ * It does not sleep meanwhile: whoever sleeps is woken by the answer, at the server's cost. That took 8 us of a request,
+ * of those servers alone that are slower than this.
  */
 export async function sendAll(port, requests, { connections = 32, status = 200 } = {}) {
   const waiting = requests.values();
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
   const start = performance.now();
+  let sending = true;
+  const stayAwake = () => sending && setImmediate(stayAwake);
+  stayAwake();
   await Promise.all(sockets.map((socket) => sendOver(socket, waiting, { port, status })));
+  sending = false;
   return performance.now() - start;
 }
 

@@ -141,6 +141,59 @@ async function handleOnce(delivery, ms) {
   return status;
 }
 
+/** The same memory as a store that could be another one: it is asked, and may be asked twice. */
+const rows = new Map();
+const store = {
+  async claim(id, owner, fingerprint, alias) {
+    const row = rows.get(id);
+    if (row?.done) return { status: 'completed' };
+    if (row && row.owner !== owner && row.leaseUntil > Date.now()) return { status: 'in_progress' };
+    const fence = (row?.fence ?? 0) + 1;
+    rows.set(id, { done: false, owner, fence, leaseUntil: Date.now() + 25_000, fingerprint, alias });
+    return { status: 'acquired', fence };
+  },
+  async extend(id, owner) {
+    const row = rows.get(id);
+    if (row?.owner === owner) row.leaseUntil = Date.now() + 25_000;
+  },
+  async complete(id, owner) {
+    const row = rows.get(id);
+    if (row?.owner === owner) row.done = true;
+  },
+  async release(id, owner) {
+    const row = rows.get(id);
+    if (row?.owner === owner) row.leaseUntil = 0;
+  },
+};
+
+/** No store is waited for longer than two seconds. */
+function askInTime(call) {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error('timeout')), 2_000).unref();
+    const end = (how) => (value) => {
+      clearTimeout(late);
+      how(value);
+    };
+    call().then(end(resolve), end(reject));
+  });
+}
+
+async function handleOnceByStore(delivery, ms) {
+  const { event, body, unsigned } = delivery;
+  const { id } = event;
+  const owner = randomUUID();
+  const [fingerprint, alias] = [hash('sha256', body), hash('sha256', unsigned.idempotencyKey ?? '')];
+  const claim = () => askInTime(() => store.claim(id, owner, fingerprint, alias));
+  const claimed = await claim().catch(claim);
+  if (claimed.status !== 'acquired') return claimed.status === 'completed' ? 200 : 409;
+  const renewal = setInterval(() => askInTime(() => store.extend(id, owner)), 8_000).unref();
+  const status = await handleInTime(delivery, ms).catch(() => 500);
+  clearInterval(renewal);
+  if (status === 200) await askInTime(() => store.complete(id, owner)).catch(() => {});
+  if (status === 500) await askInTime(() => store.release(id, owner)).catch(() => {});
+  return status;
+}
+
 const dutifully = (handle) => async (req, res) => answer(res, await statusOf(req, handle));
 const dutifullyOnHono = (handle) => honoWith(async (c) => c.body(ANSWER, await statusOf(c.env.incoming, handle), TYPE));
 
@@ -208,6 +261,7 @@ export const servers = {
     'verify, time limits, a Map': () => expressWith(readInTime(verifyAndRemember)),
     'verify, every duty': () => expressWith(dutifully(handleInTime)),
     'verify, every duty, a Map': () => expressWith(dutifully(handleOnce)),
+    'verify, every duty, a store': () => expressWith(dutifully(handleOnceByStore)),
     'dedupe: false': () => expressWith(onExpress(ours({ dedupe: false }))),
     'memory store': () => expressWith(onExpress(ours())),
     'express.raw() and stripe': () =>
@@ -242,6 +296,7 @@ export const servers = {
     'verify, time limits, a Map': () => honoWith(readWholeInTime(verifyAndRemember)),
     'verify, every duty': () => dutifullyOnHono(handleInTime),
     'verify, every duty, a Map': () => dutifullyOnHono(handleOnce),
+    'verify, every duty, a store': () => dutifullyOnHono(handleOnceByStore),
     'dedupe: false': () => honoWith(onHono(ours({ dedupe: false }))),
     'memory store': () => honoWith(onHono(ours())),
   },
@@ -253,6 +308,7 @@ export const servers = {
     'verify, time limits, a Map': () => readInTime(verifyAndRemember),
     'verify, every duty': () => dutifully(handleInTime),
     'verify, every duty, a Map': () => dutifully(handleOnce),
+    'verify, every duty, a store': () => dutifully(handleOnceByStore),
     'dedupe: false': () => onNode(ours({ dedupe: false })),
     'memory store': () => onNode(ours()),
   },
