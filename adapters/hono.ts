@@ -63,9 +63,9 @@ async function toRequest(c: Context): Promise<WebhookRequest> {
   const { raw } = c.req;
   const { method } = raw;
   // On Node, while nobody has touched it: Hono's server looks each header up anew, and for a stream it builds a whole
-  // Request, which costs most of all.
+  // Request, which costs most of all. Not even `bodyUsed` may be asked for: that builds one in its first version.
   const incoming: IncomingMessage | undefined = c.env?.incoming;
-  if (incoming?.readableFlowing === null && !raw.bodyUsed && !isReplaced(raw)) {
+  if (incoming?.readableFlowing === null && !isReplaced(raw) && !isBuilt(raw)) {
     return { method, headers: incoming.headers, body: new NodeBody(incoming), rawBodyFix: RAW_BODY_FIX };
   }
   const body = (await bodyOf(c)) as WebhookRequest['body'];
@@ -75,6 +75,14 @@ async function toRequest(c: Context): Promise<WebhookRequest> {
 /** By a middleware, with a Request that is none of the server's own, which only inherit from it. */
 function isReplaced(raw: Request): boolean {
   return Object.getPrototypeOf(raw) === Request.prototype;
+}
+
+/**
+ * Somebody has looked into the server's own Request. Behind it there is a whole one by now, whose stream takes over the
+ * incoming one a moment later, which would be read twice then.
+ */
+function isBuilt(raw: Request): boolean {
+  return Object.getOwnPropertySymbols(raw).some(({ description }) => description === 'requestCache');
 }
 
 /** The stream, or what Hono kept of it. Text is good enough: where it is not the exact bytes, no signature holds. */

@@ -1,13 +1,16 @@
 import type { Readable } from 'node:stream';
 
+/** A request of Node's; `complete` when all of it has come, read or not. */
+type Incoming = Readable & { readonly complete?: boolean };
+
 /**
  * The body of a request by its events: the iterator of a stream costs as much as the rest of a delivery. A class, since
  * an object with a symbol for a name is costly to make.
  */
 export class NodeBody {
-  readonly #req: Readable;
+  readonly #req: Incoming;
 
-  constructor(req: Readable) {
+  constructor(req: Incoming) {
     this.#req = req;
   }
 
@@ -37,7 +40,9 @@ export class NodeBody {
     });
   }
 
+  /** Lets go of the rest, where all of it is there already; else the connection ends, which others may be using. */
   destroy(): void {
-    this.#req.destroy();
+    if (this.#req.complete) this.#req.resume();
+    else this.#req.destroy();
   }
 }

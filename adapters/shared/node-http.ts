@@ -66,16 +66,25 @@ export function nodeRoute<Req extends NodeRequest, Res extends ServerResponse>(
  * done, and whoever comes next may start at once.
  */
 export function settleWith(res: ServerResponse, begun: BegunDelivery): boolean {
-  if (res.closed) {
+  const socket = res.req?.socket; // not in every imitation
+  if (isClosed(res) || socket?.destroyed) {
     begun.settle('failed');
     return false;
   }
-  res.once('finish', () => {
+  const left = () => begun.settle('unknown'); // only counts where `finish` did not come first
+  // Behind another response of its connection it has none yet, and is told of nothing.
+  if (!res.socket) socket?.once('close', left);
+  res.once('close', left).once('finish', () => {
+    socket?.off('close', left);
     if (isSuccess(res.statusCode)) begun.settle('ok');
     else begun.settle('failed', new Error(`the route answered ${res.statusCode}`));
   });
-  res.once('close', () => begun.settle('unknown')); // only counts where `finish` did not come first
   return true;
+}
+
+/** In HTTP/2 only the stream says it. */
+function isClosed(res: ServerResponse & { stream?: { closed: boolean } }): boolean | undefined {
+  return res.closed ?? res.stream?.closed;
 }
 
 /** With the bytes that somebody has kept; the stream while nobody has read from it; else what a parser has left. */

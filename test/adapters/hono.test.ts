@@ -1,18 +1,25 @@
+import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer as createAdaptorServer1 } from '@hono/node-server-1';
 import { Hono, type MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { webhookHandler } from 'service-webhooks/hono';
-import { expect, it, onTestFinished } from 'vitest';
-import { aDelivery, now, SECRET } from '../support/deliveries.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { aDelivery, bodyOf, now, SECRET } from '../support/deliveries.js';
 import { calledMounts, mounts, server } from './mounts/hono.js';
 import { runSuite } from './run-suite.js';
 
 runSuite([...mounts, ...calledMounts]);
 
 /** The id of the event that arrives, or the answer. */
-async function arrivesBehind(before: MiddlewareHandler, { body, headers }: ReturnType<typeof aDelivery>) {
+async function arrivesBehind(
+  before: MiddlewareHandler,
+  { body, headers }: ReturnType<typeof aDelivery>,
+  create = createAdaptorServer,
+) {
   let arrived: string | undefined;
   const receiver = { secret: SECRET, now, on: { '*': ({ id }: { id: string }) => (arrived = id) } };
   const app = new Hono().use(before).post('/webhooks', webhookHandler(receiver));
-  const { port, close } = await server(app);
+  const { port, close } = await server(app, create);
   onTestFinished(close);
   const answer = await fetch(`http://127.0.0.1:${port}/webhooks`, {
     method: 'POST',
@@ -48,4 +55,29 @@ it('takes the body of a Request that a middleware has put in the place of the fi
   const delivery = aDelivery();
   const body = String.fromCharCode(...Buffer.from(delivery.body as string).map((byte) => byte ^ 1));
   expect(await arrivesBehind(unwrap, { ...delivery, body })).toMatch(/^evt_/);
+});
+
+const behind = (look: (raw: Request) => unknown): MiddlewareHandler => {
+  return async (c, next) => {
+    await look(c.req.raw);
+    await next();
+  };
+};
+
+describe.each([
+  ['its server 2', createAdaptorServer],
+  ['its server 1', createAdaptorServer1 as unknown as typeof createAdaptorServer],
+])('a body that comes in several pieces, on %s,', (_, create) => {
+  const delivery = aDelivery({ body: bodyOf({ data: { text: 'x'.repeat(1_000_000) } }) });
+
+  it.each<[string, MiddlewareHandler]>([
+    ['behind nothing', (_, next) => next()],
+    ['behind bodyLimit()', bodyLimit({ maxSize: 5_000_000 })],
+    ['behind a look at its stream', behind(({ body }) => body)],
+    ['behind a look at anything else', behind(({ cache }) => cache)],
+    ['behind a look at a copy', behind((raw) => raw.clone().text())],
+    ['behind somebody who has read it', (c, next) => c.req.arrayBuffer().then(next)],
+  ])('arrives %s', async (_, before) => {
+    expect(await arrivesBehind(before, delivery, create)).toMatch(/^evt_/);
+  });
 });

@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { NodeBody } from '../../adapters/shared/node-body.js';
 
 const setUp = () => {
@@ -54,5 +58,34 @@ describe('the body of a Node request', () => {
     const { stream, body } = setUp();
     body.destroy();
     expect(stream.destroyed).toBe(true);
+  });
+
+  it('does not take its connection with it where all of it has come', async () => {
+    let state: unknown;
+    const server = createServer(async (req, res) => {
+      const body = new NodeBody(req);
+      const refuse = () => {
+        throw new Error('too much');
+      };
+      if (req.url === '/refused') {
+        await body.pump(refuse).catch(() => {});
+        await new Promise(setImmediate); // until the parser is through
+        state = [req.complete, req.readableEnded];
+        body.destroy();
+      }
+      res.end(req.url);
+    }).listen(0);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => void server.close(() => agent.destroy()).closeAllConnections());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const ask = async (path: string) => {
+      const call = request({ port, agent, path, method: 'POST' }).end('x'.repeat(1_000));
+      const [response] = await once(call, 'response');
+      return [await text(response), call.reusedSocket];
+    };
+    expect(await ask('/refused')).toEqual(['/refused', false]);
+    expect(state).toEqual([true, false]);
+    expect(await ask('/next')).toEqual(['/next', true]);
   });
 });

@@ -1,4 +1,121 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import * as http2 from 'node:http2';
+import { type AddressInfo, connect } from 'node:net';
+import type { BegunDelivery, Receiver } from 'service-webhooks';
+import { webhookMiddleware } from 'service-webhooks/node';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { later } from '../support/deliveries.js';
 import { mounts } from './mounts/node.js';
 import { runSuite } from './run-suite.js';
 
 runSuite(mounts);
+
+/** Takes every delivery, when `ready`, and records how each ended, by the path of its request. */
+function aRecorder(ready: Promise<void> = Promise.resolve()) {
+  const settled = later<string>();
+  const receiver = Object.assign(() => expect.fail('no middleware'), {
+    async begin({ headers }: Parameters<Receiver['begin']>[0]) {
+      await ready;
+      const name = (headers as Record<string, string>)['x-name'];
+      return {
+        delivery: {},
+        settle: async (how: string) => name === 'left' && settled.resolve(how),
+      } as unknown as BegunDelivery;
+    },
+  }) as unknown as Receiver;
+  return { receiver, settled: settled.promise };
+}
+
+describe('a sender that leaves', () => {
+  const HEAD = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n';
+
+  it('while another response of its connection is to come first, leaves the claim to the lease', async () => {
+    const routed = later();
+    const { receiver, settled } = aRecorder();
+    const middleware = webhookMiddleware(receiver);
+    const server = createServer((req, res) =>
+      middleware(req, res, () => {
+        if (req.headers['x-name'] === 'left') routed.resolve();
+      }),
+    ).listen(0);
+    onTestFinished(() => void server.close().closeAllConnections());
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port);
+    socket.write(`${HEAD}x-name: first\r\n\r\n${HEAD}x-name: left\r\n\r\n`);
+    await routed.promise;
+    socket.destroy();
+    expect(await settled).toBe('unknown');
+  });
+
+  it('before the claim is there, and another response was to come first, frees the claim at once', async () => {
+    const gone = later();
+    const route = vi.fn();
+    const { receiver, settled } = aRecorder(gone.promise);
+    const middleware = webhookMiddleware(receiver);
+    const server = createServer((req, res) => {
+      if (req.headers['x-name'] !== 'left') return; // never answered
+      req.socket.once('close', gone.resolve);
+      middleware(req, res, route);
+      socket.destroy();
+    }).listen(0);
+    onTestFinished(() => void server.close().closeAllConnections());
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port);
+    socket.write(`${HEAD}x-name: first\r\n\r\n${HEAD}x-name: left\r\n\r\n`);
+    expect(await settled).toBe('failed');
+    expect(route).not.toHaveBeenCalled();
+  });
+
+  it('before the claim is there, on a connection of HTTP/2, frees the claim at once', async () => {
+    const gone = later();
+    const route = vi.fn();
+    const { receiver, settled } = aRecorder(gone.promise);
+    const middleware = webhookMiddleware(receiver);
+    const server = http2
+      .createServer((req, res) => {
+        req.stream.once('close', gone.resolve);
+        middleware(req as never, res as never, route);
+        stream.close(http2.constants.NGHTTP2_CANCEL);
+      })
+      .listen(0);
+    await once(server, 'listening');
+    const session = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    onTestFinished(() => {
+      session.destroy();
+      server.close();
+    });
+    const stream = session.request({ ':method': 'POST', 'x-name': 'left' }, { endStream: false });
+    stream.on('error', () => {});
+    expect(await settled).toBe('failed');
+    expect(route).not.toHaveBeenCalled();
+  });
+
+  it('after its answer leaves nothing listening to its connection', async () => {
+    const { receiver } = aRecorder();
+    const middleware = webhookMiddleware(receiver);
+    const first = later();
+    const listeners: number[] = [];
+    const server = createServer((req, res) => {
+      listeners.push(req.socket.listenerCount('close'));
+      middleware(req, res, async () => {
+        if (req.headers['x-name'] === 'first') await first.promise;
+        else first.resolve();
+        res.end('done');
+      });
+    }).listen(0);
+    onTestFinished(() => void server.close().closeAllConnections());
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port);
+    const answered = async (count: number) => {
+      for (let received = ''; received.split('done').length <= count; )
+        received += String((await once(socket, 'data'))[0]);
+    };
+    socket.write(`${HEAD}x-name: first\r\n\r\n${HEAD}x-name: second\r\n\r\n`);
+    await answered(2);
+    socket.write(`${HEAD}x-name: third\r\n\r\n`);
+    await answered(1);
+    socket.destroy();
+    expect(new Set(listeners).size).toBe(1);
+  });
+});

@@ -26,10 +26,8 @@ const answer = async (c: Context, status: Promise<number>) => {
 const { Request, Response } = Object.getOwnPropertyDescriptors(globalThis);
 
 /** Its server puts its own `Request` and `Response` in the place of the global ones; other tests have this process too. */
-export async function server(app: Hono): Promise<Listening> {
-  const { port, close } = await listen(
-    createAdaptorServer({ fetch: app.fetch, serverOptions: SERVER_OPTIONS }) as Server,
-  );
+export async function server(app: Hono, create = createAdaptorServer): Promise<Listening> {
+  const { port, close } = await listen(create({ fetch: app.fetch, serverOptions: SERVER_OPTIONS }) as Server);
   return { port, close: () => close().finally(() => Object.defineProperties(globalThis, { Request, Response })) };
 }
 
