@@ -61,7 +61,7 @@ describe('the body of a Node request', () => {
   });
 
   it('does not take its connection with it where all of it has come', async () => {
-    let state: unknown;
+    let complete: boolean | undefined;
     const server = createServer(async (req, res) => {
       const body = new NodeBody(req);
       const refuse = () => {
@@ -70,7 +70,7 @@ describe('the body of a Node request', () => {
       if (req.url === '/refused') {
         await body.pump(refuse).catch(() => {});
         await new Promise(setImmediate); // until the parser is through
-        state = [req.complete, req.readableEnded];
+        complete = req.complete;
         body.destroy();
       }
       res.end(req.url);
@@ -85,7 +85,7 @@ describe('the body of a Node request', () => {
       return [await text(response), call.reusedSocket];
     };
     expect(await ask('/refused')).toEqual(['/refused', false]);
-    expect(state).toEqual([true, false]);
+    expect(complete).toBe(true);
     expect(await ask('/next')).toEqual(['/next', true]);
   });
 });
