@@ -15,8 +15,11 @@ export async function sendAll(port, requests, { connections = 32, status = 200 }
   let sending = true;
   const stayAwake = () => sending && setImmediate(stayAwake);
   stayAwake();
-  await Promise.all(sockets.map((socket) => sendOver(socket, waiting, { port, status })));
-  sending = false;
+  try {
+    await Promise.all(sockets.map((socket) => sendOver(socket, waiting, { port, status })));
+  } finally {
+    sending = false;
+  }
   return performance.now() - start;
 }
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { Agent, createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Agent, request } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NodeBody } from '../../adapters/shared/node-body.js';
+import { listenNode } from './mounts/listen.js';
 
 const setUp = () => {
   const stream = new PassThrough();
@@ -62,7 +62,7 @@ describe('the body of a Node request', () => {
 
   it('does not take its connection with it where all of it has come', async () => {
     let complete: boolean | undefined;
-    const server = createServer(async (req, res) => {
+    const { port, close } = await listenNode(async (req, res) => {
       const body = new NodeBody(req);
       const refuse = () => {
         throw new Error('too much');
@@ -74,13 +74,11 @@ describe('the body of a Node request', () => {
         body.destroy();
       }
       res.end(req.url);
-    }).listen(0);
+    });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    onTestFinished(() => void server.close(() => agent.destroy()).closeAllConnections());
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    onTestFinished(() => close().finally(() => agent.destroy()));
     const ask = async (path: string) => {
-      const call = request({ port, agent, path, method: 'POST' }).end('x'.repeat(1_000));
+      const call = request({ port, host: '127.0.0.1', agent, path, method: 'POST' }).end('x'.repeat(1_000));
       const [response] = await once(call, 'response');
       return [await text(response), call.reusedSocket];
     };

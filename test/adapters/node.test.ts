@@ -1,17 +1,18 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import * as http2 from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import type { BegunDelivery, Receiver } from 'service-webhooks';
 import { webhookMiddleware } from 'service-webhooks/node';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { later } from '../support/deliveries.js';
+import { listenNode } from './mounts/listen.js';
 import { mounts } from './mounts/node.js';
 import { runSuite } from './run-suite.js';
 
 runSuite(mounts);
 
-/** Takes every delivery, when `ready`, and records how each ended, by the path of its request. */
+/** Takes every delivery, when `ready`; tells how the one ended whose `x-name` is `left`. */
 function aRecorder(ready: Promise<void> = Promise.resolve()) {
   const settled = later<string>();
   const receiver = Object.assign(() => expect.fail('no middleware'), {
@@ -27,6 +28,13 @@ function aRecorder(ready: Promise<void> = Promise.resolve()) {
   return { receiver, settled: settled.promise };
 }
 
+/** A connection to a server of its own. */
+async function connectTo(listener: RequestListener) {
+  const { port, close } = await listenNode(listener);
+  onTestFinished(close);
+  return connect(port, '127.0.0.1');
+}
+
 describe('a sender that leaves', () => {
   const HEAD = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n';
 
@@ -34,14 +42,11 @@ describe('a sender that leaves', () => {
     const routed = later();
     const { receiver, settled } = aRecorder();
     const middleware = webhookMiddleware(receiver);
-    const server = createServer((req, res) =>
+    const socket = await connectTo((req, res) =>
       middleware(req, res, () => {
         if (req.headers['x-name'] === 'left') routed.resolve();
       }),
-    ).listen(0);
-    onTestFinished(() => void server.close().closeAllConnections());
-    await once(server, 'listening');
-    const socket = connect((server.address() as AddressInfo).port);
+    );
     socket.write(`${HEAD}x-name: first\r\n\r\n${HEAD}x-name: left\r\n\r\n`);
     await routed.promise;
     socket.destroy();
@@ -53,15 +58,12 @@ describe('a sender that leaves', () => {
     const route = vi.fn();
     const { receiver, settled } = aRecorder(gone.promise);
     const middleware = webhookMiddleware(receiver);
-    const server = createServer((req, res) => {
+    const socket = await connectTo((req, res) => {
       if (req.headers['x-name'] !== 'left') return; // never answered
       req.socket.once('close', gone.resolve);
       middleware(req, res, route);
       socket.destroy();
-    }).listen(0);
-    onTestFinished(() => void server.close().closeAllConnections());
-    await once(server, 'listening');
-    const socket = connect((server.address() as AddressInfo).port);
+    });
     socket.write(`${HEAD}x-name: first\r\n\r\n${HEAD}x-name: left\r\n\r\n`);
     expect(await settled).toBe('failed');
     expect(route).not.toHaveBeenCalled();
@@ -96,17 +98,14 @@ describe('a sender that leaves', () => {
     const middleware = webhookMiddleware(receiver);
     const first = later();
     const listeners: number[] = [];
-    const server = createServer((req, res) => {
+    const socket = await connectTo((req, res) => {
       listeners.push(req.socket.listenerCount('close'));
       middleware(req, res, async () => {
         if (req.headers['x-name'] === 'first') await first.promise;
         else first.resolve();
         res.end('done');
       });
-    }).listen(0);
-    onTestFinished(() => void server.close().closeAllConnections());
-    await once(server, 'listening');
-    const socket = connect((server.address() as AddressInfo).port);
+    });
     const answered = async (count: number) => {
       for (let received = ''; received.split('done').length <= count; )
         received += String((await once(socket, 'data'))[0]);

@@ -31,8 +31,8 @@ does what \`dedupe: false\` does but for what the headers alone decide, observer
 Map" beside time limits: the id and a digest of the body are remembered, and no more; beside every duty: also an owner,
 a lease that is renewed, and the digest of the Idempotency-Key, without an end of the memory. "A store": the same Map as
 what could as well be a database, which is asked for promises, each within a limit of time, and for a claim once more.
-Where such a row misses a goal too, the goal is beyond what was written by hand; what lies
-between it and the rows with a goal is what the library adds.`,
+Where such a row misses a goal too, the goal is beyond what was written by hand; what lies between it and the rows with
+a goal is what the library adds.`,
   },
   flood: {
     title: 'A flood',
