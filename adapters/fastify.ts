@@ -72,7 +72,7 @@ function post(handler: (request: FastifyRequest, reply: FastifyReply) => Promise
 }
 
 function toRequest(request: FastifyRequest & { rawBody?: unknown }): WebhookRequest {
-  return fromNodeRequest(request.raw, request.rawBody, undefined, RAW_BODY_FIX);
+  return fromNodeRequest(request.raw, { rawBody: request.rawBody }, RAW_BODY_FIX);
 }
 
 function send(reply: FastifyReply, { status, headers, body }: WebhookResponse): FastifyReply {

@@ -71,7 +71,7 @@ async function toRequest(event: H3EventLike): Promise<WebhookRequest> {
   // What h3 1 and the platforms of Nitro have kept: a promise, where readRawBody or readBody came first.
   const { rawBody, body, [RAW_BODY]: read } = req as Kept;
   const kept = await ((event as { _requestBody?: unknown })._requestBody ?? read ?? rawBody);
-  return { ...fromNodeRequest(req, kept, body, RAW_BODY_FIX), signal: sender.signal };
+  return { ...fromNodeRequest(req, { rawBody: kept, body }, RAW_BODY_FIX), signal: sender.signal };
 }
 
 const RAW_BODY: unique symbol = Symbol.for('h3RawBody');

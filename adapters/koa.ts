@@ -66,7 +66,7 @@ function toRequest({ req, request }: Context): WebhookRequest {
   // not the exact bytes.
   const { rawBody, body } = request as { rawBody?: unknown; body?: unknown };
   const kept = (req as { rawBody?: unknown }).rawBody ?? rawBody;
-  return fromNodeRequest(req, kept, body, RAW_BODY_FIX);
+  return fromNodeRequest(req, { rawBody: kept, body }, RAW_BODY_FIX);
 }
 
 function send(ctx: Context, { status, headers, body }: WebhookResponse): void {

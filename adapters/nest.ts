@@ -75,7 +75,7 @@ export function webhookMiddleware(receiverOrOptions: Receiver | ReceiverOptions)
 }
 
 function toRequest(req: NestRequest): WebhookRequest {
-  return fromNodeRequest('raw' in req ? req.raw : req, req.rawBody, req.body, RAW_BODY_FIX);
+  return fromNodeRequest('raw' in req ? req.raw : req, req, RAW_BODY_FIX);
 }
 
 /** All but the body, which is left to whoever sends it. */

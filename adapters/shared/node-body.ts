@@ -25,8 +25,7 @@ export class NodeBody {
       // After every request, so that only those that broke off pay for an Error and its stack; and none settles twice,
       // which costs more than the rest of this.
       const closed = () => req.readableEnded || reject(new Error('the upload was aborted'));
-      if (req.readableEnded) return resolve();
-      if (req.destroyed) return closed();
+      if (!req.readable) return req.readableEnded ? resolve() : closed();
       const onData = (chunk: unknown) => {
         try {
           sink(chunk);

@@ -29,14 +29,14 @@ export type NodeMiddleware = (
 /** An endpoint on Node's own request and response; `rawBodyFix` is the framework's line against parsed bodies. */
 export function nodeHandler(receiverOrOptions: Receiver | ReceiverOptions, rawBodyFix: string): NodeHandler {
   const receiver = toReceiver(receiverOrOptions);
-  return async (req, res) => send(res, await receiver(fromNodeRequest(req, req.rawBody, req.body, rawBodyFix)));
+  return async (req, res) => send(res, await receiver(fromNodeRequest(req, req, rawBodyFix)));
 }
 
 /** Hands the delivery on as `req.webhook` and settles its claim by how the response really ended. */
 export function nodeMiddleware(receiverOrOptions: Receiver | ReceiverOptions, rawBodyFix: string): NodeMiddleware {
   const receiver = toReceiver(receiverOrOptions);
   return async (req, res, next) => {
-    const begun = await receiver.begin(fromNodeRequest(req, req.rawBody, req.body, rawBodyFix));
+    const begun = await receiver.begin(fromNodeRequest(req, req, rawBodyFix));
     if ('response' in begun) return send(res, begun.response);
     if (!settleWith(res, begun)) return;
     req.webhook = begun.delivery;
@@ -87,25 +87,32 @@ function isClosed(res: ServerResponse & { stream?: { closed: boolean } }): boole
   return res.closed ?? res.stream?.closed;
 }
 
-/** With the bytes that somebody has kept; the stream while nobody has read from it; else what a parser has left. */
-export function fromNodeRequest(
-  req: IncomingMessage,
-  kept: unknown,
-  parsed: unknown,
-  rawBodyFix: string,
-): WebhookRequest {
-  return { method: req.method ?? '', headers: req.headers, body: bodyOf(req, kept, parsed), rawBodyFix };
+/** Where others leave a body: its bytes, and what a parser has made of it. */
+interface Left {
+  rawBody?: unknown;
+  body?: unknown;
 }
 
-function bodyOf(req: IncomingMessage, kept: unknown, parsed: unknown): WebhookRequest['body'] {
-  if (kept instanceof Uint8Array || typeof kept === 'string') return kept;
-  if (req.readableDidRead) return parsed as WebhookRequest['body'];
+/** With the bytes that somebody has kept; the stream while nobody has read from it; else what a parser has left. */
+export function fromNodeRequest(req: IncomingMessage, left: Left, rawBodyFix: string): WebhookRequest {
+  return { method: req.method ?? '', headers: req.headers, body: bodyOf(req, left), rawBodyFix };
+}
+
+function bodyOf(req: IncomingMessage, left: Left): WebhookRequest['body'] {
+  const { rawBody } = left;
+  if (rawBody instanceof Uint8Array || typeof rawBody === 'string') return rawBody;
+  if (req.readableDidRead) return left.body as WebhookRequest['body'];
   return new NodeBody(req);
 }
 
+/**
+ * Asks as few properties of a response as it can: Express gives every one a prototype, and V8 then a shape, of its own,
+ * so that each name is looked up anew. What Node would find out by itself takes eight more.
+ */
 function send(res: ServerResponse, { status, headers, body }: WebhookResponse): void {
   if (res.headersSent || res.destroyed) return;
-  res.statusCode = status;
   for (const name in headers) res.setHeader(name, headers[name] as string);
+  if (status !== 204) res.setHeader('content-length', Buffer.byteLength(body));
+  res.writeHead(status);
   res.end(body);
 }

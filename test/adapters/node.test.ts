@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import * as http2 from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { BegunDelivery, Receiver } from 'service-webhooks';
-import { webhookMiddleware } from 'service-webhooks/node';
+import { webhookHandler, webhookMiddleware } from 'service-webhooks/node';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { later } from '../support/deliveries.js';
 import { listenNode } from './mounts/listen.js';
@@ -34,6 +35,20 @@ async function connectTo(listener: RequestListener) {
   onTestFinished(close);
   return connect(port, '127.0.0.1');
 }
+
+it.each([
+  ['text is as long as its bytes', { status: 200, body: 'ä' }, 'content-length: 2'],
+  ['205 is empty', { status: 205, body: '' }, 'content-length: 0'],
+  ['204 has none to tell the length of', { status: 204, body: '' }, undefined],
+])('an answer is in one piece of a known length: %s', async (_, answer, told) => {
+  const receiver = Object.assign(async () => ({ ...answer, headers: {} }), { begin: () => expect.fail('a handler') });
+  const socket = await connectTo(webhookHandler(receiver));
+  socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+  const received = await text(socket);
+  expect(received.startsWith(`HTTP/1.1 ${answer.status} `)).toBe(true);
+  expect(received.endsWith(`\r\n\r\n${answer.body}`)).toBe(true);
+  expect(received.match(/^(content-length|transfer-encoding): .*$/gim)).toEqual(told ? [told] : null);
+});
 
 describe('a sender that leaves', () => {
   const HEAD = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n';
