@@ -9,8 +9,8 @@ import { startServer } from './http/start-server.mjs';
 import { ratio } from './interleaved.mjs';
 import { report } from './report.mjs';
 
-const ROUNDS = 4; // of processes: what one is lucky or unlucky in, it is in every turn
-const [TURNS, WARM, REQUESTS] = [8, 4, 1500]; // a turn is long enough for its share of garbage to be collected in it
+const ROUNDS = 8; // of processes: what one is lucky or unlucky in, a twentieth, it is in every turn
+const [TURNS, WARM, REQUESTS] = [5, 4, 1500]; // a turn is long enough for its share of garbage to be collected in it
 const GOALS = {
   Express: { beside: 'bare', 'memory store': 0.93, 'dedupe: false': 0.97 },
   Hono: { beside: 'ceiling', 'memory store': 0.9, 'dedupe: false': 0.9 },

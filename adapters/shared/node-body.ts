@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { ask } from './ask.js';
 
 /** A request of Node's; `complete` when all of it has come, read or not. */
 type Incoming = Readable & { readonly complete?: boolean };
@@ -25,7 +26,7 @@ export class NodeBody {
       // After every request, so that only those that broke off pay for an Error and its stack; and none settles twice,
       // which costs more than the rest of this.
       const closed = () => req.readableEnded || reject(new Error('the upload was aborted'));
-      if (!req.readable) return req.readableEnded ? resolve() : closed();
+      if (!ask(req, 'readable')) return req.readableEnded ? resolve() : closed();
       const onData = (chunk: unknown) => {
         try {
           sink(chunk);

@@ -62,9 +62,11 @@ function readInTime(then) {
   };
 }
 
-/** The body, or a rejection with the status to answer: too long, broken off or too late. */
+/** The body, or a rejection with the status to answer: too long, broken off, too late or read by somebody else. */
 function bodyInTime(req) {
   return new Promise((resolve, reject) => {
+    if (req.rawBody) return resolve(req.rawBody);
+    if (req.readableDidRead || !req.readable) return reject(Object.assign(new Error('no body'), { status: 500 }));
     const chunks = [];
     let size = 0;
     const stop = (status) => {
@@ -194,7 +196,10 @@ async function handleOnceByStore(delivery, ms) {
   return status;
 }
 
-const dutifully = (handle) => async (req, res) => answer(res, await statusOf(req, handle));
+const dutifully = (handle) => async (req, res) => {
+  const status = await statusOf(req, handle);
+  if (!res.headersSent && !res.destroyed) answer(res, status);
+};
 const dutifullyOnHono = (handle) => honoWith(async (c) => c.body(ANSWER, await statusOf(c.env.incoming, handle), TYPE));
 
 function expressWith(...handlers) {
