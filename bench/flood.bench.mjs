@@ -8,7 +8,7 @@ import { startServer } from './http/start-server.mjs';
 import { ratio } from './interleaved.mjs';
 import { report } from './report.mjs';
 
-const [TURNS, WARM] = [41, 8];
+const [ROUNDS, TURNS, WARM] = [8, 5, 5]; // a round has new processes, as in served.bench.mjs
 const SIZES = { '1 KiB': [1024, 1000], '64 KiB': [65_536, 200] };
 const [OURS, STRIPE] = ['memory store', 'express.raw() and stripe'];
 /** Name of a contender: server, kind of request, status; the framework, where it is not Express itself. */
@@ -73,21 +73,23 @@ report('flood', 'npm run bench -- flood', ratios, { memory });
 if (memory.some(({ goal }) => goal?.met === false)) process.exitCode = 1;
 
 async function measure(size, count) {
-  const running = {};
-  for (const [name, [server, , , framework = 'Express']] of Object.entries(CONTENDERS)) {
-    running[name] = await startServer(framework, server);
-  }
   const names = Object.keys(CONTENDERS);
   const ms = Object.fromEntries(names.map((name) => [name, []]));
-  for (let turn = -WARM; turn < TURNS; turn += 1) {
-    for (const name of turn % 2 ? names : names.toReversed()) {
-      const [, kind, status] = CONTENDERS[name];
-      const requests = Array.from({ length: count }, () => aRequest(size, kind));
-      const time = await sendAll(running[name].port, requests, { status });
-      if (turn >= 0) ms[name].push(time);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const running = {};
+    for (const [name, [server, , , framework = 'Express']] of Object.entries(CONTENDERS)) {
+      running[name] = await startServer(framework, server);
     }
+    for (let turn = -WARM; turn < TURNS; turn += 1) {
+      for (const name of turn % 2 ? names : names.toReversed()) {
+        const [, kind, status] = CONTENDERS[name];
+        const requests = Array.from({ length: count }, () => aRequest(size, kind));
+        const time = await sendAll(running[name].port, requests, { status });
+        if (turn >= 0) ms[name].push(time);
+      }
+    }
+    for (const { stop } of Object.values(running)) stop();
   }
-  for (const { stop } of Object.values(running)) stop();
   return ms;
 }
 
