@@ -96,7 +96,13 @@ ${table(
     survivors.map(({ was, becomes, why }) => [`\`${file}\``, `${code(was)} to ${code(becomes)}`, why ?? '**open**']),
   ),
 )}`,
-    wanted: ({ missing }) => missing.length > 0 && `not measured: ${missing.map(code).join(', ')}`,
+    wanted: ({ missing, files }) => {
+      const below = files.filter(({ score }) => score < 90).map(({ file }) => file);
+      const [unmeasured, low] = [missing, below].map((list) => list.map(code).join(', '));
+      return [unmeasured && `not measured: ${unmeasured}`, low && `below 90 % alone: ${low}`]
+        .filter(Boolean)
+        .join('; ');
+    },
   },
   fuzz: {
     title: 'Properties',

@@ -57,6 +57,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     const first = deliveries(page).first();
     expect(await first.locator('time').getAttribute('datetime')).toBe('2026-07-11T12:00:00.002Z');
     expect(await first.locator('.mark').getAttribute('class')).toBe('mark dead');
+    expect(await first.textContent()).toBe('dead stt.completed evt_2 6 attempts, test 503 12:00:00'); // as it is read out
     expect([await first.getAttribute('aria-posinset'), await first.getAttribute('aria-setsize')]).toEqual(['1', '2']);
   });
 
@@ -66,7 +67,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await page.locator('.filter .note').innerText()).toBe('0 deliveries');
     source.put(aRow(1));
     await deliveries(page).first().waitFor();
-    expect(await list(page).innerText()).not.toContain('No deliveries yet.');
+    expect(await list(page).innerText()).not.toMatch(/No deliveries yet|None that fits/);
     expect(await page.locator('.filter .note').innerText()).toBe('1 delivery');
     await page.getByLabel('State', { exact: true }).selectOption({ label: 'dead' });
     await expect.poll(() => list(page).innerText()).toBe('None that fits the filter.');
@@ -87,6 +88,13 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     }
     expect(walked).toEqual([1, 1, 2, 3, 3, 2, 1, 3, 3]);
     expect(await list(page).getAttribute('aria-activedescendant')).toBe('row-dlv_0');
+  });
+
+  it('is one stop of the Tab key, however many rows it has', async () => {
+    const { page } = await openWith(3);
+    await list(page).focus();
+    await page.keyboard.press('Tab');
+    expect(await list(page).evaluate((box) => box.contains(document.activeElement))).toBe(false);
   });
 
   it('takes keys while nothing is in it', async () => {
