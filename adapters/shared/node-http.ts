@@ -89,10 +89,7 @@ function isClosed(res: ServerResponse & { stream?: { closed: boolean } }): boole
 }
 
 /** Where others leave a body: its bytes, and what a parser has made of it. */
-interface Left {
-  rawBody?: unknown;
-  body?: unknown;
-}
+type Left = Pick<NodeRequest, 'rawBody' | 'body'>;
 
 /** With the bytes that somebody has kept; the stream while nobody has read from it; else what a parser has left. */
 export function fromNodeRequest(req: IncomingMessage, left: Left, rawBodyFix: string): WebhookRequest {

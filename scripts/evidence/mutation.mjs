@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'test/mutation');
 const STRYKER = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 const WANTED = { hmac: 95, signature: 95, verify: 95, event: 95, dedupe: 95 };
-const TOGETHER = 90;
+const OTHERS = 90;
 const { ImportDeclaration, ExportDeclaration, InterfaceDeclaration, TypeAliasDeclaration } = ts.SyntaxKind;
 const NOTHING_TO_CHANGE = [ImportDeclaration, ExportDeclaration, InterfaceDeclaration, TypeAliasDeclaration];
 
@@ -39,11 +39,8 @@ for (const { file, score, survivors } of all) {
 
 writeResult('mutation', {
   command: 'npm run test:mutation',
-  bar: `at least 95 % on each of ${Object.keys(WANTED).join(', ')}, ${TOGETHER} % on all together`,
-  passed:
-    Object.entries(WANTED).every(
-      ([name, score]) => all.find(({ file }) => file === `src/${name}.ts`)?.score >= score,
-    ) && scoreOf(all) >= TOGETHER,
+  bar: `at least 95 % on ${Object.keys(WANTED).join(', ')}, ${OTHERS} % elsewhere`,
+  passed: all.every(({ file, score }) => score >= (WANTED[file.replace(/^src\/|\.ts$/g, '')] ?? OTHERS)),
   figures: { missing: inSource().filter((path) => !all.some(({ file }) => file === path)), files: all },
 });
 
@@ -73,13 +70,8 @@ function figuresOf(file, { source, mutants }) {
     return { line: start.line, was, becomes: short(replacement) };
   });
   survivors.sort((a, b) => a.line - b.line);
-  return { file, mutants: counted, killed, score: scoreOf([{ mutants: counted, killed }]), survivors };
-}
-
-/** In percent, rounded down; of nothing it is 100. */
-function scoreOf(files) {
-  const sum = (name) => files.reduce((total, file) => total + file[name], 0);
-  return sum('mutants') === 0 ? 100 : Math.floor((1000 * sum('killed')) / sum('mutants')) / 10;
+  const score = counted === 0 ? 100 : Math.floor((1000 * killed) / counted) / 10;
+  return { file, mutants: counted, killed, score, survivors };
 }
 
 /** The files with something to change: not those of types and of what is handed on alone. */
