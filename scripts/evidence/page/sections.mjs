@@ -24,18 +24,17 @@ parses could be ahead of \`constructEvent\`, its row beside the limit shows.`,
 requests in a second; one of processor time is that of the server process, turned round, so that in both a higher ratio
 is better. Measured in eight rounds with new processes, since what a process is lucky in, it is in each of its turns; and
 by a sender that never sleeps, since to wake it would cost those servers 8 us a request that are slower than it.`,
-    reason: `"Verify alone" reads as the ceiling does and calls \`verify\`. The rows below it are written by hand, each in the
-fewest steps, to show what is there to be reached. "Time limits": one timer for the body, one for a handler that does
-nothing. "Every duty": also a cap, bodies that break off or that somebody else has read, handlers that throw or do not
-end, and one answer for each; it does what \`dedupe: false\` does but for what the headers alone decide, observers, and
-secrets that are asked for. Behind Express, on Node 20, each request has a shape of its own, so that V8 looks up every
-property of it anew: only to ask who else has read, kept or answered takes these rows some 3 us there, which the library
-asks in a way that takes less, so that there they are not the least that can be done. "A Map" beside time limits: the id
-and a digest of the body are remembered, and no more; beside every duty: also an owner, a lease that is renewed, and the
-digest of the Idempotency-Key, without an end of the memory. "A store": the same Map as what could as well be a
-database, which is asked for promises, each within a limit of time, and for a claim once more. Where such a row misses a
-goal too, the goal is beyond what was written by hand; what lies between it and the rows with a goal is what the library
-adds.`,
+    reason: `"Verify alone" reads as the ceiling does and calls \`verify\`. The rows below it are written by hand, each
+in the fewest steps, to show what is there to be reached. "Time limits": one timer for the body, one for a handler that
+does nothing. "Every duty": also a cap, bodies that break off or that somebody else has read, handlers that throw or do
+not end, and one answer for each; it does what \`dedupe: false\` does but for what the headers alone decide, observers,
+and secrets that are asked for. Behind Express, on Node 20, each request has a shape of its own, so that V8 looks up
+every property of it anew: to ask who else has read, kept or answered takes some 3 us there, and half of it in the way
+that these rows and the library ask. "A Map" beside time limits: the id and a digest of the body are remembered, and no
+more; beside every duty: also an owner, a lease that is renewed, and the digest of the Idempotency-Key, without an end
+of the memory. "A store": the same Map as what could as well be a database, which is asked for promises, each within a
+limit of time, and for a claim once more. Where such a row misses a goal too, the goal is beyond what was written by
+hand; what lies between it and the rows with a goal is what the library adds.`,
   },
   flood: {
     title: 'A flood',
