@@ -1,4 +1,4 @@
-import { unref } from './deadline.js';
+import { later } from './deadline.js';
 import { isWebhookError, WebhookError } from './errors.js';
 import { bodyTaken, concat, exactBytes, type WebhookRequest } from './http.js';
 
@@ -17,12 +17,19 @@ export interface Body {
   drain(): void;
 }
 
+/** Where a stream puts what comes. */
+export interface Sink {
+  take(chunk: unknown): void;
+  end(): void;
+  fail(error: unknown): void;
+}
+
 /** A Fetch stream, a Node stream, or any other async iterable. */
 type Stream = AsyncIterable<unknown> & {
   locked?: boolean;
   readableDidRead?: boolean;
-  /** Gives every chunk to `sink` until the end, or until that throws: cheaper than an iterator, where there is one. */
-  pump?(sink: (chunk: unknown) => void): Promise<void>;
+  /** Gives every chunk to the sink, until that throws, and tells the end: cheaper than an iterator. */
+  pump?(sink: Sink): void;
   getReader?(): { read(): Promise<{ done?: boolean; value?: unknown }>; cancel(): Promise<void> };
   destroy?(): void;
 };
@@ -35,7 +42,7 @@ interface Chunks {
 /** Takes charge of a request's body, whatever an adapter found there. Never throws. */
 export function openBody(source: unknown): Body {
   return typeof (source as Stream)?.[Symbol.asyncIterator] === 'function'
-    ? openStream(source as Stream)
+    ? new StreamBody(source as Stream)
     : openBytes(source);
 }
 
@@ -51,83 +58,88 @@ function openBytes(source: unknown): Body {
   };
 }
 
-function openStream(stream: Stream): Body {
+/** As a class and without a promise for each step, since one is made for every delivery. */
+class StreamBody implements Body, Sink {
+  readonly #stream: Stream;
   /** Somebody else has read from it, or it was read to its end. */
-  let used = stream.locked || stream.readableDidRead;
-  let iterator: Chunks | undefined;
-  let sink: (chunk: unknown) => void;
-  let running: Promise<void> | undefined;
-  const pump = async () => {
-    iterator ??= iterate(stream);
-    for (let chunk = await iterator.next(); !chunk.done; chunk = await iterator.next()) sink(chunk.value);
-  };
-  /** Every chunk to `next` from now on, until the end or until it throws. */
-  const flow = async (next: typeof sink) => {
-    sink = next;
-    running ??= stream.pump?.((chunk) => sink(chunk)) ?? pump();
+  #used: boolean | undefined;
+  #iterator: Chunks | undefined;
+  declare take: (chunk: unknown) => void;
+  #done!: (error?: WebhookError) => void;
+
+  constructor(stream: Stream) {
+    this.#stream = stream;
+    this.#used = stream.locked || stream.readableDidRead;
+  }
+
+  read({ signal, rawBodyFix }: Pick<WebhookRequest, 'signal' | 'rawBodyFix'>, maxBytes: number, timeoutMs: number) {
+    return new Promise<Uint8Array>((resolve, reject) => {
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      const gone = () => this.fail();
+      this.#done = (error) => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', gone);
+        if (error) reject(error);
+        else resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : concat(chunks));
+      };
+      this.take = (chunk) => {
+        // A stream with an encoding set yields text: what was not UTF-8 in it is already lost.
+        if (!(chunk instanceof Uint8Array)) throw bodyTaken('body_already_read', rawBodyFix);
+        size += chunk.length;
+        if (size > maxBytes) throw bodyTooLarge(maxBytes);
+        chunks.push(chunk);
+      };
+      signal?.addEventListener('abort', gone);
+      const timer = later(() => this.fail(new WebhookError('body_timeout', 408, 'Does a proxy change it?')), timeoutMs);
+      if (signal?.aborted) gone();
+      else if (this.#used) this.fail(bodyTaken('body_already_read', rawBodyFix));
+      else this.#flow();
+    });
+  }
+
+  drain() {
+    const DRAIN_BYTES = 1024 * 1024;
+    const DRAIN_MS = 2_000;
+    if (this.#used) return;
+    let left = DRAIN_BYTES;
+    const timer = later(async () => {
+      try {
+        this.#stream.destroy?.(); // Node's own iterator would wait for the chunk that does not come
+        await this.#iterator?.return?.();
+      } catch {}
+    }, DRAIN_MS);
+    this.#done = (error) => error || clearTimeout(timer);
+    this.take = (chunk) => {
+      left -= (chunk as Uint8Array).length;
+      if (!(left >= 0)) throw left; // the answer is on its way; the timer ends the connection
+    };
+    this.#flow();
+  }
+
+  /** Every chunk to `take`, until the end or until it throws. */
+  async #flow(): Promise<void> {
     try {
-      await running;
-      used = true;
-    } finally {
-      running = undefined;
+      if (this.#stream.pump) return this.#stream.pump(this);
+      this.#iterator ??= iterate(this.#stream);
+      for (;;) {
+        const { done, value } = await this.#iterator.next();
+        if (done) return this.end();
+        this.take(value);
+      }
+    } catch (error) {
+      this.fail(error);
     }
-  };
-  return {
-    read: ({ signal, rawBodyFix }, maxBytes, timeoutMs) =>
-      new Promise((resolve, reject) => {
-        const chunks: Uint8Array[] = [];
-        let size = 0;
-        const finish = () => {
-          clearTimeout(timer);
-          signal?.removeEventListener('abort', gone);
-        };
-        const fail = (error: unknown) => {
-          finish();
-          reject(error);
-        };
-        const stop = (code: 'body_incomplete' | 'body_timeout', status: 400 | 408) =>
-          fail(new WebhookError(code, status, 'Does a proxy change it?'));
-        const gone = () => stop('body_incomplete', 400);
-        signal?.addEventListener('abort', gone);
-        const timer = setTimeout(stop, timeoutMs, 'body_timeout', 408);
-        unref(timer);
-        if (signal?.aborted) return gone();
-        if (used) return fail(bodyTaken('body_already_read', rawBodyFix));
-        flow((chunk) => {
-          // A stream with an encoding set yields text: what was not UTF-8 in it is already lost.
-          if (!(chunk instanceof Uint8Array)) throw bodyTaken('body_already_read', rawBodyFix);
-          size += chunk.length;
-          if (size > maxBytes) throw bodyTooLarge(maxBytes);
-          chunks.push(chunk);
-        }).then(
-          () => {
-            finish();
-            resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : concat(chunks));
-          },
-          (error) => (isWebhookError(error) ? fail(error) : gone()),
-        );
-      }),
-    drain() {
-      const DRAIN_BYTES = 1024 * 1024;
-      const DRAIN_MS = 2_000;
-      if (used) return;
-      let left = DRAIN_BYTES;
-      const timer = setTimeout(async () => {
-        try {
-          stream.destroy?.(); // Node's own iterator would wait for the chunk that does not come
-          await iterator?.return?.();
-        } catch {}
-      }, DRAIN_MS);
-      unref(timer);
-      flow((chunk) => {
-        left -= (chunk as Uint8Array).length;
-        if (!(left >= 0)) throw left; // the answer is on its way; the timer ends the connection
-      }).then(
-        () => clearTimeout(timer),
-        () => {},
-      );
-    },
-  };
+  }
+
+  end(): void {
+    this.#used = true;
+    this.#done();
+  }
+
+  fail(error?: unknown): void {
+    this.#done(isWebhookError(error) ? error : new WebhookError('body_incomplete', 400, 'Does a proxy change it?'));
+  }
 }
 
 /** A reader can be cancelled while a read is pending, the stream's own iterator cannot. */

@@ -1,5 +1,5 @@
 import { check, checkChoice, checkObject, integers } from './check.js';
-import { MAX_TIMER_MS, unref, within } from './deadline.js';
+import { type Deadline, later, MAX_TIMER_MS, within } from './deadline.js';
 import { failureOf, WebhookError } from './errors.js';
 import { fingerprint } from './hmac.js';
 import type { Answer, Notice } from './outcome.js';
@@ -39,23 +39,25 @@ export interface Claim {
   readonly attempt: number;
   readonly fence: number;
   /** Done, given back, or left to the lease. Once; never rejects. */
-  end(how?: 'complete' | 'release'): Promise<void>;
+  end(how?: 'complete' | 'release'): Promise<unknown>;
 }
 
-/** Claims a delivery. Rejects with `store_unavailable`, at the latest after `remaining()` milliseconds or 4 s. */
+/** Claims a delivery. Rejects with `store_unavailable`, at the deadline, or after 4 s. */
 export type Dedupe = (
   delivery: Delivery,
-  remaining: () => number,
+  deadline: Deadline,
 ) => Promise<Claim | Extract<Answer, { kind: 'duplicate' | 'in_progress' }>>;
+
+/** What nobody remembers. */
 
 const STORE_TIMEOUT_MS = 2_000;
 
-/** @throws WebhookError `invalid_option` */
+/** Undefined where it is switched off. @throws WebhookError `invalid_option` */
 export function createDedupe(
   options: DedupeOptions | false = { store: memoryStore() },
   notify: (notice: Notice) => void,
-): Dedupe {
-  if (options === false) return async () => ({ attempt: 1, fence: 0, async end() {} });
+): Dedupe | undefined {
+  if (options === false) return;
   checkObject('dedupe', options);
   const { store, name = 'default', key = 'event-id', onStoreError = 'refuse' } = options;
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
@@ -70,9 +72,11 @@ export function createDedupe(
   let ready: Promise<void> | undefined;
   let fallback: DedupeStore | undefined;
 
-  return async (delivery, remaining) => {
-    const header = readIdempotencyKey(delivery);
-    let id = keyOf(delivery, header);
+  return async (delivery, deadline) => {
+    // One value of visible ASCII, without its quotes; of another form it is as good as none.
+    const header = delivery.unsigned.idempotencyKey?.match(/^"?([!#-~]{1,255})"?$/)?.[1];
+    let id =
+      typeof key === 'function' ? key(delivery) : key === 'event-id' || !header ? delivery.event.id : `key:${header}`;
     check(typeof id === 'string' && id !== '', 'key() must return text');
     // Any id works on every store: what is long or holds more than visible ASCII is hashed; as JSON, which keeps apart
     // what UTF-8 has no bytes for.
@@ -86,11 +90,10 @@ export function createDedupe(
       leaseMs,
       retainMs,
     };
-    const timeout = () => Math.min(STORE_TIMEOUT_MS, remaining());
     try {
       // Each waits for itself: Workers cancel what was begun for a request that is gone, and its timeout with it.
-      if (store.init) await within(timeout(), () => (ready ??= store.init?.()));
-      return toAnswer(delivery, store, request, await claim(store, request, timeout));
+      if (store.init) await within(Math.min(STORE_TIMEOUT_MS, deadline.remaining()), () => (ready ??= store.init?.()));
+      return toAnswer(delivery, store, request, await claim(store, request, deadline));
     } catch (cause) {
       ready = undefined;
       notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
@@ -99,12 +102,6 @@ export function createDedupe(
       return toAnswer(delivery, fallback, request, await fallback.claim(request));
     }
   };
-
-  function keyOf(delivery: Delivery, header: string | undefined): string {
-    if (typeof key === 'function') return key(delivery);
-    // Apart from the ids, so that a header cannot name an event that came without one.
-    return key === 'idempotency-key' && header ? `key:${header}` : delivery.event.id;
-  }
 
   function toAnswer(delivery: Delivery, owner: DedupeStore, request: ClaimRequest, result: ClaimResult) {
     const { status, seen } = result;
@@ -130,70 +127,67 @@ export function createDedupe(
   ): Claim {
     const ref: ClaimRef = Object.assign(request, { fence }); // a spread with more behind it costs 4 us
     /** Undefined where the store failed. */
-    const change = async (operation: 'extend' | 'complete' | 'release') => {
-      try {
-        const result = await within(STORE_TIMEOUT_MS, () => owner[operation](ref, { leaseMs, retainMs }));
-        // A renewal that the end has overtaken is no loss.
-        if (result === 'lost' && !(ended && operation === 'extend')) notify({ kind: 'lease_lost', delivery });
-        return result;
-      } catch (error) {
-        return notify({ kind: 'store_error', delivery, operation, error });
-      }
-    };
+    const change = (operation: 'extend' | 'complete' | 'release') =>
+      within(STORE_TIMEOUT_MS, () => owner[operation](ref, { leaseMs, retainMs })).then(
+        (result) => {
+          // A renewal that the end has overtaken is no loss.
+          if (result === 'lost' && !(ended && operation === 'extend')) notify({ kind: 'lease_lost', delivery });
+          return result;
+        },
+        (error) => notify({ kind: 'store_error', delivery, operation, error }),
+      );
     let ended = false;
     const beatMs = Math.min(leaseMs / 3, MAX_TIMER_MS);
     let beats = 600_000 / beatMs; // ten minutes at the most
     const heartbeat = setInterval(async () => {
       if (--beats < 0 || (await change('extend')) === 'lost') clearInterval(heartbeat);
     }, beatMs);
-    unref(heartbeat);
+    heartbeat.unref?.();
     // The work is done and is acknowledged whatever becomes of its record, so nobody waits for the later tries.
-    const complete = async (tries = 0): Promise<void> => {
-      const delay = [1_000, 5_000, 20_000, 60_000][tries];
-      if (!(await change('complete')) && delay) unref(setTimeout(complete, delay, tries + 1));
-    };
+    const complete = (tries = 0): Promise<void> =>
+      change('complete').then((result) => {
+        const delay = [1_000, 5_000, 20_000, 60_000][tries];
+        if (!result && delay) later(() => complete(tries + 1), delay);
+      });
     return {
       attempt,
       fence,
-      async end(how) {
+      end(how) {
         ended = true;
         clearInterval(heartbeat);
-        if (how === 'complete') await complete();
-        if (how === 'release') await change('release');
+        return how === 'complete' ? complete() : Promise.resolve(how && change(how));
       },
     };
   }
 }
 
 /** Twice at the most, with the same token, so that a claim whose reply was lost is found to be ours. */
-async function claim(store: DedupeStore, request: ClaimRequest, timeout: () => number): Promise<ClaimResult> {
+function claim(store: DedupeStore, request: ClaimRequest, deadline: Deadline): Promise<ClaimResult> {
   const calls: Promise<ClaimResult>[] = [];
   const attempt = () =>
-    within(timeout(), () => {
+    within(Math.min(STORE_TIMEOUT_MS, deadline.remaining()), () => {
       const call = store.claim({ ...request });
       calls.push(call);
       return call.then(checkResult);
     });
-  try {
-    return await attempt().catch(attempt);
-  } catch (error) {
+  const giveUp = (error: unknown) => {
     // It may have been applied all the same, now or when the store comes back: then the sender's next attempt would
     // meet the claim of somebody who has given up.
-    const free = async () => store.release({ ...request, fence: 0 });
-    for (const call of calls) call.then(free, free).catch(() => {});
+    const free = () => store.release({ ...request, fence: 0 });
+    for (const call of calls)
+      call
+        .catch(() => {})
+        .then(free)
+        .catch(() => {});
     throw error;
-  }
+  };
+  return attempt().catch(attempt).catch(giveUp);
 }
 
 function checkResult(result: ClaimResult): ClaimResult {
   const number = { acquired: 'attempt', in_progress: 'retryAfterMs', completed: 'fence' }[result.status] as 'fence';
   check(Number.isFinite(result.fence + result[number]), 'dedupe.store has no result');
   return result;
-}
-
-/** One value of visible ASCII, up to 255 characters, without its quotes; of another form it is as good as none. */
-function readIdempotencyKey({ unsigned }: Delivery): string | undefined {
-  return unsigned.idempotencyKey?.match(/^"?([!#-~]{1,255})"?$/)?.[1];
 }
 
 /** node:cluster, PM2 or Lambda: a store of one process does not see what the others handle. */

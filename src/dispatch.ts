@@ -5,6 +5,13 @@ import type { Handler, HandlerContext } from './options.js';
 import type { Answer, Notice } from './outcome.js';
 import type { Delivery } from './verify.js';
 
+/** A delivery that is claimed, for whoever handles it. */
+export interface Claimed {
+  context: HandlerContext;
+  claim: Claim;
+  deadline: Deadline;
+}
+
 /** How work on a claimed delivery can end. */
 type Conclusion = Extract<Answer, { kind: 'handled' | 'in_progress' | 'rejected' | 'failed' }>;
 
@@ -12,55 +19,66 @@ type Conclusion = Extract<Answer, { kind: 'handled' | 'in_progress' | 'rejected'
  * Runs the handler and settles its claim. Past the deadline it answers without it: the handler goes on, its claim is
  * kept alive, and what comes of it is recorded and noticed. Never rejects.
  */
-export async function dispatch(
+export function dispatch(
   handler: Handler,
-  context: HandlerContext,
-  claim: Claim,
-  { over }: Deadline,
+  { context, claim, deadline }: Claimed,
   notify: (notice: Notice) => void,
 ): Promise<Answer> {
   const { delivery } = context;
-  const conclude = run(handler, context, claim);
-  const inTime = await Promise.race([conclude, over]);
-  if (inTime) return await inTime();
-  conclude
-    .then((late) => late())
-    .then(({ kind, error }) => notify({ kind: 'late_result', delivery, result: kind, error }));
-  return {
-    kind: 'past_deadline',
-    delivery,
-    error: new WebhookError('handler_timeout', 503, 'Queue long work: status 202.'),
-  };
-}
-
-/** To the moment when the handler ends; how to settle its claim then. */
-async function run(handler: Handler, context: HandlerContext, claim: Claim): Promise<() => Promise<Conclusion>> {
-  const { delivery } = context;
-  try {
-    const status = statusOf(await handler(delivery.event, context));
-    return () => succeed(delivery, claim, status);
-  } catch (error) {
-    return () => fail(delivery, claim, error);
-  }
+  return new Promise((answer) => {
+    const giveUp = () => {
+      answer({
+        kind: 'past_deadline',
+        delivery,
+        error: new WebhookError('handler_timeout', 503, 'Queue it: status 202.'),
+      });
+    };
+    deadline.onOver = giveUp;
+    if (deadline.over) giveUp();
+    (async () => {
+      let conclusion: Promise<Conclusion>;
+      try {
+        const status = statusOf(await handler(delivery.event, context));
+        conclusion = succeed(delivery, claim, status);
+      } catch (error) {
+        conclusion = fail(delivery, claim, error);
+      }
+      const over = deadline.over;
+      deadline.onOver = undefined; // what is done in time is answered, however long it takes to be recorded
+      const concluded = await conclusion;
+      if (over) notify({ kind: 'late_result', delivery, result: concluded.kind, error: concluded.error });
+      else answer(concluded);
+    })();
+  });
 }
 
 /** The work is done: 2xx, whatever becomes of its record. */
-export async function succeed(delivery: Delivery, claim: Claim, status: number): Promise<Conclusion> {
-  await claim.end('complete');
-  return { kind: 'handled', delivery, attempt: claim.attempt, fence: claim.fence, status };
+export function succeed(delivery: Delivery, claim: Claim, status: number): Promise<Conclusion> {
+  return claim
+    .end('complete')
+    .then(() => ({ kind: 'handled', delivery, attempt: claim.attempt, fence: claim.fence, status }));
 }
 
-/** Released for the next attempt, unless a PermanentError says that there is no use in one. */
-export async function fail(delivery: Delivery, claim: Claim, thrown: unknown): Promise<Conclusion> {
-  const error = isWebhookError(thrown) ? thrown : undefined;
+/**
+ * Released for the next attempt, unless a PermanentError says that there is no use in one. Where the end is unknown, the
+ * lease decides.
+ */
+export async function fail(
+  delivery: Delivery,
+  claim: Claim,
+  thrown: unknown,
+  ended: 'failed' | 'unknown' = 'failed',
+): Promise<Conclusion> {
+  const error = ended === 'failed' && isWebhookError(thrown) ? thrown : undefined;
   if (error?.code === 'permanent_failure') {
     await claim.end('complete');
     return { kind: 'rejected', delivery, error };
   }
-  await claim.end('release');
+  await claim.end(ended === 'failed' ? 'release' : undefined);
   // From an inbox: another attempt holds the event in a transaction that is still open.
   if (error?.code === 'delivery_in_progress') return { kind: 'in_progress', delivery, retryAfterMs: 1_000, error };
-  return { kind: 'failed', delivery, error: failureOf('handler_failed', 500, thrown) };
+  const found = ended === 'failed' ? '' : 'connection closed';
+  return { kind: 'failed', delivery, error: failureOf('handler_failed', 500, thrown, found) };
 }
 
 /** 200, or the 2xx a handler asks for. Whatever else it returns is its own business. */

@@ -1,5 +1,5 @@
 import { check, checkFunction, checkObject } from './check.js';
-import { within } from './deadline.js';
+import { type Deadline, within } from './deadline.js';
 import type { DedupeOptions } from './dedupe.js';
 import { failureOf } from './errors.js';
 import { type EventOf, type EventType, WEBHOOK_EVENT_TYPES, type WebhookEvent } from './event.js';
@@ -53,18 +53,15 @@ export interface ReceiverOptions extends SignatureOptions {
   observe?: ((outcome: Outcome) => void) | undefined;
 }
 
-/** The keys to try on a delivery: the same ones for ever, or what a function fetches for the endpoint it names. */
+/** The keys to try on every delivery, or a function that fetches those of the endpoint a delivery names. */
 export function keySource(
   secret: ReceiverOptions['secret'],
   { names }: SignaturePolicy,
-): (headers: HeaderSource, remaining: () => number) => readonly HmacKey[] | Promise<readonly HmacKey[]> {
-  if (typeof secret !== 'function') {
-    const keys = toKeys(secret);
-    return () => keys;
-  }
-  return async (headers, remaining) => {
+): readonly HmacKey[] | ((headers: HeaderSource, deadline: Deadline) => Promise<readonly HmacKey[]>) {
+  if (typeof secret !== 'function') return toKeys(secret);
+  return async (headers, deadline) => {
     const hint = { webhookId: oneValue(headers, names.webhookId) } as { webhookId?: string };
-    const secrets: unknown = await within(remaining(), () => secret(hint)).catch((cause) => {
+    const secrets: unknown = await within(deadline.remaining(), () => secret(hint)).catch((cause) => {
       throw failureOf('secret_unavailable', 503, cause);
     });
     // Whoever sends can name an endpoint that does not exist: that is a signature nobody can have made.

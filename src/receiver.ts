@@ -1,9 +1,9 @@
 import { admit } from './admit.js';
 import { type Body, openBody } from './body.js';
 import { integers } from './check.js';
-import { createDeadline, type Deadline } from './deadline.js';
+import { Deadline } from './deadline.js';
 import { type Claim, createDedupe } from './dedupe.js';
-import { dispatch, fail, succeed } from './dispatch.js';
+import { type Claimed, dispatch, fail, succeed } from './dispatch.js';
 import { failureOf, isWebhookError } from './errors.js';
 import { PAYLOAD_VERSION } from './event.js';
 import { hasSyncCrypto } from './hmac.js';
@@ -32,8 +32,6 @@ export interface BegunDelivery {
   settle(ended: 'ok' | 'failed' | 'unknown', error?: unknown): Promise<WebhookResponse>;
 }
 
-const match = hasSyncCrypto ? matchingSecret : matchingSecretAsync;
-
 /**
  * Makes the receiver of an endpoint: verifies, deduplicates, dispatches, answers (specification, section 6).
  *
@@ -47,17 +45,12 @@ const match = hasSyncCrypto ? matchingSecret : matchingSecretAsync;
 export function createReceiver(options: ReceiverOptions): Receiver {
   const policy = signaturePolicy(options);
   const { maxBodyBytes, deadlineMs } = integers(options, { maxBodyBytes: 5_242_880, deadlineMs: 15_000 });
-  const keysFor = keySource(options.secret, policy);
+  const source = keySource(options.secret, policy);
   const handlerFor = handlerTable(options.on);
   const notify = harmless(options.observe);
-  const claim = createDedupe(options.dedupe, notify);
+  const claimFor = createDedupe(options.dedupe, notify);
 
-  const receive = (request: WebhookRequest): Promise<WebhookResponse> => {
-    return accept(request, ({ event }) => {
-      const handler = handlerFor(event);
-      return handler && ((context, claimed, deadline) => dispatch(handler, context, claimed, deadline, notify));
-    }).then(respond);
-  };
+  const receive = (request: WebhookRequest) => accept(request, toHandler).then(respond);
 
   const begin: Receiver['begin'] = async (request) => {
     const begun = await accept(request, () => handOver);
@@ -70,7 +63,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     nextFor: (delivery: Delivery) => Next<T>,
   ): Promise<T | Answer> {
     const BODY_TIMEOUT_MS = 10_000; // a body that trickles in holds its connection no longer
-    const deadline = createDeadline(deadlineMs);
+    const deadline = new Deadline(deadlineMs);
     let body: Body | undefined;
     let result: T | Answer;
     try {
@@ -78,16 +71,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       const headers = readHeaders(request.headers);
       const signature = admit(request.method, headers, policy, maxBodyBytes);
       const bytes = await body.read(request, maxBodyBytes, Math.min(BODY_TIMEOUT_MS, deadline.remaining()));
-      const keys = await keysFor(headers, deadline.remaining);
+      const keys = typeof source === 'function' ? await source(headers, deadline) : source;
       const signed = { policy, keys, headers, body: bytes, signature };
-      const delivery = toDelivery(signed, await match(signed));
+      const delivery = toDelivery(signed, hasSyncCrypto ? matchingSecret(signed) : await matchingSecretAsync(signed));
       const { version } = delivery.event;
       const next = nextFor(delivery);
       result = { kind: 'ignored', delivery };
       if (next) {
-        const claimed = await claim(delivery, deadline.remaining);
+        const claim = claimFor ? await claimFor(delivery, deadline) : { attempt: 1, fence: 0, async end() {} };
         result =
-          'kind' in claimed ? claimed : await next(new ClaimedContext(delivery, claimed, deadline), claimed, deadline);
+          'kind' in claim
+            ? claim
+            : await next({ context: new ClaimedContext(delivery, claim, deadline), claim, deadline });
       }
       if (version !== PAYLOAD_VERSION) notify({ kind: 'unknown_version', delivery });
     } catch (thrown) {
@@ -99,22 +94,23 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     return result;
   }
 
+  function toHandler({ event }: Delivery): Next<Answer> {
+    const handler = handlerFor(event);
+    return handler && ((claimed) => dispatch(handler, claimed, notify));
+  }
+
   /** To a middleware, which tells how its response ended. */
-  function handOver(context: HandlerContext, claimed: Claim, deadline: Deadline): BegunDelivery {
+  function handOver({ context, claim, deadline }: Claimed): BegunDelivery {
     const { delivery } = context;
-    const conclude = async (ended: 'ok' | 'failed' | 'unknown', error: unknown): Promise<Answer> => {
-      if (ended === 'ok') return succeed(delivery, claimed, 200);
-      if (ended === 'failed') return fail(delivery, claimed, error);
-      await claimed.end();
-      return { kind: 'failed', delivery, error: failureOf('handler_failed', 500, error, 'connection closed') };
-    };
     let settled: Promise<WebhookResponse> | undefined;
     return {
       delivery,
       context,
       settle: (ended, error) => {
         deadline.clear();
-        settled ??= conclude(ended, error).then(respond);
+        settled ??= (ended === 'ok' ? succeed(delivery, claim, 200) : fail(delivery, claim, error, ended)).then(
+          respond,
+        );
         return settled;
       },
     };
@@ -149,6 +145,4 @@ class ClaimedContext implements HandlerContext {
 }
 
 /** Who gets a delivery that is claimed; undefined where nobody wants it. */
-type Next<T> =
-  | ((context: HandlerContext, claimed: Claim, deadline: Deadline) => T | Answer | Promise<T | Answer>)
-  | undefined;
+type Next<T> = ((claimed: Claimed) => T | Answer | Promise<T | Answer>) | undefined;

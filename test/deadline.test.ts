@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { createDeadline, unref, within } from '../src/deadline.js';
+import { Deadline, later, within } from '../src/deadline.js';
 import { never } from './support/deliveries.js';
 
 describe('a time limit', () => {
@@ -28,40 +28,47 @@ describe('a deadline', () => {
     vi.useFakeTimers();
   });
 
-  it('is over when its time has passed, not sooner, and aborts its signal', async () => {
-    const { over, remaining, signal } = createDeadline(1_000);
-    let passed = false;
-    over.then(() => (passed = true));
+  it('is over when its time has passed, not sooner, says so and aborts its signal', async () => {
+    const deadline = new Deadline(1_000);
+    const said = vi.fn();
+    deadline.onOver = said;
+    const seen = () => [deadline.over, said.mock.calls.length, deadline.signal.aborted, deadline.remaining()];
     await vi.advanceTimersByTimeAsync(999);
-    expect([passed, signal.aborted, remaining()]).toEqual([false, false, 1]);
+    expect(seen()).toEqual([false, 0, false, 1]);
     await vi.advanceTimersByTimeAsync(1);
-    expect([passed, signal.aborted, remaining()]).toEqual([true, true, 0]);
+    expect(seen()).toEqual([true, 1, true, 0]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(remaining()).toBe(0);
+    expect(seen()).toEqual([true, 1, true, 0]);
+  });
+
+  it('is over also where nobody wants to be told', async () => {
+    const deadline = new Deadline(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(deadline.over).toBe(true);
   });
 
   it('has a signal that is aborted also for whoever looks late', async () => {
-    const deadline = createDeadline(1_000);
+    const deadline = new Deadline(1_000);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(deadline.signal.aborted).toBe(true);
   });
 
   it('does not come once nobody waits any more', async () => {
-    const { clear, over, signal } = createDeadline(1_000);
-    clear();
+    const deadline = new Deadline(1_000);
+    deadline.clear();
     expect(vi.getTimerCount()).toBe(0);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(signal.aborted).toBe(false);
-    expect(await Promise.race([over, 'not over'])).toBe('not over');
+    expect([deadline.over, deadline.signal.aborted]).toEqual([false, false]);
   });
 
   it('may be further away than a timer can count', async () => {
-    const { signal } = createDeadline(Number.MAX_SAFE_INTEGER);
+    const { signal } = new Deadline(Number.MAX_SAFE_INTEGER);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(signal.aborted).toBe(false);
   });
 });
 
 it('a timer that is only a number, as in browsers and workers, can be no reason not to end', () => {
-  expect(() => unref(7 as unknown as ReturnType<typeof setTimeout>)).not.toThrow();
+  vi.spyOn(globalThis, 'setTimeout').mockReturnValue(7 as unknown as ReturnType<typeof setTimeout>);
+  expect(later(() => {}, 1)).toBe(7);
 });

@@ -103,6 +103,8 @@ describe('files', () => {
     const classes = sources.flatMap(({ text }) => text.match(/^(?!\s*[*/]).*\bclass [\w{].*/gm) ?? []);
     const others = classes.filter((line) => !/ extends \w*Error(<.*>)? \{/.test(line));
     expect(others).toEqual([
+      'class StreamBody implements Body, Sink {',
+      'export class Deadline extends AbortController {',
       'class ClaimedContext implements HandlerContext {',
       'export class DedupeObject {',
       'export class NodeBody {',

@@ -9,13 +9,17 @@ import { listenNode } from './mounts/listen.js';
 const setUp = () => {
   const stream = new PassThrough();
   const seen: string[] = [];
-  return { stream, seen, body: new NodeBody(stream), sink: (chunk: unknown) => seen.push(String(chunk)) };
+  return { stream, seen, body: new NodeBody(stream), take: (chunk: unknown) => void seen.push(String(chunk)) };
 };
+
+/** To the end, or to what it failed with. */
+const pump = (body: NodeBody, take: (chunk: unknown) => void) =>
+  new Promise<void>((end, fail) => body.pump({ take, end, fail }));
 
 describe('the body of a Node request', () => {
   it('is given chunk by chunk, until the end', async () => {
-    const { stream, seen, body, sink } = setUp();
-    const pumped = body.pump(sink);
+    const { stream, seen, body, take } = setUp();
+    const pumped = pump(body, take);
     stream.write('a');
     stream.write('b');
     stream.end('c');
@@ -24,34 +28,43 @@ describe('the body of a Node request', () => {
   });
 
   it('waits where a chunk was refused, and goes on behind it', async () => {
-    const { stream, seen, body, sink } = setUp();
-    const refused = body.pump((chunk) => {
-      sink(chunk);
+    const { stream, seen, body, take } = setUp();
+    const refused = pump(body, (chunk) => {
+      take(chunk);
       throw new Error('too much');
     });
     stream.write('a');
     await expect(refused).rejects.toThrow('too much');
     stream.end('b');
     expect(seen).toEqual(['a']);
-    await body.pump(sink);
+    await pump(body, take);
     expect(seen).toEqual(['a', 'b']);
   });
 
+  it('gives each chunk once where somebody else takes over meanwhile', async () => {
+    const { stream, seen, body, take } = setUp();
+    pump(body, () => seen.push('given to nobody')).catch(() => {});
+    const second = pump(body, take);
+    stream.end('a');
+    await second;
+    expect(seen).toEqual(['a']);
+  });
+
   it('fails where the sender breaks off, before or meanwhile', async () => {
-    const { stream, body, sink } = setUp();
-    const pumped = body.pump(sink);
+    const { stream, body, take } = setUp();
+    const pumped = pump(body, take);
     stream.write('a');
     stream.destroy();
     await expect(pumped).rejects.toThrow('the upload was aborted');
-    await expect(body.pump(sink)).rejects.toThrow('the upload was aborted');
+    await expect(pump(body, take)).rejects.toThrow('the upload was aborted');
   });
 
   it('is over at once where it has been read to its end', async () => {
-    const { stream, body, sink } = setUp();
-    const first = body.pump(sink);
+    const { stream, body, take } = setUp();
+    const first = pump(body, take);
     stream.end();
     await first;
-    await body.pump(sink);
+    await pump(body, take);
   });
 
   it('is destroyed by whoever does not want to wait for it', () => {
@@ -68,7 +81,7 @@ describe('the body of a Node request', () => {
         throw new Error('too much');
       };
       if (req.url === '/refused') {
-        await body.pump(refuse).catch(() => {});
+        await pump(body, refuse).catch(() => {});
         await new Promise(setImmediate); // until the parser is through
         complete = req.complete;
         body.destroy();

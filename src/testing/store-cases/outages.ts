@@ -1,4 +1,4 @@
-import { unref } from '../../deadline.js';
+import { later } from '../../deadline.js';
 import { must } from '../must.js';
 import { needs, rivalOf, type TrialCase } from './trial.js';
 
@@ -56,7 +56,7 @@ export const outages: readonly TrialCase[] = [
           () => 'answered',
           (error) => (error instanceof Error ? 'rejected' : 'rejected with no Error'),
         ),
-        new Promise((resolve) => unref(setTimeout(resolve, PATIENCE_MS, 'hangs'))),
+        new Promise((resolve) => later(() => resolve('hangs'), PATIENCE_MS)),
       ]);
       must(refused === 'rejected', 'a claim without a server rejects with an Error', refused);
       await store?.close?.();
