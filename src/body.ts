@@ -58,7 +58,6 @@ function openBytes(source: unknown): Body {
   };
 }
 
-/** As a class and without a promise for each step, since one is made for every delivery. */
 class StreamBody implements Body, Sink {
   readonly #stream: Stream;
   /** Somebody else has read from it, or it was read to its end. */
@@ -76,25 +75,25 @@ class StreamBody implements Body, Sink {
     return new Promise<Uint8Array>((resolve, reject) => {
       const chunks: Uint8Array[] = [];
       let size = 0;
-      const gone = () => this.fail();
-      this.#done = (error) => {
+      const done = (error?: WebhookError) => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', gone);
         if (error) reject(error);
         else resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : concat(chunks));
       };
-      this.take = (chunk) => {
+      const gone = () => this.fail();
+      signal?.addEventListener('abort', gone);
+      const timer = later(() => this.fail(new WebhookError('body_timeout', 408, 'Does a proxy change it?')), timeoutMs);
+      this.#done = done;
+      if (signal?.aborted) return gone();
+      if (this.#used) return this.fail(bodyTaken('body_already_read', rawBodyFix));
+      this.#flow((chunk) => {
         // A stream with an encoding set yields text: what was not UTF-8 in it is already lost.
         if (!(chunk instanceof Uint8Array)) throw bodyTaken('body_already_read', rawBodyFix);
         size += chunk.length;
         if (size > maxBytes) throw bodyTooLarge(maxBytes);
         chunks.push(chunk);
-      };
-      signal?.addEventListener('abort', gone);
-      const timer = later(() => this.fail(new WebhookError('body_timeout', 408, 'Does a proxy change it?')), timeoutMs);
-      if (signal?.aborted) gone();
-      else if (this.#used) this.fail(bodyTaken('body_already_read', rawBodyFix));
-      else this.#flow();
+      });
     });
   }
 
@@ -110,15 +109,15 @@ class StreamBody implements Body, Sink {
       } catch {}
     }, DRAIN_MS);
     this.#done = (error) => error || clearTimeout(timer);
-    this.take = (chunk) => {
+    this.#flow((chunk) => {
       left -= (chunk as Uint8Array).length;
       if (!(left >= 0)) throw left; // the answer is on its way; the timer ends the connection
-    };
-    this.#flow();
+    });
   }
 
-  /** Every chunk to `take`, until the end or until it throws. */
-  async #flow(): Promise<void> {
+  /** Every chunk to `take` from now on, until the end or until it throws. */
+  async #flow(take: (chunk: unknown) => void): Promise<void> {
+    this.take = take;
     try {
       if (this.#stream.pump) return this.#stream.pump(this);
       this.#iterator ??= iterate(this.#stream);

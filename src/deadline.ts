@@ -9,7 +9,7 @@ export class Deadline extends AbortController {
   /** Whether it has passed. */
   over = false;
   /** Called when it passes. */
-  declare onOver: (() => void) | undefined;
+  late: (() => void) | undefined;
   readonly #end: number;
   readonly #timer: ReturnType<typeof setTimeout>;
 
@@ -21,7 +21,7 @@ export class Deadline extends AbortController {
     this.#timer = setTimeout(() => {
       this.over = true;
       this.abort();
-      this.onOver?.();
+      this.late?.();
     }, limit);
   }
 

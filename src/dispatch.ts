@@ -30,10 +30,10 @@ export function dispatch(
       answer({
         kind: 'past_deadline',
         delivery,
-        error: new WebhookError('handler_timeout', 503, 'Queue it: status 202.'),
+        error: new WebhookError('handler_timeout', 503, 'Queue it: 202.'),
       });
     };
-    deadline.onOver = giveUp;
+    deadline.late = giveUp;
     if (deadline.over) giveUp();
     (async () => {
       let conclusion: Promise<Conclusion>;
@@ -44,7 +44,7 @@ export function dispatch(
         conclusion = fail(delivery, claim, error);
       }
       const over = deadline.over;
-      deadline.onOver = undefined; // what is done in time is answered, however long it takes to be recorded
+      deadline.late = undefined; // what is done in time is answered, however long it takes to be recorded
       const concluded = await conclusion;
       if (over) notify({ kind: 'late_result', delivery, result: concluded.kind, error: concluded.error });
       else answer(concluded);

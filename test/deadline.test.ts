@@ -31,7 +31,7 @@ describe('a deadline', () => {
   it('is over when its time has passed, not sooner, says so and aborts its signal', async () => {
     const deadline = new Deadline(1_000);
     const said = vi.fn();
-    deadline.onOver = said;
+    deadline.late = said;
     const seen = () => [deadline.over, said.mock.calls.length, deadline.signal.aborted, deadline.remaining()];
     await vi.advanceTimersByTimeAsync(999);
     expect(seen()).toEqual([false, 0, false, 1]);
