@@ -173,12 +173,8 @@ function claim(store: DedupeStore, request: ClaimRequest, deadline: Deadline): P
   const giveUp = (error: unknown) => {
     // It may have been applied all the same, now or when the store comes back: then the sender's next attempt would
     // meet the claim of somebody who has given up.
-    const free = () => store.release({ ...request, fence: 0 });
-    for (const call of calls)
-      call
-        .catch(() => {})
-        .then(free)
-        .catch(() => {});
+    const free = async () => store.release({ ...request, fence: 0 });
+    for (const call of calls) call.then(free, free).catch(() => {});
     throw error;
   };
   return attempt().catch(attempt).catch(giveUp);

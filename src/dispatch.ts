@@ -30,7 +30,7 @@ export function dispatch(
       answer({
         kind: 'past_deadline',
         delivery,
-        error: new WebhookError('handler_timeout', 503, 'Queue long work.'),
+        error: new WebhookError('handler_timeout', 503, 'Queue the work.'),
       });
     };
     deadline.late = giveUp;
