@@ -717,6 +717,15 @@ describe('a store that fails to claim', () => {
     expect((await inner.inspect?.('default:evt_1'))?.state).toBe('released');
   });
 
+  it('with what has only a then, and is refused, is told to release all the same', async () => {
+    const release = vi.fn(memoryStore().release);
+    const then: Promise<never>['then'] = (_, rejected) => refuse().then(undefined, rejected);
+    const claim = () => Object.fromEntries([['then', then]]) as unknown as Promise<never>;
+    expect(await setUp(aStore({ claim, release })).deliver()).toBe('503 store_unavailable');
+    await tick();
+    expect(release).toHaveBeenCalledTimes(2);
+  });
+
   it('too late does not take the event from somebody else', async () => {
     const inner = memoryStore();
     const gate = later();
