@@ -1,37 +1,9 @@
 import { defineConfig, type Options } from 'tsup';
+import { subpaths } from './scripts/subpaths.js';
 
-/** The entries of the package. */
+/** The sub-paths of the package, from `exports` in package.json. */
 export const library = {
-  entry: {
-    index: 'src/index.ts',
-    'aws-lambda': 'adapters/aws-lambda.ts',
-    'azure-functions': 'adapters/azure-functions.ts',
-    client: 'src/client/index.ts',
-    'diagnostics-channel': 'src/diagnostics-channel/index.ts',
-    elysia: 'adapters/elysia.ts',
-    emulator: 'src/emulator/index.ts',
-    explain: 'src/explain/index.ts',
-    express: 'adapters/express.ts',
-    fastify: 'adapters/fastify.ts',
-    fetch: 'adapters/fetch.ts',
-    'google-cloud-functions': 'adapters/google-cloud-functions.ts',
-    h3: 'adapters/h3.ts',
-    hono: 'adapters/hono.ts',
-    koa: 'adapters/koa.ts',
-    nest: 'adapters/nest.ts',
-    next: 'adapters/next.ts',
-    'next-pages': 'adapters/next-pages.ts',
-    node: 'adapters/node.ts',
-    otel: 'src/otel/index.ts',
-    'standard-schema': 'src/standard-schema/index.ts',
-    testing: 'src/testing/index.ts',
-    'stores/d1': 'src/stores/d1.ts',
-    'stores/durable-object': 'src/stores/durable-object.ts',
-    'stores/postgres': 'src/stores/postgres.ts',
-    'stores/redis': 'src/stores/redis.ts',
-    'stores/sqlite': 'src/stores/sqlite.ts',
-    'testing/matchers': 'src/testing/matchers.ts',
-  },
+  entry: Object.fromEntries(subpaths.map(({ entry, source }) => [entry, source])),
   format: ['esm', 'cjs'],
   target: 'es2022',
   platform: 'neutral',
@@ -43,19 +15,24 @@ export const library = {
   external: ['service-webhooks'],
 } satisfies Options;
 
-/** The command line: a program with all that it needs, a file for each command. */
+/**
+ * The command line: what starts it, and one file with all that it needs. In CommonJS a module that is imported dynamically
+ * stays a function that is not called, with its imports of Node, until a command needs it, so that the program starts
+ * quickly.
+ */
 export const commandLine = {
-  entry: { 'service-webhooks': 'src/cli/main.ts' },
+  entry: { 'service-webhooks': 'src/cli/start.ts', program: 'src/cli/main.ts' },
   outDir: 'dist/cli',
-  format: 'esm',
+  format: 'cjs',
   target: 'node20',
   platform: 'node',
   clean: true,
-  splitting: true,
+  splitting: false,
+  // What CommonJS has in place of `import.meta.url`.
+  banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
+  define: { 'import.meta.url': 'moduleUrl' },
   minifySyntax: true,
   minifyWhitespace: true,
-  // The argument parser is CommonJS, and requires parts of Node.
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 } satisfies Options;
 
 /** The page that the command line serves: one script and one style sheet, with all that they need. */

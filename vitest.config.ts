@@ -1,46 +1,100 @@
 import { fileURLToPath } from 'node:url';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { subpaths } from './scripts/subpaths.js';
+import { MissingPartsReporter } from './test/support/missing-parts-reporter.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-export default defineConfig({
+/** What every project shares, also the runs of Stryker. */
+export const shared = {
   resolve: {
-    alias: [
-      { find: /^service-webhooks$/, replacement: path('src/index.ts') },
-      { find: /^service-webhooks\/((?:stores|testing)\/.+)$/, replacement: `${path('src')}/$1.ts` },
-      {
-        find: /^service-webhooks\/(testing|emulator|explain|client|diagnostics-channel|otel|standard-schema)$/,
-        replacement: `${path('src')}/$1/index.ts`,
-      },
-      { find: /^service-webhooks\/(.+)$/, replacement: `${path('adapters')}/$1.ts` },
-    ],
+    alias: subpaths.map(({ name, source }) => ({ find: new RegExp(`^${name}$`), replacement: path(source) })),
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    // Each has a configuration and a script of its own.
-    exclude: [
-      ...configDefaults.exclude,
-      'test/runtimes/**',
-      'test/faults/**',
-      'test/cli/**',
-      'test/page/in-browser/**',
-      'test/examples/**',
-      'test/package/**',
-      'test/adapters/next.test.ts',
-      'test/readme.test.ts',
-    ],
     // Most of the time is waiting for servers and leases: more at once than there are cores.
     maxWorkers: 3,
-    // To import everything anew for every file takes a third of the time. So what a test changes in its process is put
-    // back behind it.
+    // To import everything again for every file takes a third of the time. So what a test changes in its process is put
+    // back after it.
     isolate: false,
-    setupFiles: ['test/support/put-back.ts'],
+    setupFiles: [path('test/support/put-back.ts')],
     // A machine with other work to do is no reason to fail.
     testTimeout: 20_000,
     hookTimeout: 60_000,
-    // What .ci/run counts.
-    reporters: process.env['CI'] ? ['default', 'json'] : ['default'],
-    outputFile: { json: 'coverage/results.json' },
-    typecheck: { include: ['test/**/*.test-d.ts'] },
+  },
+};
+
+type Project = { name: string; include: string[]; exclude?: string[] } & TestProjectInlineConfiguration['test'];
+
+// The command line, the page in Chromium, the examples, the documentation's code and site: each is built or started first.
+const PROGRAMS = [
+  'test/cli/**/*.test.ts',
+  'test/page/in-browser/**/*.test.ts',
+  'test/examples/**/*.test.ts',
+  'test/adapters/next.test.ts',
+  'test/docs/docstrings.test.ts',
+  'test/readme.test.ts',
+  'test/site/**/*.test.ts',
+  'test/newcomer/**/*.test.ts',
+];
+
+/** `npm test` runs `library`; the others run by `vitest run --project <name>`. */
+export const projects: readonly Project[] = [
+  {
+    name: 'library',
+    include: ['test/**/*.test.ts'],
+    exclude: [...PROGRAMS, 'test/package/**', 'test/faults/**', 'test/queue/processes.test.ts', 'test/runtimes/**'],
+  },
+  { name: 'types', include: [], typecheck: { enabled: true, only: true, include: ['test/**/*.test-d.ts'] } },
+  {
+    name: 'programs',
+    include: PROGRAMS,
+    globalSetup: ['test/support/build-programs.ts', 'test/page/in-browser/launch.ts'],
+  },
+  {
+    // The package as its users get it: packed from `npm run build` and installed in projects of their kinds.
+    name: 'package',
+    include: ['test/package/*.test.ts'],
+    globalSetup: ['test/package/pack.ts'],
+    testTimeout: 300_000, // a compiler, a bundler or an application each
+    maxWorkers: 2,
+  },
+  // The vectors on every runtime. Each of the runtimes then runs `inside`.
+  { name: 'runtimes', include: ['test/runtimes/*.test.ts'] },
+];
+
+/** These run files of `library` in another way, so they exist only where `--project` names them. */
+export const variants: readonly Project[] = [
+  {
+    // Receivers killed at random, histories of operations, the stores and the queues, with the numbers that take minutes.
+    name: 'faults',
+    include: ['test/faults/**/*.test.ts', 'test/stores/**/*.test.ts', 'test/queue/processes.test.ts'],
+    env: { FAULTS: 'full' },
+  },
+  {
+    name: 'inside',
+    include: [
+      'test/vectors.test.ts',
+      'test/fixtures.test.ts',
+      'test/adapters/**/*.test.ts',
+      'test/runtimes/inside/*.test.ts',
+    ],
+    exclude: ['test/adapters/next.test.ts'], // an app that Next has built for Node
+    setupFiles: [path('test/runtimes/inside/right-runtime.ts')],
+  },
+];
+
+const named = variants.filter(({ name }) => process.argv.some((arg) => arg === name || arg === `--project=${name}`));
+
+export default defineConfig({
+  ...shared,
+  test: {
+    ...shared.test,
+    // Receivers log to the console by default. What a test printed is shown if it fails.
+    silent: 'passed-only',
+    reporters: ['default', new MissingPartsReporter()],
+    projects: [...projects, ...named].map(({ exclude = [], ...test }) => ({
+      extends: true as const,
+      test: { ...test, exclude: [...configDefaults.exclude, ...exclude] },
+    })),
   },
 });

@@ -1,11 +1,21 @@
-import type { Delivery, HandlerContext, Receiver, ReceiverOptions, WebhookRequest } from 'service-webhooks';
+import type {
+  Delivery,
+  EndpointOptions,
+  HandlerContext,
+  MiddlewareOptions,
+  Receiver,
+  WebhookRequest,
+} from 'service-webhooks';
 import { checkRoute } from './shared/check-route.js';
 import { type AnswerForm, throughRoute } from './shared/through-route.js';
-import { toReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = 'Use the proxy integration (LAMBDA_PROXY), which hands the body over as it came.';
 
-/** What is read of the event of API Gateway (format 1.0 and 2.0), a function URL, or a load balancer. */
+/**
+ * The fields that the adapter reads from an event of API Gateway (payload format 1.0 or 2.0), a function URL or a load
+ * balancer.
+ */
 export interface LambdaEvent {
   httpMethod?: string | undefined;
   requestContext?: { http?: { method: string } | undefined } | object | undefined;
@@ -15,7 +25,7 @@ export interface LambdaEvent {
   isBase64Encoded?: boolean | undefined;
 }
 
-/** What each of them takes for an answer. */
+/** The result that API Gateway, a function URL and a load balancer accept as an answer. */
 export interface LambdaResult {
   statusCode: number;
   headers: Record<string, string>;
@@ -23,30 +33,44 @@ export interface LambdaResult {
 }
 
 const FORM: AnswerForm<LambdaResult> = {
-  // Format 2.0 takes an answer without a status for 200.
+  // API Gateway treats a result of format 2.0 without a status as 200.
   statusOf: (answer: Partial<LambdaResult> | undefined) => answer?.statusCode ?? 200,
   toAnswer: ({ status, headers, body }) => ({ statusCode: status, headers, body }),
 };
 
 /**
- * An endpoint for AWS Lambda behind API Gateway, a function URL or a load balancer: verifies, deduplicates, dispatches,
- * answers. Give it a shared store: each instance of a function has a memory of its own.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
+ */
+export function webhookHandler(receiver: Receiver): (event: LambdaEvent) => Promise<LambdaResult>;
+/**
+ * Returns an AWS Lambda function behind API Gateway, a function URL or a load balancer. It verifies each delivery,
+ * recognises retries, calls your handler and returns the answer. Pass a shared store: each instance of the function has
+ * its own memory.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
  * export const handler = webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
  */
+export function webhookHandler(options: EndpointOptions): (event: LambdaEvent) => Promise<LambdaResult>;
 export function webhookHandler(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  receiverOrOptions: Receiver | EndpointOptions,
 ): (event: LambdaEvent) => Promise<LambdaResult> {
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = endpointReceiver(receiverOrOptions);
   return async (event) => FORM.toAnswer(await receiver(toRequest(event)));
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware<Event extends LambdaEvent, Result>(
+  receiver: Receiver,
+  route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,
+): (event: Event) => Promise<Result | LambdaResult>;
 /**
- * Verifies and claims, then lets `route` make the result: a 2xx completes the claim, any other, or a throw, releases it.
+ * Returns an AWS Lambda function that verifies each delivery, claims it and lets `route` return the result. A 2xx
+ * result completes the claim. Any other result, or an error that `route` throws, releases it, and the service retries.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
  * export const handler = webhookMiddleware({ secret }, async (event, delivery) => {
  *   await save(delivery.event);
@@ -54,11 +78,15 @@ export function webhookHandler(
  * });
  */
 export function webhookMiddleware<Event extends LambdaEvent, Result>(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  options: MiddlewareOptions,
+  route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,
+): (event: Event) => Promise<Result | LambdaResult>;
+export function webhookMiddleware<Event extends LambdaEvent, Result>(
+  receiverOrOptions: Receiver | MiddlewareOptions,
   route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,
 ): (event: Event) => Promise<Result | LambdaResult> {
   checkRoute(route);
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = middlewareReceiver(receiverOrOptions);
   return (event) =>
     throughRoute<Result | LambdaResult>(
       receiver,
@@ -73,7 +101,7 @@ function toRequest({ httpMethod, requestContext, headers, ...event }: LambdaEven
   const { body, isBase64Encoded, multiValueHeaders } = event;
   return {
     method: httpMethod ?? http?.method ?? '',
-    // `headers` of format 1.0 has only the last of those that came twice.
+    // `headers` of format 1.0 has only the last value of a repeated header.
     headers: multiValueHeaders ? pairsOf(multiValueHeaders) : (headers ?? {}),
     body: isBase64Encoded && typeof body === 'string' ? Buffer.from(body, 'base64') : (body ?? ''),
     rawBodyFix: RAW_BODY_FIX,

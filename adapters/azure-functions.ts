@@ -1,12 +1,19 @@
-import type { Delivery, HandlerContext, Receiver, ReceiverOptions, WebhookRequest } from 'service-webhooks';
+import type {
+  Delivery,
+  EndpointOptions,
+  HandlerContext,
+  MiddlewareOptions,
+  Receiver,
+  WebhookRequest,
+} from 'service-webhooks';
 import { checkRoute } from './shared/check-route.js';
 import { type AnswerForm, throughRoute } from './shared/through-route.js';
-import { toReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX =
   'Give the receiver the request before await request.json() or request.text(), or a request.clone().';
 
-/** What is read of the request of Azure Functions, programming model 4. */
+/** The fields that the adapter reads from a request of Azure Functions, programming model 4. */
 export interface AzureRequestLike {
   method: string;
   headers: { get(name: string): string | null; append(name: string, value: string): void };
@@ -14,7 +21,7 @@ export interface AzureRequestLike {
   bodyUsed: boolean;
 }
 
-/** What Azure Functions takes for an answer. */
+/** The response that Azure Functions accept from an HTTP function. */
 export interface AzureResponse {
   status?: number;
   headers?: Record<string, string>;
@@ -27,37 +34,55 @@ const FORM: AnswerForm<AzureResponse> = {
 };
 
 /**
- * An HTTP function for Azure Functions, programming model 4: verifies, deduplicates, dispatches, answers. Give it a
- * shared store: each instance of a function has a memory of its own.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
+ */
+export function webhookHandler(receiver: Receiver): (request: AzureRequestLike) => Promise<AzureResponse>;
+/**
+ * Returns an HTTP function for Azure Functions, programming model 4. It verifies each delivery, recognises retries,
+ * calls your handler and returns the answer. Pass a shared store: each instance of the function has its own memory.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
  * app.http('webhooks', { methods: ['POST'], authLevel: 'anonymous', handler: webhookHandler({ secret, on }) });
  */
+export function webhookHandler(options: EndpointOptions): (request: AzureRequestLike) => Promise<AzureResponse>;
 export function webhookHandler(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  receiverOrOptions: Receiver | EndpointOptions,
 ): (request: AzureRequestLike) => Promise<AzureResponse> {
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = endpointReceiver(receiverOrOptions);
   return async (request) => FORM.toAnswer(await receiver(toRequest(request)));
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware<Req extends AzureRequestLike, Res>(
+  receiver: Receiver,
+  route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,
+): (request: Req) => Promise<Res | AzureResponse>;
 /**
- * Verifies and claims, then lets `route` make the response: a 2xx completes the claim, any other, or a throw, releases
- * it. The body has been read: `delivery.body` has it.
+ * Returns an HTTP function that verifies each delivery, claims it and lets `route` return the response. A 2xx response
+ * completes the claim. Any other response, or an error that `route` throws, releases it, and the service retries. The
+ * request's body is already read: use `delivery.body`.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
- * handler: webhookMiddleware({ secret }, async (request, { event }) => {
+ * const handler = webhookMiddleware({ secret }, async (request, { event }) => {
  *   await save(event);
  *   return { status: 204 };
- * })
+ * });
+ * app.http('webhooks', { methods: ['POST'], authLevel: 'anonymous', handler });
  */
 export function webhookMiddleware<Req extends AzureRequestLike, Res>(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  options: MiddlewareOptions,
+  route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,
+): (request: Req) => Promise<Res | AzureResponse>;
+export function webhookMiddleware<Req extends AzureRequestLike, Res>(
+  receiverOrOptions: Receiver | MiddlewareOptions,
   route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,
 ): (request: Req) => Promise<Res | AzureResponse> {
   checkRoute(route);
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = middlewareReceiver(receiverOrOptions);
   return (request) =>
     throughRoute<Res | AzureResponse>(
       receiver,

@@ -1,36 +1,49 @@
-import type { Delivery, HandlerContext, Receiver, ReceiverOptions } from 'service-webhooks';
+import type { Delivery, EndpointOptions, HandlerContext, MiddlewareOptions, Receiver } from 'service-webhooks';
 import { checkRoute } from './shared/check-route.js';
 import { fromFetchRequest, toFetchResponse } from './shared/fetch-api.js';
 import { throughRoute } from './shared/through-route.js';
-import { toReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = "Give the route { parse: 'none' }: app.post('/webhooks', webhookHandler(…), { parse: 'none' }).";
 
-/** What is read of Elysia's context. */
+/** The fields that the adapter reads from Elysia's context. */
 export interface ElysiaContextLike {
   request: Request;
   set: { status?: number | string | undefined };
 }
 
 /**
- * An endpoint for Elysia: verifies, deduplicates, dispatches, answers.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
+ */
+export function webhookHandler(receiver: Receiver): (context: ElysiaContextLike) => Promise<Response>;
+/**
+ * Returns an endpoint for Elysia. It verifies each delivery, recognises retries, calls your handler and answers.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
  * app.post('/webhooks', webhookHandler({ secret, on: { '*': (event) => save(event) } }), { parse: 'none' });
  */
+export function webhookHandler(options: EndpointOptions): (context: ElysiaContextLike) => Promise<Response>;
 export function webhookHandler(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  receiverOrOptions: Receiver | EndpointOptions,
 ): (context: ElysiaContextLike) => Promise<Response> {
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = endpointReceiver(receiverOrOptions);
   return async ({ request }) => toFetchResponse(await receiver(fromFetchRequest(request, RAW_BODY_FIX)));
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware<Context extends ElysiaContextLike>(
+  receiver: Receiver,
+  route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,
+): (context: Context) => Promise<unknown>;
 /**
- * Verifies and claims, then lets `route` make the answer: a 2xx completes the claim, any other, or a throw, releases it;
- * if the sender has left by then, the lease decides. The body has been read: `delivery.body` has it.
+ * Returns a handler for Elysia that verifies each delivery, claims it and lets `route` answer. A 2xx answer completes
+ * the claim. Any other answer, or an error that `route` throws, releases it, and the service retries. If the sender has
+ * disconnected by then, the claim ends with its lease. The request's body is already read: use `delivery.body`.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the handler is created.
  * @example
  * app.post('/webhooks', webhookMiddleware({ secret }, async (context, { event }) => {
  *   await save(event);
@@ -38,11 +51,15 @@ export function webhookHandler(
  * }), { parse: 'none' });
  */
 export function webhookMiddleware<Context extends ElysiaContextLike>(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  options: MiddlewareOptions,
+  route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,
+): (context: Context) => Promise<unknown>;
+export function webhookMiddleware<Context extends ElysiaContextLike>(
+  receiverOrOptions: Receiver | MiddlewareOptions,
   route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,
 ): (context: Context) => Promise<unknown> {
   checkRoute(route);
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = middlewareReceiver(receiverOrOptions);
   return (context) =>
     throughRoute<unknown>(
       receiver,
@@ -56,7 +73,7 @@ export function webhookMiddleware<Context extends ElysiaContextLike>(
     );
 }
 
-/** Of a `Response`, and of what Elysia's `status(…)` gives. */
+/** Reads the status of a `Response` and of the result of Elysia's `status(…)`. */
 function statusOf(answer: unknown): number | undefined {
   if (answer instanceof Response) return answer.status;
   const { code, response } = (answer ?? {}) as { code?: unknown; response?: unknown };

@@ -1,42 +1,56 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Delivery,
+  type EndpointOptions,
   isWebhookError,
+  type MiddlewareOptions,
   type Receiver,
-  type ReceiverOptions,
   type WebhookRequest,
   type WebhookResponse,
 } from 'service-webhooks';
 import { checkRoute } from './shared/check-route.js';
 import { fromNodeRequest, settleWith } from './shared/node-http.js';
-import { toReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = 'Let no onRequest or preParsing hook read the body, or put the exact bytes on request.rawBody.';
 
-/** What `app.register` takes. */
+/** A plugin for `app.register`. */
 export type WebhookPlugin = (scope: FastifyInstance) => Promise<void>;
 
-/** A request whose delivery is verified and claimed. Its body has been read: `request.webhook.body` has it. */
+/** A request whose delivery is verified and claimed. Its body is already read: use `request.webhook.body`. */
 export type WebhookFastifyRequest = FastifyRequest & { webhook: Delivery };
 
 /**
- * An endpoint for Fastify 4 and 5, as a plugin with a scope of its own: verifies, deduplicates, dispatches, answers.
- * Neither the parsers nor the body limit of the app are in its way.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
+ */
+export function webhookHandler(receiver: Receiver): WebhookPlugin;
+/**
+ * Returns a plugin with an endpoint for Fastify 4 and 5. It verifies each delivery, recognises retries, calls your
+ * handler and answers. The plugin has its own scope, so the parsers and the body limit of the app do not apply to it.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the plugin is created.
  * @example
  * app.register(webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }), { prefix: '/webhooks' });
  */
-export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): WebhookPlugin {
-  const receiver = toReceiver(receiverOrOptions);
+export function webhookHandler(options: EndpointOptions): WebhookPlugin;
+export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): WebhookPlugin {
+  const receiver = endpointReceiver(receiverOrOptions);
   return post(async (request, reply) => send(reply, await receiver(toRequest(request))));
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware(
+  receiver: Receiver,
+  route: (request: WebhookFastifyRequest, reply: FastifyReply) => unknown,
+): WebhookPlugin;
 /**
- * Verifies and claims, then runs `route`, whose request has the delivery as `request.webhook`. A 2xx response completes
- * the claim, any other releases it; if the connection closes first, the lease decides.
+ * Returns a plugin that verifies each delivery, claims it and runs `route`, whose request has the delivery as
+ * `request.webhook`. A 2xx response completes the claim. Any other response releases it, and the service retries. If
+ * the connection closes before the response ends, the claim ends with its lease.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the plugin is created.
  * @example
  * app.register(webhookMiddleware({ secret }, async (request, reply) => {
  *   await save(request.webhook.event);
@@ -44,11 +58,15 @@ export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): W
  * }), { prefix: '/webhooks' });
  */
 export function webhookMiddleware(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  options: MiddlewareOptions,
+  route: (request: WebhookFastifyRequest, reply: FastifyReply) => unknown,
+): WebhookPlugin;
+export function webhookMiddleware(
+  receiverOrOptions: Receiver | MiddlewareOptions,
   route: (request: WebhookFastifyRequest, reply: FastifyReply) => unknown,
 ): WebhookPlugin {
   checkRoute(route);
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = middlewareReceiver(receiverOrOptions);
   return post(async (request, reply) => {
     const begun = await receiver.begin(toRequest(request));
     if ('response' in begun) return send(reply, begun.response);

@@ -1,34 +1,52 @@
 import type { ServerResponse } from 'node:http';
-import type { Delivery, Receiver, ReceiverOptions } from 'service-webhooks';
+import type { Delivery, EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
 import { type NodeHandler, type NodeRequest, nodeHandler, nodeRoute } from './shared/node-http.js';
 
 const RAW_BODY_FIX = 'Leave req.rawBody as the platform puts it there: it has the exact bytes.';
 
 /**
- * An HTTP function for Google Cloud Functions, Cloud Run functions and Firebase: verifies, deduplicates, dispatches,
- * answers. Give it a shared store: each instance of a function has a memory of its own.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
+ */
+export function webhookHandler(receiver: Receiver): NodeHandler;
+/**
+ * Returns an HTTP function for Google Cloud Functions, Cloud Run functions and Firebase. It verifies each delivery,
+ * recognises retries, calls your handler and answers. Pass a shared store: each instance of the function has its own
+ * memory.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
  * http('webhooks', webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }));
  */
-export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): NodeHandler {
+export function webhookHandler(options: EndpointOptions): NodeHandler;
+export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): NodeHandler {
   return nodeHandler(receiverOrOptions, RAW_BODY_FIX);
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware<Req extends NodeRequest, Res extends ServerResponse>(
+  receiver: Receiver,
+  route: (req: Req, res: Res, delivery: Delivery) => unknown,
+): (req: Req, res: Res) => Promise<void>;
 /**
- * Verifies and claims, then runs `route`. A 2xx response completes the claim, any other, or a throw (500), releases it;
- * if the connection closes first, the lease decides.
+ * Returns an HTTP function that verifies each delivery, claims it and runs `route`. A 2xx response completes the claim.
+ * Any other response releases it, and the service retries; so does an error that `route` throws, which is answered 500.
+ * If the connection closes before the response ends, the claim ends with its lease.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
  * http('webhooks', webhookMiddleware({ secret }, async (req, res, { event }) => {
  *   await save(event);
- *   res.sendStatus(204);
+ *   res.writeHead(204).end();
  * }));
  */
 export function webhookMiddleware<Req extends NodeRequest, Res extends ServerResponse>(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  options: MiddlewareOptions,
+  route: (req: Req, res: Res, delivery: Delivery) => unknown,
+): (req: Req, res: Res) => Promise<void>;
+export function webhookMiddleware<Req extends NodeRequest, Res extends ServerResponse>(
+  receiverOrOptions: Receiver | MiddlewareOptions,
   route: (req: Req, res: Res, delivery: Delivery) => unknown,
 ): (req: Req, res: Res) => Promise<void> {
   return nodeRoute(receiverOrOptions, route, RAW_BODY_FIX);

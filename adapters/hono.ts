@@ -2,49 +2,60 @@ import type { IncomingMessage } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import {
   type Delivery,
+  type EndpointOptions,
   isWebhookError,
+  type MiddlewareOptions,
   type Receiver,
-  type ReceiverOptions,
   type WebhookRequest,
 } from 'service-webhooks';
 import { toFetchResponse } from './shared/fetch-api.js';
-import { NodeBody } from './shared/node-body.js';
-import { toReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX =
   'Mount the receiver above whatever reads the body, or read it with await c.req.arrayBuffer() first, which Hono keeps.';
 
 /**
- * An endpoint for Hono: verifies, deduplicates, dispatches, answers.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
+ */
+export function webhookHandler(receiver: Receiver): (c: Context) => Promise<Response>;
+/**
+ * Returns an endpoint for Hono. It verifies each delivery, recognises retries, calls your handler and answers.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
  * app.post('/webhooks', webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }));
  */
-export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): (c: Context) => Promise<Response> {
-  const receiver = toReceiver(receiverOrOptions);
+export function webhookHandler(options: EndpointOptions): (c: Context) => Promise<Response>;
+export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (c: Context) => Promise<Response> {
+  const receiver = endpointReceiver(receiverOrOptions);
   return async (c) => toFetchResponse(await receiver(await toRequest(c)));
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware(receiver: Receiver): MiddlewareHandler<{ Variables: { webhook: Delivery } }>;
 /**
- * Middleware for Hono: verifies and claims, hands the delivery on as `c.var.webhook`. A 2xx response completes the
- * claim, any other releases it; if the sender has left by then, the lease decides.
+ * Returns middleware for Hono that verifies each delivery, claims it and sets `c.var.webhook`. A 2xx response completes
+ * the claim. Any other response releases it, and the service retries. If the sender has disconnected by then, the claim
+ * ends with its lease.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the middleware is created.
  * @example
  * app.post('/webhooks', webhookMiddleware({ secret }), async (c) => {
  *   await save(c.var.webhook.event);
  *   return c.body(null, 204);
  * });
  */
+export function webhookMiddleware(options: MiddlewareOptions): MiddlewareHandler<{ Variables: { webhook: Delivery } }>;
 export function webhookMiddleware(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  receiverOrOptions: Receiver | MiddlewareOptions,
 ): MiddlewareHandler<{ Variables: { webhook: Delivery } }> {
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = middlewareReceiver(receiverOrOptions);
   return async (c, next) => {
     const begun = await receiver.begin(await toRequest(c));
     if ('response' in begun) return toFetchResponse(begun.response);
-    // Hono's own cache, so that c.req.json() and the like still work behind this.
+    // Hono reads its own cache first, so that the route can still call c.req.json() and the like.
     Object.assign(c.req.bodyCache, { arrayBuffer: Promise.resolve(new Uint8Array(begun.delivery.body).buffer) });
     c.set('webhook', begun.delivery);
     try {
@@ -61,31 +72,30 @@ export function webhookMiddleware(
 
 async function toRequest(c: Context): Promise<WebhookRequest> {
   const { raw } = c.req;
-  const { method } = raw;
-  // On Node, while nobody has touched it: Hono's server looks each header up anew, and for a stream it builds a whole
-  // Request, which costs most of all. Not even `bodyUsed` may be asked for: that builds one in its first version.
-  const incoming: IncomingMessage | undefined = c.env?.incoming;
-  if (incoming?.readableFlowing === null && !isReplaced(raw) && !isBuilt(raw)) {
-    return { method, headers: incoming.headers, body: new NodeBody(incoming), rawBodyFix: RAW_BODY_FIX };
-  }
+  const incoming = untouchedIncoming(c);
+  if (incoming) return { method: raw.method, headers: incoming.headers, body: incoming, rawBodyFix: RAW_BODY_FIX };
   const body = (await bodyOf(c)) as WebhookRequest['body'];
-  return { method, headers: raw.headers, body, signal: raw.signal, rawBodyFix: RAW_BODY_FIX };
-}
-
-/** By a middleware, with a Request that is none of the server's own, which only inherit from it. */
-function isReplaced(raw: Request): boolean {
-  return Object.getPrototypeOf(raw) === Request.prototype;
+  return { method: raw.method, headers: raw.headers, body, signal: raw.signal, rawBodyFix: RAW_BODY_FIX };
 }
 
 /**
- * Somebody has looked into the server's own Request. Behind it there is a whole one by now, whose stream takes over the
- * incoming one a moment later, which would be read twice then.
+ * Returns Node's own request on @hono/node-server while no code has read the Fetch request around it. Building that
+ * Fetch request is the most expensive part of a delivery, and its stream then reads from Node's request.
  */
-function isBuilt(raw: Request): boolean {
-  return Object.getOwnPropertySymbols(raw).some(({ description }) => description === 'requestCache');
+function untouchedIncoming({ env, req: { raw } }: Context): IncomingMessage | undefined {
+  const incoming: IncomingMessage | undefined = env?.incoming;
+  if (incoming?.readableFlowing !== null) return undefined;
+  // A middleware may have replaced the request by one that does not inherit from the server's own.
+  const isOwn = Object.getPrototypeOf(raw) !== Request.prototype;
+  // @hono/node-server has no public way to ask this; the names of its symbols are the only trace.
+  const isBuilt = Object.getOwnPropertySymbols(raw).some(({ description }) => description === 'requestCache');
+  return isOwn && !isBuilt ? incoming : undefined;
 }
 
-/** The stream, or what Hono kept of it. Text is good enough: where it is not the exact bytes, no signature holds. */
+/**
+ * Returns the stream, or the body that Hono has cached. Cached text is safe: if it is not the exact bytes, no signature
+ * matches.
+ */
 async function bodyOf({ req }: Context): Promise<unknown> {
   if (!req.raw.bodyUsed) return req.raw.body;
   const { arrayBuffer, text } = req.bodyCache;

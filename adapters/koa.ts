@@ -1,18 +1,19 @@
 import type { Context, Next } from 'koa';
 import {
   type Delivery,
+  type EndpointOptions,
   isWebhookError,
+  type MiddlewareOptions,
   type Receiver,
-  type ReceiverOptions,
   type WebhookRequest,
   type WebhookResponse,
 } from 'service-webhooks';
 import { fromNodeRequest, settleWith } from './shared/node-http.js';
-import { toReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 declare module 'koa' {
   interface DefaultState {
-    /** The verified delivery, behind `webhookMiddleware`. */
+    /** The verified delivery, set by `webhookMiddleware`. */
     webhook?: Delivery | undefined;
   }
 }
@@ -20,32 +21,44 @@ declare module 'koa' {
 const RAW_BODY_FIX = 'Mount the receiver above app.use(bodyParser()), or put the exact bytes on ctx.req.rawBody.';
 
 /**
- * An endpoint for Koa 2 and 3: verifies, deduplicates, dispatches, answers. Mount it above the body parser.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
+ */
+export function webhookHandler(receiver: Receiver): (ctx: Context) => Promise<void>;
+/**
+ * Returns an endpoint for Koa 2 and 3. It verifies each delivery, recognises retries, calls your handler and answers.
+ * Mount it above the body parser.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
  * router.post('/webhooks', webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }));
  */
-export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): (ctx: Context) => Promise<void> {
-  const receiver = toReceiver(receiverOrOptions);
+export function webhookHandler(options: EndpointOptions): (ctx: Context) => Promise<void>;
+export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (ctx: Context) => Promise<void> {
+  const receiver = endpointReceiver(receiverOrOptions);
   return async (ctx) => send(ctx, await receiver(toRequest(ctx)));
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware(receiver: Receiver): (ctx: Context, next: Next) => Promise<void>;
 /**
- * Middleware for Koa 2 and 3: verifies and claims, hands the delivery on as `ctx.state.webhook`. A 2xx response
- * completes the claim, any other releases it; if the connection closes first, the lease decides.
+ * Returns middleware for Koa 2 and 3 that verifies each delivery, claims it and sets `ctx.state.webhook`. A 2xx
+ * response completes the claim. Any other response releases it, and the service retries. If the connection closes
+ * before the response ends, the claim ends with its lease.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the middleware is created.
  * @example
  * router.post('/webhooks', webhookMiddleware({ secret }), async (ctx) => {
  *   await save(ctx.state.webhook?.event);
  *   ctx.status = 204;
  * });
  */
+export function webhookMiddleware(options: MiddlewareOptions): (ctx: Context, next: Next) => Promise<void>;
 export function webhookMiddleware(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  receiverOrOptions: Receiver | MiddlewareOptions,
 ): (ctx: Context, next: Next) => Promise<void> {
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = middlewareReceiver(receiverOrOptions);
   return async (ctx, next) => {
     const begun = await receiver.begin(toRequest(ctx));
     if ('response' in begun) return send(ctx, begun.response);
@@ -62,8 +75,7 @@ export function webhookMiddleware(
 }
 
 function toRequest({ req, request }: Context): WebhookRequest {
-  // Where a parser has put them: on Koa's request as text, which is good enough, since no signature holds where it is
-  // not the exact bytes.
+  // Parsers put the body on Koa's request as text, which is safe: if it is not the exact bytes, no signature matches.
   const { rawBody, body } = request as { rawBody?: unknown; body?: unknown };
   const kept = (req as { rawBody?: unknown }).rawBody ?? rawBody;
   return fromNodeRequest(req, { rawBody: kept, body }, RAW_BODY_FIX);

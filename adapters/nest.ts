@@ -1,12 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Delivery, Receiver, ReceiverOptions, WebhookRequest, WebhookResponse } from 'service-webhooks';
+import type {
+  Delivery,
+  EndpointOptions,
+  MiddlewareOptions,
+  Receiver,
+  WebhookRequest,
+  WebhookResponse,
+} from 'service-webhooks';
 import { fromNodeRequest, settleWith } from './shared/node-http.js';
-import { toReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX =
   'Make the app with NestFactory.create(AppModule, { rawBody: true }), or { bodyParser: false } on Express.';
 
-/** The request of Express, or of Fastify. */
+/** The request of Express or of Fastify. */
 export type NestRequest = (IncomingMessage | { raw: IncomingMessage }) & {
   rawBody?: Buffer | undefined;
   body?: unknown;
@@ -20,52 +27,76 @@ export type NestResponse = (ServerResponse | { raw: ServerResponse }) & {
   send(body: string): unknown;
 };
 
-/** What is used of Nest's ExecutionContext. */
+/** The part of Nest's `ExecutionContext` that the interceptor uses. */
 export interface NestContextLike {
   switchToHttp(): { getRequest<T>(): T; getResponse<T>(): T };
 }
 
-/** What `@UseInterceptors` takes. */
+/** An interceptor for `@UseInterceptors`. */
 export interface WebhookInterceptor {
   intercept<Result>(context: NestContextLike, next: { handle(): Result }): Promise<Result>;
 }
 
 /**
- * An endpoint for Nest 11 and 12, on Express and on Fastify, to call from a controller with `@Req()` and `@Res()`:
- * verifies, deduplicates, dispatches, answers.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
- * @example
- * receive = webhookHandler({ secret, on: { 'stt.completed': (event) => this.clips.save(event.jobId) } });
- * \@Post() webhooks(@Req() req: Request, @Res() res: Response) { return this.receive(req, res); }
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
  */
+export function webhookHandler(receiver: Receiver): (req: NestRequest, res: NestResponse) => Promise<void>;
+/**
+ * Returns an endpoint for Nest 11 and 12, on Express and on Fastify. Call it from a controller with `@Req()` and
+ * `@Res()`. It verifies each delivery, recognises retries, calls your handler and answers.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
+ * @example
+ * \@Controller('webhooks')
+ * export class WebhooksController {
+ *   private readonly receive = webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
+ *
+ *   \@Post()
+ *   webhooks(\@Req() req: NestRequest, \@Res() res: NestResponse) {
+ *     return this.receive(req, res);
+ *   }
+ * }
+ */
+export function webhookHandler(options: EndpointOptions): (req: NestRequest, res: NestResponse) => Promise<void>;
 export function webhookHandler(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  receiverOrOptions: Receiver | EndpointOptions,
 ): (req: NestRequest, res: NestResponse) => Promise<void> {
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = endpointReceiver(receiverOrOptions);
   return async (req, res) => {
     const response = await receiver(toRequest(req));
     res.send(begin(res, response));
   };
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware(receiver: Receiver): WebhookInterceptor;
 /**
- * An interceptor: verifies and claims, hands the delivery on as `req.webhook`. A 2xx response completes the claim, any
- * other releases it; if the connection closes first, the lease decides.
+ * Returns an interceptor that verifies each delivery, claims it and sets `req.webhook`. A 2xx response completes the
+ * claim. Any other response releases it, and the service retries. If the connection closes before the response ends,
+ * the claim ends with its lease.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the interceptor is created.
  * @example
- * \@Post() @UseInterceptors(webhookMiddleware({ secret }))
- * async webhooks(@Req() req: Request) { await this.clips.save(req.webhook?.event); }
+ * \@Controller('webhooks')
+ * export class WebhooksController {
+ *   \@Post()
+ *   \@UseInterceptors(webhookMiddleware({ secret }))
+ *   async webhooks(\@Req() req: NestRequest) {
+ *     await save(req.webhook?.event);
+ *   }
+ * }
  */
-export function webhookMiddleware(receiverOrOptions: Receiver | ReceiverOptions): WebhookInterceptor {
-  const receiver = toReceiver(receiverOrOptions);
+export function webhookMiddleware(options: MiddlewareOptions): WebhookInterceptor;
+export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions): WebhookInterceptor {
+  const receiver = middlewareReceiver(receiverOrOptions);
   return {
     async intercept<Result>(context: NestContextLike, next: { handle(): Result }) {
       const http = context.switchToHttp();
       const [req, res] = [http.getRequest<NestRequest>(), http.getResponse<NestResponse>()];
       const begun = await receiver.begin(toRequest(req));
-      // A list is as good as an Observable, and Nest sends what is in it.
+      // Nest iterates over a list as over an Observable and sends its only item.
       if ('response' in begun) return [begin(res, begun.response)] as Result;
       settleWith('raw' in res ? res.raw : res, begun);
       req.webhook = begun.delivery;
@@ -78,7 +109,7 @@ function toRequest(req: NestRequest): WebhookRequest {
   return fromNodeRequest('raw' in req ? req.raw : req, req, RAW_BODY_FIX);
 }
 
-/** All but the body, which is left to whoever sends it. */
+/** Sends the status and the headers, and returns the body for Nest to send. */
 function begin(res: NestResponse, { status, headers, body }: WebhookResponse): string {
   res.status(status);
   for (const [name, value] of Object.entries(headers)) res.header(name, value);

@@ -1,26 +1,38 @@
-import type { Receiver, ReceiverOptions } from 'service-webhooks';
+import type { EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
 import { type FetchHandler, type FetchRoute, fetchHandler, fetchMiddleware } from './shared/fetch-api.js';
 
 const RAW_BODY_FIX = 'Export it as POST of route.ts, and read no body before it: no await request.json() around it.';
 
 /**
- * A route handler for the App Router of Next: verifies, deduplicates, dispatches, answers. Never rejects.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
+ */
+export function webhookHandler(receiver: Receiver): FetchHandler;
+/**
+ * Returns a route handler for the App Router of Next. It verifies each delivery, recognises retries, calls your handler
+ * and resolves to the answer. It never rejects.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the route is created.
  * @example
  * // app/webhooks/route.ts
- * const secret = async () => [process.env.WEBHOOK_SECRET ?? '']; // next build loads this file, without it perhaps
+ * const secret = async () => [process.env['WEBHOOK_SECRET'] ?? '']; // a function, because `next build` runs this file too
  * export const POST = webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
  */
-export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): FetchHandler {
+export function webhookHandler(options: EndpointOptions): FetchHandler;
+export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): FetchHandler {
   return fetchHandler(receiverOrOptions, RAW_BODY_FIX);
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware(receiver: Receiver, route: FetchRoute): FetchHandler;
 /**
- * Verifies and claims, then lets `route` make the response: a 2xx completes the claim, any other, or a throw (500),
- * releases it; if the sender has left by then, the lease decides. The body has been read: `delivery.body` has it.
+ * Returns a route handler that verifies each delivery, claims it and lets `route` return the response. A 2xx response
+ * completes the claim. Any other response releases it, and the service retries; so does an error that `route` throws,
+ * which is answered 500. If the sender has disconnected by then, the claim ends with its lease. The request's body is
+ * already read: use `delivery.body`.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the route is created.
  * @example
  * // app/webhooks/route.ts
  * export const POST = webhookMiddleware({ secret }, async (request, { event }) => {
@@ -28,6 +40,7 @@ export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): F
  *   return Response.json({ thanks: true });
  * });
  */
-export function webhookMiddleware(receiverOrOptions: Receiver | ReceiverOptions, route: FetchRoute): FetchHandler {
+export function webhookMiddleware(options: MiddlewareOptions, route: FetchRoute): FetchHandler;
+export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions, route: FetchRoute): FetchHandler {
   return fetchMiddleware(receiverOrOptions, route, RAW_BODY_FIX);
 }

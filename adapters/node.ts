@@ -1,9 +1,9 @@
-import type { Delivery, Receiver, ReceiverOptions } from 'service-webhooks';
+import type { Delivery, EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
 import { type NodeHandler, type NodeMiddleware, nodeHandler, nodeMiddleware } from './shared/node-http.js';
 
 declare module 'http' {
   interface IncomingMessage {
-    /** The verified delivery, behind `webhookMiddleware`. */
+    /** The verified delivery, set by `webhookMiddleware`. */
     webhook?: Delivery | undefined;
   }
 }
@@ -11,24 +11,36 @@ declare module 'http' {
 const RAW_BODY_FIX = 'Call the handler before anything reads req, or put the exact bytes on req.rawBody (a Buffer).';
 
 /**
- * An endpoint for Node's own `http`: verifies, deduplicates, dispatches, answers. Never rejects.
+ * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
+ */
+export function webhookHandler(receiver: Receiver): NodeHandler;
+/**
+ * Returns an endpoint for `node:http`. It verifies each delivery, recognises retries, calls your handler and answers.
+ * It never rejects.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
  * createServer(webhookHandler({ secret, on: { '*': (event) => console.log(event.type) } })).listen(3000);
  */
-export function webhookHandler(receiverOrOptions: Receiver | ReceiverOptions): NodeHandler {
+export function webhookHandler(options: EndpointOptions): NodeHandler;
+export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): NodeHandler {
   return nodeHandler(receiverOrOptions, RAW_BODY_FIX);
 }
 
+/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
+export function webhookMiddleware(receiver: Receiver): NodeMiddleware;
 /**
- * Connect-style middleware: verifies and claims, hands the delivery on as `req.webhook`, calls `next()`. A 2xx
- * response completes the claim, any other releases it; if the connection closes first, the lease decides.
+ * Returns Connect-style middleware that verifies each delivery, claims it, sets `req.webhook` and calls `next()`. A 2xx
+ * response completes the claim. Any other response releases it, and the service retries. If the connection closes
+ * before the response ends, the claim ends with its lease.
  *
- * @throws WebhookError `invalid_secret`, `invalid_option`, when it is made.
+ * @throws WebhookError `invalid_secret` or `invalid_option`, when the middleware is created.
  * @example
  * app.use('/webhooks', webhookMiddleware({ secret }), (req, res) => res.end(req.webhook?.event.id));
  */
-export function webhookMiddleware(receiverOrOptions: Receiver | ReceiverOptions): NodeMiddleware {
+export function webhookMiddleware(options: MiddlewareOptions): NodeMiddleware;
+export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions): NodeMiddleware {
   return nodeMiddleware(receiverOrOptions, RAW_BODY_FIX);
 }

@@ -10,7 +10,7 @@ import { report } from './report.mjs';
 
 const [ROUNDS, TURNS, WARM] = [8, 5, 5]; // a round has new processes, as in served.bench.mjs
 const SIZES = { '1 KiB': [1024, 1000], '64 KiB': [65_536, 200] };
-const [OURS, STRIPE] = ['memory store', 'express.raw() and stripe'];
+const [OURS, STRIPE] = ['memory store', 'stripe'];
 /** Name of a contender: server, kind of request, status; the framework, where it is not Express itself. */
 const CONTENDERS = {
   good: [OURS, 'good', 200],

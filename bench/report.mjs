@@ -1,7 +1,7 @@
 import { writeResult } from '../scripts/evidence/write-result.mjs';
 
 /**
- * Prints ratios beside their goals and writes them to `bench/results/<name>.json`; fails where a goal is missed.
+ * Prints ratios beside their goals and writes them to `bench/results/<name>-node-24.json`, by the line of Node; fails where a goal is missed.
  *
  * @param ratios `{ group, name, beside, low, median, high }`, with `atMost` or `atLeast` where there is a goal
  */
@@ -13,7 +13,8 @@ export function report(name, command, ratios, more = {}) {
     const verdict = row.goal ? `${row.goal.met ? 'ok' : 'MISSED'}, ${goalOf(row.goal)}` : '';
     console.log(`${row.name.padEnd(44)} ${median} (${low} to ${high})   ${row.beside}   ${verdict}`);
   }
-  writeResult(name, {
+  const [line] = process.versions.node.split('.');
+  writeResult(`${name}-node-${line}`, {
     command,
     bar: 'each ratio within its goal',
     passed: rows.every(({ goal }) => goal?.met !== false),

@@ -1,8 +1,12 @@
-// All benches, one after the other: `npm run bench`, or `npm run bench -- memory verify` for some of them. Each says
-// which of its goals it meets; the exit code is 1 where one does not. They want a machine to themselves.
+// The benches, one after the other: `npm run bench`, or `npm run bench -- verify served` for some of them. They need a
+// machine to themselves.
+//
+//   --node 24            on another line of Node: 20, 22, 24 or 26, as `npm run test:runtimes` installs them
+//   --against <folder>   beside another checkout, built by `npm run build` there (verify and served)
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 
 const BENCHES = {
   memory: 'stores/memory.bench.mjs',
@@ -17,24 +21,40 @@ const BENCHES = {
 };
 
 const here = import.meta.dirname;
-const wanted = process.argv.slice(2);
+const root = join(here, '..');
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { node: { type: 'string' }, against: { type: 'string' } },
+});
 const unknown = wanted.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   console.error(`There is no bench ${unknown.join(', ')}: choose from ${Object.keys(BENCHES).join(', ')}.`);
   process.exit(2);
 }
 
+const node = nodeOf(values.node);
+if (values.against) process.env.AGAINST = resolve(values.against);
 if (!existsSync(join(here, 'node_modules'))) run('npm', ['ci', '--no-audit', '--no-fund'], here);
-run('npm', ['run', '--silent', 'build'], join(here, '..'), 'ignore');
+run('npm', ['run', '--silent', 'build'], root, 'ignore');
 const missed = Object.entries(BENCHES)
   .filter(([name]) => wanted.length === 0 || wanted.includes(name))
   .filter(([name, file]) => {
     console.log(`\n== ${name}`);
-    return run(process.execPath, [join(here, file)], here) !== 0;
+    return run(node, [join(here, file)], here) !== 0;
   });
 if (missed.length > 0) {
   console.log(`\nNot every goal was met: ${missed.map(([name]) => name).join(', ')}`);
   process.exitCode = 1;
+}
+
+/** The program of a line of Node. */
+function nodeOf(line) {
+  if (line === undefined) return process.execPath;
+  const program = join(root, `test/runtimes/node_modules/node-${line}/bin/node`);
+  if (!existsSync(program)) run(process.execPath, ['test/integration/install.mjs', 'test/runtimes'], root);
+  if (existsSync(program)) return program;
+  console.error(`There is no Node ${line}: choose 20, 22, 24 or 26.`);
+  process.exit(2);
 }
 
 function run(command, args, cwd, stdio = 'inherit') {

@@ -1,38 +1,40 @@
-// Everything that can be checked, in one command and in the order of what breaks most. Stops at the first step that
+// Everything that can be checked besides `npm test`, in the order of what breaks most. Stops at the first step that
 // fails, shows what it said, and says how to run it alone. What passes is one line.
 import { spawnSync } from 'node:child_process';
 
-/** Name, script of package.json, and whether it looks at what `npm run build` made. */
+/** Name, command, and whether it needs what `npm run build` made. */
 const steps = [
-  ['format and lint', 'check:code'],
-  ['types', 'check:types'],
-  ['type tests', 'test:types'],
-  ['tests', 'test'],
-  ['tests of programs', 'test:programs'],
-  ['build', 'build'],
-  ['package', 'check:package', 'built'],
-  ['types as users resolve them', 'check:resolution', 'built'],
-  ['the package in projects', 'test:package', 'built'],
-  ['unused exports and dependencies', 'check:unused'],
-  ['bundle sizes', 'check:size', 'built'],
-  ['public API', 'check:api', 'built'],
+  ['format and lint', 'npx biome check --error-on-warnings .'],
+  ['types', 'npx tsc -p .'],
+  ['types of the page', 'npx tsc -p src/page/front'],
+  ["types of the page's tests", 'npx tsc -p test/page/in-browser'],
+  ['type tests', 'npx vitest run --project types'],
+  ['tests of programs', 'npx vitest run --project programs'],
+  ['build', 'npm run build'],
+  ['package', 'npx publint --strict', 'built'],
+  ['types as users resolve them', 'npx attw --pack . --profile node16', 'built'],
+  ['the package in projects', 'npx vitest run --project package', 'built'],
+  ['unused exports and dependencies', 'npx knip'],
+  ['bundle sizes', 'npx size-limit', 'built'],
+  ['public API', 'node scripts/api.mjs', 'built'],
 ];
 
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 const start = performance.now();
 
-for (const [name, script, built] of steps) {
+for (const [name, command, built] of steps) {
   const begun = performance.now();
   process.stdout.write(`${name.padEnd(32)} `);
-  const { status, stdout, stderr } = spawnSync(`npm run --silent ${script}`, {
+  const { status, stdout, stderr } = spawnSync(command, {
     shell: true,
     encoding: 'utf8',
     maxBuffer: Number.POSITIVE_INFINITY,
   });
   console.log(`${status === 0 ? 'ok' : 'FAILED'}  ${seconds(begun)}`);
   if (status !== 0) {
-    const alone = `${built ? 'npm run build && ' : ''}npm run ${script}`;
-    console.error(`\n${stdout}${stderr}\nFailed: ${name}. To run it alone: ${alone}`);
+    console.error(
+      `\n${stdout}${stderr}\nFailed: ${name}. To run it alone: ${built ? 'npm run build && ' : ''}${command}`,
+    );
     process.exit(1);
   }
 }

@@ -1,4 +1,6 @@
--- What postgresStore keeps: one row for each event. init() runs the same where the table is missing.
+-- service-webhooks, tables of version 1 for PostgreSQL. This script may run again.
+
+-- The table of a dedupe store: one row for each event.
 CREATE TABLE IF NOT EXISTS "webhook_deliveries" (
   key text COLLATE "C" PRIMARY KEY,
   state text NOT NULL,
@@ -9,5 +11,16 @@ CREATE TABLE IF NOT EXISTS "webhook_deliveries" (
   fingerprint text NOT NULL,
   alias text,
   expires_at timestamptz NOT NULL
-) WITH (fillfactor = 80);
+);
+ALTER TABLE "webhook_deliveries" SET (fillfactor = 80);
 CREATE INDEX IF NOT EXISTS "webhook_deliveries_expires_at" ON "webhook_deliveries" (expires_at);
+COMMENT ON TABLE "webhook_deliveries" IS 'service-webhooks schema 1';
+
+-- The table of an inbox: one row for each event whose effects are committed.
+CREATE TABLE IF NOT EXISTS "webhook_inbox" (
+  key text COLLATE "C" PRIMARY KEY,
+  recorded_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX IF NOT EXISTS "webhook_inbox_expires_at" ON "webhook_inbox" (expires_at);
+COMMENT ON TABLE "webhook_inbox" IS 'service-webhooks schema 1';

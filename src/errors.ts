@@ -1,117 +1,277 @@
-/**
- * Everything that can go wrong, as a stable code with the HTTP status it is answered with. Each has a heading in
- * `docs/errors.md`. The last ones are thrown at construction or by `verify`.
- */
-export interface WebhookErrorStatus {
-  missing_signature: 401;
-  malformed_signature: 401;
-  signature_mismatch: 401;
-  timestamp_too_old: 401;
-  timestamp_in_future: 401;
-  legacy_not_accepted: 401;
-  invalid_encoding: 400;
-  invalid_json: 400;
-  invalid_envelope: 400;
-  body_incomplete: 400;
-  method_not_allowed: 405;
-  body_timeout: 408;
-  delivery_in_progress: 409;
-  body_too_large: 413;
-  unsupported_content_encoding: 415;
-  handler_failed: 500;
-  permanent_failure: 200;
-  body_already_parsed: 500;
-  body_already_read: 500;
-  handler_timeout: 503;
-  store_unavailable: 503;
-  secret_unavailable: 503;
-  invalid_secret: 500;
-  invalid_option: 500;
-  sync_crypto_unavailable: 500;
+/** The description of a {@link WebhookErrorCode}. */
+export interface ErrorDescription {
+  /** The HTTP status that a receiver answers with. */
+  readonly status: number;
+  /** Whether a retry of the same delivery may be accepted. */
+  readonly retryable: boolean;
+  /** What happened and the likely cause. */
+  readonly message: string;
+  /** What to do about the error. */
+  readonly fix: string;
 }
 
-/** What {@link WebhookError} is about: one of the codes of {@link WebhookErrorStatus}. */
-export type WebhookErrorCode = keyof WebhookErrorStatus;
+/**
+ * Every error of the library: its status, whether a retry can help, what happened and what to do. Each code has a
+ * heading in `docs/errors.md`.
+ *
+ * @example
+ * console.error(ERRORS['body_too_large'].message, ERRORS['body_too_large'].fix);
+ */
+export const ERRORS = {
+  missing_signature: {
+    status: 401,
+    retryable: false,
+    message: 'The request has no signature header.',
+    fix: 'Set headerPrefix to the prefix of your service, and check that no proxy drops the header.',
+  },
+  malformed_signature: {
+    status: 401,
+    retryable: false,
+    message: 'The signature header is malformed.',
+    fix: 'Compare it with the one the service sent: a proxy may have changed it.',
+  },
+  signature_mismatch: {
+    status: 401,
+    retryable: false,
+    message: 'The signature does not match: the secret belongs to another endpoint, or the body was changed.',
+    fix: "Use this endpoint's secret and the raw body. 'npx service-webhooks explain delivery.http' finds the cause.",
+  },
+  timestamp_too_old: {
+    status: 401,
+    retryable: false,
+    message: 'The signed time is too old: the delivery was delayed or replayed, or the clock of this machine is fast.',
+    fix: 'Synchronise the clock of this machine.',
+  },
+  timestamp_in_future: {
+    status: 401,
+    retryable: false,
+    message: 'The signed time is in the future: the clock of this machine is slow.',
+    fix: 'Synchronise the clock of this machine.',
+  },
+  legacy_not_accepted: {
+    status: 401,
+    retryable: false,
+    message: 'The request has only the legacy signature, which can be replayed.',
+    fix: "Find out what drops the V2 header, or pass legacy: 'accept'.",
+  },
+  invalid_encoding: {
+    status: 400,
+    retryable: false,
+    message: 'The signature is valid, but the body is not UTF-8.',
+    fix: 'Check what else signs with this secret.',
+  },
+  invalid_json: {
+    status: 400,
+    retryable: false,
+    message: 'The signature is valid, but the body is not JSON.',
+    fix: 'Check what else signs with this secret.',
+  },
+  invalid_envelope: {
+    status: 400,
+    retryable: false,
+    message: 'The signature is valid, but the body is not an event.',
+    fix: 'Check what else signs with this secret.',
+  },
+  body_incomplete: {
+    status: 400,
+    retryable: true,
+    message: 'The connection closed before the whole body arrived.',
+    fix: 'If this happens often, check the timeouts of your proxy.',
+  },
+  method_not_allowed: {
+    status: 405,
+    retryable: false,
+    message: 'The request is not a POST.',
+    fix: 'Give the service the final URL: a redirect turns a POST into a GET.',
+  },
+  body_timeout: {
+    status: 408,
+    retryable: true,
+    message: 'The body did not arrive in time.',
+    fix: 'If this happens often, check the buffering of your proxy.',
+  },
+  delivery_in_progress: {
+    status: 409,
+    retryable: true,
+    message: 'Another attempt of this event is being handled.',
+    fix: 'Do nothing: the service retries.',
+  },
+  body_too_large: {
+    status: 413,
+    retryable: false,
+    message: 'The body is larger than maxBodyBytes.',
+    fix: 'Raise maxBodyBytes if the service sent it.',
+  },
+  unsupported_content_encoding: {
+    status: 415,
+    retryable: false,
+    message: 'The body is compressed, but the signature covers the plain bytes.',
+    fix: 'Check that no proxy compresses requests.',
+  },
+  handler_failed: {
+    status: 500,
+    retryable: true,
+    message: 'Your handler failed, and the event is released for a retry.',
+    fix: 'Fix error.cause, or throw PermanentError if no retry can help.',
+  },
+  unexpected_data: {
+    status: 500,
+    retryable: true,
+    message: 'The data of the event is not what the types of its handler promise.',
+    fix: "Handle the event in '*' and check its data there.",
+  },
+  permanent_failure: {
+    status: 200,
+    retryable: false,
+    message: 'Your handler threw a PermanentError.',
+    fix: 'Nothing to do here: no retry follows. A receiver acknowledges the event, and a queue keeps it as a dead letter.',
+  },
+  body_already_parsed: {
+    status: 500,
+    retryable: true,
+    message: 'A body parser ran first, and what it left cannot be verified.',
+    fix: "Pass the raw body: express.raw({ type: '*/*' }) keeps it, and so does request.arrayBuffer().",
+  },
+  body_already_read: {
+    status: 500,
+    retryable: true,
+    message: 'The body was read before the receiver could read it.',
+    fix: 'Pass the raw body.',
+  },
+  handler_timeout: {
+    status: 503,
+    retryable: true,
+    message: 'Your handler is still running at deadlineMs.',
+    fix: 'Put long work into a queue and return { status: 202 }.',
+  },
+  store_unavailable: {
+    status: 503,
+    retryable: true,
+    message: 'The dedupe store failed, and the event was not handled.',
+    fix: 'Fix error.cause: the service retries.',
+  },
+  secret_unavailable: {
+    status: 503,
+    retryable: true,
+    message: 'Your secret function failed or took too long.',
+    fix: 'Fix error.cause: the service retries.',
+  },
+  queue_unavailable: {
+    status: 503,
+    retryable: true,
+    message: 'The queue did not take the delivery.',
+    fix: 'Fix error.cause: the service retries.',
+  },
+  unreadable_job: {
+    status: 500,
+    retryable: true,
+    message: 'The job is not a queued delivery.',
+    fix: 'Run a worker of the version that queued it, and check what else writes to the queue.',
+  },
+  invalid_secret: {
+    status: 500,
+    retryable: true,
+    message: 'The secret cannot be used.',
+    fix: 'Pass the signing secret of the endpoint as the service showed it.',
+  },
+  invalid_option: {
+    status: 500,
+    retryable: true,
+    message: 'An option is invalid.',
+    fix: 'Correct it, or leave it out for its default.',
+  },
+  sync_crypto_unavailable: {
+    status: 500,
+    retryable: true,
+    message: 'This runtime lacks the crypto module of Node.',
+    fix: 'Use verifyAsync.',
+  },
+} as const satisfies Record<string, ErrorDescription>;
 
-// `Symbol.for`, so that an error of another copy of the package (ESM beside CommonJS) is recognised too.
+/** The code of a {@link WebhookError}: a key of {@link ERRORS}. */
+export type WebhookErrorCode = keyof typeof ERRORS;
+
+/** The details of an error beyond its code. */
+export interface WebhookErrorDetails {
+  /** What happened, in place of the message in {@link ERRORS}: a whole sentence. */
+  message?: string | undefined;
+  /** What to do, in place of the fix in {@link ERRORS}: a whole sentence. */
+  fix?: string | undefined;
+  cause?: unknown;
+}
+
+// `Symbol.for`, so that an error of another copy of the package (ESM next to CommonJS) is recognised too.
 const BRAND: unique symbol = Symbol.for('service-webhooks.error');
 
 /**
- * The one error of the library.
+ * The error class of the library.
  *
- * `message` says what was found, `hint` what to do about it, and `docs/errors.md` has more under the code. Both are
- * for the operator: neither is ever sent to whoever made the request, and neither holds a secret, an expected
- * signature or a piece of the body.
+ * `message` says what happened, the likely cause and what to do, and ends with the code. It is for the operator: a
+ * receiver never sends it, and it never contains a secret, an expected signature or a piece of the body.
  *
  * @example
  * try {
  *   verify({ headers, body, secret });
  * } catch (error) {
- *   if (isWebhookError(error)) console.warn(error.code, error.message, error.hint);
+ *   if (isWebhookError(error)) console.warn(error.message);
  * }
  */
 export class WebhookError<Code extends WebhookErrorCode = WebhookErrorCode> extends Error {
   override readonly name: string = 'WebhookError';
-  /** Stable, machine-readable; branch on this. */
-  declare readonly code: Code;
-  /** The HTTP status a receiver answers with. */
-  declare readonly status: number;
-  /** Whether the same delivery, sent again, may be accepted. */
-  declare readonly retryable: boolean;
-  /** What to do about it, for the operator's log. */
-  declare readonly hint: string;
+  /** The stable, machine-readable code of the error: branch on this. */
+  readonly code: Code;
+  /** The HTTP status that a receiver answers with. */
+  readonly status: number;
+  /** Whether a retry of the same delivery may be accepted. */
+  readonly retryable: boolean;
+  /** What to do about the error: the last part of `message`. */
+  readonly hint: string;
   readonly [BRAND] = true;
 
-  /** `found`: what was found, beside what the code says already. */
-  constructor(
-    code: Code,
-    status: WebhookErrorStatus[Code],
-    hint: string,
-    found?: string,
-    options?: { cause?: unknown },
-  ) {
-    super(found ? `${code}: ${found}` : code, options);
+  constructor(code: Code, details: WebhookErrorDetails = {}) {
+    const { status, retryable, message, fix } = ERRORS[code];
+    const hint = details.fix ?? fix;
+    super(`${details.message ?? message} ${hint} (${code})`, 'cause' in details ? { cause: details.cause } : {});
     this.code = code;
     this.status = status;
-    this.retryable = status === 408 || status === 409 || status >= 500 || code === 'body_incomplete';
+    this.retryable = retryable;
     this.hint = hint;
+  }
+
+  /** Returns the fields for a log: `JSON.stringify` of an error has no message otherwise. */
+  toJSON(): Pick<WebhookError, 'code' | 'message' | 'status' | 'retryable' | 'hint'> {
+    const { code, message, status, retryable, hint } = this;
+    return { code, message, status, retryable, hint };
   }
 }
 
-/** For what the user's own code threw: it is the cause, and the sender comes again. */
-export function failureOf<Code extends WebhookErrorCode>(
-  code: Code,
-  status: WebhookErrorStatus[Code],
-  cause: unknown,
-  found?: string,
-): WebhookError {
-  return new WebhookError(code, status, 'See its cause.', found, { cause });
-}
-
 /**
- * Thrown by a handler to end the retries of an event that can never be handled: the delivery is acknowledged with
- * 200, recorded as completed, and reported to `observe` as `rejected`. The event is not handled again.
+ * Thrown by a handler to end the retries of an event that can never be handled. The delivery is acknowledged with 200,
+ * recorded as completed, and reported to `observe` as `discarded`. The event is not handled again.
  *
  * @example
- * on: {
- *   'generation.completed': async (event) => {
- *     if (!(await clips.exists(event.data.clipId))) throw new PermanentError('no such clip here');
+ * createReceiver({
+ *   secret,
+ *   on: {
+ *     'generation.completed': async (event) => {
+ *       if (!(await exists(event.data.clipId))) throw new PermanentError('no such clip here');
+ *     },
  *   },
- * }
+ * });
  */
 export class PermanentError extends WebhookError<'permanent_failure'> {
   override readonly name: string = 'PermanentError';
 
   constructor(reason?: string, options?: { cause?: unknown }) {
-    super('permanent_failure', 200, 'No retry helps.', reason, options);
+    super('permanent_failure', { message: reason && `Your handler threw a PermanentError: ${reason}.`, ...options });
   }
 }
 
 /**
- * Whether a value is a {@link WebhookError}, also one made by another copy of this package. Never throws.
+ * Returns whether a value is a {@link WebhookError}, including one of another copy of this package. Never throws.
  *
  * @example
- * if (isWebhookError(error) && error.code === 'timestamp_too_old') alert('check the clock of this machine');
+ * if (isWebhookError(error) && error.code === 'timestamp_too_old') console.warn('Check the clock of this machine.');
  */
 export function isWebhookError(value: unknown): value is WebhookError {
   try {

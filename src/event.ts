@@ -1,10 +1,10 @@
 import { WebhookError } from './errors.js';
-import { exactBytes } from './http.js';
+import { exactBytes } from './verify/bytes.js';
 
-/** The schema version of the payloads these types describe (specification, sections 6.1 and 9). */
+/** The schema version of the payloads that these types describe. */
 export const PAYLOAD_VERSION = '2026-07-11';
 
-/** Every event type of the service (specification, section 6.4). */
+/** Every event type of the service. */
 export const WEBHOOK_EVENT_TYPES = [
   'generation.completed',
   'generation.failed',
@@ -27,146 +27,172 @@ export const WEBHOOK_EVENT_TYPES = [
 /** One of the sixteen types of {@link WEBHOOK_EVENT_TYPES}. */
 export type EventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
-/** The JSON object around `data` (specification, section 6.1). More fields are welcome and stay on the object. */
-export interface Envelope<Type extends string = string, Data = Record<string, unknown>> {
-  /** `evt_…`, the same at every endpoint and on every attempt. */
+/** The JSON object around `data`. Further fields are accepted and stay on the object. */
+export interface Envelope<Type extends string = string, Data = Record<string, unknown>, JobId = string | null> {
+  /** The id of the event, `evt_…`: the same at every endpoint and on every attempt. */
   id: string;
   type: Type;
-  /** Date of the payload schema, `YYYY-MM-DD`; see {@link PAYLOAD_VERSION}. */
+  /** The date of the payload schema, `YYYY-MM-DD`; see {@link PAYLOAD_VERSION}. */
   version: string;
-  /** The job the event is about; null where there is none. */
-  jobId: string | null;
+  /** The id of the job that the event is about; null for `trigger.failed`, which has no job. */
+  jobId: JobId;
   data: Data;
-  /** When it was sent, ISO 8601. */
+  /** The time of sending, in ISO 8601. */
   timestamp: string;
 }
 
-/** `data` of `generation.completed`, the only one whose fields the specification shows (section 6.1). */
+/** The `data` of `generation.completed`, the only type whose fields the service documents. */
 export interface GenerationCompletedData {
   clipId: string;
-  /** Name of the feature that made the clip. */
+  /** The name of the feature that produced the clip. */
   feature: string;
-  /** Length of the clip, in seconds. */
+  /** The length of the clip, in seconds. */
   durationSec: number;
-  /** Presigned GET link, valid for about one hour after the event; a redelivery may carry an expired one. */
+  /** A presigned GET link, valid for about one hour after the event; in a redelivery it may have expired. */
   downloadUrl: string;
   [field: string]: unknown;
 }
 
-interface ShownData {
+interface DocumentedData {
   'generation.completed': GenerationCompletedData;
 }
 
-/** The event of one type: `EventOf<'stt.completed'>`. */
-export type EventOf<Type extends EventType> = Type extends keyof ShownData
-  ? Envelope<Type, ShownData[Type]>
-  : Envelope<Type>;
+/** The event of one type, for example `EventOf<'stt.completed'>`. */
+export type EventOf<Type extends EventType> = Envelope<
+  Type,
+  Type extends keyof DocumentedData ? DocumentedData[Type] : Record<string, unknown>,
+  Type extends 'trigger.failed' ? null : string
+>;
 
-/** One of the sixteen events. */
+/** An event of one of the sixteen types. */
 export type KnownEvent = { [Type in EventType]: EventOf<Type> }[EventType];
 
-/** An event of a type that this version does not know: a valid envelope all the same. */
+/** An event with a valid envelope and a type that this version does not know. */
 export type UnknownEvent = Envelope;
 
 /** Any event. Narrow it with {@link isEvent} or {@link isKnownEvent}. */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
-const ISO_8601 =
-  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?$/;
+/** The rule of a field: in words, as the end of a sentence, and as a test. */
+export interface FieldRule {
+  readonly mustBe: string;
+  readonly test: (value: unknown) => boolean;
+}
+
+const STRING: FieldRule = { mustBe: 'a string', test: (value) => typeof value === 'string' };
+const NUMBER: FieldRule = { mustBe: 'a number', test: Number.isFinite };
+
+/** The fields of the envelope, in the order in which they are checked. */
+export const ENVELOPE_FIELDS: { readonly [Field in keyof Envelope]: FieldRule } = {
+  id: {
+    mustBe: 'a string that begins with evt_ and goes on',
+    test: (value) => typeof value === 'string' && /^evt_./s.test(value),
+  },
+  type: { mustBe: 'a string that is not empty', test: (value) => typeof value === 'string' && value !== '' },
+  version: { mustBe: 'a date, YYYY-MM-DD', test: (value) => isIsoDate(value) && value.length === 10 },
+  jobId: { mustBe: 'a string or null', test: (value) => typeof value === 'string' || value === null },
+  data: { mustBe: 'an object', test: isObject },
+  timestamp: { mustBe: 'an ISO 8601 date', test: isIsoDate },
+};
+
+/** The fields of `data` that the types promise. */
+export const DATA_FIELDS: {
+  readonly [Type in EventType]?: { readonly [field: string]: FieldRule };
+} = {
+  'generation.completed': { clipId: STRING, feature: STRING, durationSec: NUMBER, downloadUrl: STRING },
+};
+
+/** Returns the names of the fields that break their rule. */
+export function faultyFields(object: object, rules: { readonly [field: string]: FieldRule }): string[] {
+  const values = object as Record<string, unknown>;
+  return Object.keys(rules).filter((field) => !rules[field]?.test(values[field]));
+}
 
 /**
- * Whether a value is an envelope, field by field (specification, section 6.1). `data` is only required to be an
- * object: what is in it is not looked at.
+ * Returns whether a value is an envelope, checked field by field. `data` must be an object; its fields are not checked.
  *
  * @example
  * const value: unknown = JSON.parse(text);
  * if (isWebhookEvent(value)) console.log(value.id, value.type);
  */
 export function isWebhookEvent(value: unknown): value is WebhookEvent {
-  return faultyField(value) === undefined;
+  return isObject(value) && faultyFields(value, ENVELOPE_FIELDS).length === 0;
 }
 
 /**
- * Whether an event is of that type. Where the specification shows the fields of `data` (`generation.completed`) they
- * are checked too, so that what the types promise is there.
+ * Returns whether an event is of that type. Where the types promise fields of `data` (`generation.completed`), these
+ * are checked too.
  *
  * @example
- * if (isEvent(event, 'generation.completed')) download(event.data.downloadUrl);
+ * if (isEvent(event, 'generation.completed')) await download(event.data.downloadUrl);
  */
 export function isEvent<Type extends EventType>(
   event: WebhookEvent,
   type: Type,
 ): event is EventOf<Type> & WebhookEvent {
-  if (event.type !== type) return false;
-  if (type !== 'generation.completed') return true;
-  const { clipId, feature, durationSec, downloadUrl } = event.data;
-  return (
-    typeof clipId === 'string' &&
-    typeof feature === 'string' &&
-    typeof downloadUrl === 'string' &&
-    Number.isFinite(durationSec)
-  );
+  return event.type === type && faultyFields(event.data, DATA_FIELDS[type] ?? {}).length === 0;
 }
 
 /**
- * Whether an event is one of the sixteen, so that a `switch` over `event.type` narrows it. `data` is not looked at;
- * {@link isEvent} does that.
+ * Returns whether an event has one of the sixteen types, so that a `switch` over `event.type` narrows it. Does not
+ * check `data`: use {@link isEvent} for that.
  *
  * @example
- * if (!isKnownEvent(event)) return log(`new event type ${event.type}`);
+ * if (!isKnownEvent(event)) console.log(`new event type ${event.type}`);
  */
 export function isKnownEvent(event: WebhookEvent): event is KnownEvent {
   return (WEBHOOK_EVENT_TYPES as readonly string[]).includes(event.type);
 }
 
 /**
- * Bytes to a typed event: strict UTF-8, JSON, envelope. It checks no signature; {@link verify} does both.
+ * Parses bytes to a typed event: strict UTF-8, JSON, envelope. It checks no signature: use {@link verify} for bytes
+ * from the network.
  *
  * @throws WebhookError `invalid_encoding`, `invalid_json`, `invalid_envelope`; `body_already_parsed` for an object.
  * @example
- * const event = parseEvent(await queue.take()); // bytes that were verified when they arrived
+ * const { type, jobId } = parseEvent(body); // bytes that were verified when they arrived
  */
 export function parseEvent(body: Uint8Array | ArrayBuffer | string): WebhookEvent {
   const value = parseJson(exactBytes(body));
-  const field = faultyField(value);
-  if (field !== undefined) throw new WebhookError('invalid_envelope', 400, 'Signed, no event.', field);
-  return value as WebhookEvent;
+  if (!isObject(value)) throw notAnEvent('it is not a JSON object');
+  const [field] = faultyFields(value, ENVELOPE_FIELDS);
+  if (field !== undefined) throw notAnEvent(`${field} must be ${ENVELOPE_FIELDS[field as keyof Envelope].mustBe}`);
+  return value as unknown as WebhookEvent;
+}
+
+function notAnEvent(fault: string): WebhookError {
+  return new WebhookError('invalid_envelope', {
+    message: `The signature is valid, but the body is not an event: ${fault}.`,
+  });
 }
 
 // The byte order mark is kept, so that JSON.parse refuses it: an accepted body has one spelling.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function parseJson(bytes: Uint8Array): unknown {
-  let code: 'invalid_encoding' | 'invalid_json' = 'invalid_encoding';
-  try {
-    const text = decoder.decode(bytes);
-    code = 'invalid_json';
-    return JSON.parse(text);
-  } catch {
-    // Not the SyntaxError as a cause: it quotes the body.
-    throw new WebhookError(code, 400, 'Signed, no event.');
-  }
+  const text = attempt(() => decoder.decode(bytes), 'invalid_encoding');
+  return attempt(() => JSON.parse(text), 'invalid_json');
 }
 
-function faultyField(envelope: unknown): string | undefined {
-  if (!isObject(envelope)) return 'no object';
-  const { id, type, version, jobId, data, timestamp } = envelope;
-  if (typeof id !== 'string' || !/^evt_./s.test(id)) return 'id';
-  if (typeof type !== 'string' || !type) return 'type';
-  if (version !== PAYLOAD_VERSION && !(isDate(version) && version.length === 10)) return 'version';
-  if (typeof jobId !== 'string' && jobId !== null) return 'jobId';
-  if (!isObject(data)) return 'data';
-  if (!isDate(timestamp)) return 'timestamp';
-  return undefined;
+/** Runs a call whose error becomes a code. The error itself is not the cause, because a SyntaxError quotes the body. */
+function attempt<T>(call: () => T, code: 'invalid_encoding' | 'invalid_json'): T {
+  try {
+    return call();
+  } catch {
+    throw new WebhookError(code);
+  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** ISO 8601 that names a day of the calendar: `Date.parse` would take 30 February for 2 March. */
-function isDate(text: unknown): text is string {
+const ISO_8601 =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?$/;
+
+/** Returns whether a text is ISO 8601 and names a day of the calendar: `Date.parse` would accept 30 February. */
+function isIsoDate(text: unknown): text is string {
   if (typeof text !== 'string' || !ISO_8601.test(text)) return false;
-  const day = text.slice(8, 10);
-  return day <= '28' || new Date(text.slice(0, 10)).getUTCDate() === +day;
+  const day = Number(text.slice(8, 10));
+  return day <= 28 || new Date(text.slice(0, 10)).getUTCDate() === day; // every month has 28 days
 }

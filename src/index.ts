@@ -1,10 +1,13 @@
-export type { DedupeOptions } from './dedupe.js';
+export type { DedupeNotice } from './dedupe/notice.js';
+export type { DedupeOptions } from './dedupe/options.js';
 export {
+  ERRORS,
+  type ErrorDescription,
   isWebhookError,
   PermanentError,
   WebhookError,
   type WebhookErrorCode,
-  type WebhookErrorStatus,
+  type WebhookErrorDetails,
 } from './errors.js';
 export {
   type Envelope,
@@ -21,22 +24,32 @@ export {
   WEBHOOK_EVENT_TYPES,
   type WebhookEvent,
 } from './event.js';
-export type { BodySource, HeaderSource, WebhookRequest, WebhookResponse } from './http.js';
-export type { Handler, HandlerContext, Handlers, ReceiverOptions } from './options.js';
-export type { Answer, Notice, Outcome } from './outcome.js';
-export { type BegunDelivery, createReceiver, type Receiver } from './receiver.js';
-export type { Secret } from './secret.js';
-export { type Scheme, type SignatureOptions, type SignInput, sign } from './signature.js';
+export type { DeliveryQueue } from './receiver/delivery-queue.js';
+export type { Handler, HandlerContext, Handlers } from './receiver/handlers.js';
+export type { Health } from './receiver/health.js';
+export type { SecretSource } from './receiver/key-source.js';
+export type { LogFields, Logger } from './receiver/log.js';
+export type { EndpointOptions, MiddlewareOptions, ReceiverOptions } from './receiver/options.js';
+export { type Decision, isNotice, type Notice, type Outcome, type UnsignedRequest } from './receiver/outcome.js';
+export type { QueuedDelivery } from './receiver/queued-delivery.js';
+export { type BegunDelivery, createReceiver, type Receiver } from './receiver/receiver.js';
+export type { BodySource, WebhookRequest, WebhookResponse } from './receiver/request.js';
 export type {
   ClaimRef,
   ClaimRequest,
   ClaimResult,
   DedupeRecord,
   DedupeStore,
+  HealthReport,
   Mutation,
   Seen,
 } from './stores/contract.js';
 export { type MemoryStoreOptions, memoryStore } from './stores/memory.js';
+export type { HeaderSource } from './verify/headers.js';
+export type { SignatureOptions } from './verify/policy.js';
+export type { Secret } from './verify/secret.js';
+export { type SignInput, sign } from './verify/sign.js';
+export type { Scheme } from './verify/signature.js';
 export {
   type Delivery,
   type VerifiedSignature,
@@ -44,4 +57,4 @@ export {
   verify,
   verifyAsync,
   verifySignature,
-} from './verify.js';
+} from './verify/verify.js';

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn, spawnSync } f
 import { once } from 'node:events';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasProgram } from './integration/program.js';
 import { type Checkout, createCheckout } from './support/checkout.js';
 
 let checkout: Checkout;
@@ -62,11 +63,7 @@ describe('npm run demo, in a fresh clone', () => {
   });
 });
 
-const { CI } = process.env;
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
-
-// Where everything is checked, a missing curl is a failure and no reason to skip.
-describe.skipIf(!hasCurl && !CI)('npm run demo -- --serve', () => {
+describe.runIf(hasProgram('curl'))('npm run demo -- --serve', () => {
   let receiver: ChildProcessWithoutNullStreams;
   let printed = '';
   beforeAll(async () => {

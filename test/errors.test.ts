@@ -1,80 +1,86 @@
-import { isWebhookError, PermanentError, WebhookError, type WebhookErrorCode } from 'service-webhooks';
+import { ERRORS, isWebhookError, PermanentError, WebhookError, type WebhookErrorCode } from 'service-webhooks';
 import { describe, expect, it, vi } from 'vitest';
-import { ERROR_STATUS } from './support/error-status.js';
 
-const RETRYABLE = new Set<string>([
-  'body_incomplete',
-  'body_timeout',
-  'delivery_in_progress',
-  'handler_failed',
-  'body_already_parsed',
-  'body_already_read',
-  'handler_timeout',
-  'store_unavailable',
-  'secret_unavailable',
-  'invalid_secret',
-  'invalid_option',
-  'sync_crypto_unavailable',
-]);
+const codes = Object.keys(ERRORS) as WebhookErrorCode[];
+
+describe('the table of errors', () => {
+  it.each(codes)('%s has whole sentences and a status', (code) => {
+    const { message, fix, status } = ERRORS[code];
+    for (const sentence of [message, fix]) expect(sentence).toMatch(/^[A-Z][^\n]+\.$/);
+    expect(status === 200 || (status >= 400 && status < 600)).toBe(true);
+  });
+
+  it.each(codes)('%s is retryable exactly where the fault is on this side or passes', (code) => {
+    const { retryable, status } = ERRORS[code];
+    const passes = ['body_incomplete', 'body_timeout', 'delivery_in_progress'].includes(code);
+    expect(retryable).toBe(passes || status >= 500);
+  });
+});
 
 describe('a WebhookError', () => {
-  it.each(Object.keys(ERROR_STATUS) as WebhookErrorCode[])(
-    '%s has its status, and says whether the same delivery may be accepted later',
-    (code) => {
-      const status = ERROR_STATUS[code];
-      expect(new WebhookError(code, status, 'Do this.')).toMatchObject({ status, retryable: RETRYABLE.has(code) });
-    },
-  );
-
-  it('is an Error with a name, its code as its message, and a hint', () => {
-    const error = new WebhookError('body_already_parsed', 500, 'Do this.');
+  it.each(codes)('of code %s has the status of the table, and a message that ends with hint and code', (code) => {
+    const { message, fix, status, retryable } = ERRORS[code];
+    const error = new WebhookError(code);
     expect(error).toBeInstanceOf(Error);
-    expect(error).toMatchObject({ name: 'WebhookError', message: 'body_already_parsed', hint: 'Do this.' });
-    expect(String(error)).toBe('WebhookError: body_already_parsed');
+    expect(error).toMatchObject({ name: 'WebhookError', code, status, retryable, hint: fix });
+    expect(error.message).toBe(`${message} ${fix} (${code})`);
     expect('cause' in error).toBe(false);
   });
 
-  it('adds what was found, and what caused it', () => {
-    const cause = new Error('ECONNRESET');
-    const error = new WebhookError('store_unavailable', 503, 'Do this.', 'no answer', { cause });
-    expect(error.message).toBe('store_unavailable: no answer');
-    expect(error.cause).toBe(cause);
+  it('says what was found and what to do in the words that it is given', () => {
+    const error = new WebhookError('store_unavailable', { message: 'Redis is down.', fix: 'Start it.' });
+    expect(error.message).toBe('Redis is down. Start it. (store_unavailable)');
+    expect(error.hint).toBe('Start it.');
   });
 
-  it('may be caused by undefined', () => {
-    expect('cause' in new WebhookError('handler_failed', 500, 'x', undefined, { cause: undefined })).toBe(true);
+  it('is written to JSON with everything a log needs, and without its cause', () => {
+    const error = new WebhookError('store_unavailable', { fix: 'Start it.', cause: new Error('ECONNREFUSED') });
+    expect(JSON.parse(JSON.stringify({ error }))).toEqual({
+      error: {
+        code: 'store_unavailable',
+        message: `${ERRORS.store_unavailable.message} Start it. (store_unavailable)`,
+        status: 503,
+        retryable: true,
+        hint: 'Start it.',
+      },
+    });
+  });
+
+  it('has the cause it is given, which may be undefined', () => {
+    const cause = new Error('ECONNRESET');
+    expect(new WebhookError('store_unavailable', { cause }).cause).toBe(cause);
+    expect('cause' in new WebhookError('handler_failed', { cause: undefined })).toBe(true);
   });
 });
 
 describe('a PermanentError', () => {
-  it('is a WebhookError with a name of its own', () => {
+  it('is a WebhookError with a name of its own and the reason in its message', () => {
     const cause = new Error('404');
     const error = new PermanentError('no such clip', { cause });
     expect(error).toBeInstanceOf(WebhookError);
     expect(error).toMatchObject({ name: 'PermanentError', code: 'permanent_failure', status: 200, cause });
-    expect(error.hint).toBe('No retry helps.');
-    expect(error.message).toBe('permanent_failure: no such clip');
-    expect(new PermanentError().message).toBe('permanent_failure');
+    expect(error.message).toContain('PermanentError: no such clip.');
+    expect(new PermanentError().message).toContain('Your handler threw a PermanentError.');
   });
 });
 
 describe('isWebhookError', () => {
-  it('knows the errors of this library', () => {
-    expect(isWebhookError(new WebhookError('invalid_json', 400, 'x'))).toBe(true);
+  it('recognises the errors of this library', () => {
+    expect(isWebhookError(new WebhookError('invalid_json'))).toBe(true);
     expect(isWebhookError(new PermanentError())).toBe(true);
-    expect(isWebhookError(Object.freeze(new WebhookError('invalid_json', 400, 'x')))).toBe(true);
+    expect(isWebhookError(Object.freeze(new WebhookError('invalid_json')))).toBe(true);
   });
 
-  it('knows those of another copy of the package, which are no instances of this one', async () => {
+  it('recognises an error of another copy of the package, which is not an instance of this class', async () => {
     vi.resetModules();
     const copy = await import('../src/errors.js');
-    const error = new copy.WebhookError('invalid_json', 400, 'x');
+    const error = new copy.WebhookError('invalid_json');
     expect(error).not.toBeInstanceOf(WebhookError);
     expect(isWebhookError(error)).toBe(true);
-    expect(copy.isWebhookError(new WebhookError('invalid_json', 400, 'x'))).toBe(true);
+    expect(copy.isWebhookError(new WebhookError('invalid_json'))).toBe(true);
   });
 
-  it('knows those of another version by their brand alone', () => {
+  it('recognises an error of another version by its brand alone', () => {
     const brand = Symbol.for('service-webhooks.error');
     expect(isWebhookError({ [brand]: true, code: 'invalid_json', status: 400 })).toBe(true);
     expect(isWebhookError({ [brand]: true, code: 'new_code', status: 599 })).toBe(true);
@@ -107,7 +113,7 @@ describe('isWebhookError', () => {
       'an object with a brand that throws',
       Object.defineProperty({}, Symbol.for('service-webhooks.error'), { get: throwing }),
     ],
-  ])('does not know %s, and never throws', (_, value) => {
+  ])('does not take %s for an error of this library, and never throws', (_, value) => {
     expect(isWebhookError(value)).toBe(false);
   });
 });

@@ -148,7 +148,8 @@ describe('isWebhookEvent', () => {
     const changes = value === undefined ? without(field) : anEvent({ [field]: value });
     expect(isWebhookEvent(changes)).toBe(false);
     const error = refusal(() => parseEvent(JSON.stringify(changes)));
-    expect(error).toMatchObject({ code: 'invalid_envelope', status: 400, message: `invalid_envelope: ${field}` });
+    expect(error).toMatchObject({ code: 'invalid_envelope', status: 400 });
+    expect(error.message).toContain(`not an event: ${field} must be`);
   });
 
   it.each([undefined, null, 42, 'evt_1', true, [], [anEvent()], () => anEvent(), Symbol('evt_1'), 1n])(
@@ -161,7 +162,7 @@ describe('isWebhookEvent', () => {
   it('takes no field from a prototype that JSON brought along', () => {
     const text = `{"__proto__":${bodyOf()},"constructor":${bodyOf()}}`;
     expect(isWebhookEvent(JSON.parse(text))).toBe(false);
-    expect(refusal(() => parseEvent(text)).message).toBe('invalid_envelope: id');
+    expect(refusal(() => parseEvent(text)).message).toContain('id must be');
   });
 });
 
@@ -220,7 +221,7 @@ describe('parseEvent', () => {
   it.each(['null', '42', '"evt_1"', 'true', '[]', `[${bodyOf()}]`])('refuses JSON that is no object: %s', (text) => {
     expect(refusal(() => parseEvent(text))).toMatchObject({
       code: 'invalid_envelope',
-      message: 'invalid_envelope: no object',
+      message: expect.stringContaining('it is not a JSON object'),
     });
   });
 

@@ -114,10 +114,14 @@ describe('the script that makes the fixtures', () => {
     const script = fileURLToPath(new URL('../scripts/make-fixtures.mjs', import.meta.url));
     execFileSync(process.execPath, [script, directory]);
 
-    const files = (from: string) => readdirSync(join(from, 'deliveries')).map((file) => join('deliveries', file));
+    const files = (from: string) =>
+      ['deliveries', 'refused-deliveries'].flatMap((folder) =>
+        readdirSync(join(from, folder)).map((file) => join(folder, file)),
+      );
+    const lists = ['vectors.json', 'queued-deliveries.json', 'recorded-deliveries.json'];
     const repository = fileURLToPath(fixturesDirectory);
     expect(files(directory)).toEqual(files(repository));
-    for (const file of [...files(directory), 'vectors.json']) {
+    for (const file of [...files(directory), ...lists]) {
       const same = readFileSync(join(directory, file)).equals(readFileSync(join(repository, file)));
       expect({ file, same }).toEqual({ file, same: true });
     }

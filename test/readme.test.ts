@@ -1,15 +1,16 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PAYLOAD_VERSION, sign } from 'service-webhooks';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../src/cli/commands.js';
 import { type Checkout, createCheckout } from './support/checkout.js';
-import { ERROR_STATUS } from './support/error-status.js';
+import { canCompile, compile, strictOptions } from './support/compile.js';
+import { markdownPages, ROOT } from './support/markdown.js';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const RUNNER = fileURLToPath(new URL('support/run-block.mjs', import.meta.url));
 const SECRET = 'the secret of the documentation';
 
@@ -22,10 +23,14 @@ interface Block {
   code: string;
 }
 
-const docs = existsSync(join(ROOT, 'docs')) ? readdirSync(join(ROOT, 'docs')) : [];
-const pages = ['README.md', ...docs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)];
+const pages = [...markdownPages(), 'skills/service-webhooks/SKILL.md'];
 const blocks = pages.flatMap(blocksOf);
-const programs = blocks.filter(({ language }) => ['ts', 'js'].includes(language));
+// `typescript`: for a platform or a framework that is not on every machine. It is compiled, and not run.
+const programs = blocks.filter(
+  ({ language, attribute }) =>
+    ['ts', 'typescript'].includes(language) || (language === 'js' && attribute === undefined),
+);
+const ofWorkers = ({ code }: Block) => code.includes("'cloudflare:workers'");
 const inReadme = (language: string) => blocksOf('README.md').filter((block) => block.language === language);
 
 let checkout: Checkout;
@@ -38,80 +43,102 @@ beforeAll(() => {
 }, 60_000);
 afterAll(() => checkout.remove());
 
-describe('the code blocks of the documentation', () => {
-  it('are all found, and those of the README are all of a kind that is tested here', () => {
+describe('a code block of the documentation', () => {
+  it('is found on every page, and in the README it is of a kind that is tested here', () => {
     for (const page of pages) {
       const fences = read(page).match(/^\s*(?:```|~~~)/gm) ?? [];
       expect(fences, page).toHaveLength(2 * blocksOf(page).length);
     }
     for (const { at, attribute } of blocks) expect([undefined, 'no-run'], at).toContain(attribute);
     for (const { at, language, attribute } of blocksOf('README.md')) {
-      expect(['ts', 'sh', 'text'], at).toContain(language);
+      expect(['ts', 'sh'], at).toContain(language);
       expect(attribute, at).toBeUndefined();
     }
   });
 
-  it('hold in the strictest TypeScript', { timeout: 60_000 }, () => {
-    const { config } = ts.readConfigFile(join(checkout.path, 'tsconfig.json'), ts.sys.readFile);
-    const { options } = ts.parseJsonConfigFileContent({ ...config, include: ['blocks'] }, ts.sys, checkout.path);
-    const program = ts.createProgram(programs.map(fileOf), { ...options, allowJs: true, checkJs: true });
-    const problems = programs.flatMap((block) => {
-      const file = program.getSourceFile(fileOf(block));
-      const found = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
-      return found.map(({ messageText }) => `${block.at}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
-    });
-    expect(problems).toEqual([]);
+  it('compiles in the strictest TypeScript', { timeout: 120_000 }, () => {
+    const texts = (some: Block[]) =>
+      some.filter(({ code }) => canCompile(code)).map((b) => [fileOf(b), b.code] as const);
+    const module: [string, string] = [join(checkout.path, 'blocks/app.module.ts'), 'export class AppModule {}'];
+    const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module]);
+    expect(compile(programsOfNode, strictOptions({ allowJs: true, checkJs: true }))).toEqual([]);
   });
 
-  it.each(programs.filter(({ attribute }) => attribute !== 'no-run'))(
+  it('compiles with the types of Cloudflare where it is a Worker', { timeout: 120_000 }, () => {
+    const workers = programs.filter(ofWorkers);
+    expect(workers.length).toBeGreaterThan(3);
+    // As `wrangler types` writes it.
+    const env = `interface Env { WEBHOOK_SECRET: string; DB: D1Database; DEDUPE: DurableObjectNamespace }`;
+    const texts = new Map(workers.map((block) => [fileOf(block), block.code]));
+    texts.set(join(checkout.path, 'blocks/worker-configuration.d.ts'), `declare namespace Cloudflare { ${env} }`);
+    expect(compile(texts, strictOptions({ types: ['@cloudflare/workers-types'] }))).toEqual([]);
+  });
+
+  it.each(programs.filter(({ language, attribute }) => language !== 'typescript' && attribute !== 'no-run'))(
     '$at runs',
     { timeout: 30_000 },
-    async (block) => {
-      const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
-      const file = `${fileOf(block)}.run.js`;
-      writeFileSync(file, ts.transpileModule(block.code, { compilerOptions }).outputText);
-      await runAndDeliver(file);
-    },
+    (block) => runAndDeliver(runnable(block)),
   );
 
   it.each(inReadme('sh'))('$at names commands that there are', ({ code }) => {
-    const { scripts } = JSON.parse(read('package.json'));
-    const known = ['npm ci', 'npm test', ...Object.keys(scripts).map((script) => `npm run ${script}`)];
-    for (const command of code.trim().split(/\n| && /)) expect(known).toContain(command);
-  });
-
-  it.each(inReadme('text'))('$at is what the demo prints', ({ code }) => {
-    for (const line of code.trim().split('\n')) expect(demo.stdout.split('\n')).toContain(line);
+    const { name, scripts } = JSON.parse(read('package.json'));
+    const known = [
+      ...['npm ci', 'npm test', `npm install ${name}`],
+      ...Object.keys(scripts).map((script) => `npm run ${script}`),
+      ...COMMANDS.map((command) => `npx ${name} ${command.name}`),
+    ];
+    for (const command of code.trim().split(/\n| && /)) {
+      const [start] = /^npx \S+ \S+|^.*/.exec(command) ?? [];
+      expect(known).toContain(start);
+    }
   });
 });
 
 describe('README.md', () => {
-  it('installs the package by its name', () => {
+  it('begins with the package, and keeps the two commands of a clone', () => {
     expect(read('README.md')).toContain(`npm install ${JSON.parse(read('package.json')).name}`);
+    expect(read('README.md')).toContain('\n```sh\nnpm ci && npm run demo\nnpm ci && npm test\n```\n');
   });
 
   it('has at most 150 lines', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 
-  it('gives every code its right status, and leaves out only what refuses nothing', () => {
-    const rows = [...read('README.md').matchAll(/^\| ([\d, ]+) \| (`.+?) \|/gm)];
-    const listed = rows.flatMap(([, statuses = '', codes = '']) => {
-      const numbers = statuses.split(', ');
-      return codes.split(', ').map((code, i) => [code.replaceAll('`', ''), Number(numbers[i] ?? numbers.at(-1))]);
-    });
-    const { permanent_failure: _, ...refusals } = ERROR_STATUS;
-    expect(listed.sort()).toEqual(Object.entries(refusals).sort());
+  it('has an example that accepts what its own send command sends', { timeout: 30_000 }, async () => {
+    const [example = expect.fail('no example')] = inReadme('ts');
+    const { child, port } = await start(runnable(example));
+    try {
+      const [command = ''] = /npx service-webhooks send .*/.exec(read('README.md')) ?? [];
+      const args = command.replace('3000', String(port)).split(' ').slice(2);
+      const program = join(checkout.path, 'dist/cli/service-webhooks.cjs');
+      const sender = fork(program, args, { env: { ...process.env, WEBHOOK_SECRET: SECRET }, silent: true });
+      const [exitCode] = await once(sender, 'close');
+      expect(exitCode).toBe(0);
+    } finally {
+      child.kill();
+    }
   });
-});
 
-it.each(pages)('every link of %s leads somewhere', (page) => {
-  const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target);
-  expect(links.filter((target) => !existsSync(join(ROOT, dirname(page), target)))).toEqual([]);
+  it('shows a demo that runs', () => {
+    expect(demo.status, demo.stderr).toBe(0);
+  });
 });
 
 /** A block that starts a server has to accept a delivery and refuse a forgery; any other has to end well and print. */
 async function runAndDeliver(file: string): Promise<void> {
+  const { child, port, output } = await start(file);
+  try {
+    if (port === undefined) return expect(output()).toMatch(/\S/);
+    const url = `http://127.0.0.1:${port}/webhooks`;
+    expect(await deliver(url, SECRET)).toMatchObject({ status: 200, text: expect.not.stringContaining('ignored') });
+    expect(await deliver(url, 'a guess')).toMatchObject({ status: 401 });
+  } finally {
+    child.kill();
+  }
+}
+
+/** Resolves when the program listens, or when it has ended; then there is no port. */
+async function start(file: string) {
   const env = { ...process.env, WEBHOOK_SECRET: SECRET };
   const child = fork(RUNNER, [file], { cwd: checkout.path, env, execArgv: [], silent: true });
   let output = '';
@@ -119,18 +146,19 @@ async function runAndDeliver(file: string): Promise<void> {
     stream?.on('data', (chunk) => {
       output += chunk;
     });
-  try {
-    const started = once(child, 'message').then(([{ port }]) => ({ port, exitCode: 0 }));
-    const ended = once(child, 'close').then(([exitCode]) => ({ port: undefined, exitCode }));
-    const { port, exitCode } = await Promise.race([started, ended]);
-    expect(exitCode, output).toBe(0);
-    if (port === undefined) return expect(output).toMatch(/\S/);
-    const url = `http://127.0.0.1:${port}/webhooks`;
-    expect(await deliver(url, SECRET)).toMatchObject({ status: 200, text: expect.not.stringContaining('ignored') });
-    expect(await deliver(url, 'a guess')).toMatchObject({ status: 401 });
-  } finally {
-    child.kill();
-  }
+  const started = once(child, 'message').then(([{ port }]) => ({ port: port as number, exitCode: 0 }));
+  const ended = once(child, 'close').then(([exitCode]) => ({ port: undefined, exitCode }));
+  const { port, exitCode } = await Promise.race([started, ended]);
+  expect(exitCode, output).toBe(0);
+  return { child, port, output: () => output };
+}
+
+/** The file of a block as JavaScript. */
+function runnable(block: Block): string {
+  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
+  const file = `${fileOf(block)}.run.js`;
+  writeFileSync(file, ts.transpileModule(block.code, { compilerOptions }).outputText);
+  return file;
 }
 
 async function deliver(url: string, secret: string) {
@@ -149,15 +177,19 @@ async function deliver(url: string, secret: string) {
 
 function blocksOf(page: string): Block[] {
   const text = read(page);
-  return [...text.matchAll(/^```(\w+)(?: (.+))?\n([\s\S]*?)^```$/gm)].map(
-    ({ index, 1: language = '', 2: attribute, 3: code = '' }) => {
-      return { at: `${page}:${text.slice(0, index).split('\n').length}`, language, attribute, code };
-    },
+  return [...text.matchAll(/^( *)```(\w+)(?: (.+))?\n([\s\S]*?)^\1```$/gm)].map(
+    ({ index, 1: indent = '', 2: language = '', 3: attribute, 4: code = '' }) => ({
+      at: `${page}:${text.slice(0, index).split('\n').length}`,
+      language,
+      attribute,
+      code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
   );
 }
 
 function fileOf({ at, language }: Block): string {
-  return join(checkout.path, 'blocks', `${at.replaceAll(/\W/g, '-')}.${language}`);
+  const extension = language === 'typescript' ? 'ts' : language;
+  return join(checkout.path, 'blocks', `${at.replaceAll(/\W/g, '-')}.${extension}`);
 }
 
 function read(page: string): string {

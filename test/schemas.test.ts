@@ -4,66 +4,103 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { PAYLOAD_VERSION, PermanentError, parseEvent, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { ERRORS, PAYLOAD_VERSION, PermanentError, parseEvent, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { afterAll, describe, expect, it } from 'vitest';
 import { aReceiver, aRequest, bodyOf } from './support/deliveries.js';
-import { ERROR_STATUS } from './support/error-status.js';
 import { readRecordings } from './support/fixtures.js';
 import { eventSchema, fits, openapi, schemasDirectory } from './support/schemas.js';
 
 const recordings = readRecordings();
 
 describe('the JSON Schema of the events', () => {
-  it('has a definition for each type, and no other', () => {
+  it('there is a definition for each event type and no other', () => {
     expect(Object.keys(eventSchema['$defs'])).toEqual(WEBHOOK_EVENT_TYPES);
   });
 
-  it.each(recordings)('takes the recorded $type as an event of its own type alone', ({ type, body }) => {
+  it.each(recordings)('the recorded $type matches the definition of its type and no other', ({ type, body }) => {
     const event = parseEvent(body);
     expect(fits('event.json', event)).toBe(true);
     expect(WEBHOOK_EVENT_TYPES.filter((other) => fits(`event.json#/$defs/${other}`, event))).toEqual([type]);
   });
 });
 
+describe('jobId in the JSON Schema', () => {
+  it.each(WEBHOOK_EVENT_TYPES)('jobId of %s is null for trigger.failed and a string for the others', (type) => {
+    const data = { clipId: 'clip_1', feature: 'x', durationSec: 1, downloadUrl: 'x' };
+    const event = parseEvent(bodyOf({ type, data }));
+    const accepted = ['job_1', null].filter((jobId) =>
+      [`event.json#/$defs/${type}`, `openapi.json#/components/schemas/${type}`].every((place) =>
+        fits(place, { ...event, jobId }),
+      ),
+    );
+    expect(accepted).toEqual([type === 'trigger.failed' ? null : 'job_1']);
+    expect(fits('event.json', { ...event, jobId: null })).toBe(true);
+    expect(fits('event.json', { ...event, jobId: 'job_1' })).toBe(true);
+  });
+});
+
 describe('the OpenAPI document', () => {
-  it('is one, by the schema of OpenAPI 3.1', async () => {
+  it('every header that the service always sends is required', () => {
+    const headers = Object.values<{ name: string; in: string; required?: boolean }>(openapi['components'].parameters);
+    expect(headers.map(({ name, in: place, required }) => [name, place, required])).toEqual(
+      [
+        'X-Service-Signature-V2',
+        'X-Service-Signature',
+        'X-Service-Timestamp',
+        'X-Service-Webhook-Id',
+        'X-Service-Attempt',
+        'Idempotency-Key',
+      ].map((name) => [name, 'header', true]),
+    );
+    // OpenAPI ignores a parameter named Content-Type: the request body says it.
+    for (const type of WEBHOOK_EVENT_TYPES) {
+      const { parameters, requestBody } = openapi['webhooks'][type].post;
+      expect([parameters.length, requestBody.required]).toEqual([headers.length, true]);
+      expect(Object.keys(requestBody.content)).toEqual(['application/json']);
+    }
+  });
+
+  it('the document is valid by the schema of OpenAPI 3.1', async () => {
     const validator = new Validator();
     expect(await validator.validate(structuredClone(openapi))).toEqual({ valid: true });
     expect(validator.version).toBe('3.1');
   });
 
-  it('is not, with one thing wrong', async () => {
+  it('the validator refuses the document with one thing wrong', async () => {
     const { valid } = await new Validator().validate({ ...structuredClone(openapi), info: {} });
     expect(valid).toBe(false);
   });
 
-  it('has a webhook for each type and the version of the payloads', () => {
+  it('the document has a webhook for each type and the version of the payloads', () => {
     expect(Object.keys(openapi['webhooks'])).toEqual(WEBHOOK_EVENT_TYPES);
     expect(openapi['info'].version).toBe(PAYLOAD_VERSION);
   });
 
-  it('refers to nothing that is not there', () => {
+  it('every reference resolves', () => {
     const references = [...JSON.stringify(openapi).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path);
     const broken = references.filter((path) => !path.split('/').reduce((part, key) => part?.[key], openapi));
     expect(references.length).toBeGreaterThan(100);
     expect(broken).toEqual([]);
   });
 
-  it.each(recordings)('describes the recorded $type: its headers and its body', ({ type, headers, body }) => {
-    expect(
-      fits(`openapi.json#/webhooks/${type}/post/requestBody/content/application~1json/schema`, parseEvent(body)),
-    ).toBe(true);
-    for (const [name, { required, schema }] of Object.entries<{ required?: boolean; schema: { type: string } }>(
-      openapi['components'].parameters,
-    )) {
-      const value = headers.find(([header]) => header === name)?.[1];
-      if (required) expect(value, name).toBeDefined();
-      const typed = schema.type === 'integer' ? Number(value) : value;
-      expect(fits(`openapi.json#/components/parameters/${name}/schema`, typed), name).toBe(true);
-    }
-  });
+  it.each(recordings)(
+    'the document describes the headers and the body of the recorded $type',
+    ({ type, headers, body }) => {
+      expect(
+        fits(`openapi.json#/webhooks/${type}/post/requestBody/content/application~1json/schema`, parseEvent(body)),
+      ).toBe(true);
+      for (const [name, { required, schema }] of Object.entries<{ required?: boolean; schema: { type: string } }>(
+        openapi['components'].parameters,
+      )) {
+        const value = headers.find(([header]) => header === name)?.[1];
+        if (required) expect(value, name).toBeDefined();
+        const typed = schema.type === 'integer' ? Number(value) : value;
+        expect(fits(`openapi.json#/components/parameters/${name}/schema`, typed), name).toBe(true);
+      }
+    },
+  );
 
-  it('names each code that can be answered, under its status', () => {
+  it('the document names each code of an answer under its status', () => {
     const { Accepted: _, ...refusals } = openapi['components'].responses;
     const listed = Object.entries<(typeof refusals)[string]>(refusals).flatMap(([status, { content }]) =>
       content['application/json'].schema.properties.error.properties.code.enum.map((code: string) => [
@@ -71,12 +108,14 @@ describe('the OpenAPI document', () => {
         Number(status),
       ]),
     );
-    // Thrown by verify and sign alone; acknowledged with 200.
-    const { sync_crypto_unavailable: _thrown, permanent_failure: _acknowledged, ...answered } = ERROR_STATUS;
-    expect(Object.fromEntries(listed)).toEqual(answered);
+    // Two are only thrown, the second of them by a worker; `permanent_failure` is acknowledged with 200.
+    const answered = Object.entries(ERRORS)
+      .filter(([code]) => !['sync_crypto_unavailable', 'unreadable_job', 'permanent_failure'].includes(code))
+      .map(([code, { status }]) => [code, status]);
+    expect(listed.toSorted()).toEqual(answered.toSorted());
   });
 
-  it('describes what is answered to a delivery that was accepted', async () => {
+  it('the document describes the answers to an accepted delivery', async () => {
     const refusing = () => {
       throw new PermanentError('not ours');
     };
@@ -91,16 +130,16 @@ describe('the OpenAPI document', () => {
       expect(fits('openapi.json#/components/schemas/Acceptance', answer)).toBe(true);
       outcomes.push(answer.outcome);
     }
-    expect(outcomes).toEqual(['handled', 'duplicate', 'rejected', 'ignored']);
+    expect(outcomes).toEqual(['handled', 'duplicate', 'discarded', 'ignored']);
     expect(outcomes.toSorted()).toEqual(openapi['components'].schemas.Acceptance.properties.outcome.enum.toSorted());
   });
 });
 
-describe('the script that makes the schemas', () => {
+describe('scripts/make-schemas.mjs', () => {
   const directory = mkdtempSync(join(tmpdir(), 'schemas-'));
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  it('makes exactly the bytes that are in the repository', () => {
+  it('the script writes exactly the bytes in the repository', () => {
     execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/make-schemas.mjs', import.meta.url)), directory]);
     expect(readdirSync(directory)).toEqual(readdirSync(schemasDirectory));
     for (const file of readdirSync(directory)) {

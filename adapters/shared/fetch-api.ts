@@ -1,14 +1,15 @@
 import type {
   Delivery,
+  EndpointOptions,
   HandlerContext,
+  MiddlewareOptions,
   Receiver,
-  ReceiverOptions,
   WebhookRequest,
   WebhookResponse,
 } from 'service-webhooks';
 import { checkRoute } from './check-route.js';
 import { throughRoute } from './through-route.js';
-import { toReceiver } from './to-receiver.js';
+import { endpointReceiver, middlewareReceiver } from './to-receiver.js';
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 export type FetchRoute = (
@@ -17,20 +18,20 @@ export type FetchRoute = (
   context: HandlerContext,
 ) => Response | Promise<Response>;
 
-/** An endpoint from `Request` to `Response`; `rawBodyFix` is the framework's line against bodies that were read. */
-export function fetchHandler(receiverOrOptions: Receiver | ReceiverOptions, rawBodyFix: string): FetchHandler {
-  const receiver = toReceiver(receiverOrOptions);
+/** Returns an endpoint from `Request` to `Response`. `rawBodyFix` says how to keep the raw body in this framework. */
+export function fetchHandler(receiverOrOptions: Receiver | EndpointOptions, rawBodyFix: string): FetchHandler {
+  const receiver = endpointReceiver(receiverOrOptions);
   return async (request) => toFetchResponse(await receiver(fromFetchRequest(request, rawBodyFix)));
 }
 
-/** Lets `route` make the `Response` to what is verified and claimed. */
+/** Returns an endpoint whose `route` makes the `Response` to a verified and claimed delivery. */
 export function fetchMiddleware(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  receiverOrOptions: Receiver | MiddlewareOptions,
   route: FetchRoute,
   rawBodyFix: string,
 ): FetchHandler {
   checkRoute(route);
-  const receiver = toReceiver(receiverOrOptions);
+  const receiver = middlewareReceiver(receiverOrOptions);
   const form = { statusOf: ({ status }: Response) => status, toAnswer: toFetchResponse };
   return (request) =>
     throughRoute(
@@ -47,7 +48,7 @@ export function fromFetchRequest(request: Request, rawBodyFix: string): WebhookR
   return { method, headers, body, signal, rawBodyFix };
 }
 
-/** A Fetch `Response`; one without a body gets none, since 204 may not even have an empty one. */
+/** Returns a Fetch `Response`. An empty body becomes null, because a 204 must not even have an empty one. */
 export function toFetchResponse({ status, headers, body }: WebhookResponse): Response {
   return new Response(body === '' ? null : body, { status, headers });
 }

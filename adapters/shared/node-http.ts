@@ -2,18 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
   BegunDelivery,
   Delivery,
+  EndpointOptions,
+  MiddlewareOptions,
   Receiver,
-  ReceiverOptions,
   WebhookRequest,
   WebhookResponse,
 } from 'service-webhooks';
-import { ask } from './ask.js';
 import { checkRoute } from './check-route.js';
-import { NodeBody } from './node-body.js';
 import { isSuccess } from './through-route.js';
-import { toReceiver } from './to-receiver.js';
+import { endpointReceiver, middlewareReceiver } from './to-receiver.js';
 
-/** Node's request with what frameworks and their parsers put on it. */
+/** Node's request with the fields that frameworks and their parsers add. */
 export interface NodeRequest extends IncomingMessage {
   body?: unknown;
   rawBody?: unknown;
@@ -27,15 +26,23 @@ export type NodeMiddleware = (
   next: (error?: unknown) => unknown,
 ) => Promise<void>;
 
-/** An endpoint on Node's own request and response; `rawBodyFix` is the framework's line against parsed bodies. */
-export function nodeHandler(receiverOrOptions: Receiver | ReceiverOptions, rawBodyFix: string): NodeHandler {
-  const receiver = toReceiver(receiverOrOptions);
+/** How to keep the raw body in a framework; a function can also name the parser that has read it. */
+export type RawBodyFix = string | ((req: IncomingMessage) => string);
+
+/**
+ * Returns an endpoint on Node's own request and response. `rawBodyFix` says how to keep the raw body in this framework.
+ */
+export function nodeHandler(receiverOrOptions: Receiver | EndpointOptions, rawBodyFix: RawBodyFix): NodeHandler {
+  const receiver = endpointReceiver(receiverOrOptions);
   return async (req, res) => send(res, await receiver(fromNodeRequest(req, req, rawBodyFix)));
 }
 
-/** Hands the delivery on as `req.webhook` and settles its claim by how the response really ended. */
-export function nodeMiddleware(receiverOrOptions: Receiver | ReceiverOptions, rawBodyFix: string): NodeMiddleware {
-  const receiver = toReceiver(receiverOrOptions);
+/** Returns middleware that sets `req.webhook` and settles the claim by how the response ended. */
+export function nodeMiddleware(
+  receiverOrOptions: Receiver | MiddlewareOptions,
+  rawBodyFix: RawBodyFix,
+): NodeMiddleware {
+  const receiver = middlewareReceiver(receiverOrOptions);
   return async (req, res, next) => {
     const begun = await receiver.begin(fromNodeRequest(req, req, rawBodyFix));
     if ('response' in begun) return send(res, begun.response);
@@ -51,9 +58,9 @@ export function nodeMiddleware(receiverOrOptions: Receiver | ReceiverOptions, ra
   };
 }
 
-/** For what has no `next()`: runs a route with the delivery. */
+/** Returns an endpoint that runs a route with the delivery, for frameworks without `next()`. */
 export function nodeRoute<Req extends NodeRequest, Res extends ServerResponse>(
-  receiverOrOptions: Receiver | ReceiverOptions,
+  receiverOrOptions: Receiver | MiddlewareOptions,
   route: (req: Req, res: Res, delivery: Delivery) => unknown,
   rawBodyFix: string,
 ): (req: Req, res: Res) => Promise<void> {
@@ -63,17 +70,17 @@ export function nodeRoute<Req extends NodeRequest, Res extends ServerResponse>(
 }
 
 /**
- * Ends the claim as the response does. False where there is nobody to respond to: the sender left before anything was
- * done, and whoever comes next may start at once.
+ * Settles the claim when the response ends. Returns false, after releasing the claim, where the sender has already
+ * disconnected: no work has started, so the next attempt may run at once.
  */
 export function settleWith(res: ServerResponse, begun: BegunDelivery): boolean {
-  const socket = res.req?.socket; // not in every imitation
+  const socket = res.req?.socket; // some imitations of a response have no request
   if (isClosed(res) || socket?.destroyed) {
     begun.settle('failed');
     return false;
   }
-  const left = () => begun.settle('unknown'); // only counts where `finish` did not come first
-  // Behind another response of its connection it has none yet, and is told of nothing.
+  const left = () => begun.settle('unknown'); // after `finish` it has no effect
+  // A pipelined response has no socket yet, and emits no `close` when its connection ends.
   if (!res.socket) socket?.once('close', left);
   res.once('close', left).once('finish', () => {
     socket?.off('close', left);
@@ -83,31 +90,28 @@ export function settleWith(res: ServerResponse, begun: BegunDelivery): boolean {
   return true;
 }
 
-/** In HTTP/2 only the stream says it. */
+/** In HTTP/2, only the stream reports it. */
 function isClosed(res: ServerResponse & { stream?: { closed: boolean } }): boolean | undefined {
   return res.closed ?? res.stream?.closed;
 }
 
-/** Where others leave a body: its bytes, and what a parser has made of it. */
-type Left = Pick<NodeRequest, 'rawBody' | 'body'>;
+/** Where other code leaves a body: its bytes, and the value that a parser derived from it. */
+type Leftovers = Pick<NodeRequest, 'rawBody' | 'body'>;
 
-/** With the bytes that somebody has kept; the stream while nobody has read from it; else what a parser has left. */
-export function fromNodeRequest(req: IncomingMessage, left: Left, rawBodyFix: string): WebhookRequest {
-  return { method: ask(req, 'method') ?? '', headers: ask(req, 'headers'), body: bodyOf(req, left), rawBodyFix };
+/** Returns the bytes that other code has kept, the stream if it is unread, or else the value that a parser has left. */
+export function fromNodeRequest(req: IncomingMessage, leftovers: Leftovers, fix: RawBodyFix): WebhookRequest {
+  const { method = '', headers } = req;
+  const rawBodyFix = typeof fix === 'string' ? fix : fix(req);
+  return { method, headers, body: bodyOf(req, leftovers), rawBodyFix };
 }
 
-function bodyOf(req: IncomingMessage, left: Left): WebhookRequest['body'] {
-  const rawBody = ask(left, 'rawBody');
+function bodyOf(req: IncomingMessage, { rawBody, body }: Leftovers): WebhookRequest['body'] {
   if (rawBody instanceof Uint8Array || typeof rawBody === 'string') return rawBody;
-  if (ask(req, 'readableDidRead')) return left.body as WebhookRequest['body'];
-  return new NodeBody(req);
+  return req.readableDidRead ? (body as WebhookRequest['body']) : req;
 }
 
-/** Tells the length and writes the head: left to `end`, both take eight looks at the response more. */
 function send(res: ServerResponse, { status, headers, body }: WebhookResponse): void {
-  if (ask(res, 'headersSent') || ask(res, 'destroyed')) return;
-  for (const name in headers) res.setHeader(name, headers[name] as string);
-  if (status !== 204) res.setHeader('content-length', Buffer.byteLength(body));
-  res.writeHead(status);
-  res.end(body);
+  if (res.headersSent || res.destroyed) return;
+  const length = status === 204 ? {} : { 'content-length': Buffer.byteLength(body) };
+  res.writeHead(status, { ...headers, ...length }).end(body);
 }

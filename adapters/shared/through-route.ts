@@ -6,15 +6,15 @@ import {
   type WebhookResponse,
 } from 'service-webhooks';
 
-/** How a framework without `next()` makes answers. */
+/** How a framework without `next()` represents answers. */
 export interface AnswerForm<Answer> {
   statusOf(answer: Answer): number;
   toAnswer(response: WebhookResponse): Answer;
-  /** It makes an answer of what a route throws, and is to have it. */
+  /** Whether the framework answers errors of a route itself. */
   takesErrors?: boolean;
 }
 
-/** Lets a route make the answer to a delivery, and ends the claim as that answer says. */
+/** Lets a route answer a delivery, and settles the claim by the status of that answer. */
 export async function throughRoute<Answer>(
   receiver: Receiver,
   request: WebhookRequest,

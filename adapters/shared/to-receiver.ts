@@ -1,6 +1,46 @@
-import { createReceiver, type Receiver, type ReceiverOptions } from 'service-webhooks';
+import {
+  createReceiver,
+  type EndpointOptions,
+  type MiddlewareOptions,
+  type Receiver,
+  WebhookError,
+} from 'service-webhooks';
 
-/** Every adapter takes a receiver, or the options to make one of. */
-export function toReceiver(receiverOrOptions: Receiver | ReceiverOptions): Receiver {
-  return typeof receiverOrOptions === 'function' ? receiverOrOptions : createReceiver(receiverOrOptions);
+/**
+ * Returns the receiver of an endpoint.
+ *
+ * @throws WebhookError `invalid_secret`, `invalid_option`; the latter also without handlers
+ */
+export function endpointReceiver(receiverOrOptions: Receiver | EndpointOptions): Receiver {
+  const receiver = isReceiver(receiverOrOptions) ? receiverOrOptions : createReceiver(receiverOrOptions);
+  if (receiver.hasHandlers !== false) return receiver;
+  throw new WebhookError('invalid_option', {
+    message: 'webhookHandler has no handlers: every event would be acknowledged and lost.',
+    fix: "Pass on: { 'generation.completed': handler }, or on: {} if that is what you want.",
+  });
+}
+
+/**
+ * Returns the receiver of a middleware.
+ *
+ * @throws WebhookError `invalid_secret`, `invalid_option`; the latter also for options that a middleware cannot follow
+ */
+export function middlewareReceiver(receiverOrOptions: Receiver | MiddlewareOptions): Receiver {
+  if (isReceiver(receiverOrOptions)) return receiverOrOptions;
+  const { on, deadlineMs } = receiverOrOptions as { on?: unknown; deadlineMs?: unknown };
+  if (on !== undefined)
+    throw hasNoEffect('on', 'the route behind the middleware handles the event: use webhookHandler');
+  if (deadlineMs !== undefined) throw hasNoEffect('deadlineMs', 'only the route can answer: use webhookHandler');
+  return createReceiver(receiverOrOptions);
+}
+
+function isReceiver(value: Receiver | object): value is Receiver {
+  return typeof value === 'function';
+}
+
+function hasNoEffect(option: string, reason: string): WebhookError {
+  return new WebhookError('invalid_option', {
+    message: `${option} has no effect in webhookMiddleware, since ${reason}.`,
+    fix: `Remove ${option}.`,
+  });
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { sign } from 'service-webhooks';
+import { entryOf } from '../library.mjs';
 import { SECRET } from './servers.mjs';
 
+const { sign } = await entryOf('index');
 const HOUR = 3_600_000;
 let made = 0;
 

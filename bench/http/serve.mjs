@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { servers } from './servers.mjs';
 
 const [framework, name] = process.argv.slice(2);
-const server = createServer(servers[framework][name]());
+const server = createServer(await servers[framework][name]());
 server.listen(0, '127.0.0.1', () => process.send(server.address().port));
 
 let peak = 0;

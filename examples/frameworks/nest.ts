@@ -1,19 +1,27 @@
 import 'reflect-metadata';
-import { Controller, HttpCode, Module, Post, Req, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, HttpCode, Module, Post, Req, UseInterceptors } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { createReceiver } from 'service-webhooks';
 import { type NestRequest, webhookMiddleware } from 'service-webhooks/nest';
 
 const { WEBHOOK_SECRET: secret = '', PORT = '3000' } = process.env;
+
+const receiver = createReceiver({ secret });
 
 @Controller('webhooks')
 class WebhooksController {
   @Post()
   @HttpCode(200)
-  @UseInterceptors(webhookMiddleware({ secret }))
+  @UseInterceptors(webhookMiddleware(receiver))
   receive(@Req() req: NestRequest) {
     console.log(`done ${req.webhook?.event.id}`);
     return { thanks: true };
+  }
+
+  @Get('health') // for your monitor: keep it private
+  health() {
+    return receiver.health();
   }
 }
 

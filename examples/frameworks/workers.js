@@ -1,22 +1,27 @@
-// A Cloudflare Worker, with what can wait behind the answer.
+// A Cloudflare Worker, with best-effort work after the response.
 import { env, waitUntil } from 'cloudflare:workers';
+import { createReceiver } from 'service-webhooks';
 import { webhookMiddleware } from 'service-webhooks/fetch';
 
-const receive = webhookMiddleware({ secret: env.WEBHOOK_SECRET }, (_request, { event }) => {
+// In production pass a shared store: each instance has a memory of its own, and its health is about itself alone.
+const receiver = createReceiver({ secret: env.WEBHOOK_SECRET });
+const receive = webhookMiddleware(receiver, (_request, { event }) => {
   console.log(`done ${event.id}`);
-  waitUntil(tell(event)); // if this fails nobody sends the event again
+  waitUntil(report(event)); // if this fails, the service does not retry
   return Response.json({ thanks: true });
 });
 
 export default {
   /** @param {Request} request */
-  fetch(request) {
-    if (new URL(request.url).pathname === '/webhooks') return receive(request);
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/webhooks') return receive(request);
+    if (pathname === '/webhooks/health') return Response.json(await receiver.health()); // keep it private
     return new Response(null, { status: 404 });
   },
 };
 
 /** @param {import('service-webhooks').WebhookEvent} event */
-async function tell(event) {
-  console.log(`told ${event.id}`);
+async function report(event) {
+  console.log(`reported ${event.id}`);
 }

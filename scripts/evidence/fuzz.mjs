@@ -11,7 +11,7 @@ console.log(`FUZZ_RUNS=${FUZZ_RUNS} FUZZ_SEED=${FUZZ_SEED} npm run fuzz`);
 
 const folder = mkdtempSync(join(tmpdir(), 'fuzz-'));
 const report = join(folder, 'report.json');
-const args = ['vitest', 'run', 'test/properties', '--typecheck=false', '--reporter=default', '--reporter=json'];
+const args = ['vitest', 'run', '--project', 'library', 'test/properties', '--reporter=default', '--reporter=json'];
 const { status } = spawnSync('npx', [...args, `--outputFile.json=${report}`], {
   stdio: 'inherit',
   env: { ...process.env, FUZZ_RUNS, FUZZ_SEED },

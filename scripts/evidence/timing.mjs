@@ -14,12 +14,12 @@ const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const KEY = createSecretKey(SECRET, 'utf8');
 const NOW = 1_783_771_200_000;
 
-const load = await buildSource('src/hmac.ts', 'src/index.ts');
-const onNode = await load('src/hmac.ts');
+const load = await buildSource('src/verify/hmac.ts', 'src/index.ts');
+const onNode = await load('src/verify/hmac.ts');
 const { verifySignature } = await load('src/index.ts');
 const { getBuiltinModule } = process;
 process.getBuiltinModule = undefined;
-const onTheWeb = await load('src/hmac.ts', '?web');
+const onTheWeb = await load('src/verify/hmac.ts', '?web');
 process.getBuiltinModule = getBuiltinModule;
 if (onTheWeb.hasSyncCrypto || !onNode.hasSyncCrypto) throw new Error('both are the same');
 

@@ -1,17 +1,22 @@
-// docs/evidence.md and its plots, from what is in bench/results. Other folders for both may be given, in this order.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Writes the figures of docs/evidence.md, from what is in bench/results; the rest of the page is written by people.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { evidencePage } from './page/evidence-page.mjs';
+import { figures } from './figures.mjs';
 
 const root = join(import.meta.dirname, '../..');
-const [folder = join(root, 'docs'), from = join(root, 'bench/results')] = process.argv.slice(2);
+const [page = join(root, 'docs/evidence.md'), folder = join(root, 'bench/results')] = process.argv.slice(2);
 
 const results = Object.fromEntries(
-  readdirSync(from)
+  readdirSync(folder)
     .filter((file) => file.endsWith('.json'))
-    .map((file) => [file.slice(0, -5), JSON.parse(readFileSync(join(from, file), 'utf8'))]),
+    .map((file) => [file.slice(0, -5), JSON.parse(readFileSync(join(folder, file), 'utf8'))]),
 );
 
-rmSync(join(folder, 'evidence'), { recursive: true, force: true });
-mkdirSync(join(folder, 'evidence'), { recursive: true });
-for (const [path, text] of Object.entries(evidencePage(results))) writeFileSync(join(folder, path), text);
+let text = readFileSync(page, 'utf8');
+for (const [name, table] of Object.entries(figures(results))) {
+  const [begin, end] = [`<!-- figures: ${name} -->`, '<!-- end -->'];
+  const start = text.indexOf(begin);
+  if (start === -1) throw new Error(`${page} has no ${begin}`);
+  text = `${text.slice(0, start)}${begin}\n\n${table}\n\n${text.slice(text.indexOf(end, start))}`;
+}
+writeFileSync(page, text);

@@ -1,15 +1,15 @@
-// The deliveries of the service and the answers of a receiver, as an OpenAPI 3.1 document of webhooks.
+// The content of schemas/openapi.json: the deliveries of the service and the answers of a receiver.
 import { envelope, typedEvents } from './event-schema.mjs';
 import { eventTypes } from './event-types.mjs';
 
-/** Which codes are sent with which status: `docs/errors.md`. */
+/** The codes of each status (docs/errors.md). */
 const refusals = {
   400: {
-    when: 'Rightly signed, but no event, or the upload broke off.',
+    when: 'The signature is valid, but the body is not an event; or the upload broke off.',
     codes: ['invalid_encoding', 'invalid_json', 'invalid_envelope', 'body_incomplete'],
   },
   401: {
-    when: 'The signature or its time does not hold.',
+    when: 'The signature does not match, or its time is outside the tolerance.',
     codes: [
       'missing_signature',
       'malformed_signature',
@@ -19,18 +19,25 @@ const refusals = {
       'legacy_not_accepted',
     ],
   },
-  405: { when: 'No POST.', codes: ['method_not_allowed'] },
+  405: { when: 'The method is not POST.', codes: ['method_not_allowed'] },
   408: { when: 'The upload took too long.', codes: ['body_timeout'] },
-  409: { when: 'Another attempt of the event is being handled.', codes: ['delivery_in_progress'] },
+  409: { when: 'Another attempt of the event is in progress.', codes: ['delivery_in_progress'] },
   413: { when: 'The body is too large.', codes: ['body_too_large'] },
   415: { when: 'The body is compressed.', codes: ['unsupported_content_encoding'] },
   500: {
-    when: 'The receiver failed; the event is sent again.',
-    codes: ['handler_failed', 'body_already_parsed', 'body_already_read', 'invalid_secret', 'invalid_option'],
+    when: 'The receiver failed. The service retries the delivery.',
+    codes: [
+      'handler_failed',
+      'unexpected_data',
+      'body_already_parsed',
+      'body_already_read',
+      'invalid_secret',
+      'invalid_option',
+    ],
   },
   503: {
-    when: 'Not at the moment; the event is sent again.',
-    codes: ['handler_timeout', 'store_unavailable', 'secret_unavailable'],
+    when: 'The receiver cannot handle the event now. The service retries the delivery.',
+    codes: ['handler_timeout', 'store_unavailable', 'queue_unavailable', 'secret_unavailable'],
   },
 };
 
@@ -42,15 +49,15 @@ const responseHeaders = {
   503: retryAfter,
 };
 
+/** The headers of a delivery (specification, section 6.2). The service always sends all of them. */
 const parameters = {
   'X-Service-Signature-V2': {
-    description: 'HMAC-SHA256 over "<t>.<body>", with the time it was made.',
-    required: true,
+    description: 'HMAC-SHA256 over "<t>.<body>", where t is the time of the signature in Unix seconds.',
     schema: { type: 'string', pattern: '^t=[0-9]+,v1=[0-9a-f]{64}$' },
   },
   'X-Service-Signature': {
-    description: 'HMAC-SHA256 over the body alone: legacy, without protection against replay.',
-    schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
+    description: 'HMAC-SHA256 over the body alone: legacy, without replay protection.',
+    schema: { type: 'string', pattern: '^sha256=[0-9A-Fa-f]{64}$' },
   },
   'X-Service-Timestamp': {
     description: 'Unix seconds, the same as t. Not signed.',
@@ -62,7 +69,7 @@ const parameters = {
     schema: { type: 'integer', minimum: 1 },
   },
   'Idempotency-Key': {
-    description: 'The same on every attempt of an event. Not signed.',
+    description: 'The same on all attempts of an event. Not signed.',
     schema: { type: 'string' },
   },
 };
@@ -106,14 +113,14 @@ export const openapi = {
   },
   webhooks: Object.fromEntries(eventTypes.map((event) => [event.type, webhook(event)])),
   components: {
-    parameters: mapped(parameters, (name, parameter) => ({ name, in: 'header', ...parameter })),
+    parameters: mapped(parameters, (name, parameter) => ({ name, in: 'header', required: true, ...parameter })),
     schemas: {
       WebhookEvent: envelope,
       ...typedEvents('#/components/schemas/WebhookEvent'),
       Acceptance: {
         type: 'object',
         required: ['outcome'],
-        properties: { outcome: { enum: ['handled', 'ignored', 'duplicate', 'rejected'] } },
+        properties: { outcome: { enum: ['handled', 'ignored', 'duplicate', 'discarded'] } },
       },
       Refusal: {
         type: 'object',
@@ -134,9 +141,9 @@ export const openapi = {
     },
     responses: {
       Accepted: {
-        description: 'Done, or done before: the event is not sent again.',
+        description: 'The event is handled, or was handled before. The service does not retry it.',
         headers: {
-          'Idempotency-Replayed': { description: 'For a duplicate.', schema: { const: 'true' } },
+          'Idempotency-Replayed': { description: 'Sent for a duplicate.', schema: { const: 'true' } },
         },
         content: json(ref('schemas', 'Acceptance')),
       },

@@ -1,20 +1,28 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Session } from './session.js';
 
-/** One command; what it is made of is loaded when it is needed, so that the program starts at once. */
+/** One command. Its module is loaded when it is needed, so that the program starts quickly. */
 interface CommandEntry {
   name: string;
   summary: string;
   load(): Promise<(session: Session) => CommandUnknownOpts>;
-  /** Not for people: the help does not list it. */
+  /** Other names that users try. */
+  aliases?: readonly string[];
+  /** Whether the help omits it. */
   hidden?: true;
 }
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: 'init',
+    summary: 'add a receiver, its test and its .env line to your app',
+    load: async () => (await import('./commands/init.js')).initCommand,
+  },
+  {
     name: 'listen',
-    summary: 'receive deliveries, and hand them to your app',
+    aliases: ['forward'],
+    summary: 'receive deliveries, and forward them to your app',
     load: async () => (await import('./commands/listen.js')).listenCommand,
   },
   {
@@ -23,7 +31,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/dev.js')).devCommand,
   },
   {
+    name: 'mcp',
+    summary: 'dev for coding agents: an MCP server over stdio',
+    load: async () => (await import('./commands/mcp.js')).mcpCommand,
+  },
+  {
     name: 'send',
+    aliases: ['trigger'],
     summary: 'a signed event to a receiver',
     load: async () => (await import('./commands/send.js')).sendCommand,
   },
@@ -33,8 +47,18 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/replay.js')).replayCommand,
   },
   {
+    name: 'captures',
+    summary: 'the deliveries that listen has captured: list, export',
+    load: async () => (await import('./commands/captures.js')).capturesCommand,
+  },
+  {
+    name: 'queue',
+    summary: 'the dead letters of a queue: list, show, retry, discard',
+    load: async () => (await import('./commands/queue.js')).queueCommand,
+  },
+  {
     name: 'doctor',
-    summary: 'what your endpoint does with good and hostile deliveries',
+    summary: 'test your endpoint with valid and hostile deliveries',
     load: async () => (await import('./commands/doctor.js')).doctorCommand,
   },
   {
@@ -54,7 +78,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'endpoints',
-    summary: 'the webhook endpoints of your account: list, ensure, update, delete',
+    summary: 'the webhook endpoints of your account: list, ensure, update, test, rotate, delete',
     load: async () => (await import('./commands/endpoints.js')).endpointsCommand,
   },
   {
@@ -66,6 +90,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'usage',
     summary: 'quotas and recent consumption of your account',
     load: async () => (await import('./commands/usage.js')).usageCommand,
+  },
+  {
+    name: 'migrations',
+    summary: 'the tables of stores and inboxes: print their SQL, check their version',
+    load: async () => (await import('./commands/migrations.js')).migrationsCommand,
   },
   {
     name: 'completion',

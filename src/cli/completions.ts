@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 
-/** What may stand in the place of the last word, which may be empty. Nothing: a file, or what nobody can know. */
+/** Returns the words that may replace the last one, which may be empty; none for a file name or an unknown value. */
 export function completions(program: CommandUnknownOpts, words: readonly string[]): string[] {
   const typed = words.slice(0, -1);
   const last = words.at(-1) ?? '';
@@ -34,7 +34,7 @@ function optionOf(command: CommandUnknownOpts, word: string) {
   return command.options.find(({ long }) => long === word);
 }
 
-/** Behind the last comma, since most of these take several. */
+/** Completes the part after the last comma, because most of these options take several values. */
 function listed(words: readonly string[], text: string): string[] {
   const done = text.slice(0, text.lastIndexOf(',') + 1);
   return words.map((word) => done + word).filter((word) => word.startsWith(text));

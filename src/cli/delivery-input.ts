@@ -1,15 +1,17 @@
-import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { capturedAt } from './captures.js';
+import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { type HttpMessage, headerValue } from '../wire/http-message.js';
+import { capturedAt, captureOrFile } from './captures.js';
 import { Failure } from './failure.js';
-import { type HttpMessage, headerValue, parseHeader, parseHttp } from './http-file.js';
-import { instant, repeatable, wholeNumber } from './option-values.js';
+import { parseHeader, parseHttp } from './http-file.js';
+import { instant, repeatable } from './option-values.js';
 import { secretOption } from './secrets.js';
 import type { Session } from './session.js';
+import { legacyOption, toleranceOption } from './verification-options.js';
 
-/** A command about a delivery that is there already: `verify` and `explain`. */
+/** Returns a command about an existing delivery: `verify` and `explain`. */
 export function deliveryCommand(name: string) {
   return new Command(name)
-    .argument('[file]', 'a captured .http file, or with --headers or --header a body; - for stdin', '-')
+    .argument('[file]', 'a captured .http file or its id, or with --headers or --header a body; - for stdin', '-')
     .option('--headers <file>', 'a file with the headers of the body, a line each')
     .option(
       '--header <line>',
@@ -17,10 +19,10 @@ export function deliveryCommand(name: string) {
       repeatable,
     )
     .addOption(secretOption())
-    .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
-    .addOption(new Option('--legacy <policy>', 'where only the legacy header came').choices(['reject', 'accept']))
-    .option('--tolerance <seconds>', 'greatest distance of the signed time', wholeNumber(1, 1_000_000_000))
-    .option('--at <time>', 'the clock: now, signed, or a time; for a captured file when it came', clock);
+    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service')
+    .addOption(legacyOption())
+    .addOption(toleranceOption())
+    .option('--at <time>', 'the clock: now, signed, or a time; for a captured file, its arrival', clock);
 }
 
 interface InputOptions {
@@ -30,22 +32,23 @@ interface InputOptions {
   at?: 'now' | 'signed' | number | undefined;
 }
 
-/** A delivery, and the time at which it is looked at. */
+/** A delivery, and the time at which it is verified. */
 export interface GivenDelivery extends HttpMessage {
   at: number;
-  /** Whether that is the time at which it was captured. */
+  /** Whether that time is the one of its capture. */
   asCaptured: boolean;
 }
 
 /** @throws Failure */
 export async function readDelivery(session: Session, file: string, options: InputOptions): Promise<GivenDelivery> {
   const { headers, header = [], at } = options;
-  const bytes = await session.read(file);
+  const path = await captureOrFile(file);
+  const bytes = await session.read(path);
   const alone = headers !== undefined || header.length > 0;
   const message = alone
     ? { method: 'POST', path: '/', headers: await readHeaders(session, headers, header), body: bytes }
-    : parseHttp(bytes, file);
-  const came = alone ? undefined : capturedAt(file);
+    : parseHttp(bytes, path);
+  const came = alone ? undefined : capturedAt(path);
   if (at === 'signed') return { ...message, at: signedTime(message, options), asCaptured: false };
   if (typeof at === 'number') return { ...message, at, asCaptured: false };
   const asCaptured = at === undefined && came !== undefined;

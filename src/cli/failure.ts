@@ -1,24 +1,24 @@
-/** How a command can end; the table in `docs/cli.md`. */
+/** The exit codes of a command; the table in `docs/cli.md`. */
 export const EXIT = {
   /** Done, and the answer is yes: acknowledged, verified, every probe passed. */
   ok: 0,
   /** Done, and the answer is no. */
   no: 1,
-  /** What was asked for cannot be done: an argument, an option, a secret that is missing. */
+  /** The request cannot be carried out: a wrong argument or option, or a missing secret. */
   usage: 2,
-  /** A file cannot be read or written, or is not what it should be. */
+  /** A file cannot be read or written, or has the wrong content. */
   file: 3,
-  /** The other side cannot be reached or did not answer, or the port cannot be had. */
+  /** The other side cannot be reached or did not answer, or the port is not available. */
   network: 4,
   /** A fault of this program. */
   fault: 70,
-  /** Ctrl+C, before it was done. */
+  /** Ctrl+C before the end. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What ends a command, in one line: what happened, and what to do about it. */
+/** The error that ends a command, in one line: what happened, and what to do about it. */
 export class Failure extends Error {
   readonly exitCode: ExitCode;
 
@@ -40,7 +40,7 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the path is too long; check it',
 };
 
-/** What the file system said, in words. */
+/** Returns the failure of a file operation, in words. */
 export function fileFailure(path: string, error: unknown): Failure {
   const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
   return new Failure('file', `${path}: ${FILE_ERRORS[code] ?? message}`);

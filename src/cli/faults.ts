@@ -1,20 +1,21 @@
 import type { SignedDelivery } from '../testing/sign-delivery.js';
 import { tamper } from '../testing/tamper.js';
-import type { Outgoing } from './deliver.js';
+import type { Outgoing } from '../wire/deliver.js';
+import { Failure } from './failure.js';
 
-/** A delivery, and how it goes over the wire. */
+/** A delivery, and how it is sent. */
 export type Sending = SignedDelivery & Pick<Outgoing, 'slowMs' | 'breakOff'>;
 
 interface Fault {
-  /** What is wrong then. */
+  /** The defect, in words. */
   says: string;
-  /** What is sent instead, one after the other. */
+  /** Returns the requests to send instead, in their order. */
   apply(sending: Sending): Sending | readonly Sending[];
 }
 
-/** What can go wrong with a delivery that is sent, by name; the table in `docs/cli.md`. */
+/** The faults of a delivery that is sent, by name; the table in `docs/cli.md`. */
 export const FAULTS = {
-  'wrong-secret': { says: 'signed by somebody who does not know the secret', apply: tamper.wrongSecret },
+  'wrong-secret': { says: 'signed with another secret', apply: tamper.wrongSecret },
   'flipped-bit': { says: 'one bit of the body is another one', apply: (sending) => tamper.flippedBit(sending) },
   stale: { says: 'signed ten minutes ago', apply: (sending) => tamper.stale(sending) },
   future: { says: 'signed ten minutes from now', apply: (sending) => tamper.future(sending) },
@@ -23,7 +24,7 @@ export const FAULTS = {
     says: 'another Idempotency-Key, which no signature covers',
     apply: (sending) => tamper.changedIdempotencyKey(sending),
   },
-  reserialised: { says: 'the body is parsed and written again', apply: tamper.reserialisedBody },
+  reserialised: { says: 'the body is parsed and written again', apply: reserialised },
   truncated: {
     says: 'the second half of the body is missing',
     apply: (sending) => ({ ...sending, body: sending.body.subarray(0, sending.body.length >> 1) }),
@@ -43,7 +44,7 @@ export type FaultName = keyof typeof FAULTS;
 
 export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
 
-/** One fault after the other, in the order given. */
+/** Applies faults in the given order. */
 export function withFaults(sending: Sending, names: readonly FaultName[]): readonly Sending[] {
   return names.reduce<readonly Sending[]>(
     (sendings, name) => {
@@ -54,11 +55,25 @@ export function withFaults(sending: Sending, names: readonly FaultName[]): reado
   );
 }
 
-/** With its own headers but for the number of the attempt: what was done to it stays done. */
+/** Returns the next attempt with the same headers except the number of the attempt, so that earlier faults remain. */
 function nextOf(sending: Sending): Sending {
   const headers = Object.entries(sending.headers).map(([name, value]) => [
     name,
     /-attempt$/.test(name) ? String(Number(value) + 1) : value,
   ]);
   return { ...sending, headers: Object.fromEntries(headers) };
+}
+
+/**
+ * @throws Failure for a body that is no longer JSON
+ */
+function reserialised(sending: Sending): Sending {
+  try {
+    return tamper.reserialisedBody(sending);
+  } catch {
+    throw new Failure(
+      'usage',
+      '--fault reserialised needs a body of whole JSON: put it before truncated and flipped-bit.',
+    );
+  }
 }

@@ -1,4 +1,6 @@
-/** Runs a task so many times, several at once. Rejects with the first that rejects, and starts no more then. */
+/**
+ * Runs a task a number of times, several at once. Rejects with the first rejection, and starts no further task then.
+ */
 export async function inParallel(
   count: number,
   concurrency: number,

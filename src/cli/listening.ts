@@ -9,14 +9,14 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is of a host that there is not: choose another with',
 };
 
-/** Has a server listen. @throws Failure where the port cannot be had */
+/** Makes a server listen. @throws Failure where the port is not available */
 export async function listening(server: Server, host: string, port: number): Promise<void> {
   await once(server.listen(port, host), 'listening').catch((error) => {
     throw portFailure(error, host, port);
   });
 }
 
-/** Why a port cannot be had. `option` is the one that says which port. */
+/** Returns why a port is not available. `option` is the option with which the user chooses the port. */
 export function portFailure(error: unknown, host: string, port: number, option = '--port'): Failure {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const problem = PROBLEMS[code];

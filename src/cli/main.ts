@@ -1,18 +1,17 @@
-#!/usr/bin/env node
 import { setMaxListeners } from 'node:events';
-import { EXIT, type Failure, fileFailure } from './failure.js';
+import { EXIT, type ExitCode, type Failure, fileFailure } from './failure.js';
 import { asFailure, run } from './run.js';
 
 const stop = new AbortController();
-setMaxListeners(0, stop.signal); // every request that is under way listens to it
+setMaxListeners(0, stop.signal); // every running request listens to the signal
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (stop.signal.aborted) process.exit(EXIT.interrupted); // asked twice
+    if (stop.signal.aborted) process.exit(EXIT.interrupted); // the user does not want to wait
     stop.abort();
   });
 }
 
-// Whoever read our output has gone, as `head` does: an end like Ctrl+C, that leaves nothing behind.
+// The reader of the output has ended, as `head` does: the program ends as on Ctrl+C and cleans up.
 let unwritten: Failure | undefined;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') unwritten ??= fileFailure('stdout', error);
@@ -24,18 +23,14 @@ process.on('uncaughtException', (error) => {
 });
 
 const { env, stdout, stderr } = process;
-const exitCode = await run(process.argv.slice(2), {
-  env,
-  stdout,
-  stderr,
-  stdin: () => process.stdin,
-  signal: stop.signal,
-  now: Date.now,
+process.exitCode = EXIT.fault; // where nothing is left to wait for, and the command has not ended
+const io = { env, stdout, stderr, stdin: () => process.stdin, signal: stop.signal, now: Date.now };
+void run(process.argv.slice(2), io).then((exitCode) => {
+  // Open handles, such as a pipe without a writer, must not delay the end.
+  stdout.write('', () => setImmediate(end, exitCode)); // an error of the write is reported one turn later
 });
-// Whatever is still open, such as a pipe that nobody writes to, is not waited for.
-process.stdout.write('', () => setImmediate(end)); // what went wrong with it is told a turn later
 
-function end(): void {
+function end(exitCode: ExitCode): void {
   if (unwritten) process.stderr.write(`service-webhooks: ${unwritten.message}\n`);
   process.exit(unwritten?.exitCode ?? exitCode);
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
 
-/** `500ms`, `2s`, `1m`, in milliseconds. */
+/** Parses `500ms`, `2s`, `1m` to milliseconds. */
 export function duration(text: string): number {
   const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
   const ms = Number(amount) * (UNITS[unit] ?? Number.NaN);
@@ -10,7 +10,7 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** A whole number within bounds. */
+/** Returns a parser of whole numbers within bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -19,14 +19,14 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** Unix seconds or ISO 8601, in milliseconds since the epoch. */
+/** Parses Unix seconds or ISO 8601 to milliseconds since the epoch. */
 export function instant(text: string): number {
   const ms = /^\d{1,12}$/.test(text) ? Number(text) * 1000 : Date.parse(text);
   if (Number.isFinite(ms)) return ms;
   throw new InvalidArgumentError('It takes a time: 2026-07-11T12:00:00Z, or Unix seconds.');
 }
 
-/** An option that takes some of a set of words, separated by commas or given one by one. */
+/** Returns an option with values from a set of words, separated by commas or given one by one. */
 export function listOption<Flags extends string, Word extends string>(
   flags: Flags,
   description: string,
@@ -41,7 +41,7 @@ export function listOption<Flags extends string, Word extends string>(
   return option;
 }
 
-/** An option that may be given more than once. */
+/** Collects the values of an option that may be given more than once. */
 export function repeatable(text: string, others: readonly string[] = []): readonly string[] {
   return [...others, text];
 }

@@ -1,26 +1,26 @@
-import { printable } from './printable.js';
+import { printable } from '../printable.js';
 
 const STYLES = { good: 32, bad: 31, warn: 33, faint: 2, strong: 1 } as const;
 
-/** A part of a line: text, or text in a style. Nothing is printed for undefined. */
+/** A part of a line: text, or text in a style. Undefined and false print nothing. */
 export type Piece = string | number | false | undefined | readonly [style: keyof typeof STYLES, text: string | number];
 
-/** Where text goes: a terminal, a pipe, a file. */
+/** A destination of text: a terminal, a pipe, a file. */
 export interface Sink {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
 
-/** Everything that commands print. Whatever is in a piece or a record, it cannot move the cursor. */
+/** Prints everything that commands print. Text in a piece or a record cannot move the cursor. */
 export interface Output {
-  /** Whether records go out as JSON lines. */
+  /** Whether records are printed as JSON lines. */
   readonly json: boolean;
-  /** A result: to programs the record, to people the lines. */
+  /** Prints a result: the record for programs, the lines for people. */
   record(record: object, ...lines: readonly (readonly Piece[])[]): void;
-  /** Text as it is, for other programs: a script, a document. It has to be free of what came over the network. */
+  /** Prints text unchanged, for other programs: a script, a document. It must contain nothing from the network. */
   verbatim(text: string): void;
-  /** For people alone, beside the results. */
+  /** Prints a line for people only, to stderr. */
   note(...line: readonly Piece[]): void;
 }
 
@@ -29,7 +29,10 @@ export interface OutputOptions {
   text?: boolean | undefined;
 }
 
-/** JSON lines where they are asked for or no terminal reads along; colours where a terminal has them. */
+/**
+ * Returns an output that prints JSON lines where they are requested or stdout is not a terminal, and colours on a
+ * terminal.
+ */
 export function createOutput(
   io: { stdout: Sink; stderr: Sink; env: Readonly<Record<string, string | undefined>> },
   options: OutputOptions,

@@ -4,22 +4,23 @@ import { COMMANDS } from './commands.js';
 import { createOutput } from './output.js';
 import type { Session } from './session.js';
 
-/** The command line as the argument parser has it. Of the commands only those that `args` names are whole. */
+/** Returns the command line for the argument parser. Only the commands that `args` names are complete. */
 export async function createProgram(session: Session, args: readonly string[]) {
   const { stdout, stderr } = session;
   const output = {
     writeOut: (text: string) => void stdout.write(text),
     writeErr: (text: string) => void stderr.write(text),
-    outputError: () => {}, // said by whoever catches the error
+    outputError: () => {}, // printed by the caller that catches the error
     getOutHelpWidth: () => stdout.columns ?? 100,
     getErrHelpWidth: () => stderr.columns ?? 100,
   };
   const program = new Command('service-webhooks')
-    .description('Receive, send, check and explain the webhooks of the service, on this machine alone.')
-    .version(manifest.version, '-V, --version', 'the version')
-    .option('--json', 'JSON lines, as off a terminal')
-    .option('--text', 'text for people, as on a terminal')
-    .helpOption('-h, --help', 'help, with examples')
+    .description('Receive, send, check and explain the webhooks of the service, on this machine.')
+    .version(manifest.version, '-V, --version', 'print the version')
+    .option('--json', 'print JSON lines; the default without a terminal')
+    .option('--text', 'print text; the default on a terminal')
+    .option('--verbose', 'print which settings were read, and from where')
+    .helpOption('-h, --help', 'print help, with examples')
     .helpCommand('help [command]', 'help on a command')
     .configureOutput(output)
     .configureHelp({ showGlobalOptions: true, optionDescription: describe, argumentDescription: describe })
@@ -37,7 +38,7 @@ export async function createProgram(session: Session, args: readonly string[]) {
   return program;
 }
 
-/** What an option or an argument is, what it may be where that is no long list, and what it is if it is not given. */
+/** Describes an option or an argument: its purpose, its values where the list is short, and its default. */
 function describe({ description, argChoices: words = [], defaultValue, defaultValueDescription }: Option | Argument) {
   const choices = words.length > 0 && words.length <= 16 ? `: ${words.join(', ')}` : '';
   const usual = defaultValueDescription ?? defaultValue;
@@ -46,11 +47,12 @@ function describe({ description, argChoices: words = [], defaultValue, defaultVa
 
 const TOPICS = `
 Examples:
-  service-webhooks listen 3000                    verify what comes, and hand it to the app on port 3000
-  service-webhooks send generation.completed      a signed sample, to where listen listens
+  service-webhooks listen 3000                    verify deliveries, forward them to port 3000
+  service-webhooks send generation.completed      a signed sample to listen
   service-webhooks explain delivery.http          why it does not verify
-  service-webhooks doctor http://localhost:3000   what your endpoint does with good and hostile deliveries
+  service-webhooks doctor http://localhost:3000   test your endpoint with valid and hostile deliveries
 
-The signing secret is read from WEBHOOK_SECRET; --secret names another place. It is never printed.
+The signing secret is read from WEBHOOK_SECRET, also of .env; --secret names another place. It is never printed.
+service-webhooks.json may set headerPrefix, path, secretVariable and baseUrl for a project.
 
 Exit codes: 0 yes, 1 no (refused, does not verify, a probe failed), 2 usage, 3 a file, 4 the network, 130 Ctrl+C.`;

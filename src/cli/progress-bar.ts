@@ -5,11 +5,11 @@ const REDRAW_MS = 100;
 
 export interface ProgressBar {
   step(): void;
-  /** Takes it off the screen. */
+  /** Removes it from the screen. */
   end(): void;
 }
 
-/** How much of something is done, on a terminal; nothing anywhere else. */
+/** Shows progress on a terminal, and nothing elsewhere. */
 export function createProgressBar(sink: Sink, total: number, enabled: boolean): ProgressBar {
   if (!enabled || !sink.isTTY) return { step() {}, end() {} };
   let done = 0;

@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { Failure, fileFailure } from './failure.js';
 
-/** More than any delivery has; a device or an endless pipe ends here. */
+/** Larger than any delivery; reading a device or an endless pipe ends here. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The bytes of a file, or of stdin for `-`. @throws Failure */
+/** Reads the bytes of a file, or of stdin for `-`. @throws Failure */
 export type ReadInput = (path: string) => Promise<Buffer>;
 
 /** `stdin` is opened by the call. */

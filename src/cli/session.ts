@@ -1,25 +1,28 @@
 import type { Readable } from 'node:stream';
 import type { ExitCode } from './failure.js';
 import type { Output, Sink } from './output.js';
+import type { ProjectConfig } from './project-config.js';
 import type { ReadInput } from './read-input.js';
 
-/** What the program has of the process it runs in. */
+/** The parts of the process that the program uses. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opened by the call: an open stdin is not for every command. */
+  /** Opened by the call, because not every command may open stdin. */
   readonly stdin: () => Readable & { isTTY?: boolean };
   readonly stdout: Sink;
   readonly stderr: Sink;
   /** Aborted by Ctrl+C. */
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** What a command has to work with. */
+/** The context of a command. */
 export interface Session extends Io {
+  /** The configuration of the current directory. */
+  readonly config: ProjectConfig;
   readonly read: ReadInput;
   out: Output;
-  /** How the command ended. */
+  /** The exit code of the command. */
   exitCode: ExitCode;
 }

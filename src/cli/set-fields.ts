@@ -5,8 +5,8 @@ import { Failure } from './failure.js';
 type Fields = { [name: string]: unknown };
 
 /**
- * A sample event with fields set: `data.clipId=clip_1` is text, or a number where the sample has one;
- * `data.tags:=["a"]` is JSON.
+ * Returns a sample event with fields set: `data.clipId=clip_1` sets text, or a number where the sample has one;
+ * `data.tags:=["a"]` sets JSON.
  *
  * @throws Failure
  */
@@ -42,7 +42,10 @@ function valueAt(from: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), from);
 }
 
-/** Objects on the way are made. Defined and not assigned, so that `__proto__` is a name like others. */
+/**
+ * Sets a field and creates the objects on its path. Defined and not assigned, so that `__proto__` is a name like
+ * others.
+ */
 function put(into: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {
   const inner = Object.hasOwn(into, name) && isObject(into[name]) ? into[name] : {};
   if (rest.length > 0) put(inner, rest, value);

@@ -1,9 +1,9 @@
-import type { Sent } from './deliver.js';
+import { isAcknowledged } from '../service/acknowledged.js';
+import type { SendResult } from '../wire/deliver.js';
 import type { Piece } from './output.js';
-import { isAcknowledged } from './sent.js';
 
-/** Many deliveries in one record and a few lines. */
-export function summaryOf(all: readonly Sent[], tookMs: number): [record: object, ...lines: Piece[][]] {
+/** Returns the summary of many deliveries as one record and several lines. */
+export function summaryOf(all: readonly SendResult[], tookMs: number): [record: object, ...lines: Piece[][]] {
   const acknowledged = all.filter(isAcknowledged).length;
   const answers: Record<string, number> = {};
   for (const { status, problem } of all) {

@@ -1,14 +1,17 @@
 import { Failure } from './failure.js';
+import type { Session } from './session.js';
 
-/** Where `listen` listens, and where others send to when nothing is said. */
+/** The port that `listen` uses, and the default target of other commands. */
 export const DEFAULT_PORT = 4747;
 
-/** A port (`3000`), an address without a scheme (`localhost:3000/hook`) or a URL. @throws Failure */
+/**
+ * Parses a port (`3000`), a port with a path, an address without a scheme (`localhost:3000/hook`) or a URL. @throws
+ * Failure
+ */
 export function parseTarget(text = `http://127.0.0.1:${DEFAULT_PORT}`): URL {
-  const port = /^:?(\d+)$/.exec(text)?.[1];
-  const spelled = port ? `http://localhost:${port}` : text.includes('://') ? text : `http://${text}`;
+  const spelled = spelledOut(text);
   if (!URL.canParse(spelled))
-    throw new Failure('usage', `${text} is no port and no URL: 3000, or http://host:3000/path.`);
+    throw new Failure('usage', `${text} is no port and no URL: 3000, 3000/path, or http://host:3000/path.`);
   const url = new URL(spelled);
   if (!/^https?:$/.test(url.protocol))
     throw new Failure('usage', `${url.protocol} cannot be sent to: http: or https:.`);
@@ -19,7 +22,22 @@ export function parseTarget(text = `http://127.0.0.1:${DEFAULT_PORT}`): URL {
   return url;
 }
 
-/** A target that names no path takes the one of the request. */
+function spelledOut(text: string): string {
+  const [, port, rest = ''] = /^:?(\d+)([/?].*)?$/.exec(text) ?? [];
+  if (port !== undefined) return rest === '' ? `http://localhost:${port}` : `http://127.0.0.1:${port}${rest}`;
+  return text.includes('://') ? text : `http://${text}`;
+}
+
+/**
+ * Parses a target as {@link parseTarget} does, and adds the path of the project to a port or a host alone. @throws
+ * Failure
+ */
+export function parseApp({ config }: Pick<Session, 'config'>, text: string): URL {
+  const url = parseTarget(text);
+  return config.path === undefined || url.pathname !== '/' || url.search !== '' ? url : new URL(config.path, url);
+}
+
+/** Returns the target with the path of the request where the target names none. */
 export function withPathOf(target: URL, path: string): URL {
   if (target.pathname !== '/' || target.search !== '' || !path.startsWith('/')) return target;
   const url = new URL(target);

@@ -1,8 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
-import { ANSWER_TIMEOUT_MS } from './deliver.js';
+import { ANSWER_TIMEOUT_MS } from '../wire/deliver.js';
 import { duration } from './option-values.js';
 
-/** As long as the service waits, if nothing is said. */
+/** Returns the option for the time limit. Its default is the time that the service waits. */
 export function timeoutOption() {
   return new Option('--timeout <time>', 'how long to wait for an answer')
     .argParser(duration)

@@ -1,51 +1,125 @@
-import { failed, type Try } from './attempt.js';
-import { describe, type Incoming } from './incoming.js';
-import { NO_JSON, parseJson } from './json.js';
+import { printable } from '../printable.js';
+import { API_ERRORS, isApiErrorCode, NOTHING_DONE, retryOf } from '../service/api-errors.js';
+import { isObject, parseJson, type Shape, wrongField } from './answer-data.js';
+import type { Attempt, Incoming } from './attempt.js';
+import { type CallError, type CallFailure, callFailed, ServiceApiError } from './errors.js';
 import type { ReadyOptions } from './options.js';
-import type { RateState } from './rate.js';
-import { readRefusal } from './refusal.js';
+import { type RateState, readRate, readRetryAfter } from './rate-limits.js';
 
-/** What a call gives. */
+/** The result of a call. */
 export interface Answer<T = unknown> {
-  /** The JSON of the answer; undefined where it has no body. A `signing_secret` in it is a {@link SigningSecret}. */
+  /** The parsed JSON; undefined for an empty body. A `signing_secret` in it is a {@link SigningSecret}. */
   data: T;
+  /** HTTP status. */
   status: number;
-  /** For the service's support. */
+  /** The id of the request, which the service's support asks for. */
   requestId: string | undefined;
-  /** Whether the key is a sandbox key, so that what was generated is a sample (specification, section 2.1). */
+  /** Whether the key is a sandbox key. Output that a sandbox key generates is a sample. */
   sandbox: boolean;
-  /** What is left, as far as the headers say. */
+  /** The rate limits in the answer's headers; undefined where it has none. */
   rate: RateState | undefined;
-  /** How often the request was sent. */
+  /** The number of times the request was sent. */
   attempts: number;
 }
 
 /**
- * An answer that says yes.
+ * Returns a successful answer.
  *
- * @throws ServiceApiError where it says no; ClientError `redirected`, `not_json`, `unexpected_answer`
+ * @throws ServiceApiError for an error object of the service; ClientError `redirected`, `not_json`, `unexpected_answer`
  */
-export function readAnswer(incoming: Incoming, request: Try, options: ReadyOptions): Answer {
-  const { status, headers, text, rate } = incoming;
-  // A browser tells nothing of a redirect that is not followed: its status is 0.
+export function readAnswer(incoming: Incoming, attempt: Attempt, options: ReadyOptions, shape: Shape = {}): Answer {
+  const { status, headers, text } = incoming;
+  // In a browser a redirect that is not followed has the status 0.
   if (status === 0 || (status >= 300 && status < 400)) {
-    const to = options.redact(headers.get('location') ?? '');
-    throw failed(request, 'redirected', `${status}, to ${originOf(to, request.url)}`, { status });
+    const target = options.redact(headers.get('location') ?? '');
+    const found = `the answer is a redirect (status ${status}) to ${originOf(target, attempt.url)}`;
+    throw callFailed(attempt, 'redirected', found, { status });
   }
-  if (status >= 400) throw readRefusal(incoming, request, options);
-  const data = parseJson(text);
-  if (data === NO_JSON) throw failed(request, 'not_json', describe(incoming, options.redact), { status });
+  if (status >= 400) throw readRefusal(incoming, attempt, options);
+  const json = parseJson(text);
+  if (json === undefined) {
+    throw callFailed(attempt, 'not_json', `the answer is not JSON: ${describe(incoming, options.redact)}`, { status });
+  }
+  const requestId = requestIdIn(headers, options.redact);
+  const field = wrongField(json.value, shape);
+  if (field !== undefined) {
+    const found = `the answer (status ${status}) has no ${field}`;
+    throw callFailed(attempt, 'unexpected_answer', found, { status, requestId });
+  }
   return {
-    data,
+    data: json.value,
     status,
-    requestId: headers.get('x-request-id') ?? undefined,
+    requestId,
     sandbox: headers.get(`${options.headerPrefix}-sandbox`) === 'true',
-    rate,
-    attempts: request.attempts,
+    rate: readRate(headers),
+    attempts: attempt.attempts,
   };
 }
 
-/** The host alone: the rest of an address may be private. */
+/** Returns the error of an answer of 400 and above: the service's own, or that of another server in its place. */
+function readRefusal(incoming: Incoming, attempt: Attempt, { redact, now }: ReadyOptions): CallError {
+  const { status, headers, text } = incoming;
+  const json = parseJson(text);
+  const object = isObject(json?.value) ? json.value : {};
+  const error = isObject(object['error']) ? object['error'] : {};
+  const foreign = (value: unknown) => (typeof value === 'string' ? safeText(value, redact) : undefined);
+  const code = foreign(error['code']);
+  const failure = {
+    status,
+    requestId: foreign(error['request_id']) ?? requestIdIn(headers, redact),
+    retryAfter: readRetryAfter(headers.get('retry-after'), now()),
+    retry: retryOf(status, code),
+    nothingDone: status < 500 || (code !== undefined && NOTHING_DONE.includes(code)),
+    attempts: attempt.attempts,
+  } satisfies CallFailure;
+  if (code === undefined) {
+    const found = describe(incoming, redact);
+    return json === undefined || text === ''
+      ? callFailed(attempt, 'not_json', `the answer is not JSON: ${found}`, failure)
+      : callFailed(attempt, 'unexpected_answer', `the answer has no error object: ${found}`, failure);
+  }
+  const known = isApiErrorCode(code) ? API_ERRORS[code] : undefined;
+  const details = {
+    type: foreign(error['type']) ?? known?.type ?? '',
+    code,
+    message: foreign(error['message']) ?? known?.condition ?? code,
+    docUrl: foreign(error['doc_url']),
+    param: foreign(error['param']),
+  };
+  return new ServiceApiError(details, failure);
+}
+
+function requestIdIn(headers: Headers, redact: (text: string) => string): string | undefined {
+  const id = headers.get('x-request-id');
+  return id === null ? undefined : safeText(id, redact);
+}
+
+const MAX_TEXT_CHARACTERS = 10_000;
+
+/** Returns a text of an answer as an error may hold it: without the key and control characters, and not too long. */
+function safeText(text: string, redact: (text: string) => string): string {
+  const redacted = redact(text);
+  const rest = redacted.length > MAX_TEXT_CHARACTERS ? '…' : '';
+  return printable(redacted.slice(0, MAX_TEXT_CHARACTERS)) + rest;
+}
+
+/** Returns the origin of a redirect's target: the rest of an address may be private. */
 function originOf(location: string, base: string): string {
   return location !== '' && URL.canParse(location, base) ? new URL(location, base).origin : 'nowhere';
+}
+
+const SEARCHED_CHARACTERS = 16_384;
+const EXCERPT_CHARACTERS = 100;
+
+/** Describes an answer in an error: its status, media type and size, and how an HTML page or an error begins. */
+function describe({ status, headers, text, bytes }: Incoming, redact: (text: string) => string): string {
+  if (text === '') return `${status} with an empty body`;
+  const [mediaType = ''] = (headers.get('content-type') ?? 'no content type').split(';', 1);
+  const begin = redact(text).slice(0, SEARCHED_CHARACTERS);
+  // An attribute cannot hold `<` here, so that each character is searched once however many tags are opened.
+  const [, title] = /<title[^<>]*>([^<]*)/i.exec(begin) ?? [];
+  // A success may begin with a signing secret, so that it is not quoted.
+  const excerpt = title ?? (status >= 400 ? begin : undefined);
+  const quoted = excerpt === undefined ? '' : `: ${JSON.stringify(excerpt.trim().slice(0, EXCERPT_CHARACTERS))}`;
+  return `${status} ${mediaType.slice(0, EXCERPT_CHARACTERS)}, ${bytes} bytes${quoted}`;
 }

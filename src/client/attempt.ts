@@ -1,73 +1,75 @@
-import { concat } from '../http.js';
-import type { CallFailure } from './call-error.js';
-import { ClientError, type ClientErrorCode } from './client-error.js';
-import type { Incoming } from './incoming.js';
+import { createByteBuffer } from '../byte-buffer.js';
+import { callFailed } from './errors.js';
 import type { ReadyOptions } from './options.js';
-import { readRate } from './rate.js';
 
-/** Whatever fetch sends. */
+/** What fetch accepts as a body. */
 export type RequestBody = Exclude<RequestInit['body'], undefined>;
 
-/** One try of a request. */
-export interface Try {
+/** One HTTP request of a call. */
+export interface Attempt {
   method: string;
   url: string;
   headers: Record<string, string>;
   body: RequestBody;
-  /** Which one it is, from 1. */
+  /** The number of this attempt, from 1. */
   attempts: number;
   signal: AbortSignal;
 }
 
-// Of Node's fetch. With these the request has not left this machine.
+/** An HTTP answer that has arrived as a whole. */
+export interface Incoming {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Length of the body, in bytes. */
+  bytes: number;
+}
+
+// Error codes of Node's fetch that mean that the request has not left this machine.
 const NEVER_SENT: unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
 /**
- * Sends a request once. What fetch throws is put into words and not passed on: it may hold the request, and so the key.
+ * Sends a request once and reads the answer. An error of fetch is put into words and not passed on, because it may hold
+ * the request and so the key.
  *
  * @throws ClientError `no_connection`, `broken_off`, `too_large`
  */
-export async function attempt(request: Try, options: ReadyOptions): Promise<Incoming> {
-  const { method, url, headers, body, signal } = request;
-  const { fetch, maxAnswerBytes, redact } = options;
+export async function sendOnce(attempt: Attempt, options: ReadyOptions): Promise<Incoming> {
+  const { method, url, headers, body, signal } = attempt;
   let response: Response;
   try {
-    // Redirects are not followed: whoever they lead to would be sent the key.
-    response = await fetch(url, { method, headers, body, redirect: 'manual', signal });
+    // A followed redirect would carry the key to its target.
+    response = await options.fetch(url, { method, headers, body, redirect: 'manual', signal });
   } catch (error) {
     const { code, words } = describe(error);
     const failure = { retry: 'now', nothingDone: NEVER_SENT.includes(code) } as const;
-    throw failed(request, 'no_connection', redact(words), failure);
+    throw callFailed(attempt, 'no_connection', options.redact(words), failure);
   }
-  const { status } = response;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  const reader = response.body?.getReader();
-  while (reader !== undefined) {
-    const { done, value } = await reader.read().catch((error) => {
-      const found = `${status}, ${bytes} bytes, then ${redact(describe(error).words)}`;
-      throw failed(request, 'broken_off', found, { status, retry: 'now' });
-    });
-    if (done) break;
-    chunks.push(value);
-    bytes += value.length;
-    if (bytes > maxAnswerBytes) {
-      reader.cancel().catch(() => {});
-      throw failed(request, 'too_large', `${status} with more than ${maxAnswerBytes} bytes`, { status });
-    }
-  }
-  const text = new TextDecoder().decode(concat(chunks));
-  return { status, headers: response.headers, text, bytes, rate: readRate(response.headers) };
+  return { status: response.status, headers: response.headers, ...(await readBody(response, attempt, options)) };
 }
 
-/** The error of a try, which begins with what was tried. */
-export function failed(
-  { method, url, attempts }: Pick<Try, 'method' | 'url' | 'attempts'>,
-  code: ClientErrorCode,
-  found: string,
-  failure?: Partial<CallFailure>,
-): ClientError {
-  return new ClientError(code, `${method} ${new URL(url).pathname}: ${found}`, { attempts, ...failure });
+/** Reads the body as UTF-8. */
+async function readBody({ status, body }: Response, attempt: Attempt, { maxAnswerBytes, redact }: ReadyOptions) {
+  if (body === null) return { text: '', bytes: 0 };
+  const reader = body.getReader();
+  const buffer = createByteBuffer();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error) => {
+        const found = `the answer (status ${status}) ended after ${buffer.size()} bytes: ${redact(describe(error).words)}`;
+        throw callFailed(attempt, 'broken_off', found, { status, retry: 'now' });
+      });
+      if (done) return { text: new TextDecoder().decode(buffer.bytes()), bytes: buffer.size() };
+      attempt.signal.throwIfAborted();
+      if (buffer.size() + value.length > maxAnswerBytes) {
+        const found = `the answer (status ${status}) has more than ${maxAnswerBytes} bytes`;
+        throw callFailed(attempt, 'too_large', found, { status });
+      }
+      buffer.append(value);
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // does nothing where the body has ended
+  }
 }
 
 /** Node's fetch says what happened in the cause of a TypeError. */

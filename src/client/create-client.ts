@@ -1,38 +1,40 @@
+import { checkKnownOptions, checkObject } from '../option-checks.js';
 import type { Answer } from './answer.js';
-import { type CallOptions, type ClientRequest, createRequest, segment } from './create-request.js';
+import { ACCOUNT_LIMITS, type AccountLimits, SPEECH_TO_SPEECH, type SpeechToSpeech } from './answer-data.js';
 import { type ClientOptions, readOptions } from './options.js';
-import type { RateState } from './rate.js';
-import { createSend } from './send.js';
-import { ACCOUNT_LIMITS, type AccountLimits, SPEECH_TO_SPEECH, type SpeechToSpeech } from './shown.js';
+import type { RateState } from './rate-limits.js';
+import { type CallOptions, type ClientRequest, createSendRequest, segment } from './request.js';
 import { createWebhooks, type Webhooks } from './webhooks.js';
 
-/** The service's API (specification, section 4). What the specification does not show is `unknown`, or what you say. */
+/**
+ * The service's API. An answer whose fields the service does not document is `unknown`, or has the type that you name.
+ */
 export interface Client {
-  /** What the latest answer said is left; undefined before the first. */
+  /** The rate limits in the latest answer that had any; undefined before the first. */
   readonly rate: RateState | undefined;
   readonly account: {
-    /** Whether the key works, its plan, its credits and its limits. Needs no scope, costs nothing. */
+    /** Returns the plan, the credits and the limits of a working key. Needs no scope and costs nothing. */
     apiLimits(options?: CallOptions): Promise<Answer<AccountLimits>>;
   };
-  /** Quotas and recent consumption. Scope `analytics:read`. */
+  /** Returns quotas and recent consumption. Scope `analytics:read`. */
   usage<T = unknown>(options?: CallOptions): Promise<Answer<T>>;
   readonly webhooks: Webhooks;
   readonly dubbing: {
-    /** The result of a dubbing job or a subtitle job. */
+    /** Returns the result of a dubbing job or a subtitle job. */
     job<T = unknown>(id: string, options?: CallOptions): Promise<Answer<T>>;
   };
   readonly workflows: {
-    /** The outputs of a run. */
+    /** Returns the outputs of a workflow run. */
     run<T = unknown>(id: string, runId: string, options?: CallOptions): Promise<Answer<T>>;
   };
-  /** The voices that the key may use. */
+  /** Returns the voices that the key may use. */
   voices<T = unknown>(options?: CallOptions): Promise<Answer<T>>;
-  /** The synthesis models, and which are available. */
+  /** Returns the synthesis models, and which of them are available. */
   models<T = unknown>(options?: CallOptions): Promise<Answer<T>>;
-  /** The longest audio that the voice changer converts. */
+  /** Returns the longest audio that the voice changer converts. */
   speechToSpeech(options?: CallOptions): Promise<Answer<SpeechToSpeech>>;
   /**
-   * Any other route.
+   * Calls any other route.
    *
    * @example
    * const { data } = await client.request<{ token: string }>({ method: 'POST', path: '/v1/speech-to-text/stream/token' });
@@ -40,13 +42,22 @@ export interface Client {
   request<T = unknown>(request: ClientRequest): Promise<Answer<T>>;
 }
 
+const REQUEST_OPTIONS: readonly (keyof ClientRequest)[] = [
+  'method',
+  'path',
+  'body',
+  'repeatable',
+  'signal',
+  'timeoutMs',
+];
+
 /**
- * A client of the service's API.
+ * Creates a client of the service's API.
  *
- * Every call gives an {@link Answer}, or rejects: with a {@link ServiceApiError} where the service says no, with a
- * {@link ClientError} where there is no answer of the service, with a WebhookError `invalid_option` before anything is
- * sent. What may be sent again is sent again, as section 7.3 says, within `timeoutMs` for the whole call; a POST only if
- * it is known that the one before had no effect. The key goes to `baseUrl` and to nobody else.
+ * Every call resolves to an {@link Answer}. It rejects with a {@link ServiceApiError} where the service refuses, with a
+ * {@link ClientError} where no answer of the service arrives, and with a WebhookError `invalid_option` before anything
+ * is sent. Failed requests are retried as `docs/client.md` describes, within `timeoutMs` for the whole call; a POST
+ * only where the earlier attempt is known to have had no effect. The key is sent to `baseUrl` only.
  *
  * @throws WebhookError `invalid_option`
  * @example
@@ -55,31 +66,36 @@ export interface Client {
  * console.log(data.plan.name, data.credits.remaining);
  */
 export function createClient(options: ClientOptions): Client {
-  const ready = readOptions(options);
   let rate: RateState | undefined;
-  const send = createSend(ready, (latest) => {
+  const sendRequest = createSendRequest(readOptions(options), (latest) => {
     rate = latest;
   });
-  const { request, requestShown } = createRequest(ready, send);
   return {
     get rate() {
       return rate;
     },
     account: {
-      apiLimits: (options) =>
-        requestShown<AccountLimits>({ ...options, path: '/api/v1/account/api-limits' }, ACCOUNT_LIMITS),
+      apiLimits: (options) => sendRequest({ path: '/api/v1/account/api-limits', shape: ACCOUNT_LIMITS }, options),
     },
-    usage: (options) => request({ ...options, path: '/api/v1/usage' }),
-    webhooks: createWebhooks(request),
-    dubbing: { job: async (id, options) => request({ ...options, path: `/v1/dubbing/jobs/${segment('id', id)}` }) },
+    usage: (options) => sendRequest({ path: '/api/v1/usage' }, options),
+    webhooks: createWebhooks(sendRequest),
+    dubbing: {
+      job: async (id, options) => sendRequest({ path: `/v1/dubbing/jobs/${segment('id', id)}` }, options),
+    },
     workflows: {
-      run: async (id, runId, options) =>
-        request({ ...options, path: `/v1/workflows/${segment('id', id)}/runs/${segment('runId', runId)}` }),
+      async run(id, runId, options) {
+        const path = `/v1/workflows/${segment('id', id)}/runs/${segment('runId', runId)}`;
+        return sendRequest({ path }, options);
+      },
     },
-    voices: (options) => request({ ...options, path: '/v1/voices' }),
-    models: (options) => request({ ...options, path: '/v1/models' }),
-    speechToSpeech: (options) =>
-      requestShown<SpeechToSpeech>({ ...options, path: '/v1/speech-to-speech' }, SPEECH_TO_SPEECH),
-    request,
+    voices: (options) => sendRequest({ path: '/v1/voices' }, options),
+    models: (options) => sendRequest({ path: '/v1/models' }, options),
+    speechToSpeech: (options) => sendRequest({ path: '/v1/speech-to-speech', shape: SPEECH_TO_SPEECH }, options),
+    async request(given) {
+      checkObject('request', given);
+      checkKnownOptions('request', given, REQUEST_OPTIONS);
+      const { signal, timeoutMs, ...request } = given;
+      return sendRequest(request, { signal, timeoutMs });
+    },
   };
 }

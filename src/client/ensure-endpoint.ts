@@ -1,37 +1,38 @@
-import { CallError } from './call-error.js';
-import { ClientError } from './client-error.js';
+import { objectsIn, type SigningSecret } from './answer-data.js';
 import type { Client } from './create-client.js';
-import type { CallOptions } from './create-request.js';
-import { checkEndpoint, type EndpointSettings } from './endpoint-settings.js';
-import type { SigningSecret } from './signing-secret.js';
-import { endpointsIn } from './webhooks.js';
+import { CallError, ClientError } from './errors.js';
+import type { CallOptions } from './request.js';
+import { checkEndpoint, type EndpointSettings, endpointsIn } from './webhooks.js';
 
-/** What {@link ensureEndpoint} did. */
+/** The result of {@link ensureEndpoint}. */
 export type EnsuredEndpoint =
   | {
       action: 'created';
-      /** Undefined where the answer does not show it. */
+      /** The id; undefined where the answer does not show it. */
       id: string | undefined;
-      /** Shown this once: `reveal()` it, and keep it where the receiver reads it. */
+      /**
+       * The signing secret, which the service shows only now: store the result of `reveal()` where the receiver reads
+       * it.
+       */
       signingSecret: SigningSecret;
     }
   | {
       action: 'updated' | 'unchanged';
       id: string;
-      /** Of what was there already nobody gets the secret. */
+      /** Absent, because the service never shows the secret of an existing endpoint again. */
       signingSecret?: undefined;
-      /** Ids of further endpoints with this URL: each gets a delivery of its own. */
+      /** The ids of further endpoints with this URL. Each of them receives its own delivery of every event. */
       others: string[];
     };
 
 /**
- * Makes sure that the account has an endpoint with that URL and exactly these events: finds it, makes it, or updates its
- * events. Running it again changes nothing. Two that run at the same time may both make one.
+ * Makes sure that the account has an endpoint with this URL and exactly these events: it creates one, updates its
+ * events, or leaves it unchanged. Running it again changes nothing. Two runs at the same time may both create one.
  *
  * Scopes `webhooks:read` and `webhooks:write`.
  *
- * @throws ClientError `outcome_unknown` where it is not known whether the endpoint was made; `unexpected_answer` where
- *   the list names the URL in no way that could be understood; what the calls throw
+ * @throws ClientError `outcome_unknown` where it is unknown whether the endpoint was created; `unexpected_answer` where
+ *   the list mentions the URL but shows no endpoint with it; every error of the calls
  * @example
  * const { action, signingSecret } = await ensureEndpoint({ url, events: ['dubbing.completed'] }, client);
  * if (signingSecret) await vault.write('WEBHOOK_SECRET', signingSecret.reveal());
@@ -45,13 +46,14 @@ export async function ensureEndpoint(
   const { data } = await client.webhooks.list(options);
   const [found, ...others] = endpointsIn(data).filter((candidate) => isSameUrl(candidate.url, url));
   if (found === undefined) {
-    // Otherwise there would be one more after each run.
-    const isNamed = JSON.stringify(data ?? null).includes(JSON.stringify(url));
-    if (isNamed) throw new ClientError('unexpected_answer', 'the list has the URL, and no endpoint with it');
+    // Creating an endpoint here would add another one at each run.
+    if (mentions(data, url)) {
+      throw new ClientError('unexpected_answer', `The list of endpoints mentions ${url} but has no endpoint with it.`);
+    }
     return create(endpoint, client, options);
   }
   const result = { id: found.id, others: others.map(({ id }) => id) };
-  if (asSet(found.events) === asSet(events)) return { action: 'unchanged', ...result };
+  if (isSameSet(found.events, events)) return { action: 'unchanged', ...result };
   await client.webhooks.update(found.id, { events }, options);
   return { action: 'updated', ...result };
 }
@@ -66,16 +68,24 @@ async function create(
     return { action: 'created', id: endpointsIn(data)[0]?.id, signingSecret };
   } catch (cause) {
     if (!(cause instanceof CallError) || cause.nothingDone) throw cause;
-    // The next run would find it and report no secret.
-    throw new ClientError('outcome_unknown', cause.message, cause, { cause });
+    // The next run would find the endpoint and report no secret.
+    const found = `The endpoint may have been created, but its answer was lost (${cause.code}).`;
+    throw new ClientError('outcome_unknown', found, cause, { cause });
   }
 }
 
-/** Whether both are the same address, however they are written. */
+/** Returns whether both are the same address in different spellings. */
 function isSameUrl(one: string, other: string): boolean {
   return URL.canParse(one) && new URL(one).href === new URL(other).href;
 }
 
-function asSet(events: readonly string[]): string {
-  return JSON.stringify([...new Set(events)].sort());
+/** Returns whether a text is a value or the name of a field anywhere in a JSON value. */
+function mentions(data: unknown, text: string): boolean {
+  const isIn = (object: object) => Object.hasOwn(object, text) || Object.values(object).includes(text);
+  return data === text || objectsIn(data).some(isIn);
+}
+
+function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  const set = new Set(one);
+  return set.size === new Set(other).size && other.every((item) => set.has(item));
 }

@@ -1,83 +1,112 @@
 import type { WebhookEvent } from '../event.js';
-import { ClientError } from './client-error.js';
+import { checkFunction, checkKnownOptions, checkObject, checkPositiveInteger } from '../option-checks.js';
+import { isObject, objectsIn } from './answer-data.js';
 import type { Client } from './create-client.js';
-import { type CallOptions, segment } from './create-request.js';
-import { objectsIn } from './json.js';
+import { ClientError } from './errors.js';
+import { type CallOptions, segment } from './request.js';
 import { withTimeLimit } from './time-limit.js';
 
-/** What {@link freshDownloadUrl} has to be told where the specification shows nothing. */
+/** Options of {@link freshDownloadUrl}. */
 export interface FreshDownloadUrlOptions extends CallOptions {
-  /** The route that fetches the result, such as `/v1/workflows/wf_1/runs/run_1`. */
+  /**
+   * The route that returns the result, such as `/v1/workflows/wf_1/runs/run_1`. Default: the documented route of the
+   * event.
+   */
   path?: string | undefined;
-  /** Where the link is in what that route answers; by default the first field named `downloadUrl`. */
+  /** Returns the link in the answer of that route. Default: the first field named `downloadUrl`. */
   linkIn?: ((data: unknown) => unknown) | undefined;
-  /** For the look at the stored link, which carries no key; the runtime's own. */
+  /** Replaces the runtime's `fetch` for the request to the stored link, which carries no key. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
-const PROBE_TIMEOUT_MS = 30_000;
+const KNOWN_OPTIONS: readonly (keyof FreshDownloadUrlOptions)[] = ['path', 'linkIn', 'fetch', 'signal', 'timeoutMs'];
+
+/** The largest time that the storage may take, in milliseconds. */
+const STORAGE_TIMEOUT_MS = 30_000;
 
 /**
- * A link from which the result of an event can be downloaded now: the one in the event while the storage accepts it,
- * otherwise one that is fetched again (specification, section 6.1). A link is valid for about an hour, and a redelivery
- * may carry an expired one with a new timestamp; so its first byte is asked for, and the storage says.
+ * Returns a link from which the result of an event can be downloaded now: the one in the event while the storage
+ * accepts it, otherwise one that is fetched again. A link is valid for about an hour, and a redelivery may carry an
+ * expired one with a new timestamp, so the storage is asked for the first byte.
  *
- * There is a route for `dubbing.completed` and `subtitle.completed`; for a workflow run, give its `path`.
+ * The service documents a route for `dubbing.completed` and `subtitle.completed`. For a workflow run, pass its `path`.
  *
- * @throws ClientError `link_expired` where there is no route, `link_not_found` where there is no link; what the client
- *   throws
+ * @throws ClientError `link_expired` where there is no route, `link_not_found` where there is no link; every error of
+ *   the call; WebhookError `invalid_option`
  * @example
- * const url = await freshDownloadUrl(event, client);
- * await pipeline((await fetch(url)).body, createWriteStream('clip.mp3'));
+ * const link = await freshDownloadUrl(event, client);
+ * const response = await fetch(link);
+ * await writeFile('clip.mp3', Buffer.from(await response.arrayBuffer()));
  */
 export async function freshDownloadUrl(
   event: WebhookEvent,
   client: Pick<Client, 'request'>,
   options: FreshDownloadUrlOptions = {},
 ): Promise<string> {
+  checkOptions(options);
   const { linkIn = firstLink, signal, timeoutMs } = options;
   const stored = event.data['downloadUrl'];
   if (isLink(stored) && (await isAccepted(stored, options))) return stored;
   const path = options.path ?? routeOf(event);
   if (path === undefined) {
-    const found = `${event.type} ${event.id}`;
+    const subject = `${event.type} ${event.id}`;
     throw isLink(stored)
-      ? new ClientError('link_expired', `that of ${found}, and there is no route to fetch it again`)
-      : new ClientError('link_not_found', `none in ${found}, and there is no route to fetch it`);
+      ? new ClientError('link_expired', `The link of ${subject} has expired, and no route is known to fetch it again.`)
+      : new ClientError('link_not_found', `${subject} has no link, and no route is known to fetch it.`);
   }
   const { data } = await client.request({ path, signal, timeoutMs });
   const fresh = linkIn(data);
-  if (!isLink(fresh)) throw new ClientError('link_not_found', `none in the answer of ${path}`);
+  if (!isLink(fresh)) throw new ClientError('link_not_found', `The answer of ${path} has no link.`);
   return fresh;
 }
 
-/** The route for the result of an event (sections 4.7 and 6.4). */
+function checkOptions(options: FreshDownloadUrlOptions): void {
+  checkObject('options', options);
+  checkKnownOptions('freshDownloadUrl', options, KNOWN_OPTIONS);
+  checkFunction('linkIn', options.linkIn);
+  checkFunction('fetch', options.fetch);
+  if (options.timeoutMs !== undefined) checkPositiveInteger('timeoutMs', options.timeoutMs);
+}
+
+/** Returns the route for the result of an event, or undefined where the service documents none. */
 function routeOf({ type, jobId }: WebhookEvent): string | undefined {
   const isJob = type === 'dubbing.completed' || type === 'subtitle.completed';
   return isJob && jobId !== null ? `/v1/dubbing/jobs/${segment('jobId', jobId)}` : undefined;
 }
 
 function firstLink(data: unknown): unknown {
-  const fields: { downloadUrl?: unknown }[] = objectsIn(data);
-  return fields.map(({ downloadUrl }) => downloadUrl).find(isLink);
+  return objectsIn(data)
+    .map((object) => (isObject(object) ? object['downloadUrl'] : undefined))
+    .find(isLink);
 }
 
 function isLink(value: unknown): value is string {
   return typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value);
 }
 
-/** The link itself is in no error: whoever has it has the file. */
-async function isAccepted(link: string, { fetch = globalThis.fetch, signal: caller }: FreshDownloadUrlOptions) {
+/**
+ * Returns whether the storage accepts a link. No error quotes the link, because the link alone grants access to the
+ * file.
+ */
+async function isAccepted(link: string, options: FreshDownloadUrlOptions): Promise<boolean> {
+  const { fetch = globalThis.fetch, signal: caller, timeoutMs = STORAGE_TIMEOUT_MS } = options;
   const { origin } = new URL(link);
-  const timedOut = () => new ClientError('timed_out', `no answer of ${origin} in ${PROBE_TIMEOUT_MS} ms`);
-  const status = await withTimeLimit({ ms: PROBE_TIMEOUT_MS, timedOut, signal: caller }, async (signal) => {
-    // Not HEAD: the link is signed for GET.
-    const response = await fetch(link, { headers: { range: 'bytes=0-0' }, signal }).catch(() => undefined);
-    response?.body?.cancel().catch(() => {});
-    return response?.status;
+  const ms = Math.min(timeoutMs, STORAGE_TIMEOUT_MS);
+  const timedOut = () => new ClientError('timed_out', `The storage ${origin} did not answer in ${ms} ms.`);
+  const status = await withTimeLimit({ ms, timedOut, signal: caller }, async (signal) => {
+    try {
+      // GET with a range, because the link is signed for GET and not for HEAD.
+      const response = await fetch(link, { headers: { range: 'bytes=0-0' }, signal });
+      response.body?.cancel().catch(() => {});
+      return response.status;
+    } catch {
+      return undefined; // not the error of fetch, which may quote the link
+    }
   });
-  if (status === undefined) throw new ClientError('no_connection', `none to ${origin}`);
-  if (status === 429 || status >= 500) throw new ClientError('unexpected_answer', `${status} of ${origin}`, { status });
+  if (status === undefined) throw new ClientError('no_connection', `The storage ${origin} did not answer.`);
+  if (status === 429 || status >= 500) {
+    throw new ClientError('unexpected_answer', `The storage ${origin} answered ${status}.`, { status });
+  }
   // 416: an empty file has no first byte.
   return status < 400 || status === 416;
 }

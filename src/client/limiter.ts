@@ -1,89 +1,90 @@
-import { orAborted } from './abort.js';
 import type { ReadyOptions } from './options.js';
-import type { RateState } from './rate.js';
+import { DAY_MS, type RateState } from './rate-limits.js';
+import { orAborted } from './time-limit.js';
 
-/** Lets requests go as long as the window has room, and has the others wait for the next (specification, section 8.3). */
-export interface Limiter {
-  /** Resolves when a request may go, to what is to be told how it went. Rejects where that would be after `deadline`. */
-  take(patience: Patience): Promise<(rate: RateState | undefined) => void>;
-  /** The service says that nothing is left for so many milliseconds. */
-  block(ms: number): void;
-}
-
-/** How long a request can wait. */
+/** How long a request may wait in the limiter. */
 export interface Patience {
   /** In milliseconds since the epoch. */
   deadline: number;
-  /** What to reject with. */
+  /** Returns the error to reject with where the wait of `ms` would go past the deadline. */
   tooLong(ms: number): Error;
   signal: AbortSignal;
 }
 
-/** Waits for nothing. */
-export const noLimiter: Limiter = { take: async () => () => {}, block() {} };
+/**
+ * Records what the answer to a request said: its rate-limit headers, and for how many milliseconds the service refuses
+ * further requests. It must be called once for each request, also for one that failed.
+ */
+export type RecordAnswer = (rate: RateState | undefined, blockedMs: number | undefined) => void;
+
+/** Resolves when a request may be sent. */
+export type WaitForTurn = (patience: Patience) => Promise<RecordAnswer>;
 
 interface Window {
+  /** The number of requests in a whole window. */
   limit: number;
-  /** Requests left when the service last said so. */
+  /** The number of requests left, as the service last reported it. */
   left: number;
-  /** Undefined until the first answer of a new window. */
+  /** In milliseconds since the epoch; undefined until the first answer of a new window. */
   resetAt: number | undefined;
 }
 
-/** A window is never longer (section 8.3), however wrong a clock is. */
+/** Length of the per-minute window. */
 const WINDOW_MS = 60_000;
 
-export function createLimiter({ now, sleep }: Pick<ReadyOptions, 'now' | 'sleep'>): Limiter {
+/** Sends requests while the rate-limit window has requests left, and delays the others until the next window. */
+export function createLimiter({ now, sleep }: Pick<ReadyOptions, 'now' | 'sleep'>): WaitForTurn {
   let window: Window | undefined;
-  /** Requests of this window without an answer: the service may not have counted them yet. */
+  /** Requests of this window without an answer, which the service may not have counted yet. */
   let inFlight = new Set<object>();
-  let wake = () => {};
-  let nextAnswer = renew();
+  let announceAnswer = () => {};
+  let nextAnswer = awaitAnswer();
 
-  function renew(): Promise<void> {
-    wake();
+  function awaitAnswer(): Promise<void> {
     return new Promise((resolve) => {
-      wake = resolve;
+      announceAnswer = resolve;
     });
   }
 
-  function turn(): void {
-    if (window?.resetAt === undefined || window.resetAt > now()) return;
+  function startDueWindow(): void {
+    if (window?.resetAt === undefined) return;
+    const ms = window.resetAt - now();
+    // A window cannot be longer than a day: if it seems longer, the clock was set back.
+    if (ms > 0 && ms <= DAY_MS) return;
     window = { ...window, left: window.limit, resetAt: undefined };
     inFlight = new Set();
   }
 
-  /** Where nothing is known yet, one goes first to find out. */
-  const hasRoom = () => (window === undefined ? inFlight.size === 0 : window.left > inFlight.size);
+  /** While no window is known, a single request goes first to learn about it. */
+  function hasRoom(): boolean {
+    return window === undefined ? inFlight.size === 0 : window.left > inFlight.size;
+  }
 
-  async function waitForRoom({ deadline, tooLong, signal }: Patience): Promise<void> {
+  async function waitForChange({ deadline, tooLong, signal }: Patience): Promise<void> {
     if (window?.resetAt === undefined) return orAborted(nextAnswer, signal);
     const ms = window.resetAt - now();
-    if (inFlight.size === 0 && now() + ms >= deadline) throw tooLong(ms);
+    if (inFlight.size === 0 && window.resetAt >= deadline) throw tooLong(ms);
     const answered = new AbortController();
     const reset = sleep(ms, AbortSignal.any([signal, answered.signal]));
     await Promise.race([reset, nextAnswer]).finally(() => answered.abort());
   }
 
-  return {
-    async take(patience) {
-      for (turn(); !hasRoom(); turn()) await waitForRoom(patience);
-      const request = {};
-      inFlight.add(request);
-      return (rate) => {
-        inFlight.delete(request);
-        window = latest(window, rate, now());
-        nextAnswer = renew();
-      };
-    },
-    block(ms) {
-      window = { limit: window?.limit ?? 1, left: 0, resetAt: now() + ms };
-    },
+  return async (patience) => {
+    for (startDueWindow(); !hasRoom(); startDueWindow()) await waitForChange(patience);
+    const request = {};
+    inFlight.add(request);
+    return (rate, blockedMs) => {
+      inFlight.delete(request);
+      if (blockedMs !== undefined) window = { limit: window?.limit ?? 1, left: 0, resetAt: now() + blockedMs };
+      window = updated(window, rate, now());
+      announceAnswer();
+      nextAnswer = awaitAnswer();
+    };
   };
 }
 
-/** Answers may come in another order than they were sent: in the same window, the least that was left counts. */
-function latest(window: Window | undefined, rate: RateState | undefined, now: number): Window | undefined {
+/** Answers may arrive out of order: within one window, the smallest number of requests left counts. */
+function updated(window: Window | undefined, rate: RateState | undefined, now: number): Window | undefined {
   const { limit = 0, remaining, resetAt: reset = 0 } = rate ?? {};
   if (limit === 0 || remaining === undefined || reset <= now) return window;
   const resetAt = Math.min(reset, now + WINDOW_MS);

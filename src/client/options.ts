@@ -1,50 +1,67 @@
-import { check, checkFunction, checkObject, integers } from '../check.js';
+import { WebhookError } from '../errors.js';
+import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../option-checks.js';
 import { sleep } from './time-limit.js';
 
-/** What a client is made of. An option given as undefined is its default. */
+/** Options of {@link createClient}. An option given as undefined has its default. */
 export interface ClientOptions {
-  /** An account key, from the environment. It is sent to `baseUrl` alone and shown nowhere. */
+  /** An account key, from the environment. The client sends it to `baseUrl` only and never logs it. */
   apiKey: string;
-  /** Where the service is: `https://…`, without the path of a route. */
+  /** Address of the service, without the path of a route: `https://…`, or `http://…` for a loopback address. */
   baseUrl: string;
-  /** In place of the runtime's own. */
+  /** Replaces the runtime's `fetch`. It must not follow redirects, which would send the key along. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** What the names of the service's own headers begin with; `x-service`. */
+  /** Prefix of the service's own header names. Default: `x-service`. */
   headerPrefix?: string | undefined;
-  /** For a call with all its tries and waits, in milliseconds; 120 000. */
+  /** Time limit of a call including its retries and waits, in milliseconds. Default: 120 000. */
   timeoutMs?: number | undefined;
-  /** How often a request is sent at most; 5. With 1, nothing is sent twice. */
+  /** The largest number of times a request is sent. 1 turns retries off. Default: 5. */
   maxAttempts?: number | undefined;
-  /** Largest answer, in bytes; 32 MiB. */
+  /** The largest answer, in bytes after decompression. Default: 32 MiB. */
   maxAnswerBytes?: number | undefined;
-  /** Whether calls wait for the next window where no request is left in this one; false. */
+  /** Whether calls wait for the next rate-limit window where the current one has no request left. Default: false. */
   limiter?: boolean | undefined;
-  /** In milliseconds since the epoch; `Date.now`. */
+  /** Returns milliseconds since the epoch. Default: `Date.now`. */
   now?: (() => number) | undefined;
-  /** From 0 up to 1, for the jitter; `Math.random`. */
+  /** Returns a number from 0 up to 1, for the jitter. Default: `Math.random`. */
   random?: (() => number) | undefined;
-  /** Waits between tries; by a timer. Rejects when the signal is aborted. */
+  /** Waits between attempts; must reject when the signal is aborted. Default: a timer. */
   sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
+const KNOWN_OPTIONS: readonly (keyof ClientOptions)[] = [
+  'apiKey',
+  'baseUrl',
+  'fetch',
+  'headerPrefix',
+  'timeoutMs',
+  'maxAttempts',
+  'maxAnswerBytes',
+  'limiter',
+  'now',
+  'random',
+  'sleep',
+];
+
 const MIB = 1024 * 1024;
 
-/** {@link ClientOptions}, checked, with the defaults in place. @throws WebhookError `invalid_option` */
+/** Returns the checked options with their defaults. @throws WebhookError `invalid_option` */
 export function readOptions(options: ClientOptions) {
   checkObject('options', options);
+  checkKnownOptions('createClient', options, KNOWN_OPTIONS);
   const { apiKey, headerPrefix = 'x-service', limiter = false } = options;
   checkKey(apiKey);
   check(/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(headerPrefix), 'headerPrefix must be like x-service');
+  checkChoice('limiter', limiter, [true, false]);
   for (const name of ['fetch', 'now', 'random', 'sleep'] as const) checkFunction(name, options[name]);
   return {
     ...integers(options, { timeoutMs: 120_000, maxAttempts: 5, maxAnswerBytes: 32 * MIB }),
     apiKey,
-    /** Takes the key out of a text: what answers may repeat it. */
+    /** Removes the key from a text of the service, which may repeat it. */
     redact: (text: string) => text.replaceAll(apiKey, '[API key]'),
     baseUrl: readBaseUrl(options.baseUrl),
     headerPrefix,
     limiter,
-    // Looked up at each call, so that what is put in its place later counts.
+    // Read at each call, so that a global fetch that is replaced later is used.
     fetch: options.fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init)),
     now: options.now ?? Date.now,
     random: options.random ?? Math.random,
@@ -54,18 +71,34 @@ export function readOptions(options: ClientOptions) {
 
 export type ReadyOptions = ReturnType<typeof readOptions>;
 
-/** The messages say what is wrong with a key, and nothing that is in it. */
+/** Checks the key. The messages say what is wrong with it and never quote it. */
 function checkKey(key: unknown): void {
-  check(typeof key === 'string' && key !== '', 'apiKey must be given: is the environment variable set?');
+  if (typeof key !== 'string' || key === '') {
+    const fix = 'Set the environment variable that it is read from.';
+    throw new WebhookError('invalid_option', { message: 'apiKey must be given.', fix });
+  }
   check(!/[\r\n]/.test(key), 'apiKey has a line break: trim it');
-  check(/^[!-~]+$/.test(key), 'apiKey has a space, or what no header can hold');
+  check(/^[!-~]+$/.test(key), 'apiKey has a space, or a character that no header can hold');
 }
 
+/** Returns the address without a slash at its end. */
 function readBaseUrl(value: unknown): string {
   check(typeof value === 'string' && /^https?:\/\//i.test(value), 'baseUrl must begin with https://');
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  check(url !== undefined, 'baseUrl is no URL');
-  check(url.username === '' && url.password === '', 'baseUrl must not hold credentials: the key is apiKey');
+  check(url !== undefined, 'baseUrl must be a URL');
+  check(url.username === '' && url.password === '', 'baseUrl must not hold credentials: pass the key as apiKey');
   check(url.search === '' && url.hash === '', 'baseUrl must end with its path');
-  return url.origin + url.pathname.replace(/\/+$/, '');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    const message = `baseUrl ${url.origin} would send the API key unencrypted.`;
+    const fix = `Use https://${url.host}: http:// is allowed for localhost, 127.0.0.0/8 and [::1] only.`;
+    throw new WebhookError('invalid_option', { message, fix });
+  }
+  let path = url.pathname;
+  while (path.endsWith('/')) path = path.slice(0, -1);
+  return url.origin + path;
+}
+
+/** Returns whether a host name of a URL is a loopback address. A URL has IPv4 addresses in their usual form. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -1,11 +1,11 @@
-import type { Outcome } from '../outcome.js';
+import type { Outcome } from '../receiver/outcome.js';
 
 /** The channel of `node:diagnostics_channel` that {@link publishOutcome} publishes to. */
 export const OUTCOME_CHANNEL = 'service-webhooks:outcome';
 
 type DiagnosticsChannel = typeof import('node:diagnostics_channel');
 
-// Without an import and without a prefix, so that a bundle for the edge has no `node:` in it.
+// Without an import and without a prefix, so that an edge bundle contains no `node:`.
 const channel = (
   globalThis as { process?: { getBuiltinModule?: (id: string) => DiagnosticsChannel | undefined } }
 ).process
@@ -13,13 +13,14 @@ const channel = (
   ?.channel(OUTCOME_CHANNEL);
 
 /**
- * For `observe`: publishes each outcome to {@link OUTCOME_CHANNEL}, for whoever subscribes to it in this process. Does
- * nothing where the runtime has no such channels, and next to nothing where nobody has subscribed.
+ * Publishes an outcome to {@link OUTCOME_CHANNEL}; pass it as `observe`. Subscribers in this process receive each
+ * outcome. Does nothing in a runtime without `node:diagnostics_channel` or without a subscriber.
  *
  * @example
- * createReceiver({ secret, on, observe: publishOutcome });
+ * import diagnostics_channel from 'node:diagnostics_channel';
  *
- * diagnostics_channel.subscribe(OUTCOME_CHANNEL, (outcome) => count((outcome as Outcome).kind));
+ * createReceiver({ secret, on, observe: publishOutcome });
+ * diagnostics_channel.subscribe(OUTCOME_CHANNEL, (outcome) => console.log((outcome as Outcome).kind));
  */
 export function publishOutcome(outcome: Outcome): void {
   if (channel?.hasSubscribers) channel.publish(outcome);

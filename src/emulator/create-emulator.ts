@@ -1,35 +1,36 @@
-import { check, checkChoice, checkObject } from '../check.js';
-import { type Envelope, WEBHOOK_EVENT_TYPES } from '../event.js';
+import { readFile } from 'node:fs/promises';
+import { WEBHOOK_EVENT_TYPES } from '../event.js';
+import { check, checkChoice, checkKnownOptions, checkObject } from '../option-checks.js';
 import { createAccounts } from './api/accounts.js';
 import { createApi } from './api/api.js';
-import { createApiFetch } from './api/api-fetch.js';
-import { createApiServer } from './api/api-server.js';
-import { createAuthenticate } from './api/authenticate.js';
+import { createAuthenticate } from './api/authentication.js';
+import { createFetchHandler } from './api/fetch-handler.js';
+import { createHttpServer } from './api/http-server.js';
 import { createKeys } from './api/keys.js';
+import { createRoutes } from './api/routes.js';
 import { createScripts } from './api/scripts.js';
-import { createRouteHandlers } from './api/webhook-routes.js';
-import { createDashboard } from './dashboard.js';
+import type { EmitTo, Emitted, Emulator } from './contract.js';
+import { createControls } from './controls.js';
 import { createAttemptLog } from './delivery/attempt-log.js';
 import { createDeliveries, showDelivery } from './delivery/deliveries.js';
 import { createEndpoints, type EndpointRecord } from './delivery/endpoints.js';
-import { newEvent } from './delivery/events.js';
+import { newEvent, type Overrides } from './delivery/events.js';
 import { createSender } from './delivery/sender.js';
-import type { EmitTo, Emitted, Emulator } from './emulator.js';
 import { createFaults } from './faults.js';
 import { type EmulatorOptions, readOptions } from './options.js';
 import { createRandom } from './random.js';
 import { parseState } from './state/parse-state.js';
 import { restoreState, takeState } from './state/state.js';
-import { readWhole, writeWhole } from './state/state-file.js';
+import { writeStateFile } from './state/state-file.js';
 import { createClock, LAST_INSTANT } from './time/clock.js';
-import { createWork } from './time/work.js';
+import { createRequestPool } from './time/request-pool.js';
 import { createTotals } from './totals.js';
 import { createFetchTransport } from './wire/fetch-transport.js';
 import { createHttpTransport } from './wire/http-transport.js';
 
 /**
- * Makes the service on your own machine: it delivers events as the service does (specification, sections 3.1 and 6)
- * and answers its API (sections 4 to 8).
+ * Creates an emulator of the service on your own machine. It signs and delivers events with the service's retries, and
+ * answers its API. `docs/emulator.md` describes what it does and what it leaves out.
  *
  * @throws WebhookError `invalid_option`
  * @example
@@ -41,45 +42,59 @@ import { createHttpTransport } from './wire/http-transport.js';
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const settings = readOptions(options);
-  const { allowLoopback, keep, seed } = settings;
+  const { allowLoopback, keep, seed, headerPrefix } = settings;
   const random = createRandom(seed);
   const totals = createTotals();
-  const scripts = createScripts();
-  const work = createWork(settings.concurrency);
-  const clock = createClock({ ...settings, settled: work.settled });
-  const transport = options.fetch ? createFetchTransport(options.fetch) : createHttpTransport(settings);
-  const log = createAttemptLog({ maxItems: keep.attempts, maxBytes: keep.bytes });
-  const deliveries = createDeliveries({ ...settings, random });
-  const endpoints = createEndpoints(random, totals);
+  const pool = createRequestPool(settings.concurrency);
+  const clock = createClock({ speed: settings.speed, startAt: settings.startAt, settled: pool.settled });
+  const transport = settings.fetch ? createFetchTransport(settings.fetch) : createHttpTransport(settings);
+
   const accounts = createAccounts(random, totals);
   const keys = createKeys(random, totals);
-  let planFaults = createFaults(settings.faults, seed);
-  const sender = createSender({
-    ...settings,
-    ...{ clock, work, transport, deliveries, log, totals },
-    planFaults: (...place) => planFaults(...place),
-  });
-
+  const endpoints = createEndpoints(random, totals);
+  const deliveries = createDeliveries({ random, maxPending: settings.maxPending, keep });
+  const log = createAttemptLog({ maxItems: keep.attempts, maxBytes: keep.bytes });
   const remove = (endpoint: EndpointRecord) => {
     deliveries.removeOf(endpoint);
     log.forget(endpoint.id);
-    endpoints.remove(endpoint);
+    endpoints.byId.delete(endpoint.id);
   };
-  const dashboard = createDashboard({ accounts, keys, endpoints, deliveries, sender, allowLoopback, remove });
+
+  let planFaults = createFaults(settings.faults, seed);
+  const sender = createSender({
+    clock,
+    pool,
+    transport,
+    deliveries,
+    log,
+    totals,
+    headerPrefix,
+    renewTimestamp: settings.renewTimestamp,
+    hangAfterMs: settings.hangAfterMs,
+    planFaults: (...place) => planFaults(...place),
+  });
+  const controls = createControls({ accounts, keys, endpoints, deliveries, sender, allowLoopback, remove });
   const apiKey = settings.apiKey ?? random.secret('acct', 0);
   keys.put(accounts.create(settings.account), apiKey);
 
+  const scripts = createScripts();
   const api = createApi({
-    ...settings,
-    ...{ clock, random, totals, scripts },
-    authenticate: createAuthenticate(keys, accounts, settings.headerPrefix),
-    handlers: createRouteHandlers({ endpoints, allowLoopback, remove }),
+    clock,
+    random,
+    totals,
+    scripts,
+    headerPrefix,
+    authenticate: createAuthenticate(keys, accounts, headerPrefix),
+    routes: createRoutes({ endpoints, allowLoopback, remove }),
+    deniedIps: settings.deniedIps,
+    maxBodyBytes: settings.maxBodyBytes,
   });
-  const server = createApiServer(api, settings);
+  const server = createHttpServer(api, settings);
+
   const stateParts = { clock, totals, accounts, keys, endpoints, deliveries, sender };
   let closed = false;
 
-  /** A new event on its way to these endpoints. */
+  /** Creates an event and starts its deliveries to these endpoints. */
   async function send(targets: readonly EndpointRecord[], type: string, overrides: Overrides, test: boolean) {
     check(!closed, 'the emulator is closed');
     deliveries.checkRoom(targets.length);
@@ -90,7 +105,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       totals.deliveries += 1;
       return sender.start({ n: totals.deliveries, event: emitted, endpoint, test, createdAt });
     });
-    await work.room();
+    await pool.room();
     return { event, deliveries: started.map(showDelivery) };
   }
 
@@ -99,10 +114,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     apiKey,
     totals,
     attempts: log,
-    endpoints: dashboard.endpoints,
-    deliveries: dashboard.deliveries,
-    accounts: dashboard.accounts,
-    keys: dashboard.keys,
+    endpoints: controls.endpoints,
+    deliveries: controls.deliveries,
+    accounts: controls.accounts,
+    keys: controls.keys,
     now: clock.now,
     async advance(ms) {
       check(Number.isFinite(ms) && ms >= 0, 'ms must be 0 or more');
@@ -110,14 +125,17 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       await clock.advance(ms);
     },
     runUntilIdle: clock.runUntilIdle,
-    settled: work.settled,
+    settled: pool.settled,
     async emit(type: string, overrides: Overrides = {}, to: EmitTo = {}): Promise<Emitted> {
       checkObject('overrides', overrides);
-      const subscribed = endpoints.of(dashboard.accountOf(to).id).filter(({ events }) => events.includes(type));
+      checkObject('to', to);
+      checkKnownOptions('the third argument of emit', to, ['account']);
+      const { id } = controls.accountOf(to);
+      const subscribed = endpoints.ofAccount(id).filter(({ events }) => events.includes(type));
       return send(subscribed, type, overrides, false);
     },
     async sendTest(endpointId, type) {
-      const endpoint = dashboard.endpoint(endpointId);
+      const endpoint = controls.endpointOf(endpointId);
       if (type !== undefined) checkChoice('type', type, WEBHOOK_EVENT_TYPES);
       const sent = await send([endpoint], type ?? endpoint.events[0] ?? '', {}, true);
       return sent.deliveries[0] as Emitted['deliveries'][number];
@@ -126,16 +144,16 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       planFaults = createFaults(faults, seed);
     },
     script: scripts.add,
-    fetch: createApiFetch(api, settings),
+    fetch: createFetchHandler(api, settings),
     async listen(port = 0) {
       check(!closed, 'the emulator is closed');
       return server.listen(port);
     },
-    save: (path) => writeWhole(path, JSON.stringify(takeState(stateParts))),
+    save: (path) => writeStateFile(path, JSON.stringify(takeState(stateParts))),
     async load(path) {
-      restoreState(parseState(await readWhole(path)), stateParts);
+      restoreState(parseState(await readFile(path, 'utf8')), stateParts);
       log.forget();
-      keys.put(dashboard.accountOf({}), apiKey);
+      keys.put(controls.accountOf({}), apiKey);
     },
     async close() {
       closed = true;
@@ -147,5 +165,3 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     },
   };
 }
-
-type Overrides = Partial<Omit<Envelope, 'type'>>;

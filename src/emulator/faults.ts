@@ -1,41 +1,44 @@
-import { check, checkObject, checkPositiveInteger } from '../check.js';
+import { check, checkKnownOptions, checkObject, checkPositiveInteger } from '../option-checks.js';
 import { createRandom } from './random.js';
 
-/** How often something goes wrong. */
+/** How often a fault occurs. */
 export interface Fault {
-  /** The share of attempts it strikes, from 0 to 1. */
+  /** The share of attempts in which the fault occurs, from 0 to 1. */
   rate: number;
-  /** What decides which; the emulator's own seed. The same seed strikes the same attempts. */
+  /** The seed of the fault: the same seed selects the same attempts. Default: the emulator's seed. */
   seed?: string | number | undefined;
-  /** It strikes no more than so often; no limit. */
+  /** The largest number of attempts in which the fault occurs. Default: no limit. */
   times?: number | undefined;
 }
 
-/** What can go wrong on the way. A number is a rate. */
+/** The faults that occur in deliveries. A number is a rate from 0 to 1. */
 export interface Faults {
-  /** The request is lost: nothing arrives, and the 20 s pass. */
+  /** The request is lost: the receiver gets nothing, and the attempt fails after 20 s. */
   drop?: number | Fault | undefined;
-  /** The answer comes `ms` later (5 000). Over 20 000 it is too late, though the receiver has done its work. */
+  /**
+   * The answer arrives `ms` later. Default: 5 000. Over 20 000 the attempt fails although the receiver has done its
+   * work.
+   */
   delay?: number | (Fault & { ms?: number | undefined }) | undefined;
-  /** The same request is sent twice, the second time `afterMs` later (0). The first answer counts. */
+  /** The same request is sent twice, the second time `afterMs` later. Default: 0. The first answer counts. */
   duplicate?: number | (Fault & { afterMs?: number | undefined }) | undefined;
-  /** The attempt starts up to `withinMs` late (1 000), so that others overtake it. */
+  /** The attempt starts up to `withinMs` late, so that others overtake it. Default: 1 000. */
   reorder?: number | (Fault & { withinMs?: number | undefined }) | undefined;
-  /** The end of the body is missing, and Content-Length fits what is left. */
+  /** The end of the body is cut off. Content-Length matches the rest. */
   truncate?: number | Fault | undefined;
-  /** One bit of the body is another one. */
+  /** One bit of the body is flipped. */
   corrupt?: number | Fault | undefined;
-  /** The body comes in `pieces` (8) over `ms` (5 000). */
+  /** The body arrives in `pieces` over `ms`. Defaults: 8 and 5 000. */
   slowBody?: number | (Fault & { ms?: number | undefined; pieces?: number | undefined }) | undefined;
-  /** The connection is reset in the middle of the request, or when the answer comes; by default either. */
+  /** The connection is reset in the middle of the request, or when the answer arrives. Default: either, at random. */
   reset?: number | (Fault & { at?: 'request' | 'answer' | undefined }) | undefined;
 }
 
+/** The name of a fault: a key of {@link Faults}. */
 export type FaultName = keyof Faults;
 
-/** What goes wrong with one attempt. */
+/** The faults of one attempt. */
 export interface FaultPlan {
-  /** Which faults strike. */
   readonly names: readonly FaultName[];
   readonly drop: boolean;
   readonly delayMs: number;
@@ -43,90 +46,105 @@ export interface FaultPlan {
   readonly holdMs: number;
   readonly slow: { ms: number; pieces: number } | undefined;
   readonly reset: 'request' | 'answer' | undefined;
-  /** The body as it is sent. */
+  /** Returns the body to send. */
   damage(body: Uint8Array): Uint8Array;
 }
 
-/** Which attempt: the number of the delivery, how often it was redelivered, the number of the attempt. */
+/** Identifies an attempt: the number of its delivery, how often that was redelivered, the number of the attempt. */
 export type AttemptPlace = readonly [delivery: number, redelivery: number, attempt: number];
 
-/** Of each fault the amounts that can be set, with their defaults. */
-const AMOUNTS = {
-  drop: {},
-  delay: { ms: 5_000 },
-  duplicate: { afterMs: 0 },
-  reorder: { withinMs: 1_000 },
-  truncate: {},
-  corrupt: {},
-  slowBody: { ms: 5_000, pieces: 8 },
-  reset: {},
-} as const satisfies Record<FaultName, Record<string, number>>;
+/** The names of the faults, in the order in which an attempt lists them. */
+export const FAULT_NAMES = [
+  'drop',
+  'delay',
+  'duplicate',
+  'reorder',
+  'truncate',
+  'corrupt',
+  'slowBody',
+  'reset',
+] as const;
 
-const NAMES = Object.keys(AMOUNTS) as FaultName[];
-
-/** @throws WebhookError `invalid_option` */
+/** Returns a function that plans the faults of an attempt. @throws WebhookError `invalid_option` */
 export function createFaults(faults: Faults, seed: string): (...place: AttemptPlace) => FaultPlan {
   checkObject('faults', faults);
-  for (const name of Object.keys(faults)) check(Object.hasOwn(AMOUNTS, name), `faults.${name} is no fault`);
-  const entries = NAMES.map((name) => [name, createStriker(name, faults[name], seed)]);
-  const strikers = Object.fromEntries(entries) as Record<FaultName, Striker>;
-  const amount = (name: FaultName, field: string) => strikers[name].amounts[field] ?? 0;
+  checkKnownOptions('faults', faults, FAULT_NAMES);
+  const drop = createStriker('drop', faults.drop, seed, {});
+  const delay = createStriker('delay', faults.delay, seed, { ms: 5_000 });
+  const duplicate = createStriker('duplicate', faults.duplicate, seed, { afterMs: 0 });
+  const reorder = createStriker('reorder', faults.reorder, seed, { withinMs: 1_000 });
+  const truncate = createStriker('truncate', faults.truncate, seed, {});
+  const corrupt = createStriker('corrupt', faults.corrupt, seed, {});
+  const slowBody = createStriker('slowBody', faults.slowBody, seed, { ms: 5_000, pieces: 8 });
+  const reset = createStriker('reset', faults.reset, seed, {}, ['at']);
+  const strikers = { drop, delay, duplicate, reorder, truncate, corrupt, slowBody, reset };
+
   const at = typeof faults.reset === 'object' ? faults.reset.at : undefined;
   check([undefined, 'request', 'answer'].includes(at), 'faults.reset.at must be request or answer');
+  checkPositiveInteger('faults.slowBody.pieces', slowBody.amounts.pieces);
 
   return (...place) => {
-    const names = NAMES.filter((name) => strikers[name].strikes(place));
+    const names = FAULT_NAMES.filter((name) => strikers[name].strikes(place));
     const has = (name: FaultName) => names.includes(name);
-    const draw = (name: FaultName) => strikers[name].draw('how', place);
     return {
       names,
       drop: has('drop'),
-      delayMs: has('delay') ? amount('delay', 'ms') : 0,
-      duplicateAfterMs: has('duplicate') ? amount('duplicate', 'afterMs') : undefined,
-      holdMs: has('reorder') ? Math.ceil(draw('reorder') * amount('reorder', 'withinMs')) : 0,
-      slow: has('slowBody') ? { ms: amount('slowBody', 'ms'), pieces: amount('slowBody', 'pieces') } : undefined,
-      reset: has('reset') ? (at ?? (draw('reset') < 0.5 ? 'request' : 'answer')) : undefined,
+      delayMs: has('delay') ? delay.amounts.ms : 0,
+      duplicateAfterMs: has('duplicate') ? duplicate.amounts.afterMs : undefined,
+      holdMs: has('reorder') ? Math.ceil(reorder.draw(place) * reorder.amounts.withinMs) : 0,
+      slow: has('slowBody') ? { ...slowBody.amounts } : undefined,
+      reset: has('reset') ? (at ?? (reset.draw(place) < 0.5 ? 'request' : 'answer')) : undefined,
       damage(body) {
-        const whole = has('corrupt') ? flipBit(body, draw('corrupt')) : body;
-        return has('truncate') ? whole.subarray(0, Math.floor(draw('truncate') * whole.length)) : whole;
+        const whole = has('corrupt') ? flipBit(body, corrupt.draw(place)) : body;
+        return has('truncate') ? whole.subarray(0, Math.floor(truncate.draw(place) * whole.length)) : whole;
       },
     };
   };
 }
 
-interface Striker {
-  readonly amounts: Readonly<Record<string, number>>;
+interface Striker<Amount extends string> {
+  readonly amounts: Readonly<Record<Amount, number>>;
+  /** Returns whether the fault occurs in an attempt. */
   strikes(place: AttemptPlace): boolean;
-  draw(purpose: string, place: AttemptPlace): number;
+  /** Returns a number from 0 up to 1 that decides the details of the fault. */
+  draw(place: AttemptPlace): number;
 }
 
-function createStriker(name: FaultName, given: number | Fault = 0, defaultSeed: string): Striker {
+function createStriker<Amount extends string>(
+  name: FaultName,
+  given: number | Fault = 0,
+  defaultSeed: string,
+  defaults: Readonly<Record<Amount, number>>,
+  others: readonly string[] = [],
+): Striker<Amount> {
   const fault: Fault = typeof given === 'object' && given !== null ? given : { rate: given };
-  const isRate = Number.isFinite(fault.rate) && fault.rate >= 0 && fault.rate <= 1;
-  check(isRate, `faults.${name}.rate must be from 0 to 1`);
-  if (fault.times !== undefined) checkPositiveInteger(`faults.${name}.times`, fault.times);
+  checkKnownOptions(`faults.${name}`, fault, ['rate', 'seed', 'times', ...Object.keys(defaults), ...others]);
+  const { rate, times } = fault;
+  check(Number.isFinite(rate) && rate >= 0 && rate <= 1, `faults.${name}.rate must be from 0 to 1`);
+  if (times !== undefined) checkPositiveInteger(`faults.${name}.times`, times);
   const random = createRandom(String(fault.seed ?? defaultSeed));
-  let left = fault.times ?? Number.POSITIVE_INFINITY;
-  const draw = (purpose: string, place: AttemptPlace) => random.number(name, purpose, ...place);
+  let left = times ?? Number.POSITIVE_INFINITY;
   return {
-    amounts: readAmounts(name, fault),
+    amounts: readAmounts(name, fault, defaults),
     strikes(place) {
-      if (fault.rate === 0 || left === 0 || draw('whether', place) >= fault.rate) return false;
+      if (rate === 0 || left === 0 || random.number(name, 'whether', ...place) >= rate) return false;
       left -= 1;
       return true;
     },
-    draw,
+    draw: (place) => random.number(name, 'how', ...place),
   };
 }
 
-function readAmounts(name: FaultName, fault: object): Record<string, number> {
-  const amounts: Record<string, number> = { ...AMOUNTS[name] };
-  for (const field of Object.keys(amounts)) {
-    const given: unknown = (fault as Record<string, unknown>)[field];
-    if (given === undefined) continue;
-    if (field === 'pieces') checkPositiveInteger(`faults.${name}.pieces`, given);
-    check(Number.isFinite(given) && (given as number) >= 0, `faults.${name}.${field} must be 0 or more`);
-    amounts[field] = given as number;
+function readAmounts<Amount extends string>(
+  name: FaultName,
+  fault: object,
+  defaults: { readonly [A in Amount]: number },
+): { [A in Amount]: number } {
+  const amounts: { [A in Amount]: number } = { ...defaults };
+  for (const field in defaults) {
+    const { [field]: value = defaults[field] } = fault as Partial<typeof amounts>;
+    check(Number.isFinite(value) && value >= 0, `faults.${name}.${field} must be 0 or more`);
+    amounts[field] = value;
   }
   return amounts;
 }
@@ -134,6 +152,6 @@ function readAmounts(name: FaultName, fault: object): Record<string, number> {
 function flipBit(body: Uint8Array, where: number): Uint8Array {
   const flipped = new Uint8Array(body);
   const bit = Math.floor(where * body.length * 8);
-  flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7)); // nothing, in an empty body
+  flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7)); // an empty body has no bit to flip
   return flipped;
 }

@@ -2,20 +2,9 @@ export type { ApiErrorCode, ApiErrorType } from '../service/api-errors.js';
 export type { PlanType } from '../service/plans.js';
 export type { EventOverrides } from '../testing/sample-event.js';
 export type { AccountSettings } from './api/accounts.js';
-export type { Listening } from './api/api-server.js';
+export type { Listening } from './api/http-server.js';
 export type { KeyKind, KeySettings } from './api/keys.js';
 export type { Script } from './api/scripts.js';
-export { createEmulator } from './create-emulator.js';
-export type { Attempt, AttemptFilter, Attempts } from './delivery/attempt-log.js';
-export type { EmulatorDelivery } from './delivery/deliveries.js';
-export {
-  DELIVERY_TRANSITIONS,
-  type DeliveryState,
-  ENDPOINT_TRANSITIONS,
-  type EndpointState,
-} from './delivery/delivery-states.js';
-export type { EmulatorEndpoint } from './delivery/endpoints.js';
-export { ANSWER_TIMEOUT_MS, PAUSE_AFTER_DEAD, RETRY_WAITS_MS } from './delivery/schedule.js';
 export type {
   DeliveryFilter,
   EmitTo,
@@ -27,7 +16,18 @@ export type {
   EmulatorEndpoints,
   EmulatorKeys,
   NewEndpoint,
-} from './emulator.js';
+} from './contract.js';
+export { createEmulator } from './create-emulator.js';
+export type { Attempt, AttemptFilter, Attempts } from './delivery/attempt-log.js';
+export type { EmulatorDelivery } from './delivery/deliveries.js';
+export {
+  DELIVERY_TRANSITIONS,
+  type DeliveryState,
+  ENDPOINT_TRANSITIONS,
+  type EndpointState,
+} from './delivery/delivery-states.js';
+export type { EmulatorEndpoint } from './delivery/endpoints.js';
+export { ANSWER_TIMEOUT_MS, PAUSE_AFTER_DEAD, RETRY_WAITS_MS } from './delivery/schedule.js';
 export type { Fault, FaultName, Faults } from './faults.js';
 export type { EmulatorOptions, KeepOptions } from './options.js';
 export type { Totals } from './totals.js';

@@ -1,112 +1,158 @@
 import type { ConnectionOptions } from 'node:tls';
-import { check, checkChoice, checkFunction, checkObject, integers } from '../check.js';
+import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../option-checks.js';
+import { MAX_TIMER_MS } from '../timers.js';
 import type { AccountSettings } from './api/accounts.js';
 import type { Faults } from './faults.js';
-import { LAST_INSTANT, LONGEST_TIMEOUT_MS } from './time/clock.js';
+import { LAST_INSTANT } from './time/clock.js';
 import type { FetchReceiver } from './wire/fetch-transport.js';
 
-/** What an emulator is made of. An option given as undefined is its default. */
+/** Options of an emulator. An option given as undefined has its default. */
 export interface EmulatorOptions {
   /**
-   * `'virtual'`: time only passes when `advance` or `runUntilIdle` make it pass. `'real'`: it passes by itself.
+   * `'virtual'`: time passes only when `advance` or `runUntilIdle` move it. `'real'`: time passes by itself. Default:
    * `'virtual'`.
    */
   clock?: 'virtual' | 'real' | undefined;
-  /** Where a virtual clock starts, in milliseconds since the epoch; now. */
+  /** Where a virtual clock starts, in milliseconds since the epoch. Default: the current time. */
   startAt?: number | undefined;
-  /** With a real clock: how many times faster the waits between attempts pass; 1. Receivers have their full 20 s. */
+  /**
+   * With a real clock: how many times faster the waits between attempts pass. Default: 1. Receivers keep their 20 s.
+   */
   speed?: number | undefined;
-  /** What ids, secrets and faults follow from; a random one, which `emulator.seed` tells. */
+  /** The seed of ids, secrets and faults. Default: a random seed, which `emulator.seed` returns. */
   seed?: string | number | undefined;
-  /** Of the account that is there from the start; the plan Professional. */
+  /** The settings of the first account. Default: the plan Professional. */
   account?: AccountSettings | undefined;
-  /** The key of that account which is there from the start; `emulator.apiKey` tells it. */
+  /** The first key of that account. Default: a new key. `emulator.apiKey` returns it. */
   apiKey?: string | undefined;
-  /** Whether endpoints may be on the loopback addresses of this machine, over http as well; false. */
+  /** Whether endpoints on the loopback addresses of this machine are allowed, also over http. Default: false. */
   allowLoopback?: boolean | undefined;
-  /** What the names of the service's own headers begin with; `x-service`. The key is then in `service-api-key`. */
+  /**
+   * The prefix of the service's own header names. Default: `x-service`. API keys are then read from `service-api-key`.
+   */
   headerPrefix?: string | undefined;
-  /** Whether the envelope's `timestamp` is new on each attempt; false: all attempts have the same body. */
+  /**
+   * Whether each attempt has its own `timestamp` in the envelope. Default: false, so that all attempts have the same
+   * body.
+   */
   renewTimestamp?: boolean | undefined;
-  /** What goes wrong on the way to receivers. */
+  /** The faults that occur in deliveries. Default: none. */
   faults?: Faults | undefined;
-  /** Takes the deliveries in place of the network: a receiver in the same process. */
+  /** A receiver in the same process, which is called instead of the network. */
   fetch?: FetchReceiver | undefined;
-  /** For receivers on https with a certificate authority of their own. */
+  /** TLS options for receivers on https, such as your own certificate authority. */
   tls?: ConnectionOptions | undefined;
-  /** How many receivers are waited for at once; 64. */
+  /** The number of requests to receivers that run at the same time. Default: 64. */
   concurrency?: number | undefined;
-  /** With a virtual clock: a receiver that has really taken so long lets its 20 s pass; 20 000. */
+  /**
+   * With a virtual clock: how long a receiver may take in real time before its 20 s count as passed, in milliseconds.
+   * Default: 20 000.
+   */
   hangAfterMs?: number | undefined;
-  /** How many deliveries may be going on; 100 000. `emit` rejects above that. */
+  /** The number of deliveries that may be pending. Default: 100 000. Above that, `emit` rejects. */
   maxPending?: number | undefined;
-  /** How much is kept of what has ended. */
+  /** The number of finished attempts and deliveries that are kept. */
   keep?: KeepOptions | undefined;
-  /** What `doc_url` begins with; the address of the API. */
+  /**
+   * The beginning of `doc_url`. Default: the address of the API. The HTTP server accepts its host in the Host header,
+   * too.
+   */
   baseUrl?: string | undefined;
-  /** Addresses from which the API answers `ip_blocked`. */
+  /** Addresses from which every request to the API is answered with `ip_blocked`. Default: none. */
   deniedIps?: readonly string[] | undefined;
-  /** Largest body of a request to the API, in bytes; 200 MiB. */
+  /** The largest body of a request to the API, in bytes. Default: 200 000 000. */
   maxBodyBytes?: number | undefined;
-  /** For how long a body of such a request is waited for, in real milliseconds; 30 000. */
+  /** How long the body of such a request may take to arrive, in real milliseconds. Default: 30 000. */
   bodyTimeoutMs?: number | undefined;
 }
 
-/** The latest so many are kept, and of those what fits in the bytes. */
+/**
+ * Limits of the finished attempts and deliveries that are kept. The latest ones are kept, as many as fit in both
+ * limits.
+ */
 export interface KeepOptions {
-  /** 10 000. */
+  /** The number of attempts. Default: 10 000. */
   attempts?: number | undefined;
-  /** Deliveries that have been delivered; 1 000. */
+  /** The number of delivered deliveries. Default: 1 000. */
   delivered?: number | undefined;
-  /** Dead deliveries, which can be redelivered as long as they are kept; 10 000. */
+  /** The number of dead deliveries, which can be redelivered while they are kept. Default: 10 000. */
   dead?: number | undefined;
-  /** For each of the three, bodies included; 32 MiB. */
+  /** The memory for each of the three in bytes, bodies included. Default: 33 554 432 (32 MiB). */
   bytes?: number | undefined;
 }
 
-const MIB = 1024 * 1024;
+const OPTIONS: readonly (keyof EmulatorOptions)[] = [
+  'clock',
+  'startAt',
+  'speed',
+  'seed',
+  'account',
+  'apiKey',
+  'allowLoopback',
+  'headerPrefix',
+  'renewTimestamp',
+  'faults',
+  'fetch',
+  'tls',
+  'concurrency',
+  'hangAfterMs',
+  'maxPending',
+  'keep',
+  'baseUrl',
+  'deniedIps',
+  'maxBodyBytes',
+  'bodyTimeoutMs',
+];
 
-/** {@link EmulatorOptions}, checked, with the defaults in place. @throws WebhookError `invalid_option` */
+const KEEP_DEFAULTS = { attempts: 10_000, delivered: 1_000, dead: 10_000, bytes: 32 * 1024 * 1024 };
+
+/** Checks the options and fills in the defaults. @throws WebhookError `invalid_option` */
 export function readOptions(options: EmulatorOptions) {
   checkObject('options', options);
+  checkKnownOptions('createEmulator', options, OPTIONS);
   const { clock = 'virtual', startAt = Date.now(), speed = 1, seed = crypto.randomUUID() } = options;
+  const { headerPrefix = 'x-service', deniedIps = [], account = {}, faults = {}, keep = {}, baseUrl } = options;
+  const { allowLoopback = false, renewTimestamp = false, fetch, tls, apiKey } = options;
   checkChoice('clock', clock, ['virtual', 'real']);
   const isInstant = Number.isInteger(startAt) && startAt >= 0 && startAt <= LAST_INSTANT;
   check(isInstant, 'startAt must be milliseconds since the epoch, before the year 10000');
   check(Number.isFinite(speed) && speed > 0, 'speed must be above 0');
   check(clock === 'real' || speed === 1, 'speed needs a real clock');
   check(['string', 'number'].includes(typeof seed), 'seed must be a string or a number');
-  checkFunction('fetch', options.fetch);
-  const { headerPrefix = 'x-service', deniedIps = [], account = {}, faults = {}, keep = {}, baseUrl } = options;
+  checkFunction('fetch', fetch);
   const isPrefix = typeof headerPrefix === 'string' && /^[a-z0-9]+(-[a-z0-9]+)*$/i.test(headerPrefix);
   check(isPrefix, 'headerPrefix must be like x-service');
   check(Array.isArray(deniedIps), 'deniedIps must be an array of addresses');
   check(baseUrl === undefined || URL.canParse(baseUrl), 'baseUrl must be like https://api.example');
   for (const [name, value] of Object.entries({ account, faults, keep })) checkObject(name, value);
-  const flags = { allowLoopback: options.allowLoopback ?? false, renewTimestamp: options.renewTimestamp ?? false };
-  for (const [name, value] of Object.entries(flags)) checkChoice(name, value, [true, false]);
+  for (const [name, value] of Object.entries({ allowLoopback, renewTimestamp }))
+    checkChoice(name, value, [true, false]);
   const numbers = integers(options, {
     concurrency: 64,
     hangAfterMs: 20_000,
     maxPending: 100_000,
-    maxBodyBytes: 200 * MIB,
+    maxBodyBytes: 200_000_000,
     bodyTimeoutMs: 30_000,
   });
   for (const name of ['hangAfterMs', 'bodyTimeoutMs'] as const) {
-    check(numbers[name] <= LONGEST_TIMEOUT_MS, `${name} must be at most ${LONGEST_TIMEOUT_MS}`);
+    check(numbers[name] <= MAX_TIMER_MS, `${name} must be at most ${MAX_TIMER_MS}`);
   }
+  checkKnownOptions('keep', keep, Object.keys(KEEP_DEFAULTS));
   return {
-    ...options,
     ...numbers,
-    ...flags,
-    keep: integers(keep, { attempts: 10_000, delivered: 1_000, dead: 10_000, bytes: 32 * MIB }),
     startAt,
     speed: clock === 'real' ? speed : undefined,
     seed: String(seed),
-    headerPrefix: headerPrefix.toLowerCase(),
-    deniedIps,
     account,
+    apiKey,
+    allowLoopback,
+    headerPrefix: headerPrefix.toLowerCase(),
+    renewTimestamp,
     faults,
+    fetch,
+    tls,
+    keep: integers(keep, KEEP_DEFAULTS),
     baseUrl: baseUrl?.replace(/\/+$/, ''),
+    deniedIps,
   };
 }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Chance that can be repeated: what is drawn depends on the seed and on what it is drawn for, never on what was drawn
- * before. So two runs agree although their answers come in another order.
+ * Reproducible random values. Each depends on the seed and its purpose alone, so two runs agree although their answers
+ * arrive in different order.
  */
 export interface Random {
   readonly seed: string;
-  /** From 0 up to, but not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   number(...purpose: readonly (string | number)[]): number;
-  /** `prefix_` and 24 hex digits. */
+  /** Returns `prefix_` and 24 hex digits. */
   id(prefix: string, n: number): string;
-  /** In the form of a UUID. */
+  /** Returns a UUID. */
   uuid(prefix: string, n: number): string;
-  /** `prefix_` and 256 bits. */
+  /** Returns `prefix_` and 256 bits in base64url. */
   secret(prefix: string, n: number): string;
 }
 

@@ -1,18 +1,18 @@
-/** What has been counted since the emulator was made. */
+/** Counts since the emulator was created. */
 export interface Totals {
   accounts: number;
   keys: number;
   endpoints: number;
-  /** Events that were emitted, whether anybody had subscribed to them or not. */
+  /** Emitted events, with and without a subscribed endpoint. */
   events: number;
   deliveries: number;
-  /** Requests to receivers, those that a fault sent twice included. */
+  /** Requests to receivers, including those of the fault `duplicate`. */
   attempts: number;
-  /** Of the attempts: sent a second time by a fault. */
+  /** The attempts that the fault `duplicate` sent. */
   duplicates: number;
-  /** Of the attempts: answered with 2xx in time. */
+  /** The attempts that were answered with 2xx in time. */
   acknowledged: number;
-  /** Of the attempts: everything else. */
+  /** All other attempts. */
   failed: number;
   delivered: number;
   dead: number;

@@ -3,12 +3,21 @@ import type { CauseName, Finding, Repair } from './causes.js';
 import { fromSingleBytes, toSingleBytes, utf8Text } from './charsets.js';
 import { jsonSpellings } from './json-spellings.js';
 
-/** The body in another form; undefined where it has no such form. */
+/** A change of the body into another form; it returns undefined where the body has no such form. */
 type Change = readonly [cause: CauseName, form: string, change: (body: Buffer) => Buffer | string | undefined];
 
-/** Of what is decompressed (any event fits, no bomb does), and of what is compressed to see whether it fits. */
-const MAX_DECOMPRESSED = { maxOutputLength: 16 * 1024 * 1024 };
-const MAX_COMPRESSED = 256 * 1024;
+/** The largest body that is compressed to check whether its compressed form was signed, in bytes. */
+const MAX_COMPRESSED_BYTES = 256 * 1024;
+
+export interface BodyRepairOptions {
+  /** The Content-Encoding header. Default: `gzip`. */
+  contentEncoding?: string | undefined;
+  /**
+   * The largest result of a decompression, in bytes. Default: 16 MiB, which fits any event and stops a compression
+   * bomb.
+   */
+  maxDecompressedBytes?: number | undefined;
+}
 
 const NEWLINES: readonly Change[] = [
   ['newline_added', 'without the line feed at its end', bytewise((text) => text.replace(/\r?\n$/, ''))],
@@ -42,34 +51,40 @@ const CHANGES: readonly Change[] = [
   ],
   ['body_html_escaped', 'without its HTML escapes', textwise(htmlUnescaped)],
   ['body_padded', 'without the zero bytes at its end', (body) => trimmed(body, [], [0])],
-  ['compressed', 'decompressed', decompressed],
 ];
 
-/** What compresses as most senders do, by the name in Content-Encoding. */
+/** Compressors with the settings of most senders, by the name in Content-Encoding. */
 const COMPRESSORS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   gzip: (body) => gzipSync(body),
   deflate: (body) => deflateSync(body),
   br: (body) => brotliCompressSync(body),
 };
 
-/** White space is taken off and a line feed is added. */
+/** The findings where white space is removed and a line feed is added. */
 const OTHER_END: readonly Finding[] = [
   { cause: 'white_space_changed', evidence: 'The signature holds with the body with other white space at its end.' },
 ];
 
 const SPACES = [...Buffer.from(' \t\r\n')];
 
-/** A body as it is, and then in every form that it may have had when it was signed; the smallest changes first. */
-export function* bodyRepairs(given: Uint8Array, contentEncoding = 'gzip'): Generator<Repair> {
+/**
+ * Yields a body unchanged, and then in every form that it may have had when it was signed; the smallest changes first.
+ */
+export function* bodyRepairs(given: Uint8Array, options: BodyRepairOptions = {}): Generator<Repair> {
+  const { contentEncoding = 'gzip', maxDecompressedBytes = 16 * 1024 * 1024 } = options;
   const body = Buffer.from(given);
+  const changes: readonly Change[] = [
+    ...CHANGES,
+    ['compressed', 'decompressed', (compressed) => decompressed(compressed, maxDecompressedBytes)],
+  ];
   yield { bytes: body, findings: [] };
   yield* changed(body, NEWLINES);
-  yield* changed(body, CHANGES);
+  yield* changed(body, changes);
   for (const [name, compress] of Object.entries(COMPRESSORS)) {
-    if (!contentEncoding.includes(name) || body.length > MAX_COMPRESSED) continue;
+    if (!contentEncoding.includes(name) || body.length > MAX_COMPRESSED_BYTES) continue;
     yield* changed(body, [['decompressed', `compressed again (${name})`, compress]]);
   }
-  for (const { bytes, findings } of changed(body, CHANGES)) {
+  for (const { bytes, findings } of changed(body, changes)) {
     for (const repair of changed(Buffer.from(bytes), NEWLINES, findings)) {
       yield findings[0]?.cause === 'white_space_changed' ? { ...repair, findings: OTHER_END } : repair;
     }
@@ -78,7 +93,7 @@ export function* bodyRepairs(given: Uint8Array, contentEncoding = 'gzip'): Gener
   if (json !== undefined) yield* spelled(json.value, body);
 }
 
-/** What a body may have been before it was parsed to this value. */
+/** Yields the bodies that a parser may have turned into this value. */
 export function* spelled(value: unknown, body?: Buffer): Generator<Repair> {
   for (const { text, style } of jsonSpellings(value)) {
     const evidence = `The signature holds with the JSON of the body written ${style}`;
@@ -101,12 +116,15 @@ function* changed(body: Buffer, changes: readonly Change[], before: readonly Fin
   }
 }
 
-/** A change of ASCII characters, which are the same bytes in nearly every charset. */
+/** Returns a change of ASCII characters, which are the same bytes in nearly every charset. */
 function bytewise(change: (text: string) => string): Change[2] {
   return (body) => Buffer.from(change(body.toString('latin1')), 'latin1');
 }
 
-/** By hand: a pattern for the end of a text can take a time that grows with the square of its length. */
+/**
+ * Without a regular expression, because one for the end of a text can take time that grows with the square of its
+ * length.
+ */
 function trimmed(body: Buffer, atStart: readonly number[], atEnd: readonly number[]): Buffer {
   let [start, end] = [0, body.length];
   while (atStart.includes(body[start] as number)) start++;
@@ -155,10 +173,10 @@ function htmlUnescaped(text: string): string {
   });
 }
 
-function decompressed(body: Buffer): Buffer | undefined {
+function decompressed(body: Buffer, maxOutputLength: number): Buffer | undefined {
   for (const decompress of [gunzipSync, inflateSync, brotliDecompressSync]) {
     try {
-      return decompress(body, MAX_DECOMPRESSED);
+      return decompress(body, { maxOutputLength });
     } catch {}
   }
   return undefined;

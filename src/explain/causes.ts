@@ -1,8 +1,8 @@
-/** What to do about each cause. The order is that of `docs/explain.md`. */
+/** The fix for each cause. The order is that of `docs/explain.md`. */
 export const FIXES = {
-  // The signature headers
+  // Causes in the signature headers
   signature_missing: 'Look for a proxy that drops headers, or a client that sends none.',
-  header_prefix: 'Set headerPrefix to what the header names begin with.',
+  header_prefix: 'Set headerPrefix to the prefix of the header names.',
   header_renamed: 'Pass the headers under the names that came over the wire: with hyphens, not as CGI variables.',
   v2_stripped: 'Find what drops the V2 header on the way: a proxy with a list of allowed headers?',
   v2_in_legacy: 'Pass each header under its own name.',
@@ -15,7 +15,7 @@ export const FIXES = {
   signature_base64: 'A signature is written in lowercase hex, not in base64.',
   signature_malformed: 'Pass the header as it came: t, v1 and nothing else, as in t=1783771200,v1=…',
 
-  // The time
+  // Causes in the time
   milliseconds: 'The time in the V2 header is in whole seconds.',
   timestamp_changed: 'Find what changes t in the V2 header on the way.',
   clock_in_seconds: 'now() has to give milliseconds, as Date.now does.',
@@ -24,7 +24,7 @@ export const FIXES = {
   old_delivery:
     'Nothing, if it was kept or captured: verify it as of the time it came, with the option now. Else a replay.',
 
-  // The secret
+  // Causes in the secret
   secret_missing: 'Set the secret: the environment variable is empty or not there.',
   secret_white_space: 'Take the white space off the secret, most often a line feed at the end of a file or variable.',
   secret_quoted: 'Take the quotes off the secret: not every reader of .env files does.',
@@ -34,9 +34,9 @@ export const FIXES = {
   secret_encoding: 'Pass the secret as the service showed it: text as it is, not decoded or encoded.',
   secret_case: 'Pass the secret in the case in which the service showed it.',
   secret_of_other_endpoint: 'Each endpoint has a secret of its own: pass the one of the endpoint that received this.',
-  secret_wrong: 'Compare the secret with the one that was shown when the endpoint was created.',
+  secret_wrong: 'Compare the secret with the value that was shown when the endpoint was created.',
 
-  // The body
+  // Causes in the body
   body_parsed: 'Verify the bytes that came, before anything parses them.',
   body_reserialised: 'Verify the bytes that came. JSON that was parsed and written again is another text.',
   newline_added: 'Find what ends the body with a line feed: an editor, echo, a file in between?',
@@ -55,32 +55,32 @@ export const FIXES = {
   body_padded: 'Pass only the bytes that were read, not the whole buffer.',
   body_missing: 'Verify before anything else reads the body, or keep the bytes that it read.',
   body_incomplete: 'Wait until the whole body is read.',
-  characters_lost: 'Read the body as bytes. Text made of single chunks loses the characters that lie across two.',
+  characters_lost: 'Read the body as bytes. Text decoded chunk by chunk loses the characters that lie across two.',
   body_changed: 'Compare the bytes with those the sender signed; look at every proxy, middleware and log in between.',
-  no_event: 'The signature holds and the body is no event: find out what signs with this secret.',
+  no_event: 'The signature is valid and the body is no event: find out what signs with this secret.',
 } satisfies Record<string, string>;
 
-/** Why a delivery does not verify. */
+/** The name of a reason why a delivery does not verify. `docs/explain.md` describes each. */
 export type CauseName = keyof typeof FIXES;
 
 /**
- * How sure a cause is. `certain`: mended, the signature holds, or it cannot be otherwise. `likely`: what is there
- * speaks for it. `possible`: nothing rules it out.
+ * How certain a cause is. `certain`: with the fix the signature is valid, or no other cause is possible. `likely`: the
+ * evidence supports it. `possible`: nothing rules it out.
  */
 export type Certainty = 'certain' | 'likely' | 'possible';
 
-/** A cause and what shows it. */
+/** A cause and its evidence. */
 export interface Finding {
   cause: CauseName;
   evidence: string;
 }
 
-/** A finding, and how sure it is. */
+/** A finding with its certainty. */
 export interface Judged extends Finding {
   certainty: Certainty;
 }
 
-/** Something in another form, and what it took to get there: nothing for the thing as it is. */
+/** A value in another form, with the findings that explain the change: none for the unchanged value. */
 export interface Repair {
   bytes: Uint8Array;
   findings: readonly Finding[];

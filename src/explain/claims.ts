@@ -4,21 +4,21 @@ import type { SignatureHeaders } from './signature-headers.js';
 /** One signature that the headers claim: an HMAC of a prefix and the body. */
 export interface Claim {
   header: 'v2' | 'legacy';
-  /** What is signed before the body: `<t>.`, or nothing. */
+  /** The text that is signed before the body: `<t>.`, or nothing. */
   prefix: string;
   /** 64 lowercase hex digits. */
   mac: string;
-  /** The signed time in seconds, where there is one. */
+  /** The signed time in seconds; undefined where there is none. */
   t: number | undefined;
-  /** What had to be mended to read it. */
+  /** The problems that had to be corrected to read it. */
   findings: readonly Finding[];
 }
 
-/** More than any header has that somebody meant to send. */
+/** Longer than any header that a sender means to send. */
 const MAX_LENGTH = 16_384;
 const MAX_CLAIMS = 64;
 
-/** Every signature that the headers may mean, those of V2 first. */
+/** Returns every signature that the headers may mean, those of V2 first. */
 export function claimsIn({ v2, legacy, timestamp }: SignatureHeaders): Claim[] {
   const misplaced = legacy.filter((value) => v2.length === 0 && value.includes('t='));
   const evidence = 'The legacy header holds what belongs into the V2 header.';
@@ -32,7 +32,7 @@ export function claimsIn({ v2, legacy, timestamp }: SignatureHeaders): Claim[] {
   ];
 }
 
-/** `timestamp` is of the header that repeats `t`. */
+/** Reads a V2 header. `timestamp` is the value of the header that repeats `t`. */
 function readV2(values: readonly string[], timestamp: string | undefined): Claim[] {
   const parts = values.flatMap(splitJoined);
   const joined = parts.length > 1 ? [finding('headers_joined', `The V2 header came ${parts.length} times.`)] : [];
@@ -50,7 +50,7 @@ function readLegacy(value: string): Claim[] {
   }));
 }
 
-/** Two values of one header are joined with a comma on most ways. */
+/** Splits values of one header that a proxy or a server has joined with commas. */
 function splitJoined(value: string): string[] {
   const short = value.slice(0, MAX_LENGTH);
   return (short.match(/\bt=/g)?.length ?? 0) > 1 ? short.split(/,\s*(?=t=)/) : [short];
@@ -88,7 +88,7 @@ interface Time {
   findings: readonly Finding[];
 }
 
-/** What `t` may have been when it was signed. */
+/** Returns the times that `t` may have been when it was signed. */
 function timesIn(t: string | undefined, timestamp: string | undefined): Time[] {
   const times: Time[] = [];
   if (t !== undefined) {
@@ -113,7 +113,7 @@ interface Mac {
   findings: readonly Finding[];
 }
 
-/** 32 bytes, in whatever they are written. */
+/** Returns 32 bytes in every encoding in which they may be written. */
 function macsIn(text: string): Mac[] {
   if (/^[0-9a-f]{64}$/.test(text)) return [{ hex: text, findings: [] }];
   if (/^[0-9a-f]{64}$/i.test(text)) {
@@ -124,7 +124,7 @@ function macsIn(text: string): Mac[] {
   return [{ hex: bytes.toString('hex'), findings: [finding('signature_base64', 'The signature is in base64.')] }];
 }
 
-/** Without what is added to a value that was written down, quoted, or put into a URL. */
+/** Returns a value without the additions of copying, quoting or URL encoding. */
 function cleaned(value: string): { text: string; findings: Finding[] } {
   const decoded = value.replace(/%3d/gi, '=').replace(/%2c/gi, ',');
   const text = decoded.replace(/["'\s]/g, '').replaceAll(';', ',');

@@ -1,23 +1,25 @@
-import { checkFunction, checkObject } from '../check.js';
 import { isWebhookError, type WebhookErrorCode } from '../errors.js';
-import { readHeaders } from '../http.js';
-import type { Secret } from '../secret.js';
-import { type VerifyInput, verify } from '../verify.js';
+import { checkFunction, checkKnownOptions, checkObject } from '../option-checks.js';
+import { readHeaders } from '../verify/headers.js';
+import { SIGNATURE_OPTIONS } from '../verify/policy.js';
+import type { Secret } from '../verify/secret.js';
+import { type VerifyInput, verify } from '../verify/verify.js';
 import { type CauseName, type Certainty, FIXES, type Judged, judged } from './causes.js';
 import { type Claim, claimsIn } from './claims.js';
+import { createBudget, type Effort, FULL_EFFORT } from './effort.js';
 import { findMatch, type Match } from './find-match.js';
-import { givenBody, givenSecrets } from './given.js';
-import { guesses, judgeBody } from './guesses.js';
+import { bodyForms, secretForms } from './forms.js';
+import { judgeBody, likelyCauses } from './likely-causes.js';
 import { readSignatureHeaders, type SignatureHeaders } from './signature-headers.js';
 import { timeFindings } from './time-findings.js';
 
-/** A delivery as `verify` was given it, right or wrong. */
+/** The input of {@link explain}: a delivery as it was passed to `verify`. */
 export interface ExplainInput extends Omit<VerifyInput, 'body' | 'secret'> {
-  /** What was verified, also where it is no bytes but what a parser has left. */
+  /** The body that was verified: bytes, text, or the value that a parser has left. */
   body: unknown;
-  /** What it was verified with, also where it is undefined, as an environment variable that is not set. */
+  /** The secret that it was verified with; undefined where, for example, an environment variable is not set. */
   secret: Secret | readonly Secret[] | undefined;
-  /** Secrets that it may have been signed with instead, under the names that the explanation is to have for them. */
+  /** Further secrets that may have signed the delivery, such as those of other endpoints, by the names to show. */
   otherSecrets?: Readonly<Record<string, Secret>> | undefined;
 }
 
@@ -25,52 +27,67 @@ export interface ExplainInput extends Omit<VerifyInput, 'body' | 'secret'> {
 export interface Cause {
   cause: CauseName;
   certainty: Certainty;
-  /** What shows it. */
+  /** The observation that supports the cause. */
   evidence: string;
   /** What to do about it. */
   fix: string;
 }
 
-/** Why a delivery does not verify. It holds no secret, no signature and no piece of the body. */
+/** The reasons why a delivery does not verify. It contains no secret, no signature and no piece of the body. */
 export interface Explanation {
-  /** The code that `verify` refuses it with. */
+  /** The code with which `verify` refuses the delivery. */
   verdict: 'accepted' | WebhookErrorCode;
-  /** The surest first; none for a delivery that is accepted. */
+  /** The causes, the most certain first; empty for a delivery that is accepted. */
   causes: readonly Cause[];
 }
 
 /**
- * Says why a delivery does not verify. Secret, body and headers are brought into every form that they may have had
- * before something went wrong: where one verifies, that is what went wrong.
+ * Explains why a delivery does not verify. It tries the secret, the body and the headers in every form that they may
+ * have had before a mistake changed them. Where a form verifies, the change to it is the cause.
  *
- * It takes milliseconds for a usual body and some seconds at most, so it is for people and their logs, and not for a
- * receiver to call on what anyone may send.
+ * It takes milliseconds for a usual body and several seconds at most, so it is for people and their logs. A receiver
+ * should not call it on requests that anyone may send.
  *
- * @throws WebhookError `invalid_option` for options that are none; `sync_crypto_unavailable` where the runtime has no
+ * @throws WebhookError `invalid_option` for invalid options; `sync_crypto_unavailable` where the runtime has no
  *   node:crypto
  * @example
  * const { verdict, causes } = explain({ headers, body, secret });
  * for (const { cause, certainty, evidence, fix } of causes) console.log(`${cause} (${certainty}): ${evidence} ${fix}`);
  */
 export function explain(input: ExplainInput): Explanation {
+  return explainWithin(FULL_EFFORT, input);
+}
+
+const OPTIONS = ['headers', 'body', 'secret', 'otherSecrets', ...SIGNATURE_OPTIONS];
+
+/** {@link explain} with other limits: a search that reaches a limit explains with the forms that it has tried. */
+export function explainWithin(effort: Effort, input: ExplainInput): Explanation {
   checkObject('input', input);
+  checkKnownOptions('explain', input, OPTIONS);
   checkFunction('now', input.now);
   const instant = (input.now ?? Date.now)();
-  const settings = { ...input, headers: readHeaders(input.headers), now: () => instant };
-  const verdict = verdictOf(settings as VerifyInput);
+  const { otherSecrets, ...verified } = { ...input, headers: readHeaders(input.headers), now: () => instant };
+  const verdict = verdictOf(verified as VerifyInput);
   if (verdict === 'accepted') return { verdict, causes: [] };
 
-  const headers = readSignatureHeaders(settings.headers, input.headerPrefix);
+  const headers = readSignatureHeaders(verified.headers, input.headerPrefix);
   const claims = claimsIn(headers);
-  const { bytes, bodies, findings: ofBody } = givenBody(input.body, headers.contentEncoding);
-  const { secrets, findings: ofSecret } = givenSecrets(input.secret, input.otherSecrets);
-  const { match, complete } = findMatch(claims, secrets, bodies);
+  const {
+    bytes,
+    bodies,
+    findings: ofBody,
+  } = bodyForms(input.body, {
+    contentEncoding: headers.contentEncoding,
+    maxDecompressedBytes: effort.maxDecompressedBytes,
+  });
+  const { secrets, findings: ofSecret } = secretForms(input.secret, otherSecrets);
+  const { match, complete } = findMatch(claims, secrets, bodies, createBudget(effort));
   const [claim] = match ? [match.claim] : claims;
   const found = [
     ...ofSecret,
     ...ofBody,
     ...(match ? shownBy(match, headers, input.legacy, bytes) : suggestedBy(headers, claim, input.legacy)),
-    ...(match || claims.length === 0 || bytes === undefined ? [] : guesses(bytes, headers, complete)),
+    ...(match || claims.length === 0 || bytes === undefined ? [] : likelyCauses(bytes, headers, complete)),
     ...timeFindings(claim?.t, { now: instant, toleranceSeconds: input.toleranceSeconds, shown: !!match }),
   ];
   return { verdict, causes: inOrder(found.length > 0 ? found : [restOf(verdict)]) };
@@ -86,7 +103,7 @@ function verdictOf(input: VerifyInput): Explanation['verdict'] {
   }
 }
 
-/** What the form in which a signature holds says about the one in which it came. */
+/** Returns the findings from the difference between the received form and the form whose signature is valid. */
 function shownBy(
   { claim, secret, body }: Match,
   headers: SignatureHeaders,
@@ -102,7 +119,7 @@ function shownBy(
   return [...judged('certain', changes), ...judgeBody(bytes, body)];
 }
 
-/** What the headers say where no signature holds. */
+/** Returns the findings from the headers where no signature matches. */
 function suggestedBy(headers: SignatureHeaders, claim: Claim | undefined, legacy: VerifyInput['legacy']): Judged[] {
   const found = judged('likely', [...headers.findings, ...(claim?.findings ?? [])]);
   if (headers.v2.length > 0) {
@@ -122,8 +139,13 @@ function suggestedBy(headers: SignatureHeaders, claim: Claim | undefined, legacy
   ];
 }
 
-/** Where everything holds and it is refused all the same. */
+/** Returns the findings where the signature is valid and the delivery is refused. */
 function restOf(verdict: Explanation['verdict']): Judged {
+  if (verdict === 'invalid_secret') {
+    const evidence =
+      'The signature holds, and verify refuses this secret for an invisible character at one of its ends.';
+    return { cause: 'secret_white_space', certainty: 'certain', evidence };
+  }
   if (verdict === 'malformed_signature') {
     const evidence = 'The signature in the header holds, but the header is not of the form that the service sends.';
     return { cause: 'signature_malformed', certainty: 'certain', evidence };
@@ -141,7 +163,7 @@ function restOf(verdict: Explanation['verdict']): Judged {
 
 const ORDER: readonly Certainty[] = ['certain', 'likely', 'possible'];
 
-/** The surest first, each cause once. */
+/** Returns the causes, the most certain first, each once. */
 function inOrder(found: readonly Judged[]): Cause[] {
   const sorted = found.toSorted((a, b) => ORDER.indexOf(a.certainty) - ORDER.indexOf(b.certainty));
   const byCause = new Map(sorted.toReversed().map((one) => [one.cause, one]));

@@ -1,4 +1,4 @@
-/** A way to write JSON: what it is called in a sentence ("written …"), and what it makes of a value or a text. */
+/** A way to write JSON: its name in a sentence ("written …"), and its result for a value or a text. */
 type Style<From> = readonly [name: string, write: (from: From) => string];
 
 const LAYOUTS: readonly Style<unknown>[] = [
@@ -10,7 +10,7 @@ const LAYOUTS: readonly Style<unknown>[] = [
   ['indented by tabs', (value) => JSON.stringify(value, null, '\t')],
 ];
 
-/** These characters stand in strings alone, so that they can be changed in the text. */
+/** These characters occur in strings only, so that they can be replaced in the text. */
 const ESCAPES: readonly Style<string>[] = [
   ['with \\/ for slashes', (text) => text.replaceAll('/', '\\/')],
   ['in ASCII alone', (text) => text.replace(/[\x7f-\uffff]/g, hexEscape)],
@@ -40,12 +40,12 @@ const ENVELOPE = ['id', 'type', 'version', 'jobId', 'data', 'timestamp'];
 const ORDERS: readonly (readonly [name: string, order: (value: unknown) => unknown])[] = [
   ['', (value) => value],
   ['with its keys sorted', (value) => reordered(value, (keys) => keys.toSorted())],
-  ['with its keys in the order of the specification', (value) => reordered(value, inEnvelopeOrder)],
+  ['with its keys in the order that the service sends', (value) => reordered(value, inEnvelopeOrder)],
 ];
 
 /**
- * A JSON value in all the ways in which serialisers write it, the most usual first. It ends early for a value that is
- * nested too deep to be written.
+ * Yields a JSON value in all the ways in which serialisers write it, the most usual first. Ends early for a value that
+ * is nested too deeply to be written.
  */
 export function* jsonSpellings(value: unknown): Generator<{ text: string; style: string }> {
   try {
@@ -66,7 +66,7 @@ export function* jsonSpellings(value: unknown): Generator<{ text: string; style:
   }
 }
 
-/** The text as it is, and what each style makes of it that changes it. */
+/** Yields the unchanged text, and the result of each style that changes it. */
 function* changes(text: string, styles: readonly Style<string>[]): Generator<readonly [name: string, text: string]> {
   yield ['', text];
   for (const [name, write] of styles) {
@@ -75,7 +75,7 @@ function* changes(text: string, styles: readonly Style<string>[]): Generator<rea
   }
 }
 
-/** No string holds a line feed, so each one is between two parts. */
+/** Splits at line feeds, because no JSON string contains one. */
 function pythonLayout(indented: string): string {
   return indented
     .replace(/([[{])\n */g, '$1')
@@ -99,7 +99,7 @@ function padded(number: string, decimals: number): string {
   return `${whole}.${fraction.padEnd(decimals, '0')}`;
 }
 
-/** The last character, so that a quote may come with its backslash. */
+/** Returns the escape of the last character, so that a quote may come with its backslash. */
 function hexEscape(character: string): string {
   return `\\u${character
     .charCodeAt(character.length - 1)

@@ -1,10 +1,10 @@
-import type { Secret } from '../secret.js';
+import type { Secret } from '../verify/secret.js';
 import type { CauseName, Finding, Repair } from './causes.js';
 
-/** A secret in another form; undefined where it has no such form. */
+/** A change of a secret into another form; it returns undefined where the secret has no such form. */
 type Change = readonly [cause: CauseName, form: string, change: (text: string) => string | Buffer | undefined];
 
-/** What ends up around a secret on its way through files and variables. */
+/** Removals of characters that files and variables add around a secret. */
 const CLEANINGS: readonly Change[] = [
   ['secret_white_space', 'without the white space around it', (text) => text.trim()],
   ['secret_white_space', 'without the white space in it', (text) => text.replace(/[\s\p{Cf}]/gu, '')],
@@ -14,7 +14,7 @@ const CLEANINGS: readonly Change[] = [
   ['secret_escaped', 'percent-decoded', percentDecoded],
 ];
 
-/** What a secret is taken for that it is not. */
+/** Encodings that a secret is mistaken for. */
 const RECODINGS: readonly Change[] = [
   [
     'secret_encoding',
@@ -35,7 +35,10 @@ const RECODINGS: readonly Change[] = [
 
 const MAX_CLEANED = 8;
 
-/** A secret as it is, and then in every form that may have been meant. Bytes are read as the text that they may be. */
+/**
+ * Yields a secret unchanged, and then in every form that may have been meant. Bytes are read as text where they are
+ * text.
+ */
 export function* secretRepairs(secret: Secret): Generator<Repair> {
   const given = Buffer.from(secret as string);
   const seen = new Set<string>();

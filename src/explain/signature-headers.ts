@@ -1,7 +1,7 @@
-import type { HeaderSource } from '../http.js';
+import type { HeaderSource } from '../verify/headers.js';
 import type { Finding } from './causes.js';
 
-/** What the headers have to say about a signature, under whatever names. */
+/** The signature values of a request, and the header names that they were found under. */
 export interface SignatureHeaders {
   v2: readonly string[];
   legacy: readonly string[];
@@ -11,7 +11,7 @@ export interface SignatureHeaders {
   findings: readonly Finding[];
 }
 
-/** Looks for the headers under their names, and then under names that look like theirs. */
+/** Finds the signature headers by their names, and then by similar names. */
 export function readSignatureHeaders(source: HeaderSource, headerPrefix = 'x-service'): SignatureHeaders {
   const prefix = headerPrefix.toLowerCase();
   const headers = pairsOf(source);
@@ -48,7 +48,9 @@ function valuesUnder(headers: Pairs, prefix: string, findings: readonly Finding[
   };
 }
 
-/** CGI and some frameworks have underscores for hyphens, and HTTP_ before them. */
+/**
+ * Returns a name without the changes of CGI and some frameworks: underscores for hyphens, and HTTP_ before the name.
+ */
 function lookOf(name: string): string {
   return name.replaceAll('_', '-').replace(/^http-/, '');
 }

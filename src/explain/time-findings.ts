@@ -2,7 +2,10 @@ import type { CauseName, Certainty, Judged } from './causes.js';
 
 const DAY_SECONDS = 86_400;
 
-/** Why a signed time, in seconds, is refused by a clock, in milliseconds. `shown`: whether the signature covers it. */
+/**
+ * Returns why a clock, in milliseconds, refuses a signed time, in seconds. `shown`: whether the signature covers the
+ * time.
+ */
 export function timeFindings(
   t: number | undefined,
   { now, toleranceSeconds = 300, shown }: { now: number; toleranceSeconds: number | undefined; shown: boolean },
@@ -16,7 +19,7 @@ export function timeFindings(
     return [judge('clock_in_seconds', 'certain', 'now() gave the time in seconds.')];
   if (age < 0)
     return [judge('clock_behind', 'certain', `It was signed ${inWords(-age)} after the time of this clock.`)];
-  // Which of the two it is, the delivery cannot know.
+  // The delivery cannot show whether it is old or the clock is wrong.
   const evidence = `It was signed ${inWords(age)} before the time of this clock.`;
   const [likely, possible] = age < DAY_SECONDS ? CLOCK_FIRST : CLOCK_FIRST.toReversed();
   return [judge(likely as CauseName, 'likely', evidence), judge(possible as CauseName, 'possible', evidence)];

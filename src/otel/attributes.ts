@@ -1,10 +1,11 @@
 import type { Attributes } from '@opentelemetry/api';
 import { isKnownEvent } from '../event.js';
-import type { Answer, Outcome } from '../outcome.js';
+import type { ReceiverOptions } from '../receiver/options.js';
+import type { Decision, Outcome } from '../receiver/outcome.js';
 
 /**
- * What a metric may be told apart by: few values of each. A type that is none of the sixteen counts as `_OTHER`, as
- * OpenTelemetry's own conventions have it.
+ * Returns the attributes of a metric, of low cardinality. An unknown event type is `_OTHER`, an OpenTelemetry
+ * convention.
  */
 export function metricAttributes(outcome: Outcome): Attributes {
   const { kind, delivery } = outcome;
@@ -14,24 +15,31 @@ export function metricAttributes(outcome: Outcome): Attributes {
       'webhook.event.type': isKnownEvent(delivery.event) ? delivery.event.type : '_OTHER',
       'webhook.signature.scheme': delivery.scheme,
     }),
-    // A store's error may hold anything, and is not looked at.
+    // A store's error may contain anything, so only its type is recorded.
     ...(kind === 'store_error'
       ? { 'webhook.store.operation': outcome.operation }
       : outcome.error && { 'error.type': outcome.error.code }),
   };
 }
 
-/** What a span tells beside that: which event it was. Nothing of `data`, of the body or of the headers. */
-export function spanAttributes(answer: Answer): Attributes {
-  const { kind, delivery } = answer;
+/** Returns the attribute that tells the gauges of two receivers in one process apart: their names must differ. */
+export function endpointAttributes({ dedupe }: ReceiverOptions): Attributes {
+  return dedupe && dedupe.name !== undefined ? { 'webhook.endpoint.name': dedupe.name } : {};
+}
+
+/**
+ * Returns the attributes that only a span has: the event's identity. Nothing of `data`, of the body or of the headers.
+ */
+export function spanAttributes(decision: Decision): Attributes {
+  const { kind, delivery } = decision;
   return {
-    ...metricAttributes(answer),
+    ...metricAttributes(decision),
     ...(delivery && {
       'webhook.event.id': delivery.event.id,
       'webhook.event.type': delivery.event.type,
       'webhook.event.version': delivery.event.version,
       'webhook.secret.index': delivery.secretIndex,
     }),
-    ...(kind === 'handled' && { 'webhook.attempt': answer.attempt }),
+    ...(kind === 'handled' && { 'webhook.attempt': decision.attempt }),
   };
 }

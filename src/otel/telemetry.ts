@@ -1,4 +1,5 @@
 import {
+  type Attributes,
   context,
   type Histogram,
   INVALID_SPAN_CONTEXT,
@@ -8,32 +9,36 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import type { Answer, Outcome } from '../outcome.js';
+import type { Health } from '../receiver/health.js';
+import { type Decision, isNotice, type Outcome } from '../receiver/outcome.js';
 import { metricAttributes, spanAttributes } from './attributes.js';
+import { observeHealth } from './health-gauges.js';
 
 /** The telemetry of one request. Nothing here throws. */
 export interface Recording {
   /** Runs a step of the receiver, so that what it starts becomes part of the span. */
   run<T>(step: () => Promise<T>): Promise<T>;
-  /** Answered with this status. The first call counts. */
+  /** Records the status of the answer. Only the first call counts. */
   end(status: number): void;
 }
 
 export interface Telemetry {
   start(): Recording;
-  /** For `observe`: finds the request of an outcome by the context it is called in. */
+  /** Records an outcome, for `observe`. It finds the request by the context in which it is called. */
   note(outcome: Outcome): void;
+  /** Observes a receiver by gauges. */
+  observeHealth(read: () => Promise<Health>, attributes: Attributes): void;
 }
 
 const NAME = 'service-webhooks';
-/** Not of `createContextKey`, which gives two keys of one name as one. */
+/** Not from `createContextKey`, which returns the same key for the same name. */
 const RECORDING = Symbol();
-/** Stands for a span that could not be started, and tells nobody anything. */
+/** Replaces a span that could not be started, and records nothing. */
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20];
 
 export function createTelemetry(tracers: TracerProvider, meters: MeterProvider): Telemetry {
-  // At the first request: a meter from before the SDK was there would never measure.
+  // At the first request, because a meter that is created before the SDK starts never measures.
   let made: ReturnType<typeof makeInstruments> | undefined;
   const instruments = () => {
     made ??= makeInstruments(meters);
@@ -42,10 +47,11 @@ export function createTelemetry(tracers: TracerProvider, meters: MeterProvider):
 
   return {
     start: () => startRecording(tracers, () => instruments().duration),
+    observeHealth: (read, attributes) => void attempt(() => observeHealth(meters, read, attributes)),
     note(outcome) {
-      if (isAnswer(outcome)) {
-        const recording = attempt(() => context.active().getValue(RECORDING)) as { answer?: Answer } | undefined;
-        if (recording) recording.answer = outcome;
+      if (!isNotice(outcome)) {
+        const recording = attempt(() => context.active().getValue(RECORDING)) as { decision?: Decision } | undefined;
+        if (recording) recording.decision = outcome;
         return;
       }
       const attributes = metricAttributes(outcome);
@@ -72,7 +78,7 @@ function makeInstruments(meters: MeterProvider) {
 
 function startRecording(tracers: TracerProvider, duration: () => Histogram): Recording {
   const started = performance.now();
-  const found: { answer?: Answer } = {};
+  const found: { decision?: Decision } = {};
   const own = attempt(() => tracers.getTracer(NAME).startSpan('webhook', { kind: SpanKind.CONSUMER }));
   const span = own ?? NO_SPAN;
   const active = attempt(() => {
@@ -95,13 +101,14 @@ function startRecording(tracers: TracerProvider, duration: () => Histogram): Rec
     end(status) {
       if (ended) return;
       ended = true;
-      const { answer } = found;
+      const { decision } = found;
       const common = { 'http.response.status_code': status };
       const seconds = (performance.now() - started) / 1000;
-      const failure = answer?.kind === 'failed' || answer?.kind === 'past_deadline' ? answer.error.code : undefined;
-      const name = answer?.delivery && `webhook ${answer.delivery.event.type}`;
-      attempt(() => duration().record(seconds, { ...common, ...(answer && metricAttributes(answer)) }, active));
-      attempt(() => span.setAttributes({ ...common, ...(answer && spanAttributes(answer)) }));
+      const failure =
+        decision?.kind === 'failed' || decision?.kind === 'past_deadline' ? decision.error.code : undefined;
+      const name = decision?.delivery && `webhook ${decision.delivery.event.type}`;
+      attempt(() => duration().record(seconds, { ...common, ...(decision && metricAttributes(decision)) }, active));
+      attempt(() => span.setAttributes({ ...common, ...(decision && spanAttributes(decision)) }));
       if (failure) attempt(() => span.setStatus({ code: SpanStatusCode.ERROR, message: failure }));
       if (name) attempt(() => span.updateName(name));
       attempt(() => span.end());
@@ -109,13 +116,7 @@ function startRecording(tracers: TracerProvider, duration: () => Histogram): Rec
   };
 }
 
-const ANSWERS = ['handled', 'ignored', 'duplicate', 'in_progress', 'rejected', 'failed', 'past_deadline'] as const;
-
-function isAnswer(outcome: Outcome): outcome is Answer {
-  return (ANSWERS satisfies readonly Answer['kind'][] as readonly string[]).includes(outcome.kind);
-}
-
-/** Telemetry that fails is no reason for anything else to fail. */
+/** Runs a call whose failure must not become a failure of the delivery. */
 function attempt<T>(call: () => T): T | undefined {
   try {
     return call();

@@ -1,10 +1,10 @@
 import type { Change, DeliveryRow } from './page-source.js';
 
-/** Finds out what has changed in a list that is only ever seen whole. */
+/** Finds the changes between two versions of a list. */
 export interface Differ {
-  /** The rows as they were seen last, in their order. */
+  /** The rows of the last version, in their order. */
   readonly rows: Iterable<DeliveryRow>;
-  /** What is different from then. */
+  /** Returns the changes since the last version. */
   see(rows: readonly DeliveryRow[]): Pick<Change, 'deliveries' | 'removed'>;
 }
 

@@ -1,4 +1,3 @@
-import { check, checkPositiveInteger } from '../check.js';
 import {
   type Attempt,
   type Emulator,
@@ -7,60 +6,82 @@ import {
   PAUSE_AFTER_DEAD,
   RETRY_WAITS_MS,
 } from '../emulator/index.js';
-import type { Secret } from '../secret.js';
+import type { Secret } from '../verify/secret.js';
+import { outcomeOf, toAttemptDetails, toAttemptRow, toMessage } from './attempt-rows.js';
 import { createDiffer } from './differ.js';
+import { emulatorActions } from './emulator-actions.js';
 import type { Actions, Change, DeliveryDetails, DeliveryRow, Overview, PageSource } from './page-source.js';
-import { replay } from './replay.js';
-import { outcomeOf, toAttemptDetails, toAttemptRow } from './show-attempt.js';
+import { attemptsAfter, createSkippedTime } from './skipped-time.js';
 
 export interface EmulatorSourceOptions {
   emulator: Emulator;
-  /** As the emulator's. */
+  /** The clock of the emulator. */
   clock: 'virtual' | 'real';
-  /** As the emulator's; 1. */
+  /** The speed of the emulator's clock. Default: 1. */
   speed?: number | undefined;
-  /** As the emulator's; `x-service`. */
+  /** The prefix of the emulator's headers. Default: `x-service`. */
   headerPrefix?: string | undefined;
-  /** The faults that strike without the page's doing. */
+  /** The faults that occur without an action of the page. */
   faults?: Faults | undefined;
-  /** The signing secret of an endpoint, as `endpoints.create` gave it: the emulator shows it once. */
+  /** Returns the signing secret of an endpoint, which `endpoints.create` returned: the emulator shows it once. */
   secretOf(endpointId: string): Secret | undefined;
+  /** The command that makes a first delivery; `dev` with an event by default. */
+  command?: (() => string) | undefined;
 }
 
-/** How often the emulator is looked at, while anyone looks at the page. */
+/** How often the emulator is read, while a page is open. */
 const LOOK_MS = 100;
-/** Of one delivery; those before are forgotten. */
+/** The number of replays of one delivery that are kept; the oldest are removed. */
 const MAX_REPLAYS = 100;
+const FIRST_COMMAND = 'npx service-webhooks dev http://localhost:3000/webhooks --emit generation.completed';
+
+/** What the page keeps of a delivery that the emulator does not. */
+interface Noted {
+  /** The latest attempt. */
+  latest?: Attempt;
+  replays: Attempt[];
+  duplicates: number;
+  /** How much time the page had skipped when the delivery came. */
+  aheadMs: number;
+  /** Whether it is out of the list as long as it is ended. */
+  cleared: boolean;
+}
 
 /** The deliveries of an emulator. */
 export function emulatorSource(options: EmulatorSourceOptions): PageSource {
   const { emulator, clock, speed = 1, headerPrefix = 'x-service', faults = {}, secretOf } = options;
+  const { command = () => FIRST_COMMAND } = options;
   const watchers = new Set<(change: Change) => void>();
   const differ = createDiffer();
-  /** Of each delivery the latest attempt, and the replays. */
-  const latest = new Map<string, Attempt>();
-  const replays = new Map<string, Attempt[]>();
+  const time = createSkippedTime(emulator, clock === 'virtual' ? 0 : speed);
+  const noted = new Map<string, Noted>();
   let replayed = 0;
   let failing = 0;
   let seen = 0;
   let overviewSeen = '';
   let timer: NodeJS.Timeout | undefined;
 
-  /** Takes in what has happened since the last look, and tells the watchers. */
+  const noteOf = (deliveryId: string): Noted => {
+    const known = noted.get(deliveryId) ?? { replays: [], duplicates: 0, aheadMs: time.ms, cleared: false };
+    noted.set(deliveryId, known);
+    return known;
+  };
+
+  /** Reads the changes since the last call, and notifies the watchers. */
   function look(): Overview {
-    const attempts = emulator.attempts.list();
-    for (const attempt of attempts.slice(attempts.findLastIndex(({ seq }) => seq <= seen) + 1)) {
+    for (const attempt of attemptsAfter(emulator, seen)) {
       seen = attempt.seq;
-      if (!attempt.duplicate) latest.set(attempt.deliveryId, attempt);
+      const note = noteOf(attempt.deliveryId);
+      if (attempt.duplicate) note.duplicates += 1;
+      else note.latest = attempt;
       if (failing > 0 && attempt.faults.includes('reset') && --failing === 0) emulator.setFaults(faults);
     }
-    const { deliveries, removed } = differ.see(emulator.deliveries.list().map(toRow));
-    for (const id of removed) {
-      latest.delete(id);
-      replays.delete(id);
-    }
+    const all = emulator.deliveries.list();
+    const { deliveries, removed } = differ.see(all.filter(isListed).map(toRow));
+    const kept = new Set(all.map(({ id }) => id));
+    for (const id of noted.keys()) if (!kept.has(id)) noted.delete(id);
     const overview = readOverview();
-    // A clock that runs by itself is no change.
+    // The time of a clock that runs by itself is no change.
     const overviewNow = JSON.stringify({ ...overview, now: clock === 'virtual' && overview.now });
     if (deliveries.length + removed.length > 0 || overviewNow !== overviewSeen) {
       overviewSeen = overviewNow;
@@ -73,21 +94,45 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
     const endpoints = emulator.endpoints.list().map(({ id, url, state, deadInARow }) => {
       return { id, url, state, deadInARow, pausesAfter: PAUSE_AFTER_DEAD };
     });
-    return { now: emulator.now(), speed: clock === 'virtual' ? 0 : speed, endpoints, failing };
+    const ahead = time.ms > 0 ? { ahead: time.ms } : {};
+    return { now: emulator.now() + time.ms, ...ahead, speed: clock === 'virtual' ? 0 : speed, endpoints, failing };
+  }
+
+  /** One that was cleared comes back when it is redelivered. */
+  function isListed(delivery: EmulatorDelivery): boolean {
+    const note = noteOf(delivery.id);
+    note.cleared &&= isEnded(delivery);
+    return !note.cleared;
   }
 
   function toRow(delivery: EmulatorDelivery): DeliveryRow {
-    const attempt = latest.get(delivery.id);
-    return { ...delivery, replays: replays.get(delivery.id)?.length ?? 0, ...(attempt && outcomeOf(attempt)) };
+    const { latest, replays, duplicates, aheadMs } = noteOf(delivery.id);
+    const { createdAt, nextAt } = delivery;
+    return {
+      ...delivery,
+      createdAt: createdAt + aheadMs,
+      nextAt: nextAt === undefined ? undefined : nextAt + time.ms,
+      ...{ replays: replays.length, duplicates },
+      ...(latest && outcomeOf(latest)),
+    };
   }
 
   const attemptsOf = (deliveryId: string) =>
-    [...emulator.attempts.list({ deliveryId }), ...(replays.get(deliveryId) ?? [])].sort((a, b) => a.at - b.at);
+    [...emulator.attempts.list({ deliveryId }), ...(noted.get(deliveryId)?.replays ?? [])].sort(
+      (a, b) => a.at + time.before(a) - b.at - time.before(b),
+    );
 
-  /** Does something, and shows at once what has come of it. */
+  function find(attemptId: string): Attempt | undefined {
+    const seq = Number(attemptId);
+    if (seq > 0) return emulator.attempts.list().find((attempt) => attempt.seq === seq);
+    return [...noted.values()].flatMap(({ replays }) => replays).find((attempt) => attempt.seq === seq);
+  }
+
+  /** Runs an action, and shows its result at once. */
   const doing =
     <Input>(action: (input: Input) => string | Promise<string>) =>
     async (input: Input) => {
+      look();
       try {
         return await action(input);
       } finally {
@@ -95,46 +140,35 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       }
     };
 
-  const actions: Actions = {
-    redeliver: doing(({ delivery }) => `${emulator.deliveries.redeliver(delivery).eventId} starts again.`),
-    replay: doing(async ({ delivery, exact }) => {
-      const last = attemptsOf(delivery).findLast(({ duplicate }) => !duplicate);
-      check(last !== undefined, 'there is no attempt of it that could be sent again');
-      const secret = secretOf(last.endpointId);
-      check(exact || secret !== undefined, 'its secret is not known here: send it as it was');
-      const again = await replay(last, { secret: exact ? undefined : secret, headerPrefix, now: emulator.now });
+  const actions = emulatorActions({
+    ...{ emulator, time, headerPrefix, faults, secretOf, attemptsOf },
+    replayed(deliveryId, again) {
       replayed += 1;
-      replays.set(delivery, [...(replays.get(delivery) ?? []), { ...again, seq: -replayed }].slice(-MAX_REPLAYS));
-      const { status, problem } = outcomeOf(again);
-      return `${again.eventId} was sent again: ${problem ?? status}.`;
-    }),
-    send: doing(async ({ type }) => {
-      const { deliveries } = await emulator.emit(type);
-      return deliveries.length === 0 ? `No endpoint has subscribed to ${type}.` : `${type} is on its way.`;
-    }),
-    failNext: doing(({ count }) => {
-      checkPositiveInteger('count', count);
-      emulator.setFaults({ ...faults, reset: { rate: 1, times: count, at: 'request' } });
+      const attempt = { ...again, seq: -replayed };
+      time.before(attempt); // from now on
+      const note = noteOf(deliveryId);
+      note.replays = [...note.replays, attempt].slice(-MAX_REPLAYS);
+    },
+    failing(count) {
       failing = count;
-      return `The next ${count === 1 ? 'request fails' : `${count} requests fail`}: the connection is reset.`;
-    }),
-    pause: doing(({ endpoint }) => {
-      emulator.endpoints.pause(endpoint);
-      return 'The endpoint is paused.';
-    }),
-    enable: doing(({ endpoint }) => {
-      emulator.endpoints.enable(endpoint);
-      return 'The endpoint is active.';
-    }),
-    advance: doing(async ({ ms }) => {
-      await emulator.advance(ms);
-      return 'The time has passed.';
-    }),
-  };
+    },
+    clear() {
+      const listed = emulator.deliveries.list().filter(isListed);
+      const ended = listed.filter(isEnded);
+      for (const { id } of ended) noteOf(id).cleared = true;
+      return { gone: ended.length, left: listed.length - ended.length };
+    },
+  });
 
   return {
-    title: 'Deliveries of the emulator',
-    actions,
+    title: 'Deliveries to your app · service-webhooks dev',
+    get start() {
+      const text = emulator.endpoints.list().length > 0 ? 'Press “Send a sample”, or start with:' : 'Start with:';
+      return { text, command: command() };
+    },
+    actions: Object.fromEntries(
+      Object.entries(actions).map(([name, action]) => [name, doing(action as never)]),
+    ) as Actions,
     snapshot() {
       const overview = look();
       return { overview, deliveries: [...differ.rows] };
@@ -152,16 +186,23 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
     delivery(id) {
       const found = emulator.deliveries.get(id);
       if (found === undefined) return undefined;
-      const attempts = attemptsOf(id);
+      const attempts = attemptsOf(id).map((attempt) => toAttemptRow(attempt, time.before(attempt)));
       const offers: DeliveryDetails['offers'][number][] = [];
       if (found.state === 'dead') offers.push('redeliver');
       if (attempts.length > 0) offers.push('replay');
-      return { delivery: toRow(found), attempts: attempts.map(toAttemptRow), waits: RETRY_WAITS_MS, offers };
+      return { delivery: toRow(found), attempts, waits: RETRY_WAITS_MS, offers };
     },
     attempt(id) {
-      const all = [...emulator.attempts.list(), ...[...replays.values()].flat()];
-      const found = all.find(({ seq }) => String(seq) === id);
-      return found && toAttemptDetails(found, secretOf(found.endpointId), headerPrefix);
+      const found = find(id);
+      return found && toAttemptDetails(found, secretOf(found.endpointId), headerPrefix, time.before(found));
+    },
+    message(id) {
+      const found = find(id);
+      return found && toMessage(found);
     },
   };
+}
+
+function isEnded({ state }: EmulatorDelivery): boolean {
+  return state === 'delivered' || state === 'dead';
 }

@@ -1,24 +1,24 @@
 import { isWebhookError } from '../errors.js';
 import { explain } from '../explain/index.js';
-import type { HeaderSource } from '../http.js';
-import type { Secret } from '../secret.js';
-import type { SignatureOptions } from '../signature.js';
-import { verify } from '../verify.js';
+import type { HeaderSource } from '../verify/headers.js';
+import type { SignatureOptions } from '../verify/policy.js';
+import type { Secret } from '../verify/secret.js';
+import { verify } from '../verify/verify.js';
 import type { Verdict } from './page-source.js';
 
-/** Larger ones take seconds to explain, and everything else waits meanwhile. */
+/** Explaining larger ones takes seconds and blocks everything else. */
 const MAX_EXPLAINED_BYTES = 64 * 1024;
 
 export interface Judged {
   headers: HeaderSource;
   body: Uint8Array;
-  /** None: nothing can be verified. */
+  /** The secrets; undefined verifies nothing. */
   secret: Secret | readonly Secret[] | undefined;
-  /** When it was made, in milliseconds since the epoch: it is verified as of then. */
+  /** When it was sent, in milliseconds since the epoch: it is verified as of then. */
   at: number;
 }
 
-/** Whether the signature holds, and if not, why. */
+/** Returns whether the signature is valid, and the causes if not. */
 export function judge({ headers, body, secret, at }: Judged, options: SignatureOptions = {}): Verdict {
   if (secret === undefined) return { verdict: 'unverified', causes: [] };
   const input = { ...options, headers, body, secret, now: () => at };

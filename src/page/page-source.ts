@@ -1,44 +1,64 @@
 import type { Explanation } from '../explain/index.js';
+import type { AnswerAdvice } from '../wire/answer-advice.js';
+import type { HttpMessage } from '../wire/http-message.js';
 
 /**
- * What the page shows, and what can be done from it: the one thing it knows of where deliveries come from. Everything
- * here goes to the browser as JSON, so no secret may be in it.
+ * The data and the actions of the page, which knows nothing else of the origin of deliveries. Everything here is sent
+ * to the browser as JSON, so it must not contain a secret.
  */
 export interface PageSource {
-  /** What this is, for the heading. */
+  /** The title, for the heading. */
   readonly title: string;
+  /** What there is to do as long as there is no delivery. */
+  readonly start: Start;
   snapshot(): Snapshot;
-  /** Calls back with what has changed since the last snapshot or change. Gives a function that ends it. */
+  /** Calls back with the changes since the last snapshot or change. Returns a function that ends it. */
   watch(changed: (change: Change) => void): () => void;
-  /** Undefined for a delivery that is not kept. */
+  /** Returns undefined for a delivery that is not kept. */
   delivery(id: string): DeliveryDetails | undefined;
-  /** Undefined for an attempt that is not kept. */
+  /** Returns undefined for an attempt that is not kept. */
   attempt(id: string): AttemptDetails | undefined;
-  /** Those that it has; the page shows a button for each. */
+  /** Returns the exact request of an attempt, which the server offers in other forms; undefined as for `attempt`. */
+  message(attemptId: string): SentMessage | undefined;
+  /** The actions of the source; the page shows a button for each. */
   readonly actions: Actions;
+}
+
+export interface Start {
+  text: string;
+  /** What to type into a terminal. */
+  command: string;
+}
+
+/** A request, where it went, and when by the clock of this machine. */
+export interface SentMessage extends HttpMessage {
+  url: string;
+  at: number;
 }
 
 export interface Snapshot {
   overview: Overview;
-  /** The oldest first. */
+  /** The deliveries, the oldest first. */
   deliveries: readonly DeliveryRow[];
 }
 
 export interface Change {
   overview: Overview;
-  /** New ones and those that are different; each whole. */
+  /** New and changed deliveries, each as a whole. */
   deliveries: readonly DeliveryRow[];
-  /** Ids of those that are no longer kept. */
+  /** The ids of deliveries that are no longer kept. */
   removed: readonly string[];
 }
 
 export interface Overview {
   /** By the clock of the source, in milliseconds since the epoch, as all times here. */
   now: number;
+  /** How far `now` is ahead of the clock of this machine, in milliseconds, since the page has skipped time. */
+  ahead?: number | undefined;
   /** How many times faster than the clock the waits between attempts pass; 0 where time only passes by `advance`. */
   speed: number;
   endpoints: readonly EndpointRow[];
-  /** How many requests are still to fail by `failNext`. */
+  /** The number of requests that `failNext` still lets fail. */
   failing: number;
 }
 
@@ -46,98 +66,119 @@ export interface EndpointRow {
   id: string;
   url: string;
   state: 'active' | 'paused';
-  /** Dead deliveries since the last success, and how many of them pause it. */
+  /** Dead deliveries since the last success, and the number that pauses the endpoint. */
   deadInARow: number;
   pausesAfter: number;
 }
 
-/** `failed`: refused or not answered, and whether another attempt comes is up to someone else. */
+/** `failed`: refused or not answered, and another sender decides about the next attempt. */
 export type DeliveryState = 'sending' | 'waiting' | 'delivered' | 'failed' | 'dead';
 
-/** A delivery as the list has it. */
+/** A delivery in the list. */
 export interface DeliveryRow {
   id: string;
   eventId: string;
   type: string;
   endpointId: string;
   state: DeliveryState;
-  /** Of the current round: a redelivery begins at 1 again. */
+  /** The attempts of the current round: a redelivery begins at 1 again. */
   attempts: number;
   redeliveries: number;
-  /** How often it was sent by hand, beside the schedule. */
+  /** The number of manual replays, outside of the schedule. */
   replays: number;
+  /** How many of its requests repeat another one. */
+  duplicates: number;
   test: boolean;
   createdAt: number;
   nextAt?: number | undefined;
-  /** Of the latest attempt: the status of the answer, or why there is none. */
+  /** The status of the latest answer, or why there is none. */
   status?: number | undefined;
   problem?: string | undefined;
+  /** The address it was sent to, if that is not the URL of an endpoint. */
+  url?: string | undefined;
+  /** The verdict on the signature of the latest attempt, and the most certain cause of a refusal. */
+  verdict?: string | undefined;
+  cause?: string | undefined;
 }
 
 export interface DeliveryDetails {
   delivery: DeliveryRow;
-  /** In the order in which they were made. */
+  /** The attempts in the order in which they were made. */
   attempts: readonly AttemptRow[];
   /** The waits of the schedule, in milliseconds. */
   waits: readonly number[];
-  /** What can be done with it now. */
+  /** The actions that are possible now. */
   offers: readonly ('redeliver' | 'replay')[];
 }
 
 export interface AttemptRow {
   id: string;
   number: number;
-  /** How often the delivery had been redelivered. */
+  /** The number of earlier redeliveries. */
   redelivery: number;
-  /** `duplicate`: sent twice by a fault. `replay`: sent by hand, beside the schedule. */
+  /** `duplicate`: sent twice by a fault. `replay`: sent manually, outside of the schedule. */
   kind: 'attempt' | 'duplicate' | 'replay';
   at: number;
   endedAt: number;
   acknowledged: boolean;
   status?: number | undefined;
-  /** Why it failed, where it is not for the status. */
+  /** Why it failed, if not because of the status. */
   problem?: string | undefined;
   faults: readonly string[];
+  /** Whether the app has answered that it knows the event already. */
+  recognised?: boolean | undefined;
 }
 
 export interface AttemptDetails extends AttemptRow {
   request: { method: string; url: string; headers: readonly Header[]; body: BodyView };
   answer?: { status: number; headers: readonly Header[]; body: BodyView } | undefined;
+  /** The code of the answer, or the outcome that it names. */
+  code?: string | undefined;
+  /** Why the app refused, in the words of the library, and what to do about it. */
+  advice?: AnswerAdvice | undefined;
   verdict: Verdict;
+  /** When it was made by the clock of this machine, which its signature has, where `at` is another time. */
+  sentAt?: number | undefined;
 }
 
 export type Header = readonly [name: string, value: string];
 
-/** What there is to see of a body. */
+/** The visible part of a body. */
 export interface BodyView {
   text: string;
-  /** Of the whole body. */
+  /** The size of the whole body. */
   bytes: number;
   /** `hex` where the bytes are not UTF-8. */
   shown: 'text' | 'hex';
-  /** Whether this is the beginning alone. */
+  /** Whether only the beginning is shown. */
   cut: boolean;
 }
 
-/** Whether the signature holds, as of the time when the attempt was made; `unverified` where no secret is known. */
+/** Whether the signature is valid, as of the time of the attempt; `unverified` where no secret is known. */
 export interface Verdict {
   verdict: Explanation['verdict'] | 'unverified';
   causes: Explanation['causes'];
 }
 
-/** What can be done, each with what it takes. */
+/** The actions, each with its inputs. */
 export interface ActionInputs {
   redeliver: { delivery: string };
-  /** The latest attempt once more; signed anew, or with the bytes and headers as they were. */
+  /** Sends the latest attempt again: signed again, or with the same bytes and headers. */
   replay: { delivery: string; exact: boolean };
+  /** All deliveries that are dead now. */
+  redeliverDead: Record<never, never>;
   send: { type: string };
+  /** An event as JSON; what the service decides itself may be left out. */
+  emit: { event: string };
   failNext: { count: number };
   pause: { endpoint: string };
   enable: { endpoint: string };
   advance: { ms: number };
+  /** Takes out of the list what has ended. */
+  clear: Record<never, never>;
 }
 
 export type ActionName = keyof ActionInputs;
 
-/** Each gives a sentence that says what has happened, and rejects with a WebhookError where it cannot be done. */
+/** Each action resolves to a sentence about its result, and rejects with a WebhookError where it is not possible. */
 export type Actions = { readonly [Name in ActionName]?: (input: ActionInputs[Name]) => Promise<string> };

@@ -1,17 +1,18 @@
-import { ANSWER_TIMEOUT_MS, deliver } from '../cli/deliver.js';
-import { asSpecified } from '../cli/delivery-headers.js';
 import type { Attempt } from '../emulator/index.js';
-import type { Secret } from '../secret.js';
-import { sign } from '../signature.js';
+import { isAcknowledged } from '../service/acknowledged.js';
+import { signedHeaders } from '../service/delivery-headers.js';
+import type { Secret } from '../verify/secret.js';
+import { ANSWER_TIMEOUT_MS, deliver } from '../wire/deliver.js';
+import { asSpecified } from '../wire/header-spelling.js';
 
 export interface ReplayOptions {
-  /** Signs it anew; without one it goes as it was. */
+  /** Signs the attempt again; undefined sends it unchanged. */
   secret: Secret | undefined;
   headerPrefix: string;
   now(): number;
 }
 
-/** An attempt once more, by hand and beside the schedule: it decides nothing. Never rejects. */
+/** Sends an attempt again, manually and outside of the schedule: its answer changes nothing. Never rejects. */
 export async function replay(
   attempt: Attempt,
   { secret, headerPrefix, now }: ReplayOptions,
@@ -26,7 +27,7 @@ export async function replay(
     return { ...again, outcome: 'failed', reason: 'connection_error', answer: undefined, error: sent.problem };
   }
   const { status, headers, body } = sent;
-  const acknowledged = status >= 200 && status <= 299;
+  const acknowledged = isAcknowledged(sent);
   return {
     ...again,
     outcome: acknowledged ? 'acknowledged' : 'failed',
@@ -37,7 +38,6 @@ export async function replay(
 }
 
 function signedAnew(request: Attempt['request'], secret: Secret, at: number, headerPrefix: string): Attempt['request'] {
-  const timestamp = { [`${headerPrefix.toLowerCase()}-timestamp`]: String(Math.floor(at / 1000)) };
-  const signatures = sign({ body: request.body, secret, at, headerPrefix });
-  return { ...request, headers: { ...request.headers, ...signatures, ...timestamp } };
+  const signed = signedHeaders({ body: request.body, secret, at, headerPrefix });
+  return { ...request, headers: { ...request.headers, ...signed } };
 }

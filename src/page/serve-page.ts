@@ -10,7 +10,7 @@ export interface ServedPage {
   close(): Promise<void>;
 }
 
-/** The page on a port of its own of the loopback interface; 0 for any. Rejects where the port cannot be had. */
+/** Serves the page on its own port of the loopback interface; 0 for any. Rejects where the port is not available. */
 export async function servePage(source: PageSource, port: number, assets?: Assets): Promise<ServedPage> {
   const page = createPage(source, assets ?? (await readAssets()));
   const server = createServer((req, res) => {

@@ -1,11 +1,11 @@
 import type { BodyView } from './page-source.js';
 
-/** More than this of a body is not shown. */
+/** The largest part of a body that is shown, in bytes. */
 export const MAX_SHOWN_BYTES = 256 * 1024;
-/** Hex takes three characters for a byte. */
+/** Smaller, because hex needs three characters for a byte. */
 const MAX_HEX_BYTES = 16 * 1024;
 
-/** As text where it is text, else as hex, 16 bytes a line. */
+/** Returns a body as text where it is text, otherwise as hex with 16 bytes a line. */
 export function viewBody(body: Uint8Array): BodyView {
   const start = body.subarray(0, MAX_SHOWN_BYTES);
   const text = textOf(start, start.length < body.length);
@@ -15,7 +15,7 @@ export function viewBody(body: Uint8Array): BodyView {
   return { text: lines, bytes: body.length, shown: 'hex', cut: MAX_HEX_BYTES < body.length };
 }
 
-/** Undefined for what is not UTF-8; a character that was cut at the end is left out. */
+/** Returns undefined for bytes that are not UTF-8; a character that was cut at the end is left out. */
 function textOf(bytes: Uint8Array, cut: boolean): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut });

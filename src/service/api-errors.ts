@@ -1,4 +1,4 @@
-/** The categories of errors (specification, section 7.1). */
+/** The categories of the service's errors. */
 export type ApiErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
@@ -9,141 +9,201 @@ export type ApiErrorType =
   | 'api_error';
 
 /**
- * Whether the same request may be sent again (specification, section 7.3): `'now'` with exponential backoff, `'later'`
- * after the seconds of `Retry-After`, `'after-job'` when a running job has ended (waiting alone does not help), `'never'`
- * as long as its cause is there.
+ * Whether and when the same request may be sent again.
+ *
+ * - `'now'`: with exponential backoff.
+ * - `'later'`: after the seconds of `Retry-After`.
+ * - `'after-job'`: when a running job has finished. Waiting alone does not help.
+ * - `'never'`: not until the cause is removed.
  */
 export type Retry = 'never' | 'later' | 'after-job' | 'now';
 
-/** What goes with a code. */
+/** The description of an error code of the service. */
 export interface ApiErrorRow {
+  /** The HTTP status. */
   status: number;
   type: ApiErrorType;
-  /** When it is answered, and what to do about it. */
+  /** When the service answers with this code, and how to handle it. */
   condition: string;
   retry: Retry;
 }
 
-/** The table of section 7.2: code, HTTP status, type, condition and handling. */
-const ROWS = [
-  ['validation_error', 422, 'invalid_request_error', 'A parameter failed validation. Not retryable as is.'],
-  ['invalid_request', 400, 'invalid_request_error', 'Malformed or conflicting parameters.'],
-  ['invalid_input', 400, 'invalid_request_error', 'Empty, out-of-range or unsupported value.'],
-  ['invalid_body', 400, 'invalid_request_error', "Body does not match the endpoint's schema."],
-  ['text_required', 400, 'invalid_request_error', 'Clone request with no or whitespace-only text.'],
-  ['sandbox_unsupported_route', 400, 'invalid_request_error', 'Sandbox key on a write endpoint. Nothing created.'],
-  ['invalid_json', 400, 'invalid_request_error', 'Body not valid JSON, or wrong content type.'],
-  ['reference_required', 400, 'invalid_request_error', 'Reference clip absent.'],
-  ['reference_invalid', 400, 'invalid_request_error', 'Reference unreadable, too short, silent or missing.'],
-  ['unsupported_output_format', 400, 'invalid_request_error', 'Format cannot be produced. Nothing charged.'],
-  ['invalid_language', 400, 'invalid_request_error', 'Unsupported language code, or no code. Nothing charged.'],
-  ['invalid_test_type', 400, 'invalid_request_error', 'Unknown test type.'],
-  ['impersonation_blocked', 400, 'invalid_request_error', 'Reference matched a protected voice.'],
-  ['text_too_long', 400, 'invalid_request_error', "Text above the endpoint's character limit."],
-  ['workflow_empty', 400, 'invalid_request_error', 'Workflow has no nodes.'],
-  ['workflow_invalid', 400, 'invalid_request_error', 'Workflow cannot run as saved. Nothing started or charged.'],
-  ['unknown_input', 400, 'invalid_request_error', 'A key in inputs is not a fillable input node.'],
-  ['unsupported_media', 415, 'invalid_request_error', 'Not a supported audio or video type.'],
-  ['file_too_large', 413, 'invalid_request_error', 'Upload over a size cap, or audio too long for one request.'],
-  ['request_timeout', 408, 'invalid_request_error', 'Upload received too slowly. Nothing charged.'],
-  ['not_found', 404, 'invalid_request_error', "Unknown id, or another account's resource."],
-  ['voice_not_found', 404, 'invalid_request_error', 'Unknown or inaccessible voice id.'],
-  ['workflow_not_found', 404, 'invalid_request_error', 'No such workflow on this account.'],
-  ['run_not_found', 404, 'invalid_request_error', 'No such run for that workflow.'],
-  ['unknown_endpoint', 404, 'invalid_request_error', 'No such path: mind the case, and no slash at the end.'],
-  ['tts_request_rejected', 422, 'invalid_request_error', 'Unsupported combination or unrenderable text.'],
-  ['clone_request_rejected', 422, 'invalid_request_error', 'Reference clip unusable for cloning.'],
-  ['model_unavailable', 422, 'invalid_request_error', 'Requested model is switched off. Choose another.'],
-  ['quote_exceeded', 409, 'invalid_request_error', 'Workflow run quote above max_credits. Nothing started.'],
-  ['missing_api_key', 401, 'authentication_error', 'No key supplied.'],
-  ['invalid_api_key', 401, 'authentication_error', 'Key missing, malformed, unknown, rotated or revoked.'],
-  ['insufficient_scope', 403, 'permission_error', 'Key lacks the required scope.'],
-  ['account_key_not_agent_scoped', 403, 'permission_error', 'Account key on an agent-scoped endpoint.'],
-  ['agent_scope_mismatch', 403, 'permission_error', 'Agent-bound key used on another agent.'],
-  ['plan_required', 403, 'permission_error', 'Feature not in the plan.'],
-  ['plan_limit_exceeded', 403, 'permission_error', 'Plan quota exceeded, or a plan without API access.'],
-  ['content_policy', 403, 'permission_error', 'Blocked by content or voice-safety policy.'],
-  ['voice_not_available', 403, 'permission_error', 'Voice awaiting moderation or under takedown hold.'],
-  ['voice_not_permitted', 403, 'permission_error', 'Voice not owned, published or shared, or not cleared.'],
-  ['ip_blocked', 403, 'permission_error', "Caller's IP denylisted."],
-  ['forbidden', 403, 'permission_error', 'Resource of someone the key cannot act for.'],
-  ['workflows_unavailable', 403, 'permission_error', 'Workflows not enabled for the account.'],
-  ['insufficient_credits', 402, 'billing_error', 'Balance below cost. Nothing charged.'],
-  ['daily_limit_exceeded', 429, 'rate_limit_error', 'Daily allowance used up. Resets 00:00 UTC.'],
-  ['rate_limit_exceeded', 429, 'rate_limit_error', 'Per-minute limit exceeded. Obey Retry-After.'],
-  ['rate_limited', 429, 'rate_limit_error', 'Alias of rate_limit_exceeded.'],
-  ['rate_limit', 429, 'rate_limit_error', 'Legacy catch-all of the 429s, no longer emitted.'],
-  ['concurrency_limit_exceeded', 429, 'rate_limit_error', "The plan's parallel-job cap is full."],
-  ['account_limited', 429, 'rate_limit_error', 'Temporary, after content-policy flags. Do not retry.'],
-  ['transcription_failed', 502, 'media_processing_error', 'ASR step failed.'],
-  ['enhancement_failed', 502, 'media_processing_error', 'Enhancement step failed.'],
-  ['clone_error', 502, 'media_processing_error', 'Cloning worker error.'],
-  ['tts_error', 502, 'media_processing_error', 'Synthesis worker error.'],
-  ['voice_service_error', 502, 'media_processing_error', 'Voice backend error.'],
-  ['worker_error', 502, 'media_processing_error', 'Generic worker error.'],
-  ['upstream_error', 502, 'media_processing_error', 'Realtime or agents backend failed or timed out.'],
-  ['storage_error', 502, 'media_processing_error', 'Stored files could not be deleted. Nothing deleted. Retry.'],
-  ['conversion_failed', 502, 'media_processing_error', 'Voice-changer job not staged or queued. Nothing charged.'],
-  ['generation_failed', 502, 'media_processing_error', 'Sound-generation job not queued. Nothing charged.'],
-  ['provider_error', 502, 'media_processing_error', 'Third-party provider failure.'],
-  ['service_error', 502, 'media_processing_error', 'A supporting call failed.'],
-  ['transcription_timeout', 504, 'media_processing_error', 'Synchronous transcription budget exceeded.'],
-  ['service_unavailable', 503, 'api_error', 'Temporary unavailability.'],
-  ['connection_error', 503, 'api_error', 'Upstream dependency unreachable.'],
-  ['endpoint_disabled', 503, 'api_error', 'Endpoint switched off administratively.'],
-  ['telephony_disabled', 503, 'api_error', 'Outbound calling unavailable on this deployment.'],
-  ['internal_error', 500, 'api_error', 'Unexpected server error.'],
-  ['server_error', 500, 'api_error', 'Alias of internal_error.'],
-] as const satisfies readonly (readonly [code: string, status: number, type: ApiErrorType, condition: string])[];
+/** Every error code of the service with its status, type and condition. */
+const TABLE = {
+  ...rows('invalid_request_error', {
+    validation_error: [
+      422,
+      'Parameter failed validation (missing field, out of range, bad enum, bad object key with `..`). Not retryable as is.',
+    ],
+    invalid_request: [400, 'Malformed or conflicting parameters.'],
+    invalid_input: [400, 'Empty, out-of-range or unsupported value rejected before processing.'],
+    invalid_body: [400, 'Body does not match endpoint schema.'],
+    text_required: [400, 'Clone request with no or whitespace-only `text`.'],
+    sandbox_unsupported_route: [
+      400,
+      'Sandbox key on a write endpoint with no sandbox behaviour; nothing created or charged.',
+    ],
+    invalid_json: [400, 'Body not valid JSON or wrong content type.'],
+    reference_required: [400, 'Reference clip absent.'],
+    reference_invalid: [400, 'Reference unreadable, too short, silent, or key points at missing object.'],
+    unsupported_output_format: [400, 'Format cannot be produced; nothing charged.'],
+    invalid_language: [400, 'Language code unsupported, a name, or not a string; nothing charged.'],
+    invalid_test_type: [400, 'Unknown test type.'],
+    impersonation_blocked: [400, 'Reference matched a protected voice.'],
+    text_too_long: [400, "Text above the endpoint's character limit (message states it)."],
+    workflow_empty: [400, 'Workflow has no nodes.'],
+    workflow_invalid: [
+      400,
+      'Workflow cannot run as saved (bad step id, dangling connection, loop, incomplete composition step); nothing started or charged.',
+    ],
+    unknown_input: [400, 'Key in `inputs` is not a fillable input node; message lists valid ids.'],
+    unsupported_media: [415, 'Not a supported audio/video type.'],
+    file_too_large: [413, 'Upload over a size cap, or audio longer than one request handles.'],
+    request_timeout: [408, 'Upload received too slowly; nothing charged.'],
+    not_found: [404, "Unknown id or another account's resource."],
+    voice_not_found: [404, 'Unknown or inaccessible voice id.'],
+    workflow_not_found: [404, 'No such workflow on this account.'],
+    run_not_found: [404, 'No such run for that workflow.'],
+    unknown_endpoint: [404, 'Path is not an endpoint (paths are case-sensitive, no trailing slash).'],
+    tts_request_rejected: [
+      422,
+      'Unsupported model/language/voice combination or unrenderable text; retry will not help; nothing charged.',
+    ],
+    clone_request_rejected: [422, 'Reference clip unusable for cloning.'],
+    model_unavailable: [422, 'Requested model is switched off; choose another.'],
+    quote_exceeded: [409, 'Workflow run quote above `max_credits`; nothing started.'],
+  }),
+  ...rows('authentication_error', {
+    missing_api_key: [401, 'No key supplied.'],
+    invalid_api_key: [401, 'Key missing, malformed, unknown, rotated or revoked.'],
+  }),
+  ...rows('permission_error', {
+    insufficient_scope: [403, 'Key lacks required scope.'],
+    account_key_not_agent_scoped: [403, 'Account key on agent-scoped endpoint.'],
+    agent_scope_mismatch: [403, 'Agent-bound key used on another agent.'],
+    plan_required: [403, 'Feature not in plan.'],
+    plan_limit_exceeded: [403, 'Plan quota (other than daily count or credits) exceeded, or plan without API access.'],
+    content_policy: [403, 'Blocked by content or voice-safety policy.'],
+    voice_not_available: [403, 'Voice awaiting moderation or under takedown hold; not an auth failure.'],
+    voice_not_permitted: [403, 'Target voice not owned, published or shared, or not cleared.'],
+    ip_blocked: [403, 'Caller IP denylisted.'],
+    forbidden: [403, 'Resource belongs to someone the key cannot act for; not retryable with this key.'],
+    workflows_unavailable: [403, 'Workflows not enabled for the account.'],
+  }),
+  ...rows('billing_error', {
+    insufficient_credits: [402, 'Balance below cost; not retryable until restored; nothing charged.'],
+  }),
+  ...rows('rate_limit_error', {
+    daily_limit_exceeded: [429, 'Daily allowance used up; resets 00:00 UTC.'],
+    rate_limit_exceeded: [429, 'Per-minute limit exceeded; obey `Retry-After`.'],
+    rate_limited: [429, 'Alias of `rate_limit_exceeded`.'],
+    rate_limit: [
+      429,
+      'Legacy catch-all no longer emitted by v1; clients matching it should also match `rate_limit_exceeded`, `daily_limit_exceeded`, `concurrency_limit_exceeded`, `account_limited`.',
+    ],
+    concurrency_limit_exceeded: [
+      429,
+      "Plan's parallel-job cap full; slot frees when an in-flight job finishes.",
+      'after-job',
+    ],
+    account_limited: [
+      429,
+      'Temporary limit after repeated content-policy flags; do not retry, clears after a cooling-off period.',
+      'never',
+    ],
+  }),
+  ...rows('media_processing_error', {
+    transcription_failed: [502, 'ASR step failed.'],
+    enhancement_failed: [502, 'Enhancement step failed.'],
+    clone_error: [502, 'Cloning worker error.'],
+    tts_error: [502, 'Synthesis worker error.'],
+    voice_service_error: [502, 'Voice backend error.'],
+    worker_error: [502, 'Generic worker error.'],
+    upstream_error: [502, 'Realtime/agents backend failed or timed out.'],
+    storage_error: [502, 'Stored files could not be deleted; nothing deleted; retry.'],
+    conversion_failed: [502, 'Voice-changer job could not be staged or queued; nothing charged.'],
+    generation_failed: [502, 'Sound-generation job could not be queued; nothing charged.'],
+    provider_error: [502, 'Third-party provider failure.'],
+    service_error: [502, 'Supporting call failed, such as storing a reference upload.'],
+    transcription_timeout: [504, 'Synchronous transcription budget exceeded; reserved credits settled to work done.'],
+  }),
+  ...rows('api_error', {
+    service_unavailable: [503, 'Temporary unavailability.'],
+    connection_error: [503, 'Upstream dependency unreachable.'],
+    endpoint_disabled: [503, 'Endpoint switched off administratively.'],
+    telephony_disabled: [503, 'Outbound calling unavailable on this deployment.'],
+    internal_error: [500, 'Unexpected server error.'],
+    server_error: [500, 'Alias of `internal_error`.'],
+  }),
+};
 
-/** A code of the table. */
-export type ApiErrorCode = (typeof ROWS)[number][0];
+/** An error code of the service. */
+export type ApiErrorCode = keyof typeof TABLE;
 
-/** Where section 7.3 says something else than {@link RETRY_BY_STATUS}. */
-const RETRY_BY_CODE: ReadonlyMap<string | undefined, Retry> = new Map([
-  ['concurrency_limit_exceeded', 'after-job'],
-  ['account_limited', 'never'],
-]);
+/**
+ * Every error code of the service, with its status, type, condition and retry advice. `docs/client.md` explains them.
+ *
+ * @example
+ * if (isServiceApiError(error) && error.is('model_unavailable')) console.warn(API_ERRORS.model_unavailable.condition);
+ */
+export const API_ERRORS: Readonly<Record<ApiErrorCode, Readonly<ApiErrorRow>>> = TABLE;
 
-const RETRY_BY_STATUS: ReadonlyMap<number, Retry> = new Map([
-  [429, 'later'],
-  [500, 'now'],
-  [502, 'now'],
-  [503, 'now'],
-]);
-
-/** The advice of section 7.3, also for codes that are not in the table. */
-export function retryOf(status: number, code?: string): Retry {
-  return RETRY_BY_CODE.get(code) ?? RETRY_BY_STATUS.get(status) ?? 'never';
+/** Returns rows of one type. The retry advice follows from the status, unless the service advises otherwise. */
+function rows<Code extends string>(
+  type: ApiErrorType,
+  facts: Record<Code, [status: number, condition: string, retry?: Retry]>,
+): Record<Code, ApiErrorRow> {
+  const entries = Object.entries<[number, string, Retry?]>(facts).map(
+    ([code, [status, condition, retry = retryByStatus(status)]]) => [code, { status, type, condition, retry }] as const,
+  );
+  return Object.fromEntries(entries) as Record<Code, ApiErrorRow>;
 }
 
-/** The table by code. */
-export const API_ERRORS: Readonly<Record<ApiErrorCode, Readonly<ApiErrorRow>>> = Object.fromEntries(
-  ROWS.map(([code, status, type, condition]) => [code, { status, type, condition, retry: retryOf(status, code) }]),
-) as Record<ApiErrorCode, ApiErrorRow>;
+function retryByStatus(status: number): Retry {
+  if (status === 429) return 'later';
+  return [500, 502, 503].includes(status) ? 'now' : 'never';
+}
 
-/** Codes that are another name of one (section 7.2). The legacy catch-all stands for the plain per-minute limit. */
+export function isApiErrorCode(code: string): code is ApiErrorCode {
+  return Object.hasOwn(API_ERRORS, code);
+}
+
+/** Returns the retry advice of a code. A code that is not in the table is judged by its status. */
+export function retryOf(status: number, code = ''): Retry {
+  return isApiErrorCode(code) ? API_ERRORS[code].retry : retryByStatus(status);
+}
+
+/** Codes that are another name of one. The legacy catch-all stands for the per-minute limit. */
 const ALIASES = {
   rate_limited: 'rate_limit_exceeded',
   rate_limit: 'rate_limit_exceeded',
   server_error: 'internal_error',
 } as const satisfies Partial<Record<ApiErrorCode, ApiErrorCode>>;
 
-/** A code of the table that is no other name of one. */
+/** An error code of the service that is not an alias of another one. */
 export type CanonicalCode = Exclude<ApiErrorCode, keyof typeof ALIASES>;
 
-/** The code that an alias stands for; any other as it is, also one that is not in the table. */
+/**
+ * Returns the code that an alias stands for. Any other code is returned unchanged, including an unknown one.
+ *
+ * @example
+ * console.log(canonicalCode('server_error')); // internal_error
+ */
 export function canonicalCode(code: string): CanonicalCode | (string & {}) {
   return Object.hasOwn(ALIASES, code) ? ALIASES[code as keyof typeof ALIASES] : code;
 }
 
-/** What a client that looks for the legacy `rate_limit` means (section 7.2). */
-export const LEGACY_RATE_LIMIT: readonly ApiErrorCode[] = [
+/** The codes that replace the legacy `rate_limit`. */
+export const LEGACY_RATE_LIMIT: readonly string[] = [
   'rate_limit_exceeded',
   'daily_limit_exceeded',
   'concurrency_limit_exceeded',
   'account_limited',
-];
+] satisfies ApiErrorCode[];
 
-/** Failures of which section 7.2 says that nothing was deleted, queued or charged: a second try cannot do it twice. */
-export const NOTHING_DONE: readonly ApiErrorCode[] = ['storage_error', 'conversion_failed', 'generation_failed'];
+/** Server errors after which nothing was deleted, queued or charged, so that a retry is safe. */
+export const NOTHING_DONE: readonly string[] = [
+  'storage_error',
+  'conversion_failed',
+  'generation_failed',
+] satisfies ApiErrorCode[];

@@ -1,21 +1,24 @@
-/** What a plan allows (specification, section 8.1). Limits are those of the account, not of a key. */
+/** The limits of a plan. They belong to the account, not to a key. */
 export interface Plan {
   name: string;
-  /** Whether live keys work; without it, only a sandbox key. */
+  /** Whether live keys work. A plan without API access has only a sandbox key. */
   apiAccess: boolean;
-  /** Null where the specification has none: on plans that have only a sandbox key. */
+  /** Requests per minute; null for a plan without API access. */
   requestsPerMinute: number | null;
-  /** Infinity where the plan has no limit; null as above. */
+  /** Requests per day; `Infinity` where the plan is unlimited; null for a plan without API access. */
   requestsPerDay: number | null;
   concurrentGenerations: number;
-  /** How many account keys; one sandbox key where there is no API access. */
+  /** The largest number of account keys. For a plan without API access it is the one sandbox key. */
   accountKeys: number;
 }
 
-/** A plan's identifier, as `x-plan` has it: its name in upper case. */
+/** A plan's identifier, as the header `x-plan` carries it: its name in upper case. */
 export type PlanType = 'FREE' | 'STARTER' | 'CREATOR' | 'STANDARD' | 'PROFESSIONAL' | 'BUSINESS' | 'ENTERPRISE';
 
-/** The plans, by the identifier (section 8.1): requests per minute and day, concurrent generations, account keys. */
+/**
+ * The default limits of every plan, by its identifier. The service's support may override any of them for an account:
+ * `client.account.apiLimits()` returns the numbers that apply.
+ */
 export const PLANS: Readonly<Record<PlanType, Readonly<Plan>>> = {
   FREE: plan('Free', null, null, 2, 1),
   STARTER: plan('Starter', null, null, 3, 1),

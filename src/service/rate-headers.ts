@@ -1,4 +1,4 @@
-/** The headers of every answer that say what is left (specification, section 8.2). */
+/** The headers of every answer that carry the rate limits and the credit balance. */
 export const RATE_HEADERS = {
   limit: 'x-ratelimit-limit',
   remaining: 'x-ratelimit-remaining',

@@ -1,25 +1,27 @@
 /**
- * The interface by which forms, routers and queues take a schema of any library: Standard Schema, version 1
- * (https://standardschema.dev), as far as a schema has to have it.
+ * A schema that forms, routers and queues accept from any library: the part of Standard Schema, version 1
+ * (https://standardschema.dev), that every schema must have.
  */
 export interface StandardSchema<Output> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: 'service-webhooks';
-    /** Never throws, never a promise. */
+    /** Validates a value. Never throws and never returns a promise. */
     readonly validate: (value: unknown) => StandardResult<Output>;
-    /** For the compiler alone. */
+    /** Types for the compiler only. */
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
   };
 }
 
-/** The value that was given, or everything that is wrong with it. */
+/** The valid value, or the list of its issues. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
+/** One reason why a value is invalid. */
 export interface StandardIssue {
+  /** The reason, as a sentence. */
   readonly message: string;
-  /** The field, from the outside in; empty where the value is no object. */
+  /** The path to the field, from the outside in; empty where the value is not an object. */
   readonly path: readonly string[];
 }

@@ -1,88 +1,116 @@
 /**
- * What a dedupe store is. A store remembers each event as one row in one of three states (in progress, completed,
- * released) and hands it to one owner at a time. `docs/add-a-store.md` has the rules and how to prove them.
+ * A dedupe store. It remembers each event as one row that is in progress, completed or released, and assigns the row to
+ * one owner at a time. `docs/add-a-store.md` has the rules of a store and a test suite for them.
  *
- * Every method is one atomic operation on the server's own clock. A failure rejects; the receiver bounds each call in
- * time itself.
+ * Each method is one atomic operation by the clock of the server. A method that fails rejects; the receiver limits how
+ * long it waits for each call.
  */
 export interface DedupeStore {
-  /** How far its memory reaches: this process, this host, or all receivers. */
+  /** The processes that share the rows: this process, the processes of this host, or all receivers. */
   readonly scope: 'process' | 'host' | 'shared';
   /**
-   * Makes what is missing (a table); may be called twice. The receiver awaits it before the first claim, and calls it
-   * again after a failure.
+   * Creates what is missing, such as a table. The receiver awaits it before the first claim and calls it again after a
+   * failure, so it may be called several times.
    */
   init?(): Promise<void>;
   /**
-   * Takes the key, or says who has it. The same token again is the same claim: same fence, lease renewed. Another
-   * token gets a key that was released, whose lease is over or whose row has expired, with a higher fence.
+   * Acquires the key, or returns the state of its row. A claim with the same token again is the same claim: it keeps
+   * its fence, and its lease is renewed. Another token acquires a key that was released, whose lease has expired or
+   * whose row has expired.
    */
   claim(request: ClaimRequest): Promise<ClaimResult>;
   /** Renews the lease of the owner. */
   extend(claim: ClaimRef, options: { leaseMs: number }): Promise<Mutation>;
   /**
-   * Done, for the retention time. The owner may complete after its lease, and twice; a row that is gone is made
-   * again as completed.
+   * Marks the key as completed for the retention time. The owner may complete after the end of its lease, and twice. A
+   * row that was lost is created again as completed. A store may keep the end of retention that the claim has set where
+   * it is less than 1 % of `retainMs` earlier.
    */
   complete(claim: ClaimRef, options: { retainMs: number }): Promise<Mutation>;
-  /** Given back: the next claim takes it at once. `fence`, `attempt` and what was seen first stay. */
+  /** Releases the key for the next claim. The row keeps its fence, its attempts and the values of the first claim. */
   release(claim: ClaimRef): Promise<Mutation>;
 
-  /** For the operator: the row as it stands. */
+  /** Returns the row, or undefined where there is none; for the operator. */
   inspect?(key: string): Promise<DedupeRecord | undefined>;
-  /** For the operator: forgets the row, so that a redelivery runs again. */
+  /** Removes the event, so that a redelivery is handled again; for the operator. */
   forget?(key: string): Promise<void>;
-  /** For the operator: removes up to `limit` rows whose retention is over, and says how many. */
+  /**
+   * Removes up to `limit` rows whose retention is over, and resolves to the number of removed rows; for the operator.
+   */
   purgeExpired?(options: { limit: number }): Promise<number>;
-  /** Closes what the store itself opened; never a client that was handed to it. */
+  /** Stores the report of one receiver for `ttlMs`, in place of its last one; for `receiver.health()`. */
+  saveReport?(report: HealthReport): Promise<void>;
+  /** Resolves to the reports of an endpoint that have not expired; for `receiver.health()`. */
+  loadReports?(name: string): Promise<string[]>;
+  /** Closes what the store has opened itself, and never a client that was passed to it. */
   close?(): Promise<void>;
 }
 
-/** Who wants which key, for how long. */
+/** A claim of a receiver. */
 export interface ClaimRequest {
-  /** At most 200 bytes of visible ASCII. */
+  /** The key: at most 200 bytes of visible ASCII. */
   key: string;
-  /** Proof of ownership: 122 random bits in hex, made once for a delivery and kept when its claim is sent again. */
+  /** The proof of ownership: random, created once for each delivery, and the same when a claim is sent again. */
   token: string;
-  /** Of the body, to notice that another one came under the same key. */
+  /** A hash of the body. It shows whether another body arrives under the same key. */
   fingerprint: string;
-  /** Of the unsigned Idempotency-Key: a witness that is stored and compared, never looked up. */
+  /** A hash of the unsigned Idempotency-Key. It is stored and compared; no row is found by it. */
   alias?: string | undefined;
-  /** How long the claim holds if its owner goes silent, in milliseconds. */
+  /** How long the claim lasts if its owner stops responding, in milliseconds. */
   leaseMs: number;
-  /** Life of the row in whatever state, in milliseconds. */
+  /** How long the row lives in any state, in milliseconds. */
   retainMs: number;
 }
 
-/** A claim that was acquired, as its owner refers to it. */
+/** The report of one receiver about an endpoint. */
+export interface HealthReport {
+  /** The name of the endpoint. */
+  name: string;
+  /** A random id of the receiver. */
+  instance: string;
+  /** The report: at most 2,000 characters of JSON, which a store keeps unchanged. */
+  text: string;
+  /** How long the report is kept, in milliseconds. */
+  ttlMs: number;
+}
+
+/** An acquired claim, as its owner refers to it. */
 export type ClaimRef = Readonly<Pick<ClaimRequest, 'key' | 'token' | 'fingerprint' | 'alias'>> & {
   readonly fence: number;
 };
 
-/** `fence` grows with every new owner, `attempt` counts the claims of the key. */
+/**
+ * The answer to a claim.
+ *
+ * `fence` is a positive safe integer that grows with every new owner of the key, also after the row was forgotten,
+ * purged or lost: the server's clock in microseconds, or the last fence + 1 where that is more. `attempt` counts the
+ * owners of the row from 1.
+ */
 export type ClaimResult =
   | { status: 'acquired'; fence: number; attempt: number; seen?: Seen | undefined }
   | { status: 'in_progress'; fence: number; retryAfterMs: number; seen: Seen }
   | { status: 'completed'; fence: number; seen: Seen };
 
-/** What came when the key was seen first. */
+/** The values of the first claim of a row. */
 export interface Seen {
   fingerprint: string;
   alias?: string | undefined;
 }
 
-/** `'lost'`: another token owns the row or has finished it. That is an answer, not an error. */
+/**
+ * The answer to a change. `'lost'`: another token owns or has completed the row. That is an answer and not an error.
+ */
 export type Mutation = 'ok' | 'lost';
 
-/** A row, for the operator. */
+/** A row, as the operator sees it. */
 export interface DedupeRecord {
   state: 'in_progress' | 'completed' | 'released';
   fence: number;
   attempt: number;
   fingerprint: string;
   alias?: string | undefined;
-  /** What is left of the lease, in milliseconds; 0 or less when it is over. Only while in progress. */
+  /** The rest of the lease, in milliseconds; 0 or less when it has expired. Only while the row is in progress. */
   leaseMsLeft?: number | undefined;
-  /** What is left of the retention, in milliseconds. */
+  /** The rest of the retention, in milliseconds. */
   retainMsLeft: number;
 }

@@ -1,14 +1,25 @@
-import { check, checkPositiveInteger } from '../check.js';
 import { WebhookError } from '../errors.js';
+import { checkPositiveInteger } from '../option-checks.js';
 import type { ClaimRef, ClaimRequest, ClaimResult, DedupeRecord, DedupeStore, Mutation } from './contract.js';
-import { claimEntry, completeEntry, type Entry, extendEntry, newEntry, recordOf, releaseEntry } from './entry.js';
+import {
+  claimEntry,
+  completeEntry,
+  type Entry,
+  extendEntry,
+  lostEntry,
+  newEntry,
+  nextFence,
+  recordOf,
+  releaseEntry,
+} from './entry.js';
+import { clientName } from './named-client.js';
 
-/** The binding of the class, named for what it is. */
+/** A binding of {@link DedupeObject}, under the name `namespace`. */
 export interface DurableObjectClient {
   namespace: DurableObjectNamespace;
 }
 
-/** What is used of a `DurableObjectNamespace`; that of a jurisdiction fits, too. */
+/** The part of a `DurableObjectNamespace` that is used, also of a jurisdiction. */
 export interface DurableObjectNamespace {
   idFromName(name: string): unknown;
   get(id: never): {
@@ -19,7 +30,7 @@ export interface DurableObjectNamespace {
   };
 }
 
-/** What is used of a `DurableObjectStorage`, with SQLite or without. */
+/** The part of a `DurableObjectStorage` that is used, with or without SQLite. */
 export interface DurableObjectStorage {
   get<T>(key: string): Promise<T | undefined>;
   put<T>(key: string, value: T): Promise<void>;
@@ -29,7 +40,7 @@ export interface DurableObjectStorage {
   deleteAlarm(): Promise<void>;
 }
 
-/** One operation, as it travels to the object of its key. */
+/** One operation, as it is sent to the object of its key. */
 type Call =
   | readonly ['claim', ClaimRequest]
   | readonly ['extend', ClaimRef, { leaseMs: number }]
@@ -39,27 +50,31 @@ type Call =
   | readonly ['forget'];
 
 /**
- * Remembers events in Durable Objects, for all Workers that are bound to them: one {@link DedupeObject} for each event,
- * so that no event waits for another and there is no number of shards to choose. The object's clock counts; each
- * operation is one request to it. An object removes itself when its event is to be forgotten, so there is nothing to
- * purge.
+ * Returns a store that remembers events in Durable Objects, for all Workers that are bound to them. Each event has its
+ * own {@link DedupeObject}, so no event waits for another. The store uses the clock of the object, and each operation
+ * is one request to it. An object deletes itself at the end of its retention, so there is nothing to purge.
  *
  * @throws WebhookError `invalid_option`
  * @example
  * export { DedupeObject } from 'service-webhooks/stores/durable-object';
- * createReceiver({ secret, on, dedupe: { store: durableObjectStore({ namespace: env.DEDUPE }) } });
+ * const store = durableObjectStore({ namespace: env.DEDUPE });
+ * createReceiver({ secret, on, dedupe: { store, name: 'clips' } });
  */
 export function durableObjectStore(client: DurableObjectClient): DedupeStore {
-  const { namespace } = client ?? {};
-  check(isNamespace(namespace), 'client must be { namespace: env.DEDUPE }, a binding of DedupeObject');
+  clientName('durableObjectStore', client, {
+    namespace: { methods: ['idFromName', 'get'], example: 'env.DEDUPE, a binding of DedupeObject' },
+  });
+  const { namespace } = client;
 
-  /** By a stub of its own: one that has failed goes on failing. */
+  /** Sends an operation to a new stub, because a stub that has failed once keeps failing. */
   async function ask<Answer>(key: string, ...call: Call): Promise<Answer> {
     const object = namespace.get(namespace.idFromName(key) as never);
     const response = await object.fetch('https://dedupe/', { method: 'POST', body: JSON.stringify(call) });
     if (!response.ok) {
-      const hint = 'Bind the namespace to DedupeObject, or to what extends it.';
-      throw new WebhookError('store_unavailable', 503, hint, `the object answered ${response.status}`);
+      throw new WebhookError('store_unavailable', {
+        message: `The Durable Object answered ${response.status}.`,
+        fix: 'Bind the namespace to DedupeObject or to a subclass of it.',
+      });
     }
     return (await response.json()) as Answer;
   }
@@ -95,24 +110,23 @@ export function durableObjectStore(client: DurableObjectClient): DedupeStore {
   };
 }
 
-/**
- * The object of one event. Export it from the Worker, and bind the class there. It is a class, where the rest of the
- * library has functions, since that is what the platform makes its objects from.
- */
+/** The object of one event: a class, as the platform requires. Export it from the Worker that the binding names. */
 export class DedupeObject {
   readonly #storage: DurableObjectStorage;
+  /** In memory, so that fences also grow after the event is forgotten. */
+  #lastFence = 0;
 
   constructor(state: { readonly storage: DurableObjectStorage }) {
     this.#storage = state.storage;
   }
 
-  /** Takes the operations of {@link durableObjectStore}. */
+  /** Runs one operation of {@link durableObjectStore}. */
   async fetch(request: { json(): Promise<unknown> }): Promise<Response> {
     const call = (await request.json()) as Call;
     return Response.json((await this.#run(call)) ?? null);
   }
 
-  /** When the event is to be forgotten, or was when this was set. */
+  /** Deletes the event if its retention is over, and otherwise sets the alarm to its new end. */
   async alarm(): Promise<void> {
     const entry = await this.#storage.get<Entry>(ENTRY);
     if (entry && entry.expiresAt > Date.now()) await this.#storage.setAlarm(entry.expiresAt);
@@ -120,14 +134,14 @@ export class DedupeObject {
   }
 
   async #run(call: Call): Promise<ClaimResult | Mutation | DedupeRecord | undefined> {
-    // While an object waits for its storage nothing else reaches it, and from here to the writes it waits for nothing:
-    // that makes the operation atomic. What it answers is held back until the writes are durable.
+    // The operation is atomic: an object gets no other request while it waits for its storage, and nothing else is
+    // awaited before the writes. The platform sends the answer when the writes are durable.
     const [stored, alarm] = await Promise.all([this.#storage.get<Entry>(ENTRY), this.#storage.getAlarm()]);
     const time = Date.now();
     const found = stored && stored.expiresAt > time ? stored : undefined;
     const keep = async <Answer>(entry: Entry | undefined, answer: Answer, changed: boolean): Promise<Answer> => {
       if (!entry || !changed) return answer;
-      // An alarm that comes too early sets itself anew: that is cheaper than to move it each time.
+      // An alarm that fires too early sets itself again, which is cheaper than moving it each time.
       const alarmed = alarm ?? this.#storage.setAlarm(entry.expiresAt);
       await Promise.all([this.#storage.put(ENTRY, entry), alarmed]);
       return answer;
@@ -135,7 +149,8 @@ export class DedupeObject {
     switch (call[0]) {
       case 'claim': {
         const entry = found ?? newEntry(call[1]);
-        const result = claimEntry(entry, call[1], time);
+        this.#lastFence = nextFence(Math.max(this.#lastFence, stored?.fence ?? 0), time);
+        const result = claimEntry(entry, call[1], time, this.#lastFence);
         return keep(entry, result, result.status === 'acquired');
       }
       case 'extend': {
@@ -143,7 +158,7 @@ export class DedupeObject {
         return keep(found, extended, extended === 'ok');
       }
       case 'complete': {
-        const entry = found ?? newEntry(call[1], call[1].token, call[1].fence);
+        const entry = found ?? lostEntry(call[1], stored?.fence);
         const completed = completeEntry(entry, call[1].token, call[2].retainMs, time);
         return keep(entry, completed, completed === 'ok');
       }
@@ -161,7 +176,3 @@ export class DedupeObject {
 }
 
 const ENTRY = 'entry';
-
-function isNamespace(namespace: DurableObjectNamespace | undefined): namespace is DurableObjectNamespace {
-  return typeof namespace?.idFromName === 'function' && typeof namespace.get === 'function';
-}

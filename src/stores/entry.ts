@@ -1,6 +1,6 @@
 import type { ClaimRequest, ClaimResult, DedupeRecord, Mutation, Seen } from './contract.js';
 
-/** A row as an object, for a store where one thread owns it. A key without an owner has no token and no lease. */
+/** A row as an object, for a store whose rows one thread owns. A row without an owner has an empty token. */
 export interface Entry {
   state: 'in_progress' | 'completed' | 'released';
   token: string;
@@ -12,20 +12,32 @@ export interface Entry {
   alias?: string | undefined;
 }
 
-/** Of nobody yet; or of an owner whose row is gone, for whom it was the first attempt, for all that is known. */
-export function newEntry({ fingerprint, alias }: Seen, token = '', fence = 0): Entry {
-  const attempt = token ? 1 : 0;
-  return { state: 'released', token, fence, attempt, leaseUntil: 0, expiresAt: 0, fingerprint, alias };
+/** Returns a fence that is higher than the last one and than every fence of an earlier millisecond. */
+export function nextFence(last: number, epochMs: number): number {
+  return Math.max(last + 1, Math.floor(epochMs * 1_000));
 }
 
-export function claimEntry(entry: Entry, request: Omit<ClaimRequest, 'key'>, time: number): ClaimResult {
-  const { state, fence, fingerprint, alias } = entry;
+/** A new row without an owner. */
+export function newEntry({ fingerprint, alias }: Seen): Entry {
+  return { state: 'released', token: '', fence: 0, attempt: 0, leaseUntil: 0, expiresAt: 0, fingerprint, alias };
+}
+
+/**
+ * Returns a row that was lost or has expired, recreated for an owner. The number of its attempts is no longer known.
+ */
+export function lostEntry(owner: Seen & { token: string; fence: number }, lastFence = 0): Entry {
+  return { ...newEntry(owner), token: owner.token, fence: Math.max(owner.fence, lastFence), attempt: 1 };
+}
+
+/** Claims a row. `fence` is for a new owner. */
+export function claimEntry(entry: Entry, request: ClaimRequest, time: number, fence: number): ClaimResult {
+  const { state, fingerprint, alias } = entry;
   const seen: Seen = { fingerprint, alias };
-  if (state === 'completed') return { status: state, fence, seen };
+  if (state === 'completed') return { status: state, fence: entry.fence, seen };
   if (entry.token !== request.token) {
     const retryAfterMs = entry.leaseUntil - time;
-    if (retryAfterMs > 0) return { status: 'in_progress', fence, retryAfterMs, seen };
-    entry.fence += 1;
+    if (retryAfterMs > 0) return { status: 'in_progress', fence: entry.fence, retryAfterMs, seen };
+    entry.fence = fence;
     entry.attempt += 1;
   }
   entry.state = 'in_progress';

@@ -1,32 +1,45 @@
-import { check, checkFunction, checkPositiveInteger, integers } from '../check.js';
+import { check, checkFunction, checkKnownOptions, checkPositiveInteger, integers } from '../option-checks.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation } from './contract.js';
-import { claimEntry, completeEntry, type Entry, extendEntry, newEntry, recordOf, releaseEntry } from './entry.js';
+import {
+  claimEntry,
+  completeEntry,
+  type Entry,
+  extendEntry,
+  lostEntry,
+  newEntry,
+  nextFence,
+  recordOf,
+  releaseEntry,
+} from './entry.js';
+import { reportsInMemory } from './reports.js';
 
-/** How a {@link memoryStore} is bounded. */
+/** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** How many events are remembered; 100 000. What is in progress is never forgotten for room. */
+  /** The number of events that are remembered. Default: 100 000. An event in progress is never dropped. */
   maxEntries?: number | undefined;
-  /** Its clock, in milliseconds; by default one that never jumps. */
+  /** The clock, in milliseconds. Default: a clock that never jumps; fences follow the time of day. */
   now?: (() => number) | undefined;
 }
 
 /**
- * Remembers events in this process: for one receiver on one machine, and for tests. After a restart everything is
- * forgotten; several processes share nothing.
+ * Returns a store that remembers events in the memory of this process: for one receiver on one machine, and for tests.
+ * A restart forgets all events, and processes share nothing.
  *
- * Holds between half of `maxEntries` and all of it: the oldest half of what is not in progress is let go when it is
- * full. A claim is refused (the delivery gets 503) when it is full of what is in progress.
+ * When `maxEntries` are remembered, the older half of those that are not in progress is dropped. When all of them are
+ * in progress, a claim is refused and the delivery is answered 503.
  *
  * @throws WebhookError `invalid_option`
  * @example
  * createReceiver({ secret, on, dedupe: { store: memoryStore({ maxEntries: 20_000 }) } });
  */
 export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
-  const { now = () => performance.now() } = options;
+  checkKnownOptions('memoryStore', options, ['maxEntries', 'now']);
+  const { now } = options;
   const { maxEntries } = integers(options, { maxEntries: 100_000 });
   checkFunction('now', now);
   const entries = new Map<string, Entry>();
-  const clock = () => Math.floor(now()); // a small integer takes no room of its own on the heap
+  const clock = () => Math.floor(now ? now() : performance.now());
+  let lastFence = 0;
 
   function find(key: string, time: number): Entry | undefined {
     const entry = entries.get(key);
@@ -35,8 +48,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
 
   function insert(key: string, time: number, entry: Entry): Entry {
     if (entries.size >= maxEntries && !entries.has(key)) {
-      // Half at a time: one by one, a Map's first key would have to be found among the deleted, again and again.
-      check(drop(Math.ceil(maxEntries / 2), ({ leaseUntil }) => leaseUntil <= time) > 0, 'maxEntries: all in progress');
+      // Half at a time, because a Map finds its first key slowly after many deletions.
+      const dropped = drop(Math.ceil(maxEntries / 2), ({ leaseUntil }) => leaseUntil <= time);
+      check(dropped > 0, 'maxEntries is too small: all remembered events are in progress');
     }
     entries.set(key, entry);
     return entry;
@@ -58,7 +72,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
       checkPositiveInteger('retainMs', request.retainMs);
       const time = clock();
       const entry = find(request.key, time) ?? insert(request.key, time, newEntry(request));
-      return claimEntry(entry, request, time);
+      // One count for all keys, so that it outlives each of them.
+      const fence = nextFence(Math.max(lastFence, entry.fence), now ? now() : Date.now());
+      const result = claimEntry(entry, request, time, fence);
+      lastFence = Math.max(lastFence, result.fence);
+      return result;
     },
 
     async extend(claim, { leaseMs }): Promise<Mutation> {
@@ -70,7 +88,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     async complete(claim, { retainMs }): Promise<Mutation> {
       checkPositiveInteger('retainMs', retainMs);
       const time = clock();
-      const entry = find(claim.key, time) ?? insert(claim.key, time, newEntry(claim, claim.token, claim.fence));
+      const lost = () => lostEntry(claim, entries.get(claim.key)?.fence);
+      const entry = find(claim.key, time) ?? insert(claim.key, time, lost());
+      lastFence = Math.max(lastFence, entry.fence);
       return completeEntry(entry, claim.token, retainMs, time);
     },
 
@@ -93,5 +113,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
       const time = clock();
       return drop(limit, ({ expiresAt }) => expiresAt <= time);
     },
+
+    ...reportsInMemory(clock),
   };
 }

@@ -1,7 +1,9 @@
-import { check, checkPositiveInteger } from '../check.js';
+import { check, checkKnownOptions, checkPositiveInteger } from '../option-checks.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation } from './contract.js';
+import { clientName } from './named-client.js';
+import { SEPARATOR } from './reports.js';
 
-/** The client that is there already, named for what it is. It is never closed, and gets no listener. */
+/** The client of the app, under the name of its library. The store never closes it and adds no listener. */
 export type RedisClient =
   | { ioredis: IoredisClient; nodeRedis?: undefined; upstash?: undefined }
   | { nodeRedis: NodeRedisClient; ioredis?: undefined; upstash?: undefined }
@@ -12,7 +14,7 @@ export interface IoredisClient {
   eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>;
 }
 
-/** What `createClient`, `createClientPool`, `createCluster` or `createSentinel` of `redis` makes. */
+/** The result of `createClient`, `createClientPool`, `createCluster` or `createSentinel` of `redis`. */
 export interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
@@ -22,30 +24,32 @@ export interface UpstashClient {
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
 }
 
-/** How a {@link redisStore} names its keys. */
+/** Options of {@link redisStore}. */
 export interface RedisStoreOptions {
-  /** In front of every key; `'service-webhooks:'`. */
+  /** The beginning of every key. Default: `'service-webhooks:'`. */
   keyPrefix?: string | undefined;
 }
 
 /**
- * Remembers events in Redis (from 6.0), Valkey, a Redis Cluster or Upstash, for all receivers on it. The server's clock
- * counts; each operation is one round trip with one script on one key.
+ * Returns a store that remembers events in Redis 6 or later, Valkey, a Redis Cluster or Upstash, for all receivers. The
+ * store uses the clock of the server. Each operation is one round trip that runs one script on one key.
  *
- * What Redis forgets is handled again: it should not evict (`maxmemory-policy noeviction`) and should keep its data
- * over a restart (`appendonly yes`). `init()` warns where it does not; it fails only where a claim would fail, too.
+ * An event that Redis loses is handled again. Redis should therefore not evict (`maxmemory-policy noeviction`) and
+ * should keep its data when it restarts (`appendonly yes`). `init()` warns where these settings differ.
  *
  * @throws WebhookError `invalid_option`
  * @example
- * createReceiver({ secret, on, dedupe: { store: redisStore({ ioredis: new Redis(url) }) } });
+ * const store = redisStore({ ioredis: new Redis(url) });
+ * createReceiver({ secret, on, dedupe: { store, name: 'clips' } });
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): DedupeStore {
+  checkKnownOptions('redisStore', options, ['keyPrefix']);
   const { keyPrefix = 'service-webhooks:' } = options;
   check(typeof keyPrefix === 'string', 'keyPrefix must be a string');
   const evaluate = evaluator(client);
   let warned = false;
-  const run = async (script: string, key: string, ...args: string[]) =>
-    String(await evaluate(script, keyPrefix + key, args));
+  const run = async (script: string, key: string, ...args: (string | number)[]) =>
+    String(await evaluate(script, keyPrefix + key, args.map(String)));
 
   return {
     scope: 'shared',
@@ -57,7 +61,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         console.warn(`service-webhooks: Redis may evict events: its maxmemory-policy is ${policy}, not noeviction`);
       }
       if (appendOnly === '0') {
-        console.warn('service-webhooks: Redis may forget events in a restart: its appendonly is no');
+        console.warn('service-webhooks: Redis may lose events when it restarts: its appendonly is no');
       }
       warned = true;
     },
@@ -65,24 +69,21 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async claim({ key, token, fingerprint, alias, leaseMs, retainMs }): Promise<ClaimResult> {
       checkPositiveInteger('leaseMs', leaseMs);
       checkPositiveInteger('retainMs', retainMs);
-      const fresh = rowOf(token, retainMs - leaseMs, 1, fingerprint, alias);
-      const reply = await run(CLAIM, key, fresh, String(retainMs));
-      if (reply === 'new') return { status: 'acquired', fence: 1, attempt: 1, seen: { fingerprint, alias } };
-      const { state, owner, fence, seen, leaseMsLeft } = readRow(reply);
+      const reply = await run(CLAIM, key, token, retainMs - leaseMs, seenOf(fingerprint, alias), retainMs);
+      const { state, owner, fence, attempt, seen, leaseMsLeft } = readRow(reply);
       if (state === 'completed') return { status: state, fence, seen };
-      if (owner === token) return { status: 'acquired', fence, attempt: fence, seen };
+      if (owner === token) return { status: 'acquired', fence, attempt, seen };
       return { status: 'in_progress', fence, retryAfterMs: leaseMsLeft, seen };
     },
 
     async extend({ key, token }, { leaseMs }) {
       checkPositiveInteger('leaseMs', leaseMs);
-      return toMutation(await run(EXTEND, key, token, String(leaseMs)));
+      return toMutation(await run(EXTEND, key, token, leaseMs));
     },
 
     async complete({ key, token, fence, fingerprint, alias }, { retainMs }) {
       checkPositiveInteger('retainMs', retainMs);
-      const mine = rowOf(token, 0, fence, fingerprint, alias);
-      return toMutation(await run(COMPLETE, key, mine, String(retainMs)));
+      return toMutation(await run(COMPLETE, key, token, fence, seenOf(fingerprint, alias), retainMs));
     },
 
     async release({ key, token }) {
@@ -92,57 +93,75 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async inspect(key): Promise<DedupeRecord | undefined> {
       const reply = await run(INSPECT, key);
       if (reply === 'absent') return undefined;
-      const { state, fence, seen, leaseMsLeft, retainMsLeft } = readRow(reply);
+      const { state, fence, attempt, seen, leaseMsLeft, retainMsLeft } = readRow(reply);
       const lease = state === 'in_progress' ? { leaseMsLeft } : {};
-      return { state, fence, attempt: fence, ...seen, ...lease, retainMsLeft };
+      return { state, fence, attempt, ...seen, ...lease, retainMsLeft };
     },
 
     async forget(key) {
       await run(FORGET, key);
     },
 
-    /** Nothing is left to do: Redis removes what has expired. */
+    /** Returns 0: Redis removes expired rows itself. */
     async purgeExpired({ limit }) {
       checkPositiveInteger('limit', limit);
       return 0;
     },
+
+    async saveReport({ name, instance, text, ttlMs }) {
+      checkPositiveInteger('ttlMs', ttlMs);
+      await run(SAVE_REPORT, reportsKey(name), instance, ttlMs, text);
+    },
+
+    async loadReports(name) {
+      const [, ...texts] = (await run(LOAD_REPORTS, reportsKey(name))).split(SEPARATOR);
+      return texts;
+    },
   };
 }
 
+/** No event has such a key, because the name of an endpoint is not empty. */
+const reportsKey = (name: string) => `:reports:${name}`;
+
 type Evaluate = (script: string, key: string, args: string[]) => Promise<unknown>;
 
+const FORMS = {
+  ioredis: { methods: ['eval'], example: 'client' },
+  nodeRedis: { methods: ['eval'], example: 'client' },
+  upstash: { methods: ['eval'], example: 'client' },
+};
+
 function evaluator(client: RedisClient): Evaluate {
-  const { ioredis, nodeRedis, upstash } = client ?? {};
-  const given = [ioredis, nodeRedis, upstash].filter((one) => typeof one?.eval === 'function');
-  check(given.length === 1, 'redisStore takes { ioredis: client }, { nodeRedis: client } or { upstash: client }');
+  clientName('redisStore', client, FORMS);
+  const { ioredis, nodeRedis, upstash } = client;
   if (ioredis) return (script, key, args) => ioredis.eval(script, 1, key, ...args);
   if (nodeRedis) return (script, key, args) => nodeRedis.eval(script, { keys: [key], arguments: args });
   return (script, key, args) => (upstash as UpstashClient).eval(script, [key], args);
 }
 
-// A row is one string, so that one command writes it together with its time to live: the state's letter and the
-// owner's token, `lapse`, fence, fingerprint, alias. The lease is over when no more than `lapse` milliseconds are left
-// to live; so the server's clock counts, and nobody has to ask it for the time. The fence counts attempts as well.
+// A row is one string, so that one command writes it together with its time to live. Its lines are: the letter of the
+// state and the token of the owner, `lapse`, fence, attempt, fingerprint, alias. The lease is over when at most `lapse`
+// milliseconds are left to live: so leases follow the clock of the server.
 const STATES: Readonly<Record<string, DedupeRecord['state']>> = {
   p: 'in_progress',
   c: 'completed',
   r: 'released',
 };
 
-/** A row in progress. */
-function rowOf(token: string, lapse: number, fence: number, fingerprint: string, alias = ''): string {
-  return `p${token}\n${lapse}\n${fence}\n${fingerprint}\n${alias}`;
+function seenOf(fingerprint: string, alias = ''): string {
+  return `${fingerprint}\n${alias}`;
 }
 
-/** A reply that is what is left to live, and the row. Such a reply is no JSON: the Upstash client would parse it. */
+/** Reads a reply: the milliseconds left to live, then the row. It is not JSON, which the Upstash client would parse. */
 function readRow(reply: string) {
-  const [ttl, owner, lapse, fence, fingerprint, alias] = reply.split('\n');
+  const [ttl, owner, lapse, fence, attempt, fingerprint, alias] = reply.split('\n');
   const state = STATES[String(owner).charAt(0)];
   if (state === undefined) return unexpected(reply);
   return {
     state,
     owner: String(owner).slice(1),
     fence: Number(fence),
+    attempt: Number(attempt),
     seen: { fingerprint: String(fingerprint), alias: alias || undefined },
     leaseMsLeft: Number(ttl) - Number(lapse),
     retainMsLeft: Number(ttl),
@@ -157,21 +176,26 @@ function unexpected(reply: string): never {
   throw new Error(`not an answer of redisStore: ${reply}`);
 }
 
-// EVAL with the source each time, short as it is: whoever sends a digest has to deal with servers that lost the script.
-// What is left to live is read once: a script's clock goes on (before Redis 7.2), and a lease that is held has time left.
-const CLAIM = `if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 'new' end
-local fields = '^(.)(.-)\\n(.-)\\n(.-)\\n(.*)'
-local row, ttl = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
-local state, owner, lapse, fence, seen = string.match(row, fields)
-local _, token, newLapse = string.match(ARGV[1], fields)
-local mine = state == 'p' and owner == token
+// Scripts are sent as a whole each time, because a server may lose the ones it has cached.
+//
+// Arguments: token, lapse, fingerprint and alias, retention. The fence is the clock in microseconds, which Lua would
+// write with an exponent. The time to live is read once: before Redis 7.2 it goes on while the script runs.
+const CLAIM = `local row, ttl = redis.call('GET', KEYS[1]), redis.call('PTTL', KEYS[1])
+local state, owner, lapse, fence, attempt, seen = 'r', '', 0, 0, 0, ARGV[3]
+if row then state, owner, lapse, fence, attempt, seen = string.match(row, '^(.)(.-)\\n(.-)\\n(.-)\\n(.-)\\n(.*)') end
+local mine = state == 'p' and owner == ARGV[1]
 if mine or state == 'r' or state == 'p' and ttl <= tonumber(lapse) then
-  if not mine then fence = fence + 1 end
-  row, ttl = table.concat({'p' .. token, newLapse, fence, seen}, '\\n'), ARGV[2]
+  if not mine then
+    local time = redis.call('TIME')
+    fence = string.format('%.0f', math.max(fence + 1, time[1] * 1000000 + time[2]))
+    attempt = attempt + 1
+  end
+  row, ttl = table.concat({'p' .. ARGV[1], ARGV[2], fence, attempt, seen}, '\\n'), ARGV[4]
   redis.call('SET', KEYS[1], row, 'PX', ttl)
 end
 return ttl .. '\\n' .. row`;
 
+// Arguments: token, lease.
 const EXTEND = `local owner, rest = string.match(redis.call('GET', KEYS[1]) or '', '^p(.-)\\n.-(\\n.*)')
 if owner ~= ARGV[1] then return 'lost' end
 local lease = tonumber(ARGV[2])
@@ -179,13 +203,14 @@ local ttl = math.max(redis.call('PTTL', KEYS[1]), lease)
 redis.call('SET', KEYS[1], 'p' .. owner .. '\\n' .. ttl - lease .. rest, 'PX', ttl)
 return 'ok'`;
 
-// A row that is gone is taken to be what its owner left.
-const COMPLETE = `local row = redis.call('GET', KEYS[1]) or ARGV[1]
+// Arguments: token, fence, fingerprint and alias, retention. A row that is gone is created again for its owner.
+const COMPLETE = `local row = redis.call('GET', KEYS[1]) or table.concat({'p' .. ARGV[1], 0, ARGV[2], 1, ARGV[3]}, '\\n')
 local state, owner = string.match(row, '^(.)(.-)\\n')
-if state == 'r' or owner ~= string.match(ARGV[1], '^p(.-)\\n') then return 'lost' end
-redis.call('SET', KEYS[1], 'c' .. row:sub(2), 'PX', ARGV[2])
+if state == 'r' or owner ~= ARGV[1] then return 'lost' end
+redis.call('SET', KEYS[1], 'c' .. row:sub(2), 'PX', ARGV[4])
 return 'ok'`;
 
+// Argument: token.
 const RELEASE = `local row = redis.call('GET', KEYS[1])
 if not row or row:sub(1, 1) == 'r' then return 'ok' end
 if string.match(row, '^p(.-)\\n') ~= ARGV[1] then return 'lost' end
@@ -197,7 +222,26 @@ return row and redis.call('PTTL', KEYS[1]) .. '\\n' .. row or 'absent'`;
 
 const FORGET = `redis.call('DEL', KEYS[1]) return 'ok'`;
 
-// INFO tells what CONFIG GET does, and is allowed where that is not. The key says which node of a cluster is asked.
+// The reports of an endpoint are one hash, with the end of each before its text.
+const NOW = `local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+
+// Arguments: instance, time to live, text.
+const SAVE_REPORT = `${NOW}
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now + ARGV[2]) .. '\\n' .. ARGV[3])
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 'ok'`;
+
+const LOAD_REPORTS = `${NOW}
+local reply, found = {'reports'}, redis.call('HGETALL', KEYS[1])
+for i = 1, #found, 2 do
+  local ends, text = string.match(found[i + 1], '^(%d+)\\n(.*)')
+  if tonumber(ends) > now then reply[#reply + 1] = text else redis.call('HDEL', KEYS[1], found[i]) end
+end
+return table.concat(reply, '\\30')`;
+
+// INFO contains the values of CONFIG GET and is permitted on more servers. The key decides which node of a cluster is
+// asked.
 const SETTINGS = `local function read(section, setting)
   local info = redis.pcall('INFO', section)
   return type(info) == 'string' and string.match(info, setting .. ':(%S+)') or ''

@@ -8,13 +8,13 @@ import type { AdapterSuiteOptions } from './adapter-under-test.js';
 
 /** One case, for any test runner. */
 export interface AdapterCase {
-  /** A sentence about what an adapter does. */
+  /** The name: a sentence about the behaviour of an adapter. */
   name: string;
-  /** What it is about: bodies, answers, ... */
+  /** The group of the case: bodies, answers, ... */
   group: string;
-  /** Which rules of `docs/add-an-adapter.md` it holds the adapter to. */
+  /** The rules of `docs/add-an-adapter.md` that the case checks. */
   rules: readonly Rule[];
-  /** Why it cannot run with these options. */
+  /** Why the case cannot run with these options. */
   skip?: string | undefined;
   /** Rejects with an Error that names the broken rule. */
   run(): Promise<void>;
@@ -23,11 +23,12 @@ export interface AdapterCase {
 const GROUPS: Readonly<Record<string, readonly TrialCase[]>> = { bodies, answers, readers, connections, routes };
 
 /**
- * The cases that an adapter has to pass in the framework it is for. They belong to no test runner.
+ * Returns the cases that an adapter must pass in its framework. They work with any test runner.
  *
  * @example
- * for (const { name, skip, run } of adapterSuite({ form: 'handler', serve })) test(name, { skip }, run); // node:test
- * for (const { name, skip, run } of adapterSuite({ form: 'handler', serve })) it.skipIf(skip)(name, run); // vitest
+ * import { test } from 'node:test';
+ *
+ * for (const { name, skip, run } of adapterSuite({ form: 'handler', serve })) test(name, { skip: skip ?? false }, run);
  */
 export function adapterSuite(options: AdapterSuiteOptions): readonly AdapterCase[] {
   return Object.entries(GROUPS).flatMap(([group, cases]) =>

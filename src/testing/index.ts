@@ -17,6 +17,15 @@ export { toCurl } from './forms/to-curl.js';
 export { type InjectOptions, toInject } from './forms/to-inject.js';
 export { toRequest } from './forms/to-request.js';
 export { type SupertestRequest, toSupertest } from './forms/to-supertest.js';
+export { type QueueCase, queueSuite } from './queue-suite.js';
+export type {
+  QueueAbility,
+  QueueSuiteOptions,
+  QueueUnderTest,
+  QueueUnderTestSetup,
+  WorkerUnderTest,
+} from './queue-under-test.js';
+export { type ReadDelivery, readDelivery } from './read-delivery.js';
 export { type EventOverrides, sampleEvent } from './sample-event.js';
 export {
   type DeliveryRequest,

@@ -1,7 +1,8 @@
 import type { WebhookErrorCode } from '../errors.js';
+import { isAcknowledged } from '../service/acknowledged.js';
 import { type Answer, readAnswer } from './read-answer.js';
 
-/** What a matcher tells its runner. */
+/** The result of a matcher. */
 export interface MatcherResult {
   pass: boolean;
   message(): string;
@@ -9,15 +10,15 @@ export interface MatcherResult {
 
 /** The matchers as they are called on `expect(answer)`; `answer` may be a promise. */
 export interface WebhookMatchers {
-  /** The answer is 2xx: the service counts the delivery as delivered (specification, section 6.3). */
+  /** Passes if the answer is 2xx, so that the service counts the delivery as delivered. */
   toAcknowledge(): Promise<void>;
-  /** The answer is an error of this library with that code, and not 2xx. */
+  /** Passes if the answer is not 2xx and is an error of this library with that code. */
   toRefuseWith(code: WebhookErrorCode): Promise<void>;
 }
 
 /**
- * Matchers for vitest and jest, on whatever a receiver answers: a `WebhookResponse`, a Fetch `Response`, what supertest
- * or Fastify's `inject` give, the result of a Lambda function, or a promise of one of these.
+ * Matchers for vitest and jest, for every form of a receiver's answer: a `WebhookResponse`, a Fetch `Response`, the
+ * result of supertest or Fastify's `inject`, the result of a Lambda function, or a promise of one of these.
  *
  * @example
  * expect.extend(matchers);
@@ -36,13 +37,10 @@ export const matchers = {
   },
 };
 
-function isAcknowledged({ status }: Answer): boolean {
-  return status >= 200 && status <= 299;
-}
-
-function result(pass: boolean, expectation: string, { status, code, text }: Answer): MatcherResult {
+function result(pass: boolean, expectation: string, { status, code, text, reason }: Answer): MatcherResult {
   const answer = [status, code ?? text.slice(0, 200)].join(' ').trim();
-  return { pass, message: () => `expected the answer ${pass ? 'not ' : ''}${expectation}, and it is: ${answer}` };
+  const first = `expected the answer ${pass ? 'not ' : ''}${expectation}, and it is: ${answer}`;
+  return { pass, message: () => (reason === undefined ? first : `${first}\n${reason}`) };
 }
 
 // For vitest, and for jest with @types/jest.

@@ -1,7 +1,7 @@
-/** A case of a suite has found something wrong. */
+/** The error of a case that has found a broken rule. */
 export class BrokenRule extends Error {}
 
-/** Throws unless it holds; the case that is running adds its rule. */
+/** Throws unless the condition is true; the running case adds its rule to the error. */
 export function must(holds: boolean, what: string, found?: unknown): asserts holds {
   if (holds) return;
   const text = typeof found === 'string' ? found : JSON.stringify(found);

@@ -1,25 +1,43 @@
-import { check } from '../check.js';
+import { ERRORS, isWebhookError, type WebhookErrorCode } from '../errors.js';
+import { check } from '../option-checks.js';
+import { REFUSED_WITH } from '../receiver/outcome.js';
 
-/** What counts of an answer, whoever gave it. */
+/** The parts of an answer that matchers need, from any form of it. */
 export interface Answer {
   status: number;
   text: string;
-  /** Of the error object in the body, where there is one. */
+  /** The code of the error object in the body; undefined where there is none. */
   code: string | undefined;
+  /** What happened, what to do, and the error that was thrown, as far as they are known. */
+  reason: string | undefined;
 }
 
 /**
- * Reads what a receiver answered: `WebhookResponse`, Fetch `Response` (which can still be read then), supertest,
- * Fastify's `inject`, the result of a Lambda function, or a promise of one of these.
+ * Reads the answer of a receiver: `WebhookResponse`, Fetch `Response` (which can still be read afterwards), the result
+ * of supertest or Fastify's `inject`, the result of a Lambda function, or a promise of one of these.
  *
- * @throws WebhookError `invalid_option` for anything else, or what the promise was rejected with
+ * @throws WebhookError `invalid_option` for any other value, or the reason of a rejected promise
  */
 export async function readAnswer(received: unknown): Promise<Answer> {
   const answer = (await received) as Partial<Record<string, unknown>> | null | undefined;
   const status = answer?.['status'] ?? answer?.['statusCode'];
   check(typeof status === 'number', 'expect() must be given an answer: a response, or a promise of one');
   const text = await textOf(answer ?? {});
-  return { status, text, code: codeIn(text) };
+  const code = codeIn(text);
+  return { status, text, code, reason: reasonOf(answer ?? {}, code) };
+}
+
+/** Returns the reason from the error where a receiver answered directly; otherwise from the table of errors. */
+function reasonOf(answer: { [REFUSED_WITH]?: unknown }, code = ''): string | undefined {
+  const { [REFUSED_WITH]: error } = answer;
+  if (!isWebhookError(error)) {
+    const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as WebhookErrorCode] : undefined;
+    return known ? `${known.message} ${known.fix}` : undefined;
+  }
+  const { message, cause } = error;
+  return cause === undefined
+    ? message
+    : `${message}\nCaused by ${cause instanceof Error ? cause.stack : String(cause)}`;
 }
 
 async function textOf(answer: Partial<Record<string, unknown>>): Promise<string> {

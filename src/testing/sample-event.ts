@@ -1,12 +1,12 @@
-import { check, checkObject } from '../check.js';
 import { type EventOf, type EventType, PAYLOAD_VERSION } from '../event.js';
+import { check, checkObject } from '../option-checks.js';
 
-/** What is different about a sample. `data` is added to the sample's own, field by field. */
+/** The fields in which a sample differs. `data` is merged into the sample's own, field by field. */
 export type EventOverrides<Type extends EventType> = {
   [Field in Exclude<keyof EventOf<Type>, 'type' | 'data'>]?: EventOf<Type>[Field] | undefined;
 } & { data?: Partial<EventOf<Type>['data']> | undefined };
 
-/** What `jobId` refers to (specification, section 6.4). */
+/** The prefix of each type's `jobId`; null for the type without a job. */
 const JOBS: Readonly<Record<EventType, string | null>> = {
   'generation.completed': 'clip',
   'generation.failed': 'clip',
@@ -27,10 +27,10 @@ const JOBS: Readonly<Record<EventType, string | null>> = {
 };
 
 /**
- * An event of one of the sixteen types (specification, section 6.1), with a new id and the time of now unless they are
- * given. Only `generation.completed` has fields in `data`: of the other types the specification shows none.
+ * Returns an event of one of the sixteen types, with a new id and the current time unless they are given. Only
+ * `generation.completed` has fields in `data`: the service documents none for the other types (`docs/events.md`).
  *
- * @throws WebhookError `invalid_option` for a type that there is not
+ * @throws WebhookError `invalid_option` for an unknown type
  * @example
  * const event = sampleEvent('generation.completed', { id: 'evt_1', data: { durationSec: 12.5 } });
  */
@@ -49,7 +49,7 @@ export function sampleEvent<Type extends EventType>(type: Type, overrides: Event
   return { id, type, version, jobId, data: { ...shown, ...data }, timestamp, ...more } as EventOf<Type>;
 }
 
-/** Made from the event's id, so that it is the same again for the same id. */
+/** Derived from the event's id, so that the same id always gets the same value. */
 function jobIdOf(type: EventType, id: string, data?: { clipId?: unknown }): string | null {
   if (type === 'generation.completed' && typeof data?.clipId === 'string') return data.clipId;
   return JOBS[type] && `${JOBS[type]}_${String(id).replace(/^evt_/, '')}`;

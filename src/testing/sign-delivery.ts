@@ -1,31 +1,36 @@
-import { check, checkObject, checkPositiveInteger } from '../check.js';
 import { isWebhookEvent, type WebhookEvent } from '../event.js';
-import { exactBytes } from '../http.js';
-import type { Secret } from '../secret.js';
-import { type Scheme, sign } from '../signature.js';
+import { check, checkObject, checkPositiveInteger } from '../option-checks.js';
+import { deliveryHeaders } from '../service/delivery-headers.js';
+import { exactBytes } from '../verify/bytes.js';
+import type { Secret } from '../verify/secret.js';
+import { sign } from '../verify/sign.js';
+import type { Scheme } from '../verify/signature.js';
 
-/** How a delivery is signed, and what its headers say; all but the secret has defaults. */
+/** How a delivery is signed, and the values of its headers. Every option but the secret has a default. */
 export interface SigningOptions {
   secret: Secret;
-  /** Signed time, in milliseconds since the epoch; now. */
+  /** The signed time, in milliseconds since the epoch. Default: now. */
   at?: number | undefined;
-  /** Which signatures; `'both'`, as the service sends. */
+  /** The signatures to send. Default: `'both'`, as the service sends. */
   scheme?: Scheme | 'both' | undefined;
-  /** Which attempt of the delivery this is; 1. */
+  /** The number of the attempt, from 1. Default: 1. */
   attempt?: number | undefined;
-  /** Id of the receiving endpoint; `'endpoint_sample'`. */
+  /** The id of the receiving endpoint. Default: `'endpoint_sample'`. */
   webhookId?: string | undefined;
-  /** By default made from the id of the event, or from the body: the same for each attempt. */
+  /**
+   * The Idempotency-Key. Default: derived from the id of the event, or from the body, so that each attempt has the same
+   * one.
+   */
   idempotencyKey?: string | undefined;
-  /** What the header names begin with; `x-service`. */
+  /** The prefix of the service's own header names. Default: `x-service`. */
   headerPrefix?: string | undefined;
 }
 
-/** An event that is written as JSON, or a body as it is. */
+/** The content of a delivery: an event, which is written as JSON, or the exact body. */
 export type SignDeliveryInput = SigningOptions &
   ({ event: WebhookEvent; body?: undefined } | { body: Uint8Array | ArrayBuffer | string; event?: undefined });
 
-/** One request of a delivery. A receiver takes it as it is: `await receiver(delivery)`. */
+/** One request of a delivery. It can be passed to a receiver directly: `await receiver(delivery)`. */
 export interface DeliveryRequest {
   method: string;
   headers: Record<string, string>;
@@ -35,20 +40,20 @@ export interface DeliveryRequest {
 
 /** A request as the service sends it. */
 export interface SignedDelivery extends DeliveryRequest {
-  /** Signed time, in milliseconds since the epoch. */
+  /** The signed time, in milliseconds since the epoch. */
   at: number;
   /**
-   * The same delivery signed anew, now unless `at` says another time: `again({ attempt: 2 })` is the next attempt. Id,
-   * `Idempotency-Key` and body stay.
+   * Returns the same delivery, signed again now or at `at`: `again({ attempt: 2 })` is the next attempt. Id,
+   * `Idempotency-Key` and body stay the same.
    */
   again(changes?: Partial<SigningOptions>): SignedDelivery;
 }
 
 /**
- * Headers and exact bytes of a delivery as the service sends it (specification, section 6.2).
+ * Returns the headers and the exact bytes of a delivery as the service sends it.
  *
- * An `event` is written with spaces between its parts, so that it is not what `JSON.stringify` makes of it: a receiver
- * that verifies `JSON.stringify(req.body)` fails in the test, as it would in earnest.
+ * An `event` is written with spaces between its parts, so that it differs from the result of `JSON.stringify`: a
+ * receiver that verifies `JSON.stringify(req.body)` fails in the test, as it would in production.
  *
  * @throws WebhookError `body_already_parsed` for a body that is an object, `invalid_secret`, `invalid_option`;
  *   `sync_crypto_unavailable` where the runtime has no node:crypto
@@ -74,7 +79,7 @@ function write(event: WebhookEvent): Uint8Array {
   }
 }
 
-/** The same for the same event (specification, section 6.2), and fit for a header whatever the id is. */
+/** Returns the same key for the same event, in characters that a header may contain. */
 function keyMadeFrom(body: string | Uint8Array): string {
   const [mac = ''] = Object.values(sign({ body, secret: 'idempotency key', scheme: 'legacy' }));
   return `key_${mac.slice(-32)}`;
@@ -87,18 +92,9 @@ function signBytes(bytes: Uint8Array, options: SigningOptions & { idempotencyKey
   for (const [name, value] of Object.entries({ webhookId, idempotencyKey })) {
     check(typeof value === 'string' && /^[!-~]+$/.test(value), `${name} must be visible ASCII`);
   }
-  const signatures = sign({ body: bytes, secret, at, scheme, headerPrefix });
-  const prefix = headerPrefix?.toLowerCase() ?? 'x-service';
   return {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...signatures,
-      [`${prefix}-timestamp`]: String(Math.floor(at / 1000)),
-      [`${prefix}-webhook-id`]: webhookId,
-      [`${prefix}-attempt`]: String(attempt),
-      'idempotency-key': idempotencyKey,
-    },
+    headers: deliveryHeaders({ body: bytes, secret, at, scheme, attempt, webhookId, idempotencyKey, headerPrefix }),
     body: new Uint8Array(bytes),
     at,
     again: ({ idempotencyKey: key = idempotencyKey, ...changes } = {}) =>

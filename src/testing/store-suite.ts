@@ -1,8 +1,10 @@
 import { clocks } from './store-cases/clocks.js';
+import { fences } from './store-cases/fences.js';
 import { leases } from './store-cases/leases.js';
 import { operator } from './store-cases/operator.js';
 import { outages } from './store-cases/outages.js';
 import { races } from './store-cases/races.js';
+import { reports } from './store-cases/reports.js';
 import { retention } from './store-cases/retention.js';
 import { states } from './store-cases/states.js';
 import { type Rule, runTrial, type TrialCase } from './store-cases/trial.js';
@@ -10,13 +12,13 @@ import type { StoreSuiteOptions, StoreUnderTest } from './store-under-test.js';
 
 /** One case, for any test runner. */
 export interface StoreCase {
-  /** A sentence about what a store does. */
+  /** The name: a sentence about the behaviour of a store. */
   name: string;
-  /** What it is about: states, races, ... */
+  /** The group of the case: states, races, ... */
   group: string;
-  /** Which rules of `docs/add-a-store.md` it holds the store to. */
+  /** The rules of `docs/add-a-store.md` that it checks. */
   rules: readonly Rule[];
-  /** Why it cannot run with these options. */
+  /** Why the case cannot run with these options. */
   skip?: string | undefined;
   /** Rejects with an Error that names the broken rule. */
   run(): Promise<void>;
@@ -26,21 +28,24 @@ const GROUPS: Readonly<Record<string, readonly TrialCase[]>> = {
   states,
   races,
   leases,
+  fences,
   retention,
   clocks,
   outages,
   operator,
+  reports,
 };
 
 /**
- * The cases that a dedupe store has to pass. They belong to no test runner.
+ * Returns the cases that a dedupe store must pass. They work with any test runner.
  *
  * @example
- * for (const { name, skip, run } of storeSuite({ make })) test(name, { skip }, run); // node:test
- * for (const { name, skip, run } of storeSuite({ make })) it.skipIf(skip)(name, run, 30_000); // vitest
+ * import { test } from 'node:test';
+ *
+ * for (const { name, skip, run } of storeSuite({ make: makeStore })) test(name, { skip: skip ?? false }, run);
  */
 export function storeSuite<Made extends StoreUnderTest>(options: StoreSuiteOptions<Made>): readonly StoreCase[] {
-  // A hook only ever gets what `make` of the same options has made.
+  // A hook receives only what `make` of the same options has returned.
   const anyOptions = options as unknown as StoreSuiteOptions;
   return Object.entries(GROUPS).flatMap(([group, cases]) =>
     cases.map((one) => ({

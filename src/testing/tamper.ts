@@ -1,17 +1,16 @@
-import { check, checkObject } from '../check.js';
-import { exactBytes } from '../http.js';
+import { check, checkObject } from '../option-checks.js';
+import { exactBytes } from '../verify/bytes.js';
 import type { DeliveryRequest, SignedDelivery, SigningOptions } from './sign-delivery.js';
 
 /**
- * What can be wrong with a delivery: each makes another delivery of the one it is given. They can be put one around
- * the other, in any order.
+ * Functions that return a delivery with one defect, for tests. They can be nested in any order.
  *
- * @throws WebhookError `invalid_option` for what cannot be tampered with in this way
+ * @throws WebhookError `invalid_option` for a delivery that cannot have the defect
  * @example
  * await expect(receiver(tamper.flippedBit(delivery))).toRefuseWith('signature_mismatch');
  */
 export const tamper = {
-  /** One bit of the body, counted from the lowest of the first byte. */
+  /** Flips one bit of the body, counted from the lowest bit of the first byte. Default: bit 0. */
   flippedBit<D extends DeliveryRequest>(delivery: D, bit = 0): D {
     const body = new Uint8Array(bytesOf(delivery));
     const byte = body[Math.floor(bit / 8)];
@@ -20,28 +19,28 @@ export const tamper = {
     return { ...delivery, body };
   },
 
-  /** Rightly signed, but so many seconds before its time. */
+  /** Signs the delivery validly, `seconds` before its own time. Default: 600. */
   stale: <D extends SignedDelivery>(delivery: D, seconds = 600): D => moved(delivery, -seconds),
 
-  /** Rightly signed, but so many seconds after its time. */
+  /** Signs the delivery validly, `seconds` after its own time. Default: 600. */
   future: <D extends SignedDelivery>(delivery: D, seconds = 600): D => moved(delivery, seconds),
 
-  /** Signed by somebody who does not know the secret. */
+  /** Signs the delivery with another secret. */
   wrongSecret: <D extends SignedDelivery>(delivery: D): D => signedWith(delivery, { secret: 'a guess at the secret' }),
 
-  /** Only the legacy signature is left, as an attacker would have it. */
+  /** Removes the V2 signature and leaves the legacy one, as an attacker would. */
   strippedV2<D extends DeliveryRequest>(delivery: D): D {
     const kept = headersOf(delivery).filter(([name]) => !/-signature-v2$/i.test(name));
     return { ...delivery, headers: Object.fromEntries(kept) };
   },
 
-  /** The header that no signature covers. The delivery stays a right one, of the same event. */
+  /** Changes the Idempotency-Key, which no signature covers. The delivery stays valid and is of the same event. */
   changedIdempotencyKey<D extends DeliveryRequest>(delivery: D, key = 'another-key'): D {
     const others = headersOf(delivery).filter(([name]) => name.toLowerCase() !== 'idempotency-key');
     return { ...delivery, headers: { ...Object.fromEntries(others), 'idempotency-key': key } };
   },
 
-  /** The body as `JSON.stringify(JSON.parse(body))` has it, which is how most receivers break it. */
+  /** Replaces the body with `JSON.stringify(JSON.parse(body))`, the most frequent mistake of receivers. */
   reserialisedBody<D extends DeliveryRequest>(delivery: D): D {
     const text = new TextDecoder().decode(bytesOf(delivery));
     const written = writtenAgain(text);
@@ -65,7 +64,7 @@ function moved<D extends SignedDelivery>(delivery: D, seconds: number): D {
   return { ...signedWith(delivery, { at }), at };
 }
 
-/** With other signatures in the place of those that are there: what was tampered with before stays so. */
+/** Replaces the signatures that are present. A defect that was added before stays. */
 function signedWith<D extends SignedDelivery>(delivery: D, changes: Partial<SigningOptions>): D {
   check(typeof delivery?.again === 'function', 'delivery must be one that signDelivery made');
   const signed = delivery.again({ at: delivery.at, ...changes }).headers;

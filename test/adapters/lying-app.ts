@@ -76,7 +76,7 @@ export function lyingApp(form: 'handler' | 'middleware', lies: string): (app: Ap
     };
     const serve = { handler, middleware }[form]({
       ...app,
-      receiver: Object.assign((request: WebhookRequest) => receiver(hinted(request)), { begin }),
+      receiver: Object.assign((request: WebhookRequest) => receiver(hinted(request)), receiver, { begin }),
       route: (delivery, signal) => app.route(delivery && toldOf.work(delivery), signal),
     });
     return {

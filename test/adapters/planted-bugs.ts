@@ -52,22 +52,22 @@ export const PLANTED_BUGS: Readonly<
   'writes the parsed body again': {
     form: 'handler',
     parts: { bodyOf: async (req) => JSON.stringify(JSON.parse((await read(req)).toString())) },
-    caughtBy: 'hands on the very bytes that were sent',
+    caughtBy: 'the work receives the exact bytes that were sent',
   },
   'writes a body again that somebody has parsed': {
     form: 'handler',
     parts: { bodyOf: (req) => (req.body ? JSON.stringify(req.body) : req) },
-    caughtBy: 'refuses a body that something else has read, or has its bytes all the same',
+    caughtBy: 'a body that other code has read is refused, unless its bytes are still available',
   },
   'decodes the body': {
     form: 'handler',
     parts: { bodyOf: async (req) => (await read(req)).toString('utf8') },
-    caughtBy: 'verifies bytes that are not UTF-8 as they are',
+    caughtBy: 'a body that is not UTF-8 is verified as it is',
   },
   'takes off a byte order mark': {
     form: 'handler',
     parts: { bodyOf: async (req) => new TextDecoder().decode(await read(req)) },
-    caughtBy: 'verifies a byte order mark as part of the body',
+    caughtBy: 'a byte order mark is verified as part of the body',
   },
   'takes the first piece for the whole': {
     form: 'handler',
@@ -77,59 +77,59 @@ export const PLANTED_BUGS: Readonly<
         return '';
       },
     },
-    caughtBy: 'puts a body together that comes in pieces, without a length and split within a character',
+    caughtBy: 'a body that arrives in chunks, without a length and split within a character, is verified',
   },
   'reads nothing where no content type is known': {
     form: 'handler',
     parts: { bodyOf: (req) => (req.headers['content-type']?.includes('json') ? req : '') },
-    caughtBy: 'takes a body whatever its content type says',
+    caughtBy: 'a body is accepted with any content type',
   },
   'has a limit of its own': {
     form: 'handler',
     parts: { bodyOf: async (req) => (await read(req)).subarray(0, 1024 * 1024) },
-    caughtBy: 'takes a body of 5 MiB, whatever the framework allows by itself',
+    caughtBy: 'a body of 5 MiB is accepted, whatever the default limit of the framework is',
   },
   'takes an upload that broke off for a whole one': {
     form: 'handler',
     parts: { bodyOf: (req) => read(req).catch(() => 'half') },
-    caughtBy: 'runs nothing for an upload that breaks off, and goes on',
+    caughtBy: 'no work runs for an upload that breaks off, and the app continues to receive',
   },
   'acknowledges everything': {
     form: 'handler',
     parts: { answer: (res, { headers, body }) => void res.writeHead(200, headers).end(body) },
-    caughtBy: 'refuses what is not signed, or not any more, and works on none of it',
+    caughtBy: 'a delivery with a missing, wrong or old signature is refused, and nothing works on it',
   },
   'drops the headers of the answer': {
     form: 'handler',
     parts: { answer: (res, { status, body }) => void res.writeHead(status).end(body) },
-    caughtBy: 'answers other methods with 405, and names the right one',
+    caughtBy: 'a method other than POST is answered 405, with the method that is allowed',
   },
   'completes whatever the route answers': {
     form: 'middleware',
     parts: { settle: (res, begun) => void res.once('finish', () => begun.settle('ok')) },
-    caughtBy: 'gives an event back when the route answers other than 2xx, and leaves that answer alone',
+    caughtBy: 'an event whose route answers other than 2xx is released, and that answer is unchanged',
   },
   'completes before the route has run': {
     form: 'middleware',
     parts: { settle: (_, begun) => void begun.settle('ok') },
-    caughtBy: 'sends an attempt away while another one is at work',
+    caughtBy: 'an attempt that arrives while another one is in progress is answered 409',
   },
   'takes 200 for the only success': {
     form: 'middleware',
     parts: {
       settle: (res, begun) => void res.once('finish', () => begun.settle(res.statusCode === 200 ? 'ok' : 'failed')),
     },
-    caughtBy: 'completes an event when the route answers 2xx, whichever it is',
+    caughtBy: 'an event whose route answers any 2xx is completed',
   },
   'gives an event back when the sender has left': {
     form: 'middleware',
     parts: { settle: (res, begun) => void res.once('close', () => begun.settle(res.writableEnded ? 'ok' : 'failed')) },
-    caughtBy: 'leaves the claim to its lease when the sender leaves before the route has answered',
+    caughtBy: 'a claim is left to its lease when the sender leaves before the route has answered',
   },
   'hands on a part of the delivery': {
     form: 'middleware',
     parts: { handOn: ({ delivery }) => ({ ...delivery, unsigned: {} }) },
-    caughtBy: 'hands the route the delivery that was verified',
+    caughtBy: 'the route receives the verified delivery',
   },
 };
 

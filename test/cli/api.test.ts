@@ -133,12 +133,12 @@ describe('endpoints', () => {
 
   it('delete deletes one', async () => {
     const { id } = emulator.endpoints.create({ url: URL_1 });
-    expect(await run(['endpoints', 'delete', id])).toMatchObject({
+    expect(await run(['endpoints', 'delete', id, '--yes'])).toMatchObject({
       exitCode: 0,
       records: [{ kind: 'endpoint', action: 'deleted', id }],
     });
     expect(emulator.endpoints.list()).toEqual([]);
-    expect(await run(['endpoints', 'delete', id])).toMatchObject({
+    expect(await run(['endpoints', 'delete', id, '--yes'])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('not_found'),
     });
@@ -149,6 +149,8 @@ describe('endpoints', () => {
       'list',
       'ensure',
       'update',
+      'test',
+      'rotate',
       'delete',
       'help',
       '',
@@ -200,7 +202,7 @@ describe('a call of the API that fails', () => {
   it.each<[string, Record<string, string | undefined>, RegExp]>([
     ['no key', { SERVICE_API_KEY: undefined }, /the environment variable SERVICE_API_KEY is not set; export it\./],
     ['a key with a line break', { SERVICE_API_KEY: 'acct_1\nx' }, /apiKey has a line break: trim it/],
-    ['no address', { SERVICE_URL: undefined }, /where is the API\? Set SERVICE_URL, or give --base-url/],
+    ['no address', { SERVICE_URL: undefined }, /where is the API\? Set SERVICE_URL, give --base-url/],
     ['an address without a scheme', { SERVICE_URL: 'api.example' }, /baseUrl must begin with https:\/\//],
   ])('for %s ends with 2', async (_, more, says) => {
     expect(await failing(more)).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(says) });
@@ -213,11 +215,11 @@ describe('a call of the API that fails', () => {
   it('since nobody is there ends with 4', async () => {
     const { exitCode, stderr } = await failing({ SERVICE_URL: 'http://127.0.0.1:1' });
     expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/no_connection: .+ Is baseUrl right/);
+    expect(stderr).toMatch(/failed: .+Check baseUrl.+\(no_connection\)/);
   });
 
   it.each([
-    ['an HTML page', text('<html>', 200), 4, /not_json: /],
+    ['an HTML page', text('<html>', 200), 4, /is not JSON: .+\(not_json\)/],
     ['an unknown key', refusal('invalid_api_key', 401), 1, /the service says no: invalid_api_key: no/],
     [
       'too many requests',
@@ -225,9 +227,9 @@ describe('a call of the API that fails', () => {
       1,
       /Try again in 7 s\./,
     ],
-    ['a redirect', text('', 302, { location: 'https://other.example/' }), 4, /redirected: /],
+    ['a redirect', text('', 302, { location: 'https://other.example/' }), 4, /\(redirected\)/],
     ['escapes of a terminal', refusal('forbidden', 403, { message: '\u001b[2J' }), 1, /forbidden: \\u001b\[2J/],
-  ])('with %s says so', async (_, reply, exitCode, says) => {
+  ])('a call of the API that fails with %s says so', async (_, reply, exitCode, says) => {
     const api = await serveApi();
     onTestFinished(() => api.close());
     api.replies.push(reply);
@@ -266,7 +268,7 @@ describe('listen --url', () => {
     return { ...running, url, listening };
   }
 
-  it('has the service deliver here for as long as it runs, and leaves nothing behind after Ctrl+C', async () => {
+  it('listen --url has the service deliver here for as long as it runs, and leaves nothing behind after Ctrl+C', async () => {
     const { url, listening, next, signal, ended } = await start('--events', 'stt.completed');
     const [endpoint] = emulator.endpoints.list();
     expect(endpoint).toMatchObject({ url, events: ['stt.completed'] });
@@ -286,7 +288,7 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it.skipIf(inside)('leaves nothing behind where whoever reads its output has gone', async () => {
+  it.skipIf(inside)('listen --url leaves nothing behind where the reader of its output has gone', async () => {
     const { stopReading, ended } = await start();
     stopReading();
     await emulator.emit('stt.completed');
@@ -295,7 +297,7 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('leaves nothing behind where the port is in use', async () => {
+  it('listen --url leaves nothing behind where the port is in use', async () => {
     const { port, url } = await serveApp();
     const { exitCode, stderr } = await run(['listen', '--port', `${port}`, '--url', url]);
     expect(exitCode).toBe(4);
@@ -303,7 +305,7 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('leaves an endpoint alone that has its URL, unless --cleanup says that it may go', async () => {
+  it('listen --url leaves an endpoint alone that has its URL, unless --cleanup says that it may go', async () => {
     const { id } = emulator.endpoints.create({ url: URL_1 });
     const { exitCode, stderr } = await run(['listen', '--port', '0', '--url', URL_1]);
     expect(exitCode).toBe(1);
@@ -335,7 +337,7 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toMatchObject([{ id: other.id }]);
   });
 
-  it('finds the endpoint by its URL where the answer to the creation does not show the id', async () => {
+  it('listen --url finds the endpoint by its URL where the answer to the creation does not show the id', async () => {
     const api = await serveApi();
     onTestFinished(() => api.close());
     const listed = json({
@@ -361,7 +363,7 @@ describe('listen --url', () => {
     ]);
   });
 
-  it('says that the endpoint is still there where it could not be deleted', async () => {
+  it('listen --url says that the endpoint is still there where it could not be deleted', async () => {
     const { signal, ended } = await start();
     emulator.script({ method: 'DELETE', path: '/api/v1/account/webhooks/{id}', error: 'insufficient_scope' });
     signal('SIGINT');
@@ -387,7 +389,7 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('makes no second endpoint where the answer to the creation is lost', async () => {
+  it('listen --url makes no second endpoint where the answer to the creation is lost', async () => {
     const api = await serveApi();
     onTestFinished(() => api.close());
     for (const lost of [hangUp, breakOff]) {

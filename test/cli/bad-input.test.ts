@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { serveApp } from '../support/app.js';
@@ -46,8 +46,8 @@ describe('a file', () => {
     [['sign', 'junk', '--secret', 'file:no-file'], 'no-file: there is no such file'],
     [['replay', 'evt_9'], 'evt_9 is no file and none of the 0 deliveries in .webhooks'],
     [['replay', 'evt_9', '--captures', 'nowhere'], 'evt_9 is no file, and nowhere: there is no such file'],
-    [['listen', '--port', '0', '--capture', '/proc/nowhere'], '/proc/nowhere: there is no such file'],
-    [['listen', '--port', '0', '--capture', 'junk'], 'there is a file in its place; choose another name'],
+    [['listen', '--port', '0', '--capture=/proc/nowhere'], '/proc/nowhere: there is no such file'],
+    [['listen', '--port', '0', '--capture=junk'], 'there is a file in its place; choose another name'],
   ])('%j that cannot be had ends with 3', (args, says) => expectFailure(args, 3, says));
 
   it.skipIf(inside || !existsSync('/dev/full'))('that takes no output is said, and is no success', async () => {
@@ -58,7 +58,7 @@ describe('a file', () => {
     });
   });
 
-  it('that doctor cannot write to is not what stops it from saying what it found', async () => {
+  it('a file that doctor cannot write to is not what stops it from saying what it found', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(500).end());
     const { exitCode, records, stderr } = await cli.run(['doctor', app.url, '--junit', 'directory', '--only', 'good']);
     expect(exitCode).toBe(3);
@@ -73,7 +73,7 @@ describe('an argument', () => {
     [['send', 'stt.complete'], 'stt.complete is no event type: generation.completed, '],
     [['send'], 'no event type: '],
     [['send', 'stt.failed', 'ftp://x'], 'ftp: cannot be sent to: http: or https:.'],
-    [['send', 'stt.failed', 'http://'], 'http:// is no port and no URL: 3000, or http://host:3000/path.'],
+    [['send', 'stt.failed', 'http://'], 'http:// is no port and no URL: 3000, 3000/path, or http://host:3000/path.'],
     [['send', 'stt.failed', '99999'], '99999 is no port and no URL'],
     [['send', 'stt.failed', 'http://a:b@localhost'], 'the URL has a password in it'],
     [['send', 'stt.failed', '--set', 'data'], '--set data: it takes field=text or field:=json'],
@@ -116,24 +116,29 @@ describe('a secret', () => {
     ['verify', 'junk'],
     ['doctor', '3000'],
     ['replay', 'junk'],
-  ])('that is not there is missed by %s', (...args) =>
-    expectFailure(args, args[0] === 'replay' ? 3 : 2, /no secret: set WEBHOOK_SECRET, or|no captured/, {
+  ])('a secret that is not there is missed by %s', (...args) =>
+    expectFailure(args, args[0] === 'replay' ? 3 : 2, /no secret: set WEBHOOK_SECRET, also in \.env|no captured/, {
       env: { WEBHOOK_SECRET: undefined },
     }),
   );
 
-  it.each(['', ' x', 'x\n'])('that is %j is refused', (WEBHOOK_SECRET) =>
-    expectFailure(['sign', 'junk'], 2, 'the secret is empty, or there is white space around it', {
+  it.each([
+    ['', 'secret is empty. Check that the environment variable'],
+    [' x', 'secret begins with a space. Trim it'],
+    ['x\n', 'secret ends with a line feed. Trim it'],
+    ['"x"', 'secret is in quotes. Remove the quotes'],
+  ])('a secret that is %j is refused: %s', (WEBHOOK_SECRET, says) =>
+    expectFailure(['sign', 'junk'], 2, says, {
       env: { WEBHOOK_SECRET },
     }),
   );
 
-  it('that is in no variable is missed by the name of the variable', () =>
+  it('a secret that is in no variable is missed by the name of the variable', () =>
     expectFailure(['sign', 'junk', '--secret', 'env:NOWHERE'], 2, 'the environment variable NOWHERE is not set'));
 });
 
 describe('the network', () => {
-  it('whose port is in use ends with 4', async () => {
+  it('the network whose port is in use ends with 4', async () => {
     const { port } = await serveApp();
     await expectFailure(
       ['listen', '--port', `${port}`],
@@ -142,19 +147,20 @@ describe('the network', () => {
     );
   });
 
-  it('whose address is of another machine ends with 4', () =>
+  it('the network whose address is of another machine ends with 4', () =>
     expectFailure(['listen', '--port', '0', '--host', '192.0.2.1'], 4, 'is of no address of this machine'));
 
-  it('where nobody is ends doctor with 4', () =>
-    expectFailure(
-      ['doctor', 'http://127.0.0.1:1'],
-      4,
-      'no answer to a good delivery: 127.0.0.1:1: nothing listens there',
-    ));
+  it('the network where nothing listens ends doctor with 4, after its report', async () => {
+    const { exitCode, stderr, records } = await cli.run(['doctor', 'http://127.0.0.1:1', '--junit', 'report.xml']);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('no answer to a good delivery: 127.0.0.1:1: nothing listens there');
+    expect(records[0]).toMatchObject({ name: 'good', verdict: 'failed' });
+    expect(readFileSync(join(cli.cwd, 'report.xml'), 'utf8')).toContain('failures="1"');
+  });
 });
 
 describe('stdin', () => {
-  it('that is empty is an empty body', async () => {
+  it('stdin that is empty is an empty body', async () => {
     expect((await cli.run(['sign'])).exitCode).toBe(0);
   });
 });

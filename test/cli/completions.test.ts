@@ -19,23 +19,23 @@ program.addCommand(new Command('complete'), { hidden: true });
 const next = (...words: string[]) => completions(program as never, words);
 
 describe('what may come next', () => {
-  it('is a command, but none that is hidden', () => {
+  it('what may come next is a command, but none that is hidden', () => {
     expect(next('')).toEqual(['send', 'endpoints', 'help']);
     expect(next()).toEqual(['send', 'endpoints', 'help']);
     expect(next('se')).toEqual(['send']);
   });
 
-  it('is a command of a command', () => {
+  it('what may come next is a command of a command', () => {
     expect(next('endpoints', 'l')).toEqual(['list']);
   });
 
-  it('is an option, of the command and of the program', () => {
+  it('what may come next is an option, of the command and of the program', () => {
     expect(next('send', '--')).toEqual(['--scheme', '--fault', '--file', '--exact', '--json', '--help']);
     expect(next('send', '--f')).toEqual(['--fault', '--file']);
     expect(next('-')).toEqual(['--json', '--help']);
   });
 
-  it('is a word of the argument that is due', () => {
+  it('what may come next is a word of the argument that is due', () => {
     expect(next('send', '')).toEqual(['one', 'other']);
     expect(next('send', 'ot')).toEqual(['other']);
     expect(next('send', 'one', '')).toEqual(['here']);
@@ -43,18 +43,18 @@ describe('what may come next', () => {
     expect(next('--json', 'send', '--exact', '')).toEqual(['one', 'other']);
   });
 
-  it('is a value of the option before it', () => {
+  it('what may come next is a value of the option before it', () => {
     expect(next('send', '--scheme', '')).toEqual(['both', 'v2']);
     expect(next('send', '--scheme', 'v')).toEqual(['v2']);
     expect(next('send', '--file', '')).toEqual([]);
   });
 
-  it('is one value more behind a comma', () => {
+  it('what may come next is one value more behind a comma', () => {
     expect(next('send', '--fault', 'slow,')).toEqual(['slow,slow', 'slow,stale']);
     expect(next('send', '--fault', 'slow,st')).toEqual(['slow,stale']);
   });
 
-  it('is not changed by the value of an option, whatever it looks like', () => {
+  it('what may come next is not changed by the value of an option, whatever it looks like', () => {
     expect(next('--unknown', 'send', '--scheme', 'endpoints', '')).toEqual(['one', 'other']);
     expect(next('send', '--file', '--scheme', '')).toEqual(['one', 'other']);
   });

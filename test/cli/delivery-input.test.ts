@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deliveryCommand, readDelivery } from '../../src/cli/delivery-input.js';
-import { formatHttp } from '../../src/cli/http-file.js';
+import { formatHttp } from '../../src/wire/http-message.js';
 import { NOW } from '../support/deliveries.js';
 import { failureOf, failureOfPromise } from '../support/failures.js';
 import { aSession } from '../support/session.js';
@@ -24,11 +24,11 @@ const refusalOf = (...args: string[]) => {
 };
 
 describe('a command about a delivery', () => {
-  it('reads stdin, and looks for the usual headers, if nothing is said', () => {
+  it('a command about a delivery reads stdin, and looks for the usual headers, if nothing is said', () => {
     expect(parsed()).toEqual({ file: '-', headerPrefix: 'x-service' });
   });
 
-  it('takes the headers of a body one by one, and where its secrets are', () => {
+  it('a command about a delivery takes the headers of a body one by one, and where its secrets are', () => {
     const args = ['body', '--header', 'A: 1', '--header', 'B: 2', '--secret', 'env:A', '--headers', 'heads'];
     expect(parsed(...args)).toMatchObject({
       ...{ file: 'body', header: ['A: 1', 'B: 2'], secret: ['env:A'], headers: 'heads' },
@@ -41,7 +41,7 @@ describe('a command about a delivery', () => {
     ['signed', 'signed'],
     ['1783771200', NOW],
     ['2026-07-11T12:00:00Z', NOW],
-  ])('has its clock set to %s', (text, at) => {
+  ])('a command about a delivery has its clock set to %s', (text, at) => {
     expect(parsed('--at', text)).toMatchObject({ at });
   });
 
@@ -50,25 +50,25 @@ describe('a command about a delivery', () => {
     ['--tolerance', '0', '1 to 1000000000'],
     ['--tolerance', '1000000001', '1 to 1000000000'],
     ['--legacy', 'maybe', 'reject, accept'],
-  ])('refuses %s %s, and says what it takes', (option, value, words) => {
+  ])('a command about a delivery refuses %s %s, and says what it takes', (option, value, words) => {
     expect(refusalOf(option, value)).toContain(words);
   });
 
   it.each([
     ['--headers <file>', 'a line each'],
     ['--header <line>', 'repeatable'],
-    ['--header-prefix <prefix>', 'begin with'],
-    ['--legacy <policy>', 'only the legacy header'],
-    ['--tolerance <seconds>', 'greatest distance'],
+    ['--header-prefix <prefix>', 'the prefix of the header names'],
+    ['--legacy <policy>', 'only a legacy header'],
+    ['--tolerance <seconds>', 'largest difference'],
     ['--at <time>', 'the clock'],
-  ])('says in its help what %s is', (flags, words) => {
+  ])('a command about a delivery says in its help what %s is', (flags, words) => {
     const command = deliveryCommand('verify');
     expect(command.name()).toBe('verify');
     expect(command.options.find((option) => option.flags === flags)?.description).toContain(words);
     expect(command.registeredArguments[0]?.description).toContain('- for stdin');
   });
 
-  it('takes the bounds of its tolerance, and a policy', () => {
+  it('a command about a delivery takes the bounds of its tolerance, and a policy', () => {
     expect(parsed('--tolerance', '1', '--legacy', 'accept')).toMatchObject({ tolerance: 1, legacy: 'accept' });
     expect(parsed('--tolerance', '1000000000', '--legacy', 'reject')).toMatchObject({ tolerance: 1e9 });
   });
@@ -82,7 +82,7 @@ describe('the delivery that a command is about', () => {
   const read = (file: string, options: Partial<Parameters<typeof readDelivery>[2]> = {}) =>
     readDelivery(session, file, { headerPrefix: 'X-Service', ...options });
 
-  it('is a captured one, looked at when it came', async () => {
+  it('the delivery that a command is about is a captured one, looked at when it came', async () => {
     const { body, ...rest } = await read(CAPTURED);
     expect(String(body)).toBe('{}');
     expect(rest).toEqual({
@@ -91,7 +91,7 @@ describe('the delivery that a command is about', () => {
     });
   });
 
-  it('is looked at now where its name does not say when it came', async () => {
+  it('the delivery that a command is about is looked at now where its name does not say when it came', async () => {
     expect(await read('other')).toMatchObject({ at: NOW, asCaptured: false });
   });
 
@@ -103,7 +103,7 @@ describe('the delivery that a command is about', () => {
     expect(await read(CAPTURED, { at })).toMatchObject({ method: 'PUT', at: time, asCaptured: false });
   });
 
-  it('is a body with headers from a file and from the command line', async () => {
+  it('the delivery that a command is about is a body with headers from a file and from the command line', async () => {
     expect(await read('body', { headers: 'heads', header: ['C: 3'] })).toEqual({
       ...{ method: 'POST', path: '/', body: Buffer.from('{}'), at: NOW, asCaptured: false },
       headers: [
@@ -121,11 +121,11 @@ describe('the delivery that a command is about', () => {
     });
   });
 
-  it('is a body, whatever the name of its file is, where there are headers', async () => {
+  it('the delivery that a command is about is a body, whatever the name of its file is, where there are headers', async () => {
     expect(await read(CAPTURED, { header: ['C: 3'] })).toMatchObject({ body: capture, at: NOW, asCaptured: false });
   });
 
-  it('is no body alone', async () => {
+  it('the delivery that a command is about is no body alone', async () => {
     expect(await failureOfPromise(read('body'))).toMatch(/^3: body: no captured delivery/);
   });
 
@@ -133,7 +133,7 @@ describe('the delivery that a command is about', () => {
     ['t=12', 12_000],
     ['v1=00,t=12,v1=01', 12_000],
     ['t=123456789012', 123_456_789_012_000],
-  ])('was signed at the time that the header has: %s', async (value, at) => {
+  ])('the delivery that a command is about was signed at the time that the header has: %s', async (value, at) => {
     expect(await read('body', { at: 'signed', header: [`X-Service-Signature-V2: ${value}`] })).toMatchObject({ at });
   });
 
@@ -145,7 +145,7 @@ describe('the delivery that a command is about', () => {
     },
   );
 
-  it('says that there is no signed time without the header', async () => {
+  it('the delivery that a command is about says that there is no signed time without the header', async () => {
     expect(await failureOfPromise(read('body', { at: 'signed', header: ['A: t=12'] }))).toMatch(/no signed time/);
   });
 });

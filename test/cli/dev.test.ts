@@ -2,16 +2,18 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { createReceiver, verify } from 'service-webhooks';
+import { createReceiver, verify, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { createClient, ensureEndpoint } from 'service-webhooks/client';
 import { webhookHandler } from 'service-webhooks/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { SCENARIO_NAMES } from '../../src/cli/dev/scenarios.js';
+import { FAULT_NAMES } from '../../src/emulator/faults.js';
 import type { Snapshot } from '../../src/page/page-source.js';
 import { type Got, serveApp, serveListener } from '../support/app.js';
 import { type CliOptions, useCli } from '../support/cli.js';
 import { SECRET } from '../support/deliveries.js';
 
-const cli = useCli({ withPage: true });
+const cli = useCli();
 
 /** As a browser does it that has the page open. */
 function browse(url: string) {
@@ -62,13 +64,13 @@ describe('dev', () => {
     });
     const [got] = app.got as [Got];
     expect(got.path).toBe('/hook');
-    expect(verify({ ...got, secret: SECRET }).event.id).toBe(attempt['eventId']);
+    expect(verify({ headers: got.headers, body: got.body, secret: SECRET }).event.id).toBe(attempt['eventId']);
     signal('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 0, stderr: '' });
     expect((await ended).records.at(-1)).toEqual({ kind: 'ended', attempts: 1 });
   });
 
-  it('says where it is, where it sends to, and what makes it happen again', async () => {
+  it('dev says where it is, where it sends to, and what makes it happen again', async () => {
     const running = cli.start(['dev', '--port', '0', '3000', '--seed', '42', '--speed', '1.25x']);
     expect(await running.next('developing')).toEqual({
       kind: 'developing',
@@ -80,7 +82,7 @@ describe('dev', () => {
     });
   });
 
-  it('says so in text for people, with each attempt, and at its end how many there were', async () => {
+  it('dev says so in text for people, with each attempt, and at its end how many there were', async () => {
     let again = () => {};
     const cameAgain = new Promise<void>((resolve) => {
       again = resolve;
@@ -100,21 +102,21 @@ describe('dev', () => {
     expect(attempts.at(-1)).toBe(`${attempts.length - 1} attempts`);
   });
 
-  it('needs neither an app nor a secret', async () => {
+  it('dev needs neither an app nor a secret', async () => {
     const { signal, ended, browser } = await dev([], { env: { WEBHOOK_SECRET: undefined } });
     expect((await browser.open('/')).status).toBe(200);
     signal('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 0, records: [{}, { kind: 'ended', attempts: 0 }] });
   });
 
-  it('sends nothing that it is not told to send', async () => {
+  it('dev sends nothing that it is not told to send', async () => {
     const { browser } = await dev(['http://127.0.0.1:1']);
     const { deliveries, overview } = await browser.snapshot();
     expect(deliveries).toEqual([]);
     expect(overview.endpoints).toMatchObject([{ url: 'http://127.0.0.1:1/' }]);
   });
 
-  it('shows why an attempt does not verify, where it knows the secret: not that of an endpoint of the API', async () => {
+  it('dev shows why an attempt does not verify, also of an endpoint that its API has made', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(401).end());
     const { url, next, browser } = await dev([app.url, '--fault', 'corrupt=1', '--seed', '42']);
     const client = createClient({ apiKey: 'acct_development', baseUrl: url });
@@ -127,17 +129,17 @@ describe('dev', () => {
       verdicts.set(endpointId === other.id, verdict.verdict);
     }
     expect(verdicts.get(false)).toBe('signature_mismatch');
-    expect(verdicts.get(true)).toBe('unverified');
+    expect(verdicts.get(true)).toBe('signature_mismatch');
   });
 
-  it('ends where Ctrl+C comes before anything was delivered', async () => {
+  it('dev ends where Ctrl+C comes before anything was delivered', async () => {
     const { url } = await serveListener(() => {});
     const { signal, ended } = await dev([url, '--emit', 'stt.failed,stt.completed']);
     signal('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 0 });
   });
 
-  it('sends the event types alone that the app is to get, in headers as they are named here', async () => {
+  it('dev sends the event types alone that the app is to get, in headers as they are named here', async () => {
     const app = await serveApp();
     const { browser, next } = await dev([app.url, '--events', 'stt.failed', '--header-prefix', 'x-vendor']);
     await browser.act('send', { type: 'stt.completed' });
@@ -173,7 +175,7 @@ describe('dev', () => {
     });
   });
 
-  it('goes wrong as it is told, the same way for the same seed', async () => {
+  it('dev goes wrong as it is told, the same way for the same seed', async () => {
     const struck = async () => {
       const app = await serveApp();
       const { next, signal, ended } = await dev([
@@ -195,7 +197,7 @@ describe('dev', () => {
     expect(await struck()).toEqual(first);
   });
 
-  it('answers the API on the same port, also to a deploy script that registers the app', async () => {
+  it('dev answers the API on the same port, also to a deploy script that registers the app', async () => {
     const { url, next, browser } = await dev();
     const { url: appUrl } = await serveListener(
       webhookHandler(createReceiver({ secret: () => Promise.resolve([secret]), on: { '*': () => {} } })),
@@ -210,7 +212,7 @@ describe('dev', () => {
     await expect(wrongKey.usage()).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
 
-  it('refuses what is wrong with a request to the API in the words of the service', async () => {
+  it('dev refuses what is wrong with a request to the API in the words of the service', async () => {
     const { url } = await dev();
     const post = (body: string) =>
       fetch(`${url}/api/v1/account/webhooks`, { method: 'POST', headers: { 'x-api-key': 'acct_development' }, body });
@@ -219,10 +221,10 @@ describe('dev', () => {
     expect((await fetch(`${url}/nowhere`)).status).toBe(404);
   });
 
-  it('shows the page, and neither that nor the API to another host', async () => {
+  it('dev shows the page, and neither that nor the API to another host', async () => {
     const { browser, url } = await dev();
     const page = await browser.open('/');
-    expect(page.text).toContain('Deliveries of the emulator');
+    expect(page.text).toContain('Deliveries to your app · service-webhooks dev');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect((await browser.open('/page/page.js')).text.length).toBeGreaterThan(1_000);
     const { request } = await import('node:http');
@@ -243,21 +245,29 @@ describe('dev', () => {
     ...['reset', '=0.1', 'reset=', 'reset=x', 'reset=1.5', 'a reset=1', 'reset=0.1x'].map(
       (fault): [string[], number, string] => [['--fault', fault], 2, 'It takes a fault and a share from 0 to 1, as in'],
     ),
-    [['3000', '--fault', 'nonsense=1'], 2, 'faults.nonsense is no fault'],
+    [['3000', '--fault', 'nonsense=1'], 2, `There are: ${FAULT_NAMES.join(', ')}.`],
+    [['3000', '--scenario', 'nonsense'], 2, `There are: ${SCENARIO_NAMES.join(', ')}.`],
   ])('%j ends with %i', async (args, exitCode, says) => {
     const ended = await cli.run(['dev', '--port', '0', ...args]);
     expect(ended).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(says) });
     expect(ended.stderr).toMatch(/^service-webhooks: [^\n]+\n$/);
   });
 
-  it('takes several faults', async () => {
+  it('names every fault and every scenario in its help', async () => {
+    const { stdout } = await cli.run(['dev', '--help']);
+    for (const name of [...FAULT_NAMES, ...SCENARIO_NAMES]) expect(stdout).toContain(name);
+    const { stdout: found } = await cli.run(['complete', '--', 'dev', '--fault', 're']);
+    expect(found).toBe('reorder\nreset\n');
+  });
+
+  it('dev takes several faults', async () => {
     const app = await serveApp();
     const faults = ['--fault', 'corrupt=1', '--fault', 'duplicate=1.00'];
     const { next } = await dev([app.url, ...faults, '--emit', 'stt.failed']);
     expect(new Set((await next('attempt'))['faults'] as string[])).toEqual(new Set(['corrupt', 'duplicate']));
   });
 
-  it('takes a secret only that is text, as those of the service are', async () => {
+  it('dev takes a secret only that is text, as those of the service are', async () => {
     writeFileSync(join(cli.cwd, 'secret'), Buffer.from([0xff, 0xfe]));
     const { exitCode, stderr } = await cli.run(['dev', '3000', '--secret', 'file:secret']);
     expect({ exitCode, stderr }).toEqual({
@@ -266,19 +276,19 @@ describe('dev', () => {
     });
   });
 
-  it('needs the secret that the app has', async () => {
+  it('dev needs the secret that the app has', async () => {
     const { exitCode, stderr } = await cli.run(['dev', '3000'], { env: { WEBHOOK_SECRET: undefined } });
     expect({ exitCode, stderr: stderr.slice(0, 28) }).toEqual({ exitCode: 2, stderr: 'service-webhooks: no secret:' });
   });
 
-  it('says that the port is in use', async () => {
+  it('dev says that the port is in use', async () => {
     const { port } = await serveApp();
     const { exitCode, stderr } = await cli.run(['dev', '--port', `${port}`]);
     expect(exitCode).toBe(4);
     expect(stderr).toContain('is in use: end the other program, or choose another (0 takes a free one) with --port.');
   });
 
-  it('never says the secret', async () => {
+  it('dev never says the secret', async () => {
     const app = await serveApp();
     const { browser, next, signal, ended } = await dev([app.url, '--emit', 'stt.failed']);
     const { deliveryId } = await next('attempt');
@@ -290,14 +300,23 @@ describe('dev', () => {
   });
 });
 
+describe('an endpoint of dev that is paused', () => {
+  it('an endpoint of dev that is paused is named in the output', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(500).end());
+    const types = WEBHOOK_EVENT_TYPES.join(',');
+    const { next } = await dev([app.url, '--speed', '1000000x', '--emit', types, '--emit', types]);
+    expect(await next('paused')).toMatchObject({ url: `${app.url}/` });
+  });
+});
+
 describe('listen --ui', () => {
   async function listen(...args: string[]) {
-    const running = cli.start(['listen', '--port', '0', '--ui', '0', ...args]);
+    const running = cli.start(['listen', '--port', '0', '--ui=0', ...args]);
     const { url, page } = await running.next('listening');
     return { ...running, url: String(url), browser: browse(String(page)) };
   }
 
-  it('shows each delivery with its attempts, its verdict and why', async () => {
+  it('listen --ui shows each delivery with its attempts, its verdict and why', async () => {
     const { url, browser, next } = await listen('--respond', '500');
     await cli.run(['send', 'stt.failed', url, '--set', 'id=evt_1']);
     await cli.run(['send', 'stt.failed', url, '--set', 'id=evt_1', '--attempt', '2', '--fault', 'reserialised']);
@@ -315,7 +334,7 @@ describe('listen --ui', () => {
     ]);
   });
 
-  it('sends a sample here, and a delivery again to the app', async () => {
+  it('listen --ui sends a sample here, and a delivery again to the app', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(app.got.length === 1 ? 500 : 204).end());
     const { browser, next } = await listen(`${app.url}`);
     expect((await browser.act('send', { type: 'stt.completed' })).text).toContain('stt.completed was sent: 500.');
@@ -325,10 +344,10 @@ describe('listen --ui', () => {
     expect(deliveries).toMatchObject([{ id, state: 'delivered', attempts: 1, replays: 1, status: 204 }]);
     const [first, second] = app.got as [Got, Got];
     expect(second.body).toEqual(first.body);
-    expect(verify({ ...second, secret: SECRET }).event.id).toBe(id);
+    expect(verify({ headers: second.headers, body: second.body, secret: SECRET }).event.id).toBe(id);
   });
 
-  it('is there until the end', async () => {
+  it('listen --ui is there until the end', async () => {
     const { browser, signal, ended } = await listen();
     expect((await browser.open('/')).status).toBe(200);
     signal('SIGINT');
@@ -336,7 +355,7 @@ describe('listen --ui', () => {
     await expect(browser.open('/')).rejects.toThrow();
   });
 
-  it('has a port of its own where none is named', async () => {
+  it('listen --ui has a port of its own where none is named', async () => {
     const other = createServer();
     onTestFinished(() => void other.close());
     await once(other.listen(4749, '127.0.0.1'), 'listening').catch(() => {}); // or somebody else has it
@@ -345,10 +364,44 @@ describe('listen --ui', () => {
     expect(stderr).toContain('port 4749 of 127.0.0.1 is in use');
   });
 
-  it('says that its port is in use', async () => {
+  it('listen --ui says that its port is in use', async () => {
     const { port } = await serveApp();
-    const { exitCode, stderr } = await cli.run(['listen', '--port', '0', '--ui', `${port}`]);
+    const { exitCode, stderr } = await cli.run(['listen', '--port', '0', `--ui=${port}`]);
     expect(exitCode).toBe(4);
     expect(stderr).toContain('with --ui.');
+  });
+
+  it('the app keeps its port behind a bare --ui, and behind a bare --capture', async () => {
+    const app = await serveApp();
+    const running = cli.start(['listen', '--port', '0', '--capture', `${app.port}`]);
+    expect(await running.next('listening')).toMatchObject({
+      forwardsTo: `http://localhost:${app.port}/`,
+      directory: '.webhooks',
+    });
+  });
+
+  it('a request without an event has its request line, and its replay belongs to it', async () => {
+    const app = await serveApp();
+    const { url, browser, next } = await listen(app.url);
+    await fetch(`${url}hook`, { method: 'POST', body: 'no event' });
+    await next('delivery');
+    const { deliveries } = await browser.snapshot();
+    expect(deliveries).toMatchObject([{ type: 'POST /hook', eventId: '', url: `${app.url}/hook` }]);
+    const id = deliveries[0]?.id;
+    await browser.act('replay', { delivery: id, exact: true });
+    const after = await browser.snapshot();
+    expect(after.deliveries).toMatchObject([{ id, replays: 1 }]);
+    const { attempts } = JSON.parse((await browser.open(`/page/deliveries/${id}`)).text);
+    const { request } = JSON.parse((await browser.open(`/page/attempts/${attempts.at(-1).id}`)).text);
+    expect(new Map(request.headers).get('host')).toBe(`127.0.0.1:${app.port}`);
+  });
+
+  it('a request that is refused before its body is read is on the page', async () => {
+    const { url, browser, next } = await listen();
+    await fetch(`${url}hook`, { method: 'PUT', body: 'x' });
+    await next('problem');
+    expect((await browser.snapshot()).deliveries).toMatchObject([
+      { type: 'PUT /hook', verdict: 'method_not_allowed', status: 405 },
+    ]);
   });
 });

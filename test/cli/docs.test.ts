@@ -4,6 +4,7 @@ import { createEmulator } from 'service-webhooks/emulator';
 import { webhookHandler } from 'service-webhooks/node';
 import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { SCENARIOS } from '../../src/cli/dev/scenarios.js';
 import { PROBES } from '../../src/cli/doctor/probes.js';
 import { EXIT } from '../../src/cli/failure.js';
 import { FAULTS } from '../../src/cli/faults.js';
@@ -11,7 +12,7 @@ import { serveListener } from '../support/app.js';
 import { useCli } from '../support/cli.js';
 import { SECRET } from '../support/deliveries.js';
 
-const cli = useCli({ withPage: true });
+const cli = useCli();
 const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
 const lines = [...page.matchAll(/^```sh( no-run)?\n([\s\S]*?)^```$/gm)].flatMap(([, noRun, code = '']) =>
   noRun ? [] : code.trim().split('\n'),
@@ -73,7 +74,7 @@ describe('docs/cli.md', () => {
     expect(exitCode).toBe(/--fault|--exact|20260711T120000/.test(line) && !/--exact/.test(line) ? 1 : 0);
   });
 
-  it.each(['listen', 'dev', 'send', 'replay', 'doctor', 'sign', 'verify', 'explain'])(
+  it.each(['init', 'listen', 'dev', 'mcp', 'send', 'replay', 'doctor', 'sign', 'verify', 'explain'])(
     'has every option of %s, and no other',
     async (name) => {
       const { stdout } = await cli.run([name, '--help']);
@@ -81,25 +82,44 @@ describe('docs/cli.md', () => {
     },
   );
 
-  it('has every option of endpoints, and no other', async () => {
-    const commands = ['list', 'ensure', 'update', 'delete'].map((name) => cli.run(['endpoints', name, '--help']));
+  it('docs/cli.md has every option of endpoints, and no other', async () => {
+    const commands = ['list', 'ensure', 'update', 'test', 'rotate', 'delete'].map((name) =>
+      cli.run(['endpoints', name, '--help']),
+    );
     const helps = await Promise.all(commands);
     const options = helps.flatMap(({ stdout }) => optionsIn(stdout));
     expect(writtenIn('endpoints').toSorted()).toEqual([...new Set(options)].toSorted());
   });
 
-  it('has every fault, as the program describes it', () => {
+  it('docs/cli.md has every option of captures, and no other', async () => {
+    const helps = await Promise.all(['list', 'export'].map((name) => cli.run(['captures', name, '--help'])));
+    const options = helps.flatMap(({ stdout }) => optionsIn(stdout));
+    expect(writtenIn('captures').toSorted()).toEqual([...new Set(options)].toSorted());
+  });
+
+  it('docs/cli.md has every option of queue, and no other', async () => {
+    const commands = ['list', 'show', 'retry', 'discard'].map((name) => cli.run(['queue', name, '--help']));
+    const options = (await Promise.all(commands)).flatMap(({ stdout }) => optionsIn(stdout));
+    expect(writtenIn('queue').toSorted()).toEqual([...new Set(options)].toSorted());
+  });
+
+  it('docs/cli.md has every fault, as the program describes it', () => {
     expect(rowsOf(sectionOf('send'))).toMatchObject(
       Object.fromEntries(Object.entries(FAULTS).map(([name, { says }]) => [name, says])),
     );
   });
 
-  it('has every probe, as the program describes it', () => {
+  it('docs/cli.md has every scenario, as the program describes it', () => {
+    const rows = Object.fromEntries(Object.entries(SCENARIOS).map(([name, { says }]) => [name, says]));
+    expect(rowsOf(sectionOf('dev'))).toMatchObject(rows);
+  });
+
+  it('docs/cli.md has every probe, as the program describes it', () => {
     const { probe: _, ...rows } = rowsOf(sectionOf('doctor'));
     expect(rows).toEqual(Object.fromEntries(PROBES.map(({ name, says }) => [name, says])));
   });
 
-  it('has every exit code', () => {
+  it('docs/cli.md has every exit code', () => {
     const codes = Object.keys(rowsOf(sectionOf('Exit codes'))).filter((code) => code !== 'code');
     expect(codes.map(Number)).toEqual(Object.values(EXIT));
   });

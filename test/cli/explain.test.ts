@@ -52,7 +52,7 @@ const run = ({ headers, body, secret, at }: Omit<Written, 'damage'>, ...more: st
 };
 
 describe('explain', () => {
-  it('names the cause of nearly every kind of damage, and never a wrong one as certain', {
+  it('explain names the cause of nearly every kind of damage, and never a wrong one as certain', {
     timeout: 60_000,
   }, async () => {
     const missed: string[] = [];
@@ -71,7 +71,7 @@ describe('explain', () => {
     expect(missed.length, missed.join(', ')).toBeLessThanOrEqual(2);
   });
 
-  it('says what the library says', async () => {
+  it('explain says what the library says', async () => {
     const whole = right(Object.values(bodies)[0] ?? '');
     const body = Buffer.from(`${whole.body}\n`);
     const lines = Object.entries(whole.headers).map((pair) => pair.join(': '));
@@ -82,7 +82,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('says of a signature that holds what else is wrong', async () => {
+  it('explain says of a signature that holds what else is wrong', async () => {
     const { headers, body } = right('{}');
     const lines = Object.entries(headers).map((pair) => pair.join(': '));
     const { exitCode, records } = await run({ headers: lines.join('\n'), body, secret: SECRET, at: NOW / 1000 });
@@ -90,7 +90,7 @@ describe('explain', () => {
     expect(records).toMatchObject([{ verdict: 'invalid_envelope', causes: [{ cause: 'no_event' }] }]);
   });
 
-  it('says that a delivery verifies', async () => {
+  it('explain says that a delivery verifies', async () => {
     const { headers, body } = right(Object.values(bodies)[0] ?? '');
     const lines = Object.entries(headers).map((pair) => pair.join(': '));
     const { exitCode, records } = await run({ headers: lines.join('\n'), body, secret: SECRET, at: NOW / 1000 });
@@ -98,7 +98,7 @@ describe('explain', () => {
     expect(records).toMatchObject([{ verdict: 'accepted', causes: [] }]);
   });
 
-  it('knows secrets by the names that they are given', async () => {
+  it('explain knows secrets by the names that they are given', async () => {
     const { headers, body } = right(Object.values(bodies)[0] ?? '');
     const lines = Object.entries(headers).map((pair) => pair.join(': '));
     writeFileSync(join(cli.cwd, 'staging'), SECRET);
@@ -110,7 +110,7 @@ describe('explain', () => {
     expect(stdout).not.toContain(SECRET);
   });
 
-  it('knows several of them', async () => {
+  it('explain knows several of them', async () => {
     const { headers, body } = right(Object.values(bodies)[0] ?? '');
     const lines = Object.entries(headers).map((pair) => pair.join(': '));
     writeFileSync(join(cli.cwd, 'staging'), SECRET);
@@ -127,14 +127,14 @@ describe('explain', () => {
     ['staging=env:A\nB', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
     ['staging=', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.'],
     [`staging=${SECRET}`, 'a secret on the command line is seen by everyone on the machine'],
-  ])('does not take --other %s', async (other, says) => {
+  ])('explain does not take --other %s', async (other, says) => {
     const { exitCode, stdout, stderr } = await cli.run(['explain', 'body', '--other', other]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(`service-webhooks: ${says}`);
     expect(stderr).not.toContain(SECRET);
   });
 
-  it('looks at it as the receiver does: legacy, tolerance, names of headers', async () => {
+  it('explain looks at it as the receiver does: legacy, tolerance, names of headers', async () => {
     const { headers, body } = right(Object.values(bodies)[0] ?? '');
     const lines = Object.entries(headers).map((pair) => pair.join(': '));
     const delivery = { headers: lines.join('\n'), body, secret: SECRET, at: NOW / 1000 + 400 };
@@ -146,7 +146,7 @@ describe('explain', () => {
     expect((await run(legacy, '--legacy', 'accept')).records).toMatchObject([{ verdict: 'accepted' }]);
   });
 
-  it('says that there is no secret, where there is none', async () => {
+  it('explain says that there is no secret, where there is none', async () => {
     const { headers, body } = right(Object.values(bodies)[0] ?? '');
     const lines = Object.entries(headers).map((pair) => pair.join(': '));
     writeFileSync(join(cli.cwd, 'd.http'), `POST / HTTP/1.1\n${lines.join('\n')}\n\n${body}`);

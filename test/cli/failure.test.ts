@@ -24,7 +24,7 @@ describe('what ends a command', () => {
     ['ENOSPC', 'the disk is full'],
     ['EEXIST', 'choose another name'],
     ['ENAMETOOLONG', 'too long'],
-  ])('says in words what the file system said: %s', (code, words) => {
+  ])('what ends a command says in words what the file system said: %s', (code, words) => {
     const failure = fileFailure('a/b', Object.assign(new Error('as it was'), { code }));
     expect(failure).toMatchObject({ exitCode: 3, message: expect.stringMatching(`^a/b: .*${words}`) });
   });
@@ -33,7 +33,7 @@ describe('what ends a command', () => {
     [Object.assign(new Error('i/o error'), { code: 'EIO' }), 'a: i/o error'],
     [new Error('something else'), 'a: something else'],
     ['gone', 'a: gone'],
-  ])('says what it was told where there are no words for it: %s', (error, message) => {
+  ])('what ends a command says what it was told where there are no words for it: %s', (error, message) => {
     expect(fileFailure('a', error).message).toBe(message);
   });
 });

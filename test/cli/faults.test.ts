@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FAULT_NAMES, FAULTS, type FaultName, withFaults } from '../../src/cli/faults.js';
 import { sampleEvent } from '../../src/testing/sample-event.js';
 import { signDelivery } from '../../src/testing/sign-delivery.js';
-import { verify } from '../../src/verify.js';
+import { verify } from '../../src/verify/verify.js';
 import { NOW, now, SECRET, verdict } from '../support/deliveries.js';
 
 const delivery = signDelivery({ event: sampleEvent('stt.completed'), secret: SECRET, at: NOW });
@@ -20,17 +20,18 @@ describe('a delivery with something wrong', () => {
     ['other-key', 'v2'],
     ['slow', 'v2'],
     ['reset', 'v2'],
-  ])('is refused for what it is: %s is %s', async (name, found) => {
+  ])('a delivery with something wrong is refused for what it is: %s is %s', async (name, found) => {
     const [one, ...more] = sent(name);
-    expect(await verdict(() => verify({ ...(one as typeof delivery), secret: SECRET, now }))).toBe(found);
+    const { headers, body } = one as typeof delivery;
+    expect(await verdict(() => verify({ headers, body, secret: SECRET, now }))).toBe(found);
     expect(more).toEqual([]);
   });
 
-  it('is signed ten minutes from its time', () => {
+  it('a delivery with something wrong is signed ten minutes from its time', () => {
     expect([sent('stale')[0]?.at, sent('future')[0]?.at]).toEqual([NOW - 600_000, NOW + 600_000]);
   });
 
-  it('has the first half of its body, or all of it in another spelling', () => {
+  it('a delivery with something wrong has the first half of its body, or all of it in another spelling', () => {
     const { body } = delivery;
     expect(sent('truncated')[0]?.body).toEqual(body.subarray(0, Math.floor(body.length / 2)));
     expect(JSON.parse(String(Buffer.from(sent('reserialised')[0]?.body ?? [])))).toEqual(
@@ -38,24 +39,24 @@ describe('a delivery with something wrong', () => {
     );
   });
 
-  it('has another key', () => {
+  it('a delivery with something wrong has another key', () => {
     const key = sent('other-key')[0]?.headers['idempotency-key'];
     expect(key).toMatch(/\w/);
     expect(key).not.toBe(delivery.headers['idempotency-key']);
   });
 
-  it('goes over the wire in another way', () => {
+  it('a delivery with something wrong goes over the wire in another way', () => {
     expect(sent('slow')).toEqual([{ ...delivery, slowMs: 5_000 }]);
     expect(sent('reset')).toEqual([{ ...delivery, breakOff: true }]);
   });
 
-  it('comes twice, and is the next attempt then', () => {
+  it('a delivery with something wrong comes twice, and is the next attempt then', () => {
     const first = { ...delivery, headers: { ...delivery.headers, 'x-attempt-limit': '6' } };
     const headers = { ...first.headers, 'x-service-attempt': '2' };
     expect(withFaults(first, ['duplicate'])).toEqual([first, { ...first, headers }]);
   });
 
-  it('has one thing wrong after the other, in the order given', () => {
+  it('a delivery with something wrong has one thing wrong after the other, in the order given', () => {
     const both = sent('duplicate', 'slow', 'truncated');
     expect(both.map(({ slowMs, body, headers }) => [slowMs, body.length, headers['x-service-attempt']])).toEqual([
       [5_000, delivery.body.length >> 1, '1'],
@@ -65,8 +66,14 @@ describe('a delivery with something wrong', () => {
     expect(sent()).toEqual([delivery]);
   });
 
-  it('can be asked for by a name that says what it is', () => {
+  it('a delivery with something wrong can be asked for by a name that says what it is', () => {
     expect(FAULT_NAMES).toEqual(Object.keys(FAULTS));
     for (const { says } of Object.values(FAULTS)) expect(says).toMatch(/\w+ \w+/);
+  });
+});
+
+describe('a body that was cut', () => {
+  it('a body that was cut cannot be parsed and written again, and the order of the faults is named', () => {
+    expect(() => withFaults(delivery, ['truncated', 'reserialised'])).toThrow('put it before truncated');
   });
 });

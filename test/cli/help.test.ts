@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
+import { hasProgram } from '../integration/program.js';
 import { inside, useCli } from '../support/cli.js';
 
 /** What stands beside each word of a list: arguments, options, commands. */
@@ -10,15 +11,16 @@ function rowsOf(help: string): [word: string, says: string][] {
   return [...lists.matchAll(/^ {2}(\S+(?: \S+)*)(.*)$/gm)].map(([, word = '', says = '']) => [word, says.trim()]);
 }
 
-/** Where a shell is not there its test is skipped, but not in CI. */
-const missing = (shell: string) => !process.env['CI'] && spawnSync(shell, ['--version']).error !== undefined;
-
 const cli = useCli();
 const COMMANDS = [
+  'init',
   'listen',
   'dev',
+  'mcp',
   'send',
   'replay',
+  'captures',
+  'queue',
   'doctor',
   'sign',
   'verify',
@@ -26,11 +28,12 @@ const COMMANDS = [
   'endpoints',
   'limits',
   'usage',
+  'migrations',
   'completion',
 ];
 
 describe('help', () => {
-  it('lists every command and the exit codes, with examples', async () => {
+  it('help lists every command and the exit codes, with examples', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['--help']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const rows = new Map(rowsOf(stdout));
@@ -49,29 +52,40 @@ describe('help', () => {
     expect((await cli.run(['help', name])).stdout).toBe(stdout);
   });
 
-  it.each([...COMMANDS, 'endpoints list', 'endpoints ensure', 'endpoints update', 'endpoints delete'])(
-    'of %s says what it is for, and what each argument and option is',
-    async (name) => {
-      const { stdout } = await cli.run([...name.split(' '), '--help']);
-      const rows = rowsOf(stdout);
-      for (const [word, says] of rows) expect(says, word).toMatch(/^\w/);
-      const [usage = ''] = stdout.split('\n');
-      const taken = [...usage.matchAll(/[<[](\w*)[>\]]/g)].map(([, argument]) => argument);
-      const listed = rows.map(([word]) => word);
-      expect(listed).toEqual(expect.arrayContaining(taken.filter((word) => !/^(options|command)$/.test(word ?? ''))));
-      if (COMMANDS.includes(name)) expect(stdout).toMatch(/^Usage: .+\n\n[A-Z]\w* \w/);
-    },
-  );
+  it.each([
+    ...COMMANDS,
+    'captures list',
+    'captures export',
+    'endpoints list',
+    'endpoints ensure',
+    'endpoints update',
+    'endpoints test',
+    'endpoints rotate',
+    'endpoints delete',
+    'queue list',
+    'queue show',
+    'queue retry',
+    'queue discard',
+  ])('of %s says what it is for, and what each argument and option is', async (name) => {
+    const { stdout } = await cli.run([...name.split(' '), '--help']);
+    const rows = rowsOf(stdout);
+    for (const [word, says] of rows) expect(says, word).toMatch(/^\w/);
+    const [usage = ''] = stdout.split('\n');
+    const taken = [...usage.matchAll(/[<[](\w*)[>\]]/g)].map(([, argument]) => argument);
+    const listed = rows.map(([word]) => word);
+    expect(listed).toEqual(expect.arrayContaining(taken.filter((word) => !/^(options|command)$/.test(word ?? ''))));
+    if (COMMANDS.includes(name)) expect(stdout).toMatch(/^Usage: .+\n\n[A-Z]\w* \w/);
+  });
 
-  it('says what an option may be, unless that is a long list, and what it is if it is not given', async () => {
+  it('help says what an option may be, unless that is a long list, and what it is if it is not given', async () => {
     const of = async (name: string) => Object.fromEntries(rowsOf((await cli.run([name, '--help'])).stdout));
     expect(await of('verify')).toMatchObject({
-      '--legacy <policy>': 'where only the legacy header came: reject, accept',
-      '--tolerance <seconds>': 'greatest distance of the signed time',
-      '--header-prefix <prefix>': 'what the header names begin with (x-service)',
+      '--legacy <policy>': 'what to do with only a legacy header: reject, accept',
+      '--tolerance <seconds>': 'largest difference between the signed time and the clock',
+      '--header-prefix <prefix>': 'the prefix of the header names (x-service)',
     });
     expect(await of('listen')).toMatchObject({
-      '--legacy <policy>': 'where only the legacy header came: reject, accept',
+      '--legacy <policy>': 'what to do with only a legacy header: reject, accept',
     });
     expect(await of('dev')).toMatchObject({ '--speed <times>': expect.stringMatching(/ as in 100x \(1x\)$/) });
     expect(await of('send')).toMatchObject({
@@ -79,7 +93,7 @@ describe('help', () => {
       '--attempt <number>': 'which attempt of the delivery it is (1)',
       '--timeout <time>': 'how long to wait for an answer (20s)',
     });
-    expect(await of('doctor')).toMatchObject({ '--only <probes>': 'these alone, with commas' });
+    expect(await of('doctor')).toMatchObject({ '--only <probes>': 'only these probes, with commas' });
   });
 
   it('of a command has what can be said to all of them', async () => {
@@ -88,13 +102,13 @@ describe('help', () => {
     expect(stdout).toContain('\nGlobal Options:\n');
   });
 
-  it('is shown on stderr where no command is given, which is a mistake', async () => {
+  it('help is shown on stderr where no command is given, which is a mistake', async () => {
     const { exitCode, stdout, stderr } = await cli.run([]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toBe((await cli.run(['--help'])).stdout);
   });
 
-  it('has the version of the package', async () => {
+  it('help has the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect((await cli.run(['--version'])).stdout).toBe(`${version}\n`);
   });
@@ -107,17 +121,17 @@ describe('completion', () => {
     return stdout.split('\n').slice(0, -1);
   };
 
-  it('knows the commands', async () => {
+  it('completion knows the commands', async () => {
     expect(await complete('s')).toEqual(['send', 'sign']);
     expect(await complete('')).toEqual([...COMMANDS, 'help']);
   });
 
-  it('knows the options of a command, and those of all', async () => {
+  it('completion knows the options of a command, and those of all', async () => {
     expect(await complete('send', 'stt.completed', '--co')).toEqual(['--count', '--concurrency']);
     expect(await complete('send', '--js')).toEqual(['--json']);
   });
 
-  it('knows the event types, the faults, the probes and the choices', async () => {
+  it('completion knows the event types, the faults, the probes and the choices', async () => {
     expect(await complete('send', '')).toEqual([...WEBHOOK_EVENT_TYPES]);
     expect(await complete('send', '--attempt', '2', 'stt.')).toEqual(['stt.completed', 'stt.failed']);
     expect(await complete('send', '--fault', 'st')).toEqual(['stale', 'stripped-v2']);
@@ -125,7 +139,7 @@ describe('completion', () => {
     expect(await complete('verify', '--legacy', '')).toEqual(['reject', 'accept']);
   });
 
-  it('leaves files to the shell', async () => {
+  it('completion leaves files to the shell', async () => {
     expect(await complete('verify', '')).toEqual([]);
     expect(await complete('send', '--body', '')).toEqual([]);
   });
@@ -136,7 +150,7 @@ describe('completion', () => {
       env: { PATH: `${cli.bin}:${process.env['PATH']}` },
     });
 
-  it.skipIf(inside)('works in bash', () => {
+  it.skipIf(inside)('completion works in bash', () => {
     const { stdout, stderr } = inShell(
       'bash',
       `source <(service-webhooks completion bash)
@@ -149,7 +163,7 @@ describe('completion', () => {
     });
   });
 
-  it.skipIf(inside || missing('fish'))('works in fish', () => {
+  it.skipIf(inside || !hasProgram('fish'))('works in fish', () => {
     const { stdout } = inShell(
       'fish',
       'service-webhooks completion fish | source; complete -C"service-webhooks send gener"',
@@ -157,7 +171,7 @@ describe('completion', () => {
     expect(stdout).toBe('generation.completed\ngeneration.failed\n');
   });
 
-  it.skipIf(inside || missing('zsh'))('works in zsh', () => {
+  it.skipIf(inside || !hasProgram('zsh'))('works in zsh', () => {
     const { stdout, stderr } = inShell(
       'zsh',
       `autoload -Uz compinit; compinit -D; source <(service-webhooks completion zsh)
@@ -174,9 +188,36 @@ describe('completion', () => {
     expect(stdout).toContain('service-webhooks complete -- ');
   });
 
+  /** What the script sends for these words, as PowerShell splits them. It does not run here. */
+  const asPowerShell = async (...words: string[]) => {
+    const { stdout: script } = await cli.run(['completion', 'powershell']);
+    const [, name = ''] = /\$env:(\w+) = \$words -join "`n"/.exec(script) ?? [];
+    const [, command = ''] = /^ +service-webhooks (\w+) 2>\$null \|/m.exec(script) ?? [];
+    const { stdout } = await cli.run([command], { env: { [name]: words.join('\n') } });
+    return stdout.split('\n').slice(0, -1);
+  };
+
+  it('completion for PowerShell is a script with whole blocks that registers for the program', async () => {
+    const { exitCode, stdout } = await cli.run(['completion', 'powershell']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^Register-ArgumentCompleter -Native -CommandName service-webhooks -ScriptBlock \{\n/);
+    expect(stdout).toContain('param($wordToComplete, $commandAst, $cursorPosition)');
+    expect(stdout).toMatch(/finally \{\n +Remove-Item Env:SERVICE_WEBHOOKS_WORDS/);
+    for (const [open, close] of ['{}', '()', '[]']) {
+      expect(stdout.split(open as string).length, open).toBe(stdout.split(close as string).length);
+    }
+  });
+
+  it('completion for PowerShell has the candidates that the other shells have', async () => {
+    expect(await asPowerShell('send', 'gener')).toEqual(['generation.completed', 'generation.failed']);
+    expect(await asPowerShell('send', '--fault', 'slow,st')).toEqual(['slow,stale', 'slow,stripped-v2']);
+    expect(await asPowerShell('send', '')).toEqual([...WEBHOOK_EVENT_TYPES]);
+    expect(await asPowerShell('')).toEqual(await complete(''));
+  });
+
   it('for a shell that it does not know is refused', async () => {
     const { exitCode, stderr } = await cli.run(['completion', 'tcsh']);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^service-webhooks: .*Allowed choices are bash, zsh, fish\..*\n$/);
+    expect(stderr).toMatch(/^service-webhooks: .*Allowed choices are bash, zsh, fish, powershell\..*\n$/);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { formatHttp, type HttpMessage, headerValue, parseHeader, parseHttp } from '../../src/cli/http-file.js';
+import { parseHeader, parseHttp } from '../../src/cli/http-file.js';
+import { formatHttp, type HttpMessage, headerValue } from '../../src/wire/http-message.js';
 import { failureOf } from '../support/failures.js';
 
 const message = (changes: Partial<HttpMessage> = {}): HttpMessage => ({
@@ -9,23 +10,23 @@ const message = (changes: Partial<HttpMessage> = {}): HttpMessage => ({
 const parsed = (text: string) => parseHttp(Buffer.from(text, 'latin1'), 'a.http');
 
 describe('a request as a .http file has it', () => {
-  it('is bytes: request line, headers, an empty line, the body', () => {
+  it('a request as a .http file has it is bytes: request line, headers, an empty line, the body', () => {
     expect(formatHttp(message({ body: Buffer.from('ab') })).toString('latin1')).toBe(
       'POST /hook?a=1 HTTP/1.1\r\nX-One: ü\r\nContent-Length: 2\r\n\r\nab',
     );
   });
 
-  it('keeps the length that the sender said', () => {
+  it('a request as a .http file has it keeps the length that the sender said', () => {
     const headers = [['content-length', '99']] as const;
     expect(parseHttp(formatHttp(message({ headers })), 'a.http').headers).toEqual(headers);
   });
 
-  it('does not say that it came in chunks', () => {
+  it('a request as a .http file has it does not say that it came in chunks', () => {
     const { headers } = parseHttp(formatHttp(message({ headers: [['Transfer-Encoding', 'chunked']] })), 'a.http');
     expect(headers).toEqual([['Content-Length', '4']]);
   });
 
-  it('is read as it was written', () => {
+  it('a request as a .http file has it is read as it was written', () => {
     const given = message({
       headers: [
         ['B', '1'],
@@ -38,7 +39,7 @@ describe('a request as a .http file has it', () => {
     expect({ ...rest, body: [...body] }).toEqual({ ...given, body: [...given.body] });
   });
 
-  it('is read with the line ends of an editor, and everything behind the empty line is the body', () => {
+  it('a request as a .http file has it is read with the line ends of an editor, and everything behind the empty line is the body', () => {
     const { method, path, headers, body } = parsed('PUT / HTTP/1.0\nA: 1\nContent-Length: 1\n\n\na\n\nb');
     expect({ method, path, headers, body: Buffer.from(body).toString() }).toEqual({
       ...{ method: 'PUT', path: '/', body: '\na\n\nb' },
@@ -58,13 +59,13 @@ describe('a request as a .http file has it', () => {
     ['something behind the version', 'POST / HTTP/1.1 x\r\n\r\n'],
     ['another version', 'POST / HTTP/2.0\r\n\r\n'],
     ['an empty line first', '\r\n\r\nPOST / HTTP/1.1\r\n\r\n'],
-  ])('is none with %s', (_, text) => {
+  ])('a request as a .http file has it is none with %s', (_, text) => {
     expect(failureOf(() => parsed(text))).toBe(
       '3: a.http: no captured delivery, which begins with a line like POST /webhooks HTTP/1.1; for a body alone, give its headers.',
     );
   });
 
-  it('is none where the headers do not end within a mebibyte', () => {
+  it('a request as a .http file has it is none where the headers do not end within a mebibyte', () => {
     const long = (bytes: number) => `POST / HTTP/1.1\r\nA: ${'x'.repeat(bytes)}\r\n\r\n`;
     expect(parsed(long(1024 * 1024 - 30)).headers).toHaveLength(1);
     expect(failureOf(() => parsed(long(1024 * 1024)))).toContain('no captured delivery');
@@ -78,7 +79,7 @@ describe('a line of a header', () => {
     ['A: \t b c \t ', 'A', 'b c'],
     ['A:', 'A', ''],
     ['A:   ', 'A', ''],
-  ])('is a name and a value: %j', (line, name, value) => {
+  ])('a line of a header is a name and a value: %j', (line, name, value) => {
     expect(parseHeader(line)).toEqual([name, value]);
   });
 
@@ -86,11 +87,11 @@ describe('a line of a header', () => {
     expect(failureOf(() => parseHeader(line))).toBe(`3: ${JSON.stringify(line)} is no header: Name: value.`);
   });
 
-  it('is shown no further than its beginning', () => {
+  it('a line of a header is shown no further than its beginning', () => {
     expect(failureOf(() => parseHeader('x'.repeat(90)))).toBe(`3: "${'x'.repeat(80)}" is no header: Name: value.`);
   });
 
-  it('is found by its name in any letters, the first of several', () => {
+  it('a line of a header is found by its name in any letters, the first of several', () => {
     const headers = [
       ['X-A', '1'],
       ['x-a', '2'],

@@ -26,12 +26,12 @@ describe('a task that runs several times', () => {
     [2, 5, 2],
     [3, 1, 1],
     [0, 3, 0],
-  ])('runs %i times with at most %i at once: %i', async (count, concurrency, most) => {
+  ])('a task that runs several times runs %i times with at most %i at once: %i', async (count, concurrency, most) => {
     const started = Array.from({ length: count }, (_, index) => index);
     expect(await watched(count, concurrency)).toEqual({ started, most, error: undefined });
   });
 
-  it('is not started again once it failed, and fails with the first failure', async () => {
+  it('a task that runs several times is not started again once it failed, and fails with the first failure', async () => {
     const failure = new Error('the third');
     const { started, error } = await watched(9, 2, async (index) => {
       if (index === 2) throw failure;

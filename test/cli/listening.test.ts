@@ -29,7 +29,7 @@ describe('why a port cannot be had', () => {
     ['ENOTFOUND', 'is of a host that there is not: choose another with --host.'],
     ['EOTHER', 'cannot be had: as it was said.'],
     [undefined, 'cannot be had: as it was said.'],
-  ])('is said in words: %s', (code, words) => {
+  ])('why a port cannot be had is said in words: %s', (code, words) => {
     const error = Object.assign(new Error('as it was said'), code && { code });
     expect(portFailure(error, 'localhost', 80, '--ui').message).toBe(`port 80 of localhost ${words}`);
   });

@@ -13,7 +13,7 @@ describe('the value of an option', () => {
     ['0.25m', 15_000],
     ['0s', 0],
     ['1440m', 86_400_000],
-  ])('is a time: %s', (text, ms) => {
+  ])('the value of an option is a time: %s', (text, ms) => {
     expect(duration(text)).toBe(ms);
   });
 
@@ -25,7 +25,7 @@ describe('the value of an option', () => {
     ['2', 2],
     ['05', 5],
     ['11', 11],
-  ])('is a whole number within bounds: %s', (text, value) => {
+  ])('the value of an option is a whole number within bounds: %s', (text, value) => {
     expect(wholeNumber(2, 11)(text)).toBe(value);
   });
 
@@ -39,7 +39,7 @@ describe('the value of an option', () => {
     ['999999999999', 999_999_999_999_000],
     ['2026-07-11T12:00:00Z', Date.UTC(2026, 6, 11, 12)],
     ['2026-07-11T12:00:00+02:00', Date.UTC(2026, 6, 11, 10)],
-  ])('is an instant, in seconds or as a date: %s', (text, ms) => {
+  ])('the value of an option is an instant, in seconds or as a date: %s', (text, ms) => {
     expect(instant(text)).toBe(ms);
   });
 
@@ -47,7 +47,7 @@ describe('the value of an option', () => {
     expect(() => instant(text)).toThrow(refusing('It takes a time: 2026-07-11T12:00:00Z, or Unix seconds.'));
   });
 
-  it('is a list of known words, by commas or one by one', () => {
+  it('the value of an option is a list of known words, by commas or one by one', () => {
     const option = listOption('--only <names>', 'which', ['one', 'two', 'three']);
     const parse = option.parseArg as (text: string, others?: string[]) => string[];
     expect(option.argChoices).toEqual(['one', 'two', 'three']);
@@ -57,7 +57,7 @@ describe('the value of an option', () => {
     expect(() => parse('')).toThrow(refusing('There are: one, two, three.'));
   });
 
-  it('is added to what was given before', () => {
+  it('the value of an option is added to what was given before', () => {
     expect(repeatable('b', repeatable('a'))).toEqual(['a', 'b']);
   });
 });

@@ -18,14 +18,14 @@ describe('what commands print', () => {
     ['text on a terminal', { isTTY: true }, false],
     ['JSON lines where they are asked for on a terminal', { isTTY: true, json: true }, true],
     ['text where it is asked for off a terminal', { text: true }, false],
-  ])('is %s', (_, options, json) => {
+  ])('what commands print is %s', (_, options, json) => {
     const { out, printed } = anOutput({ ...options, env: { NO_COLOR: '1' } });
     out.record({ a: 1 }, ['one', 2], ['three']);
     expect(out.json).toBe(json);
     expect(printed).toEqual({ stdout: json ? '{"a":1}\n' : 'one  2\nthree\n', stderr: '' });
   });
 
-  it('leaves out what is not there', () => {
+  it('what commands print leaves out what is not there', () => {
     const { out, printed } = anOutput({ text: true });
     out.record({}, ['a', undefined, false, '', 0, 'b']);
     expect(printed.stdout).toBe('a  0  b\n');
@@ -47,13 +47,13 @@ describe('what commands print', () => {
     ['off a terminal', { text: true }],
     ['where NO_COLOR is set', { isTTY: true, env: { NO_COLOR: '1' } }],
     ['on a terminal that has none', { isTTY: true, env: { TERM: 'dumb' } }],
-  ])('has no colours %s', (_, options) => {
+  ])('what commands print has no colours %s', (_, options) => {
     const { out, printed } = anOutput(options);
     out.record({}, [['good', 'yes']]);
     expect(printed.stdout).toBe('yes\n');
   });
 
-  it('lets nothing through that moves the cursor, wherever it stands', () => {
+  it('what commands print lets nothing through that moves the cursor, wherever it stands', () => {
     const { out, printed } = anOutput({ text: true });
     out.record({}, ['\u001b[2J', ['bad', '\u001b[1A']]);
     expect(printed.stdout).toBe('\\u001b[2J  \\u001b[1A\n');
@@ -62,7 +62,7 @@ describe('what commands print', () => {
     expect(json.printed.stdout).toBe('{"a":"\\u202e"}\n');
   });
 
-  it('has notes for people alone, beside the results', () => {
+  it('what commands print has notes for people alone, beside the results', () => {
     const { out, printed } = anOutput({ text: true });
     out.note('to whom it', ['faint', 'concerns']);
     expect(printed).toEqual({ stdout: '', stderr: 'to whom it  concerns\n' });
@@ -71,7 +71,7 @@ describe('what commands print', () => {
     expect(json.printed).toEqual({ stdout: '', stderr: '' });
   });
 
-  it('is text as it is where other programs read it', () => {
+  it('what commands print is text as it is where other programs read it', () => {
     const { out, printed } = anOutput({});
     out.verbatim('\u001b\n');
     expect(printed.stdout).toBe('\u001b\n');

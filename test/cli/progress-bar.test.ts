@@ -12,7 +12,7 @@ function aTerminal(isTTY = true) {
 const CLEAR = '\r\u001b[K';
 
 describe('a progress bar', () => {
-  it('is drawn over itself, and taken off the screen at the end', () => {
+  it('a progress bar is drawn over itself, and taken off the screen at the end', () => {
     const { clock, written, sink } = aTerminal();
     const bar = createProgressBar(sink, 4, true);
     for (let step = 0; step < 4; step += 1) {
@@ -29,7 +29,7 @@ describe('a progress bar', () => {
     ]);
   });
 
-  it('is drawn ten times a second at most, and when all is done', () => {
+  it('a progress bar is drawn ten times a second at most, and when all is done', () => {
     const { clock, written, sink } = aTerminal();
     const bar = createProgressBar(sink, 4, true);
     bar.step();
@@ -43,7 +43,7 @@ describe('a progress bar', () => {
   it.each([
     ['off a terminal', false, true],
     ['where it is not wanted', true, false],
-  ])('is not there %s', (_, isTTY, enabled) => {
+  ])('a progress bar is not there %s', (_, isTTY, enabled) => {
     const { written, sink } = aTerminal(isTTY);
     const bar = createProgressBar(sink, 1, enabled);
     bar.step();

@@ -38,20 +38,20 @@ describe('send', () => {
     ]);
   });
 
-  it.each(WEBHOOK_EVENT_TYPES.filter((type) => /^(trigger|subtitle)/.test(type)))('knows %s', async (type) => {
+  it.each(WEBHOOK_EVENT_TYPES.filter((type) => /^(trigger|subtitle)/.test(type)))('send knows %s', async (type) => {
     const app = await serveApp();
     expect((await cli.run(['send', type, app.url])).exitCode).toBe(0);
     expect(verified(app.got[0] as Got).event.type).toBe(type);
   });
 
-  it('says what the receiver answered where it is not acknowledged, with exit code 1', async () => {
+  it('send says what the receiver answered where it is not acknowledged, with exit code 1', async () => {
     const { url } = await receiver();
     const { exitCode, records } = await cli.run(['send', 'stt.completed', url], { env: { WEBHOOK_SECRET: 'another' } });
     expect(exitCode).toBe(1);
     expect(records).toMatchObject([{ status: 401, acknowledged: false, code: 'signature_mismatch' }]);
   });
 
-  it('takes a redirect for what it is to the service: not acknowledged', async () => {
+  it('send takes a redirect for what it is to the service: not acknowledged', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(301, { location: '/elsewhere' }).end());
     const { exitCode, stdout } = await cli.run(['send', 'stt.completed', app.url, '--text']);
     expect(exitCode).toBe(1);
@@ -104,7 +104,9 @@ describe('send', () => {
     await cli.run(['send', 'stt.failed', app.url, ...options]);
     const [got] = app.got as [Got];
     expect(got.headers).toMatchObject({ 'x-vendor-attempt': '3', 'x-vendor-webhook-id': 'endpoint_7' });
-    expect(verify({ ...got, secret: SECRET, headerPrefix: 'x-vendor' }).scheme).toBe('v2');
+    expect(verify({ headers: got.headers, body: got.body, secret: SECRET, headerPrefix: 'x-vendor' }).scheme).toBe(
+      'v2',
+    );
   });
 
   it('--count sends as many events, --concurrency so many at once, and a summary ends it', async () => {
@@ -135,7 +137,7 @@ describe('send', () => {
     });
   });
 
-  it('ends with what was sent so far after Ctrl+C', async () => {
+  it('send ends with what was sent so far after Ctrl+C', async () => {
     const app = await serveApp((_, __, res) => {
       if (app.got.length < 3) res.end(); // the others wait
     });
@@ -202,7 +204,7 @@ describe('send --fault', () => {
     expect(seen.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('that there is not is refused with the names of those that there are', async () => {
+  it('send --fault that there is not is refused with the names of those that there are', async () => {
     const { exitCode, stderr } = await cli.run(['send', 'stt.completed', '--fault', 'stall']);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('There are: wrong-secret, flipped-bit, stale,');
@@ -216,43 +218,43 @@ describe('where nobody answers, send', () => {
     return records[0]?.['problem'];
   };
 
-  it('says that nothing listens there', async () => {
+  it('where nobody answers, send says that nothing listens there', async () => {
     expect(await problemOf('http://127.0.0.1:1')).toBe(
       '127.0.0.1:1: nothing listens there; is the app running, and on that port?',
     );
   });
 
-  it('says that there is no such host', async () => {
+  it('where nobody answers, send says that there is no such host', async () => {
     expect(await problemOf('http://no-such-host.invalid/')).toMatch(
       /^no-such-host.invalid: (there is no such host|the name cannot be looked up)/,
     );
   });
 
-  it('waits no longer than it was told for a server that hangs', async () => {
+  it('where nobody answers, send waits no longer than it was told for a server that hangs', async () => {
     const { url } = await serveListener(() => {});
     expect(await problemOf(url, '--timeout', '100ms')).toBe('no answer within 0.1 s');
   });
 
-  it('says that the connection was closed', async () => {
+  it('where nobody answers, send says that the connection was closed', async () => {
     const { url } = await serveListener((req) => req.socket.resetAndDestroy());
     expect(await problemOf(url)).toContain('closed without an answer; look into the log of the app');
   });
 
-  it('says that no TLS is spoken there', async () => {
+  it('where nobody answers, send says that no TLS is spoken there', async () => {
     const { port } = await receiver();
     expect(await problemOf(`https://127.0.0.1:${port}`)).toContain(
       'no TLS is spoken there; is it http: and not https:?',
     );
   });
 
-  it('says that what came back is no HTTP', async () => {
+  it('where nobody answers, send says that what came back is no HTTP', async () => {
     const { server, url } = await serveListener(() => {});
     server.removeAllListeners('connection');
     server.on('connection', (socket) => socket.end('220 mail.example ESMTP\r\n'));
     expect(await problemOf(url)).toContain('what came back is no HTTP; check the port');
   });
 
-  it('takes an answer that breaks off for the status that it has', async () => {
+  it('where nobody answers, send takes an answer that breaks off for the status that it has', async () => {
     const { url } = await serveListener((req, res) => {
       res.writeHead(200, { 'content-length': '100' }).write('half', () => req.socket.destroy());
     });
@@ -261,7 +263,7 @@ describe('where nobody answers, send', () => {
     expect(records).toMatchObject([{ status: 200, acknowledged: true, answer: 'half' }]);
   });
 
-  it('reads no more of an answer than it shows, however much there is', async () => {
+  it('where nobody answers, send reads no more of an answer than it shows, however much there is', async () => {
     const { url } = await serveListener((_, res) => {
       res.end('x'.repeat(5_000_000));
     });
@@ -270,7 +272,7 @@ describe('where nobody answers, send', () => {
     expect(stdout.length).toBeLessThan(3_000);
   });
 
-  it('ends at once with Ctrl+C', async () => {
+  it('where nobody answers, send ends at once with Ctrl+C', async () => {
     let asked = () => {};
     const arrived = new Promise<void>((resolve) => {
       asked = resolve;

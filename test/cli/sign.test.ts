@@ -21,7 +21,7 @@ describe('sign', () => {
     expect(Object.keys(headers).every((name) => name.startsWith('X-Service-Signature'))).toBe(true);
   });
 
-  it('reads the body from stdin, and prints lines that curl takes', async () => {
+  it('sign reads the body from stdin, and prints lines that curl takes', async () => {
     const { stdout } = await cli.run(['sign', '--text', '--scheme', 'legacy'], { stdin: BYTES });
     expect(stdout).toBe(
       `X-Service-Signature: ${Object.values(sign({ body: BYTES, secret: SECRET, scheme: 'legacy' }))}\n`,
@@ -31,7 +31,7 @@ describe('sign', () => {
   it.each([
     ['env:OTHER', {}],
     ['file:secret.txt', {}],
-  ])('takes the secret from %s', async (source) => {
+  ])('sign takes the secret from %s', async (source) => {
     writeFileSync(join(cli.cwd, 'secret.txt'), 'the other\r\n');
     writeFileSync(join(cli.cwd, 'body'), bodyOf());
     const { records } = await cli.run(['sign', 'body', ...AT, '--secret', source], { env: { OTHER: 'the other' } });
@@ -39,21 +39,21 @@ describe('sign', () => {
     expect(headers).toEqual(Object.values(sign({ body: bodyOf(), secret: 'the other', at: NOW })));
   });
 
-  it('takes the secret from stdin beside a file', async () => {
+  it('sign takes the secret from stdin beside a file', async () => {
     writeFileSync(join(cli.cwd, 'body'), bodyOf());
     const { records } = await cli.run(['sign', 'body', ...AT, '--secret', '-'], { stdin: 'the other\n' });
     const headers = Object.values(records[0]?.['headers'] as object);
     expect(headers).toEqual(Object.values(sign({ body: bodyOf(), secret: 'the other', at: NOW })));
   });
 
-  it('takes a secret that is bytes', async () => {
+  it('sign takes a secret that is bytes', async () => {
     writeFileSync(join(cli.cwd, 'secret'), Buffer.from([0xff, 0xfe]));
     const { records } = await cli.run(['sign', ...AT, '--secret', 'file:secret'], { stdin: bodyOf() });
     const headers = Object.values(records[0]?.['headers'] as object);
     expect(headers).toEqual(Object.values(sign({ body: bodyOf(), secret: new Uint8Array([0xff, 0xfe]), at: NOW })));
   });
 
-  it('does not read stdin twice', async () => {
+  it('sign does not read stdin twice', async () => {
     const { exitCode, stderr } = await cli.run(['sign', '-', '--secret', '-'], { stdin: 'x' });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,

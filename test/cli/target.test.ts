@@ -7,24 +7,27 @@ describe('where something is sent to', () => {
     [undefined, 'http://127.0.0.1:4747/'],
     ['3000', 'http://localhost:3000/'],
     [':3000', 'http://localhost:3000/'],
+    ['3000/webhooks', 'http://127.0.0.1:3000/webhooks'],
+    [':3000/webhooks?a=b', 'http://127.0.0.1:3000/webhooks?a=b'],
+    ['3000/', 'http://127.0.0.1:3000/'],
     ['localhost:3000/hook', 'http://localhost:3000/hook'],
     ['example.test', 'http://example.test/'],
     ['3000.example.test', 'http://3000.example.test/'],
     ['http://h/a?b=c#d', 'http://h/a?b=c'],
     ['https://h/', 'https://h/'],
-  ])('is %j', (text, href) => {
+  ])('where something is sent to is %j', (text, href) => {
     expect(parseTarget(text).href).toBe(href);
   });
 
   it.each([
-    ['http://', 'http:// is no port and no URL: 3000, or http://host:3000/path.'],
-    ['99999', '99999 is no port and no URL: 3000, or http://host:3000/path.'],
+    ['http://', 'http:// is no port and no URL: 3000, 3000/path, or http://host:3000/path.'],
+    ['99999', '99999 is no port and no URL: 3000, 3000/path, or http://host:3000/path.'],
     ['ftp://h', 'ftp: cannot be sent to: http: or https:.'],
     ['xhttp://h', 'xhttp: cannot be sent to: http: or https:.'],
     ['httpx://h', 'httpx: cannot be sent to: http: or https:.'],
     ['http://me@h', 'the URL has a password in it, which everyone on the machine sees: take it out.'],
     ['http://:word@h', 'the URL has a password in it, which everyone on the machine sees: take it out.'],
-  ])('cannot be %j', (text, says) => {
+  ])('where something is sent to cannot be %j', (text, says) => {
     expect(failureOf(() => parseTarget(text))).toBe(`2: ${says}`);
   });
 
@@ -35,11 +38,11 @@ describe('where something is sent to', () => {
     ['http://h', '*', 'http://h/'],
     ['http://h/own', '/a?b', 'http://h/own'],
     ['http://h/?own', '/a?b', 'http://h/?own'],
-  ])('is %s with the path %s where it names none: %s', (target, path, href) => {
+  ])('where something is sent to is %s with the path %s where it names none: %s', (target, path, href) => {
     expect(withPathOf(new URL(target), path).href).toBe(href);
   });
 
-  it('stays as it is when a path is added to it', () => {
+  it('where something is sent to stays as it is when a path is added to it', () => {
     const target = new URL('http://h');
     withPathOf(target, '/a');
     expect(target.href).toBe('http://h/');

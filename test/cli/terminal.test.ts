@@ -1,12 +1,12 @@
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signDelivery } from 'service-webhooks/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { hasProgram } from '../integration/program.js';
 import { serveApp } from '../support/app.js';
 import { useCli } from '../support/cli.js';
 import { NOW, SECRET } from '../support/deliveries.js';
+import { inTerminal as startInTerminal } from '../support/pseudo-terminal.js';
 import { exchange, toBytes } from '../support/raw-http.js';
 
 const cli = useCli();
@@ -20,41 +20,10 @@ const hostile = (text: string) =>
     .replaceAll('\r\n', '')
     .match(/[\p{Cc}\p{Cf}]/gu) ?? [];
 
-/** A command in a pseudo-terminal of its own, which `script` of util-linux makes. */
-function inTerminal(args: readonly string[], env: Record<string, string> = {}) {
-  const line = ['exec', 'service-webhooks', ...args].map((arg) => `'${arg.replaceAll("'", "'\\''")}'`).join(' ');
-  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', line, '/dev/null'], {
-    cwd: cli.cwd,
-    env: { PATH: `${cli.bin}:${process.env['PATH']}`, TERM: 'xterm', WEBHOOK_SECRET: SECRET, ...env },
-  }) as ChildProcessWithoutNullStreams;
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let shown = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    shown += text;
-  });
-  let over = false;
-  const ended = once(child, 'close').then(([exitCode]) => {
-    over = true;
-    return { exitCode, shown };
-  });
-  return {
-    ended,
-    type: (keys: string) => child.stdin.write(keys),
-    async shows(pattern: RegExp): Promise<RegExpExecArray> {
-      for (;;) {
-        const found = pattern.exec(shown);
-        if (found) return found;
-        if (over) throw new Error(`${pattern} is not in ${JSON.stringify(shown)}`);
-        await Promise.race([once(child.stdout, 'data'), ended]);
-      }
-    },
-  };
-}
+const inTerminal = (args: readonly string[], env?: Record<string, string>) => startInTerminal(cli, args, env);
 
-/** Where there are no pseudo-terminals to be had the tests are skipped, but not in CI. */
-const missing = !process.env['CI'] && spawnSync('script', ['--version']).error !== undefined;
-
-describe.skipIf(missing)('on a terminal', () => {
+// `script` gives a program a pseudo-terminal.
+describe.runIf(hasProgram('script'))('on a terminal', () => {
   it('listen prints a coloured line for each delivery, until Ctrl+C', async () => {
     const { shows, type, ended } = inTerminal(['listen', '--port', '0']);
     const [, url = ''] = await shows(/Listening on (http:[\w.:/]+)/);
@@ -167,7 +136,7 @@ describe.skipIf(missing)('on a terminal', () => {
     );
   });
 
-  it('--json prints JSON lines, as off a terminal', async () => {
+  it('--json prints JSON lines on a terminal', async () => {
     const app = await serveApp();
     const { shown } = await inTerminal(['--json', 'send', 'stt.failed', app.url]).ended;
     expect(JSON.parse(shown)).toMatchObject({ kind: 'sent', status: 200 });

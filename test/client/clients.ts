@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 export const KEY = 'acct_0123456789abcdefKEY';
 export const START = Date.UTC(2026, 10, 21, 12);
 
-/** A client whose waits take no time, and what they would have been. */
+/** A client whose waits take no time, and the milliseconds of each wait. */
 export function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) {
   const waits: number[] = [];
   let time = START;
@@ -23,7 +23,7 @@ export function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) 
   return { client, waits };
 }
 
-/** What a call rejects with; the key is nowhere in it. */
+/** Returns the error that a call rejects with, after a check that it does not hold the key anywhere. */
 export async function failureOf(call: Promise<unknown>): Promise<CallError & { code: string }> {
   const error = await call.then(
     (value) => expect.unreachable(`resolved to ${inspect(value)}`),
@@ -35,3 +35,16 @@ export async function failureOf(call: Promise<unknown>): Promise<CallError & { c
   expect((error as Error).stack).not.toContain(KEY);
   return error as CallError & { code: string };
 }
+
+/** An account limits record as the specification shows it. */
+export const LIMITS = {
+  plan: { type: 'CREATOR', name: 'Creator', api_access: true },
+  credits: { remaining: 90, monthly_allocation: 100 },
+  limits: {
+    rate_limit_per_minute: 20,
+    daily_request_limit: 2000,
+    daily_requests_used: 3,
+    daily_requests_remaining: 1997,
+    max_keys_per_account: 2,
+  },
+};

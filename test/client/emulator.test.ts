@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 
-/** A client that lives in the emulator's time. */
+/** A client with the clock of the emulator. */
 function clientWith(apiKey = emulator.apiKey, options: Partial<ClientOptions> = {}) {
   const waits: number[] = [];
   const sleep = async (ms: number) => {
@@ -36,10 +36,10 @@ function clientWith(apiKey = emulator.apiKey, options: Partial<ClientOptions> = 
   return { client, waits };
 }
 
-describe('every row of the error table', () => {
+describe('API_ERRORS', () => {
   const rows = Object.entries(API_ERRORS) as [ApiErrorCode, (typeof API_ERRORS)[ApiErrorCode]][];
 
-  it.each(rows)('%s arrives as what it is, and is sent again as it says', async (code, row) => {
+  it.each(rows)('the emulator answers %s, and the client follows its retry advice', async (code, row) => {
     const { client, waits } = clientWith(emulator.apiKey, { maxAttempts: 2, timeoutMs: 2 * DAY });
     const remove = emulator.script({ path: '/v1/voices', error: { code, param: 'text' } });
     const failure = await failureOf(client.voices());
@@ -61,7 +61,7 @@ describe('every row of the error table', () => {
   });
 });
 
-describe('what the service refuses', () => {
+describe('a refusal of the emulator', () => {
   const URL_A = 'https://app.example/hooks';
   const settings = { url: URL_A, events: ['stt.completed' as const] };
   const refusals: [what: string, call: () => Promise<unknown>, failure: object][] = [
@@ -70,20 +70,20 @@ describe('what the service refuses', () => {
     ['a key without the scope', () => keyed({ scopes: [] }).usage(), { code: 'insufficient_scope' }],
     ['a key of a plan without API access', () => downgraded().usage(), { code: 'plan_limit_exceeded', status: 403 }],
     ['usage for a member', () => keyed({ role: 'member' }).usage(), { code: 'forbidden' }],
-    ['a path that is no route', () => keyed().request({ path: '/v1/voices/' }), { code: 'unknown_endpoint' }],
-    ['an endpoint that is not there', () => keyed().webhooks.delete('we_0'), { code: 'not_found', attempts: 1 }],
+    ['an unknown path', () => keyed().request({ path: '/v1/voices/' }), { code: 'unknown_endpoint' }],
+    ['an unknown endpoint', () => keyed().webhooks.delete('we_0'), { code: 'not_found', attempts: 1 }],
     [
-      'an endpoint inside',
+      'an endpoint with a private address',
       () => keyed().webhooks.create({ ...settings, url: 'https://10.0.0.1/' }),
       { code: 'validation_error', param: 'url', retry: 'never', nothingDone: true },
     ],
     [
-      'a type of event that is not there',
+      'an unknown event type',
       () => keyed().webhooks.create({ ...settings, events: ['stt.done'] }),
       { code: 'validation_error', param: 'events' },
     ],
     [
-      'a body that is no JSON',
+      'a body that is not JSON',
       () => keyed().request({ method: 'POST', path: '/api/v1/account/webhooks', body: new Uint8Array([123]) }),
       { code: 'invalid_json' },
     ],
@@ -106,13 +106,13 @@ describe('what the service refuses', () => {
     return client;
   };
 
-  it.each(refusals)('is said as it is: %s', async (_, call, failure) => {
+  it.each(refusals)('the client reports %s', async (_, call, failure) => {
     expect(await failureOf(call())).toMatchObject({ name: 'ServiceApiError', ...failure });
   });
 });
 
 describe('the limits of a plan', () => {
-  it.each(['CREATOR', 'ENTERPRISE'] as const)('%s are those of the table', async (plan) => {
+  it.each(['CREATOR', 'ENTERPRISE'] as const)('the limits of an account on %s are those in PLANS', async (plan) => {
     const { id: account } = emulator.accounts.create({ plan });
     const { client } = clientWith(emulator.keys.create({ account }));
     const { data, sandbox } = await client.account.apiLimits();
@@ -126,7 +126,7 @@ describe('the limits of a plan', () => {
     expect(sandbox).toBe(false);
   });
 
-  it('are waited for by the limiter, so that none of 45 requests at 20 a minute is refused', async () => {
+  it('none of 45 requests at 20 a minute is refused with the limiter', async () => {
     const { id: account } = emulator.accounts.create({ plan: 'CREATOR' });
     const { client, waits } = clientWith(emulator.keys.create({ account }), { limiter: true, timeoutMs: 300_000 });
     const before = emulator.totals.requests;
@@ -137,7 +137,7 @@ describe('the limits of a plan', () => {
     expect(waits).toEqual([60_000, 60_000]);
   });
 
-  it('are waited for as Retry-After says without it', async () => {
+  it('a request over the limit waits for Retry-After without the limiter', async () => {
     const { id: account } = emulator.accounts.create({ plan: 'CREATOR', requestsPerMinute: 1 });
     const { client, waits } = clientWith(emulator.keys.create({ account }));
     await client.account.apiLimits();
@@ -145,7 +145,7 @@ describe('the limits of a plan', () => {
     expect(waits).toEqual([60_000]);
   });
 
-  it('of the day end a call at once', async () => {
+  it('a call over the daily limit ends at once', async () => {
     const { id: account } = emulator.accounts.create({ plan: 'CREATOR', requestsPerDay: 1 });
     const { client, waits } = clientWith(emulator.keys.create({ account }));
     await client.account.apiLimits();
@@ -153,7 +153,7 @@ describe('the limits of a plan', () => {
     expect(waits).toEqual([]);
   });
 
-  it('and a sandbox key: its answers are marked', async () => {
+  it('an answer to a sandbox key is marked', async () => {
     const { id: account } = emulator.accounts.create({ plan: 'FREE' });
     const { client } = clientWith(emulator.keys.create({ account, kind: 'sandbox' }));
     expect(await client.account.apiLimits()).toMatchObject({ sandbox: true, data: { plan: { api_access: false } } });
@@ -161,7 +161,7 @@ describe('the limits of a plan', () => {
 });
 
 describe('an endpoint', () => {
-  it('that a deploy script makes gets deliveries which its secret verifies', async () => {
+  it('an endpoint that a deploy script creates receives deliveries that its secret verifies', async () => {
     const { client } = clientWith();
     const target = { url: 'https://app.example/webhooks', events: ['dubbing.completed' as const] };
     const made = await ensureEndpoint(target, client);

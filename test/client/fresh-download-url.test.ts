@@ -21,7 +21,7 @@ const FRESH = 'https://storage.example/fresh';
 const clip = () => sampleEvent('generation.completed', { data: { downloadUrl: stored() } });
 const urlOf = (event: WebhookEvent = clip(), options?: FreshDownloadUrlOptions) =>
   freshDownloadUrl(event, clientOf(api.url).client, options);
-/** An event whose data is not shown, but has a link all the same. */
+/** An event with a link, although the specification does not show its data. */
 const dubbing = (data: object = { downloadUrl: stored() }) =>
   sampleEvent('dubbing.completed', { jobId: 'job 1', data: { ...data } });
 
@@ -30,7 +30,7 @@ describe('the stored link', () => {
     ['its first byte', text('a', 206)],
     ['the whole file', text('abc', 200)],
     ['an empty file', text('', 416)],
-  ])('is given where the storage answers %s', async (_, reply) => {
+  ])('the stored link is returned where the storage answers %s', async (_, reply) => {
     storage.replies.push(reply);
     expect(await urlOf()).toBe(stored());
     const [seen] = storage.seen;
@@ -39,23 +39,25 @@ describe('the stored link', () => {
     expect(api.seen).toEqual([]);
   });
 
-  it.each([400, 403, 404, 410])('is not given where the storage answers %i', async (status) => {
+  it.each([400, 403, 404, 410])('the stored link is not returned where the storage answers %i', async (status) => {
     storage.replies.push(text('expired', status));
     const failure = await failureOf(urlOf());
     expect(failure).toMatchObject({
       code: 'link_expired',
-      message: expect.stringMatching(/^link_expired: that of generation.completed evt_\S+, and there is no route to /),
+      message: expect.stringMatching(
+        /^The link of generation.completed evt_\S+ has expired, and no route is known to fetch it again\. /,
+      ),
       hint: expect.stringContaining('path'),
     });
     expect(failure.message).not.toContain('signature');
   });
 
   it.each<[what: string, reply: Reply, failure: object]>([
-    ['is down', hangUp, { code: 'no_connection' }],
+    ['does not answer', hangUp, { code: 'no_connection' }],
     ['fails', text('', 500), { code: 'unexpected_answer', status: 500 }],
     ['is closed', text('', 503), { code: 'unexpected_answer', status: 503 }],
     ['is busy', text('', 429), { code: 'unexpected_answer', status: 429 }],
-  ])('may still be valid where the storage %s', async (_, reply, expected) => {
+  ])('the stored link may still be valid where the storage %s', async (_, reply, expected) => {
     storage.replies.push(reply);
     const failure = await failureOf(urlOf());
     expect(failure).toMatchObject(expected);
@@ -63,20 +65,22 @@ describe('the stored link', () => {
     expect(failure.message).not.toContain('signature');
   });
 
-  it('is given where the storage answers without a body', async () => {
+  it('the stored link is returned where the storage answers without a body', async () => {
     const fetch = async () => new Response(null, { status: 204 });
     expect(await urlOf(clip(), { fetch })).toBe(stored());
   });
 
-  it('may still be valid where the storage does not answer in half a minute', async () => {
+  it('a storage that does not answer in half a minute is an error', async () => {
     vi.useFakeTimers();
     const asked = failureOf(urlOf(clip(), { fetch: () => new Promise(() => {}) }));
     await vi.advanceTimersByTimeAsync(30_000);
     vi.useRealTimers();
-    expect(await asked).toMatchObject({ message: `timed_out: no answer of ${storage.url} in 30000 ms` });
+    expect(await asked).toMatchObject({
+      message: expect.stringContaining(`The storage ${storage.url} did not answer in 30000 ms. `),
+    });
   });
 
-  it('is asked for in vain as long as the signal says', async () => {
+  it('a request to the storage ends when the signal is aborted', async () => {
     const controller = new AbortController();
     storage.replies.push(() => controller.abort());
     expect(await failureOf(urlOf(clip(), { signal: controller.signal }))).toMatchObject({ name: 'AbortError' });
@@ -84,7 +88,7 @@ describe('the stored link', () => {
 });
 
 describe('a link is fetched again', () => {
-  it('by the job of a dubbing or a subtitle event', async () => {
+  it('a new link comes from the job of a dubbing or subtitle event', async () => {
     storage.replies.push(text('', 403));
     const shown = [{ downloadUrl: 7 }, { downloadUrl: 'https://' }, { downloadUrl: FRESH }];
     api.replies.push(json({ result: shown }), json({ downloadUrl: FRESH }));
@@ -93,7 +97,7 @@ describe('a link is fetched again', () => {
     expect(api.seen.map(({ path }) => path)).toEqual(['/v1/dubbing/jobs/job%201', '/v1/dubbing/jobs/job_2']);
   });
 
-  it('by the path, and from the place, that the caller knows', async () => {
+  it('a new link comes from the path and the place that the caller names', async () => {
     storage.replies.push(text('', 403));
     api.replies.push(json({ outputs: { n1: FRESH } }));
     const linkIn = (data: unknown) => (data as { outputs: { n1: string } }).outputs.n1;
@@ -108,36 +112,64 @@ describe('a link is fetched again', () => {
     { downloadUrl: 7 },
     { downloadUrl: [FRESH] },
     'x',
-  ])('unless the answer %j has none', async (data) => {
+  ])('the answer %j has no link', async (data) => {
     api.replies.push(json(data));
     expect(await failureOf(urlOf(dubbing({})))).toMatchObject({
       code: 'link_not_found',
-      message: 'link_not_found: none in the answer of /v1/dubbing/jobs/job%201',
+      message: expect.stringContaining('The answer of /v1/dubbing/jobs/job%201 has no link. '),
     });
   });
 
-  it('unless the id of the job would lead to another route', async () => {
+  it('a job id that would lead to another route is refused', async () => {
     const event = sampleEvent('dubbing.completed', { jobId: '..', data: {} });
-    expect(await failureOf(urlOf(event))).toMatchObject({ message: 'invalid_option: jobId must be an id' });
+    expect((await failureOf(urlOf(event))).message).toContain('jobId must be an id');
     expect(api.seen).toEqual([]);
   });
 
-  it('unless the service refuses', async () => {
+  it('a refusal of the service is passed on', async () => {
     api.replies.push(refusal('not_found', 404));
     expect(await failureOf(urlOf(dubbing({})))).toMatchObject({ code: 'not_found', status: 404 });
   });
 });
 
 it.each(['generation.failed', 'dubbing.failed', 'workflow_run.completed', 'stt.completed'] as const)(
-  'a %s event without a link has none to give',
+  'a %s event without a link and without a route is an error',
   async (type) => {
     expect(await failureOf(urlOf(sampleEvent(type)))).toMatchObject({
       code: 'link_not_found',
-      message: expect.stringMatching(`^link_not_found: none in ${type} evt_\\S+, and there is no route to fetch it$`),
+      message: expect.stringMatching(`^${type} evt_\\S+ has no link, and no route is known to fetch it\\. `),
     });
-    expect(await failureOf(urlOf(sampleEvent('subtitle.completed', { jobId: null })))).toMatchObject({
+    expect(await failureOf(urlOf(sampleEvent('subtitle.completed', { jobId: null as never })))).toMatchObject({
       code: 'link_not_found',
     });
     expect(api.seen).toEqual([]);
   },
 );
+
+describe('the options', () => {
+  it.each<[options: object, problem: string]>([
+    [{ pth: '/v1/x' }, "Unknown option 'pth' in freshDownloadUrl. Did you mean 'path'?"],
+    [{ linkIn: 'downloadUrl' }, 'linkIn must be a function'],
+    [{ fetch: 'fetch' }, 'fetch must be a function'],
+    [{ timeoutMs: 0 }, 'timeoutMs must be a positive integer'],
+  ])('the options %j are refused before anything is sent', async (options, problem) => {
+    const failure = await failureOf(urlOf(clip(), options));
+    expect(failure).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
+    expect([...storage.seen, ...api.seen]).toEqual([]);
+  });
+
+  it('a timeoutMs below half a minute also limits the request to the storage', async () => {
+    const asked = failureOf(urlOf(clip(), { fetch: () => new Promise(() => {}), timeoutMs: 1 }));
+    expect((await asked).message).toContain('did not answer in 1 ms. ');
+  });
+
+  it('an error of fetch that quotes the link is not passed on', async () => {
+    const fetch = () => {
+      throw new TypeError(`cannot reach ${stored()}`);
+    };
+    const failure = await failureOf(urlOf(clip(), { fetch }));
+    expect(failure).toMatchObject({ code: 'no_connection' });
+    expect(failure.cause).toBeUndefined();
+    expect(failure.message).not.toContain('signature');
+  });
+});

@@ -10,7 +10,7 @@ beforeAll(async () => {
 beforeEach(() => api.reset());
 afterAll(() => api.close());
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until `advance`. */
 function createClock() {
   let time = START;
   let sleepers: { at: number; wake: () => void }[] = [];
@@ -58,11 +58,12 @@ function setUp(limit: number, options?: Partial<ClientOptions>) {
   const clock = createClock();
   const service = limited(limit, clock.now);
   api.replies.push(...Array(100).fill(service.reply));
-  const { client } = clientOf(api.url, { ...clock, limiter: true, timeoutMs: 600_000, ...options });
+  const { now, sleep } = clock;
+  const { client } = clientOf(api.url, { now, sleep, limiter: true, timeoutMs: 600_000, ...options });
   return { client, clock, counts: service.counts };
 }
 
-/** Until so many requests have arrived, and then some turns of the event loop in which one too many could. */
+/** Waits until this many requests have arrived, and then some turns of the event loop in which another one could. */
 async function arrived(count: number): Promise<void> {
   for (let turns = 0; turns < 10; turns += api.seen.length < count ? 0 : 1) {
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -71,7 +72,7 @@ async function arrived(count: number): Promise<void> {
 }
 
 describe('a client with a limiter', () => {
-  it('sends what a window has room for, and the rest in the next ones', async () => {
+  it('the limiter sends as many requests as a window has left, and the rest in the next windows', async () => {
     const { client, clock, counts } = setUp(5);
     const calls = Promise.all(Array.from({ length: 12 }, () => client.voices()));
     await arrived(5);
@@ -84,17 +85,17 @@ describe('a client with a limiter', () => {
     expect(clock.sleeping()).toEqual([]);
   });
 
-  it('runs into none of the 429s that it would get without', async () => {
+  it('the same requests are refused with 429 without the limiter', async () => {
     const { client, counts } = setUp(2, { limiter: false, maxAttempts: 1 });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => client.voices()));
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(3);
     expect(counts).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('counts what others use of the same account', async () => {
+  it('the limiter counts what other clients use of the same account', async () => {
     const { client, clock, counts } = setUp(5);
     await client.voices();
-    const other = clientOf(api.url, { ...clock });
+    const other = clientOf(api.url, { now: clock.now, sleep: clock.sleep });
     for (let i = 0; i < 3; i += 1) await other.client.voices();
     await client.voices();
     const last = client.voices();
@@ -104,7 +105,7 @@ describe('a client with a limiter', () => {
     expect(counts).toEqual([1, 2, 3, 4, 5, 1]);
   });
 
-  it('has everyone wait where a 429 comes all the same', async () => {
+  it('all calls wait after a 429', async () => {
     const { client, clock, counts } = setUp(5);
     api.replies.unshift(refusal('rate_limit_exceeded', 429, {}, { 'retry-after': '30' }));
     const [first, second] = [client.voices(), client.voices()];
@@ -117,13 +118,13 @@ describe('a client with a limiter', () => {
     expect(counts).toEqual([1, 2]);
   });
 
-  it('says so at once where the wait would be longer than the call may take', async () => {
+  it('a call is refused at once where the wait would be longer than its time limit', async () => {
     const { client, clock, counts } = setUp(1);
     await client.voices();
     clock.advance(20_000);
     expect(await failureOf(client.voices({ timeoutMs: 30_000 }))).toMatchObject({
       code: 'limit_reached',
-      message: 'limit_reached: GET /v1/voices: no request left for 40000 ms',
+      message: expect.stringContaining('GET /v1/voices failed: the limit leaves no request for 40000 ms. '),
       attempts: 0,
       nothingDone: true,
     });
@@ -131,7 +132,7 @@ describe('a client with a limiter', () => {
     expect(counts).toEqual([1]);
   });
 
-  it('waits for an answer that may make room, although the next window would be too late', async () => {
+  it('a call waits for an answer that may make room, even where the next window would be too late', async () => {
     const { client, clock } = setUp(2);
     await client.voices();
     const answers = held(1);
@@ -143,7 +144,7 @@ describe('a client with a limiter', () => {
     await Promise.all([slow, next]);
   });
 
-  it('goes on after a failure that is no rate limit, whatever its Retry-After says', async () => {
+  it('a failure that is not a rate limit does not stop other calls, whatever its Retry-After says', async () => {
     const { client, clock } = setUp(5, { maxAttempts: 1 });
     api.replies.unshift(refusal('service_unavailable', 503, {}, { 'retry-after': '30' }));
     await failureOf(client.voices());
@@ -153,8 +154,8 @@ describe('a client with a limiter', () => {
 
   it.each([
     ['does not say what is left', { 'x-ratelimit-remaining': '' }],
-    ['is of a window that is over', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(START / 1000) }],
-  ])('learns nothing from an answer that %s', async (_, headers) => {
+    ['belongs to a window that is over', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(START / 1000) }],
+  ])('the limiter ignores the rate headers of an answer that %s', async (_, headers) => {
     const { client, clock } = setUp(5);
     const reset = String(START / 1000 + 60);
     api.replies.unshift(json({}, 200, { 'x-ratelimit-limit': '5', 'x-ratelimit-reset': reset, ...headers }));
@@ -168,7 +169,7 @@ describe('a client with a limiter', () => {
     await Promise.all(calls);
   });
 
-  it('lets a call that waits be aborted, and the others go on', async () => {
+  it('a waiting call can be aborted, and the others go on', async () => {
     const { client, clock } = setUp(1);
     await client.voices();
     const controller = new AbortController();
@@ -181,7 +182,7 @@ describe('a client with a limiter', () => {
     await patient;
   });
 
-  it('sends one first to find out, and the next where that one finds nothing out', async () => {
+  it('a single request goes first to learn the limit, and the next one where that fails', async () => {
     const { client, counts } = setUp(5, { maxAttempts: 1 });
     api.replies.unshift(hangUp, json({}));
     const calls = Promise.allSettled(Array.from({ length: 5 }, () => client.voices()));
@@ -189,7 +190,7 @@ describe('a client with a limiter', () => {
     expect(counts).toEqual([1, 2, 3]);
   });
 
-  it('waits for no more than a window, however wrong a clock is', async () => {
+  it('a reset time far in the future is waited for no longer than a window', async () => {
     const { client, clock } = setUp(5);
     const headers = { 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9999999999' };
     api.replies.unshift(json({}, 200, headers));
@@ -200,7 +201,63 @@ describe('a client with a limiter', () => {
     await next;
   });
 
-  it('is not held up by an answer for those without an account', async () => {
+  it.each(['100000000000', '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT'])(
+    'a Retry-After of %s stops the limiter for a day and no longer',
+    async (value) => {
+      const DAY_MS = 86_400_000;
+      const { client, clock, counts } = setUp(5, { maxAttempts: 1 });
+      api.replies.unshift(refusal('daily_limit_exceeded', 429, {}, { 'retry-after': value }));
+      expect(await failureOf(client.voices())).toMatchObject({ retryAfter: 86_400 });
+      expect(await failureOf(client.voices())).toMatchObject({
+        code: 'limit_reached',
+        message: expect.stringContaining(`the limit leaves no request for ${DAY_MS} ms`),
+      });
+      const next = client.voices({ timeoutMs: DAY_MS + 1 });
+      await expect.poll(() => clock.sleeping()).toEqual([DAY_MS]);
+      clock.advance(DAY_MS);
+      await next;
+      expect(counts).toEqual([1]);
+    },
+  );
+
+  it.each(['-100000000000', 'NaN', 'Infinity', '1e11', ''])(
+    'a Retry-After of %j does not stop the limiter',
+    async (value) => {
+      const { client, clock } = setUp(5, { maxAttempts: 1 });
+      api.replies.unshift(refusal('rate_limit_exceeded', 429, {}, { 'retry-after': value }));
+      await failureOf(client.voices());
+      await client.voices();
+      expect(clock.sleeping()).toEqual([]);
+    },
+  );
+
+  it.each(['-1', 'NaN', '1e11', '9'.repeat(400)])('a reset time of %s does not stop the limiter', async (reset) => {
+    const { client, clock } = setUp(5);
+    const headers = { 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
+    api.replies.unshift(json({}, 200, headers));
+    await client.voices();
+    await client.voices();
+    expect(clock.sleeping()).toEqual([]);
+  });
+
+  it('a clock that is set back by years does not stop the limiter', async () => {
+    const { client, clock } = setUp(1);
+    await client.voices();
+    clock.advance(-5 * 365 * 86_400_000);
+    api.replies.unshift(json({}));
+    await client.voices();
+    expect(clock.sleeping()).toEqual([]);
+  });
+
+  it('a request whose fetch never settles makes room for the next one when its time is over', async () => {
+    const answers: (() => Promise<Response>)[] = [() => new Promise(() => {}), async () => new Response('{}')];
+    const fetch = async () => (answers.shift() ?? expect.unreachable('a third request'))();
+    const { client } = clientOf(api.url, { limiter: true, fetch });
+    expect(await failureOf(client.voices({ timeoutMs: 1 }))).toMatchObject({ code: 'timed_out' });
+    expect(await client.voices()).toMatchObject({ status: 200 });
+  });
+
+  it('the answer to an invalid key, whose limit is 0, does not stop other calls', async () => {
     const { client, clock } = setUp(5);
     const nobody = { 'x-ratelimit-limit': '0', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9999999999' };
     api.replies.unshift(refusal('invalid_api_key', 401, {}, nobody));
@@ -209,7 +266,7 @@ describe('a client with a limiter', () => {
     expect(clock.sleeping()).toEqual([]);
   });
 
-  it('goes by the least that was left where answers come in another order', async () => {
+  it('the smallest number of requests left counts where answers arrive out of order', async () => {
     const { client, clock } = setUp(3);
     await client.voices();
     const answers = held(2);
@@ -227,7 +284,7 @@ describe('a client with a limiter', () => {
     await next;
   });
 
-  it('goes by the later window where the service has begun one before it was due', async () => {
+  it('the later window counts where the service has started one early', async () => {
     const { client, clock } = setUp(5);
     await client.voices();
     const answers = held(2);
@@ -247,7 +304,7 @@ describe('a client with a limiter', () => {
     await Promise.all(calls);
   });
 
-  it('goes on when a long answer has come, or when the window resets before that', async () => {
+  it('a waiting call goes on when a slow answer arrives, or when the window resets before that', async () => {
     const { client, clock } = setUp(2);
     await client.voices();
     let answers = held(1);
@@ -272,7 +329,7 @@ describe('a client with a limiter', () => {
     await slower;
   });
 
-  it('does not count in a new window what is still to come of the old one', async () => {
+  it('an answer of the old window is not counted in the new one', async () => {
     const { client, clock } = setUp(2);
     const old = left(2, 1, clock.now());
     await client.voices();
@@ -294,7 +351,7 @@ describe('a client with a limiter', () => {
   });
 });
 
-/** The next requests wait for what they are given here. */
+/** Holds the next requests back; each is answered by a call of the function in its place. */
 function held(count: number): ((reply: Reply) => void)[] {
   const answers: ((reply: Reply) => void)[] = [];
   const reply: Reply = (response, seen) => void answers.push((answer) => answer(response, seen));
@@ -302,7 +359,7 @@ function held(count: number): ((reply: Reply) => void)[] {
   return answers;
 }
 
-/** An answer of a window that has begun now. */
+/** An answer of a window that begins at this time. */
 function left(limit: number, remaining: number, now: number): Reply {
   const [total, rest, reset] = [limit, remaining, Math.ceil(now / 1000) + 60].map(String) as [string, string, string];
   return json({}, 200, { 'x-ratelimit-limit': total, 'x-ratelimit-remaining': rest, 'x-ratelimit-reset': reset });

@@ -3,30 +3,30 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 
 /** A request as it arrived. */
-export interface Seen {
+export interface Inspection {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** What is answered to one request. */
-export type Reply = (response: ServerResponse, seen: Seen) => unknown;
+/** Answers one request. */
+export type Reply = (response: ServerResponse, seen: Inspection) => unknown;
 
-/** The service, in the words of a test: a small HTTP server that answers what is in its queue, and then `{}`. */
+/** A small HTTP server in place of the service: it answers with the replies in its queue, and then with `{}`. */
 export interface Api {
   url: string;
-  /** What the next requests get. */
+  /** The replies to the next requests. */
   replies: Reply[];
-  /** What has arrived since the last `reset`. */
-  seen: Seen[];
+  /** The requests since the last `reset`. */
+  seen: Inspection[];
   reset(): void;
   close(): Promise<void>;
 }
 
 export async function serveApi(): Promise<Api> {
   const replies: Reply[] = [];
-  const seen: Seen[] = [];
+  const seen: Inspection[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = await request.toArray();
     const { method = '', url: path = '', headers } = request;
@@ -65,10 +65,10 @@ export function refusal(
   return json({ error: { type: 't', code, message: 'no', status, ...fields } }, status, headers);
 }
 
-/** The connection ends without an answer. */
+/** The connection ends before the answer. */
 export const hangUp: Reply = (response) => response.destroy();
 
-/** The answer ends before its end. */
+/** The connection ends within the answer. */
 export const breakOff: Reply = (response) => {
   response.writeHead(200, { 'content-length': '100' });
   response.write('{"a":', () => response.destroy());

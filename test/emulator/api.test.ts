@@ -32,12 +32,12 @@ const json = (method: string, body: unknown) => ({
 const code = ({ body }: Awaited<ReturnType<typeof call>>) => body.error.code;
 const settings = { url: 'https://app.example/hooks', events: ['stt.completed'] };
 
-describe('the key', () => {
+describe('API keys', () => {
   it.each([
     ['Authorization: Bearer', (key: string) => ({ authorization: `Bearer ${key}` })],
     ['service-api-key', (key: string) => ({ 'service-api-key': key })],
     ['x-api-key', (key: string) => ({ 'x-api-key': key })],
-  ])('is taken from %s', async (_, headers) => {
+  ])('the API reads the key from %s', async (_, headers) => {
     await start();
     expect((await call(LIMITS, { key: null, headers: headers(emulator.apiKey) })).status).toBe(200);
     expect(code(await call(LIMITS, { key: null, headers: headers('acct_unknown_key') }))).toBe('invalid_api_key');
@@ -48,14 +48,14 @@ describe('the key', () => {
     ['an empty one', '', 'missing_api_key'],
     ['a malformed one', 'secret', 'invalid_api_key'],
     ['an unknown one', 'acct_0123456789abcdef', 'invalid_api_key'],
-  ])('%s is refused', async (_, key, expected) => {
+  ])('%s is refused with 401', async (_, key, expected) => {
     await start();
     const answer = await call(LIMITS, { key });
     expect([answer.status, code(answer)]).toEqual([401, expected]);
     expect(answer.body.error.type).toBe('authentication_error');
   });
 
-  it('that was revoked fails at once', async () => {
+  it('a revoked key fails at once', async () => {
     await start();
     const key = emulator.keys.create();
     expect((await call(LIMITS, { key })).status).toBe(200);
@@ -63,7 +63,7 @@ describe('the key', () => {
     expect(code(await call(LIMITS, { key }))).toBe('invalid_api_key');
   });
 
-  it('needs the scope of the route, and limits need none', async () => {
+  it('each route requires its scope, and the limits require none', async () => {
     await start();
     const key = emulator.keys.create({ scopes: ['webhooks:read'] });
     expect((await call(LIMITS, { key })).status).toBe(200);
@@ -73,7 +73,7 @@ describe('the key', () => {
     expect(code(await call('/api/v1/usage', { key }))).toBe('insufficient_scope');
   });
 
-  it('of the sandbox reads, writes nothing, and its answers are marked', async () => {
+  it('a sandbox key reads but does not write, and its answers are marked', async () => {
     await start();
     const key = emulator.keys.create({ kind: 'sandbox' });
     const list = await call(WEBHOOKS, { key });
@@ -90,7 +90,7 @@ describe('the key', () => {
     expect((await call(WEBHOOKS)).headers.get('x-service-sandbox')).toBe(null);
   });
 
-  it('of a plan that no longer has API access still authenticates, and every call is refused', async () => {
+  it('a key of a plan that lost API access still authenticates, and every call is refused', async () => {
     await start();
     emulator.accounts.update(emulator.accounts.list()[0]?.id ?? '', { plan: 'FREE' });
     for (const path of [LIMITS, WEBHOOKS, '/api/v1/usage']) {
@@ -99,14 +99,14 @@ describe('the key', () => {
     }
   });
 
-  it('of a platform is none for these routes', async () => {
+  it('these routes refuse a platform key', async () => {
     await start();
     const key = emulator.keys.create({ kind: 'platform' });
     expect(key).toMatch(/^plat_/);
     expect(code(await call(LIMITS, { key }))).toBe('invalid_api_key');
   });
 
-  it('cannot be made beyond what the plan has', async () => {
+  it('an account cannot have more keys than its plan allows', async () => {
     await start({ account: { plan: 'CREATOR' } });
     emulator.keys.create();
     expect(() => emulator.keys.create()).toThrow('the account has its 2 keys');
@@ -114,14 +114,14 @@ describe('the key', () => {
     expect(() => emulator.keys.create({ kind: 'sandbox' })).toThrow('one sandbox key');
   });
 
-  it('from a denied address gets nothing but ip_blocked', async () => {
+  it('every request from a denied address is answered with ip_blocked', async () => {
     await start({ deniedIps: ['127.0.0.1'] });
     expect(code(await call(LIMITS))).toBe('ip_blocked');
   });
 });
 
-describe('webhook endpoints', () => {
-  it('are created with a secret that is shown this once, and kept on update', async () => {
+describe('webhook endpoints of the API', () => {
+  it('the secret of an endpoint is shown once, on creation, and kept on update', async () => {
     await start({ allowLoopback: true });
     const created = await call(WEBHOOKS, json('POST', settings));
     const { id, signing_secret: secret } = created.body;
@@ -135,7 +135,7 @@ describe('webhook endpoints', () => {
     expect(JSON.stringify([changed.body, listed.body])).not.toContain(secret);
   });
 
-  it('are deleted with their history', async () => {
+  it('deleting an endpoint deletes its delivery history', async () => {
     await start({ fetch: () => new Response(null, { status: 500 }) });
     const { body } = await call(WEBHOOKS, json('POST', settings));
     await emulator.emit('stt.completed');
@@ -145,7 +145,7 @@ describe('webhook endpoints', () => {
     expect(code(await call(`${WEBHOOKS}/${body.id}`, { method: 'DELETE' }))).toBe('not_found');
   });
 
-  it('of another account are not found', async () => {
+  it('the endpoint of another account is not found', async () => {
     await start();
     const { id: account } = emulator.accounts.create();
     const { body } = await call(WEBHOOKS, json('POST', settings));
@@ -169,20 +169,20 @@ describe('webhook endpoints', () => {
     ['null', 'invalid_body', undefined],
     ['{"url":', 'invalid_json', undefined],
     ['', 'invalid_json', undefined],
-  ])('%j is refused with %s of %s', async (body, expected, param) => {
+  ])('the body %j is refused with %s and the param %s', async (body, expected, param) => {
     await start();
     const answer = await call(WEBHOOKS, json('POST', body));
     expect([code(answer), answer.body.error.param]).toEqual([expected, param]);
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('an update with nothing in it is refused', async () => {
+  it('an empty update is refused', async () => {
     await start();
     const { body } = await call(WEBHOOKS, json('POST', settings));
     expect(code(await call(`${WEBHOOKS}/${body.id}`, json('PATCH', {})))).toBe('invalid_body');
   });
 
-  it('a body that is not sent as JSON is refused', async () => {
+  it('a body with another content type than JSON is refused', async () => {
     await start();
     const init = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: JSON.stringify(settings) };
     expect(code(await call(WEBHOOKS, init))).toBe('invalid_json');
@@ -190,14 +190,14 @@ describe('webhook endpoints', () => {
     expect(code(await call(WEBHOOKS, latin1))).toBe('invalid_json');
   });
 
-  it('loopback is allowed where the option says so', async () => {
+  it('allowLoopback allows a loopback URL', async () => {
     await start({ allowLoopback: true });
     expect((await call(WEBHOOKS, json('POST', { ...settings, url: 'http://localhost:3000/' }))).status).toBe(201);
   });
 });
 
-describe('limits', () => {
-  it('are those of the plan, with what is used of them', async () => {
+describe('API limits', () => {
+  it('api-limits reports the limits of the plan and their use', async () => {
     await start({ account: { plan: 'STANDARD', creditsRemaining: 7 } });
     const { body, headers } = await call(LIMITS);
     expect(body).toEqual({
@@ -223,7 +223,7 @@ describe('limits', () => {
     });
   });
 
-  it('of a minute clear all at once, 60 s after its first request', async () => {
+  it('the limit per minute clears all at once, 60 s after the first request', async () => {
     await start({ account: { requestsPerMinute: 2 } });
     await call(LIMITS);
     await emulator.advance(59_000);
@@ -238,7 +238,7 @@ describe('limits', () => {
     expect((await call(LIMITS)).headers.get('x-ratelimit-remaining')).toBe('1');
   });
 
-  it('of a day reset at 00:00 UTC', async () => {
+  it('the limit per day resets at 00:00 UTC', async () => {
     await start({ account: { requestsPerDay: 1 } });
     await call(LIMITS);
     const refused = await call(LIMITS);
@@ -251,13 +251,13 @@ describe('limits', () => {
     expect((await call(LIMITS)).headers.get('x-daily-requests-used')).toBe('1');
   });
 
-  it('count for the account, whichever of its keys is used', async () => {
+  it('limits count per account, not per key', async () => {
     await start();
     await call(LIMITS, { key: emulator.keys.create() });
     expect((await call(LIMITS)).body.limits.daily_requests_used).toBe(2);
   });
 
-  it('are in the headers of every answer, refusals included', async () => {
+  it('every answer has the rate headers, also a refusal', async () => {
     await start();
     for (const answer of [await call(LIMITS, { key: null }), await call('/nowhere'), await call(WEBHOOKS)]) {
       for (const name of ['x-ratelimit-limit', 'x-daily-requests-used', 'x-credits-remaining', 'x-plan']) {
@@ -267,8 +267,8 @@ describe('limits', () => {
   });
 });
 
-describe('an error', () => {
-  it('is the object of the specification, with an id that no other request has', async () => {
+describe('API errors', () => {
+  it('an error is the object of the specification, with an id of its own', async () => {
     await start();
     const [one, two] = [await call('/api/v1/nothing'), await call('/api/v1/nothing')];
     expect(one.body).toEqual({
@@ -291,12 +291,12 @@ describe('an error', () => {
     [`${WEBHOOKS}/a/b`, 'DELETE'],
     ['/', 'GET'],
     ['/__proto__', 'GET'],
-  ])('unknown_endpoint: %s %s', async (path, method) => {
+  ])('the path %s with the method %s is an unknown_endpoint', async (path, method) => {
     await start();
     expect(code(await call(path, { method }))).toBe('unknown_endpoint');
   });
 
-  it('is what a body beyond the edge gets, declared or sent', async () => {
+  it('a body over the limit is refused, whether its length is declared or not', async () => {
     await start({ maxBodyBytes: 1_000 });
     const declared = await call(WEBHOOKS, json('POST', 'x'.repeat(1_001)));
     expect([declared.status, code(declared)]).toEqual([413, 'file_too_large']);
@@ -311,9 +311,9 @@ describe('an error', () => {
     expect(code(await call(WEBHOOKS, init as RequestInit))).toBe('file_too_large');
   });
 
-  it('is what a body that does not come gets', async () => {
+  it('a body that does not arrive is refused with request_timeout', async () => {
     await start({ bodyTimeoutMs: 20 });
-    const head = `POST ${WEBHOOKS} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${emulator.apiKey}\r\nContent-Length: 9\r\n\r\n{`;
+    const head = `POST ${WEBHOOKS} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${emulator.apiKey}\r\nContent-Length: 9\r\n\r\n{`;
     const answer = await exchange(port, Buffer.from(head));
     expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([408, 'request_timeout']);
   });
@@ -323,23 +323,23 @@ describe('an error', () => {
     ['a header that is none', 'GET / HTTP/1.1\r\nHost x\r\n\r\n'],
     [
       'a body in two framings',
-      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0',
+      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0',
     ],
     ['an endless head', `GET / HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`],
-  ])('is what %s gets, and the next request is answered', async (_, bytes) => {
+  ])('%s is refused as invalid_request, and the next request is answered', async (_, bytes) => {
     await start();
     const answer = await exchange(port, Buffer.from(bytes));
     expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([400, 'invalid_request']);
     expect((await call(LIMITS)).status).toBe(200);
   });
 
-  it('is what a tunnel gets', async () => {
+  it('a CONNECT request is refused as unknown_endpoint', async () => {
     await start();
     const answer = await exchange(port, Buffer.from('CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n'));
     expect(JSON.parse(answer.body).error.code).toBe('unknown_endpoint');
   });
 
-  it('has no body where there can be none, and HEAD is no route', async () => {
+  it('an answer to HEAD has no body, and HEAD is no route', async () => {
     await start();
     const answer = await call(LIMITS, { method: 'HEAD' });
     expect([answer.status, answer.body]).toEqual([404, undefined]);
@@ -348,7 +348,7 @@ describe('an error', () => {
   });
 });
 
-describe('a scripted route', () => {
+describe('scripted routes', () => {
   it.each([{ error: 'rate_limit_exceeded' }, { error: 'daily_limit_exceeded' }, { status: 429 }] as const)(
     'that is a 429, %j, says when to come again, whatever the windows of the account are',
     async (script) => {
@@ -358,7 +358,7 @@ describe('a scripted route', () => {
     },
   );
 
-  it('answers what it is told, whatever key comes, and ends when it is told to', async () => {
+  it('a script answers any key until it is removed', async () => {
     await start();
     const end = emulator.script({
       path: '/v1/dubbing/jobs/{id}',
@@ -372,7 +372,7 @@ describe('a scripted route', () => {
     expect(code(await call('/v1/dubbing/jobs/dub_1'))).toBe('unknown_endpoint');
   });
 
-  it('can ask for a key and a scope', async () => {
+  it('a script can require a key and a scope', async () => {
     await start();
     emulator.script({ path: '/v1/voices', scope: 'voices:read', body: [] });
     expect(code(await call('/v1/voices', { key: null }))).toBe('missing_api_key');
@@ -380,14 +380,14 @@ describe('a scripted route', () => {
     expect((await call('/v1/voices', { key: emulator.keys.create({ scopes: ['voices:read'] }) })).body).toEqual([]);
   });
 
-  it('takes the place of a route of the emulator, as often as it is told', async () => {
+  it('a script replaces a route of the emulator as often as `times` says', async () => {
     await start();
     emulator.script({ method: 'GET', path: LIMITS, error: 'internal_error', times: 2 });
     const codes = [await call(LIMITS), await call(LIMITS), await call(LIMITS)].map(({ status }) => status);
     expect(codes).toEqual([500, 500, 200]);
   });
 
-  it('can answer a code that the table does not have, and a page that is no JSON', async () => {
+  it('a script can answer an unknown error code, and a page that is not JSON', async () => {
     await start();
     emulator.script({ path: '/v1/voices', error: { code: 'brand_new', type: 'api_error', status: 503 } });
     expect((await call('/v1/voices')).body.error).toMatchObject({ code: 'brand_new', type: 'api_error', status: 503 });
@@ -402,14 +402,14 @@ describe('a scripted route', () => {
     [{ path: '/v1', headers: { 'a b': 'c' } }, 'cannot be sent'],
     [{ path: '/v1', headers: { a: 'b\r\nc' } }, 'cannot be sent'],
     [{ path: '/v1', times: 0 }, 'times must be a positive integer'],
-  ])('that cannot be, %j, is refused', async (script, message) => {
+  ])('the script %j is refused', async (script, message) => {
     await start();
     expect(() => emulator.script(script as Script)).toThrow(message);
   });
 });
 
-describe('listening', () => {
-  it('is on loopback only, once, and over when the emulator is closed', async () => {
+describe('emulator.listen', () => {
+  it('the emulator listens once, on loopback only, until it is closed', async () => {
     await start();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     await expect(emulator.listen()).rejects.toThrow('listening already');
@@ -418,14 +418,24 @@ describe('listening', () => {
     await expect(emulator.listen()).rejects.toThrow('the emulator is closed');
   });
 
-  it('on a port that is in use is refused', async () => {
+  it('a request that names another host is answered with 403 forbidden', async () => {
+    await start();
+    emulator.script({ path: '/v1/voices' });
+    for (const path of [LIMITS, '/v1/voices']) {
+      const head = `GET ${path} HTTP/1.1\r\nHost: attacker.example:${port}\r\nX-Api-Key: ${emulator.apiKey}\r\n\r\n`;
+      const answer = await exchange(port, Buffer.from(head));
+      expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([403, 'forbidden']);
+    }
+  });
+
+  it('a port that is in use is refused', async () => {
     await start();
     const other = createEmulator();
     await expect(other.listen(port)).rejects.toThrow('EADDRINUSE');
     await other.close();
   });
 
-  it('is not needed: the API answers a Request as well', async () => {
+  it('emulator.fetch answers without listening', async () => {
     await start();
     const headers = { authorization: `Bearer ${emulator.apiKey}`, 'content-type': 'application/json' };
     const body = JSON.stringify(settings);

@@ -10,8 +10,8 @@ function create(options: EmulatorOptions = {}) {
   return emulator.endpoints.create({ url: 'https://app.example/' });
 }
 
-describe('an attempt', () => {
-  it('shows its request, answer, time and reason', async () => {
+describe('emulator.attempts', () => {
+  it('an attempt has its request, answer, time and reason', async () => {
     emulator = createEmulator({ allowLoopback: true, startAt: 1_000, seed: 1 });
     const { url, arrived } = await startReceiver((response) => response.writeHead(418, { 'x-a': 'b' }).end('tea'));
     const { id } = emulator.endpoints.create({ url });
@@ -44,7 +44,7 @@ describe('an attempt', () => {
     expect(Buffer.from(body)).toEqual(arrived[0]?.body);
   });
 
-  it('can be found by its delivery, its endpoint and its event', async () => {
+  it('attempts are found by delivery, endpoint and event', async () => {
     const { id: endpointId } = create();
     const { deliveries } = await emulator.emit('stt.completed', { id: 'evt_a' });
     await emulator.emit('stt.completed', { id: 'evt_b' });
@@ -57,8 +57,8 @@ describe('an attempt', () => {
   });
 });
 
-describe('the iterator', () => {
-  it('gives each attempt as it ends, once, to each who asks, and ends with the emulator', async () => {
+describe('the iterator of emulator.attempts', () => {
+  it('each iterator yields every attempt once when it ends, and finishes when the emulator is closed', async () => {
     create();
     const collect = async () => {
       const seen: number[] = [];
@@ -73,7 +73,7 @@ describe('the iterator', () => {
     expect(await two).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('can be left', async () => {
+  it('a loop over the iterator can be left', async () => {
     create();
     await emulator.emit('stt.completed');
     for await (const { number } of emulator.attempts) {
@@ -82,7 +82,7 @@ describe('the iterator', () => {
     }
   });
 
-  it('goes on after what was no longer kept', async () => {
+  it('the iterator continues after attempts that are no longer kept', async () => {
     create({ keep: { attempts: 2 } });
     await emulator.emit('stt.completed');
     await emulator.runUntilIdle();
@@ -91,8 +91,8 @@ describe('the iterator', () => {
   });
 });
 
-describe('what is kept', () => {
-  it('of attempts is the latest so many', async () => {
+describe('the option keep', () => {
+  it('the emulator keeps the latest attempts', async () => {
     create({ keep: { attempts: 3 } });
     await emulator.emit('stt.completed');
     await emulator.runUntilIdle();
@@ -100,14 +100,14 @@ describe('what is kept', () => {
     expect(emulator.totals.attempts).toBe(6);
   });
 
-  it('fits in the bytes', async () => {
+  it('the kept attempts fit in keep.bytes', async () => {
     create({ keep: { bytes: 20_000 } });
     await emulator.emit('stt.completed', { data: { text: 'x'.repeat(7_000) } });
     await emulator.runUntilIdle();
     expect(emulator.attempts.list().map(({ number }) => number)).toEqual([5, 6]);
   });
 
-  it('of deliveries are those that go on, and the latest of the others', async () => {
+  it('the emulator keeps all pending deliveries and the latest of the others', async () => {
     let code = 200;
     create({ keep: { delivered: 2, dead: 1 }, fetch: () => new Response(null, { status: code }) });
     for (const id of ['evt_1', 'evt_2', 'evt_3']) await emulator.emit('stt.completed', { id });
@@ -127,11 +127,11 @@ describe('what is kept', () => {
     expect(emulator.deliveries.list({ state: 'dead' })).toHaveLength(1);
   });
 
-  it('is said when too much goes on at once, and nothing of it is lost', async () => {
+  it('emit rejects when too many deliveries are pending, and none is lost', async () => {
     create({ maxPending: 2 });
     await emulator.emit('stt.completed');
     await emulator.emit('stt.completed');
-    await expect(emulator.emit('stt.completed')).rejects.toThrow('maxPending: 2 deliveries are going on');
+    await expect(emulator.emit('stt.completed')).rejects.toThrow('maxPending: 2 deliveries are pending');
     await emulator.runUntilIdle();
     await emulator.emit('stt.completed');
     expect(emulator.totals.deliveries).toBe(3);

@@ -1,4 +1,4 @@
-// Of these tests alone: for localhost, valid from 2020 to 2120, and trusted by nobody else.
+// For these tests alone: localhost, valid from 2020 to 2120, trusted by no other program.
 
 export const KEY = `
 -----BEGIN PRIVATE KEY-----

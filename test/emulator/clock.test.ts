@@ -23,8 +23,8 @@ function create(options: EmulatorOptions = {}): Emulator {
 }
 const numbers = () => emulator.attempts.list().map(({ number }) => number);
 
-describe('a virtual clock', () => {
-  it('stands still by itself', async () => {
+describe('a virtual clock of an emulator', () => {
+  it('a virtual clock does not move by itself', async () => {
     create();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -32,7 +32,7 @@ describe('a virtual clock', () => {
     expect(numbers()).toEqual([1]);
   });
 
-  it('advances by exactly as much as it is told', async () => {
+  it('advance moves the clock by exactly that much', async () => {
     create();
     await emulator.emit('stt.completed');
     await emulator.advance(29_999);
@@ -43,7 +43,7 @@ describe('a virtual clock', () => {
     expect(emulator.now()).toBe(START + 30_000);
   });
 
-  it('makes attempts in the order in which they fall due, each after what was before it is answered', async () => {
+  it('attempts start in the order in which they are due, each after the one before is answered', async () => {
     create();
     await emulator.emit('stt.completed', { id: 'evt_a' });
     await emulator.advance(10_000);
@@ -61,13 +61,13 @@ describe('a virtual clock', () => {
     ]);
   });
 
-  it('gives two callers one journey after the other', async () => {
+  it('two calls of advance run one after the other', async () => {
     create();
     await Promise.all([emulator.advance(1_000), emulator.advance(500)]);
     expect(emulator.now()).toBe(START + 1_500);
   });
 
-  it('runs until nothing is due any more', async () => {
+  it('runUntilIdle runs until nothing is due', async () => {
     create();
     for (let i = 0; i < 3; i += 1) await emulator.emit('stt.completed');
     await emulator.runUntilIdle();
@@ -75,7 +75,7 @@ describe('a virtual clock', () => {
     expect(emulator.now() - START).toBe(18_750_000);
   });
 
-  it('lets a receiver that does not answer have its 20 s pass', async () => {
+  it('a receiver that does not answer lets its 20 s pass', async () => {
     create({ fetch: () => new Promise<never>(() => {}), hangAfterMs: 5 });
     await emulator.emit('stt.completed');
     await emulator.advance(25_000);
@@ -85,8 +85,8 @@ describe('a virtual clock', () => {
   });
 });
 
-describe('a real clock', () => {
-  it('says when the next attempt is due, also after time was made to pass', async () => {
+describe('a real clock of an emulator', () => {
+  it('nextAt is right, also after advance', async () => {
     vi.useFakeTimers({ toFake: ['Date', 'performance'] });
     create({ clock: 'real' });
     await emulator.emit('stt.completed');
@@ -97,7 +97,7 @@ describe('a real clock', () => {
     expect(dueIn()).toBe(10_000);
   });
 
-  it('passes by itself, and its waits as many times faster as it is told', async () => {
+  it('a real clock runs by itself, and its waits pass `speed` times faster', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: START });
     create({ clock: 'real', speed: 100 });
     await emulator.emit('stt.completed');
@@ -110,7 +110,7 @@ describe('a real clock', () => {
     expect(emulator.now() - START).toBe(301);
   });
 
-  it('can be made to let a wait pass at once', async () => {
+  it('advance lets a wait pass at once', async () => {
     create({ clock: 'real' });
     await emulator.emit('stt.completed');
     await emulator.runUntilIdle();
@@ -118,12 +118,12 @@ describe('a real clock', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('invalid options of the clock', () => {
   it.each([
     [{ speed: 2 }, 'speed needs a real clock'],
     [{ clock: 'real', speed: 0 }, 'speed must be above 0'],
     [{ clock: 'real', speed: Number.NaN }, 'speed must be above 0'],
-    [{ clock: 'fast' }, 'clock must be virtual or real'],
+    [{ clock: 'fast' }, "clock must be 'virtual' or 'real'"],
     [{ startAt: -1 }, 'startAt must be milliseconds'],
     [{ seed: {} }, 'seed must be a string or a number'],
     [{ concurrency: 0 }, 'concurrency must be a positive integer'],
@@ -132,8 +132,8 @@ describe('what cannot be', () => {
     [{ fetch: 'yes' }, 'fetch must be a function'],
     [{ apiKey: 'secret' }, 'apiKey must be acct_'],
     [{ account: { plan: 'GOLD' } }, 'plan must be one of FREE'],
-    [{ faults: { dorp: 1 } }, 'faults.dorp is no fault'],
-  ])('%j is said at once', (options, message) => {
+    [{ faults: { dorp: 1 } }, "Unknown option 'dorp' in faults. Did you mean 'drop'?"],
+  ])('the options %j are refused', (options, message) => {
     create();
     expect(() => createEmulator(options as unknown as EmulatorOptions)).toThrow(message);
   });

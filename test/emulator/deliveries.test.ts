@@ -27,8 +27,8 @@ function create(options: EmulatorOptions = {}): Emulator {
 
 const failing = () => startReceiver(status(500));
 
-describe('an event', () => {
-  it('is signed with the secret that the receiver has already, where one is named', async () => {
+describe('emulator.emit', () => {
+  it('an event is signed with the given secret of the endpoint', async () => {
     create();
     const receiver = await startReceiver();
     const made = emulator.endpoints.create({ url: receiver.url, signingSecret: 'of the receiver' });
@@ -44,7 +44,7 @@ describe('an event', () => {
     expect(emulator.endpoints.list()).toHaveLength(1);
   });
 
-  it.each(WEBHOOK_EVENT_TYPES)('%s arrives signed, as a receiver verifies it', async (type) => {
+  it.each(WEBHOOK_EVENT_TYPES)('the event %s arrives with a valid signature', async (type) => {
     create();
     const receiver = await startReceiver();
     const { signingSecret: secret, id } = emulator.endpoints.create({ url: receiver.url, events: [type] });
@@ -65,7 +65,7 @@ describe('an event', () => {
     expect(verifySignature({ headers: legacy, body, secret, legacy: 'accept' })).toMatchObject({ scheme: 'legacy' });
   });
 
-  it('goes to every endpoint that has subscribed to it, under one id, with the secret of each', async () => {
+  it('an event goes to every subscribed endpoint under one id, signed with the secret of each', async () => {
     create();
     const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
     const [a, b] = receivers.map(({ url }, i) =>
@@ -83,7 +83,7 @@ describe('an event', () => {
     expect(a?.signingSecret).not.toBe(b?.signingSecret);
   });
 
-  it('of a type that is yet to come reaches whoever has subscribed to it', async () => {
+  it('an event of a future type reaches the endpoints that have subscribed to it', async () => {
     create();
     const { url, arrived } = await startReceiver();
     emulator.endpoints.create({ url, events: ['music.completed'] });
@@ -92,7 +92,7 @@ describe('an event', () => {
     expect(JSON.parse(String(arrived[0]?.body))).toMatchObject({ type: 'music.completed', data: { songId: 'song_1' } });
   });
 
-  it('of another account does not arrive', async () => {
+  it('an event of another account does not arrive', async () => {
     create();
     const { url, arrived } = await startReceiver();
     emulator.endpoints.create({ url });
@@ -102,7 +102,7 @@ describe('an event', () => {
     expect(arrived).toEqual([]);
   });
 
-  it('goes over the wire with the names of headers as the specification writes them', async () => {
+  it('header names are written as in the specification', async () => {
     create();
     const { url, arrived } = await startReceiver();
     emulator.endpoints.create({ url });
@@ -114,8 +114,8 @@ describe('an event', () => {
   });
 });
 
-describe('the attempts of a delivery', () => {
-  it('follow the schedule: at once, then after 30 s, 2 min, 10 min, 1 h and 4 h, then it is dead', async () => {
+describe('attempts of a delivery', () => {
+  it('attempts follow the schedule: at once, then after 30 s, 2 min, 10 min, 1 h and 4 h, then the delivery is dead', async () => {
     create();
     const { url } = await failing();
     emulator.endpoints.create({ url });
@@ -129,7 +129,7 @@ describe('the attempts of a delivery', () => {
     expect(emulator.now() - START).toBe(RETRY_WAITS_MS.reduce((sum, ms) => sum + ms));
   });
 
-  it('have the same id, Idempotency-Key and body, a rising number, and a fresh t each', async () => {
+  it('attempts have the same id, Idempotency-Key and body, a rising number and a time of their own', async () => {
     create();
     const { url, arrived } = await failing();
     const { signingSecret } = emulator.endpoints.create({ url });
@@ -147,7 +147,7 @@ describe('the attempts of a delivery', () => {
     expect(new Set(arrived.map(({ headers }) => headers['x-service-signature-v2'])).size).toBe(6);
   });
 
-  it('have a timestamp of their own in the envelope, if that is wanted', async () => {
+  it('with renewTimestamp, attempts have a timestamp of their own in the envelope', async () => {
     create({ renewTimestamp: true });
     const { url, arrived } = await failing();
     const { signingSecret: secret } = emulator.endpoints.create({ url });
@@ -161,7 +161,7 @@ describe('the attempts of a delivery', () => {
     expect(verify({ headers, body, secret, now: emulator.now }).event.id).toBe(first.id);
   });
 
-  it('end with the first 2xx', async () => {
+  it('attempts end with the first 2xx', async () => {
     create();
     const { url, arrived } = await startReceiver((response, _, n) => status(n < 4 ? 503 : 204)(response));
     emulator.endpoints.create({ url });
@@ -179,7 +179,7 @@ describe('the attempts of a delivery', () => {
     [304, 'waiting'],
     [400, 'waiting'],
     [599, 'waiting'],
-  ])('answered with %i: %s', async (code, state) => {
+  ])('after the answer %i, the delivery is %s', async (code, state) => {
     create();
     const { url } = await startReceiver(status(code));
     emulator.endpoints.create({ url });
@@ -188,7 +188,7 @@ describe('the attempts of a delivery', () => {
     expect(emulator.deliveries.list()[0]?.state).toBe(state);
   });
 
-  it('do not follow a redirect', async () => {
+  it('attempts do not follow a redirect', async () => {
     create();
     const other = await startReceiver();
     const { url } = await startReceiver((response) => response.writeHead(307, { location: other.url }).end());
@@ -200,7 +200,7 @@ describe('the attempts of a delivery', () => {
   });
 });
 
-describe('an endpoint', () => {
+describe('endpoints', () => {
   async function withDead(count: number) {
     create();
     let code = 500;
@@ -212,7 +212,7 @@ describe('an endpoint', () => {
   }
   const paused = (id: string) => emulator.endpoints.get(id)?.state === 'paused';
 
-  it('is paused by 20 dead deliveries in a row, not by 19', async () => {
+  it('20 consecutive dead deliveries pause an endpoint, and 19 do not', async () => {
     const nineteen = await withDead(PAUSE_AFTER_DEAD - 1);
     expect(emulator.endpoints.get(nineteen.id)).toMatchObject({ state: 'active', deadInARow: 19 });
     await emulator.emit('stt.completed');
@@ -220,7 +220,7 @@ describe('an endpoint', () => {
     expect(emulator.endpoints.get(nineteen.id)).toMatchObject({ state: 'paused', deadInARow: 20 });
   });
 
-  it('starts to count again at each success', async () => {
+  it('each success restarts the count of dead deliveries', async () => {
     const { id, answerWith } = await withDead(19);
     answerWith(200);
     await emulator.emit('stt.completed');
@@ -232,7 +232,7 @@ describe('an endpoint', () => {
     expect(paused(id)).toBe(false);
   });
 
-  it('that is paused gets nothing, and what was held back when it is enabled again', async () => {
+  it('a paused endpoint receives nothing until it is enabled, then the deliveries that were held back', async () => {
     const { id, arrived, answerWith } = await withDead(20);
     answerWith(200);
     const before = arrived.length;
@@ -245,7 +245,7 @@ describe('an endpoint', () => {
     expect(emulator.endpoints.get(id)).toMatchObject({ state: 'active', deadInARow: 0 });
   });
 
-  it('that is paused between two attempts gets the second when it is enabled', async () => {
+  it('an endpoint that is paused between two attempts receives the second when it is enabled', async () => {
     create();
     const { url, arrived } = await startReceiver((response, _, n) => status(n === 1 ? 500 : 200)(response));
     const { id } = emulator.endpoints.create({ url });
@@ -260,7 +260,7 @@ describe('an endpoint', () => {
     expect(arrived.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2']);
   });
 
-  it('that is removed gets nothing more, and its history is gone', async () => {
+  it('a removed endpoint receives nothing, and its history is gone', async () => {
     create();
     const { url, arrived } = await failing();
     const { id } = emulator.endpoints.create({ url });
@@ -272,7 +272,7 @@ describe('an endpoint', () => {
     expect([emulator.endpoints.list(), emulator.deliveries.list(), emulator.attempts.list()]).toEqual([[], [], []]);
   });
 
-  it('keeps its secret when its URL changes', async () => {
+  it('an endpoint keeps its secret when its URL changes', async () => {
     create();
     const [before, after] = [await startReceiver(), await startReceiver()];
     const { id, signingSecret: secret } = emulator.endpoints.create({ url: before.url });
@@ -286,8 +286,91 @@ describe('an endpoint', () => {
   });
 });
 
-describe('by hand', () => {
-  it('a dead delivery is sent again from attempt 1, with the same id, key and body', async () => {
+describe('a paused endpoint', () => {
+  /** An endpoint whose receiver always fails, and the requests that start while it is paused. */
+  function createFailing(options: EmulatorOptions = {}) {
+    const late: Request[] = [];
+    create({
+      fetch: (request) => {
+        if (emulator.endpoints.get(id)?.state === 'paused') late.push(request);
+        return new Response(null, { status: 500 });
+      },
+      ...options,
+    });
+    const { id } = emulator.endpoints.create({ url: 'https://app.example/' });
+    return { id, late };
+  }
+  const states = () => emulator.deliveries.list().map(({ state, attempts }) => `${state} ${attempts}`);
+
+  it.each([
+    ['100 deliveries that are due together', 100, 64, 64],
+    ['25 deliveries that are sent one by one', 25, 1, 20],
+  ])('no request of %s starts after the pause', async (_, count, concurrency, dead) => {
+    const { id, late } = createFailing({ concurrency });
+    for (let i = 0; i < count; i += 1) await emulator.emit('stt.completed');
+    await emulator.runUntilIdle();
+    expect([emulator.endpoints.get(id)?.state, late]).toEqual(['paused', []]);
+    expect(states()).toEqual([...Array(dead).fill('dead 6'), ...Array(count - dead).fill('waiting 5')]);
+    expect(emulator.totals).toMatchObject({ attempts: 5 * count + dead, dead });
+    emulator.endpoints.enable(id);
+    await emulator.settled();
+    expect(states()).toEqual(Array(count).fill('dead 6'));
+  });
+
+  it('no request over HTTP starts after the pause', async () => {
+    create();
+    const { url, arrived } = await failing();
+    emulator.endpoints.create({ url });
+    for (let i = 0; i < 100; i += 1) await emulator.emit('stt.completed');
+    await emulator.runUntilIdle();
+    const last = arrived.filter(({ headers }) => headers['x-service-attempt'] === '6');
+    expect(emulator.deliveries.list({ state: 'waiting' })).toHaveLength(100 - last.length);
+    // At most the 64 that were running, and one for each of the 19 that ended before the pause.
+    expect(last.length).toBeLessThanOrEqual(83);
+  });
+
+  it('a request that reorder holds back does not start after the pause', async () => {
+    const { id, late } = createFailing({ faults: { reorder: 1 } });
+    await emulator.emit('stt.completed');
+    emulator.endpoints.pause(id);
+    await emulator.advance(1_000);
+    expect([late, states(), emulator.totals.attempts]).toEqual([[], ['waiting 0'], 0]);
+    emulator.endpoints.enable(id);
+    await emulator.advance(1_000);
+    expect(emulator.attempts.list()).toMatchObject([{ number: 1, faults: ['reorder'] }]);
+  });
+
+  it('a duplicate does not start after the pause', async () => {
+    const { id, late } = createFailing({ faults: { duplicate: { rate: 1, afterMs: 5_000 } } });
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    emulator.endpoints.pause(id);
+    await emulator.advance(5_000);
+    expect([late, emulator.totals]).toMatchObject([[], { attempts: 1, duplicates: 0 }]);
+  });
+
+  it('a request that started before the pause still counts', async () => {
+    let answer = (_: Response) => {};
+    create({ fetch: () => new Promise((resolve) => (answer = resolve)) });
+    const { id } = emulator.endpoints.create({ url: 'https://app.example/' });
+    const { deliveries } = await emulator.emit('stt.completed');
+    emulator.endpoints.pause(id);
+    answer(new Response());
+    await emulator.settled();
+    expect([deliveries[0]?.state, states()]).toEqual(['sending', ['delivered 1']]);
+  });
+
+  it('a test reaches a paused endpoint although it has to queue', async () => {
+    const { id, late } = createFailing({ concurrency: 1, faults: { reorder: 1 } });
+    emulator.endpoints.pause(id);
+    for (let i = 0; i < 2; i += 1) await emulator.sendTest(id);
+    await emulator.runUntilIdle();
+    expect([late.length, states()]).toEqual([2, ['dead 1', 'dead 1']]);
+  });
+});
+
+describe('redeliveries and tests', () => {
+  it('a redelivery starts from attempt 1, with the same id, key and body', async () => {
     create();
     const { url, arrived } = await startReceiver((response, _, n) => status(n <= 6 ? 500 : 200)(response));
     emulator.endpoints.create({ url });
@@ -303,7 +386,7 @@ describe('by hand', () => {
     expect(last?.headers['x-service-attempt']).toBe('1');
   });
 
-  it('only a dead one', async () => {
+  it('only a dead delivery can be redelivered', async () => {
     create();
     const { url } = await startReceiver();
     emulator.endpoints.create({ url });
@@ -313,7 +396,7 @@ describe('by hand', () => {
     expect(() => emulator.deliveries.redeliver('dlv_0')).toThrow('dlv_0');
   });
 
-  it('a test is one attempt, also to a paused endpoint, and does not count as dead', async () => {
+  it('a test is one attempt, also to a paused endpoint, and its failure does not count', async () => {
     create();
     const { url, arrived } = await failing();
     const { id } = emulator.endpoints.create({ url, events: ['dubbing.failed'] });
@@ -327,15 +410,15 @@ describe('by hand', () => {
   });
 });
 
-describe('the tables of states', () => {
-  it('have a way out of every state of a delivery but the good end', () => {
+describe('DELIVERY_TRANSITIONS and ENDPOINT_TRANSITIONS', () => {
+  it('every state but delivered has a way out', () => {
     const from = new Set(DELIVERY_TRANSITIONS.map((row) => row.from));
     const ends = DELIVERY_TRANSITIONS.map(({ to }) => to).filter((to) => !from.has(to as never));
     expect(ends).toEqual(['delivered']);
     expect(ENDPOINT_TRANSITIONS.map(({ from, to }) => `${from} ${to}`)).toContain('paused active');
   });
 
-  it('know every combination a delivery can be in', () => {
+  it('no two rows have the same state, cause and condition', () => {
     const choices = DELIVERY_TRANSITIONS.map(({ from, on, when }) => `${from}/${on}/${when}`);
     expect(new Set(choices).size).toBe(choices.length);
   });

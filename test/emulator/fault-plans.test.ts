@@ -8,7 +8,7 @@ const UNHARMED = {
   ...{ names: [], drop: false, delayMs: 0, duplicateAfterMs: undefined, holdMs: 0, slow: undefined, reset: undefined },
 };
 
-/** What goes wrong with the first attempts of so many deliveries. */
+/** The plans of the first attempts of that many deliveries. */
 function plans(faults: Faults, count = 1, seed = 'seed') {
   const plan = createFaults(faults, seed);
   return Array.from({ length: count }, (_, n) => plan(n + 1, 0, 1));
@@ -16,8 +16,8 @@ function plans(faults: Faults, count = 1, seed = 'seed') {
 const first = (faults: Faults) => plans(faults)[0] ?? expect.unreachable();
 const struck = (found: ReturnType<typeof plans>) => found.map(({ names }) => names.join());
 
-describe('what goes wrong with an attempt', () => {
-  it('is nothing without faults', () => {
+describe('createFaults', () => {
+  it('without faults nothing goes wrong', () => {
     const { damage, ...plan } = first({});
     expect([plan, damage(BODY)]).toEqual([UNHARMED, BODY]);
   });
@@ -32,13 +32,13 @@ describe('what goes wrong with an attempt', () => {
     [{ slowBody: { rate: 1, ms: 7, pieces: 2 } }, { slow: { ms: 7, pieces: 2 } }],
     [{ reset: { rate: 1, at: 'request' } }, { reset: 'request' }],
     [{ reset: { rate: 1, at: 'answer' } }, { reset: 'answer' }],
-  ])('is what is said, and nothing else: %j', (faults, changes) => {
+  ])('the faults %j have their effect and no other', (faults, changes) => {
     const { damage, ...plan } = first(faults);
     expect(plan).toEqual({ ...UNHARMED, names: Object.keys(faults), ...changes });
     expect(damage(BODY)).toEqual(BODY);
   });
 
-  it('is the end of the body that is missing, more or less of it', () => {
+  it('truncate cuts off the end of the body, each time another length', () => {
     const bodies = plans({ truncate: 1 }, 50).map(({ damage }) => damage(BODY));
     for (const body of bodies) expect(body).toEqual(BODY.subarray(0, body.length));
     const lengths = bodies.map(({ length }) => length);
@@ -49,7 +49,7 @@ describe('what goes wrong with an attempt', () => {
     ]);
   });
 
-  it('is one bit of the body, any of them, and the body itself stays as it is', () => {
+  it('corrupt flips any one bit in a copy of the body', () => {
     const before = BODY.slice();
     const flipped = plans({ corrupt: 1 }, 200).map(({ damage }) => {
       const body = damage(BODY);
@@ -63,12 +63,12 @@ describe('what goes wrong with an attempt', () => {
     expect([Math.min(...places) < 8, Math.max(...places) >= 56, Math.max(...places) < 64]).toEqual([true, true, true]);
   });
 
-  it('is nothing to a body that is empty', () => {
+  it('an empty body stays empty', () => {
     const empty = new Uint8Array();
     expect(plans({ corrupt: 1, truncate: 1 }, 5).map(({ damage }) => damage(empty).length)).toEqual([0, 0, 0, 0, 0]);
   });
 
-  it('is a whole number of milliseconds that it is held back, up to as many as are said', () => {
+  it('reorder holds an attempt back for a whole number of milliseconds up to withinMs', () => {
     for (const [faults, most] of [
       [{ reorder: 1 }, 1_000],
       [{ reorder: { rate: 1, withinMs: 40 } }, 40],
@@ -79,13 +79,13 @@ describe('what goes wrong with an attempt', () => {
     }
   });
 
-  it('is a reset now in the request, now at the answer, about as often', () => {
+  it('reset strikes the request and the answer about equally often', () => {
     const inRequest = plans({ reset: 1 }, 200).filter(({ reset }) => reset === 'request').length;
     expect(inRequest).toBeGreaterThan(60);
     expect(inRequest).toBeLessThan(140);
   });
 
-  it('is the same with every release, for a seed', () => {
+  it('a seed has the same faults in every release', () => {
     const found = plans({ reset: 1, reorder: 1, truncate: 1 }, 4);
     expect(found.map(({ reset, holdMs, damage }) => [reset, holdMs, damage(BODY).length])).toEqual([
       ['request', 996, 2],
@@ -95,14 +95,14 @@ describe('what goes wrong with an attempt', () => {
     ]);
   });
 
-  it('can be several things at once, in the order of their names in the documentation', () => {
+  it('an attempt lists its faults in the order of the documentation', () => {
     const plan = first({ slowBody: 1, corrupt: 1, drop: 1 });
     expect(plan).toMatchObject({ names: ['drop', 'corrupt', 'slowBody'], drop: true });
   });
 });
 
-describe('how often something goes wrong', () => {
-  it('is never, always, or about as often as is said', () => {
+describe('the rate of a fault', () => {
+  it('a fault strikes never, always or at about its rate', () => {
     expect(struck(plans({ drop: 0 }, 20)).filter(Boolean)).toHaveLength(0);
     expect(struck(plans({ drop: 1 }, 20)).filter(Boolean)).toHaveLength(20);
     const some = struck(plans({ drop: 0.25 }, 400)).filter(Boolean).length;
@@ -110,12 +110,12 @@ describe('how often something goes wrong', () => {
     expect(some).toBeLessThan(140);
   });
 
-  it('is no more often than so many times, the first ones', () => {
+  it('a fault with times strikes only that many attempts, the first ones', () => {
     expect(struck(plans({ drop: { rate: 1, times: 2 } }, 4))).toEqual(['drop', 'drop', '', '']);
     expect(struck(plans({ drop: { rate: 0, times: 2 } }, 4))).toEqual(['', '', '', '']);
   });
 
-  it('is decided by the seed and the place of the attempt, by each part of it', () => {
+  it("the seed and each part of an attempt's place decide whether a fault strikes", () => {
     const faults: Faults = { drop: 0.5 };
     expect(struck(plans(faults, 50))).toEqual(struck(plans(faults, 50)));
     expect(struck(plans(faults, 50))).not.toEqual(struck(plans(faults, 50, 'other')));
@@ -127,19 +127,19 @@ describe('how often something goes wrong', () => {
     for (const found of three) expect(new Set(found).size).toBe(2);
   });
 
-  it('is decided by the number that is drawn for the place: below the rate it goes wrong', () => {
+  it('a fault strikes if the number drawn for the place is below the rate', () => {
     const drawn = createRandom('seed').number('drop', 'whether', 1, 0, 1);
     expect([drawn, drawn + 2 ** -48].map((rate) => first({ drop: rate }).drop)).toEqual([false, true]);
   });
 
-  it('is decided by a seed of its own where there is one', () => {
+  it('a fault with a seed of its own follows that seed', () => {
     const own: Faults = { drop: { rate: 0.5, seed: 7 } };
     expect(struck(plans(own, 50, 'a'))).toEqual(struck(plans(own, 50, 'b')));
     expect(struck(plans(own, 50))).toEqual(struck(plans({ drop: { rate: 0.5, seed: '7' } }, 50)));
     expect(struck(plans(own, 50))).not.toEqual(struck(plans({ drop: 0.5 }, 50)));
   });
 
-  it('is decided for each fault on its own', () => {
+  it('each fault is decided independently', () => {
     const both = plans({ drop: 0.5, corrupt: 0.5 }, 50);
     const drops = both.map(({ names }) => names.includes('drop'));
     expect(drops).not.toEqual(both.map(({ names }) => names.includes('corrupt')));
@@ -147,7 +147,7 @@ describe('how often something goes wrong', () => {
   });
 });
 
-describe('a fault', () => {
+describe('settings of a fault', () => {
   it.each([
     [{ delay: { rate: 1, ms: 0 } }],
     [{ slowBody: { rate: 1, pieces: 1 } }],
@@ -155,14 +155,14 @@ describe('a fault', () => {
     [{ drop: undefined }],
     [{ delay: { rate: 1, ms: undefined } }],
     [{ reset: { rate: 1, at: undefined } }],
-  ])('may be %j', (faults) => {
+  ])('the faults %j are accepted', (faults) => {
     expect(() => createFaults(faults, 'seed')).not.toThrow();
   });
 
   it.each<[message: string, faults: unknown]>([
     ['faults must be an object', null],
-    ['faults.dorp is no fault', { dorp: 1 }],
-    ['faults.toString is no fault', { toString: 1 }],
+    ["Unknown option 'dorp' in faults. Did you mean 'drop'?", { dorp: 1 }],
+    ["Unknown option 'toString' in faults. It takes drop, delay", { toString: 1 }],
     ['faults.corrupt.rate must be from 0 to 1', { corrupt: 1.1 }],
     ['faults.corrupt.rate must be from 0 to 1', { corrupt: -0.1 }],
     ['faults.corrupt.rate must be from 0 to 1', { corrupt: '1' }],
@@ -177,7 +177,7 @@ describe('a fault', () => {
     ['faults.slowBody.pieces must be a positive integer', { slowBody: { rate: 1, pieces: 0 } }],
     ['faults.slowBody.pieces must be a positive integer', { slowBody: { rate: 1, pieces: 1.5 } }],
     ['faults.reset.at must be request or answer', { reset: { rate: 1, at: 'end' } }],
-  ])('%s: not %j', (message, faults) => {
-    expect(() => createFaults(faults as Faults, 'seed')).toThrow(`invalid_option: ${message}`);
+  ])('the message "%s" refuses the faults %j', (message, faults) => {
+    expect(() => createFaults(faults as Faults, 'seed')).toThrow(message);
   });
 });

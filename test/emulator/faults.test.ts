@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 6, 11, 9);
 let emulator: Emulator;
 afterEach(() => emulator.close());
 
-/** An emulator with one receiver, that answers 200, and one event on its way. */
+/** An emulator with one receiver, which answers 200, and one event that was emitted. */
 async function withFaults(faults: Faults, options: EmulatorOptions = {}) {
   emulator = createEmulator({ allowLoopback: true, startAt: START, seed: 'faults', faults, ...options });
   const receiver = await startReceiver();
@@ -18,8 +18,8 @@ async function withFaults(faults: Faults, options: EmulatorOptions = {}) {
 }
 const ends = () => emulator.attempts.list().map(({ reason, endedAt }) => [reason, endedAt - START]);
 
-describe('a fault', () => {
-  it('drop: nothing arrives, and the 20 s pass', async () => {
+describe('faults of an emulator', () => {
+  it('with drop nothing arrives, and the 20 s pass', async () => {
     const { arrived } = await withFaults({ drop: { rate: 1, times: 1 } });
     await emulator.advance(20_000);
     expect([arrived.length, ends()]).toEqual([0, [['timeout', 20_000]]]);
@@ -27,13 +27,13 @@ describe('a fault', () => {
     expect([arrived.length, emulator.totals.delivered]).toEqual([1, 1]);
   });
 
-  it('delay: the answer comes later, and is still in time', async () => {
+  it('with delay the answer arrives later and still in time', async () => {
     await withFaults({ delay: { rate: 1, ms: 19_000 } });
     await emulator.advance(19_000);
     expect(ends()).toEqual([['2xx', 19_000]]);
   });
 
-  it('delay: over 20 s it is too late, though the receiver has done its work', async () => {
+  it('with a delay over 20 s the attempt fails, although the receiver has done its work', async () => {
     const { arrived } = await withFaults({ delay: { rate: 1, ms: 20_001, times: 1 } });
     await emulator.runUntilIdle();
     expect(emulator.attempts.list()).toMatchObject([
@@ -43,7 +43,7 @@ describe('a fault', () => {
     expect(arrived).toHaveLength(2);
   });
 
-  it('duplicate: the same request comes twice, and the first answer counts', async () => {
+  it('with duplicate the same request arrives twice, and the first answer counts', async () => {
     const { arrived } = await withFaults({ duplicate: { rate: 1, afterMs: 1_500 } });
     await emulator.runUntilIdle();
     expect(arrived).toHaveLength(2);
@@ -56,7 +56,7 @@ describe('a fault', () => {
     expect(emulator.totals).toMatchObject({ attempts: 2, duplicates: 1, delivered: 1 });
   });
 
-  it('reorder: events overtake each other', async () => {
+  it('with reorder events overtake each other', async () => {
     const { arrived } = await withFaults({ reorder: { rate: 1, withinMs: 60_000 } });
     for (let i = 0; i < 9; i += 1) await emulator.emit('stt.completed', { id: `evt_${i}` });
     await emulator.runUntilIdle();
@@ -65,7 +65,7 @@ describe('a fault', () => {
     expect(ids).not.toEqual([...ids].sort());
   });
 
-  it('truncate: the end of the body is missing, and the signature does not hold', async () => {
+  it('with truncate the end of the body is missing, and the signature does not match', async () => {
     const { arrived, secret } = await withFaults({ truncate: { rate: 1, times: 1 } });
     await emulator.settled();
     const [{ headers, body } = { headers: {}, body: Buffer.from('') }] = arrived;
@@ -75,7 +75,7 @@ describe('a fault', () => {
     expect(() => verify({ headers, body, secret, now: emulator.now })).toThrow('signature_mismatch');
   });
 
-  it('corrupt: one bit is another one', async () => {
+  it('with corrupt one bit of the body is flipped', async () => {
     const [good, bad] = [await withFaults({}), await withFaults({ corrupt: 1 })];
     await emulator.settled();
     const [a, b] = [good, bad].map(({ arrived }) => arrived[0]?.body ?? Buffer.from(''));
@@ -84,7 +84,7 @@ describe('a fault', () => {
     expect(bits.reduce((sum, n) => sum + n)).toBe(1);
   });
 
-  it('slowBody: the body comes in pieces, and whole', async () => {
+  it('with slowBody the complete body arrives in pieces', async () => {
     const { arrived, secret } = await withFaults({ slowBody: { rate: 1, ms: 8_000, pieces: 4 } });
     await emulator.runUntilIdle();
     const [{ headers, body } = { headers: {}, body: '' }] = arrived;
@@ -92,19 +92,19 @@ describe('a fault', () => {
     expect(ends()).toEqual([['2xx', 8_000]]);
   });
 
-  it('slowBody: over 20 s it is given up', async () => {
+  it('with a slowBody over 20 s the attempt times out', async () => {
     await withFaults({ slowBody: { rate: 1, ms: 40_000 } });
     await emulator.advance(20_000);
     expect(ends()).toEqual([['timeout', 20_000]]);
   });
 
-  it('reset in the request: it never arrives whole', async () => {
+  it('with a reset in the request it never arrives completely', async () => {
     await withFaults({ reset: { rate: 1, at: 'request' } });
     await emulator.settled();
     expect(emulator.attempts.list()).toMatchObject([{ reason: 'connection_error', answer: undefined }]);
   });
 
-  it('reset at the answer: the receiver has done its work', async () => {
+  it('with a reset at the answer the receiver has done its work', async () => {
     const { arrived } = await withFaults({ reset: { rate: 1, at: 'answer' } });
     await emulator.settled();
     expect(arrived).toHaveLength(1);
@@ -112,7 +112,7 @@ describe('a fault', () => {
   });
 
   it.each(['drop', 'delay', 'duplicate', 'reorder', 'truncate', 'corrupt', 'slowBody', 'reset'] as const)(
-    '%s is named in the attempt, in the same process too',
+    'an attempt in the same process names the fault %s',
     async (name) => {
       await withFaults({ [name]: 1 }, { fetch: async (request) => new Response(await request.text().catch(() => '')) });
       await emulator.advance(25_000);
@@ -120,7 +120,7 @@ describe('a fault', () => {
     },
   );
 
-  it('slowBody and delay: an answer may come while the body is still being sent', async () => {
+  it('with slowBody and delay an answer may arrive while the body is still being sent', async () => {
     const faults = { slowBody: { rate: 1, ms: 200, pieces: 2 }, delay: { rate: 1, ms: 10 } };
     emulator = createEmulator({ allowLoopback: true, clock: 'real', faults });
     const url = await startServer((_, response) => response.writeHead(401).end());
@@ -131,7 +131,7 @@ describe('a fault', () => {
     await emulator.settled();
   });
 
-  it('can begin and end while the emulator runs', async () => {
+  it('setFaults starts and ends faults while the emulator runs', async () => {
     await withFaults({});
     await emulator.settled();
     emulator.setFaults({ reset: 1 });
@@ -144,7 +144,7 @@ describe('a fault', () => {
   });
 });
 
-describe('a rate and a seed', () => {
+describe('rate and seed', () => {
   async function run(faults: Faults, seed: string) {
     const fetch = () => new Response(null, { status: 500 });
     emulator = createEmulator({ startAt: START, seed, faults, fetch });
@@ -159,19 +159,19 @@ describe('a rate and a seed', () => {
   }
   const faults: Faults = { corrupt: 0.2, duplicate: 0.3, reset: 0.1 };
 
-  it('strike the same attempts again', async () => {
+  it('the same rate and seed strike the same attempts', async () => {
     const [first, second, other] = [await run(faults, 'a'), await run(faults, 'a'), await run(faults, 'b')];
     expect(second).toEqual(first);
     expect(other.map(([, , names]) => names)).not.toEqual(first.map(([, , names]) => names));
   });
 
-  it('strike as many as they say', async () => {
+  it('a fault strikes at about its rate', async () => {
     const struck = (await run({ corrupt: 0.25 }, 'c')).filter(([, , names]) => names !== '').length;
     expect(struck).toBeGreaterThan(300 * 0.18);
     expect(struck).toBeLessThan(300 * 0.32);
   });
 
-  it('of its own leaves the other faults as they were', async () => {
+  it('a seed of its own for one fault leaves the others unchanged', async () => {
     const names = (struck: Awaited<ReturnType<typeof run>>) =>
       struck.map(([, , found]) => String(found).includes('corrupt'));
     const both = await run({ corrupt: 0.2, delay: { rate: 0.2, seed: 'x', ms: 0 } }, 'd');
@@ -179,7 +179,7 @@ describe('a rate and a seed', () => {
   });
 });
 
-describe('what is no fault', () => {
+describe('invalid faults', () => {
   it.each([
     [{ corrupt: 2 }, 'faults.corrupt.rate must be from 0 to 1'],
     [{ corrupt: Number.NaN }, 'faults.corrupt.rate must be from 0 to 1'],
@@ -187,9 +187,9 @@ describe('what is no fault', () => {
     [{ drop: { rate: 1, times: 0.5 } }, 'faults.drop.times must be a positive integer'],
     [{ slowBody: { rate: 1, pieces: 0 } }, 'faults.slowBody.pieces must be a positive integer'],
     [{ reset: { rate: 1, at: 'end' } }, 'faults.reset.at must be'],
-    [{ lose: 1 }, 'faults.lose is no fault'],
+    [{ lose: 1 }, "Unknown option 'lose' in faults. It takes drop, delay"],
     [null, 'faults must be an object'],
-  ])('%j is refused', async (faults, message) => {
+  ])('the faults %j are refused', async (faults, message) => {
     await withFaults({});
     expect(() => emulator.setFaults(faults as unknown as Faults)).toThrow(message);
   });

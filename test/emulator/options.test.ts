@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { readOptions } from '../../src/emulator/options.js';
 
 const MIB = 1024 * 1024;
-/** The last instant whose date has four digits of a year is on the day after this one. */
+/** The last day of the last year with four digits. */
 const LAST = Date.UTC(9999, 11, 31);
 
 const read = (options: unknown) => readOptions(options as EmulatorOptions);
 
-describe('the options of an emulator', () => {
-  it('have these defaults', () => {
+describe('readOptions', () => {
+  it('options have these defaults', () => {
     const before = Date.now();
     const { startAt, seed, ...others } = read({});
     expect(startAt).toBeGreaterThanOrEqual(before);
@@ -22,18 +22,21 @@ describe('the options of an emulator', () => {
       account: {},
       faults: {},
       baseUrl: undefined,
+      apiKey: undefined,
+      fetch: undefined,
+      tls: undefined,
       allowLoopback: false,
       renewTimestamp: false,
       concurrency: 64,
       hangAfterMs: 20_000,
       maxPending: 100_000,
-      maxBodyBytes: 200 * MIB,
+      maxBodyBytes: 200_000_000,
       bodyTimeoutMs: 30_000,
       keep: { attempts: 10_000, delivered: 1_000, dead: 10_000, bytes: 32 * MIB },
     });
   });
 
-  it('are taken as they are given', () => {
+  it('given options are kept', () => {
     const given = {
       ...{ startAt: 7, seed: 'a', headerPrefix: 'x-own', deniedIps: ['10.0.0.1'], account: { plan: 'FREE' } },
       ...{ faults: { drop: 1 }, allowLoopback: true, renewTimestamp: true, concurrency: 1, hangAfterMs: 2 },
@@ -43,21 +46,20 @@ describe('the options of an emulator', () => {
     expect(read(given)).toEqual({ ...given, speed: undefined });
   });
 
-  it('given as undefined are their defaults', () => {
+  it('an option given as undefined is its default', () => {
     const names = ['clock', 'speed', 'account', 'headerPrefix', 'deniedIps', 'faults', 'keep', 'baseUrl', 'fetch'];
     const nothing = Object.fromEntries(names.map((name) => [name, undefined]));
     const given = { startAt: 7, seed: 'a' };
-    const { clock: _, fetch: __, ...read1 } = read({ ...nothing, ...given });
-    expect(read1).toEqual(read(given));
+    expect(read({ ...nothing, ...given })).toEqual(read(given));
   });
 
-  it('say how fast a real clock is, and nothing of a virtual one', () => {
+  it('only a real clock has a speed', () => {
     expect(read({ clock: 'real' }).speed).toBe(1);
     expect(read({ clock: 'real', speed: 0.5 }).speed).toBe(0.5);
     expect(read({ clock: 'virtual', speed: 1 }).speed).toBe(undefined);
   });
 
-  it('are written in one way: the seed as text, the prefix in lower case, the base without slashes behind', () => {
+  it('the seed becomes text, the prefix lower-case, and baseUrl loses its trailing slashes', () => {
     expect(read({ seed: 7, headerPrefix: 'X-Own-2', baseUrl: 'https://api.example/a//' })).toMatchObject({
       seed: '7',
       headerPrefix: 'x-own-2',
@@ -71,13 +73,16 @@ describe('the options of an emulator', () => {
     [{ headerPrefix: 'a' }],
     [{ headerPrefix: 'acme-a-1' }],
     [{ hangAfterMs: 2 ** 31 - 1, bodyTimeoutMs: 2 ** 31 - 1 }],
-  ])('may be %j', (options) => {
+  ])('the options %j are accepted', (options) => {
     expect(read(options)).toMatchObject(options);
   });
 
   it.each<[message: string, options: unknown]>([
     ['options must be an object', null],
-    ['clock must be virtual or real', { clock: 'fast' }],
+    ["Unknown option 'seeds' in createEmulator. Did you mean 'seed'?", { seeds: 1 }],
+    ["Unknown option 'clocks' in createEmulator. Did you mean 'clock'?", { clocks: undefined }],
+    ["Unknown option 'byte' in keep. Did you mean 'bytes'?", { keep: { byte: 1 } }],
+    ["clock must be 'virtual' or 'real'", { clock: 'fast' }],
     ['startAt must be milliseconds since the epoch, before the year 10000', { startAt: -1 }],
     ['startAt must be milliseconds since the epoch, before the year 10000', { startAt: 1.5 }],
     ['startAt must be milliseconds since the epoch, before the year 10000', { startAt: LAST + 1 }],
@@ -114,7 +119,7 @@ describe('the options of an emulator', () => {
     ['delivered must be a positive integer', { keep: { delivered: 0 } }],
     ['dead must be a positive integer', { keep: { dead: '1' } }],
     ['bytes must be a positive integer', { keep: { bytes: 0 } }],
-  ])('%s: not %o', (message, options) => {
-    expect(() => read(options)).toThrow(`invalid_option: ${message}`);
+  ])('the message "%s" refuses the options %o', (message, options) => {
+    expect(() => read(options)).toThrow(message);
   });
 });

@@ -20,15 +20,15 @@ describe('the URL of an endpoint', () => {
     'https://[2606:4700::1111]/',
     'https://bücher.example/',
     `https://app.example/${'a'.repeat(2048 - 'https://app.example/'.length)}`,
-  ])('%s is taken', (url) => {
+  ])('the URL %s is accepted', (url) => {
     expect(emulator.endpoints.create({ url }).url).toBe(url);
   });
 
   it.each([
     ['http://app.example/', 'must begin with https://'],
     ['ftp://app.example/', 'must begin with https://'],
-    ['app.example', 'is no URL'],
-    ['', 'is no URL'],
+    ['app.example', 'is not a URL'],
+    ['', 'is not a URL'],
     ['javascript:alert(1)', 'must begin with https://'],
     ['javascript:https://app.example/', 'must begin with https://'],
     ['file:///etc/passwd', 'must begin with https://'],
@@ -84,7 +84,7 @@ describe('the URL of an endpoint', () => {
     ['https://app.example/\u202e', 'control characters'],
     ['https://app.example/ a', 'white space'],
     [`https://app.example/${'a'.repeat(2049 - 'https://app.example/'.length)}`, 'longer than 2048 characters'],
-  ])('%j is refused: %s', (url, reason) => {
+  ])('the URL %j is refused, because it %s', (url, reason) => {
     expect(() => emulator.endpoints.create({ url })).toThrow(reason);
   });
 
@@ -102,21 +102,21 @@ describe('the URL of an endpoint', () => {
     },
   );
 
-  it('that is refused for being loopback names the option that lets it pass', () => {
+  it('the refusal of a loopback URL names the option that allows it', () => {
     expect(() => emulator.endpoints.create({ url: 'https://localhost/' })).toThrow('allowLoopback');
   });
 
-  it('is looked at again when it is changed', () => {
+  it('a changed URL is checked again', () => {
     const { id } = emulator.endpoints.create({ url: 'https://app.example/' });
     expect(() => emulator.endpoints.update(id, { url: 'https://10.0.0.1/' })).toThrow('private');
     expect(emulator.endpoints.get(id)?.url).toBe('https://app.example/');
   });
 
-  // A name is what every machine resolves to an address inside, as somebody's name server might do with any.
+  // A name that every machine resolves to an internal address, as the name server of an attacker could.
   it.each([
     ['a name may resolve to something else by then', 'https://localhost/', 'localhost is not public: loopback'],
     ['a state may have been saved where more was allowed', 'https://10.0.0.1/', '10.0.0.1 is not public: private'],
-  ])('is looked at again when it is delivered to: %s', async (_, url, error) => {
+  ])('each delivery checks the address again: %s', async (_, url, error) => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
     const path = join(folder, 'state.json');
     const { id } = emulator.endpoints.create({ url: 'https://saved.example/' });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../src/emulator/random.js';
 
-describe('chance that can be repeated', () => {
-  it('is the same on every machine, for a seed and a purpose', () => {
+describe('createRandom', () => {
+  it('a seed and a purpose have the same values on every machine', () => {
     const random = createRandom('seed');
     expect(random.seed).toBe('seed');
     expect(random.number('a', 1)).toBe(0.09502599405971068);
@@ -10,7 +10,7 @@ describe('chance that can be repeated', () => {
     expect(random.uuid('key', 1)).toBe('95e7269c-421f-47d9-8129-61c24d9f17fc');
   });
 
-  it('is another one for another seed, purpose or number', () => {
+  it('another seed, purpose or number has other values', () => {
     const [one, two] = [createRandom('one'), createRandom('two')];
     expect(new Set([one.number('a', 1), one.number('a', 2), one.number('b', 1), two.number('a', 1)]).size).toBe(4);
     expect(new Set([one.id('a', 1), one.id('a', 2), two.id('a', 1), one.id('b', 1).replace('b', 'a')]).size).toBe(4);
@@ -18,7 +18,7 @@ describe('chance that can be repeated', () => {
     expect(new Set([one.secret('a', 1), one.secret('a', 2), two.secret('a', 1)]).size).toBe(3);
   });
 
-  it('is spread from 0 up to 1', () => {
+  it('numbers are spread from 0 up to 1', () => {
     const random = createRandom('spread');
     const numbers = Array.from({ length: 1_000 }, (_, n) => random.number(n));
     expect(numbers.every((number) => number >= 0 && number < 1)).toBe(true);
@@ -28,7 +28,7 @@ describe('chance that can be repeated', () => {
     }
   });
 
-  it('makes ids, UUIDs and secrets of the form that they have', () => {
+  it('ids, UUIDs and secrets have their form', () => {
     const random = createRandom('form');
     expect(random.id('wh', 7)).toMatch(/^wh_[0-9a-f]{24}$/);
     expect(random.uuid('key', 7)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);

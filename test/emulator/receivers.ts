@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** Answers each request as it is told to; with 200 unless it is told something else. */
+/** Starts a receiver that answers with 200, or as `answer` does. */
 export async function startReceiver(
   answer: (response: ServerResponse, arrived: Arrived, n: number) => unknown = (response) => response.end(),
 ): Promise<TestReceiver> {
@@ -37,7 +37,7 @@ export async function startReceiver(
   return { url, arrived };
 }
 
-/** A server as it is, which need not read a body before it answers. */
+/** Starts a plain server, which may answer before it reads a body. */
 export async function startServer(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,7 +45,7 @@ export async function startServer(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks?from=service`;
 }
 
-/** A receiver on https, with a certificate for localhost that nobody trusts. */
+/** Starts a receiver on https, with an untrusted certificate for localhost. */
 export async function startTlsReceiver(): Promise<string> {
   const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
     request.resume().on('end', () => response.end('over TLS'));
@@ -55,7 +55,7 @@ export async function startTlsReceiver(): Promise<string> {
   return `https://localhost:${(server.address() as AddressInfo).port}/webhooks`;
 }
 
-/** A receiver that speaks what it likes. */
+/** Starts a receiver that writes its own bytes. */
 export async function startSocketReceiver(answer: (socket: Socket) => unknown): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -71,7 +71,7 @@ export async function startSocketReceiver(answer: (socket: Socket) => unknown): 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** An address at which nobody listens. */
+/** Returns an address at which no server listens. */
 export async function closedPort(): Promise<string> {
   const url = await startSocketReceiver(() => {});
   await closing.pop()?.();

@@ -24,8 +24,8 @@ function create(answer: () => Response, options: EmulatorOptions = {}): Emulator
 }
 const failing = () => new Response(null, { status: 500 });
 
-describe('a state', () => {
-  it('that is loaded does not end those who follow the attempts', async () => {
+describe('emulator.save and emulator.load', () => {
+  it('loading a state does not end the iterators of attempts', async () => {
     const emulator = create(failing);
     emulator.endpoints.create({ url: 'https://app.example/' });
     await emulator.save(path);
@@ -38,7 +38,7 @@ describe('a state', () => {
     expect((await next).value?.type).toBe('stt.failed');
   });
 
-  it('that is saved goes on where it was: endpoints, secrets, keys, retries', async () => {
+  it('a loaded state continues: endpoints, secrets, keys and retries', async () => {
     const before = create(failing);
     const endpoint = before.endpoints.create({ url: 'https://app.example/', events: ['stt.completed'] });
     const key = before.keys.create({ scopes: ['webhooks:read'] });
@@ -69,7 +69,7 @@ describe('a state', () => {
     expect((await after.fetch(new Request('http://api/api/v1/account/webhooks', { headers }))).status).toBe(200);
   });
 
-  it('keeps a paused endpoint paused, with what it holds back', async () => {
+  it('a paused endpoint stays paused, with the deliveries it holds back', async () => {
     const before = create(failing);
     const { id } = before.endpoints.create({ url: 'https://app.example/' });
     before.endpoints.pause(id);
@@ -84,7 +84,7 @@ describe('a state', () => {
     expect(after.totals.delivered).toBe(1);
   });
 
-  it('takes the place of everything there was', async () => {
+  it('a loaded state replaces everything', async () => {
     const before = create(failing);
     await before.save(path);
     const after = create(failing, { seed: 'other' });
@@ -97,7 +97,7 @@ describe('a state', () => {
     expect((await after.fetch(new Request('http://api/api/v1/account/api-limits', { headers }))).status).toBe(200);
   });
 
-  it('is a file that only its owner reads, and nothing is left beside it', async () => {
+  it('only the owner can read the file, and no other file is left', async () => {
     const emulator = create(failing);
     await emulator.save(path);
     await emulator.save(path);
@@ -105,7 +105,7 @@ describe('a state', () => {
     expect(readdirSync(folder)).toEqual(['state.json']);
   });
 
-  it('that cannot be written leaves the old one as it was', async () => {
+  it('a state that cannot be written leaves the old file unchanged', async () => {
     const emulator = create(failing);
     await expect(emulator.save(join(folder, 'nowhere', 'state.json'))).rejects.toThrow('ENOENT');
     expect(readdirSync(folder)).toEqual([]);
@@ -116,11 +116,11 @@ describe('a state', () => {
     ['null', 'null'],
     ['of something else', '{"format":"x"}'],
     ['without its lists', '{"format":"service-webhooks emulator 1"}'],
-  ])('that is %s is refused, and what there was stays', async (_, text) => {
+  ])('a file that is %s is refused and changes nothing', async (_, text) => {
     const emulator = create(failing);
     const { id } = emulator.endpoints.create({ url: 'https://app.example/' });
     writeFileSync(path, text);
-    await expect(emulator.load(path)).rejects.toThrow(/^invalid_option: path/);
+    await expect(emulator.load(path)).rejects.toThrow(/^path/);
     expect(emulator.endpoints.list().map((endpoint) => endpoint.id)).toEqual([id]);
   });
 
@@ -136,7 +136,7 @@ describe('a state', () => {
     ['with a window that is none', (state) => Object.assign(state.accounts[0] ?? {}, { windows: { inMinute: 'x' } })],
     ['with a total that is missing', (state) => delete state.totals['requests']],
     ['of no time', (state) => Object.assign(state, { savedAt: null })],
-  ])('that is damaged, %s, is refused, and what there was stays', async (_, damage) => {
+  ])('a damaged state, %s, is refused and changes nothing', async (_, damage) => {
     const emulator = create(failing);
     const { id } = emulator.endpoints.create({ url: 'https://app.example/' });
     await emulator.emit('stt.completed');
@@ -144,7 +144,7 @@ describe('a state', () => {
     const state: Saved = JSON.parse(readFileSync(path, 'utf8'));
     damage(state);
     writeFileSync(path, JSON.stringify(state));
-    await expect(emulator.load(path)).rejects.toThrow(/^invalid_option: path: the state is damaged/);
+    await expect(emulator.load(path)).rejects.toThrow(/^path: the state is damaged/);
     expect(emulator.endpoints.list().map((endpoint) => endpoint.id)).toEqual([id]);
   });
 });

@@ -8,7 +8,7 @@ const JSON_TEXT = '{"a": "caf\u00e9"}';
 
 /** Every form of a body, and what it took to get there. */
 function forms(body: string | Uint8Array, contentEncoding?: string) {
-  return [...bodyRepairs(Buffer.from(body as string), contentEncoding)].map(({ bytes, findings }) => ({
+  return [...bodyRepairs(Buffer.from(body as string), { contentEncoding })].map(({ bytes, findings }) => ({
     bytes: Buffer.from(bytes),
     causes: findings.map(({ cause }) => cause),
     how: findings.map(({ evidence }) => FORM.exec(evidence)?.[1] ?? evidence),
@@ -23,7 +23,7 @@ function found(given: string | Uint8Array, wanted: string | Uint8Array, contentE
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
 describe('a body', () => {
-  it('is tried as it is first', () => {
+  it('a body is tried as it is first', () => {
     expect(forms(JSON_TEXT)[0]).toEqual({ bytes: Buffer.from(JSON_TEXT), causes: [], how: [] });
     expect(forms('')[0]).toMatchObject({ causes: [] });
   });
@@ -82,15 +82,17 @@ describe('a body', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['brotli', brotliCompressSync],
-  ])('may still be compressed: %s', (_, compress) => {
+  ])('a body may still be compressed: %s', (_, compress) => {
     expect(found(compress(JSON_TEXT), JSON_TEXT)).toEqual({ causes: ['compressed'], how: ['body decompressed'] });
   });
 
-  it('that would be decompressed without end is not', () => {
+  it('a body that would be decompressed without end is not', () => {
     const bomb = gzipSync(Buffer.alloc(17 * 1024 * 1024));
     expect(forms(bomb).flatMap(({ causes }) => causes)).not.toContain('compressed');
     const large = gzipSync(Buffer.alloc(16 * 1024 * 1024, 'a'));
     expect([...first(bodyRepairs(large), 'compressed')]).toHaveLength(1);
+    const brief = { maxDecompressedBytes: 1024 * 1024 };
+    expect([...first(bodyRepairs(large, brief), 'compressed')]).toHaveLength(0);
   });
 
   it.each<[contentEncoding: string | undefined, names: string[]]>([
@@ -100,7 +102,7 @@ describe('a body', () => {
     ['br', ['br']],
     ['deflate, gzip', ['gzip', 'deflate']],
     ['identity', []],
-  ])('may have been compressed when it was signed, by Content-Encoding %s: %j', (contentEncoding, names) => {
+  ])('a body may have been compressed when it was signed, by Content-Encoding %s: %j', (contentEncoding, names) => {
     const compressed = {
       gzip: gzipSync(JSON_TEXT),
       deflate: deflateSync(JSON_TEXT),
@@ -113,12 +115,12 @@ describe('a body', () => {
     }
   });
 
-  it('is compressed again only where it is not too long', () => {
+  it('a body is compressed again only where it is not too long', () => {
     const causes = (length: number) => [...first(bodyRepairs(Buffer.alloc(length, 'a')), 'decompressed')].length;
     expect([causes(256 * 1024), causes(256 * 1024 + 1)]).toEqual([1, 0]);
   });
 
-  it('may have been changed in two ways, at its end as well', () => {
+  it('a body may have been changed in two ways, at its end as well', () => {
     expect(found('\ufeffa\n', 'a')).toEqual({
       causes: ['byte_order_mark', 'newline_added'],
       how: ['body without the byte order mark', 'body without the line feed at its end'],
@@ -129,14 +131,14 @@ describe('a body', () => {
     });
   });
 
-  it('may have had other white space at its end, which is one change', () => {
+  it('a body may have had other white space at its end, which is one change', () => {
     expect(found(' a ', 'a\n')).toEqual({
       causes: ['white_space_changed'],
       how: ['body with other white space at its end'],
     });
   });
 
-  it('that is JSON may have been written in another way', () => {
+  it('a body that is JSON may have been written in another way', () => {
     expect(found('{"a":1}', '{"a": 1}')).toEqual({
       causes: ['body_reserialised'],
       how: ['The signature holds with the JSON of the body written with a space after each colon and comma.'],
@@ -155,13 +157,13 @@ describe('a body', () => {
 });
 
 describe('a value', () => {
-  it('is written in every way, with a line feed at its end and without', () => {
+  it('a value is written in every way, with a line feed at its end and without', () => {
     const texts = [...spelled({ a: 1 })].map(({ bytes }) => Buffer.from(bytes).toString());
     expect(texts.slice(0, 2)).toEqual(['{"a":1}', '{"a":1}\n']);
     expect(texts).toContain('{\n  "a": 1\n}\n');
   });
 
-  it('is not written as the body is already', () => {
+  it('a value is not written as the body is already', () => {
     const texts = [...spelled({ a: 1 }, Buffer.from('{"a":1}'))].map(({ bytes }) => Buffer.from(bytes).toString());
     expect([texts.includes('{"a":1}'), texts.includes('{"a":1}\n')]).toEqual([false, true]);
   });

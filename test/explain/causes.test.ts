@@ -4,20 +4,20 @@ import { FIXES, judged } from '../../src/explain/causes.js';
 import { damages } from './damages.js';
 
 describe('docs/explain.md', () => {
-  it('has a row for every cause, with what to do about it, in the order of the code', () => {
+  it('docs/explain.md has a row for every cause, with what to do about it, in the order of the code', () => {
     const page = readFileSync(new URL('../../docs/explain.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, cause, fix]) => [cause, fix]);
     expect(rows).toEqual(Object.entries(FIXES));
   });
 
-  it('names no cause that no damage shows', () => {
+  it('docs/explain.md names no cause that no damage shows', () => {
     const shown = new Set<string>(damages.map(({ cause }) => cause));
     expect(Object.keys(FIXES).filter((cause) => !shown.has(cause))).toEqual([]);
   });
 });
 
 describe('findings', () => {
-  it('are judged all as sure as is said', () => {
+  it('findings are judged all as sure as is said', () => {
     const findings = [
       { cause: 'newline_added', evidence: 'a' },
       { cause: 'compressed', evidence: 'b' },

@@ -30,7 +30,7 @@ describe('a V2 header', () => {
     ]);
   });
 
-  it('may have several signatures, and other elements, which claim nothing', () => {
+  it('a V2 header may have several signatures, and other elements, which claim nothing', () => {
     const found = timed(`v0=${MAC},t=${T},v1=${MAC},v1=${OTHER},x`);
     expect(found.map(({ mac }) => mac)).toEqual([MAC, OTHER]);
   });
@@ -42,7 +42,7 @@ describe('a V2 header', () => {
     ['semicolons', `t=${T};v1=${MAC}`],
     ['percent signs', `t%3D${T}%2Cv1%3d${MAC}`.replace('%2C', '%2c')],
     ['percent signs in capitals', `t%3D${T}%2Cv1%3D${MAC}`],
-  ])('with %s is read without them', (_, value) => {
+  ])('a V2 header with %s is read without them', (_, value) => {
     expect(timed(value)).toEqual([
       {
         ...{ header: 'v2', prefix: `${T}.`, mac: MAC, t: Number(T), causes: ['signature_rewritten'] },
@@ -51,7 +51,7 @@ describe('a V2 header', () => {
     ]);
   });
 
-  it('that came twice, joined or as two, says so', () => {
+  it('a V2 header that came twice, joined or as two, says so', () => {
     const both = [`t=1,v1=${OTHER}`, `t=${T},v1=${MAC}`];
     for (const v2 of [both, [both.join(',')], [both.join(', ')]]) {
       const found = claims({ v2 }).filter(({ prefix }) => prefix !== '');
@@ -63,7 +63,7 @@ describe('a V2 header', () => {
     }
   });
 
-  it('with a time behind the signature came once', () => {
+  it('a V2 header with a time behind the signature came once', () => {
     expect(timed(`v1=${MAC},t=${T}`)).toMatchObject([{ prefix: `${T}.`, mac: MAC, causes: [] }]);
   });
 
@@ -71,7 +71,7 @@ describe('a V2 header', () => {
     ['sha256=', `t=${T},sha256=${MAC}`],
     ['v1=sha256=', `t=${T},v1=sha256=${MAC}`],
     ['SHA256=', `t=${T},SHA256=${MAC}`],
-  ])('with %s is of the other form, with the time or without it', (_, value) => {
+  ])('a V2 header with %s is of the other form, with the time or without it', (_, value) => {
     const evidence = ['The V2 header holds sha256=….'];
     expect(inV2(value).map(({ prefix, causes, ...one }) => [prefix, causes, one.evidence])).toEqual([
       [`${T}.`, ['sha256_in_v2'], evidence],
@@ -79,7 +79,7 @@ describe('a V2 header', () => {
     ]);
   });
 
-  it('with a signature alone claims it for the body alone', () => {
+  it('a V2 header with a signature alone claims it for the body alone', () => {
     expect(inV2(MAC).map(({ prefix, mac, causes }) => [prefix, mac, causes])).toEqual([['', MAC, ['time_not_signed']]]);
   });
 
@@ -87,7 +87,7 @@ describe('a V2 header', () => {
     ['upper-case hex', MAC.toUpperCase(), 'signature_uppercase', 'It is in upper-case hex.'],
     ['base64', BYTES.toString('base64'), 'signature_base64', 'The signature is in base64.'],
     ['base64url', BYTES.toString('base64url'), 'signature_base64', 'The signature is in base64.'],
-  ])('may have its signature in %s', (_, written, cause, evidence) => {
+  ])('a V2 header may have its signature in %s', (_, written, cause, evidence) => {
     expect(timed(`t=${T},v1=${written}`)).toMatchObject([{ mac: MAC, causes: [cause], evidence: [evidence] }]);
   });
 
@@ -114,7 +114,7 @@ describe('a V2 header', () => {
     ['milliseconds', `${T}000`, [`${T}000.`, `${T}.`], '13'],
     ['milliseconds that are not whole seconds', `${T}999`, [`${T}999.`, `${T}.`], '13'],
     ['microseconds', `${T}000000`, [`${T}000000.`, `${T}.`], '16'],
-  ])('may have its time in %s', (_, t, prefixes, digits) => {
+  ])('a V2 header may have its time in %s', (_, t, prefixes, digits) => {
     const found = timed(`t=${t},v1=${MAC}`);
     expect(found.map(({ prefix }) => prefix)).toEqual(prefixes);
     for (const one of found) {
@@ -133,7 +133,7 @@ describe('a V2 header', () => {
     ['', ['.', 'undefined.'], undefined],
     ['1e9', ['1e9.', 'undefined.'], undefined],
     ['1.', ['1..', 'undefined.'], undefined],
-  ])('with the time %j is malformed, and may have been signed so', (t, prefixes, seconds) => {
+  ])('a V2 header with the time %j is malformed, and may have been signed so', (t, prefixes, seconds) => {
     const found = timed(`t=${t},v1=${MAC}`);
     expect(found.map(({ prefix }) => prefix)).toEqual(prefixes);
     for (const one of found) {
@@ -147,7 +147,7 @@ describe('a V2 header', () => {
     expect(timed(`t=${t},v1=${MAC}`)).toMatchObject([{ prefix: `${t}.`, t: Number(t), causes: [] }]);
   });
 
-  it('may have been signed with the time of the timestamp header', () => {
+  it('a V2 header may have been signed with the time of the timestamp header', () => {
     expect(timed(`t=1,v1=${MAC}`, T)).toMatchObject([
       { prefix: '1.', t: 1, causes: [] },
       {
@@ -167,7 +167,7 @@ describe('a V2 header', () => {
     expect(timed(`t=${T},v1=${MAC}`, timestamp)).toHaveLength(1);
   });
 
-  it('without end is read no further than anybody meant', () => {
+  it('a V2 header without end is read no further than anybody meant', () => {
     expect(inV2(`t=${T}${`,v1=${MAC}`.repeat(100)}`)).toHaveLength(64);
     expect(inV2(`${'x'.repeat(16_384)},t=${T},v1=${MAC}`)).toEqual([]);
     expect(inV2(`${'x'.repeat(16_000)},t=${T},v1=${MAC}`)).toHaveLength(2);
@@ -181,7 +181,7 @@ describe('a legacy header', () => {
     ]);
   });
 
-  it('is mended as a V2 header is', () => {
+  it('a legacy header is mended as a V2 header is', () => {
     const [found] = claims({ legacy: [`"sha256=${MAC.toUpperCase()}"`] });
     expect(found).toMatchObject({ mac: MAC, causes: ['signature_rewritten', 'signature_uppercase'] });
   });
@@ -193,11 +193,11 @@ describe('a legacy header', () => {
     },
   );
 
-  it('without end is read no further than anybody meant', () => {
+  it('a legacy header without end is read no further than anybody meant', () => {
     expect(claims({ legacy: [`${' '.repeat(16_384)}${MAC}`] })).toEqual([]);
   });
 
-  it('stands behind the V2 header', () => {
+  it('a legacy header stands behind the V2 header', () => {
     const found = claims({ v2: [`t=${T},v1=${OTHER}`], legacy: [`sha256=${MAC}`, `sha256=${OTHER}`] });
     expect(found.map(({ header, mac }) => [header, mac])).toEqual([
       ['v2', OTHER],
@@ -207,7 +207,7 @@ describe('a legacy header', () => {
     ]);
   });
 
-  it('may hold what belongs into the V2 header, where that is not there', () => {
+  it('a legacy header may hold what belongs into the V2 header, where that is not there', () => {
     const legacy = [`t=${T},v1=${MAC}`];
     const found = claims({ legacy });
     expect(found.map(({ header, prefix, causes }) => [header, prefix, causes])).toEqual([

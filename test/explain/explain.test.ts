@@ -12,7 +12,7 @@ const given = (changes: object = {}) => explain({ ...base, now, ...changes } as 
 const certain = (changes: object) => sureOf(given(changes).causes);
 
 describe('a delivery that is right', () => {
-  it.each(Object.keys(bodies))('has nothing to explain: %s', (name) => {
+  it.each(Object.keys(bodies))('a delivery that is right has nothing to explain: %s', (name) => {
     expect(explain({ ...right(bodies[name] as string), now })).toEqual({ verdict: 'accepted', causes: [] });
   });
 });
@@ -31,7 +31,7 @@ describe('the table of damages', () => {
     return explanations;
   }
 
-  it('has many kinds, each with a name of its own', () => {
+  it('the table of damages has many kinds, each with a name of its own', () => {
     expect(damages.length).toBeGreaterThanOrEqual(60);
     expect(new Set(damages.map(({ name }) => name)).size).toBe(damages.length);
   });
@@ -49,11 +49,12 @@ describe('the table of damages', () => {
 
   it.each(damages)('$name: the verdict is that of verify', (row) => {
     for (const { input, verdict } of explained(row)) {
-      expect(refusal(() => verify(input as VerifyInput)).code).toBe(verdict);
+      const { otherSecrets, ...verified } = input;
+      expect(refusal(() => verify(verified as VerifyInput)).code).toBe(verdict);
     }
   });
 
-  it('has few kinds of which it is not certain, those that leave no trace of how it was', () => {
+  it('the table of damages has few kinds of which it is not certain, those that leave no trace of how it was', () => {
     const unsure = damages.filter((row) => !explained(row).some(({ causes }) => sureOf(causes).includes(row.cause)));
     expect(unsure.map(({ name }) => name)).toEqual([
       'cut off',
@@ -91,26 +92,26 @@ describe('two damages at once', () => {
     ['a clock 412 s behind', 'decoded as Latin-1'],
     ['V2 stripped', 'a byte order mark added'],
     ['headers of another prefix', 'a clock in seconds'],
-  ])('are both named, as certain: %s, and %s', (first, second) => {
+  ])('two damages at once are both named, as certain: %s, and %s', (first, second) => {
     const [one, two] = [named(first), named(second)];
     const changes = { ...one.damage(base), ...two.damage(base) };
     expect(certain(changes).toSorted()).toEqual([one.cause, two.cause].toSorted());
   });
 
-  it('are mended one after the other where a body was changed in two ways', () => {
+  it('two damages at once are mended one after the other where a body was changed in two ways', () => {
     const body = `\ufeff${base.body}\n`;
     expect(certain({ body }).toSorted()).toEqual(['byte_order_mark', 'newline_added']);
   });
 });
 
 describe('how sure it is', () => {
-  it('is not sure of a secret where nothing is known of the body, and surer where the length is as declared', () => {
+  it('how sure it is is not sure of a secret where nothing is known of the body, and surer where the length is as declared', () => {
     const wrong = (headers: object) => given({ secret: 'another', headers: { ...base.headers, ...headers } }).causes;
     expect(wrong({})[0]).toMatchObject({ cause: 'secret_wrong', certainty: 'possible' });
     expect(wrong({ 'content-length': `${base.body.length}` })[0]).toMatchObject({ certainty: 'likely' });
   });
 
-  it('takes a body of another length than declared for changed, and one that JSON.stringify may have written', () => {
+  it('how sure it is takes a body of another length than declared for changed, and one that JSON.stringify may have written', () => {
     const body = JSON.stringify({ ...JSON.parse(base.body.toString()), more: 1 });
     const headers = { ...base.headers, 'content-length': `${base.body.length}` };
     expect(given({ body, headers }).causes.slice(0, 2)).toMatchObject([
@@ -119,7 +120,7 @@ describe('how sure it is', () => {
     ]);
   });
 
-  it('is not sure whether a line feed was taken off or the body written again, where both give the same bytes', () => {
+  it('how sure it is is not sure whether a line feed was taken off or the body written again, where both give the same bytes', () => {
     const [, compact] = bases as [unknown, typeof base];
     const { causes } = given({ ...compact, body: compact.body.toString().trimEnd() });
     expect(causes).toMatchObject([
@@ -130,7 +131,7 @@ describe('how sure it is', () => {
     expect(certain({ ...compact, body: again.toString('base64') })).toEqual(['body_in_base64']);
   });
 
-  it('is not sure whether white space was changed or the body written again, where both give the same bytes', () => {
+  it('how sure it is is not sure whether white space was changed or the body written again, where both give the same bytes', () => {
     const text = JSON.stringify(JSON.parse(bodyOf()), null, 2);
     const body = `\ufeff ${text.replaceAll('\n', '\r\n')}\n`;
     const { headers } = signDelivery({ body: text, secret: SECRET, at: NOW });
@@ -140,7 +141,7 @@ describe('how sure it is', () => {
     ]);
   });
 
-  it('does not know whether a clock is ahead or a delivery old, and says how far they are apart', () => {
+  it('how sure it is does not know whether a clock is ahead or a delivery old, and says how far they are apart', () => {
     const { verdict, causes } = given({ now: () => NOW + 7_200_000 });
     expect(verdict).toBe('timestamp_too_old');
     expect(causes).toMatchObject([
@@ -153,11 +154,11 @@ describe('how sure it is', () => {
     ]);
   });
 
-  it('finds out what stands behind the time: an old delivery with another secret', () => {
+  it('how sure it is finds out what stands behind the time: an old delivery with another secret', () => {
     expect(certain({ now: () => NOW + 7_200_000, secret: `${SECRET} ` })).toEqual(['secret_white_space']);
   });
 
-  it('names nothing as certain where a stranger signed', () => {
+  it('how sure it is names nothing as certain where a stranger signed', () => {
     const { headers, body } = tamper.wrongSecret(signDelivery({ body: bodyOf(), secret: SECRET, at: NOW }));
     expect(certain({ headers, body })).toEqual([]);
   });
@@ -171,17 +172,17 @@ describe('what it is given', () => {
     ['a Headers', new Headers(joined)],
     ['pairs', Object.entries(joined)],
     ['pairs that can be walked once', Object.entries(joined).values()],
-  ])('may have its headers as %s', (_, headers) => {
+  ])('what it is given may have its headers as %s', (_, headers) => {
     expect(certain({ headers })).toEqual(['headers_joined']);
   });
 
-  it('may have several secrets, and secrets as bytes', () => {
+  it('what it is given may have several secrets, and secrets as bytes', () => {
     expect(certain({ secret: ['another', `${SECRET}\n`] })).toEqual(['secret_white_space']);
     expect(certain({ secret: Buffer.from(`${SECRET}\n`) })).toEqual(['secret_white_space']);
     expect(certain({ secret: [] })).toEqual(['secret_missing']);
   });
 
-  it('may have a legacy signature that is accepted', () => {
+  it('what it is given may have a legacy signature that is accepted', () => {
     const { headers, body } = signDelivery({ body: bodyOf(), secret: SECRET, at: NOW, scheme: 'legacy' });
     expect(given({ headers, body, legacy: 'accept' }).verdict).toBe('accepted');
     expect(certain({ headers, body: `${body}\n`, legacy: 'accept' })).not.toContain('v2_stripped');
@@ -192,7 +193,7 @@ describe('what it is given', () => {
     });
   });
 
-  it('is explained by the clock of now where it names none', () => {
+  it('what it is given is explained by the clock of now where it names none', () => {
     const { headers, body } = signDelivery({ body: bodyOf(), secret: SECRET });
     expect(explain({ headers, body: `${Buffer.from(body)}\n`, secret: SECRET })).toMatchObject({
       verdict: 'signature_mismatch',
@@ -200,7 +201,7 @@ describe('what it is given', () => {
     });
   });
 
-  it('may be a parsed body that is no JSON any more', () => {
+  it('what it is given may be a parsed body that is no JSON any more', () => {
     const circular: { self?: object } = {};
     circular.self = circular;
     for (const body of [circular, { n: 1n }, () => {}, Symbol('body'), 7])
@@ -213,7 +214,7 @@ describe('what it is given', () => {
     ['a clock that is none', () => given({ now: NOW })],
     ['a prefix that is none', () => given({ headerPrefix: 'x service' })],
     ['a tolerance that is none', () => given({ toleranceSeconds: 0 })],
-  ])('has to be right as a call: %s is refused', (_, call) => {
+  ])('what it is given has to be right as a call: %s is refused', (_, call) => {
     expect(refusal(call).code).toBe('invalid_option');
   });
 });

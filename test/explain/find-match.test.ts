@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Repair } from '../../src/explain/causes.js';
 import type { Claim } from '../../src/explain/claims.js';
+import { BRIEF_EFFORT, createBudget } from '../../src/explain/effort.js';
 import { findMatch } from '../../src/explain/find-match.js';
 
 const SECRET = 'whsec_4f2c9a7e51d8b360';
@@ -21,7 +22,7 @@ function claim(signed: string, { prefix = '', secret = SECRET } = {}): Claim {
 const wrong: Claim = { ...claim('x'), mac: '0'.repeat(64) };
 
 describe('a signature', () => {
-  it('that holds is found with everything as it is', () => {
+  it('a signature that holds is found with everything as it is', () => {
     const [body, secret, claimed] = [asItIs('a'), asItIs(SECRET), claim('a')];
     expect(findMatch([wrong, claimed], [asItIs('other'), secret], () => [body])).toEqual({
       match: { claim: claimed, secret, body },
@@ -29,14 +30,14 @@ describe('a signature', () => {
     });
   });
 
-  it('is one of what stands before the body, and the body', () => {
+  it('a signature is one of what stands before the body, and the body', () => {
     const claimed = claim('a', { prefix: '7.' });
     expect(findMatch([claimed], [asItIs(SECRET)], () => [asItIs('a')]).match?.claim).toBe(claimed);
     expect(findMatch([claimed], [asItIs(SECRET)], () => [asItIs('7.a')]).match?.claim).toBe(undefined);
     expect(findMatch([claim('7.a')], [asItIs(SECRET)], () => [asItIs('7.a')]).match).toBeDefined();
   });
 
-  it('is found with the body in another form, with the secret in another, or with both', () => {
+  it('a signature is found with the body in another form, with the secret in another, or with both', () => {
     const [body, secret] = [mended('b'), mended(SECRET)];
     const bodies = () => [asItIs('a'), body];
     expect(findMatch([claim('b')], [asItIs(SECRET)], bodies).match).toMatchObject({ body });
@@ -50,14 +51,14 @@ describe('a signature', () => {
     });
   });
 
-  it('is found with a form of the body before one of the secret', () => {
+  it('a signature is found with a form of the body before one of the secret', () => {
     const other = 'other';
     const claims = [claim('a', { secret: other }), claim('b')];
     const { match } = findMatch(claims, [asItIs(SECRET), mended(other)], () => [asItIs('a'), mended('b')]);
     expect(match?.claim).toBe(claims[1]);
   });
 
-  it('that does not hold is not found, though every form was tried', () => {
+  it('a signature that does not hold is not found, though every form was tried', () => {
     const result = findMatch([wrong], [asItIs(SECRET), mended('other')], () => [asItIs('a'), mended('b')]);
     expect(result).toEqual({ match: undefined, complete: true });
     expect(findMatch([], [asItIs(SECRET)], () => [asItIs('a')])).toEqual({ match: undefined, complete: true });
@@ -65,29 +66,37 @@ describe('a signature', () => {
     expect(findMatch([wrong], [asItIs(SECRET)], () => [])).toEqual({ match: undefined, complete: true });
   });
 
-  it('with nothing else as it is may hold with a secret that is not', () => {
+  it('a signature with nothing else as it is may hold with a secret that is not', () => {
     expect(findMatch([claim('a')], [mended(SECRET)], () => [asItIs('a')]).match).toBeDefined();
   });
 
-  it('is looked for among so many bytes and no more, and that is said', () => {
+  it('a signature is looked for among so many bytes and no more, and that is said', () => {
     const large = { bytes: new Uint8Array(512 * MIB), findings: [] };
     const bodies = () => [large, asItIs('a')];
     expect(findMatch([claim('a')], [asItIs(SECRET)], bodies)).toEqual({ match: undefined, complete: false });
   });
 
-  it('costs something even where there is nothing to hash', () => {
+  it('a signature costs something even where there is nothing to hash', () => {
     const most = Array<Repair>(16_384).fill(asItIs(''));
     const bodies = () => [...most, asItIs('a')];
     expect(findMatch([claim('a')], [asItIs(SECRET)], () => most)).toEqual({ match: undefined, complete: true });
     expect(findMatch([claim('a')], [asItIs(SECRET)], bodies)).toEqual({ match: undefined, complete: false });
   });
 
-  it('is not looked for with every form of the secret where there are too many', () => {
+  it('a signature is not looked for with every form of the secret where there are too many', () => {
     const secrets = Array<Repair>(16_385).fill(mended('other'));
     expect(findMatch([wrong], secrets, () => [asItIs('')])).toEqual({ match: undefined, complete: false });
   });
 
-  it('cannot be looked for with what is no secret', () => {
-    expect(() => findMatch([claim('a')], [asItIs('')], () => [asItIs('a')])).toThrow('secret');
+  it('a signature is not looked for longer than the budget says', () => {
+    let time = 0;
+    const budget = createBudget(BRIEF_EFFORT, () => time);
+    function* bodies() {
+      yield asItIs('b');
+      time += BRIEF_EFFORT.maxMs + 1;
+      yield asItIs('a');
+    }
+    const found = findMatch([claim('a')], [asItIs(SECRET), mended('other')], bodies, budget);
+    expect(found).toEqual({ match: undefined, complete: false });
   });
 });

@@ -17,7 +17,7 @@ function forms(secret: Secret) {
 const found = (secret: Secret, text: string) => forms(secret).find((form) => form.text === text);
 
 describe('a secret', () => {
-  it('is tried as it is first, and each form of it once', () => {
+  it('a secret is tried as it is first, and each form of it once', () => {
     const all = forms(SHOWN);
     expect(all[0]).toEqual({ text: SHOWN, causes: [], how: [] });
     expect(new Set(all.map(({ text }) => text)).size).toBe(all.length);
@@ -77,11 +77,11 @@ describe('a secret', () => {
     expect(found(given, text)).toBe(undefined);
   });
 
-  it('that is not percent-encoded well is not decoded so', () => {
+  it('a secret that is not percent-encoded well is not decoded so', () => {
     expect(forms('a%ZZ').flatMap(({ how }) => how)).not.toContain('percent-decoded');
   });
 
-  it('may have been cleaned in two steps, and cleaned before it is decoded', () => {
+  it('a secret may have been cleaned in two steps, and cleaned before it is decoded', () => {
     const text = Buffer.from(SHOWN).toString('hex');
     expect(found(`'${SHOWN}'\n`, SHOWN)).toMatchObject({ causes: ['secret_white_space', 'secret_quoted'] });
     expect(found(`${text}\n`, SHOWN)).toMatchObject({
@@ -90,7 +90,7 @@ describe('a secret', () => {
     });
   });
 
-  it('is not decoded twice', () => {
+  it('a secret is not decoded twice', () => {
     const twice = Buffer.from(Buffer.from(SHOWN).toString('hex')).toString('hex');
     expect(found(twice, SHOWN)).toBe(undefined);
   });
@@ -99,7 +99,7 @@ describe('a secret', () => {
     ['hex', '61ff'],
     ['base64', 'Yf8='],
     ['base64url', 'Yf8'],
-  ])('that is bytes may have been meant as text, in %s', (encoding, text) => {
+  ])('a secret that is bytes may have been meant as text, in %s', (encoding, text) => {
     expect(forms(Uint8Array.from([0x61, 0xff])).find((form) => form.text === text)).toMatchObject({
       causes: ['secret_encoding'],
       how: [`as text, in ${encoding}`],
@@ -113,7 +113,7 @@ describe('a secret', () => {
     expect(forms('')).toEqual([{ text: 'whsec_', causes: ['secret_prefix'], how: ['with the prefix whsec_'] }]);
   });
 
-  it('that can be cleaned without end has no forms without end', () => {
+  it('a secret that can be cleaned without end has no forms without end', () => {
     const all = forms(`${'a='.repeat(50)}${SHOWN}`);
     expect(all.filter(({ causes }) => causes.every((cause) => cause === 'secret_assignment')).length).toBeLessThan(12);
     expect(Math.max(...all.map(({ causes }) => causes.length))).toBe(8);

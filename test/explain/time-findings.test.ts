@@ -17,18 +17,18 @@ const found = (
   ]);
 
 describe('the time of a signature', () => {
-  it.each([0, 300, -300])('that is %i s from the clock has nothing to explain', (seconds) => {
+  it.each([0, 300, -300])('the time of a signature that is %i s from the clock has nothing to explain', (seconds) => {
     expect(found(seconds)).toEqual([]);
   });
 
-  it('is measured by the tolerance that is given', () => {
+  it('the time of a signature is measured by the tolerance that is given', () => {
     expect(found(10, { toleranceSeconds: 10 })).toEqual([]);
     expect(found(-11, { toleranceSeconds: 10 })).toHaveLength(1);
     expect(found(-3, { toleranceSeconds: 1 })[0]?.[2]).toBe('It was signed 3 s after the time of this clock.');
     expect(found(400, { toleranceSeconds: 400 })).toEqual([]);
   });
 
-  it('that there is not has nothing to explain', () => {
+  it('the time of a signature that there is not has nothing to explain', () => {
     expect(timeFindings(undefined, { now: NOW, toleranceSeconds: undefined, shown: true })).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe('the time of a signature', () => {
     expect(found(30 * DAY)[0]?.[0]).toBe('old_delivery');
   });
 
-  it('is only possibly what is wrong where no signature shows it', () => {
+  it('the time of a signature is only possibly what is wrong where no signature shows it', () => {
     expect(found(-412, { shown: false }).map(([, certainty]) => certainty)).toEqual(['possible']);
     expect(found(412, { shown: false }).map(([, certainty]) => certainty)).toEqual(['possible', 'possible']);
   });
@@ -78,12 +78,12 @@ describe('the time of a signature', () => {
     [3_606, '3606 s'],
     [15 * 3_600, '54000 s'],
     [1_700, '1700 s'],
-  ])('that is %i s off is said to be off by %s', (seconds, words) => {
+  ])('the time of a signature that is %i s off is said to be off by %s', (seconds, words) => {
     expect(found(-seconds)[0]?.[2]).toBe(`It was signed ${words} after the time of this clock.`);
     expect(found(seconds)[0]?.[2]).toBe(`It was signed ${words} before the time of this clock.`);
   });
 
-  it('is counted in whole seconds that have begun', () => {
+  it('the time of a signature is counted in whole seconds that have begun', () => {
     const at = (now: number) => timeFindings(T, { now, toleranceSeconds: undefined, shown: true }).length;
     expect([at(NOW + 300_999), at(NOW + 301_000), at(NOW - 300_000), at(NOW - 300_001)]).toEqual([0, 2, 0, 1]);
   });

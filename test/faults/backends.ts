@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { librariesOfThisNode } from '../integration/sqlite-libraries.js';
+import { libraries } from '../integration/sqlite-libraries.js';
 import { startPostgres } from '../support/postgres.js';
 import { findRedis, openIoredis } from '../support/redis.js';
 import { openFile, type Place } from './places.js';
@@ -63,7 +63,7 @@ type Query = (sql: string, values?: unknown[]) => Promise<{ rows: { [column: str
 
 /** With the first library that is there. */
 export function findSqlite(): Of<'sqlite'> | undefined {
-  const [library] = librariesOfThisNode;
+  const [library] = libraries;
   if (library === undefined) return undefined;
   const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-faults-'));
   const [, driver] = library;

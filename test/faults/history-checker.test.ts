@@ -1,5 +1,6 @@
 import { type ClaimResult, type DedupeStore, memoryStore } from 'service-webhooks';
 import { expect, it } from 'vitest';
+import type { Operation } from './history.js';
 import { checkHistory, describeViolation } from './history-checker.js';
 import { simulate } from './simulation.js';
 
@@ -30,7 +31,20 @@ const BUGS: Record<string, [shows: string, bug: Bug]> = {
     'refused, though nobody has it',
     (store) => ({ claim: (request) => store.claim({ ...request, leaseMs: request.leaseMs * 1_000 }) }),
   ],
-  'begins its fences anew with every owner': [
+  'counts owners for a fence, and again when a row has expired': [
+    'a fence that does not grow',
+    (store) => {
+      const attempts = new Map<string, number>();
+      return {
+        async claim(request): Promise<ClaimResult> {
+          const result = await store.claim(request);
+          if (result.status === 'acquired') attempts.set(request.key, result.attempt);
+          return { ...result, fence: attempts.get(request.key) ?? 1 };
+        },
+      };
+    },
+  ],
+  'begins its fences again with every owner': [
     'a fence that does not grow',
     (store) => ({
       async claim(request): Promise<ClaimResult> {
@@ -70,6 +84,28 @@ const historyOf = (bug: Bug = () => ({})) =>
 
 it('finds nothing in the history of a right store', async () => {
   expect(checkHistory(await historyOf())).toEqual([]);
+});
+
+it('finds nothing where a store counted the rest of a lease after it had read the row', () => {
+  const call = { key: 'k', seen: { fingerprint: 'f' }, leaseMs: 30, retainMs: 3_600_000 };
+  const [owner, rival] = [
+    { ...call, client: 'a', token: 'a' },
+    { ...call, client: 'b', token: 'b' },
+  ];
+  const known = { fence: 1, seen: call.seen };
+  const history: Operation[] = [
+    {
+      ...rival,
+      kind: 'claim',
+      invoked: 0,
+      answered: 25,
+      answer: { ...known, status: 'in_progress', retryAfterMs: 8 },
+    },
+    { ...owner, kind: 'claim', invoked: 1, answered: 2, answer: { ...known, status: 'acquired', attempt: 1 } },
+    { ...owner, kind: 'complete', invoked: 3, answered: 4, answer: 'ok' },
+    { ...owner, kind: 'claim', invoked: 5, answered: 6, answer: { ...known, status: 'completed' } },
+  ];
+  expect(checkHistory(history).map(describeViolation)).toEqual([]);
 });
 
 it.each(Object.entries(BUGS))('finds a store that %s', async (_, [shows, bug]) => {

@@ -7,12 +7,11 @@ export interface Violation {
   /** One of {@link RULES}, or `answers in no order`. */
   rule: string;
   key: string;
-  /** The operations that show it, and those before. */
+  /** The operations that show it. */
   operations: readonly Operation[];
+  /** The one that fits no order of these. */
+  unexplained?: Operation;
 }
-
-/** How many operations a violation shows. */
-const SHOWN = 12;
 
 /** All violations, at most one of each kind for a key. */
 export function checkHistory(operations: readonly Operation[]): Violation[] {
@@ -24,8 +23,8 @@ export function checkHistory(operations: readonly Operation[]): Violation[] {
     }
     const unexplained = findDisorder(ofKey);
     if (unexplained) {
-      const before = ofKey.filter(({ invoked }) => invoked <= unexplained.answered);
-      violations.push({ rule: 'answers in no order', key, operations: before.slice(-SHOWN) });
+      const operations = ofKey.filter(({ invoked }) => invoked <= unexplained.answered);
+      violations.push({ rule: 'answers in no order', key, operations, unexplained });
     }
     return violations;
   });
@@ -42,11 +41,13 @@ function byKey(operations: readonly Operation[]): Map<string, Operation[]> {
 }
 
 /** In lines that can be read. */
-export function describeViolation({ rule, key, operations }: Violation): string {
-  const lines = operations.map(({ client, kind, token, leaseMs, invoked, answered, answer }) => {
-    const says =
-      typeof answer === 'object' ? `${answer.status} ${JSON.stringify({ ...answer, seen: undefined })}` : answer;
-    return `  ${invoked.toFixed(3)} to ${answered.toFixed(3)}  ${client}  ${kind} ${token}, ${leaseMs} ms: ${says ?? 'failed'}`;
+export function describeViolation({ rule, key, operations, unexplained }: Violation): string {
+  const lines = operations.map((operation) => {
+    const { client, kind, token, leaseMs, invoked, answered, answer } = operation;
+    const says = typeof answer === 'object' ? JSON.stringify(answer) : (answer ?? 'failed');
+    const mark = operation === unexplained ? '>' : ' ';
+    const when = `${invoked.toFixed(3)} to ${answered.toFixed(3)}`;
+    return `${mark} ${when}  ${client}  ${kind} ${token}, ${leaseMs} ms: ${says}`;
   });
   return [`${rule}, key ${key}:`, ...lines].join('\n');
 }

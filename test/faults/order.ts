@@ -91,9 +91,9 @@ function rebuilt(list: readonly World[]): Worlds {
 
 /** Under what it differs by from others. Undefined where that says nothing new. */
 function add(worlds: Worlds, world: World): string | undefined {
-  const { state, token, fence, attempt, seen } = world.row;
+  const { state, token, fence, isFenceKnown, attempt, seen } = world.row;
   const applied = [...world.applied].map(({ client, invoked }) => `${client}@${invoked}`).sort();
-  const id = [state, token, fence, attempt, seen.fingerprint, ...applied].join(' ');
+  const id = [state, token, fence, isFenceKnown, attempt, seen.fingerprint, ...applied].join(' ');
   const known = worlds.get(id);
   if (known === undefined) {
     worlds.set(id, world);

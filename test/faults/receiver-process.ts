@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DedupeStore, Handler, ReceiverOptions } from 'service-webhooks';
+import type { DedupeStore, EndpointOptions, Handler, Handlers } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/node';
 import { postgresInbox } from 'service-webhooks/stores/postgres';
 import { sqliteInbox } from 'service-webhooks/stores/sqlite';
@@ -64,6 +64,7 @@ function die(at: Point): void {
 const options = await (task.inbox ? withInbox() : withStore());
 const server = createServer(
   webhookHandler({
+    logger: false,
     secret,
     toleranceSeconds,
     deadlineMs,
@@ -76,7 +77,7 @@ const server = createServer(
 );
 server.listen(0, '127.0.0.1', () => say({ port: (server.address() as { port: number }).port, pid: process.pid }));
 
-async function withStore(): Promise<Pick<ReceiverOptions, 'dedupe' | 'on'>> {
+async function withStore(): Promise<{ dedupe: EndpointOptions['dedupe']; on: Handlers }> {
   const store = await openStore(place);
   const stopping: DedupeStore = {
     ...store,
@@ -99,10 +100,10 @@ async function withStore(): Promise<Pick<ReceiverOptions, 'dedupe' | 'on'>> {
     await pause(Math.random() * jitterMs);
     if (task.fails) throw new Error('failed after the effect');
   };
-  return { dedupe: { store: stopping, leaseMs }, on: { '*': handler } };
+  return { dedupe: { store: stopping, name: 'faults', leaseMs }, on: { '*': handler } };
 }
 
-async function withInbox(): Promise<Pick<ReceiverOptions, 'dedupe' | 'on'>> {
+async function withInbox(): Promise<{ dedupe: EndpointOptions['dedupe']; on: Handlers }> {
   if (place.kind === 'postgres') return { dedupe: false, on: { '*': await postgresHandler(place) } };
   if (place.kind === 'sqlite') return { dedupe: false, on: { '*': await sqliteHandler(place) } };
   throw new Error(`there is no inbox for ${place.kind}`);
@@ -110,7 +111,7 @@ async function withInbox(): Promise<Pick<ReceiverOptions, 'dedupe' | 'on'>> {
 
 async function postgresHandler(database: Extract<Place, { kind: 'postgres' }>): Promise<Handler> {
   const pool = await openPool(database);
-  const inbox = postgresInbox({ pg: pool }, { table: `${database.schema}.inbox` });
+  const inbox = postgresInbox({ pg: pool }, { table: `${database.schema}.inbox`, name: 'default' });
   await inbox.init();
   return async (event, { delivery }) => {
     await stop('in the handler');
@@ -141,7 +142,7 @@ async function postgresHandler(database: Extract<Place, { kind: 'postgres' }>): 
 
 async function sqliteHandler(file: Extract<Place, { kind: 'sqlite' }>): Promise<Handler> {
   const handle = openFile(file);
-  const inbox = sqliteInbox(clientOf(file.driver, handle));
+  const inbox = sqliteInbox(clientOf(file.driver, handle), { name: 'default' });
   await inbox.init();
   const insert = handle.prepare(`INSERT INTO ${effects} VALUES (?)`);
   return async (event, { delivery }) => {

@@ -17,7 +17,9 @@ export interface Instant {
 export interface Row {
   state: 'absent' | 'in_progress' | 'completed' | 'released';
   token: string;
+  /** The fence, or a number that it is above where no answer has told it. */
   fence: number;
+  isFenceKnown: boolean;
   attempt: number;
   seen: Seen;
   leaseUntil: Instant;
@@ -30,6 +32,7 @@ export const ABSENT: Row = {
   state: 'absent',
   token: '',
   fence: 0,
+  isFenceKnown: true,
   attempt: 0,
   seen: { fingerprint: '' },
   leaseUntil: NEVER,
@@ -45,8 +48,8 @@ export function apply(row: Row, operation: Operation, when: Instant): Row[] {
   const isKept = row.state !== 'absent' && when.earliest < row.expiresAt.latest + MARGIN_MS;
   const isGone = row.state === 'absent' || when.latest >= row.expiresAt.earliest - MARGIN_MS;
   if (isKept) rows.push(...step(row, operation, when));
-  // The next fence may go on from a row that has expired, or begin anew.
-  if (isGone) rows.push(...step({ ...ABSENT, fence: row.fence }, operation, when));
+  // Fences grow also after a row has expired.
+  if (isGone) rows.push(...step({ ...ABSENT, fence: row.fence, isFenceKnown: row.isFenceKnown }, operation, when));
   return rows;
 }
 
@@ -78,48 +81,49 @@ function claim(row: Row, operation: Operation, when: Instant): Row[] {
   const rows: Row[] = [];
 
   if (row.state === 'completed') {
-    if (answer === undefined || isAbout(answer, 'completed', row)) rows.push(row);
+    rows.push(...told(row, answer, 'completed'));
     return rows;
   }
   const isOwner = row.state === 'in_progress' && row.token === token;
   const isHeld = row.state === 'in_progress' && !isOwner;
   if (isHeld && when.earliest <= row.leaseUntil.latest + MARGIN_MS) {
-    if (answer === undefined || (isAbout(answer, 'in_progress', row) && isLeaseLeft(answer, row, when))) rows.push(row);
+    if (answer === undefined || isLeaseLeft(answer, row, operation)) rows.push(...told(row, answer, 'in_progress'));
   }
   if (isHeld && when.latest < row.leaseUntil.earliest - MARGIN_MS) return rows;
   const next =
     row.state === 'absent' ? { attempt: 1, seen } : { attempt: row.attempt + (isOwner ? 0 : 1), seen: row.seen };
-  for (const fence of isOwner ? [row.fence] : row.state === 'absent' ? [row.fence + 1, 1] : [row.fence + 1]) {
-    const taken: Row = {
-      ...next,
-      state: 'in_progress',
-      token,
-      fence,
-      leaseUntil: after(operation, leaseMs),
-      expiresAt: after(operation, retainMs),
-    };
-    if (answer === undefined || (isAbout(answer, 'acquired', taken) && isAttempt(answer, taken))) rows.push(taken);
-  }
+  const taken: Row = {
+    ...next,
+    state: 'in_progress',
+    token,
+    fence: row.fence,
+    isFenceKnown: isOwner && row.isFenceKnown,
+    leaseUntil: after(operation, leaseMs),
+    expiresAt: after(operation, retainMs),
+  };
+  if (answer === undefined || isAttempt(answer, taken)) rows.push(...told(taken, answer, 'acquired'));
   return rows;
 }
 
-function isAbout(answer: ClaimResult, status: ClaimResult['status'], { fence, seen }: Row): boolean {
-  return (
-    answer.status === status &&
-    answer.fence === fence &&
-    (answer.seen === undefined || (answer.seen.fingerprint === seen.fingerprint && answer.seen.alias === seen.alias))
-  );
+/** The row as an answer tells it; none where the answer is about another row. */
+function told(row: Row, answer: ClaimResult | undefined, status: ClaimResult['status']): Row[] {
+  if (answer === undefined) return [row];
+  const { fence, isFenceKnown, seen } = row;
+  const isFence = isFenceKnown ? answer.fence === fence : answer.fence > fence;
+  const isSeen =
+    answer.seen === undefined || (answer.seen.fingerprint === seen.fingerprint && answer.seen.alias === seen.alias);
+  return answer.status === status && isFence && isSeen ? [{ ...row, fence: answer.fence, isFenceKnown: true }] : [];
 }
 
 function isAttempt(answer: ClaimResult, { attempt }: Row): boolean {
   return answer.status === 'acquired' && answer.attempt === attempt;
 }
 
-/** What is left of a lease at that instant, and never a time that is over. */
-function isLeaseLeft(answer: ClaimResult, { leaseUntil }: Row, when: Instant): boolean {
+/** What is left of a lease at some time during the operation, also after it has read the row; never a time that is over. */
+function isLeaseLeft(answer: ClaimResult, { leaseUntil }: Row, { invoked, answered }: Operation): boolean {
   if (answer.status !== 'in_progress') return false;
-  const shortest = Math.max(0, leaseUntil.earliest - when.latest - MARGIN_MS);
-  return answer.retryAfterMs >= shortest && answer.retryAfterMs <= leaseUntil.latest - when.earliest + MARGIN_MS;
+  const shortest = Math.max(0, leaseUntil.earliest - answered - MARGIN_MS);
+  return answer.retryAfterMs >= shortest && answer.retryAfterMs <= leaseUntil.latest - invoked + MARGIN_MS;
 }
 
 /** A store may keep a row at least as long as its lease. */
@@ -134,9 +138,12 @@ function completed(row: Row, operation: Operation): Row {
   return { ...row, state: 'completed', token: operation.token, leaseUntil: NEVER, expiresAt };
 }
 
-/** Of a row that was gone when its owner completed it, with the owner's fence or one that is remembered. */
+/** A row that was gone when its owner completed it, with the owner's fence or a later one that is remembered. */
 function remade(row: Row, { fence = 0, seen }: Operation): Row[] {
-  return [...new Set([fence, Math.max(fence, row.fence)])].map((one) => ({ ...ABSENT, fence: one, attempt: 1, seen }));
+  const known = { ...ABSENT, attempt: 1, seen };
+  const rows: Row[] = [{ ...known, fence }];
+  if (row.fence > fence || !row.isFenceKnown) rows.push({ ...known, fence: row.fence, isFenceKnown: row.isFenceKnown });
+  return rows;
 }
 
 /** A store reads its clock at some time during the operation, also before it has to wait for another one. */

@@ -47,14 +47,13 @@ function findCompletedAgain(operations: readonly Operation[]): readonly Operatio
   return undefined;
 }
 
-/** Two owners share a fence, or a later one has a lower one, in a time in which no row can have expired. */
+/** Two owners share a fence, or a later one has a lower one. */
 function findOldFence(operations: readonly Operation[]): readonly Operation[] | undefined {
   const acquired = operations.filter(isAcquired);
   for (const one of acquired) {
     const later = acquired.find(
       (other) =>
         other.token !== one.token &&
-        other.answered < one.invoked + one.retainMs - MARGIN_MS &&
         (other.invoked > one.answered
           ? fenceOf(other) <= fenceOf(one)
           : other.invoked >= one.invoked && fenceOf(other) === fenceOf(one)),

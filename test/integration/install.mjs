@@ -1,5 +1,5 @@
-// Installs what is tested against and stands apart from the root: each folder here and of the examples that has a
-// package.json of its own, or the folders that are named.
+// Installs what is tested against and stands apart from the root: the site, and each folder here and of the examples
+// that has a package.json of its own, or the folders that are named.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,9 +26,12 @@ const named = process.argv.slice(2);
 const folders =
   named.length > 0
     ? named
-    : ['test/integration', 'examples'].flatMap((parent) =>
-        readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
-      );
+    : [
+        'site',
+        ...['test/integration', 'examples'].flatMap((parent) =>
+          readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
+        ),
+      ];
 
 for (const name of folders) {
   const folder = join(root, name);

@@ -39,8 +39,8 @@ export interface Worker {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-export function startWorker(script: string, input: object, node = process.execPath): Worker {
-  const child = spawn(node, [script, JSON.stringify(input)], { stdio: ['pipe', 'pipe', 'inherit'] });
+export function startWorker(script: string, input: object): Worker {
+  const child = spawn(process.execPath, [script, JSON.stringify(input)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise<Awaited<Worker['ended']>>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal }));

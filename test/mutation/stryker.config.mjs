@@ -23,6 +23,7 @@ export default {
     '!/tsconfig.json',
     '!/tsup.config.ts',
     '!/vitest.config.ts',
+    '!/scripts',
   ],
   allowEmpty: false,
 };

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync,
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
-import { fileOf } from '../integration/file-of.js';
+import { isInstalled as isFolderInstalled } from '../integration/file-of.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -11,8 +11,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 type Tools = 'consumers' | 'nest-11' | 'nest-12';
 
 /** Whether they are there; if not, that is said. */
-export const isInstalled = (tools: Tools): boolean =>
-  fileOf(here(`../integration/${tools}/node_modules`)) !== undefined;
+export const isInstalled = (tools: Tools): boolean => isFolderInstalled(`test/integration/${tools}`);
 
 /** One project that has installed the package. */
 export interface Consumer {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { library } from '../../tsup.config.js';
+import { subpaths } from '../../scripts/subpaths.js';
 import { entries, isInstalled, makeConsumer, manifest } from './consumer.js';
 
 const bare = makeConsumer({
@@ -81,13 +81,13 @@ describe.skipIf(!isInstalled('consumers'))('in a project with the API of OpenTel
 });
 
 /** The words that are in one adapter alone: what it tells whoever parsed the body first. */
-const adapters = Object.entries(library.entry).flatMap(([entry, source]) => {
+const adapters = subpaths.flatMap(({ entry, source }) => {
   if (!source.startsWith('adapters/')) return [];
   const text = readFileSync(fileURLToPath(new URL(`../../${source}`, import.meta.url)), 'utf8');
   const [, , words = ''] = /RAW_BODY_FIX =\s*(['"])([ -~]+?)(?:\1|…)/.exec(text) ?? [];
   return [{ entry, words }];
 });
-const stores = Object.keys(library.entry).filter((entry) => entry.startsWith('stores/'));
+const stores = subpaths.map(({ entry }) => entry).filter((entry) => entry.startsWith('stores/'));
 
 describe.each(['files.mjs', 'files.cjs'])('by %s', (loader) => {
   const fileOf = (entry: string) => join(dist, `${entry}.${loader.endsWith('.mjs') ? 'js' : 'cjs'}`);

@@ -13,13 +13,14 @@ const textual = packed.filter((path) => !path.endsWith('.png'));
 /** What there is to find in the tarball, by folder. */
 const KINDS = [
   /^(package\.json|LICENSE|NOTICE|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/,
-  /^docs\/([\w-]+|evidence\/[a-z]+)\.(md|png|svg)$/,
-  /^examples\/([\w-]+\/)*[\w.-]+\.(md|[cm]?[jt]s|tsx|json|sql|ya?ml)$/,
-  /^fixtures\/(README\.md|vectors\.json|deliveries\/[a-z_.]+\.http)$/,
+  /^docs\/(quickstart\/)?[\w-]+\.(md|png|svg)$/,
+  /^skills\/service-webhooks\/SKILL\.md$/,
+  /^examples\/([\w-]+\/)*[+\w.-]+\.(md|html|[cm]?[jt]s|tsx|json|sql|ya?ml)$/,
+  /^fixtures\/(README\.md|(vectors|(queued|recorded)-deliveries)\.json|(refused-)?deliveries\/[a-z_.-]+\.http)$/,
   /^schemas\/[a-z]+\.json$/,
   /^sql\/[a-z-]+\.sql$/,
-  /^dist\/(stores\/|testing\/)?[\w-]+\.(js|cjs|d\.ts|d\.cts)$/,
-  /^dist\/cli\/[\w-]+\.js$/,
+  /^dist\/(stores\/|testing\/|queue\/)?[\w-]+\.(js|cjs|d\.ts|d\.cts)$/,
+  /^dist\/cli\/[\w-]+\.cjs$/,
   /^dist\/page\/(page\.js|style\.css)$/,
 ];
 
@@ -73,9 +74,9 @@ describe('the tarball', () => {
   });
 });
 
-/** The files that one file of the tarball imports, requires, or takes types from. */
+/** The files that one file of the tarball imports, requires (also by `createRequire(url)(…)`), or takes types from. */
 function importsOf(path: string): string[] {
-  return [...read(path).matchAll(/(?:from|import|require\(|import\()\s*["'](\.\.?\/[\w./-]+\.c?js)["']/g)].map(
+  return [...read(path).matchAll(/(?:from|import|require\(|import\(|\)\()\s*["'](\.\.?\/[\w./-]+\.c?js)["']/g)].map(
     ([, target = '']) => {
       const found = relative(folder, join(folder, dirname(path), target));
       if (path.endsWith('.d.ts')) return found.replace(/\.js$/, '.d.ts');

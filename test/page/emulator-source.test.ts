@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 const onlyRow = (rows: readonly DeliveryRow[]) => rows[0] ?? expect.fail('there is no delivery');
 
 describe('the deliveries of an emulator', () => {
-  it('are shown with where they stand and what was answered last', async () => {
+  it('the deliveries of an emulator are shown with where they stand and what was answered last', async () => {
     const { emulator, source, endpoint } = await emulated({ fails: () => emulator.totals.attempts < 2 });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -18,7 +18,7 @@ describe('the deliveries of an emulator', () => {
     expect(overview).toMatchObject({ now: emulator.now(), speed: 0, endpoints: [{ id: endpoint.id, deadInARow: 0 }] });
   });
 
-  it('are told of when something about them changes, and only those', async () => {
+  it('the deliveries of an emulator are told of when something about them changes, and only those', async () => {
     const { emulator, source } = await emulated();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -39,7 +39,7 @@ describe('the deliveries of an emulator', () => {
     expect(attempts).toEqual([1, 1]);
   });
 
-  it('have all their attempts, each with its request, its answer and whether its signature holds', async () => {
+  it('the deliveries of an emulator have all their attempts, each with its request, its answer and whether its signature is valid', async () => {
     const { emulator, source, url } = await emulated({ fails: () => true });
     await emulator.emit('stt.completed');
     await emulator.runUntilIdle();
@@ -58,7 +58,7 @@ describe('the deliveries of an emulator', () => {
     expect(last.answer).toMatchObject({ status: 500, body: { text: expect.stringContaining('handler_failed') } });
   });
 
-  it('are explained where they do not verify', async () => {
+  it('the deliveries of an emulator are explained where they do not verify', async () => {
     const { emulator, source } = await emulated({ faults: { corrupt: { rate: 1, times: 1 } } });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -68,18 +68,56 @@ describe('the deliveries of an emulator', () => {
     expect([verdict, causes[0]?.cause]).toEqual(['signature_mismatch', 'body_changed']);
   });
 
-  it('are shown without the duplicates that a fault makes of their attempts', async () => {
+  it('the deliveries of an emulator are shown without the duplicates that a fault makes of their attempts', async () => {
     let handled = 0;
     const { emulator, source } = await emulated({ faults: { duplicate: 1 }, fails: () => ++handled > 1 });
     await emulator.emit('stt.completed');
     await emulator.settled();
     const row = onlyRow(source.snapshot().deliveries);
-    expect(row).toMatchObject({ state: 'delivered', attempts: 1, status: 200 });
+    expect(row).toMatchObject({ state: 'delivered', attempts: 1, status: 200, duplicates: 1 });
     const { attempts } = source.delivery(row.id) ?? expect.fail();
     expect(attempts.map(({ kind, status }) => [kind, status])).toEqual([
       ['attempt', 200],
       ['duplicate', 500],
     ]);
+  });
+
+  it('the deliveries of an emulator come with what the app answered in words, and what to do about it', async () => {
+    const { emulator, source } = await emulated({ fails: () => true });
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    const [attempt] = source.delivery(onlyRow(source.snapshot().deliveries).id)?.attempts ?? [];
+    expect(source.attempt(attempt?.id ?? '')).toMatchObject({
+      code: 'handler_failed',
+      advice: {
+        code: 'handler_failed',
+        message: expect.stringContaining('Your handler failed'),
+        fix: expect.any(String),
+      },
+    });
+  });
+
+  it('the deliveries of an emulator have their exact requests', async () => {
+    const { emulator, source, url } = await emulated();
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    const [attempt] = emulator.attempts.list();
+    const message = source.message('1') ?? expect.fail();
+    expect(message).toMatchObject({ method: 'POST', path: '/webhooks', url, at: attempt?.at });
+    expect(message.body).toEqual(attempt?.request.body);
+    expect(message.headers).toContainEqual(['X-Service-Attempt', '1']);
+    expect(message.headers[0]).toEqual(['Host', new URL(url).host]);
+    expect(source.message('2')).toBeUndefined();
+  });
+
+  it('the deliveries of an emulator begin with a command, and with the button where there is an endpoint', async () => {
+    const { source, emulator, endpoint } = await emulated();
+    expect(source.start).toEqual({
+      text: 'Press “Send a sample”, or start with:',
+      command: 'npx service-webhooks dev http://localhost:3000/webhooks --emit generation.completed',
+    });
+    emulator.endpoints.remove(endpoint.id);
+    expect(source.start.text).toBe('Start with:');
   });
 
   it('to an endpoint whose secret is not known are not verified, and say so', async () => {
@@ -92,7 +130,7 @@ describe('the deliveries of an emulator', () => {
     expect(source.attempt(attempt?.id ?? '')?.verdict).toEqual({ verdict: 'unverified', causes: [] });
   });
 
-  it('are gone when they are not kept any more', async () => {
+  it('the deliveries of an emulator are gone when they are not kept any more', async () => {
     const { emulator, source } = await emulated({ keep: { delivered: 1 } });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -105,11 +143,22 @@ describe('the deliveries of an emulator', () => {
 });
 
 describe('what can be done', () => {
-  it('is everything', async () => {
+  it('what can be done is everything', async () => {
     const { source } = await emulated();
-    const all = ['advance', 'enable', 'failNext', 'pause', 'redeliver', 'replay', 'send'];
+    const all = [
+      'advance',
+      'clear',
+      'emit',
+      'enable',
+      'failNext',
+      'pause',
+      'redeliver',
+      'redeliverDead',
+      'replay',
+      'send',
+    ];
     expect(Object.keys(source.actions).sort()).toEqual(all);
-    expect(source.title).toBe('Deliveries of the emulator');
+    expect(source.title).toBe('Deliveries to your app · service-webhooks dev');
   });
 
   it('redeliver starts a dead delivery again, and no other', async () => {
@@ -182,7 +231,7 @@ describe('what can be done', () => {
     emulator.endpoints.enable(other.id);
     await emulator.settled();
     expect(source.delivery(id)?.offers).toEqual(['replay']);
-    await expect(replay(false)).rejects.toThrow('its secret is not known here: send it as it was');
+    await expect(replay(false)).rejects.toThrow('its secret is not known here: send the same bytes and headers');
     await expect(replay(true)).resolves.toMatch('401');
   });
 
@@ -261,6 +310,91 @@ describe('what can be done', () => {
     expect(onlyRow(source.snapshot().deliveries).state).toBe('delivered');
     await expect(source.actions.advance?.({ ms: -1 })).rejects.toThrow('ms must be 0 or more');
     await expect(source.actions.pause?.({ endpoint: 'wh_none' })).rejects.toThrow('does not exist');
+  });
+
+  it('redeliverDead starts each dead delivery again, and says so where there is none', async () => {
+    let fails = true;
+    const { emulator, source } = await emulated({ fails: () => fails });
+    const redeliverDead = async () => source.actions.redeliverDead?.({});
+    await expect(redeliverDead()).rejects.toThrow('no delivery is dead');
+    for (const type of ['stt.completed', 'stt.failed', 'dubbing.failed']) await emulator.emit(type);
+    await emulator.runUntilIdle();
+    fails = false;
+    await emulator.emit('export.failed');
+    await emulator.settled();
+    expect(await redeliverDead()).toBe('3 dead deliveries start again.');
+    await emulator.settled();
+    const rows = source.snapshot().deliveries;
+    expect(rows.map(({ state, redeliveries }) => [state, redeliveries])).toEqual([
+      ['delivered', 1],
+      ['delivered', 1],
+      ['delivered', 1],
+      ['delivered', 0],
+    ]);
+  });
+
+  it('redeliverDead says how many have started where there is no room for all of them', async () => {
+    const { emulator, source, endpoint } = await emulated({ fails: () => true, maxPending: 3 });
+    for (const type of ['stt.completed', 'stt.failed', 'dubbing.failed']) await emulator.emit(type);
+    await emulator.runUntilIdle();
+    emulator.endpoints.pause(endpoint.id);
+    await emulator.emit('export.failed');
+    await emulator.emit('export.completed');
+    const said = await source.actions.redeliverDead?.({});
+    expect(said).toMatch(/^1 of 3 dead deliveries start again: maxPending: 3 deliveries are pending/);
+    await expect(source.actions.redeliverDead?.({})).rejects.toThrow('maxPending');
+  });
+
+  it('emit sends the event as it is written, with the retries of the service', async () => {
+    const { emulator, source } = await emulated({ fails: () => true });
+    const event = { type: 'generation.completed', jobId: 'clip_7', data: { clipId: 'clip_7', mine: [1] } };
+    expect(await source.actions.emit?.({ event: JSON.stringify(event) })).toBe('generation.completed is on its way.');
+    await emulator.runUntilIdle();
+    const row = onlyRow(source.snapshot().deliveries);
+    expect(row).toMatchObject({ type: 'generation.completed', state: 'dead', attempts: 6 });
+    const [first] = source.delivery(row.id)?.attempts ?? [];
+    const sent = JSON.parse(source.attempt(first?.id ?? '')?.request.body.text ?? '');
+    expect(sent).toEqual({
+      ...{ id: row.eventId, type: 'generation.completed', version: '2026-07-11', jobId: 'clip_7' },
+      ...{ data: { clipId: 'clip_7', mine: [1] }, timestamp: expect.stringContaining('2026-') },
+    });
+  });
+
+  it('emit takes an id and a type that the service has not yet, and refuses what is no event', async () => {
+    const { emulator, source } = await emulated();
+    const emit = async (event: unknown) => source.actions.emit?.({ event: JSON.stringify(event) });
+    expect(await emit({ type: 'voice.retired', id: 'evt_mine' })).toMatch('No endpoint has subscribed');
+    await emit({ type: 'stt.failed', id: 'evt_mine', data: { reason: 'noise' } });
+    await emulator.settled();
+    expect(onlyRow(source.snapshot().deliveries)).toMatchObject({ eventId: 'evt_mine', state: 'delivered' });
+    await expect(emit({ type: 'stt.failed', data: [] })).rejects.toThrow('data must be an object');
+    await expect(source.actions.emit?.({ event: '{"type":' })).rejects.toThrow('This is not JSON');
+    expect(source.snapshot().deliveries).toHaveLength(1);
+  });
+
+  it('clear takes what has ended out of the list, until it is redelivered', async () => {
+    let fails = true;
+    const { emulator, source } = await emulated({ fails: () => fails });
+    const clear = async () => source.actions.clear?.({});
+    await emulator.emit('stt.failed');
+    await emulator.runUntilIdle();
+    const { id } = onlyRow(source.snapshot().deliveries);
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    const changes: Change[] = [];
+    source.snapshot();
+    source.watch((change) => void changes.push(change));
+    expect(await clear()).toBe('1 delivery is cleared. 1 still under way stays.');
+    expect(changes.at(-1)?.removed).toEqual([id]);
+    expect(source.snapshot().deliveries.map(({ type }) => type)).toEqual(['stt.completed']);
+    fails = false;
+    await emulator.runUntilIdle();
+    expect(await clear()).toBe('1 delivery is cleared.');
+    expect(await clear()).toBe('0 deliveries are cleared.');
+    emulator.deliveries.redeliver(id);
+    expect(onlyRow(source.snapshot().deliveries)).toMatchObject({ id, redeliveries: 1 });
+    await emulator.settled();
+    expect(onlyRow(source.snapshot().deliveries)).toMatchObject({ id, state: 'delivered' });
   });
 
   it('send says when nobody has subscribed', async () => {

@@ -21,10 +21,10 @@ it.each([
   expect(durationOf(ms)).toBe(words);
 });
 
-it('a time is that of the day, from 0 to 23 o’clock, by the clock of the reader', () => {
-  const afterMidnight = new Date(2026, 6, 11, 0, 5, 9).getTime();
-  expect(timeOf(afterMidnight)).toMatch(/^00\D05\D09$/);
-  expect(dateAndTimeOf(afterMidnight)).toMatch(/11.*2026.*00\D05\D09$/);
+it('a time is UTC and marked so, as in the terminal', () => {
+  const afterMidnight = Date.UTC(2026, 6, 11, 0, 5, 9);
+  expect(timeOf(afterMidnight)).toBe('00:05:09Z');
+  expect(dateAndTimeOf(afterMidnight)).toBe('2026-07-11 00:05:09Z');
 });
 
 it('what is counted is in the plural unless it is one', () => {

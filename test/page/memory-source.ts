@@ -6,6 +6,7 @@ import type {
   DeliveryRow,
   Overview,
   PageSource,
+  SentMessage,
 } from '../../src/page/page-source.js';
 
 /** A source whose deliveries are what a test says they are. */
@@ -35,6 +36,7 @@ export function memorySource(actions: Actions = {}): MemorySource {
   };
   return {
     title: 'Deliveries of a test',
+    start: { text: 'Start with:', command: 'npx service-webhooks dev 3000' },
     actions,
     snapshot: () => ({ overview, deliveries: [...rows.values()] }),
     watch(changed) {
@@ -46,6 +48,10 @@ export function memorySource(actions: Actions = {}): MemorySource {
       return delivery && { delivery, attempts: [], waits: [30_000, 120_000], offers: [], ...details.get(id) };
     },
     attempt: (id) => attempts.get(id),
+    message: (id) => {
+      const found = attempts.get(id);
+      return found && messageOf(found);
+    },
     put(...deliveries) {
       for (const row of deliveries) rows.set(row.id, row);
       tell({ deliveries, removed: [] });
@@ -65,6 +71,11 @@ export function memorySource(actions: Actions = {}): MemorySource {
   };
 }
 
+function messageOf({ request, at }: AttemptDetails): SentMessage {
+  const { method, url, headers, body } = request;
+  return { method, path: new URL(url).pathname, headers, body: Buffer.from(body.text), url, at };
+}
+
 /** The nth delivery. */
 export function aRow(n: number, changes: Partial<DeliveryRow> = {}): DeliveryRow {
   return {
@@ -76,6 +87,7 @@ export function aRow(n: number, changes: Partial<DeliveryRow> = {}): DeliveryRow
     attempts: 1,
     redeliveries: 0,
     replays: 0,
+    duplicates: 0,
     test: false,
     createdAt: Date.UTC(2026, 6, 11, 12) + n,
     status: 200,

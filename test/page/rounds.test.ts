@@ -97,3 +97,14 @@ it('duplicates and replays are beside the schedule', () => {
 it('a test has one attempt', () => {
   expect(states(details({ state: 'dead', attempts: 1, test: true }, [{}]))).toEqual([['failed']]);
 });
+
+it('the next attempt at a paused endpoint is held, and has no time', () => {
+  const [round] = roundsOf(details({ state: 'waiting', attempts: 1, nextAt: 1_000 }, [{}]), 1, true);
+  expect(round?.stations[1]).toEqual({ number: 2, waitMs: 30_000, state: 'held' });
+});
+
+it('the next attempt of a delivery from elsewhere is up to its sender', () => {
+  expect(states(details({ state: 'failed', attempts: 1 }, [{}]))).toEqual([
+    ['failed', 'up to the sender', 'later', 'later'],
+  ]);
+});

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Actions, AttemptDetails } from '../../src/page/page-source.js';
 import { exchange } from '../support/raw-http.js';
-import { aRow, memorySource } from './memory-source.js';
+import { anAttempt, aRow, memorySource } from './memory-source.js';
 import { served } from './served.js';
 
 /** A page on which samples can be sent, and which of them were. */
@@ -11,7 +11,7 @@ async function withSend(send: Actions['send'] = async ({ type }) => `${type} is 
 }
 
 describe('the page', () => {
-  it('is a document, a script, a style sheet and an icon', async () => {
+  it('the page is a document, a script, a style sheet and an icon', async () => {
     const { get } = await withSend();
     const parts = ['/', '/page/page.js', '/page/style.css', '/page/icon.svg'].map(async (path) => {
       const { status, headers, body } = await get(path);
@@ -53,12 +53,12 @@ describe('the page', () => {
     expect(body).not.toMatch(/https?:|<script>|style=/);
   });
 
-  it('has a title that is no markup, whatever it is', async () => {
+  it('the page has a title that is no markup, whatever it is', async () => {
     const { get } = await served({ ...memorySource(), title: '</title><script>alert(1)</script>' });
     expect((await get('/')).body).toContain('<title>&#60;/title&#62;&#60;script&#62;alert(1)&#60;/script&#62;</title>');
   });
 
-  it('leaves other paths to whoever it is mounted beside, and answers 404 for what it does not have', async () => {
+  it('the page leaves other paths to whoever it is mounted beside, and answers 404 for what it does not have', async () => {
     const { get } = await withSend();
     for (const path of ['/other', '/other/page/page.js'])
       expect(await get(path)).toMatchObject({ status: 404, body: '' });
@@ -72,7 +72,7 @@ describe('the page', () => {
     }
   });
 
-  it('gives the details of a delivery and of an attempt', async () => {
+  it('the page gives the details of a delivery and of an attempt', async () => {
     const source = { ...memorySource(), attempt: (id: string) => ({ id }) as AttemptDetails };
     source.put(aRow(1, { id: 'a/b c' }));
     const { get } = await served(source);
@@ -84,7 +84,48 @@ describe('the page', () => {
     }
   });
 
-  it('goes on after a source that has failed', async () => {
+  it('the page gives the request of an attempt as a file, as a command and as a test', async () => {
+    const source = memorySource();
+    source.detail('dlv_1', {}, anAttempt(1, { id: '7' }));
+    const { get } = await served(source);
+    for (const [form, beginning, name] of [
+      ['http', /^POST \/webhooks HTTP\/1\.1\r\nx-try: 1\r\nContent-Length: 14\r\n\r\n\{"id":"evt_1"\}$/, '.http'],
+      ['curl', /^curl -i -g --url 'http:\/\/127\.0\.0\.1:3000\/webhooks' -H 'x-try: 1' --data-raw/, '.sh'],
+      ['test', /^import assert/, '.test.ts'],
+    ] as const) {
+      const { status, headers, body } = await get(`/page/${form}/7`);
+      expect([status, headers['content-type']]).toEqual([200, 'application/octet-stream']);
+      expect(body).toMatch(beginning);
+      expect(headers['content-disposition']).toBe(`attachment; filename="20260711T120100.000Z-00000007${name}"`);
+      expect(headers['content-security-policy']).toContain("default-src 'none'");
+      expect((await get(`/page/${form}/8`)).status).toBe(404);
+      expect((await get(`/page/${form}/7`, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    }
+  });
+
+  it('the page gives no command that is too long to be pasted, but the file', async () => {
+    const source = memorySource();
+    const text = 'x'.repeat(1024 * 1024 + 1);
+    const { request } = anAttempt(1);
+    const body = { text, bytes: text.length, shown: 'text', cut: false } as const;
+    source.detail('dlv_1', {}, anAttempt(1, { id: '7', request: { ...request, body } }));
+    const { get } = await served(source);
+    const refused = await get('/page/curl/7');
+    expect([refused.status, JSON.parse(refused.body).error]).toEqual([413, expect.stringContaining('download')]);
+    expect((await get('/page/http/7')).body.endsWith(text)).toBe(true);
+  });
+
+  it('the page gives the sample of each type of the service, to be changed', async () => {
+    const { get } = await withSend();
+    const { status, body } = await get('/page/samples/generation.completed');
+    expect([status, JSON.parse(JSON.parse(body).json)]).toMatchObject([
+      200,
+      { type: 'generation.completed', jobId: 'clip_sample', data: { clipId: 'clip_sample' } },
+    ]);
+    expect((await get('/page/samples/no.type')).status).toBe(404);
+  });
+
+  it('the page goes on after a source that has failed', async () => {
     const delivery = () => {
       throw new Error('out of order');
     };
@@ -108,13 +149,13 @@ describe('a request that is not from the page', () => {
     },
   );
 
-  it('is refused where it names no host', async () => {
+  it('a request that is not from the page is refused where it names no host', async () => {
     const { url } = await withSend();
     const request = Buffer.from('GET / HTTP/1.0\r\n\r\n');
     expect((await exchange(Number(new URL(url).port), request)).status).toBe(421);
   });
 
-  it('is answered under every name of the loopback interface', async () => {
+  it('a request that is not from the page is answered under every name of the loopback interface', async () => {
     const { get, act, url } = await withSend();
     const { port } = new URL(url);
     for (const name of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]']) {
@@ -159,7 +200,7 @@ describe('a request that is not from the page', () => {
     expect((await get('/page/page.js', { 'sec-fetch-site': site })).status).toBe(200);
   });
 
-  it('does nothing without the token, without an origin, or with the token of another run', async () => {
+  it('a request that is not from the page does nothing without the token, without an origin, or with the token of another run', async () => {
     const { act, sent, token } = await withSend();
     const other = token.replaceAll(/[0-9a-f]/g, '0');
     const accented = 'é'.repeat(token.length / 2); // two bytes each on the way there, and two characters each on arrival
@@ -173,7 +214,7 @@ describe('a request that is not from the page', () => {
     expect((await act('send', { type: 'stt.completed' })).status).toBe(200);
   });
 
-  it('does nothing with another method, and gets no leave to ask from elsewhere', async () => {
+  it('a request that is not from the page does nothing with another method, and gets no leave to ask from elsewhere', async () => {
     const { request, get, own, sent } = await withSend();
     expect(await get('/page/actions/send')).toMatchObject({
       status: 405,
@@ -201,7 +242,7 @@ describe('a request that is not from the page', () => {
 });
 
 describe('an action', () => {
-  it('says what it has done', async () => {
+  it('an action says what it has done', async () => {
     const { act } = await withSend();
     const { status, body } = await act('send', { type: 'stt.completed' });
     expect([status, JSON.parse(body)]).toEqual([200, { done: 'stt.completed is on its way.' }]);
@@ -218,12 +259,13 @@ describe('an action', () => {
     ['a count in words', 'failNext', '{"count":"2"}', 'count must be a number'],
     ['an endpoint that is a number', 'pause', '{"endpoint":1}', 'endpoint must be a string'],
     ['no endpoint', 'enable', '{"endpoint":null}', 'endpoint must be a string'],
+    ['an event that is not written out', 'emit', '{"event":{}}', 'event must be a string'],
     ['a time in words', 'advance', '{"ms":"1 h"}', 'ms must be a number'],
     ['an action that this source has not', 'pause', '{"endpoint":"wh_1"}', 'pause cannot be done here'],
-  ])('is refused with a sentence for %s', async (_, name, json, problem) => {
+  ])('an action is refused with a sentence for %s', async (_, name, json, problem) => {
     const { request, own, sent } = await withSend();
     const { status, body } = await request('POST', `/page/actions/${name}`, own, json);
-    expect([status, JSON.parse(body)]).toEqual([409, { error: problem }]);
+    expect([status, JSON.parse(body)]).toEqual([409, { error: `${problem}.` }]);
     expect(sent).not.toHaveBeenCalled();
   });
 
@@ -232,7 +274,7 @@ describe('an action', () => {
     expect((await act(name, {})).status).toBe(404);
   });
 
-  it('takes no more than it needs', async () => {
+  it('an action takes no more than it needs', async () => {
     const { act, sent } = await withSend();
     expect((await act('send', { type: 'x'.repeat(70_000) })).status).toBe(413);
     expect(sent).not.toHaveBeenCalled();
@@ -241,8 +283,8 @@ describe('an action', () => {
   it.each([
     ['an error', 'the disk is full', new Error('the disk is full')],
     ['no error', 'the disk is full', 'the disk is full'],
-    ['an error about another', 'not invalid_option: x', new Error('not invalid_option: x')],
-  ])('that goes wrong with %s says so, and everything goes on', async (_, problem, thrown) => {
+    ['an error of the source', 'x', new Error('x')],
+  ])('an action that goes wrong with %s says so, and everything goes on', async (_, problem, thrown) => {
     const { act, get } = await withSend(async () => {
       throw thrown;
     });

@@ -70,8 +70,8 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
 afterAll(() => agent.destroy());
 
-describeAdapters('called', CALLED, 2_000);
-describeAdapters('over a socket', LISTENING, 200);
+describeAdapters('called', CALLED, 500);
+describeAdapters('over a socket', LISTENING, 100);
 
 function describeAdapters(how: string, adapters: Record<string, readonly Mount[]>, usually: number) {
   describe.each(Object.entries(adapters))(`%s, ${how},`, (_, mounts) => {

@@ -49,6 +49,7 @@ describe('the memory store', () => {
       expires: number;
     };
     const rows = new Map<string, Row>();
+    let highest = 0;
     const live = (key: string) => {
       const row = rows.get(key);
       return row !== undefined && row.expires > clock() ? row : undefined;
@@ -58,14 +59,17 @@ describe('the memory store', () => {
       return row?.state === 'in_progress' && row.owner === token ? row : undefined;
     };
     return {
-      claim(key: string, token: string): unknown {
+      /** A new owner takes the fence that the store chose, which has to be higher than every earlier one. */
+      claim(key: string, token: string, chosen: number): unknown {
         const row = live(key);
         if (row?.state === 'completed') return { status: 'completed', fence: row.fence };
         if (row?.state === 'in_progress' && row.owner !== token && row.lease > clock()) {
           return { status: 'in_progress', fence: row.fence, retryAfterMs: row.lease - clock() };
         }
         const same = row?.state === 'in_progress' && row.owner === token;
-        const fence = (row?.fence ?? 0) + (same ? 0 : 1);
+        if (!same) expect(chosen).toBeGreaterThan(highest);
+        highest = Math.max(highest, chosen);
+        const fence = same ? row.fence : chosen;
         const attempt = (row?.attempt ?? 0) + (same ? 0 : 1);
         rows.set(key, {
           state: 'in_progress',
@@ -80,7 +84,7 @@ describe('the memory store', () => {
       complete(key: string, token: string): Mutation {
         const row = live(key);
         if (row !== undefined && (row.owner !== token || row.state === 'released')) return 'lost';
-        const { fence, attempt } = row ?? { fence: 1, attempt: 1 };
+        const { fence, attempt } = row ?? { fence: Math.max(1, rows.get(key)?.fence ?? 0), attempt: 1 };
         rows.set(key, { state: 'completed', owner: token, fence, attempt, lease: 0, expires: clock() + RETAIN });
         return 'ok';
       },
@@ -123,7 +127,11 @@ describe('the memory store', () => {
       for (const step of list) {
         if (step.do === 'wait') time += step.ms;
         else if (step.do === 'forget') expect(await applyTo(store, step)).toBe(model.forget(step.key));
-        else expect(await applyTo(store, step)).toEqual(model[step.do](step.key, step.token));
+        else {
+          const result = await applyTo(store, step);
+          const { fence = 0 } = result as { fence?: number };
+          expect(result).toEqual(model[step.do](step.key, step.token, fence));
+        }
       }
     }),
   );

@@ -39,6 +39,7 @@ export async function buildPrograms(files: Record<string, string> = served) {
         options.alias = {
           'service-webhooks': here('../../dist/index.js'),
           'service-webhooks/fetch': here('../../dist/fetch.js'),
+          'service-webhooks/queue/cloudflare': here('../../dist/queue/cloudflare.js'),
           'service-webhooks/stores/d1': here('../../dist/stores/d1.js'),
           'service-webhooks/stores/durable-object': here('../../dist/stores/durable-object.js'),
           'service-webhooks/testing': here('../../dist/testing.js'),

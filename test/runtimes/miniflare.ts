@@ -4,7 +4,7 @@ import { fileOf } from '../integration/file-of.js';
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Where Miniflare is; undefined where it is not installed. */
-export const miniflare = fileOf(here('node_modules/miniflare/dist/src/index.js'));
+export const miniflare = fileOf('miniflare', 'npm run test:runtimes', here('node_modules/miniflare/dist/src/index.js'));
 
 /** What is used of it. Its types are not there where it is not. */
 export interface Miniflare {
@@ -40,9 +40,7 @@ export async function startWorkers(programs: string, data: string, secret: strin
     KV_OBJECTS: object('KvObject', scriptName),
     DEAD_OBJECTS: object('DeadObject', scriptName),
   });
-  const { Miniflare: Made } = (await import(pathToFileURL(miniflare as string).href)) as {
-    Miniflare: new (options: object) => Miniflare;
-  };
+  const Made = await load();
   const workers = new Made({
     defaultPersistRoot: data,
     d1Persist: `${data}/d1`,
@@ -71,4 +69,33 @@ export async function startWorkers(programs: string, data: string, secret: strin
   });
   await workers.ready;
   return workers;
+}
+
+/** A Worker that is the producer and the consumer of a queue and of its dead-letter queue. */
+export async function startQueueWorker(programs: string, secret: string): Promise<Miniflare> {
+  const Made = await load();
+  const soon = { maxBatchSize: 5, maxBatchTimeout: 0 };
+  const workers = new Made({
+    workers: [
+      {
+        name: 'queue',
+        modules: [{ type: 'ESModule', path: `${programs}/worker-queue.mjs` }],
+        modulesRoot: programs,
+        compatibilityDate: '2026-04-20',
+        bindings: { WEBHOOK_SECRET: secret },
+        d1Databases: { DB: 'queued' },
+        queueProducers: { QUEUE: 'webhooks', DEAD: 'webhooks-dead' },
+        queueConsumers: {
+          webhooks: { ...soon, maxRetries: 100, deadLetterQueue: 'webhooks-dead' },
+          'webhooks-dead': soon,
+        },
+      },
+    ],
+  });
+  await workers.ready;
+  return workers;
+}
+
+async function load(): Promise<new (options: object) => Miniflare> {
+  return (await import(pathToFileURL(miniflare as string).href)).Miniflare;
 }

@@ -105,9 +105,9 @@ describe.each(there.filter(({ program }) => program === 'workerd'))('inside $nam
 describe.each(there.filter(({ program }) => program !== 'workerd'))('inside $name', ({ program, command, version }) => {
   it('every adapter passes the adapter suite and gives the verdict of each vector', () => {
     const [file = '', ...args] = [...(command ?? []), 'node_modules/vitest/vitest.mjs', 'run'];
-    const config = ['--config', 'vitest.inside.config.ts'];
+    const project = ['--project', 'inside'];
     const env = { ...process.env, RUNTIME: program, RUNTIME_VERSION: version };
-    const { status, stdout, stderr } = spawnSync(file, [...args, ...config], { cwd: root, env, encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(file, [...args, ...project], { cwd: root, env, encoding: 'utf8' });
     expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
   }, 120_000);
 });

@@ -36,7 +36,7 @@ export const runtimes: readonly Runtime[] = [
 ];
 
 function runtime(name: string, program: Runtime['program'], paths: string[], args: string[] = []): Runtime {
-  const file = fileOf(...paths.map((path) => here(`node_modules/${path}`)));
+  const file = fileOf(name, 'npm run test:runtimes', ...paths.map((path) => here(`node_modules/${path}`)));
   return {
     name,
     program,

@@ -5,6 +5,7 @@ interface Row {
   state: 'in_progress' | 'completed' | 'released';
   token: string;
   fence: number;
+  attempt: number;
   leaseUntil: number;
   expiresAt: number;
   fingerprint: string;
@@ -40,10 +41,11 @@ export function getThenSetStore(now: () => number): DedupeStore {
       const ours = row?.state === 'in_progress' && row.token === token;
       const left = row?.state === 'in_progress' && !ours ? row.leaseUntil - now() : 0;
       if (row !== undefined && left > 0) return { status: 'in_progress', fence: row.fence, retryAfterMs: left, seen };
-      const fence = (row?.fence ?? 0) + (ours ? 0 : 1);
+      const fence = ours ? (row?.fence ?? 0) : Math.max((row?.fence ?? 0) + 1, now() * 1_000);
+      const attempt = (row?.attempt ?? 0) + (ours ? 0 : 1);
       const [leaseUntil, expiresAt] = [now() + leaseMs, now() + retainMs];
-      await set(key, { state: 'in_progress', token, fence, leaseUntil, expiresAt, ...seen });
-      return { status: 'acquired', fence, attempt: fence, seen };
+      await set(key, { state: 'in_progress', token, fence, attempt, leaseUntil, expiresAt, ...seen });
+      return { status: 'acquired', fence, attempt, seen };
     },
 
     async extend({ key, token }, { leaseMs }) {
@@ -60,7 +62,17 @@ export function getThenSetStore(now: () => number): DedupeStore {
       const row = await get(key);
       if (row !== undefined && (row.state === 'released' || row.token !== token)) return 'lost';
       const expiresAt = now() + retainMs;
-      await set(key, { fence, fingerprint, alias, ...row, state: 'completed', token, leaseUntil: 0, expiresAt });
+      await set(key, {
+        fence,
+        attempt: 1,
+        fingerprint,
+        alias,
+        ...row,
+        state: 'completed',
+        token,
+        leaseUntil: 0,
+        expiresAt,
+      });
       return 'ok';
     },
 

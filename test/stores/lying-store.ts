@@ -9,11 +9,11 @@ import {
 type Lies<Answer, Request = unknown> = Readonly<Record<string, (answer: Answer, request: Request) => unknown>>;
 
 const OF_CLAIM: Lies<ClaimResult, ClaimRequest> = {
-  acquired: ({ fence, seen }) => ({ status: 'acquired', fence, attempt: fence, seen }),
+  acquired: ({ fence, seen }) => ({ status: 'acquired', fence, attempt: 1, seen }),
   held: ({ fence, seen }, { leaseMs }) => ({ status: 'in_progress', fence, retryAfterMs: leaseMs, seen }),
   completed: ({ fence, seen }) => ({ status: 'completed', fence, seen }),
-  fence: (answer) => ({ ...answer, fence: answer.fence + 1 }),
-  attempt: (answer) => ({ ...answer, attempt: answer.fence + 1 }),
+  fence: (answer) => ({ ...answer, fence: 0 }),
+  attempt: (answer) => ({ ...answer, attempt: 70 }),
   fingerprint: (answer) => ({ ...answer, seen: { ...answer.seen, fingerprint: 'wrong' } }),
   alias: (answer) => ({ ...answer, seen: { ...answer.seen, alias: 'wrong' } }),
   now: (answer) => ({ ...answer, retryAfterMs: 0 }),
@@ -42,6 +42,12 @@ const OF_INSPECT: Lies<DedupeRecord> = {
 
 const OF_PURGE: Lies<number> = { more: (purged) => purged + 3, none: () => 0 };
 
+const OF_REPORTS: Lies<string[]> = {
+  none: () => [],
+  more: (texts) => [...texts, '"more"'],
+  changed: (texts) => texts.map((text) => `${text} `),
+};
+
 const LIES: Readonly<Record<string, Lies<never, never>>> = {
   claim: OF_CLAIM,
   extend: OF_MUTATION,
@@ -49,9 +55,10 @@ const LIES: Readonly<Record<string, Lies<never, never>>> = {
   release: OF_MUTATION,
   inspect: OF_INSPECT,
   purgeExpired: OF_PURGE,
+  loadReports: OF_REPORTS,
 };
 
-/** A right store but for one answer: with `claim 2 fence` a wrong fence in the answer to its second claim. */
+/** A right store with one wrong answer: `claim 2 fence` is a wrong fence in the answer to its second claim. */
 export function lyingStore(lies: string): DedupeStore {
   const calls: Record<string, number> = {};
   const lying = Object.entries(memoryStore()).map(([method, call]) => {

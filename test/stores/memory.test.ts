@@ -32,14 +32,14 @@ const release = (token: string, changes?: Partial<ClaimRequest>) => store.releas
 const extend = (token: string, leaseMs = LEASE) => store.extend(ref(token), { leaseMs });
 const inspect = (key = 'default:evt_1') => store.inspect(key);
 
-const acquired = (fence: number, attempt = fence): unknown =>
-  expect.objectContaining({ status: 'acquired', fence, attempt });
+const acquired = (attempt: number): unknown => expect.objectContaining({ status: 'acquired', attempt });
+const fenceOf = async (claimed: Promise<ClaimResult>) => (await claimed).fence;
 const inProgress = (retryAfterMs: number): unknown => expect.objectContaining({ status: 'in_progress', retryAfterMs });
 const completed: unknown = expect.objectContaining({ status: 'completed' });
 
 describe('the states of a key', () => {
-  it('it is acquired at first sight, with fence and attempt 1', async () => {
-    expect(await claim('A')).toEqual(acquired(1));
+  it('it is acquired at first sight, with attempt 1 and the clock in microseconds as its fence', async () => {
+    expect(await claim('A')).toMatchObject({ status: 'acquired', attempt: 1, fence: 1_000_000_000 });
   });
 
   it('it is in progress for another token, for as long as the lease', async () => {
@@ -161,9 +161,42 @@ describe('the states of a key', () => {
   });
 });
 
+describe('the fence', () => {
+  it('it grows with every owner at one instant, also after a key was forgotten', async () => {
+    const fences = [await fenceOf(claim('A'))];
+    await release('A');
+    fences.push(await fenceOf(claim('B')));
+    await store.forget('default:evt_1');
+    fences.push(await fenceOf(claim('C')));
+    expect(fences).toEqual([1_000_000_000, 1_000_000_001, 1_000_000_002]);
+  });
+
+  it('it grows after a key was dropped to make room, and when the clock is set back', async () => {
+    store = aMemory(1);
+    const before = await fenceOf(claim('A'));
+    await complete('A');
+    await claim('A', { key: 'other' });
+    await complete('A', { key: 'other' });
+    time -= 500_000;
+    expect(await fenceOf(claim('B'))).toBeGreaterThan(before);
+  });
+
+  it('it follows the time of day in a new process', async () => {
+    const { fence } = await memoryStore().claim(aClaim());
+    expect(Math.abs(fence / 1_000 - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('it goes on from the fence of an owner whose row was lost', async () => {
+    const fence = 7_000_000_000;
+    await store.complete({ ...ref('A'), fence }, { retainMs: 1 });
+    time += 1;
+    expect(await fenceOf(claim('B'))).toBe(fence + 1);
+  });
+});
+
 describe('durations', () => {
   it.each([0, -0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1', undefined, null])(
-    'of %s are refused, and nothing is written',
+    'a duration of %s is refused, and nothing is written',
     async (value) => {
       const ms = value as number;
       expect((await rejection(claim('A', { leaseMs: ms }))).message).toContain('leaseMs');
@@ -179,7 +212,7 @@ describe('durations', () => {
 });
 
 describe('at the same time', () => {
-  it('one of many gets a new key', async () => {
+  it('one of many claims acquires a new key', async () => {
     for (let i = 0; i < 200; i++) {
       const key = `default:evt_${i}`;
       const results = await Promise.all(Array.from({ length: 32 }, (_, j) => claim(`${j}`, { key })));
@@ -187,7 +220,7 @@ describe('at the same time', () => {
     }
   });
 
-  it('one of many gets a lease that is over, and the fence grows by one', async () => {
+  it('one of many claims acquires a key whose lease is over, with attempt 2', async () => {
     await claim('A');
     time += LEASE;
     const results = await Promise.all(Array.from({ length: 32 }, (_, j) => claim(`${j}`)));
@@ -211,7 +244,7 @@ describe('at the same time', () => {
     await claim('A');
     await Promise.all([release('A'), claim('B'), complete('B')]);
     const state = await inspect();
-    expect(state).toMatchObject({ state: 'completed', fence: 2 });
+    expect(state).toMatchObject({ state: 'completed', attempt: 2 });
     expect(await release('A')).toBe('lost');
     expect(await release('B')).toBe('lost');
     expect(await inspect()).toEqual(state);
@@ -219,7 +252,7 @@ describe('at the same time', () => {
 });
 
 describe('the lease', () => {
-  it('holds up to its last millisecond, and then no more', async () => {
+  it('a lease holds up to its last millisecond, and no longer', async () => {
     await claim('A');
     time += LEASE - 1;
     expect(await claim('B')).toEqual(inProgress(1));
@@ -227,7 +260,7 @@ describe('the lease', () => {
     expect(await claim('B')).toEqual(acquired(2));
   });
 
-  it('is renewed from the moment of the renewal', async () => {
+  it('a lease is renewed from the moment of the renewal', async () => {
     await claim('A');
     time += LEASE - 1;
     expect(await extend('A')).toBe('ok');
@@ -237,21 +270,21 @@ describe('the lease', () => {
     expect(await claim('B')).toEqual(acquired(2));
   });
 
-  it('may be renewed after its end where nobody took over', async () => {
+  it('a lease is renewed after its end when no other token has the key', async () => {
     await claim('A');
     time += LEASE + 1;
     expect(await extend('A')).toBe('ok');
     expect(await claim('B')).toEqual(inProgress(LEASE));
   });
 
-  it('does not matter to a completion that comes late, where nobody took over', async () => {
+  it('a late completion is ok when no other token has the key', async () => {
     await claim('A');
     time += 10 * LEASE;
     expect(await complete('A')).toBe('ok');
     expect(await claim('B')).toEqual(completed);
   });
 
-  it('that another took over is lost to its owner, who changes nothing any more', async () => {
+  it('an owner that has lost its lease to another token changes nothing', async () => {
     await claim('A');
     time += LEASE;
     await claim('B');
@@ -262,7 +295,7 @@ describe('the lease', () => {
     expect(await claim('C')).toEqual(completed);
   });
 
-  it('is won back by an owner who asks first after its end: the fence stays', async () => {
+  it('an owner that claims first after the end of its lease keeps its fence', async () => {
     await claim('A');
     time += LEASE + 1;
     expect(await claim('A')).toEqual(acquired(1));
@@ -271,7 +304,7 @@ describe('the lease', () => {
 });
 
 describe('the retention', () => {
-  it('counts from the completion', async () => {
+  it('the retention counts from the completion', async () => {
     await claim('A');
     time += LEASE;
     await complete('A');
@@ -281,14 +314,14 @@ describe('the retention', () => {
     expect(await claim('B')).toEqual(acquired(1));
   });
 
-  it('keeps what was released, so that fence and attempt go on', async () => {
+  it('a released row is kept, so that its attempts go on', async () => {
     await claim('A');
     await release('A');
     time += RETAIN - 1;
     expect(await claim('B')).toEqual(acquired(2));
   });
 
-  it('that is over makes the row as good as none, for every call', async () => {
+  it('a row whose retention is over is absent for every call', async () => {
     await claim('A');
     await complete('A');
     time += RETAIN;
@@ -300,7 +333,7 @@ describe('the retention', () => {
     expect(results[0]?.seen).toMatchObject({ fingerprint: 'B' });
   });
 
-  it('is not shortened by a claim of somebody else', async () => {
+  it('the retention is not shortened by the claim of another token', async () => {
     await claim('A');
     await complete('A');
     const before = await inspect();
@@ -308,13 +341,13 @@ describe('the retention', () => {
     expect(await inspect()).toEqual(before);
   });
 
-  it('of a row that is gone begins anew with its completion', async () => {
+  it('a row that was lost is kept for the retention of its completion', async () => {
     await claim('A');
     await store.forget('default:evt_1');
-    expect(await store.complete({ ...ref('A'), fence: 7 }, { retainMs: RETAIN })).toBe('ok');
+    expect(await store.complete({ ...ref('A'), fence: 7_000_000_000 }, { retainMs: RETAIN })).toBe('ok');
     expect(await inspect()).toMatchObject({
       state: 'completed',
-      fence: 7,
+      fence: 7_000_000_000,
       fingerprint: 'body-1',
       alias: 'alias-1',
       retainMsLeft: RETAIN,
@@ -325,7 +358,7 @@ describe('the retention', () => {
 
 describe('for the operator', () => {
   it('a row can be looked at in every state', async () => {
-    const row = { fence: 1, attempt: 1, fingerprint: 'body-1', alias: 'alias-1' };
+    const row = { fence: expect.any(Number), attempt: 1, fingerprint: 'body-1', alias: 'alias-1' };
     expect(await inspect()).toBeUndefined();
     await claim('A');
     time += 1_000;
@@ -342,7 +375,6 @@ describe('for the operator', () => {
     expect(await inspect()).toEqual({
       ...row,
       state: 'completed',
-      fence: 2,
       attempt: 2,
       leaseMsLeft: undefined,
       retainMsLeft: RETAIN,
@@ -378,9 +410,9 @@ describe('for the operator', () => {
     expect(await claim('B', { key: 'new:busy' })).toEqual(inProgress(LEASE));
   });
 
-  it('no batch is without a limit', async () => {
+  it('a purge without a limit is refused', async () => {
     for (const limit of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-      expect((await rejection(store.purgeExpired({ limit }))).message).toContain(': limit');
+      expect((await rejection(store.purgeExpired({ limit }))).message).toContain('limit must be');
     }
   });
 });
@@ -402,19 +434,19 @@ describe('the bound', () => {
     return states.flatMap((state, i) => (state === 'absent' ? [] : [i]));
   };
 
-  it('is not felt while there is room', async () => {
+  it('nothing is dropped below the bound', async () => {
     store = aMemory(10);
     await fill(0, 10);
     expect(await known(10)).toHaveLength(10);
   });
 
-  it('lets the oldest half go when it is reached', async () => {
+  it('the oldest half is dropped when the bound is reached', async () => {
     store = aMemory(10);
     await fill(0, 11);
     expect(await known(11)).toEqual([5, 6, 7, 8, 9, 10]);
   });
 
-  it('holds however many keys come', async () => {
+  it('the bound holds for any number of keys', async () => {
     store = aMemory(100);
     await fill(0, 5_000);
     const rest = await known(5_000);
@@ -423,7 +455,7 @@ describe('the bound', () => {
     expect(rest).toEqual(Array.from({ length: rest.length }, (_, i) => 5_000 - rest.length + i));
   });
 
-  it('never forgets what is in progress, however old', async () => {
+  it('an event in progress is never dropped, however old', async () => {
     store = aMemory(10);
     await fill(0, 3, 'leave');
     await fill(3, 200);
@@ -431,17 +463,19 @@ describe('the bound', () => {
     for (const i of [0, 1, 2]) expect(await claim('B', { key: `k:${i}` })).toEqual(inProgress(LEASE));
   });
 
-  it('keeps going when all but one are in progress', async () => {
+  it('a store takes new keys when all but one are in progress', async () => {
     store = aMemory(10);
     await fill(0, 9, 'leave');
     await fill(9, 50);
     expect(await known(50)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 49]);
   });
 
-  it('refuses a new key when all in progress, and takes it when one is done', async () => {
+  it('a new key is refused while all are in progress, and taken when one is done', async () => {
     store = aMemory(4);
     await fill(0, 4, 'leave');
-    await expect(claim('A', { key: 'k:4' })).rejects.toThrow('in progress');
+    await expect(claim('A', { key: 'k:4' })).rejects.toThrow(
+      'maxEntries is too small: all remembered events are in progress',
+    );
     expect(await known(5)).toEqual([0, 1, 2, 3]);
     expect(await claim('A', { key: 'k:0' })).toEqual(acquired(1));
     expect(await complete('A', { key: 'k:1' })).toBe('ok');
@@ -449,7 +483,7 @@ describe('the bound', () => {
     expect(await known(5)).toEqual([0, 2, 3, 4]);
   });
 
-  it('lets go of what was released, and of claims whose lease is over', async () => {
+  it('released rows and claims whose lease is over are dropped to make room', async () => {
     store = aMemory(4);
     await fill(0, 2, 'release');
     await fill(2, 4, 'leave');
@@ -460,7 +494,7 @@ describe('the bound', () => {
     expect((await known(8)).slice(-3)).toEqual([5, 6, 7]);
   });
 
-  it('of one entry works', async () => {
+  it('a store of one entry works', async () => {
     store = aMemory(1);
     await fill(0, 3);
     expect(await known(3)).toEqual([2]);
@@ -468,13 +502,13 @@ describe('the bound', () => {
     await expect(claim('A', { key: 'k:10' })).rejects.toThrow('in progress');
   });
 
-  it('holds for completions of rows that are gone, too', async () => {
+  it('completions of lost rows are bounded too', async () => {
     store = aMemory(4);
     for (let i = 0; i < 50; i++) expect(await complete('A', { key: `k:${i}` })).toBe('ok');
     expect((await known(50)).length).toBeLessThanOrEqual(4);
   });
 
-  it('counts a key once: one that comes again needs no room', async () => {
+  it('a key counts once, however often it is claimed', async () => {
     store = aMemory(2);
     await fill(0, 2);
     time += RETAIN;
@@ -482,17 +516,25 @@ describe('the bound', () => {
     expect(await known(2)).toEqual([0, 1]);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '10', null])('of %s is refused', (maxEntries) => {
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '10', null])('a bound of %s is refused', (maxEntries) => {
     expect(refusal(() => memoryStore({ maxEntries: maxEntries as number })).message).toContain('maxEntries');
   });
 
-  it('of undefined is the default', async () => {
+  it('a bound of undefined is the default', async () => {
     expect((await memoryStore({ maxEntries: undefined, now: undefined }).claim(aClaim())).status).toBe('acquired');
   });
 });
 
+describe('its options', () => {
+  it('an option that is not known is refused, with the nearest name', () => {
+    const error = refusal(() => memoryStore({ maxEntrys: 5 } as never));
+    expect(error.message).toContain("nknown option 'maxEntrys' in memoryStore");
+    expect(`${error.message} ${error.hint}`).toContain("id you mean 'maxEntries'?");
+  });
+});
+
 describe('its clock', () => {
-  it('is one that never jumps, unless another is given', async () => {
+  it('the clock never jumps, unless another one is passed', async () => {
     vi.useFakeTimers();
     const steady = memoryStore();
     await steady.claim(aClaim());
@@ -504,7 +546,7 @@ describe('its clock', () => {
     vi.useRealTimers();
   });
 
-  it.each([null, 0, {}, new Date()])('has to be a function: %j', (clock) => {
+  it.each([null, 0, {}, new Date()])('a clock that is not a function is refused: %j', (clock) => {
     expect(refusal(() => memoryStore({ now: clock as unknown as () => number })).message).toContain('now');
   });
 });

@@ -4,7 +4,7 @@ import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore } from 'service-w
 /** Makes a right store wrong in one way. */
 export type Plant = (store: Required<Omit<DedupeStore, 'init' | 'close'>>, now: () => number) => Partial<DedupeStore>;
 
-/** One bug each, as they have been met in stores people use, with the case of the suite that has to catch it, or several. */
+/** Bugs of real stores, one each, with the case or cases of the suite that must catch it. */
 export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: string | readonly string[] }>> = {
   'does not look whose row it completes and releases': {
     plant(store) {
@@ -15,7 +15,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         release: (ref) => store.release(owners.pretend(ref)),
       };
     },
-    caughtBy: 'answers lost to a stale owner after a takeover, and leaves the new owner alone',
+    caughtBy: 'a stale owner is answered lost after a takeover, and the new owner keeps the key',
   },
   'compares fences instead of tokens': {
     plant(store) {
@@ -28,7 +28,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         extend: (ref, options) => store.extend(pretend(ref), options),
       };
     },
-    caughtBy: 'tells two owners of the same fence apart after a row was lost',
+    caughtBy: 'a token that does not own the row is answered lost, and nothing is written',
   },
   'deletes what is released': {
     plant: (store) => ({
@@ -38,11 +38,11 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return answer;
       },
     }),
-    caughtBy: 'hands a released key to the next claim with fence 2 and attempt 2',
+    caughtBy: 'the next claim acquires a released key with a higher fence and attempt 2',
   },
   'lets the row end with its lease': {
     plant: (store) => ({ claim: (request) => store.claim({ ...request, retainMs: request.leaseMs }) }),
-    caughtBy: 'keeps the row when the lease is over: fence, attempt and what was seen first',
+    caughtBy: 'a row keeps its fence, its attempts and what was seen first when the lease is over',
   },
   'holds an expired row until somebody purges it': {
     plant(store, now) {
@@ -56,7 +56,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         },
       };
     },
-    caughtBy: 'gives an expired row to exactly one of 32 simultaneous claims, whatever its state was',
+    caughtBy: 'exactly one of 32 simultaneous claims acquires an expired row in any state',
   },
   'locks an owner out that sends its claim again': {
     plant(store) {
@@ -70,7 +70,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         },
       };
     },
-    caughtBy: 'gives the same token its claim again and renews the lease',
+    caughtBy: 'the same token gets its claim again, with a renewed lease',
   },
   'gives the same token a new fence': {
     plant: (store) => ({
@@ -79,7 +79,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return store.claim(request);
       },
     }),
-    caughtBy: 'gives the same token its claim again and renews the lease',
+    caughtBy: 'the same token gets its claim again, with a renewed lease',
   },
   'refuses to complete after the lease': {
     plant: (store) => ({
@@ -88,7 +88,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return (row?.leaseMsLeft ?? 1) <= 0 ? 'lost' : store.complete(ref, options);
       },
     }),
-    caughtBy: 'lets its owner complete after the lease when nobody took over',
+    caughtBy: 'an owner completes after its lease when no other token has taken the key',
   },
   'refuses to release after the lease': {
     plant: (store) => ({
@@ -97,7 +97,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return (row?.leaseMsLeft ?? 1) <= 0 ? 'lost' : store.release(ref);
       },
     }),
-    caughtBy: 'lets its owner release after the lease when nobody took over',
+    caughtBy: 'an owner releases after its lease when no other token has taken the key',
   },
   'refuses to release a row that has expired under another owner': {
     plant(store) {
@@ -107,7 +107,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         release: async (ref) => (owners.pretend(ref).token === ref.token ? store.release(ref) : 'lost'),
       };
     },
-    caughtBy: 'takes an expired row for absent in complete, release and extend',
+    caughtBy: 'an expired row is absent for complete, release and extend',
   },
   'extends for whoever asks, and says that it is lost': {
     plant(store) {
@@ -121,8 +121,8 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
       };
     },
     caughtBy: [
-      'answers lost to a stale owner after a takeover, and leaves the new owner alone',
-      'answers lost to a token that does not own the row, and writes nothing',
+      'a stale owner is answered lost after a takeover, and the new owner keeps the key',
+      'a token that does not own the row is answered lost, and nothing is written',
     ],
   },
   'drops the complete of a row that is gone': {
@@ -130,7 +130,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
       complete: async (ref, options) =>
         (await store.inspect(ref.key)) === undefined ? 'lost' : store.complete(ref, options),
     }),
-    caughtBy: 'makes a row again as completed when it is gone before complete',
+    caughtBy: 'a row that was lost before complete is created again as completed',
   },
   'holds a key for ever': {
     plant(store) {
@@ -143,7 +143,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         },
       };
     },
-    caughtBy: 'holds the key of a silent owner until the lease is over, and not longer',
+    caughtBy: 'a silent owner keeps its key until the lease is over, and no longer',
   },
   'does not renew the lease of who claims again': {
     plant(store) {
@@ -156,7 +156,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         },
       };
     },
-    caughtBy: 'gives the same token its claim again and renews the lease',
+    caughtBy: 'the same token gets its claim again, with a renewed lease',
   },
   'lets every claim take over': {
     plant: (store) => ({
@@ -167,7 +167,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return store.claim(request);
       },
     }),
-    caughtBy: 'tells another token that the key is in progress, and for how long at most',
+    caughtBy: 'another token is told that the key is in progress, and for how long at most',
   },
   'does not let the fence grow': {
     plant: (store) => ({
@@ -175,7 +175,53 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return { ...(await store.claim(request)), fence: 1 };
       },
     }),
-    caughtBy: 'holds the key of a silent owner until the lease is over, and not longer',
+    caughtBy: [
+      'a silent owner keeps its key until the lease is over, and no longer',
+      'the fence of a key grows with each of ten owners',
+    ],
+  },
+  'counts owners for a fence': {
+    plant(store) {
+      const attempts = new Map<string, number>();
+      return {
+        async claim(request) {
+          const result = await store.claim(request);
+          if (result.status === 'acquired') attempts.set(request.key, result.attempt);
+          return { ...result, fence: attempts.get(request.key) ?? 1 };
+        },
+      };
+    },
+    caughtBy: [
+      'the fence of a forgotten key grows',
+      'the fence of a key whose retention is over grows',
+      'the fence of a purged key grows',
+      'the fence of a key whose row was lost grows',
+    ],
+  },
+  'begins its fences again after a purge': {
+    plant(store) {
+      let purged = false;
+      return {
+        async claim(request) {
+          const result = await store.claim(request);
+          return purged ? { ...result, fence: 1 } : result;
+        },
+        purgeExpired(options) {
+          purged = true;
+          return store.purgeExpired(options);
+        },
+      };
+    },
+    caughtBy: 'the fence of a purged key grows',
+  },
+  'has fences that no number can hold exactly': {
+    plant: (store) => ({
+      async claim(request) {
+        const result = await store.claim(request);
+        return { ...result, fence: Number.MAX_SAFE_INTEGER + result.fence * 2 };
+      },
+    }),
+    caughtBy: ['the first claim acquires a new key with attempt 1', 'the fence of a forgotten key grows'],
   },
   'does not count attempts': {
     plant: (store) => ({
@@ -184,7 +230,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return result.status === 'acquired' ? { ...result, attempt: 1 } : result;
       },
     }),
-    caughtBy: 'hands a released key to the next claim with fence 2 and attempt 2',
+    caughtBy: 'the next claim acquires a released key with a higher fence and attempt 2',
   },
   'returns what came last instead of first': {
     plant: (store) => ({
@@ -194,9 +240,9 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
       },
     }),
     caughtBy: [
-      'returns the fingerprint and the alias that came first in all three results',
-      'keeps the row when the lease is over: fence, attempt and what was seen first',
-      'makes a row again as completed when it is gone before complete',
+      'all three results have the fingerprint and the alias that came first',
+      'a row keeps its fence, its attempts and what was seen first when the lease is over',
+      'a row that was lost before complete is created again as completed',
     ],
   },
   'leaves out what was seen first': {
@@ -207,17 +253,17 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
       },
     }),
     caughtBy: [
-      'keeps the row when the lease is over: fence, attempt and what was seen first',
-      'returns fingerprints, aliases and tokens that look like numbers or JSON as they are',
+      'a row keeps its fence, its attempts and what was seen first when the lease is over',
+      'fingerprints, aliases and tokens that look like numbers or JSON are returned as they are',
     ],
   },
   'takes keys for the same that differ in case': {
     plant: (store) => ({ claim: (request) => store.claim({ ...request, key: request.key.toLowerCase() }) }),
-    caughtBy: 'keeps keys apart that differ in case, in one byte, in a suffix or in special characters',
+    caughtBy: 'keys that differ in case, in one byte, in a suffix or in special characters are different keys',
   },
   'cuts long keys': {
     plant: (store) => ({ claim: (request) => store.claim({ ...request, key: request.key.slice(0, 199) }) }),
-    caughtBy: 'keeps keys apart that differ in case, in one byte, in a suffix or in special characters',
+    caughtBy: 'keys that differ in case, in one byte, in a suffix or in special characters are different keys',
   },
   'drops a row whose key another one begins with': {
     plant: (store) => ({
@@ -226,18 +272,18 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return store.claim(request);
       },
     }),
-    caughtBy: 'keeps keys apart that differ in case, in one byte, in a suffix or in special characters',
+    caughtBy: 'keys that differ in case, in one byte, in a suffix or in special characters are different keys',
   },
   'does not look at the endpoint in a key': {
     plant: (store) => ({
       claim: (request) => store.claim({ ...request, key: withoutEndpoint(request.key) }),
       complete: (ref, options) => store.complete({ ...ref, key: withoutEndpoint(ref.key) }, options),
     }),
-    caughtBy: 'treats one event at two endpoints as two keys',
+    caughtBy: 'one event at two endpoints is two keys',
   },
   'takes tokens for the same that differ in case': {
     plant: (store) => ({ claim: (request) => store.claim({ ...request, token: request.token.toLowerCase() }) }),
-    caughtBy: 'compares tokens byte for byte',
+    caughtBy: 'tokens are compared byte for byte',
   },
   'takes texts for numbers': {
     plant: (store) => ({
@@ -247,29 +293,29 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return { ...result, seen: { ...result.seen, fingerprint } };
       },
     }),
-    caughtBy: 'returns fingerprints, aliases and tokens that look like numbers or JSON as they are',
+    caughtBy: 'fingerprints, aliases and tokens that look like numbers or JSON are returned as they are',
   },
   'takes any duration': {
     plant: (store) => ({
       claim: (request) => store.claim({ ...request, leaseMs: tame(request.leaseMs), retainMs: tame(request.retainMs) }),
     }),
-    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+    caughtBy: 'durations that are not positive integers are refused before anything is sent',
   },
   'rounds the lease of a claim': {
     plant: (store) => ({ claim: (request) => store.claim({ ...request, leaseMs: Math.ceil(request.leaseMs) }) }),
-    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+    caughtBy: 'durations that are not positive integers are refused before anything is sent',
   },
   'rounds the retention of a claim': {
     plant: (store) => ({ claim: (request) => store.claim({ ...request, retainMs: Math.ceil(request.retainMs) }) }),
-    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+    caughtBy: 'durations that are not positive integers are refused before anything is sent',
   },
   'rounds the lease of an extend': {
     plant: (store) => ({ extend: (ref, { leaseMs }) => store.extend(ref, { leaseMs: Math.ceil(leaseMs) }) }),
-    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+    caughtBy: 'durations that are not positive integers are refused before anything is sent',
   },
   'rounds the retention of a complete': {
     plant: (store) => ({ complete: (ref, { retainMs }) => store.complete(ref, { retainMs: Math.ceil(retainMs) }) }),
-    caughtBy: 'refuses durations that are no positive integers, before it sends anything',
+    caughtBy: 'durations that are not positive integers are refused before anything is sent',
   },
   'counts seconds': {
     plant: (store) => ({
@@ -278,7 +324,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return store.claim({ ...request, leaseMs });
       },
     }),
-    caughtBy: 'counts leases and retention in milliseconds',
+    caughtBy: 'a store counts leases and retention in milliseconds',
   },
   'answers retryAfterMs in seconds': {
     plant: (store) => ({
@@ -287,11 +333,11 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return result.status === 'in_progress' ? { ...result, retryAfterMs: result.retryAfterMs / 1000 } : result;
       },
     }),
-    caughtBy: 'tells another token that the key is in progress, and for how long at most',
+    caughtBy: 'another token is told that the key is in progress, and for how long at most',
   },
   'answers ok to every extend': {
     plant: () => ({ extend: async () => 'ok' }),
-    caughtBy: 'lets either the late extend or the takeover win, never both',
+    caughtBy: 'either the late extend or the takeover wins, never both',
   },
   'shortens a completed row by a claim': {
     plant: (store) => {
@@ -306,7 +352,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         },
       };
     },
-    caughtBy: 'does not shorten the life of a completed row by a claim',
+    caughtBy: 'a claim does not shorten the retention of a completed row',
   },
   'counts the retention from the claim': {
     plant(store) {
@@ -319,7 +365,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         complete: (ref, options) => store.complete(ref, { retainMs: retained.get(ref.key) ?? options.retainMs }),
       };
     },
-    caughtBy: 'keeps a completed key for the retention that complete asked for',
+    caughtBy: 'a completed key is kept for the retention that complete asked for',
   },
   'counts the life of a row from its first claim': {
     plant(store, now) {
@@ -334,8 +380,8 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
       };
     },
     caughtBy: [
-      'keeps a row for as long as the lease that extend gave it',
-      'renews the life of a row with every claim that acquires it',
+      'a row is kept for as long as the lease that extend gave it',
+      'each claim that acquires a row renews its retention',
     ],
   },
   'holds an expired row that was released': {
@@ -354,11 +400,11 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         },
       };
     },
-    caughtBy: 'gives an expired row to exactly one of 32 simultaneous claims, whatever its state was',
+    caughtBy: 'exactly one of 32 simultaneous claims acquires an expired row in any state',
   },
   'purges more than the limit': {
     plant: (store) => ({ purgeExpired: () => store.purgeExpired({ limit: Number.MAX_SAFE_INTEGER }) }),
-    caughtBy: 'purges expired rows, no more than the limit at a time, and nothing else',
+    caughtBy: 'a purge removes expired rows, no more than the limit, and nothing else',
   },
   'purges what is silent or released': {
     plant(store) {
@@ -377,7 +423,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         },
       };
     },
-    caughtBy: 'purges expired rows, no more than the limit at a time, and nothing else',
+    caughtBy: 'a purge removes expired rows, no more than the limit, and nothing else',
   },
   'completes in two steps': {
     plant: (store) => ({
@@ -388,7 +434,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return store.complete(ref, options);
       },
     }),
-    caughtBy: 'lets either the late complete or the takeover win, never both',
+    caughtBy: 'either the late complete or the takeover wins, never both',
   },
 };
 

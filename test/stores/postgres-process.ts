@@ -47,7 +47,7 @@ async function hold({ url, table, key, complete }: Extract<Task, { kind: 'hold' 
 async function deliver({ url, table, effects, eventId, hang }: Extract<Task, { kind: 'inbox' }>) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const inbox = postgresInbox({ pg: client }, { table });
+  const inbox = postgresInbox({ pg: client }, { table, name: 'default' });
   const event = { id: eventId, type: 'stt.completed', version: '2026-07-11', jobId: null, data: {}, timestamp: '' };
   await client.query('BEGIN');
   const { status } = await inbox.once(client, { event }, async () => {

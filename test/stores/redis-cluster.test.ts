@@ -16,7 +16,7 @@ describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
   it.each([
     ['ioredis', async (url: string) => overIoredis(url)],
     ['node-redis', async (url: string) => overNodeRedis(url)],
-  ])('follows a slot that moves to another node, over %s', async (_, open) => {
+  ])('a store follows a slot that moves to another node, over %s', async (_, open) => {
     const { url = '', ports = [] } = cluster ?? {};
     const [one, two] = ports.map((port) => openIoredis(`redis://127.0.0.1:${port}`));
     if (one === undefined || two === undefined) throw new Error('a cluster of two nodes');
@@ -32,12 +32,14 @@ describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
 
     await two.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', ids[0]);
     await one.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ids[1]);
-    expect(await store.claim(request)).toMatchObject({ status: 'acquired', fence: 1 });
+    const acquired = await store.claim(request);
+    expect(acquired).toMatchObject({ status: 'acquired', attempt: 1 });
+    const { fence } = acquired;
     expect(await redirections(one, 'ASK')).toBeGreaterThan(0);
 
     for (const node of [two, one]) await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', ids[1]);
-    expect(await store.claim({ ...request, token: 'second' })).toMatchObject({ status: 'in_progress', fence: 1 });
-    expect(await store.complete({ ...request, fence: 1 }, request)).toBe('ok');
+    expect(await store.claim({ ...request, token: 'second' })).toMatchObject({ status: 'in_progress', fence });
+    expect(await store.complete({ ...request, fence }, request)).toBe('ok');
     expect(await redirections(one, 'MOVED')).toBeGreaterThan(0);
 
     close();

@@ -3,6 +3,7 @@ import { RESP_TYPES } from 'redis';
 import type { ClaimRequest } from 'service-webhooks';
 import { type RedisClient, redisStore } from 'service-webhooks/stores/redis';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { refusal } from '../support/deliveries.js';
 import { findRedis, openIoredis, openNodeRedis } from '../support/redis.js';
 import { startUpstash } from '../support/upstash.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
@@ -36,21 +37,36 @@ describe('redisStore', () => {
     ['a name without a client', { ioredis: undefined }],
     ['a client that evaluates nothing', { nodeRedis: {} }],
     ['two clients', { ioredis: client, upstash: client }],
-  ])('refuses %s', (_, wrong) => {
-    expect(() => redisStore(wrong as RedisClient)).toThrow(/ioredis: client .*nodeRedis: client .*upstash: client/);
+  ])('a store refuses %s', (_, wrong) => {
+    expect(refusal(() => redisStore(wrong as RedisClient)).code).toBe('invalid_option');
   });
 
-  it('refuses a prefix that is no string', () => {
+  it('an error names the clients that a store takes, and the nearest one', () => {
+    expect(() => redisStore(client as never)).toThrow(/ioredis|eval/);
+    expect(() => redisStore({ ioredis: client, upstash: client } as never)).toThrow(
+      /ioredis: client .*nodeRedis: client .*upstash: client/,
+    );
+    const { message, hint } = refusal(() => redisStore({ ioRedis: client } as never));
+    expect(`${message} ${hint}`).toContain("id you mean 'ioredis'?");
+  });
+
+  it('a store refuses an option that it does not know, with the nearest name', () => {
+    const { message, hint } = refusal(() => redisStore({ ioredis: client }, { prefix: 'a:' } as never));
+    expect(message).toContain("nknown option 'prefix' in redisStore");
+    expect(`${message} ${hint}`).toContain('keyPrefix');
+  });
+
+  it('a store refuses a prefix that is no string', () => {
     expect(() => redisStore({ ioredis: client }, { keyPrefix: 1 as never })).toThrow('keyPrefix must be a string');
   });
 
-  it('says which number is wrong, and sends nothing', async () => {
+  it('an error names the wrong number, and nothing is sent', async () => {
     const evaluate = vi.fn(client.eval);
     await expectRefusals(redisStore({ ioredis: { eval: evaluate } }));
     expect(evaluate).not.toHaveBeenCalled();
   });
 
-  it('takes no reply for a claim but one of its own, such as that of a client in a transaction', async () => {
+  it('a store refuses a reply that is not its own, such as that of a client in a transaction', async () => {
     const store = redisStore({ ioredis: client });
     const ref = { ...aRequest(), fence: 1 };
     await expect(store.claim(ref)).rejects.toThrow('QUEUED');
@@ -68,7 +84,7 @@ describe.runIf(server)('redisStore on a server', () => {
     return ioredis;
   }
 
-  it('opens no connection, listens to nothing and leaves the client open', async () => {
+  it('a store opens no connection, listens to nothing and leaves the client open', async () => {
     const ioredis = open();
     await ioredis.ping();
     const listeners = () => ioredis.eventNames().map((name) => [name, ioredis.listenerCount(name)]);
@@ -82,7 +98,7 @@ describe.runIf(server)('redisStore on a server', () => {
     expect(ioredis.status).toBe('ready');
   });
 
-  it('answers each operation with what it knows of the event, over each client', async () => {
+  it('a store answers each operation with what it knows of the event, over each client', async () => {
     const [ioredis, nodeRedis, upstash] = [open(), openNodeRedis(url), await startUpstash(url)];
     closing.push(() => nodeRedis.destroy(), upstash.stop);
     for (const client of [{ ioredis }, { nodeRedis }, { upstash: upstash.open() }]) {
@@ -92,7 +108,7 @@ describe.runIf(server)('redisStore on a server', () => {
     }
   });
 
-  it('asks once for each operation, with one key', async () => {
+  it('a store asks once for each operation, with one key', async () => {
     const ioredis = open();
     const asked: unknown[][] = [];
     const store = redisStore({
@@ -126,7 +142,7 @@ describe.runIf(server)('redisStore on a server', () => {
     expect(asked.map(([, ...args]) => args)).toEqual([[1, 'service-webhooks:init']]);
   });
 
-  it('leaves no row without an end, whatever became of it', async () => {
+  it('every row has an end, whatever happened to it', async () => {
     const ioredis = open();
     const store = redisStore({ ioredis });
     const request = aRequest({ leaseMs: 1_000, retainMs: 2_000 });
@@ -149,7 +165,7 @@ describe.runIf(server)('redisStore on a server', () => {
     await store.forget?.(request.key);
   });
 
-  it('keeps a row at least as long as the lease that its owner extends', async () => {
+  it('a store keeps a row at least as long as the lease that its owner extends', async () => {
     const store = redisStore({ ioredis: open() });
     const request = aRequest({ leaseMs: 1_000, retainMs: 1_000 });
     const { fence } = await store.claim(request);
@@ -160,19 +176,19 @@ describe.runIf(server)('redisStore on a server', () => {
     await store.forget?.(request.key);
   });
 
-  it('holds a lease to its end although the rest of the row lives longer or shorter', async () => {
+  it('a store holds a lease to its end although the rest of the row lives longer or shorter', async () => {
     const store = redisStore({ ioredis: open() });
     for (const retainMs of [40_000, 50_000, 10_000_000_000_000]) {
       const request = aRequest({ leaseMs: 50_000, retainMs });
       await store.claim(request);
       const result = await store.claim({ ...request, token: 'other' });
-      expect(result).toMatchObject({ status: 'in_progress', fence: 1 });
+      expect(result).toMatchObject({ status: 'in_progress' });
       expect((result as { retryAfterMs: number }).retryAfterMs).toSatisfy((ms: number) => ms > 40_000 && ms <= 50_000);
       await store.forget?.(request.key);
     }
   });
 
-  it('says of no lease that is held that no time is left, however close its end', async () => {
+  it('a claim that is refused always has time to wait, however close the end of the lease', async () => {
     const store = redisStore({ ioredis: open() });
     const left: number[] = [];
     for (let round = 0; round < 400; round += 1) {
@@ -185,28 +201,28 @@ describe.runIf(server)('redisStore on a server', () => {
     expect(new Set(left)).toEqual(new Set([1, 2]));
   });
 
-  it('finds its rows under the prefix of ioredis as well', async () => {
+  it('a store finds its rows under the prefix of ioredis as well', async () => {
     const ioredis = openIoredis(url, { keyPrefix: 'app:' });
     closing.push(() => ioredis.disconnect());
     const store = redisStore({ ioredis }, { keyPrefix: 'hooks:' });
     const request = aRequest();
     await store.claim(request);
     expect(await open().exists(`app:hooks:${request.key}`)).toBe(1);
-    expect(await store.inspect?.(request.key)).toMatchObject({ state: 'in_progress', fence: 1, attempt: 1 });
+    expect(await store.inspect?.(request.key)).toMatchObject({ state: 'in_progress', attempt: 1 });
     await store.forget?.(request.key);
   });
 
-  it('reads a client that answers with buffers', async () => {
+  it('a store reads a client that answers with buffers', async () => {
     const nodeRedis = openNodeRedis(url);
     closing.push(() => nodeRedis.destroy());
     const store = redisStore({ nodeRedis: nodeRedis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }) });
     const request = aRequest();
     expect(await store.claim(request)).toMatchObject({ status: 'acquired' });
-    expect(await store.claim({ ...request, token: 'other' })).toMatchObject({ status: 'in_progress', fence: 1 });
+    expect(await store.claim({ ...request, token: 'other' })).toMatchObject({ status: 'in_progress' });
     await store.forget?.(request.key);
   });
 
-  it('leaves alone what is no row of its own', async () => {
+  it('a store leaves a value alone that is not a row of its own', async () => {
     const ioredis = open();
     const store = redisStore({ ioredis }, { keyPrefix: '' });
     const request = aRequest();
@@ -223,7 +239,7 @@ describe.runIf(server)('redisStore on a server', () => {
     }
   });
 
-  it('acquires nothing through a client that goes by another name', async () => {
+  it('a store acquires nothing through a client that goes by another name', async () => {
     const [ioredis, nodeRedis, upstash] = [open(), openNodeRedis(url), await startUpstash(url)];
     closing.push(() => nodeRedis.destroy(), upstash.stop);
     const clients = { ioredis, nodeRedis, upstash: upstash.open() };
@@ -238,7 +254,7 @@ describe.runIf(server)('redisStore on a server', () => {
     expect(await ioredis.exists(`service-webhooks:${request.key}`)).toBe(0);
   });
 
-  it('replies so that the client of Upstash finds no JSON to parse', async () => {
+  it('a store replies so that the client of Upstash finds no JSON to parse', async () => {
     const upstash = await startUpstash(url);
     closing.push(upstash.stop);
     const client = upstash.open();

@@ -3,7 +3,7 @@ import { type SqliteClient, type SqliteStoreOptions, sqliteStore } from 'service
 import { describe, expect, it, vi } from 'vitest';
 import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { clientOf, type Handle, type Statement } from '../integration/sqlite.js';
-import { librariesOfThisNode, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { refusal, rejection } from '../support/deliveries.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 
@@ -12,7 +12,7 @@ type BigIntSwitch = { [name in 'safeIntegers' | 'setReadBigInts']?: (on: boolean
 
 const { newFile, open: openFile } = sqliteFiles();
 
-describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
+describe.each(libraries)('sqliteStore on %s', (_, driver) => {
   const open = (file: string, timeout?: number) => openFile(driver, file, timeout);
 
   function storeOf(handle: Handle, options?: SqliteStoreOptions): DedupeStore {
@@ -48,21 +48,21 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
     for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 30_000);
   });
 
-  it('answers each operation with what it knows of the event, for all processes of the host', async () => {
+  it('a store answers each operation with what it knows of the event, for all processes of the host', async () => {
     const store = storeOf(open(newFile()));
     await store.init?.();
     await expectEveryAnswer(store);
     expect(store.scope).toBe('host');
   });
 
-  it('sets the journal to WAL, and a busy timeout where there is none', async () => {
+  it('a store sets the journal to WAL, and a busy timeout where there is none', async () => {
     const handle = open(newFile());
     await storeOf(handle).init?.();
     expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
     expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 1_000 });
   });
 
-  it('prepares each statement once, and reads the setting of the handle once', async () => {
+  it('a store prepares each statement once, and reads the setting of the handle once', async () => {
     const handle = open(newFile());
     const prepared: string[] = [];
     const store = storeOf({
@@ -80,22 +80,108 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
     expect(prepared).toEqual([]);
   });
 
-  it('leaves a longer busy timeout as it is', async () => {
+  it('a store leaves a longer busy timeout as it is', async () => {
     const handle = open(newFile(), 3_000);
     await storeOf(handle).init?.();
     expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 3_000 });
   });
 
-  it('keeps what is there when it is initialised again, by several at once', async () => {
+  it('a store keeps what is there when it is initialised again, by several at once', async () => {
     const file = newFile();
     const [store, second, third] = [storeOf(open(file)), storeOf(open(file)), storeOf(open(file))] as const;
     await Promise.all([store.init?.(), second.init?.(), third.init?.()]);
     await store.claim(claimOf('kept'));
     await Promise.all([store.init?.(), second.init?.(), third.init?.()]);
-    expect(await second.claim(claimOf('kept', 'other'))).toMatchObject({ status: 'in_progress', fence: 1 });
+    expect(await second.claim(claimOf('kept', 'other'))).toMatchObject({ status: 'in_progress' });
   });
 
-  it('does nothing before it is told to, and leaves the handle open', async () => {
+  it('init waits for no other connection where nothing is missing', async () => {
+    const file = newFile();
+    await storeOf(open(file)).init?.();
+    const writer = open(file);
+    writer.exec('BEGIN IMMEDIATE');
+    const sent: string[] = [];
+    const handle = open(file);
+    const recording: Handle = {
+      ...handle,
+      prepare: (sql) => handle.prepare(sql),
+      exec(sql) {
+        sent.push(sql);
+        return handle.exec(sql);
+      },
+    };
+    await storeOf(recording).init?.();
+    writer.exec('ROLLBACK');
+    expect(sent.filter((sql) => !/^PRAGMA busy_timeout = \d+$/.test(sql))).toEqual([]);
+  });
+
+  it('init brings a table without a version up to date, and creates one that was dropped', async () => {
+    const handle = open(newFile());
+    const store = storeOf(handle);
+    await store.init?.();
+    await store.claim(claimOf('kept'));
+    handle.exec('DROP TABLE webhook_schema; DROP INDEX webhook_deliveries_expires_at');
+    await store.init?.();
+    expect(await store.claim(claimOf('kept', 'other'))).toMatchObject({ status: 'in_progress' });
+    const names = (type: string) =>
+      handle.prepare(`SELECT group_concat(name) AS names FROM sqlite_schema WHERE type = '${type}'`).get();
+    expect(names('index')).toMatchObject({ names: expect.stringContaining('webhook_deliveries_expires_at') });
+    expect(names('table')).toMatchObject({ names: expect.stringContaining('webhook_schema') });
+    handle.exec('DROP TABLE webhook_deliveries');
+    await store.init?.();
+    expect(names('table')).toMatchObject({ names: expect.stringContaining('webhook_deliveries') });
+  });
+
+  it('a purge works in transactions of 250 rows, and the process does other work between them', async () => {
+    const handle = open(newFile());
+    const begun: number[] = [];
+    let turns = 0;
+    const counting: Handle = {
+      ...handle,
+      prepare: (sql) => handle.prepare(sql),
+      exec(sql) {
+        if (sql === 'BEGIN IMMEDIATE') begun.push(turns);
+        return handle.exec(sql);
+      },
+    };
+    const store = storeOf(counting, { now: () => 2_000_000 });
+    await store.init?.();
+    const row = `'completed', 't', 1, 1, NULL, 1000, 'f', NULL, 1000`;
+    handle.exec(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
+       INSERT INTO webhook_deliveries SELECT 'old' || i, ${row} FROM n`,
+    );
+    begun.length = 0;
+    const ticking = setInterval(() => {
+      turns += 1;
+    }, 1);
+    expect(await store.purgeExpired?.({ limit: 600 })).toBe(600);
+    expect(begun).toHaveLength(3);
+    expect(new Set(begun).size).toBe(3);
+    expect(await store.purgeExpired?.({ limit: 10_000 })).toBe(500);
+    clearInterval(ticking);
+  });
+
+  it('fences grow at one instant: after forget, and where the clock is set back', async () => {
+    const handle = open(newFile());
+    let time = 5_000;
+    const store = storeOf(handle, { now: () => time });
+    await store.init?.();
+    const fences = [(await store.claim(claimOf('a'))).fence];
+    await store.forget?.('a');
+    expect(await store.purgeExpired?.({ limit: 10 })).toBe(0);
+    fences.push((await store.claim(claimOf('a', 'second'))).fence);
+    await store.forget?.('a');
+    time = 1_000;
+    fences.push((await store.claim(claimOf('a', 'third'))).fence);
+    expect(fences).toEqual([5_000_000, 5_000_001, 5_000_002]);
+    await store.forget?.('a');
+    time = 6_000;
+    expect(await store.purgeExpired?.({ limit: 10 })).toBe(1);
+    expect((await store.claim(claimOf('a', 'fourth'))).fence).toBe(6_000_000);
+  });
+
+  it('a store does nothing before init, and leaves the handle open', async () => {
     const handle = open(newFile());
     const store = storeOf(handle);
     expect(handle.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()).toMatchObject({ tables: 0 });
@@ -104,22 +190,22 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
     expect(await store.claim(claimOf('open'))).toMatchObject({ status: 'acquired' });
   });
 
-  it('works in memory', async () => {
+  it('a store works in memory', async () => {
     const store = storeOf(open(':memory:'));
     await store.init?.();
     expect(await store.claim(claimOf('memory'))).toMatchObject({ status: 'acquired' });
   });
 
-  it('keeps two tables of one database apart', async () => {
+  it('a store keeps two tables of one database apart', async () => {
     const handle = open(newFile());
     const [orders, billing] = [storeOf(handle, { table: 'orders_seen' }), storeOf(handle, { table: 'Billing_seen' })];
     await orders.init?.();
     await billing.init?.();
     await orders.claim(claimOf('same'));
-    expect(await billing.claim(claimOf('same', 'other'))).toMatchObject({ status: 'acquired', fence: 1 });
+    expect(await billing.claim(claimOf('same', 'other'))).toMatchObject({ status: 'acquired', attempt: 1 });
   });
 
-  it('waits for a writer that lets go in time', async () => {
+  it('a claim waits for another connection that stops writing in time', async () => {
     const file = newFile();
     const [writer, handle] = [open(file), open(file)];
     const store = storeOf(handle);
@@ -133,7 +219,7 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
     expect(await claim).toMatchObject({ status: 'acquired' });
   });
 
-  it('gives up on a writer that does not let go before the receiver would', async () => {
+  it('a claim rejects before the time limit of a receiver when another connection keeps writing', async () => {
     const file = newFile();
     const [writer, handle] = [open(file), open(file)];
     const store = storeOf(handle);
@@ -146,7 +232,7 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
     writer.exec('ROLLBACK');
   });
 
-  it('reads integers from a handle that gives bigints', async () => {
+  it('a store reads integers from a handle that gives bigints', async () => {
     const handle = open(newFile());
     const bigints: Handle = {
       ...handle,
@@ -161,9 +247,12 @@ describe.each(librariesOfThisNode)('sqliteStore on %s', (_, driver) => {
     const store = storeOf(bigints);
     await store.init?.();
     const claim = await store.claim(claimOf('bigint'));
-    expect(claim).toMatchObject({ status: 'acquired', fence: 1, attempt: 1 });
+    expect(claim).toMatchObject({ status: 'acquired', fence: expect.any(Number), attempt: 1 });
     expect(await store.claim(claimOf('bigint', 'other'))).toMatchObject({ retryAfterMs: expect.any(Number) });
-    expect(await store.inspect?.('bigint')).toMatchObject({ fence: 1, leaseMsLeft: expect.any(Number) });
+    expect(await store.inspect?.('bigint')).toMatchObject({
+      fence: expect.any(Number),
+      leaseMsLeft: expect.any(Number),
+    });
     expect(await store.purgeExpired?.({ limit: 1 })).toBe(0);
   });
 });
@@ -181,33 +270,37 @@ describe('sqliteStore', () => {
     { betterSqlite3: { exec() {} } },
     { nodeSqlite: 'webhooks.db' },
     { libsql: { prepare() {}, exec() {} } },
-  ])('refuses %j for a client', (other) => {
-    expect(refusal(() => sqliteStore(other as unknown as SqliteClient)).message).toBe(
-      'invalid_option: client must be { betterSqlite3: db } or { nodeSqlite: db }',
+  ])('a store refuses %j for a client', (other) => {
+    expect(refusal(() => sqliteStore(other as unknown as SqliteClient)).message).toMatch(
+      /sqliteStore takes \{ betterSqlite3: db \} or \{ nodeSqlite: db \}|nknown option 'libsql' in the client of sqliteStore/,
     );
   });
 
-  it('says which number is wrong, and asks for nothing', async () => {
+  it('an error names the wrong number, and nothing is sent', async () => {
     await expectRefusals(sqliteStore(client));
   });
 
   it.each(['', 'a b', 'a"b', 'a;DROP TABLE b', '1a', 'sqlite_a', 'SQLITE_a', 'é', 'a'.repeat(64), 'a.b', 'a-b'])(
-    'refuses %j for a table',
+    'a store refuses %j for a table',
     (table) => {
-      expect(refusal(() => sqliteStore(client, { table })).message).toBe(
-        'invalid_option: table must be a name of letters, digits and _',
+      expect(refusal(() => sqliteStore(client, { table })).message).toContain(
+        'table must be a name of letters, digits and _',
       );
     },
   );
 
-  it.each(['a', '_', 'A1_b', 'a'.repeat(63)])('takes %j for a table', (table) => {
+  it.each(['a', '_', 'A1_b', 'a'.repeat(63)])('a store takes %j for a table', (table) => {
     expect(sqliteStore(client, { table }).scope).toBe('host');
   });
 
-  it('refuses a clock that is none', () => {
-    expect(refusal(() => sqliteStore(client, { now: 5 as never })).message).toBe(
-      'invalid_option: now must be a function',
-    );
+  it('an option that is not known is refused, with the nearest name', () => {
+    const { message, hint } = refusal(() => sqliteStore(client, { tabel: 'a' } as never));
+    expect(message).toContain("nknown option 'tabel' in sqliteStore");
+    expect(`${message} ${hint}`).toContain("id you mean 'table'?");
+  });
+
+  it('a store refuses a clock that is not a function', () => {
+    expect(refusal(() => sqliteStore(client, { now: 5 as never })).message).toContain('now must be a function');
   });
 
   describe('with a handle whose calls fail', () => {
@@ -230,14 +323,14 @@ describe('sqliteStore', () => {
       { errcode: 5 },
       { errcode: 517 },
       { errcode: 6 },
-    ])('tries again after %j', async (error) => {
+    ])('a store tries again after %j', async (error) => {
       vi.useFakeTimers();
       const claim = failing(error, 2).claim(claimOf('a'));
       await vi.advanceTimersByTimeAsync(100);
       expect(await claim).toMatchObject({ status: 'completed' });
     });
 
-    it('tries for 1.8 s, and once after that', async () => {
+    it('a store tries for 1.8 s, and once after that', async () => {
       vi.useFakeTimers();
       const locked = { errcode: 5 };
       const claimed = expect(failing(locked, 181).claim(claimOf('a'))).resolves.toMatchObject({ status: 'completed' });
@@ -247,7 +340,7 @@ describe('sqliteStore', () => {
     });
 
     it.each([undefined, null, 'busy', { code: 'SQLITE_FULL' }, { errcode: 13 }, { code: 5 }, { errcode: '5' }])(
-      'passes on %j at once',
+      'a store rethrows %j at once',
       async (error) => {
         expect(
           await failing(error)
@@ -264,12 +357,12 @@ describe('sqliteStore', () => {
       { errcode: 8 },
       { errcode: 1_544 },
       { errcode: 14 },
-    ])('says after %j that the database is read-only', async (error) => {
+    ])('a store says after %j that the database is read-only', async (error) => {
       expect(await rejection(failing(error).claim(claimOf('a')))).toMatchObject({
         code: 'store_unavailable',
         status: 503,
-        message: 'store_unavailable: the database is read-only',
-        hint: expect.stringContaining('must be writable'),
+        message: expect.stringContaining('The SQLite database is read-only.'),
+        hint: expect.stringContaining('Make the file and its directory writable'),
         cause: error,
       });
     });

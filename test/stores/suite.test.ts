@@ -23,9 +23,9 @@ describe('storeSuite on a store of which one answer is wrong', () => {
   }
 
   it.each([
-    ['keeps the row when the lease is over: fence, attempt and what was seen first', 'claim 5 acquired', {}],
+    ['a row keeps its fence, its attempts and what was seen first when the lease is over', 'claim 5 acquired', {}],
     [
-      'purges expired rows, no more than the limit at a time, and nothing else',
+      'a purge removes expired rows, no more than the limit, and nothing else',
       'purgeExpired 1 none',
       { expiresByItself: true },
     ],
@@ -33,9 +33,11 @@ describe('storeSuite on a store of which one answer is wrong', () => {
     expect(await failureOf(name, lyingStore(lie), options)).toBeUndefined();
   });
 
-  it('has no other case but for what is told about a server that is away', () => {
+  it('the suite has no other case but for what is told about a server that is away', () => {
     const names = suiteOf(memory).map(({ name }) => name);
-    expect(names.filter((name) => !(name in WRONG_ANSWERS))).toEqual(['rejects when its server cannot be reached']);
+    expect(names.filter((name) => !(name in WRONG_ANSWERS))).toEqual([
+      'a claim rejects when the server cannot be reached',
+    ]);
   });
 });
 
@@ -44,18 +46,22 @@ describe('storeSuite on a store whose server is away', () => {
     ['answered', lyingStore('').claim],
     ['rejected with no Error', () => Promise.reject('away')],
     ['hangs', () => new Promise<never>(() => {})],
-  ])('says that a claim must reject: %s', async (found, claim) => {
+  ])('the suite says that a claim must reject: %s', async (found, claim) => {
     const unreachable = () => ({ ...memoryStore(), claim });
-    const failure = await failureOf('rejects when its server cannot be reached', memoryStore(), { unreachable });
+    const failure = await failureOf('a claim rejects when the server cannot be reached', memoryStore(), {
+      unreachable,
+    });
     expect(failure).toMatch(`a claim without a server rejects with an Error, got ${found} (R1: `);
   });
 
-  it('is content with an Error, and closes the store', async () => {
+  it('the case passes for an Error, and closes the store', async () => {
     const close = vi.fn(async () => {});
     const claim = () => Promise.reject(new Error('away'));
     for (const more of [{}, { close }]) {
       const unreachable = () => ({ ...memoryStore(), claim, ...more });
-      const failure = await failureOf('rejects when its server cannot be reached', memoryStore(), { unreachable });
+      const failure = await failureOf('a claim rejects when the server cannot be reached', memoryStore(), {
+        unreachable,
+      });
       expect(failure).toBeUndefined();
     }
     expect(close).toHaveBeenCalledOnce();
@@ -64,40 +70,43 @@ describe('storeSuite on a store whose server is away', () => {
   it.each([
     [9_000, undefined],
     [11_000, 'not connected'],
-  ])('waits up to ten seconds for a client that connects again, and that takes %d ms', async (ms, expected) => {
-    const store = memoryStore();
-    let backAt = 0;
-    const connected = <A extends unknown[], R>(call: (...args: A) => Promise<R>) => {
-      return async (...args: A) =>
-        performance.now() < backAt ? Promise.reject(new Error('not connected')) : call(...args);
-    };
-    const cut = { ...store, claim: connected(store.claim), complete: connected(store.complete) };
-    const disconnect = () => {
-      backAt = performance.now() + ms;
-    };
-    expect(
-      await failureOf('works on after its connections were cut, and still knows its claims', cut, { disconnect }),
-    ).toBe(expected);
-  });
+  ])(
+    'the suite waits up to ten seconds for a client that connects again, and that takes %d ms',
+    async (ms, expected) => {
+      const store = memoryStore();
+      let backAt = 0;
+      const connected = <A extends unknown[], R>(call: (...args: A) => Promise<R>) => {
+        return async (...args: A) =>
+          performance.now() < backAt ? Promise.reject(new Error('not connected')) : call(...args);
+      };
+      const cut = { ...store, claim: connected(store.claim), complete: connected(store.complete) };
+      const disconnect = () => {
+        backAt = performance.now() + ms;
+      };
+      expect(
+        await failureOf('a store whose connections were cut recovers and still knows its claims', cut, { disconnect }),
+      ).toBe(expected);
+    },
+  );
 });
 
 describe('storeSuite', () => {
-  it('fails the store that looks first and writes afterwards, in every race and nowhere else', async () => {
-    const cases = suiteOf(getThenSetStore, { without: ['inspect', 'purgeExpired'], rounds: 10 });
+  it('the suite fails the store that looks first and writes afterwards, in every race and nowhere else', async () => {
+    const cases = suiteOf(getThenSetStore, { without: ['inspect', 'purgeExpired', 'saveReport'], rounds: 10 });
     expect(Object.keys(await failuresOf(cases))).toEqual([
-      'gives a new key to exactly one of 32 simultaneous claims',
-      'gives an expired lease to exactly one of 32 simultaneous claims, with the next fence',
-      'gives a released key to exactly one of 32 simultaneous claims',
-      'lets either the late complete or the takeover win, never both',
-      'never undoes a complete, whoever releases and claims beside it',
-      'lets either the late extend or the takeover win, never both',
-      'tells those who lost against a completed winner that it is completed',
-      'gives an expired row to exactly one of 32 simultaneous claims, whatever its state was',
+      'exactly one of 32 simultaneous claims acquires a new key',
+      'exactly one of 32 simultaneous claims acquires a key whose lease is over, with a higher fence',
+      'exactly one of 32 simultaneous claims acquires a released key',
+      'either the late complete or the takeover wins, never both',
+      'a complete is never undone by a release or a claim at the same time',
+      'either the late extend or the takeover wins, never both',
+      'claims that lost against a completed winner are answered completed',
+      'exactly one of 32 simultaneous claims acquires an expired row in any state',
     ]);
   });
 
   for (const [bug, { plant, caughtBy }] of Object.entries(PLANTED_BUGS)) {
-    it(`catches a store that ${bug}`, async () => {
+    it(`the suite catches a store that ${bug}`, async () => {
       const cases = suiteOf((now) => planted(plant, now));
       for (const caught of [caughtBy].flat()) {
         const found = cases.find(({ name }) => name === caught);
@@ -106,27 +115,27 @@ describe('storeSuite', () => {
     });
   }
 
-  it('catches clients that do not share their rows, where claims meet', async () => {
+  it('the suite catches clients that do not share their rows, where claims meet', async () => {
     const cases = storeSuite({ make: () => ({ store: memoryStore(), store2: memoryStore() }), rounds: 1 });
-    const failures = await failuresOf(cases.filter(({ name }) => / exactly one of 32 | lost against /.test(name)));
+    const failures = await failuresOf(cases.filter(({ name }) => /^exactly one of 32 | lost against /.test(name)));
     expect(Object.entries(failures).map(([name, failure]) => `${name}: ${failure.split(',')[0]}`)).toEqual([
-      'gives a new key to exactly one of 32 simultaneous claims: exactly one acquires',
-      'gives an expired lease to exactly one of 32 simultaneous claims, with the next fence: exactly one acquires',
-      'gives a released key to exactly one of 32 simultaneous claims: exactly one acquires',
-      'tells those who lost against a completed winner that it is completed: one winner',
-      'gives an expired row to exactly one of 32 simultaneous claims, whatever its state was: exactly one acquires',
+      'exactly one of 32 simultaneous claims acquires a new key: exactly one acquires',
+      'exactly one of 32 simultaneous claims acquires a key whose lease is over, with a higher fence: exactly one acquires',
+      'exactly one of 32 simultaneous claims acquires a released key: exactly one acquires',
+      'claims that lost against a completed winner are answered completed: one winner',
+      'exactly one of 32 simultaneous claims acquires an expired row in any state: exactly one acquires',
     ]);
   });
 
   it.each([
     ['Date.now()', () => Date.now()],
     ['new Date()', () => Date.parse(new Date().toISOString())],
-  ])('catches a shared store that goes by the clock of the receiver, by %s', async (_, now) => {
+  ])('the suite catches a shared store that goes by the clock of the receiver, by %s', async (_, now) => {
     const cases = storeSuite({ make: () => ({ store: memoryStore({ now }) }), rounds: 1 });
     const failures = await failuresOf(cases.filter(({ group }) => group === 'clocks'));
     expect(Object.keys(failures)).toEqual([
-      'does not hand a key over early to a receiver whose clock is ahead',
-      'hands a key over although the clock of the receiver is behind',
+      'a receiver whose clock is ahead does not acquire a key early',
+      'a receiver whose clock is behind acquires a key whose lease is over',
     ]);
   });
 });

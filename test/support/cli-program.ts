@@ -1,17 +1,16 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'tsup';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { commandLine, page } from '../../tsup.config.js';
+import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
+import type {} from './build-programs.js';
 import type { Cli, CliOptions } from './cli.js';
 import { SECRET } from './deliveries.js';
 import { watchCli } from './watch-cli.js';
 
 /** The command line as it is built, in processes of its own. */
-export function useCli({ withPage = false } = {}): Cli {
+export function useCli(): Cli {
   let home = '';
   let count = 0;
   const running = new Set<ChildProcessWithoutNullStreams>();
@@ -39,13 +38,9 @@ export function useCli({ withPage = false } = {}): Cli {
       stopReading: () => void child.stdout.destroy(),
     };
   };
-  beforeAll(async () => {
+  beforeAll(() => {
     home = mkdtempSync(join(tmpdir(), 'cli-'));
-    cli.bin = join(home, 'bin');
-    await build({ ...commandLine, outDir: join(home, 'dist'), config: false, silent: true });
-    if (withPage) await build({ ...page, outDir: join(home, 'page'), config: false, silent: true });
-    mkdirSync(cli.bin);
-    symlinkSync(join(home, 'dist/service-webhooks.js'), join(cli.bin, 'service-webhooks'));
+    cli.bin = inject('built').bin;
   });
   beforeEach(() => {
     for (const child of running) child.kill('SIGKILL');

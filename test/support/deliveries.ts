@@ -2,6 +2,7 @@ import {
   type ClaimRequest,
   createReceiver,
   type DedupeStore,
+  isNotice,
   isWebhookError,
   memoryStore,
   type Outcome,
@@ -68,11 +69,6 @@ export function aStreamedRequest(body: AsyncIterable<Uint8Array>, parts?: Delive
   return { ...aRequest(parts), body };
 }
 
-const ANSWERS = new Set(['handled', 'ignored', 'duplicate', 'in_progress', 'rejected', 'failed', 'past_deadline']);
-
-/** Whether it is what was decided about a request, and not a notice beside it. */
-export const isAnswer = ({ kind }: Outcome): boolean => ANSWERS.has(kind);
-
 export interface Watched {
   receiver: Receiver;
   outcomes: Outcome[];
@@ -88,6 +84,7 @@ export function aReceiver(options: Partial<ReceiverOptions> = {}): Watched {
     secret: SECRET,
     now,
     on: { '*': () => {} },
+    logger: false,
     ...options,
     observe(outcome) {
       outcomes.push(outcome);
@@ -95,7 +92,7 @@ export function aReceiver(options: Partial<ReceiverOptions> = {}): Watched {
     },
   });
   const kinds = (answers: boolean) =>
-    outcomes.filter((outcome) => isAnswer(outcome) === answers).map(({ kind }) => kind);
+    outcomes.filter((outcome) => isNotice(outcome) !== answers).map(({ kind }) => kind);
   return {
     receiver,
     outcomes,

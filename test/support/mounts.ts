@@ -1,6 +1,6 @@
 import type { Delivery, Receiver, WebhookRequest } from 'service-webhooks';
 import type { ServedApp } from 'service-webhooks/testing';
-import { oneValue } from '../../src/http.js';
+import { oneValue } from '../../src/verify/headers.js';
 import { mounts as express } from '../adapters/mounts/express.js';
 import { mounts as fastify } from '../adapters/mounts/fastify.js';
 import { mounts as fetch } from '../adapters/mounts/fetch.js';
@@ -41,7 +41,7 @@ export async function serveEndpoints<App extends ServedApp>(
     return begun;
   };
   return serve({
-    receiver: Object.assign(receive, { begin }),
+    receiver: Object.assign(receive, { begin, hasHandlers: true, health: () => receiverFor('').health() }),
     before: 'nothing',
     async route(delivery) {
       onRouted((delivery && endpoints.get(delivery)) ?? '', delivery);

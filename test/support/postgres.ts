@@ -1,10 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket, connect as tcpConnect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { missing } from '../integration/file-of.js';
+import { endServer, freePort, untilAnswers } from './server-process.js';
 
 /** A real server, and a schema of its own in it for one test file. */
 export interface TestPostgres {
@@ -22,7 +23,7 @@ export interface TestPostgres {
 export async function startPostgres(): Promise<TestPostgres | undefined> {
   const { POSTGRES_URL: url = 'postgres://postgres@127.0.0.1:5432/test' } = process.env;
   const running = (await answers(url)) ? { url, async stop() {} } : await startPrivateServer();
-  if (running === undefined) return missing('PostgreSQL');
+  if (running === undefined) return missing('PostgreSQL', 'install it, or run one at POSTGRES_URL');
   const admin = poolOf(running.url, { max: 2 });
   const schema = `test_${process.pid}_${Date.now().toString(36)}`;
   await admin.query(`CREATE SCHEMA ${schema}`);
@@ -38,6 +39,19 @@ export async function startPostgres(): Promise<TestPostgres | undefined> {
   };
 }
 
+/** A server of our own, with which a test may do what it likes. */
+export interface PrivatePostgres {
+  url: string;
+  /** Ends it at once and without a checkpoint, and then starts it again on the same port and data. */
+  crash(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Undefined where this machine has no binaries, which is a failure under CI. */
+export async function startPrivatePostgres(): Promise<PrivatePostgres | undefined> {
+  return (await startPrivateServer()) ?? missing('the binaries of PostgreSQL', 'apt-get install postgresql');
+}
+
 /** With the listener that every user of a pool needs: connections break in these tests. */
 export function poolOf(url: string, options: pg.PoolConfig = {}): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: 6, ...options });
@@ -48,7 +62,7 @@ export function poolOf(url: string, options: pg.PoolConfig = {}): pg.Pool {
 /** PgBouncer in transaction mode in front of a server: few connections, each used by everyone in turn. */
 export async function startPgBouncer(serverUrl: string): Promise<{ url: string; stop(): Promise<void> } | undefined> {
   const program = findProgram('pgbouncer', ['/usr/sbin', '/usr/local/bin']);
-  if (program === undefined) return missing('PgBouncer');
+  if (program === undefined) return missing('PgBouncer', 'apt-get install pgbouncer');
   const server = new URL(serverUrl);
   const port = await freePort();
   const directory = scratch();
@@ -69,8 +83,14 @@ default_pool_size = 4
   );
   const bouncer = spawn(program, ['-q', config], { stdio: 'ignore', ...unprivileged() });
   const url = `postgres://${server.username}@127.0.0.1:${port}${server.pathname}`;
-  await untilAnswers(url, bouncer);
-  return { url, stop: () => end(bouncer, 'SIGINT', directory) };
+  await untilAnswers(bouncer, () => answers(url));
+  return {
+    url,
+    async stop() {
+      await endServer(bouncer, 'SIGINT');
+      rmSync(directory, { recursive: true });
+    },
+  };
 }
 
 /** Between a client and its server: forwards, until it is told to drop a reply. */
@@ -122,7 +142,7 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
   };
 }
 
-async function startPrivateServer(): Promise<{ url: string; stop(): Promise<void> } | undefined> {
+async function startPrivateServer(): Promise<PrivatePostgres | undefined> {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql').sort(byNumber) : [];
   const directories = versions.reverse().map((version) => `/usr/lib/postgresql/${version}/bin`);
   const [initdb, program] = [findProgram('initdb', directories), findProgram('postgres', directories)];
@@ -135,21 +155,25 @@ async function startPrivateServer(): Promise<{ url: string; stop(): Promise<void
     ...unprivileged(),
   });
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'];
-  const server = spawn(program, ['-D', join(directory, 'data'), ...settings.flatMap((setting) => ['-c', setting])], {
-    stdio: 'ignore',
-    cwd: directory,
-    ...unprivileged(),
-  });
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  await untilAnswers(url, server);
-  return { url, stop: () => end(server, 'SIGINT', directory) };
-}
-
-function missing(what: string): undefined {
-  const { CI } = process.env;
-  if (CI === 'true') throw new Error(`no ${what} answers, and none could be started`);
-  console.warn(`SKIPPED: no ${what} answers, and there are no binaries to start one`);
-  return undefined;
+  const start = async () => {
+    const args = ['-D', join(directory, 'data'), ...settings.flatMap((setting) => ['-c', setting])];
+    const server = spawn(program, args, { stdio: 'ignore', cwd: directory, ...unprivileged() });
+    await untilAnswers(server, () => answers(url));
+    return server;
+  };
+  let server = await start();
+  return {
+    url,
+    async crash() {
+      await endServer(server, 'SIGQUIT');
+      server = await start();
+    },
+    async stop() {
+      await endServer(server, 'SIGINT');
+      rmSync(directory, { recursive: true });
+    },
+  };
 }
 
 /** These servers refuse to run as root. */
@@ -172,13 +196,6 @@ function findProgram(name: string, directories: readonly string[]): string | und
   return [...directories, ...PATH.split(':')].map((directory) => join(directory, name)).find(existsSync);
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals, directory: string): Promise<void> {
-  const ended = once(child, 'exit');
-  child.kill(signal);
-  await ended;
-  rmSync(directory, { recursive: true });
-}
-
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on('error', () => {});
@@ -191,18 +208,6 @@ async function answers(url: string): Promise<boolean> {
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-async function untilAnswers(url: string, child: ChildProcess): Promise<void> {
-  while (!(await answers(url))) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with ${child.exitCode}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-function freePort(): Promise<number> {
-  const server = createServer();
-  return listen(server).then((port) => new Promise((resolve) => server.close(() => resolve(port))));
 }
 
 function listen(server: ReturnType<typeof createServer>): Promise<number> {

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { on, once } from 'node:events';
+import { on } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { createClient, createCluster, type RedisClientOptions } from 'redis';
+import { missing } from '../integration/file-of.js';
+import { endServer, freePort } from './server-process.js';
 
 /** A server to test on. */
 export interface TestRedis {
@@ -40,9 +41,7 @@ export async function findRedis(): Promise<TestRedis | undefined> {
 
 /** Whether there is a binary; where there is none, tests that need a server of their own are skipped. */
 export function canStartRedis(): boolean {
-  const { CI } = process.env;
-  if (program === undefined && CI === 'true') throw new Error('there is no redis-server to start');
-  if (program === undefined) console.warn('SKIPPED: there is no redis-server to start');
+  if (program === undefined) missing('redis-server', 'install Redis; the tests find redis-server on the PATH');
   return program !== undefined;
 }
 
@@ -52,22 +51,17 @@ export async function startRedis(...settings: string[]): Promise<PrivateRedis> {
   const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-redis-'));
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory, ...settings];
   let server = await start(args);
-  const kill = async () => {
-    const ended = once(server, 'exit');
-    server.kill('SIGKILL');
-    await ended;
-  };
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
     freeze: () => server.kill('SIGSTOP'),
     thaw: () => server.kill('SIGCONT'),
     async crash() {
-      await kill();
+      await endServer(server);
       server = await start(args);
     },
     async stop() {
-      await kill();
+      await endServer(server);
       rmSync(directory, { recursive: true });
     },
   };
@@ -76,12 +70,15 @@ export async function startRedis(...settings: string[]): Promise<PrivateRedis> {
 /** A Redis Cluster of two nodes that share the slots. */
 export async function startCluster(): Promise<TestRedis & { ports: readonly number[] }> {
   const settings = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-node-timeout', '2000'];
-  const nodes = [await startRedis(...settings), await startRedis(...settings)] as const;
+  // Their own would be 10 000 above the port, where another program may listen.
+  const buses = [await freePort(), await freePort()].map(String) as [string, string];
+  const startNode = (bus: string) => startRedis(...settings, '--cluster-port', bus);
+  const nodes = [await startNode(buses[0]), await startNode(buses[1])] as const;
   const [one, two] = nodes.map(({ url }) => openIoredis(url)) as [Redis, Redis];
   await one.call('CLUSTER', 'ADDSLOTSRANGE', 0, 8191);
   await two.call('CLUSTER', 'ADDSLOTSRANGE', 8192, 16383);
   await two.call('CLUSTER', 'SET-CONFIG-EPOCH', 2);
-  await one.call('CLUSTER', 'MEET', '127.0.0.1', nodes[1].port);
+  await one.call('CLUSTER', 'MEET', '127.0.0.1', nodes[1].port, buses[1]);
   for (const node of [one, two]) {
     await until(async () => {
       const info = String(await node.call('CLUSTER', 'INFO'));
@@ -122,16 +119,6 @@ export async function openNodeRedisCluster(url: string) {
 /** Waits for what another process does at its own pace. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-export function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 async function start(args: readonly string[]): Promise<ChildProcess> {

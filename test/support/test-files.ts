@@ -1,24 +1,17 @@
 import ts from 'typescript';
-import ofNpmTest from '../../vitest.config.js';
-import ofFaults from '../../vitest.faults.config.js';
-import ofPackage from '../../vitest.package.config.js';
-import ofPrograms from '../../vitest.programs.config.js';
-import ofRuntimes from '../../vitest.runtimes.config.js';
+import { configDefaults } from 'vitest/config';
+import { projects, variants } from '../../vitest.config.js';
 
-/** Whether `npm test` runs a file, by its path in the repository. */
-export const isInNpmTest = (path: string) => includes(ofNpmTest, path);
+/** Whether a project runs a file, by its path in the repository. */
+export const isTestFile = (path: string) => [...projects, ...variants].some((project) => includes(project, path));
 
-/** Whether any of the scripts of tests does. */
-export const isTestFile = (path: string) =>
-  [ofNpmTest, ofPrograms, ofFaults, ofPackage, ofRuntimes].some((config) => includes(config, path));
-
-function includes({ test = {} }: typeof ofNpmTest, path: string): boolean {
-  const { include = [], exclude = [], typecheck } = test;
-  const fits = (globs: string[]) => globs.some((glob) => patternOf(glob).test(path));
-  return fits([...include, ...(typecheck?.include ?? [])]) && !fits(exclude);
+function includes({ include, exclude = [], typecheck }: (typeof projects)[number], path: string): boolean {
+  const fits = (globs: readonly string[]) => globs.some((glob) => patternOf(glob).test(path));
+  if (fits([...configDefaults.exclude, ...exclude])) return false;
+  return fits([...include, ...(typecheck?.include ?? [])]);
 }
 
-/** Of what the configurations use: `*`, and `**` for any folders or for all that is in one. */
+/** Of what the projects use: `*`, and `**` for any folders or for all that is in one. */
 function patternOf(glob: string): RegExp {
   const pattern = glob
     .replaceAll('.', '\\.')

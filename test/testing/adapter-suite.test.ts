@@ -3,8 +3,8 @@ import { webhookHandler } from 'service-webhooks/fetch';
 import { type AdapterSuiteOptions, adapterSuite } from 'service-webhooks/testing';
 import { describe, expect, it, vi } from 'vitest';
 
-const FIRST = 'hands on the very bytes that were sent';
-const READ = 'refuses a body that something else has read, or has its bytes all the same';
+const FIRST = 'the work receives the exact bytes that were sent';
+const READ = 'a body that other code has read is refused, unless its bytes are still available';
 const byFetch = (handlerOf: (receiver: Receiver) => (request: Request) => Promise<Response>): AdapterSuiteOptions => ({
   form: 'handler',
   serve: ({ receiver }) => ({ fetch: handlerOf(receiver) }),
@@ -46,10 +46,14 @@ describe('the cases for an adapter', () => {
   });
 
   it.each([
-    ['hands on the very bytes that were sent', 'handler', 'no answer (A1: '],
-    ['runs nothing for an upload that breaks off, and goes on', 'handler', 'no decision among:  (A6: '],
-    ['sends an attempt away while another one is at work', 'handler', 'no work 1 among:  (A3: '],
-    ['completes an event when the route answers 2xx, whichever it is', 'middleware', 'no decision among:  (A8: '],
+    ['the work receives the exact bytes that were sent', 'handler', 'no answer (A1: '],
+    [
+      'no work runs for an upload that breaks off, and the app continues to receive',
+      'handler',
+      'no decision among:  (A6: ',
+    ],
+    ['an attempt that arrives while another one is in progress is answered 409', 'handler', 'no work 1 among:  (A3: '],
+    ['an event whose route answers any 2xx is completed', 'middleware', 'no decision among:  (A8: '],
   ] as const)('%s: waits ten seconds for what does not come', async (name, form, says) => {
     vi.useFakeTimers();
     let failure: string | undefined;
@@ -75,7 +79,10 @@ describe('the cases for an adapter', () => {
       },
     });
     const failed = expect(
-      run({ form: 'handler', serve }, 'answers at the deadline, and remembers what comes later'),
+      run(
+        { form: 'handler', serve },
+        'a handler that misses the deadline is answered with 503, and its later result is recorded',
+      ),
     ).rejects;
     const said = failed.toThrow(
       /^no notice of late_result among: rejected WebhookError: .*signature_mismatch.* \(A3: /,
@@ -106,8 +113,8 @@ describe('the cases for an adapter', () => {
     expect(asked).toEqual({
       [FIRST]: 'nothing',
       [READ]: 'parser',
-      'refuses a body that something else has read and that is not signed without looking further': 'parser',
-      'takes the exact bytes that a parser has kept': 'rawBody',
+      'an unsigned delivery is refused as missing_signature, also where other code has read its body': 'parser',
+      'the exact bytes that a parser has kept are accepted': 'rawBody',
     });
   });
 

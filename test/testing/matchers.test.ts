@@ -1,6 +1,6 @@
 import { expect as jestExpect } from 'expect';
 import express from 'express';
-import { type Receiver, sign } from 'service-webhooks';
+import { ERRORS, type Receiver, sign } from 'service-webhooks';
 import { webhookHandler as expressHandler } from 'service-webhooks/express';
 import { webhookHandler as fetchHandler } from 'service-webhooks/fetch';
 import { sampleEvent, signDelivery, tamper, toRequest, toSupertest } from 'service-webhooks/testing';
@@ -46,15 +46,34 @@ describe.each([
         () => 'no failure',
         ({ message }: Error) => message,
       );
-    expect(await message(expect(receiver(tamper.flippedBit(deliver()))).toAcknowledge())).toBe(
-      'expected the answer to acknowledge the delivery (2xx), and it is: 401 signature_mismatch',
+    const forged = tamper.flippedBit(deliver());
+    const refused = 'expected the answer to acknowledge the delivery (2xx), and it is: 401 signature_mismatch\n';
+    const { message: why, fix } = ERRORS.signature_mismatch;
+    expect(await message(expect(receiver(forged)).toAcknowledge())).toBe(
+      `${refused}${why} ${fix} (signature_mismatch)`,
     );
+    const response = supertest(app).post('/webhooks').use(toSupertest(forged));
+    expect(await message(expect(response).toAcknowledge())).toBe(`${refused}${why} ${fix}`);
     expect(await message(expect(receiver(deliver())).toRefuseWith('signature_mismatch'))).toBe(
       'expected the answer to refuse the delivery with signature_mismatch, and it is: 200 {"outcome":"handled"}',
     );
     expect(await message(expect({ status: 204 }).not.toAcknowledge())).toBe(
       'expected the answer not to acknowledge the delivery (2xx), and it is: 204',
     );
+  });
+
+  it('that refuses since a handler threw shows the hint and what was thrown', async () => {
+    const failing = (thrown: unknown) => {
+      const throws = () => {
+        throw thrown;
+      };
+      const { receiver } = aReceiver({ on: { '*': throws } });
+      return expect(expect(receiver(deliver())).toAcknowledge()).rejects;
+    };
+    await failing(new RangeError('the disk is full')).toThrow(
+      /500 handler_failed\nYour handler failed.* Fix error\.cause.*\nCaused by RangeError: the disk is full\n +at .*matchers\.test/s,
+    );
+    await failing('no space').toThrow(/\nCaused by no space$/);
   });
 
   it.each([

@@ -49,7 +49,7 @@ describe('a sample event', () => {
     expect(data.clipId).toBe(jobId);
     expect(sampleEvent('generation.completed', { data: { clipId: 'clip_9' } }).jobId).toBe('clip_9');
     expect(sampleEvent('generation.completed', { jobId: 'clip_9' }).data.clipId).toBe('clip_9');
-    expect(sampleEvent('generation.completed', { jobId: null }).data.clipId).toMatch(/^clip_/);
+    expect(sampleEvent('generation.completed').data.clipId).toMatch(/^clip_/);
     expect(sampleEvent('export.completed', { id: 'evt_1', data: { clipId: 'clip_9' } }).jobId).toBe('project_1');
   });
 
@@ -72,9 +72,14 @@ describe('a sample event', () => {
   });
 
   it('takes what is different, field by field in data too; what is undefined is the default', () => {
-    const overrides = { jobId: null, version: '2027-01-01', timestamp: undefined, data: { durationSec: 1, note: 'x' } };
+    const overrides = {
+      jobId: 'clip_2',
+      version: '2027-01-01',
+      timestamp: undefined,
+      data: { durationSec: 1, note: 'x' },
+    };
     const event = sampleEvent('generation.completed', overrides);
-    expect(event).toMatchObject({ jobId: null, version: '2027-01-01', data: { durationSec: 1, note: 'x' } });
+    expect(event).toMatchObject({ jobId: 'clip_2', version: '2027-01-01', data: { durationSec: 1, note: 'x' } });
     expect(event.data.feature).toBe('text-to-speech');
     expect(isWebhookEvent(event)).toBe(true);
   });

@@ -2,7 +2,7 @@ import { type DedupeStore, memoryStore } from 'service-webhooks';
 import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from 'service-webhooks/testing';
 import { describe, expect, it, vi } from 'vitest';
 
-const FIRST = 'acquires a new key with fence 1 and attempt 1';
+const FIRST = 'the first claim acquires a new key with attempt 1';
 const right: StoreSuiteOptions = { make: () => ({ store: memoryStore() }) };
 
 describe('the cases for a store', () => {
@@ -11,7 +11,7 @@ describe('the cases for a store', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
     for (const { name, rules } of cases) expect(`${name} ${rules}`).toMatch(/^[a-z].+ R\d+(,R\d+)*$/);
     expect(new Set(cases.map(({ group }) => group))).toEqual(
-      new Set(['states', 'races', 'leases', 'retention', 'clocks', 'outages', 'operator']),
+      new Set(['states', 'races', 'leases', 'fences', 'retention', 'clocks', 'outages', 'operator', 'reports']),
     );
   });
 
@@ -23,8 +23,8 @@ describe('the cases for a store', () => {
     const { store } = right.make() as StoreUnderTest;
     const given = { evict: () => {}, restart: () => store, disconnect: () => {}, unreachable: () => store };
     expect(skips(given)).toEqual([]);
-    expect(new Set(skips({ ...given, without: ['inspect', 'forget', 'purgeExpired'] }))).toEqual(
-      new Set(['has no inspect', 'has no forget', 'has no purgeExpired']),
+    expect(new Set(skips({ ...given, without: ['inspect', 'forget', 'purgeExpired', 'saveReport'] }))).toEqual(
+      new Set(['has no inspect', 'has no forget', 'has no purgeExpired', 'has no saveReport']),
     );
     expect(skips({ ...given, without: ['inspect'] })).toEqual(['has no inspect', 'has no inspect']);
   });
@@ -56,7 +56,7 @@ describe('the cases for a store', () => {
     const times: number[] = [];
     const make = () => ({ store: { ...memoryStore(), claim: () => Promise.reject(new Error(`${Date.now()}`)) } });
     vi.useFakeTimers({ now: 1_000_000 });
-    const name = 'does not hand a key over early to a receiver whose clock is ahead';
+    const name = 'a receiver whose clock is ahead does not acquire a key early';
     for (const clockSkewMs of [undefined, 1_000]) {
       await run({ make, clockSkewMs }, name).catch(({ message }) => times.push(1_000_000 - Number(message)));
     }
@@ -90,7 +90,7 @@ describe('the cases for a store', () => {
   });
 
   it('look at the row as it is stored where that can be read, and else ask inspect where there is one', async () => {
-    const name = 'answers lost to a token that does not own the row, and writes nothing';
+    const name = 'a token that does not own the row is answered lost, and nothing is written';
     let fence = 0;
     const changing = async () => {
       fence += 1;
@@ -116,7 +116,7 @@ describe('the cases for a store', () => {
       };
       await run(
         { make: () => ({ store: { ...store, claim } }), rounds },
-        'gives a new key to exactly one of 32 simultaneous claims',
+        'exactly one of 32 simultaneous claims acquires a new key',
       );
       return keys.size;
     };

@@ -12,7 +12,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { defineHandler, H3, type H3Event } from 'h3';
 import { Hono } from 'hono';
 import Koa from 'koa';
-import type { Delivery, HandlerContext, Receiver, ReceiverOptions } from 'service-webhooks';
+import { createReceiver, type Delivery, type HandlerContext } from 'service-webhooks';
 import * as lambdaAdapter from 'service-webhooks/aws-lambda';
 import * as elysiaAdapter from 'service-webhooks/elysia';
 import * as expressAdapter from 'service-webhooks/express';
@@ -26,27 +26,31 @@ import * as nextPagesAdapter from 'service-webhooks/next-pages';
 import * as nodeAdapter from 'service-webhooks/node';
 import { describe, expectTypeOf, it } from 'vitest';
 
-const options: ReceiverOptions = { secret: 'secret' };
+const options = { secret: 'secret' };
+const endpoint = { ...options, on: {} };
+const receiver = createReceiver(endpoint);
 
 describe('every adapter', () => {
-  it('takes a receiver or the options of one', () => {
-    type Input = Receiver | ReceiverOptions;
+  it('takes a receiver, or the options of an endpoint or a middleware', () => {
     for (const adapter of [expressAdapter, honoAdapter, koaAdapter, nodeAdapter]) {
-      expectTypeOf(adapter.webhookHandler).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
-      expectTypeOf(adapter.webhookMiddleware).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
+      adapter.webhookHandler(receiver);
+      adapter.webhookHandler(endpoint);
+      adapter.webhookMiddleware(receiver);
+      adapter.webhookMiddleware(options);
     }
-    for (const adapter of [
-      elysiaAdapter,
-      fetchAdapter,
-      fastifyAdapter,
-      h3Adapter,
-      lambdaAdapter,
-      nextAdapter,
-      nextPagesAdapter,
-    ]) {
-      expectTypeOf(adapter.webhookHandler).parameters.toEqualTypeOf<[receiverOrOptions: Input]>();
-      expectTypeOf(adapter.webhookMiddleware).parameter(0).toEqualTypeOf<Input>();
-    }
+  });
+
+  it('needs handlers for an endpoint, and has none for a middleware', () => {
+    // @ts-expect-error -- every event would be acknowledged and lost
+    expressAdapter.webhookHandler(options);
+    // @ts-expect-error -- the route handles the event
+    expressAdapter.webhookMiddleware(endpoint);
+    // @ts-expect-error -- only the route can answer
+    expressAdapter.webhookMiddleware({ ...options, deadlineMs: 1_000 });
+    // @ts-expect-error -- an option that is misspelt
+    expressAdapter.webhookHandler({ secret: 'secret', on: {}, handlers: {} });
+    // @ts-expect-error -- an event type that is misspelt
+    expressAdapter.webhookHandler({ secret: 'secret', on: { 'stt.complete': () => {} } });
   });
 
   it('has exactly the two names', () => {
@@ -72,7 +76,7 @@ describe('express', () => {
     expectTypeOf(expressAdapter.webhookHandler).returns.toExtend<RequestHandler>();
     expectTypeOf(expressAdapter.webhookMiddleware).returns.toExtend<RequestHandler>();
     const app = express();
-    app.post('/handler', expressAdapter.webhookHandler(options));
+    app.post('/handler', expressAdapter.webhookHandler(endpoint));
     app.use('/middleware', expressAdapter.webhookMiddleware(options));
   });
 
@@ -95,8 +99,8 @@ describe('express', () => {
 
 describe('fastify', () => {
   it('gives a plugin that every instance registers', () => {
-    fastify().register(fastifyAdapter.webhookHandler(options), { prefix: '/webhooks' });
-    fastify({ logger: true, http2: true }).register(fastifyAdapter.webhookHandler(options));
+    fastify().register(fastifyAdapter.webhookHandler(endpoint), { prefix: '/webhooks' });
+    fastify({ logger: true, http2: true }).register(fastifyAdapter.webhookHandler(endpoint));
   });
 
   it('types request.webhook in the route, without any declaration', () => {
@@ -116,7 +120,7 @@ describe('koa', () => {
   it('takes the handler and the middleware as its own', () => {
     expectTypeOf(koaAdapter.webhookHandler).returns.toExtend<Koa.Middleware>();
     expectTypeOf(koaAdapter.webhookMiddleware).returns.toExtend<Koa.Middleware>();
-    new Koa().use(koaAdapter.webhookHandler(options));
+    new Koa().use(koaAdapter.webhookHandler(endpoint));
   });
 
   it('types ctx.state.webhook, and says that it may be missing', () => {
@@ -129,7 +133,7 @@ describe('koa', () => {
 
 describe('aws-lambda', () => {
   it('gives a handler for each kind of event, as @types/aws-lambda has them', () => {
-    const handler = lambdaAdapter.webhookHandler(options);
+    const handler = lambdaAdapter.webhookHandler(endpoint);
     expectTypeOf(handler).toExtend<APIGatewayProxyHandler>();
     expectTypeOf(handler).toExtend<APIGatewayProxyHandlerV2>();
     expectTypeOf(handler).toExtend<ALBHandler>();
@@ -152,7 +156,7 @@ describe('aws-lambda', () => {
 
 describe('h3', () => {
   it('takes the handler and the middleware for its own, with the event typed', () => {
-    new H3().post('/handler', h3Adapter.webhookHandler(options)).post(
+    new H3().post('/handler', h3Adapter.webhookHandler(endpoint)).post(
       '/middleware',
       h3Adapter.webhookMiddleware(options, (event: H3Event, delivery, context) => {
         expectTypeOf(delivery).toEqualTypeOf<Delivery>();
@@ -160,7 +164,7 @@ describe('h3', () => {
         return { path: event.url.pathname };
       }),
     );
-    defineHandler(h3Adapter.webhookHandler(options));
+    defineHandler(h3Adapter.webhookHandler(endpoint));
     defineHandler(
       h3Adapter.webhookMiddleware(options, (event, delivery) => {
         expectTypeOf(event).toExtend<h3Adapter.H3EventLike>();
@@ -172,7 +176,7 @@ describe('h3', () => {
 
 describe('elysia', () => {
   it('takes the handler and the middleware for its own', () => {
-    new Elysia().post('/handler', elysiaAdapter.webhookHandler(options), { parse: 'none' }).post(
+    new Elysia().post('/handler', elysiaAdapter.webhookHandler(endpoint), { parse: 'none' }).post(
       '/middleware',
       elysiaAdapter.webhookMiddleware(options, ({ request, set }, delivery) => {
         expectTypeOf(request).toEqualTypeOf<Request>();
@@ -239,7 +243,7 @@ describe('hono', () => {
 
   it('takes the handler in an app with variables of its own', () => {
     new Hono<{ Variables: { user: string } }>()
-      .post('/handler', honoAdapter.webhookHandler(options))
+      .post('/handler', honoAdapter.webhookHandler(endpoint))
       .post('/middleware', honoAdapter.webhookMiddleware(options), (c) => c.json([c.var.user, c.var.webhook.event.id]));
   });
 });

@@ -42,7 +42,7 @@ describe('isEvent', () => {
     expectTypeOf(event.type).toEqualTypeOf<'generation.completed'>();
     expectTypeOf(event.data.clipId).toBeString();
     expectTypeOf(event.data.durationSec).toBeNumber();
-    expectTypeOf(event.jobId).toEqualTypeOf<string | null>();
+    expectTypeOf(event.jobId).toBeString();
     expectTypeOf(event).toExtend<EventOf<'generation.completed'>>();
   });
 

@@ -17,6 +17,8 @@ import {
   type WebhookRequest,
   type WebhookResponse,
 } from 'service-webhooks';
+import { observeQueue } from 'service-webhooks/otel';
+import type { OperatedQueue } from 'service-webhooks/queue';
 import { describe, expectTypeOf, it } from 'vitest';
 
 const secret = 'secret';
@@ -113,8 +115,7 @@ describe('options', () => {
     createReceiver({ secret, dedupe: false });
     // @ts-expect-error -- true says nothing about the store
     createReceiver({ secret, dedupe: true });
-    // @ts-expect-error -- options without a store
-    createReceiver({ secret, dedupe: { name: 'billing' } });
+    createReceiver({ secret, dedupe: { key: 'idempotency-key' } });
     expectTypeOf<NonNullable<DedupeOptions['key']>>().toEqualTypeOf<
       'event-id' | 'idempotency-key' | ((delivery: Delivery) => string)
     >();
@@ -171,9 +172,12 @@ describe('outcomes', () => {
     });
     expectTypeOf<Outcome['kind']>().toEqualTypeOf<
       | 'handled'
+      | 'queued'
+      | 'known'
       | 'ignored'
       | 'duplicate'
       | 'in_progress'
+      | 'discarded'
       | 'rejected'
       | 'failed'
       | 'past_deadline'
@@ -182,6 +186,7 @@ describe('outcomes', () => {
       | 'idempotency_key_mismatch'
       | 'payload_mismatch'
       | 'unknown_version'
+      | 'silent'
       | 'store_error'
     >();
   });
@@ -193,5 +198,13 @@ describe('a store', () => {
     type Needed = Pick<DedupeStore, 'scope' | 'claim' | 'extend' | 'complete' | 'release'>;
     expectTypeOf<Needed>().toExtend<DedupeStore>();
     expectTypeOf<Omit<Needed, 'release'>>().not.toExtend<DedupeStore>();
+  });
+});
+
+describe('observeQueue', () => {
+  it('takes a queue, and returns a function that ends it', () => {
+    expectTypeOf(observeQueue).parameter(0).toEqualTypeOf<Pick<OperatedQueue, 'name' | 'stats'>>();
+    expectTypeOf<OperatedQueue>().toExtend<Parameters<typeof observeQueue>[0]>();
+    expectTypeOf(observeQueue).returns.toEqualTypeOf<() => void>();
   });
 });

@@ -23,7 +23,7 @@ const delivery = signDelivery({ event: sampleEvent('stt.completed'), secret });
 describe('a sample event', () => {
   it('has the type of its event', () => {
     expectTypeOf(sampleEvent('generation.completed')).toEqualTypeOf<EventOf<'generation.completed'>>();
-    expectTypeOf(sampleEvent('stt.failed', { jobId: null }).data).toEqualTypeOf<Record<string, unknown>>();
+    expectTypeOf(sampleEvent('trigger.failed', { jobId: null }).data).toEqualTypeOf<Record<string, unknown>>();
   });
 
   it('takes overrides of the right types', () => {

@@ -16,7 +16,7 @@ app.post(
   '/webhooks',
   webhookHandler({
     secret,
-    dedupe: { store: redisStore({ ioredis: connection }) },
+    dedupe: { store: redisStore({ ioredis: connection }), name: 'clips' },
     observe: ({ kind, error }) => error && console.error(kind, error),
     on: {
       '*': async (event) => {

@@ -3,7 +3,7 @@ import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { webhookHandler } from 'service-webhooks/express';
 import { postgresInbox } from 'service-webhooks/stores/postgres';
-import { transaction } from './transaction.js';
+import { transaction } from '../transaction.js';
 
 const { WEBHOOK_SECRET: secret = '', POSTGRES_URL = 'postgres://postgres@127.0.0.1:5432/test' } = process.env;
 const { PORT = '3000' } = process.env;
@@ -13,7 +13,7 @@ pool.on('error', (error) => console.error(error.message));
 // One that breaks in the middle of a transaction has nobody else to tell, and would end the process.
 pool.on('connect', (client) => client.on('error', () => {}));
 await runMigrations({ connectionString: POSTGRES_URL });
-const inbox = postgresInbox({ pg: pool });
+const inbox = postgresInbox({ pg: pool }, { name: 'clips' });
 await inbox.init();
 
 const app = express();

@@ -20,7 +20,7 @@ app.post(
   '/webhooks',
   webhookHandler({
     secret,
-    dedupe: { store: postgresStore({ pg: pool }) },
+    dedupe: { store: postgresStore({ pg: pool }), name: 'clips' },
     observe: ({ kind, error }) => error && console.error(kind, error),
     on: {
       '*': async (event) => {

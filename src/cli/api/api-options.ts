@@ -7,7 +7,7 @@ import type { Session } from '../session.js';
 const KEY_ENV = 'SERVICE_API_KEY';
 const URL_ENV = 'SERVICE_URL';
 
-/** Where the API is, and where its key is. Never the key. */
+/** The address of the API and the source of its key, never the key itself. */
 export interface ApiOptions {
   key: string;
   baseUrl?: string | undefined;
@@ -15,36 +15,40 @@ export interface ApiOptions {
 }
 
 export function keyOption() {
-  return new Option('--key <source>', `where the API key is: ${SOURCES}`)
+  return new Option('--key <source>', `the source of the API key: ${SOURCES}`)
     .argParser(checkSource)
     .default(`env:${KEY_ENV}`);
 }
 
 export function baseUrlOption() {
-  return new Option('--base-url <url>', `where the API is; env:${URL_ENV}`);
+  return new Option('--base-url <url>', `the address of the API; env:${URL_ENV}`);
 }
 
-/** A command about the account. */
+/** Returns a command about the account. */
 export function apiCommand(name: string) {
   return new Command(name)
     .addOption(keyOption())
     .addOption(baseUrlOption())
-    .option('--header-prefix <prefix>', 'what the names of the service’s headers begin with', 'x-service');
+    .option('--header-prefix <prefix>', 'the prefix of the service’s header names', 'x-service');
 }
 
-/** Somebody is waiting for it. */
+/** A person waits for the answer, so the limit is shorter than the client's default. */
 const TIMEOUT_MS = 30_000;
 
 /** @throws Failure, WebhookError */
 export async function openClient(session: Session, { key, baseUrl, headerPrefix }: ApiOptions): Promise<Client> {
-  const url = baseUrl ?? session.env[URL_ENV];
-  if (url === undefined) throw new Failure('usage', `where is the API? Set ${URL_ENV}, or give --base-url https://….`);
+  const url = baseUrl ?? session.env[URL_ENV] ?? session.config.baseUrl;
+  if (url === undefined)
+    throw new Failure(
+      'usage',
+      `where is the API? Set ${URL_ENV}, give --base-url https://…, or set baseUrl in service-webhooks.json.`,
+    );
   const apiKey = await readSecret(session, key);
   if (typeof apiKey !== 'string') throw new Failure('usage', 'the API key is no text; look at where it comes from.');
   return createClient({ apiKey, baseUrl: url, headerPrefix, timeoutMs: TIMEOUT_MS, maxAttempts: 3 });
 }
 
-/** What a call gives; what it rejects with as a Failure, where the client says what that is. @throws Failure */
+/** Awaits a client call and turns client errors into a Failure. @throws Failure */
 export async function called<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -54,7 +58,7 @@ export async function called<T>(call: Promise<T>): Promise<T> {
       const later = retryAfter === undefined ? '' : ` Try again in ${retryAfter} s.`;
       throw new Failure('no', `the service says no: ${code}: ${message}${later}${requestId ? ` (${requestId})` : ''}`);
     }
-    if (isClientError(error)) throw new Failure('network', `${error.message}. ${error.hint}`);
+    if (isClientError(error)) throw new Failure('network', error.message);
     throw error;
   }
 }

@@ -2,14 +2,14 @@ import { open, unlink } from 'node:fs/promises';
 import type { SigningSecret } from '../../client/index.js';
 import { Failure, fileFailure } from '../failure.js';
 
-/** A file that waits for a signing secret, so that it is known to be there before the service shows one. */
+/** A file that is created before the service shows a signing secret, so that the secret cannot be lost. */
 export interface NewSecretFile {
   write(secret: SigningSecret): Promise<void>;
-  /** There is no secret after all. */
+  /** Removes the file, because there is no secret to keep. */
   discard(): Promise<void>;
 }
 
-/** Readable for its owner alone. @throws Failure where there is none, or one already */
+/** Creates a file that only its owner can read. @throws Failure where no file is named, or where it exists */
 export async function newSecretFile(path: string | undefined): Promise<NewSecretFile> {
   if (path === undefined) {
     throw new Failure(

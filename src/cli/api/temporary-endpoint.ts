@@ -7,24 +7,25 @@ import {
 } from '../../client/index.js';
 import { Failure } from '../failure.js';
 import { called } from './api-options.js';
+import { sameUrl } from './same-url.js';
 
-/** An endpoint that is there for as long as `listen` runs. */
+/** An endpoint that exists while `listen` runs. */
 export interface TemporaryEndpoint {
   id: string | undefined;
   url: string;
-  /** Shown to nobody: it is good for this endpoint alone. */
+  /** Never shown, because it is valid for this endpoint only. */
   secret: SigningSecret;
-  /** @throws Failure that says how to get rid of it */
+  /** Deletes the endpoint. @throws Failure that says how to delete it manually */
   remove(): Promise<void>;
 }
 
-/** How long the end of the program may be held up. */
+/** The longest time that the removal may delay the end of the program. */
 const REMOVE_TIMEOUT_MS = 10_000;
 
 /**
- * Registers the URL. Ctrl+C does not interrupt it, since then nobody would know what there is to delete.
+ * Registers the URL. Ctrl+C does not interrupt this call, because the id of the endpoint would then be unknown.
  *
- * @throws Failure where there is one with that URL, and `cleanup` does not say that it may be deleted
+ * @throws Failure where an endpoint with that URL exists, and `cleanup` does not allow to delete it
  */
 export async function createTemporaryEndpoint(
   { webhooks }: Pick<Client, 'webhooks'>,
@@ -52,7 +53,7 @@ export async function createTemporaryEndpoint(
     async remove() {
       try {
         const options = { timeoutMs: REMOVE_TIMEOUT_MS };
-        // The answer to the creation may not show the id.
+        // The answer to the creation may not contain the id.
         const ids = created ? [created.id] : await idsOf(options);
         for (const id of ids) await called(webhooks.delete(id, options));
       } catch (error) {
@@ -61,8 +62,4 @@ export async function createTemporaryEndpoint(
       }
     },
   };
-}
-
-function sameUrl(one: string, other: string): boolean {
-  return URL.canParse(one) && new URL(one).href === new URL(other).href;
 }

@@ -1,103 +1,76 @@
 import { once } from 'node:events';
-import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { type Attempts, createEmulator, type Faults } from '../../emulator/index.js';
+import type { Emulator } from '../../emulator/index.js';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
-import { emulatorSource } from '../../page/emulator-source.js';
-import { reportAttempt } from '../dev/report-attempt.js';
-import { serveDev } from '../dev/serve-dev.js';
-import { EXIT, Failure } from '../failure.js';
-import { listOption, wholeNumber } from '../option-values.js';
-import { readSecrets, secretOption } from '../secrets.js';
+import { counted } from '../counted.js';
+import { DEV_KEY, DEV_PORT } from '../dev/dev-address.js';
+import { devLikeCommand, readTextSecret } from '../dev/dev-options.js';
+import { reportAttempt, reportPause } from '../dev/report-attempt.js';
+import { runScenarios, SCENARIO_NAMES, SCENARIOS } from '../dev/scenarios.js';
+import { startDev } from '../dev/start-dev.js';
+import { EXIT } from '../failure.js';
+import { listOption } from '../option-values.js';
 import type { Session } from '../session.js';
-import { parseTarget } from '../target.js';
-
-const DEV_PORT = 4848;
-/** Good on this machine alone, so that it may be known. */
-const DEV_KEY = 'acct_development';
+import { parseApp } from '../target.js';
 
 export function devCommand(session: Session) {
-  return new Command('dev')
+  return devLikeCommand('dev', DEV_PORT)
     .description(
       'Runs the service on this machine, on one port: it delivers to your app with retries as the service does, answers its API, and shows every delivery on a page. Ends with Ctrl+C.',
     )
-    .argument('[app]', 'a port or a URL: where your app takes deliveries')
-    .option('--port <number>', 'where the page and the API are; 0 for any', wholeNumber(0, 65_535), DEV_PORT)
-    .addOption(secretOption())
-    .addOption(listOption('--events <types>', 'the event types that your app gets; all', WEBHOOK_EVENT_TYPES))
-    .addOption(listOption('--emit <types>', 'events that happen at the start', WEBHOOK_EVENT_TYPES))
-    .addOption(speedOption())
-    .option('--fault <name=share>', 'a share of attempts that go wrong, as in reset=0.1 (repeatable)', fault)
-    .option('--seed <text>', 'what ids and faults follow from; a random one')
-    .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
+    .addOption(listOption('--emit <types>', 'event types to emit at the start', WEBHOOK_EVENT_TYPES))
+    .addOption(listOption('--scenario <names>', 'scenarios to play at the start; the names are below', SCENARIO_NAMES))
     .addHelpText(
       'after',
       `
 Examples:
   service-webhooks dev http://localhost:3000/webhooks
   service-webhooks dev 3000 --emit generation.completed --speed 100x
+  service-webhooks dev 3000 --scenario job-retried,outage --speed 100x
   service-webhooks dev 3000 --fault reset=0.1 --fault duplicate=0.2 --seed 42
+
+Scenarios:
+${SCENARIO_NAMES.map((name) => `  ${name.padEnd(14)}${SCENARIOS[name].says}`).join('\n')}
+
+Events of your own go into a running dev with: service-webhooks send stt.failed --dev
 
 Deliveries are signed with WEBHOOK_SECRET: give your app the same. The API takes the key ${DEV_KEY}.`,
     )
-    .action(async (app, { secret: sources, port, events, emit = [], speed, fault: faults, seed, headerPrefix }) => {
-      const target = app === undefined ? undefined : parseTarget(app);
+    .action(async (app, { secret: sources, port, events, emit = [], ...options }) => {
+      const { speed, scenario: scenarios = [], fault: faults, seed, headerPrefix } = options;
+      const target = app === undefined ? undefined : parseApp(session, app);
       const signingSecret = target && (await readTextSecret(session, sources));
-      const settings = { clock: 'real', speed, seed, headerPrefix, faults } as const;
-      const emulator = createEmulator({ ...settings, apiKey: DEV_KEY, allowLoopback: true });
-      const endpoint = target && emulator.endpoints.create({ url: target.href, events, signingSecret });
-      const secretOf = (id: string) => (id === endpoint?.id ? signingSecret : undefined);
-      const server = await serveDev(emulatorSource({ ...settings, emulator, secretOf }), emulator.fetch, port);
-
+      const dev = await startDev({ app: target, signingSecret, events, speed, faults, seed, headerPrefix, port });
+      const { url, emulator, endpoint } = dev;
       session.out.record(
-        {
-          kind: 'developing',
-          url: server.url,
-          deliversTo: target?.href,
-          endpoint: endpoint?.id,
-          speed,
-          seed: emulator.seed,
-        },
-        [['strong', `Deliveries: ${server.url}/`], target && `sent to ${target.href}`],
-        [`API: ${server.url}`, `key ${DEV_KEY}`],
+        { kind: 'developing', url, deliversTo: target?.href, endpoint, speed, seed: emulator.seed },
+        [['strong', `Deliveries: ${url}/`], target && `sent to ${target.href}`],
+        [`API: ${url}`, `key ${DEV_KEY}`],
       );
-      const reporting = report(session, emulator.attempts);
+      const reporting = report(session, emulator);
       for (const type of emit) await emulator.emit(type);
-      if (!session.signal.aborted) await once(session.signal, 'abort');
-      await emulator.close();
-      await server.close();
-      session.out.record({ kind: 'ended', attempts: await reporting }, [`${await reporting} attempts`]);
+      const playing = runScenarios(emulator, scenarios, faults ?? {});
+      await Promise.race([ended(session.signal), playing.then(() => ended(session.signal))]);
+      await dev.close();
+      session.out.record({ kind: 'ended', attempts: await reporting }, [counted(await reporting, 'attempt')]);
       session.exitCode = EXIT.ok;
     });
 }
 
-async function report({ out }: Session, attempts: Attempts): Promise<number> {
+async function ended(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+async function report({ out }: Session, { attempts, endpoints }: Emulator): Promise<number> {
+  const paused = new Set<string>();
   let count = 0;
   for await (const attempt of attempts) {
     count += 1;
     reportAttempt(out, attempt);
+    for (const { id, url, state } of endpoints.list()) {
+      if (state !== 'paused') paused.delete(id);
+      else if (!paused.has(id)) reportPause(out, { id, url });
+      if (state === 'paused') paused.add(id);
+    }
   }
   return count;
-}
-
-/** @throws Failure */
-async function readTextSecret(session: Session, sources?: readonly string[]): Promise<string> {
-  const [secret] = await readSecrets(session, sources);
-  if (typeof secret !== 'string') throw new Failure('usage', 'the secret is no text, as those of the service are.');
-  return secret;
-}
-
-function speedOption() {
-  return new Option('--speed <times>', 'how many times faster the waits between attempts pass, as in 100x')
-    .argParser((text) => {
-      const speed = Number(/^(\d+(?:\.\d+)?)x?$/.exec(text)?.[1]);
-      if (speed > 0) return speed;
-      throw new InvalidArgumentError('It takes a number above 0, as in 100x.');
-    })
-    .default(1, '1x');
-}
-
-function fault(text: string, others: Faults = {}): Faults {
-  const [, name, share] = /^(\w+)=([\d.]+)$/.exec(text) ?? [];
-  if (name !== undefined && Number(share) <= 1) return { ...others, [name]: Number(share) };
-  throw new InvalidArgumentError('It takes a fault and a share from 0 to 1, as in reset=0.1.');
 }

@@ -5,12 +5,12 @@ import type { Verdict } from '../doctor/judge.js';
 import { toJunit } from '../doctor/junit.js';
 import { PROBES, type Probe } from '../doctor/probes.js';
 import { createRequests } from '../doctor/requests.js';
-import { EXIT, fileFailure } from '../failure.js';
+import { EXIT, type ExitCode, Failure, fileFailure } from '../failure.js';
 import { listOption } from '../option-values.js';
 import type { Piece } from '../output.js';
 import { readSecrets, secretOption } from '../secrets.js';
 import type { Session } from '../session.js';
-import { parseTarget } from '../target.js';
+import { parseApp } from '../target.js';
 import { timeoutOption } from '../timeout-option.js';
 
 const NAMES = PROBES.map(({ name }) => name);
@@ -19,6 +19,7 @@ const [GATE] = NAMES;
 const MARKS: Readonly<Record<Verdict, Piece>> = {
   passed: ['good', '✓'],
   failed: ['bad', '✗'],
+  warned: ['warn', '!'],
   unknown: ['warn', '?'],
   skipped: ['faint', '-'],
 };
@@ -26,15 +27,15 @@ const MARKS: Readonly<Record<Verdict, Piece>> = {
 export function doctorCommand(session: Session) {
   return new Command('doctor')
     .description(
-      'Sends good and hostile deliveries to your own endpoint, and says which of them it handles rightly. Your handlers run, with sample events whose ids begin with evt_doctor_: ask a test deployment.',
+      'Sends valid and hostile deliveries to your endpoint and reports which of them it handles correctly. Your handlers run, with sample events whose ids begin with evt_doctor_: use a test deployment.',
     )
     .argument('<url>', 'a port or a URL: your endpoint')
     .addOption(secretOption())
-    .addOption(listOption('--only <probes>', 'these alone, with commas', NAMES))
-    .addOption(listOption('--skip <probes>', 'all but these', NAMES))
+    .addOption(listOption('--only <probes>', 'only these probes, with commas', NAMES))
+    .addOption(listOption('--skip <probes>', 'all probes except these', NAMES))
     .option('--junit <file>', 'a report for CI')
     .addOption(timeoutOption())
-    .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
+    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service')
     .addHelpText(
       'after',
       `
@@ -46,7 +47,7 @@ Examples:
   service-webhooks doctor 3000 --skip large,burst`,
     )
     .action(async (given, { secret: sources, only, skip = [], junit, timeout: timeoutMs, headerPrefix }) => {
-      const url = parseTarget(given);
+      const url = parseApp(session, given);
       const [secret] = await readSecrets(session, sources);
       const wire = { url, timeoutMs, signal: session.signal };
       const wanted = ({ name }: Probe) => name === GATE || (only?.includes(name) ?? !skip.includes(name));
@@ -54,10 +55,12 @@ Examples:
       for await (const one of examine(PROBES.filter(wanted), createRequests(secret, headerPrefix), wire)) {
         const { verdict, group, name, says, evidence, fix } = one;
         cases.push(one);
+        const line: Piece[] = [MARKS[verdict], group.padEnd(12), name.padEnd(18), says, ['faint', evidence]];
+        const lines = verdict === 'skipped' ? [] : [line];
         session.out.record(
           { kind: 'probe', ...one },
-          [MARKS[verdict], group.padEnd(12), name.padEnd(18), says, ['faint', evidence]],
-          ...(verdict === 'failed' ? [[`   ${fix}`]] : []),
+          ...lines,
+          ...(verdict === 'failed' || verdict === 'warned' ? [[`   ${fix}`]] : []),
         );
       }
       if (junit !== undefined) {
@@ -66,16 +69,30 @@ Examples:
         });
       }
       session.exitCode = conclude(session, cases);
+      const problem = cases[0]?.problem;
+      if (problem !== undefined) throw new Failure('network', `no answer to a good delivery: ${problem}`);
     });
 }
 
-function conclude({ out }: Session, cases: readonly Examined[]) {
+function conclude({ out }: Session, cases: readonly Examined[]): ExitCode {
   const count = (wanted: Verdict) => cases.filter(({ verdict }) => verdict === wanted).length;
-  const [passed, failed, unknown, skipped] = [count('passed'), count('failed'), count('unknown'), count('skipped')];
-  out.record({ kind: 'summary', passed, failed, unknown, skipped }, [
-    [failed > 0 ? 'bad' : 'good', `${passed} passed, ${failed} failed`],
-    unknown > 0 ? `${unknown} cannot be told from outside` : undefined,
-    skipped > 0 ? `${skipped} skipped` : undefined,
-  ]);
+  const [passed, failed, warned] = [count('passed'), count('failed'), count('warned')];
+  const [unknown, skipped] = [count('unknown'), count('skipped')];
+  const [first] = cases;
+  const gateFix = first?.verdict === 'failed' ? first.fix : undefined;
+  out.record(
+    { kind: 'summary', passed, failed, warned, unknown, skipped },
+    ...(skipped > 0 ? [[['faint', '-'], skippedText(skipped)] as Piece[]] : []),
+    [
+      [failed > 0 ? 'bad' : 'good', `${passed} passed, ${failed} failed`],
+      warned > 0 ? `${warned} warned about` : undefined,
+      unknown > 0 ? `${unknown} cannot be told from outside` : undefined,
+    ],
+    ...(gateFix ? [[['strong', 'Fix first:'], gateFix] as Piece[]] : []),
+  );
   return failed > 0 ? EXIT.no : EXIT.ok;
+}
+
+function skippedText(count: number): string {
+  return `${count} other ${count === 1 ? 'probe was' : 'probes were'} skipped: a good delivery comes first`;
 }

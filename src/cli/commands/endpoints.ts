@@ -1,19 +1,29 @@
 import { Command } from '@commander-js/extra-typings';
-import { type Client, type CreatedEndpoint, endpointsIn, ensureEndpoint } from '../../client/index.js';
+import { endpointsIn, ensureEndpoint } from '../../client/index.js';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import { apiCommand, called, openClient } from '../api/api-options.js';
-import { newSecretFile } from '../api/new-secret-file.js';
+import { keepingSecrets } from '../api/keeping-secrets.js';
+import { rotateCommand } from '../api/rotate-command.js';
+import { testCommand } from '../api/test-command.js';
+import { confirmed } from '../confirmed.js';
 import { EXIT } from '../failure.js';
 import { listOption } from '../option-values.js';
 import type { Session } from '../session.js';
 
-/** The account's endpoints. Calls that change something are not cut off by Ctrl+C: what they did would not be known. */
+/**
+ * The commands about endpoints. Ctrl+C does not interrupt calls that change something, because their result would be
+ * unknown.
+ */
 export function endpointsCommand(session: Session) {
   return new Command('endpoints')
-    .description('The webhook endpoints of the account: they are listed, made, changed and deleted.')
+    .description(
+      'Manages the webhook endpoints of the account: lists, creates, changes, tests and deletes them, and rotates their secrets.',
+    )
     .addCommand(listCommand(session))
     .addCommand(ensureCommand(session))
     .addCommand(updateCommand(session))
+    .addCommand(testCommand(session))
+    .addCommand(rotateCommand(session))
     .addCommand(deleteCommand(session))
     .addHelpText(
       'after',
@@ -22,6 +32,8 @@ Examples:
   service-webhooks endpoints list
   service-webhooks endpoints ensure https://app.example/webhooks --events stt.completed --save-secret secret.txt
   service-webhooks endpoints update wh_1 --events stt.completed,stt.failed
+  service-webhooks endpoints test wh_1
+  service-webhooks endpoints rotate wh_1 --save-secret new.txt
   service-webhooks endpoints delete wh_1`,
     );
 }
@@ -45,10 +57,10 @@ function listCommand(session: Session) {
 
 function ensureCommand(session: Session) {
   return apiCommand('ensure')
-    .summary('one with this URL and exactly these events: found, made, or changed')
+    .summary('find, create or change the endpoint with this URL, so that it has exactly these events')
     .argument('<url>', 'where deliveries go: https, and public')
     .addOption(eventsOption('the event types; all'))
-    .option('--save-secret <file>', 'where the signing secret is put if the endpoint is made; a new file')
+    .option('--save-secret <file>', 'a new file for the signing secret of an endpoint that is created')
     .action(async (url, { events = WEBHOOK_EVENT_TYPES, saveSecret, ...options }) => {
       const client = await openClient(session, options);
       const { action, id } = await called(ensureEndpoint({ url, events }, keepingSecrets(client, saveSecret)));
@@ -58,29 +70,6 @@ function ensureCommand(session: Session) {
       );
       session.exitCode = EXIT.ok;
     });
-}
-
-/** The client, which makes an endpoint only where its secret can be kept. */
-function keepingSecrets({ webhooks }: Client, file: string | undefined): Pick<Client, 'webhooks'> {
-  return {
-    webhooks: {
-      ...webhooks,
-      async create(endpoint, options) {
-        const secretFile = await newSecretFile(file);
-        let created: CreatedEndpoint | undefined;
-        try {
-          created = await webhooks.create(endpoint, options);
-          await secretFile.write(created.signingSecret);
-          return created;
-        } catch (error) {
-          await secretFile.discard();
-          // Nobody would ever know its secret.
-          for (const { id } of endpointsIn(created?.data)) await webhooks.delete(id, options);
-          throw error;
-        }
-      },
-    },
-  };
 }
 
 function updateCommand(session: Session) {
@@ -102,8 +91,14 @@ function deleteCommand(session: Session) {
   return apiCommand('delete')
     .summary('one, with its delivery history')
     .argument('<id>', 'the id of the endpoint')
-    .action(async (id, options) => {
+    .option('--yes', 'delete without asking')
+    .action(async (id, { yes = false, ...options }) => {
       const client = await openClient(session, options);
+      const question = `Delete ${id}, with its delivery history?`;
+      if (!yes && !(await confirmed(session, question, 'pass --yes to delete'))) {
+        session.exitCode = EXIT.no;
+        return;
+      }
       await called(client.webhooks.delete(id));
       session.out.record({ kind: 'endpoint', action: 'deleted', id }, [['good', 'deleted'], id]);
       session.exitCode = EXIT.ok;

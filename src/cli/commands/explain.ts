@@ -1,6 +1,7 @@
 import { explain } from '../../explain/index.js';
-import type { Secret } from '../../secret.js';
+import type { Secret } from '../../verify/secret.js';
 import { deliveryCommand, readDelivery } from '../delivery-input.js';
+import { inFileWords } from '../explain-words.js';
 import { EXIT, Failure } from '../failure.js';
 import type { Piece } from '../output.js';
 import { checkSource, findSecrets, readSecret } from '../secrets.js';
@@ -10,7 +11,7 @@ const CERTAINTY = { certain: 'bad', likely: 'warn', possible: 'faint' } as const
 
 export function explainCommand(session: Session) {
   return deliveryCommand('explain')
-    .description('Says why a delivery does not verify, how sure that is, and what to do about it.')
+    .description('Explains why a delivery does not verify, how certain each cause is, and what to do about it.')
     .option(
       '--other <name=source>',
       'a secret that it may have been signed with instead, as in staging=env:STAGING_SECRET (repeatable)',
@@ -28,16 +29,27 @@ Examples:
       const secret = await findSecrets(session, sources);
       const otherSecrets: Record<string, Secret> = {};
       for (const { name, source } of other) otherSecrets[name] = await readSecret(session, source);
-      const { headers, body, at, asCaptured } = await readDelivery(session, file, options);
+      const message = await readDelivery(session, file, options);
+      const { headers, body, at, asCaptured } = message;
       const { headerPrefix, legacy, tolerance: toleranceSeconds } = options;
       const checks = { headerPrefix, legacy, toleranceSeconds, now: () => at };
-      const { verdict, causes } = explain({ headers, body, secret, otherSecrets, ...checks });
+      const explained = explain({ headers, body, secret, otherSecrets, ...checks });
+      const { verdict } = explained;
+      const causes = inFileWords(explained.causes, { isAgeUnknown: !asCaptured && options.at === undefined });
 
       const accepted = verdict === 'accepted';
       const when: Piece = ['faint', `${asCaptured ? 'when it was captured' : 'as of'} ${new Date(at).toISOString()}`];
       session.out.record(
         { kind: 'explained', verdict, at: new Date(at).toISOString(), asCaptured, causes },
         [[accepted ? 'good' : 'bad', accepted ? 'It verifies' : verdict], when],
+        ...(accepted
+          ? [
+              [
+                'An app that refuses this delivery refuses a good one:',
+                `service-webhooks doctor 3000${message.path}${headerPrefix === 'x-service' ? '' : ` --header-prefix ${headerPrefix}`}`,
+              ],
+            ]
+          : []),
         ...causes.flatMap(({ cause, certainty, evidence, fix }) => [
           [[CERTAINTY[certainty], certainty], ['strong', cause], evidence] as const,
           [`  ${fix}`],

@@ -1,38 +1,44 @@
-import { Argument, Command } from '@commander-js/extra-typings';
+import { Argument, Command, Option } from '@commander-js/extra-typings';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../event.js';
 import { type SignedDelivery, type SigningOptions, signDelivery } from '../../testing/sign-delivery.js';
-import { deliver, type Sent } from '../deliver.js';
-import { asSpecified } from '../delivery-headers.js';
+import { deliver, type SendResult } from '../../wire/deliver.js';
+import { asSpecified } from '../../wire/header-spelling.js';
+import { DEV_PORT } from '../dev/dev-address.js';
 import { Failure } from '../failure.js';
 import { FAULT_NAMES, withFaults } from '../faults.js';
 import { inParallel } from '../in-parallel.js';
 import { listOption, repeatable, wholeNumber } from '../option-values.js';
 import { createProgressBar } from '../progress-bar.js';
 import { readSecrets, secretOption } from '../secrets.js';
-import { exitCodeOf, sentFields, sentPieces } from '../sent.js';
+import { exitCodeOf, sendFields, sendPieces } from '../send-report.js';
 import type { Session } from '../session.js';
 import { sampleWith } from '../set-fields.js';
 import { summaryOf } from '../summary.js';
-import { parseTarget } from '../target.js';
+import { parseApp, parseTarget } from '../target.js';
 import { timeoutOption } from '../timeout-option.js';
 
 export function sendCommand(session: Session) {
   return new Command('send')
     .description(
-      'Signs a sample event as the service would, and delivers it. Waits for the answer as long as it would.',
+      'Signs a sample event as the service would, and delivers it. Waits for the answer as long as the service does.',
     )
     .addArgument(typeArgument())
     .argument('[url]', 'a port or a URL; where listen listens')
     .addOption(secretOption())
     .option('--set <field=value>', 'a field of the event: field=text, or field:=json (repeatable)', repeatable)
     .option('--body <file>', 'the exact bytes to sign and send in place of a sample; - for stdin')
+    .addOption(
+      new Option('--dev [=url]', 'give the event to a running dev, which delivers it with retries').preset(
+        `http://127.0.0.1:${DEV_PORT}`,
+      ),
+    )
     .option('--attempt <number>', 'which attempt of the delivery it is', wholeNumber(1, 1_000_000), 1)
-    .addOption(listOption('--fault <names>', 'what goes wrong, with commas', FAULT_NAMES))
-    .option('--count <number>', 'so many deliveries, each of an event of its own', wholeNumber(1, 1_000_000), 1)
-    .option('--concurrency <number>', 'so many of them at once', wholeNumber(1, 1_000), 10)
+    .addOption(listOption('--fault <names>', 'the faults of the delivery, with commas', FAULT_NAMES))
+    .option('--count <number>', 'the number of deliveries, each of a new event', wholeNumber(1, 1_000_000), 1)
+    .option('--concurrency <number>', 'the number of deliveries at the same time', wholeNumber(1, 1_000), 10)
     .addOption(timeoutOption())
     .option('--webhook-id <id>', 'the id of the endpoint')
-    .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
+    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service')
     .addHelpText(
       'after',
       `
@@ -42,17 +48,26 @@ Examples:
   service-webhooks send stt.failed --set 'data.reason:={"code":7}' --attempt 3
   service-webhooks send stt.completed --fault stale,flipped-bit
   service-webhooks send stt.completed 3000 --count 1000 --concurrency 50
-  service-webhooks send --body body.json 3000`,
+  service-webhooks send --body body.json 3000
+  service-webhooks send stt.failed --dev            to what dev delivers to, with its retries`,
     )
     .action(async (first, second, { secret: sources, set = [], body: file, fault: faults = [], ...options }) => {
       const [type, url] = positionals(first, second, file);
-      const target = parseTarget(url);
+      if (options.dev !== undefined) {
+        checkForDev(url, sources, faults, options);
+        const event = await eventForDev(session, type, set, file);
+        const dev = parseTarget(String(options.dev));
+        const { emitInto } = await import('../dev/emit-into.js');
+        session.exitCode = await emitInto(session, dev, event);
+        return;
+      }
+      const target = url === undefined ? parseTarget() : parseApp(session, url);
       const [secret] = await readSecrets(session, sources);
       const body = file === undefined ? undefined : await session.read(file);
       const { attempt, count, concurrency, timeout, webhookId, headerPrefix } = options;
       const signing = { secret, attempt, webhookId, headerPrefix };
 
-      const all: Sent[] = [];
+      const all: SendResult[] = [];
       const bar = createProgressBar(session.stderr, count, count > 1 && !session.out.json);
       const begun = performance.now();
       const sendOne = async () => {
@@ -60,10 +75,10 @@ Examples:
         for (const sending of withFaults(delivery, faults)) {
           const outgoing = { ...sending, url: target, headers: asSpecified(sending.headers) };
           const sent = await deliver(outgoing, { timeoutMs: timeout, signal: session.signal });
-          all.push(sent.status === undefined ? sent : { ...sent, headers: {}, body: '' }); // a million answers are much
+          all.push(sent.status === undefined ? sent : { ...sent, headers: {}, body: '' }); // with only the last answers of a very long run
           session.out.record(
-            { kind: 'sent', ...event, url: target.href, faults, ...sentFields(sent) },
-            ...(count > 1 ? [] : [[...sentPieces(sent), event?.type, event?.id, target.href]]),
+            { kind: 'sent', ...event, url: target.href, faults, ...sendFields(sent) },
+            ...(count > 1 ? [] : [[...sendPieces(sent, target), event?.type, event?.id, target.href]]),
           );
         }
         bar.step();
@@ -78,14 +93,14 @@ Examples:
     });
 }
 
-/** Whatever stands there is judged by {@link positionals}; the choices are for the help and for completion. */
+/** Accepts any word, which {@link positionals} checks; the choices are for the help and for completion. */
 function typeArgument() {
   const argument = new Argument('[type]', 'the event type; may be left out with --body');
   argument.argChoices = [...WEBHOOK_EVENT_TYPES];
   return argument;
 }
 
-/** With a body, the only argument is the URL, unless it is a type. @throws Failure */
+/** With a body, the only argument is the URL, unless it is an event type. @throws Failure */
 function positionals(
   first?: string,
   second?: string,
@@ -107,4 +122,33 @@ function createDelivery(
   if (body !== undefined || type === undefined) return { delivery: signDelivery({ ...signing, body: body ?? '' }) };
   const event = sampleWith(type, settings);
   return { delivery: signDelivery({ ...signing, event }), event: { type: event.type, id: event.id } };
+}
+
+/** @throws Failure for an option that is about how a delivery is made, which is what dev does */
+function checkForDev(
+  url: string | undefined,
+  sources: readonly string[] | undefined,
+  faults: readonly string[],
+  { attempt, count, webhookId }: { attempt: number; count: number; webhookId?: string | undefined },
+): void {
+  const given = [
+    url !== undefined && 'the URL',
+    sources && '--secret',
+    faults.length > 0 && '--fault',
+    attempt > 1 && '--attempt',
+    count > 1 && '--count',
+    webhookId !== undefined && '--webhook-id',
+  ].filter((name) => typeof name === 'string');
+  if (given.length > 0) throw new Failure('usage', `dev signs and delivers: leave ${given.join(', ')} out with --dev.`);
+}
+
+/** @throws Failure for a body that is no event */
+async function eventForDev(session: Session, type: EventType | undefined, set: readonly string[], file?: string) {
+  if (file === undefined && type !== undefined) return sampleWith(type, set);
+  const bytes = await session.read(file ?? '');
+  try {
+    const event: unknown = JSON.parse(bytes.toString());
+    if (typeof Object(event).type === 'string') return event as object;
+  } catch {}
+  throw new Failure('file', `${file}: no event, which is a JSON object with a type.`);
 }

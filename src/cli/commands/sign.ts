@@ -1,6 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import { sign } from '../../signature.js';
-import { asSpecified } from '../delivery-headers.js';
+import { sign } from '../../verify/sign.js';
+import { asSpecified } from '../../wire/header-spelling.js';
 import { EXIT } from '../failure.js';
 import { instant } from '../option-values.js';
 import { readSecrets, secretOption } from '../secrets.js';
@@ -13,7 +13,7 @@ export function signCommand(session: Session) {
     .addOption(secretOption())
     .option('--at <time>', 'the signed time; now', instant)
     .addOption(new Option('--scheme <scheme>', 'which signatures').choices(['v2', 'legacy', 'both']).default('both'))
-    .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
+    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service')
     .addHelpText(
       'after',
       `

@@ -4,7 +4,7 @@ import type { Session } from '../session.js';
 
 export function usageCommand(session: Session) {
   return apiCommand('usage')
-    .description('Prints what the service says of quotas and recent consumption. Scope analytics:read.')
+    .description('Prints the account’s quotas and recent consumption. Scope analytics:read.')
     .addHelpText(
       'after',
       `

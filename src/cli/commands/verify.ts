@@ -1,5 +1,6 @@
 import { isWebhookError } from '../../errors.js';
-import { verify } from '../../verify.js';
+import { verify } from '../../verify/verify.js';
+import { problemText } from '../../wire/problem-text.js';
 import { deliveryCommand, readDelivery } from '../delivery-input.js';
 import { EXIT } from '../failure.js';
 import { readSecrets } from '../secrets.js';
@@ -7,7 +8,7 @@ import type { Session } from '../session.js';
 
 export function verifyCommand(session: Session) {
   return deliveryCommand('verify')
-    .description('Says whether a delivery is genuine, as the library would: signature, time, envelope.')
+    .description('Verifies a delivery as the library does: signature, time, envelope.')
     .addHelpText(
       'after',
       `
@@ -31,10 +32,11 @@ Examples:
         session.exitCode = EXIT.ok;
       } catch (error) {
         if (!isWebhookError(error) || error.status >= 500) throw error;
-        const { code, message, hint } = error;
-        const seen = { at: new Date(at).toISOString(), asCaptured };
-        session.out.record({ kind: 'refused', code, message, hint, ...seen }, [
-          ['bad', 'refused'],
+        const { code, hint } = error;
+        const message = problemText(error);
+        const time = { at: new Date(at).toISOString(), asCaptured };
+        session.out.record({ kind: 'refused', code, message, hint, ...time }, [
+          ['bad', code],
           message,
           hint,
           ['faint', 'More: service-webhooks explain'],

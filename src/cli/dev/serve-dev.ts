@@ -14,7 +14,9 @@ export interface DevServer {
 
 type Api = (request: Request) => Promise<Response>;
 
-/** The page and the API on one port of the loopback interface. @throws Failure where the port cannot be had */
+/**
+ * Serves the page and the API on one port of the loopback interface. @throws Failure where the port is not available
+ */
 export async function serveDev(source: PageSource, api: Api, port: number, assets?: Assets): Promise<DevServer> {
   const page = createPage(source, assets ?? (await readAssets()));
   const server = createServer((req, res) => {
@@ -38,7 +40,7 @@ async function answer(api: Api, req: IncomingMessage, res: ServerResponse): Prom
   res.writeHead(status, Object.fromEntries(headers));
   if (body === null) res.end();
   else Readable.fromWeb(body as import('node:stream/web').ReadableStream).pipe(res);
-  req.resume(); // what is left of a body that was not wanted
+  req.resume(); // the rest of a body that no handler reads
 }
 
 function toRequest(req: IncomingMessage): Request {

@@ -12,7 +12,7 @@ export const ACCEPTS: readonly Probe[] = [
     says: 'a good delivery, in JSON that does not survive being parsed and written again',
     requests: ({ good }) => [good()],
     judge: acknowledged,
-    fix: 'Verify the bytes that came, before anything parses them, with the secret of this endpoint.',
+    fix: 'Verify the raw body, before anything parses it, with the secret of this endpoint.',
   },
   {
     name: 'every-type',

@@ -1,10 +1,10 @@
 import { tamper } from '../../testing/tamper.js';
-import { duplicates, eachHandled, handledOnce } from './judge.js';
+import { duplicateByKey, duplicates, eachHandled, handledOnce } from './judge.js';
 import type { Probe } from './probe.js';
 
 const BY_ID = 'Tell events apart by their signed id: no signature covers Idempotency-Key.';
 
-/** Events that come more than once. */
+/** Probes with events that arrive more than once. */
 export const DEDUPLICATES: readonly Probe[] = [
   {
     name: 'duplicate',
@@ -18,12 +18,12 @@ export const DEDUPLICATES: readonly Probe[] = [
   },
   {
     name: 'duplicate-new-key',
-    says: 'an event, and the same under another Idempotency-Key',
+    says: 'an event twice, and again under another Idempotency-Key',
     requests({ good }) {
       const delivery = good();
-      return [delivery, tamper.changedIdempotencyKey(delivery)];
+      return [delivery, delivery.again({ attempt: 2 }), tamper.changedIdempotencyKey(delivery)];
     },
-    judge: duplicates,
+    judge: duplicateByKey,
     fix: BY_ID,
   },
   {

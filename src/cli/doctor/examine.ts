@@ -1,49 +1,53 @@
-import { type DeliverOptions, deliver, type Sent } from '../deliver.js';
-import { asSpecified } from '../delivery-headers.js';
-import { Failure } from '../failure.js';
+import { type DeliverOptions, deliver, type SendResult } from '../../wire/deliver.js';
+import { asSpecified } from '../../wire/header-spelling.js';
 import type { Sending } from '../faults.js';
+import { diagnose } from './diagnosis.js';
 import type { Finding } from './judge.js';
 import type { Probe } from './probes.js';
 import type { Requests } from './requests.js';
 
-/** A probe and what came of it. */
+/** A probe and its result. */
 export interface Examined extends Pick<Probe, 'group' | 'name' | 'says' | 'fix'>, Finding {
   ms: number;
+  /** Why the endpoint did not answer the first probe. */
+  problem?: string;
 }
 
 interface Wire extends DeliverOptions {
   url: URL;
 }
 
-/**
- * One probe after the other. Where the first does not pass, the others are skipped.
- *
- * @throws Failure where nothing answers at all
- */
+/** Runs the probes one by one. If the first does not pass, its cause is searched and the others are skipped. */
 export async function* examine(probes: readonly Probe[], requests: Requests, wire: Wire): AsyncGenerator<Examined> {
   let open = true;
   for (const [index, probe] of probes.entries()) {
-    const { group, name, says, fix } = probe;
+    const { group, name, says } = probe;
     const begun = performance.now();
     const answers = open ? await answersTo(probe, requests, wire) : [];
     const finding: Finding = open ? probe.judge(answers) : SKIPPED;
-    if (index === 0) {
-      const [answer] = answers;
-      if (answer?.problem !== undefined)
-        throw new Failure('network', `no answer to a good delivery: ${answer.problem}`);
-      open = finding.verdict === 'passed';
+    let { fix } = probe;
+    if (index === 0 && finding.verdict !== 'passed') {
+      open = false;
+      const [answer] = answers as [SendResult];
+      const compact = answer.status === undefined ? answer : await send(requests.compact(), wire);
+      fix = diagnose(answer, compact, wire.url);
     }
-    yield { group, name, ...finding, says, fix, ms: Math.round(performance.now() - begun) };
+    const [answer] = answers;
+    const problem = index === 0 && answer?.problem !== undefined ? { problem: answer.problem } : {};
+    yield { group, name, ...finding, says, fix, ms: Math.round(performance.now() - begun), ...problem };
   }
 }
 
-async function answersTo({ requests, atOnce }: Probe, from: Requests, { url, ...options }: Wire): Promise<Sent[]> {
-  const send = (sending: Sending) => deliver({ ...sending, url, headers: asSpecified(sending.headers) }, options);
+async function answersTo({ requests, atOnce }: Probe, from: Requests, wire: Wire): Promise<SendResult[]> {
   const sendings = requests(from);
-  if (atOnce) return Promise.all(sendings.map(send));
-  const answers: Sent[] = [];
-  for (const sending of sendings) answers.push(await send(sending));
+  if (atOnce) return Promise.all(sendings.map((sending) => send(sending, wire)));
+  const answers: SendResult[] = [];
+  for (const sending of sendings) answers.push(await send(sending, wire));
   return answers;
+}
+
+function send(sending: Sending, { url, ...options }: Wire): Promise<SendResult> {
+  return deliver({ ...sending, url, headers: asSpecified(sending.headers) }, options);
 }
 
 const SKIPPED: Finding = { verdict: 'skipped', evidence: 'says nothing while a good delivery is not accepted' };

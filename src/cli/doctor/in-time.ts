@@ -1,7 +1,7 @@
 import { acknowledged, acknowledgedLast, answered } from './judge.js';
 import type { Probe } from './probe.js';
 
-/** What keeps an endpoint from answering in time, or at all. */
+/** Probes of what prevents an endpoint from answering in time, or at all. */
 export const IN_TIME: readonly Probe[] = [
   {
     name: 'burst',

@@ -1,18 +1,22 @@
-import type { Sent } from '../deliver.js';
-import { shortened } from '../printable.js';
-import { errorCode, isAcknowledged } from '../sent.js';
+import { isAcknowledged } from '../../service/acknowledged.js';
+import { answerCode } from '../../wire/answer-code.js';
+import type { SendResult } from '../../wire/deliver.js';
+import { shortened } from '../shortened.js';
 
-/** `unknown`: what the endpoint did cannot be seen from outside. `skipped`: it could not be asked. */
-export type Verdict = 'passed' | 'failed' | 'unknown' | 'skipped';
+/**
+ * `warned`: the endpoint has chosen a behaviour that weakens it. `unknown`: its behaviour cannot be seen from outside.
+ * `skipped`: the probe could not run.
+ */
+export type Verdict = 'passed' | 'failed' | 'warned' | 'unknown' | 'skipped';
 
 export interface Finding {
   verdict: Verdict;
-  /** What it was concluded from. */
+  /** The observation behind the verdict. */
   evidence: string;
 }
 
-/** Concludes from the answers, in the order of the requests, whether an endpoint did right. */
-export type Judge = (answers: readonly Sent[]) => Finding;
+/** Decides from the answers, in the order of the requests, whether an endpoint behaves correctly. */
+export type Judge = (answers: readonly SendResult[]) => Finding;
 
 /** Every delivery is acknowledged. */
 export const acknowledged: Judge = (answers) => {
@@ -20,7 +24,7 @@ export const acknowledged: Judge = (answers) => {
   return bad ? failed(inShort(bad)) : passed(slowest(answers));
 };
 
-/** Every request is refused, and without breaking down. */
+/** Every request is refused, and without a server error. */
 export const refused: Judge = (answers) => {
   const taken = answers.find(isAcknowledged);
   if (taken) return failed(`${inShort(taken)}: it was accepted`);
@@ -29,13 +33,21 @@ export const refused: Judge = (answers) => {
   return failed(`${inShort(bad)}: to refuse is to answer 4xx`);
 };
 
-/** Whatever it answers, it does not break down. */
+/** A legacy signature is refused; accepting it is a choice that an endpoint may have made. */
+export const legacyRefused: Judge = (answers) => {
+  const accepted = answers.find(isAcknowledged);
+  return accepted
+    ? warned(`${inShort(accepted)}: legacy signatures are accepted, which can be replayed`)
+    : refused(answers);
+};
+
+/** Every answer is allowed, except a server error. */
 export const answered: Judge = (answers) => {
   const bad = answers.find(({ status = 500 }) => status >= 500);
   return bad ? failed(inShort(bad)) : passed(slowest(answers));
 };
 
-/** What is sent last is acknowledged, whatever came before it. */
+/** The last delivery is acknowledged, whatever came before it. */
 export const acknowledgedLast: Judge = (answers) => acknowledged(answers.slice(-1));
 
 /** The first is handled, the others are acknowledged as duplicates of it. */
@@ -48,7 +60,9 @@ export const duplicates: Judge = (answers) => {
   return { verdict: 'unknown', evidence: 'acknowledged, but the answer does not say whether it was handled again' };
 };
 
-/** Of several at once one is handled; the others are duplicates, or told to come again. */
+/**
+ * Of several at the same time one is handled; the others are duplicates, or are refused so that the service retries.
+ */
 export const handledOnce: Judge = (answers) => {
   const bad = answers.find((answer) => !isAcknowledged(answer) && answer.status !== 409 && answer.status !== 503);
   if (bad) return failed(inShort(bad));
@@ -58,16 +72,37 @@ export const handledOnce: Judge = (answers) => {
   return { verdict: 'unknown', evidence: `${handled} were acknowledged, and the answers do not say which was handled` };
 };
 
-/** All are handled, none is taken for a duplicate. */
+/** Two events with one Idempotency-Key are both handled; deduplicating by that header is a choice. */
 export const eachHandled: Judge = (answers) => {
-  if (answers.some((answer) => isAcknowledged(answer) && isReplayed(answer))) {
+  const [first, ...others] = answers;
+  if (first && isAcknowledged(first) && isReplayed(first)) {
     return failed('an event that never came before was taken for a duplicate, and is lost');
+  }
+  if (others.some((answer) => isAcknowledged(answer) && isReplayed(answer))) {
+    return warned('events are told apart by the Idempotency-Key, which no signature covers');
   }
   return acknowledged(answers);
 };
 
-/** What receivers of this library answer to a duplicate. */
-function isReplayed(sent: Sent): boolean {
+/** An event, its second attempt, and the same under another Idempotency-Key. */
+export const duplicateByKey: Judge = (answers) => {
+  const [first, second, underOtherKey] = answers;
+  const known = second && isAcknowledged(second) && isReplayed(second);
+  if (
+    known &&
+    underOtherKey &&
+    isAcknowledged(underOtherKey) &&
+    !isReplayed(underOtherKey) &&
+    first &&
+    !isReplayed(first)
+  ) {
+    return warned('the event was handled again under another Idempotency-Key, which no signature covers');
+  }
+  return duplicates(answers);
+};
+
+/** Returns whether an answer is the one of this library's receivers to a duplicate. */
+function isReplayed(sent: SendResult): boolean {
   return sent.status !== undefined && sent.headers['idempotency-replayed'] === 'true';
 }
 
@@ -75,17 +110,21 @@ function passed(evidence: string): Finding {
   return { verdict: 'passed', evidence };
 }
 
+function warned(evidence: string): Finding {
+  return { verdict: 'warned', evidence };
+}
+
 function failed(evidence: string): Finding {
   return { verdict: 'failed', evidence };
 }
 
-function inShort(sent: Sent): string {
+function inShort(sent: SendResult): string {
   if (sent.status === undefined) return sent.problem;
-  const said = errorCode(sent.body) ?? shortened(sent.body.trim(), 80);
+  const said = answerCode(sent.body) ?? shortened(sent.body.trim(), 80);
   return `answered ${sent.status}${said && ` ${said}`}`;
 }
 
-function slowest(answers: readonly Sent[]): string {
+function slowest(answers: readonly SendResult[]): string {
   const statuses = [...new Set(answers.map(({ status, problem }) => status ?? problem))].join(', ');
   return `${statuses} in ${Math.max(...answers.map(({ ms }) => ms))} ms`;
 }

@@ -1,8 +1,8 @@
-import { printable } from '../printable.js';
+import { printable } from '../../printable.js';
 import type { Examined } from './examine.js';
 import type { Verdict } from './judge.js';
 
-/** A report in the form that CI systems read. What cannot be told is a test that was skipped. */
+/** Returns a report in the form that CI systems read. An unknown result becomes a skipped test. */
 export function toJunit(cases: readonly Examined[]): string {
   const count = (...verdicts: Verdict[]) => cases.filter(({ verdict }) => verdicts.includes(verdict)).length;
   const attributes = {
@@ -34,7 +34,7 @@ function written(attributes: Readonly<Record<string, string | number>>): string 
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** XML has no way at all to write most control characters. */
+/** Escapes a text. XML cannot represent most control characters at all. */
 function escaped(text: string): string {
   return printable(text).replace(/[&<>"]/g, (found) => ENTITIES[found] ?? found);
 }

@@ -11,10 +11,10 @@ const GROUPS = {
   'in time': IN_TIME,
 } as const satisfies Record<string, readonly GroupedProbe[]>;
 
-/** A probe, and what it is about. */
+/** A probe with its group. */
 export type Probe = GroupedProbe & { group: keyof typeof GROUPS };
 
-/** All of them. The first is the gate: where a good delivery is not accepted, the others would say nothing. */
+/** All probes. The first is the gate: if a valid delivery is not accepted, the others show nothing. */
 export const PROBES: readonly Probe[] = Object.entries(GROUPS).flatMap(([group, probes]) =>
   probes.map((probe) => ({ ...probe, group: group as Probe['group'] })),
 );

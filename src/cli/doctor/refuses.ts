@@ -1,5 +1,5 @@
 import { tamper } from '../../testing/tamper.js';
-import { refused } from './judge.js';
+import { legacyRefused, refused } from './judge.js';
 import type { Probe } from './probe.js';
 
 const SIGNATURE = 'Verify the V2 signature of every request, and answer 401 where it does not hold.';
@@ -7,11 +7,11 @@ const TIME = 'Refuse where t is more than 300 s from now, past or future.';
 const CONTENT = 'The signature is over t, a dot and the exact body, with the t of the header.';
 const V2_ONLY = 'Where there is a V2 header look at that one alone, and accept the legacy one by choice only.';
 
-/** A V2 header of the right form with signatures that nobody made. */
+/** Returns a V2 header of the right form with signatures of no secret. */
 const v2 = (...macs: string[]) => `t=${Math.floor(Date.now() / 1000)}${macs.map((mac) => `,v1=${mac}`).join('')}`;
 const ZEROS = '0'.repeat(64);
 
-/** Requests that the service would not send. */
+/** Probes with requests that the service would not send. */
 export const REFUSES: readonly Probe[] = [
   {
     name: 'unsigned',
@@ -90,12 +90,12 @@ export const REFUSES: readonly Probe[] = [
     name: 'stripped-v2',
     says: 'only the legacy signature, which is right',
     requests: ({ good }) => [tamper.strippedV2(good())],
-    judge: refused,
-    fix: V2_ONLY,
+    judge: legacyRefused,
+    fix: "Leave legacy: 'accept' out once the service sends V2 to this endpoint.",
   },
   {
     name: 'broken-v2',
-    says: 'a wrong V2 signature beside a right legacy one',
+    says: 'a wrong V2 signature next to a right legacy one',
     requests: ({ withV2 }) => [withV2(v2(ZEROS)), withV2('v2')],
     judge: refused,
     fix: V2_ONLY,
@@ -119,7 +119,7 @@ export const REFUSES: readonly Probe[] = [
   },
   {
     name: 'large-forgery',
-    says: 'a megabyte that nobody signed',
+    says: 'a megabyte without a valid signature',
     requests: ({ large, resigned }) => [{ ...large(1024 * 1024), headers: resigned({ v2: v2(ZEROS) }).headers }],
     judge: refused,
     fix: SIGNATURE,

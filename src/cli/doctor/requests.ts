@@ -1,30 +1,35 @@
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../event.js';
-import { hmacSync } from '../../hmac.js';
-import type { Secret } from '../../secret.js';
-import { sign } from '../../signature.js';
 import { sampleEvent } from '../../testing/sample-event.js';
 import { type SignedDelivery, type SigningOptions, signDelivery } from '../../testing/sign-delivery.js';
+import { hexOf, hmacSync } from '../../verify/hmac.js';
+import type { Secret } from '../../verify/secret.js';
+import { sign } from '../../verify/sign.js';
 import type { Sending } from '../faults.js';
 
 /** Makes the requests of the probes. Each delivery is of a new event. */
 export interface Requests {
-  /** A delivery with nothing wrong with it. */
+  /** Returns a valid delivery. */
   good(options?: Partial<SigningOptions>, type?: EventType): SignedDelivery;
-  /** One of each type. */
+  /** Returns a valid delivery in the form of `JSON.stringify`. */
+  compact(): SignedDelivery;
+  /** Returns a valid delivery of each type. */
   ofEachType(): SignedDelivery[];
-  /** Signed as good ones are: an envelope with other fields, with text of any size, or no envelope at all. */
+  /**
+   * Returns validly signed bodies: an envelope with other fields, a text of any size, or a body that is not an
+   * envelope.
+   */
   withFields(fields: object): SignedDelivery;
   large(bytes: number): SignedDelivery;
   withBody(body: string): SignedDelivery;
-  /** With other values in place of its signature headers; undefined takes one away. */
+  /** Returns a delivery with other values of its signature headers; undefined removes one. */
   resigned(values: { v2?: string | undefined; legacy?: string | undefined }): Sending;
-  /** Beside a right legacy signature. */
+  /** Returns a delivery with another V2 value next to a valid legacy signature. */
   withV2(value: string): Sending;
-  /** Signed with a secret that a receiver has whose own was never set. */
+  /** Returns a delivery that is signed with the secret of a receiver whose own was never set. */
   guessed(secret: string): Sending;
-  /** In the V2 header the signature over the body alone. */
+  /** Returns a delivery whose V2 header has the signature over the body alone. */
   withoutTime(): Sending;
-  /** The signature of a good one, with its time moved to now. */
+  /** Returns a valid delivery whose time was changed to now. */
   timeMoved(): Sending;
 }
 
@@ -52,9 +57,13 @@ export function createRequests(secret: Secret, headerPrefix: string): Requests {
   };
   return {
     good,
+    compact: () => withFields({}),
     ofEachType: () => WEBHOOK_EVENT_TYPES.map((type) => good({}, type)),
     withFields,
-    large: (bytes) => withFields({ data: { text: 'x'.repeat(bytes) } }),
+    large: (bytes) => {
+      const { data } = sampleEvent('generation.completed');
+      return withFields({ data: { ...data, text: 'x'.repeat(bytes) } }); // with the fields that the types promise to a handler
+    },
     withBody: (body) => signed(body),
     resigned,
     withV2(value) {
@@ -65,7 +74,7 @@ export function createRequests(secret: Secret, headerPrefix: string): Requests {
       const delivery = good();
       const { at, body } = delivery;
       const t = Math.floor(at / 1000);
-      const mac = (prefix: string) => hmacSync({ bytes: new Uint8Array(Buffer.from(guess)) }, prefix, body);
+      const mac = (prefix: string) => hexOf(hmacSync({ bytes: new Uint8Array(Buffer.from(guess)) }, prefix, body));
       const headers = { ...delivery.headers, [v2]: `t=${t},v1=${mac(`${t}.`)}`, [legacy]: `sha256=${mac('')}` };
       return { ...delivery, headers };
     },
@@ -79,14 +88,18 @@ export function createRequests(secret: Secret, headerPrefix: string): Requests {
     },
     timeMoved() {
       const delivery = good();
-      const old = sign({ ...delivery, secret, at: delivery.at - 3_600_000, scheme: 'v2', headerPrefix })[v2] ?? '';
+      const { body } = delivery;
+      const old = sign({ body, secret, at: delivery.at - 3_600_000, scheme: 'v2', headerPrefix })[v2] ?? '';
       const moved = old.replace(/^t=\d+/, `t=${Math.floor(delivery.at / 1000)}`);
       return { ...delivery, headers: { ...delivery.headers, [v2]: moved } };
     },
   };
 }
 
-/** As JSON that no parser and writer gives back: spaces, an escaped letter beside plain ones, a zero at the end. */
+/**
+ * Returns JSON that changes when it is parsed and written: spaces, an escaped letter next to plain ones, a trailing
+ * zero.
+ */
 function writtenUnusually(event: object): string {
   const text = JSON.stringify(event, null, 1).replaceAll('\n', ' ');
   return text.replace('café', 'caf\\u00e9').replace('"durationSec": 4.2', '"durationSec": 4.20');

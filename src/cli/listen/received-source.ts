@@ -1,51 +1,71 @@
-import { check } from '../../check.js';
 import { RETRY_WAITS_MS } from '../../emulator/delivery/schedule.js';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { check } from '../../option-checks.js';
 import type { Change, PageSource } from '../../page/page-source.js';
 import { sampleEvent } from '../../testing/sample-event.js';
 import { signDelivery } from '../../testing/sign-delivery.js';
-import { ANSWER_TIMEOUT_MS, deliver } from '../deliver.js';
-import { asSpecified } from '../delivery-headers.js';
-import { signAnew } from '../sign-anew.js';
+import { ANSWER_TIMEOUT_MS, deliver } from '../../wire/deliver.js';
+import { asSpecified } from '../../wire/header-spelling.js';
+import type { HttpMessage } from '../../wire/http-message.js';
+import { resign } from '../../wire/resign.js';
 import { withPathOf } from '../target.js';
+import { inspect, isRefused } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import { createReceivedLog, type KeptRequest, type Received } from './received-log.js';
-import { toAttemptDetails, toAttemptRow, toDeliveryRow } from './show-received.js';
+import { attemptNumber, toAttemptDetails, toAttemptRow, toDeliveryRow, toMessage } from './received-rows.js';
 
-/** What `listen` has received, for the page. */
+/** The requests that `listen` has received, for the page. */
 export interface ReceivedSource extends PageSource {
   add(received: Received): void;
+  /** Sends the delivery again that was received last; a refused one as it came. Gives a sentence that says what came of it. */
+  replayLast(): Promise<string>;
 }
 
-/** `ownUrl`: where `listen` listens, to which the page's samples go, and replays where there is no app. */
+/** `ownUrl` is the address of `listen`: samples of the page go there, and replays where there is no app. */
 export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, signal: AbortSignal): ReceivedSource {
-  const { target, secrets, headerPrefix = 'x-service', now } = options;
+  const { routes, secrets, now, insecure } = options;
+  const { headerPrefix = 'x-service' } = options.checks;
   const [secret] = secrets ?? [];
   const log = createReceivedLog();
   const watchers = new Set<(change: Change) => void>();
+  let last: { deliveryId: string; isRefused: boolean } | undefined;
   const wire = { timeoutMs: ANSWER_TIMEOUT_MS, signal };
   const overview = () => ({ now: now(), speed: 1, endpoints: [], failing: 0 });
   const rowOf = (id: string) => toDeliveryRow(id, log.deliveries.get(id) ?? [], headerPrefix);
 
-  function keep(request: Omit<KeptRequest, 'id'>): void {
-    const { deliveryId, removed } = log.add(request);
+  function keep(request: Omit<KeptRequest, 'id'>, ofDelivery?: string): typeof last {
+    const { deliveryId, removed } = log.add(request, ofDelivery);
     const change = { overview: overview(), deliveries: [rowOf(deliveryId)], removed };
     for (const changed of watchers) changed(change);
+    return { deliveryId, isRefused: isRefused(request.inspection) };
   }
 
   async function replay(id: string, exact: boolean): Promise<string> {
     const last = log.deliveries.get(id)?.at(-1);
     check(last !== undefined, 'it is not kept any more');
-    check(exact || secret !== undefined, 'there is no secret to sign it with: send it as it was');
+    check(exact || secret !== undefined, 'there is no secret to sign it with: send the same bytes and headers');
     const at = now();
-    const anew = exact || secret === undefined ? {} : { headers: signAnew(last.message, { secret, at, headerPrefix }) };
-    const message = { ...last.message, ...anew };
-    const url = withPathOf(target ?? ownUrl(), message.path);
-    const sent = await deliver({ ...message, url }, wire);
+    const anew = exact || secret === undefined ? {} : { headers: resign(last.message, { secret, at, headerPrefix }) };
+    const [target] = routes.targets(last.inspection.type);
+    const url = withPathOf(target ?? ownUrl(), last.message.path);
+    const signed = { ...last.message, ...anew };
+    const message = { ...signed, headers: withHost(signed.headers, url.host) };
+    const sent = await deliver({ ...message, url, insecure }, wire);
     const response = sent.status === undefined ? { status: 0, headers: {}, body: '' } : sent;
     const { problem } = sent;
-    // What comes in here is kept without this.
-    if (target) keep({ ...last, at, endedAt: now(), url: url.href, message, response, problem, kind: 'replay' });
+    // `listen` keeps requests to itself without this.
+    const inspection = inspect(message, options);
+    const again = {
+      at,
+      endedAt: now(),
+      url: url.href,
+      message,
+      inspection,
+      response,
+      problem,
+      kind: 'replay' as const,
+    };
+    if (target) keep(again, id);
     return `It was sent again: ${problem ?? sent.status}.`;
   }
 
@@ -58,9 +78,32 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
     return `${type} was sent: ${problem ?? status}.`;
   }
 
+  /** A request repeats another one where an attempt of the same number has come. */
+  function kindOf({ inspection }: Received): KeptRequest['kind'] {
+    const before = inspection.id === undefined ? [] : (log.deliveries.get(inspection.id) ?? []);
+    const number = attemptNumber(inspection);
+    const isRepeated = before.some((one) => one.kind === 'attempt' && attemptNumber(one.inspection) === number);
+    return isRepeated ? 'duplicate' : 'attempt';
+  }
+
+  async function clear(): Promise<string> {
+    const removed = log.clear();
+    for (const changed of watchers) changed({ overview: overview(), deliveries: [], removed });
+    return removed.length === 1 ? '1 delivery is cleared.' : `${removed.length} deliveries are cleared.`;
+  }
+
   return {
-    title: 'Deliveries that were received',
-    add: (received) => keep({ ...received, kind: 'attempt' }),
+    title: 'Deliveries received · service-webhooks listen',
+    get start() {
+      return { text: 'Send one:', command: `npx service-webhooks send generation.completed ${ownUrl().href}` };
+    },
+    add(received) {
+      last = keep({ ...received, kind: kindOf(received) });
+    },
+    replayLast: async () =>
+      last === undefined
+        ? 'There is no delivery yet.'
+        : replay(last.deliveryId, last.isRefused || secret === undefined),
     snapshot: () => ({ overview: overview(), deliveries: [...log.deliveries.keys()].map(rowOf) }),
     watch(changed) {
       watchers.add(changed);
@@ -75,6 +118,15 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
       const found = log.requests.get(id);
       return found && toAttemptDetails(found, options);
     },
-    actions: { replay: ({ delivery, exact }) => replay(delivery, exact), send: ({ type }) => send(type) },
+    message(id) {
+      const found = log.requests.get(id);
+      return found && toMessage(found);
+    },
+    actions: { replay: ({ delivery, exact }) => replay(delivery, exact), send: ({ type }) => send(type), clear },
   };
+}
+
+/** Returns the headers with this host, because the request line of another host would be misleading. */
+function withHost(headers: HttpMessage['headers'], host: string): HttpMessage['headers'] {
+  return headers.map(([name, value]) => [name, name.toLowerCase() === 'host' ? host : value]);
 }

@@ -1,53 +1,58 @@
 import { isWebhookError } from '../../errors.js';
+import type { Cause } from '../../explain/explain.js';
+import { answerAdvice } from '../../wire/answer-advice.js';
+import { answerCode } from '../../wire/answer-code.js';
+import { problemText } from '../../wire/problem-text.js';
 import type { Output, Piece } from '../output.js';
-import { shortened } from '../printable.js';
-import { errorCode, sentFields, sentPieces } from '../sent.js';
-import type { Taken } from './intake.js';
-import type { ListenOptions } from './options.js';
-import { mainCause } from './seen.js';
+import { sendFields, sendPieces } from '../send-report.js';
+import { shortened } from '../shortened.js';
+import { timeOfDay } from '../time-of-day.js';
+import type { Handled } from './handle-request.js';
+import { isRefused } from './inspection.js';
 
-/** One line about a request; where it is refused, another one that says why. */
+/** Prints one line about a request, and for a refusal another one with the cause. */
 export function report(
   out: Output,
-  taken: Taken,
+  handled: Exclude<Handled, { kind: 'ignored' }>,
   arrived: { at: number; ms: number; path: string },
-  options: ListenOptions,
+  cause: Cause | undefined,
 ) {
   const { at, ms, path } = arrived;
   const time = new Date(at).toISOString();
-  const clock: Piece = ['faint', time.slice(11, 19)];
-  if ('problem' in taken) {
-    const { problem } = taken;
-    const message = problem instanceof Error ? problem.message : String(problem);
-    const hint = isWebhookError(problem) ? problem.hint : undefined;
-    return out.record({ kind: 'problem', at: time, path, message, hint }, [
+  const clock: Piece = ['faint', timeOfDay(at)];
+  if (handled.kind === 'problem') {
+    const { problem } = handled;
+    const { code, message, hint } = problemFields(problem);
+    return out.record({ kind: 'problem', at: time, path, code, message, hint }, [
       clock,
       ['bad', message],
       hint,
       shortened(path),
     ]);
   }
-  const { seen, message, response, forwarded, capture } = taken;
-  const { verdict, scheme, type, id, attempt, bytes } = seen;
-  const refused = verdict !== 'verified' && verdict !== 'unverified';
-  const cause = refused ? mainCause(message, options) : undefined;
+  const { inspection, response, forwarded, others, capture } = handled;
+  const { verdict, scheme, type, id, attempt, bytes } = inspection;
+  const refused = isRefused(inspection);
+  const advice = forwarded && answerAdvice(forwarded.sent, new URL(forwarded.url));
   const outcome = forwarded ? undefined : outcomeOf(response.body);
   const style = verdict === 'verified' ? 'good' : refused ? 'bad' : 'warn';
   const answer: Piece[] = forwarded
-    ? ['→', ...sentPieces(forwarded.sent)]
+    ? ['→', ...sendPieces(forwarded.sent)]
     : [response.status, outcome === verdict ? undefined : outcome, ['faint', `${ms} ms`]];
   out.record(
     {
       kind: 'delivery',
       at: time,
       path,
-      ...seen,
+      ...inspection,
       status: response.status,
       outcome,
       ms,
-      forwarded: forwarded && { url: forwarded.url, ...sentFields(forwarded.sent) },
+      forwarded: forwarded && { url: forwarded.url, ...sendFields(forwarded.sent) },
+      alsoForwarded: others?.map(({ url, sent }) => ({ url, ...sendFields(sent) })),
       capture: capture?.id,
       file: capture?.file,
+      advice,
       cause,
     },
     [
@@ -60,13 +65,20 @@ export function report(
       ...answer,
       capture && ['faint', capture.id],
     ],
+    ...(others ?? []).map(({ url, sent }): Piece[] => ['          →', url, ...sendPieces(sent)]),
+    ...(advice ? [[`          ${advice.message} ${advice.fix}`]] : []),
     ...(cause ? [[`          ${cause.cause} (${cause.certainty}): ${cause.evidence} ${cause.fix}`]] : []),
   );
 }
 
+function problemFields(problem: unknown): { code?: string; message: string; hint?: string } {
+  if (isWebhookError(problem)) return { code: problem.code, message: problemText(problem), hint: problem.hint };
+  return { message: problem instanceof Error ? problem.message : String(problem) };
+}
+
 function outcomeOf(body: string): string | undefined {
   try {
-    return errorCode(body) ?? JSON.parse(body).outcome;
+    return answerCode(body) ?? JSON.parse(body).outcome;
   } catch {
     return undefined;
   }

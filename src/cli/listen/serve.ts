@@ -1,31 +1,39 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { webhookHandler } from 'service-webhooks/node';
+import { isWebhookError } from '../../errors.js';
+import type { WebhookResponse } from '../../receiver/request.js';
+import { headerPairs } from '../../wire/http-message.js';
 import { listening } from '../listening.js';
 import type { Session } from '../session.js';
-import { createIntake } from './intake.js';
+import { createExplainer } from './explainer.js';
+import { createRequestHandler, type IncomingRequest } from './handle-request.js';
+import { isRefused } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import type { Received } from './received-log.js';
 import { report } from './report.js';
 
-/** How long what is being handled may still take after Ctrl+C. */
+/** How long running requests may continue after Ctrl+C. */
 const GRACE_MS = 2_000;
+/** Each connection may hold a whole body. */
+const MAX_CONNECTIONS = 256;
 
 export interface Serving {
   url: string;
-  /** Takes no more, and ends what has begun. Gives how many deliveries were seen. */
+  /** Accepts no more requests, and ends the running ones. Resolves to the number of deliveries. */
   stop(): Promise<number>;
 }
 
 export interface ServeOptions {
   host: string;
   port: number;
-  /** Is told of every delivery. */
+  /** Is called with every delivery. */
   received(received: Received): void;
 }
 
-/** @throws Failure where the port cannot be had */
+/**
+ * @throws Failure where the port is not available
+ */
 export async function serve(
   session: Session,
   options: ListenOptions,
@@ -34,25 +42,47 @@ export async function serve(
   const cut = new AbortController();
   setMaxListeners(0, cut.signal);
   const pending = new Set<Promise<void>>();
+  const handleRequest = createRequestHandler(options);
+  const explain = createExplainer(options);
   let count = 0;
 
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
-    const [begun, at, path] = [performance.now(), options.now(), req.url ?? '/'];
-    const intake = createIntake(req, at, options, cut.signal);
-    await webhookHandler(intake)(req, res);
-    if (intake.taken === undefined || cut.signal.aborted) return;
+    const begun = performance.now();
+    const request = requestOf(req, res, options.now());
+    const { at, path } = request;
+    const handled = await handleRequest(request, cut.signal);
+    send(res, handled.response);
+    if (handled.kind === 'ignored' || (handled.kind === 'problem' && cut.signal.aborted)) return;
     count += 1;
     const ms = Math.round(performance.now() - begun);
-    report(session.out, intake.taken, { at, ms, path }, options);
-    if ('seen' in intake.taken) {
-      const { message, seen, response } = intake.taken;
-      received({ at, endedAt: at + ms, url: `http://${req.headers.host ?? host}${path}`, message, seen, response });
+    const cause = handled.kind === 'delivery' && isRefused(handled.inspection) ? explain(handled.message) : undefined;
+    report(session.out, handled, { at, ms, path }, cause);
+    const times = { at, endedAt: at + ms };
+    const ownUrl = `http://${req.headers.host ?? host}${path}`;
+    const { response } = handled;
+    if (handled.kind === 'delivery') {
+      const { message, inspection, forwarded } = handled;
+      const text = cause && `${cause.cause} ${cause.evidence}`;
+      received({
+        ...times,
+        url: forwarded?.url ?? ownUrl,
+        message,
+        inspection,
+        response,
+        problem: forwarded?.sent.problem,
+        cause: text,
+      });
+    } else {
+      const message = { method: request.method, path, headers: request.headers, body: new Uint8Array() };
+      const verdict = isWebhookError(handled.problem) ? handled.problem.code : 'not_received';
+      received({ ...times, url: ownUrl, message, inspection: { verdict, bytes: 0 }, response });
     }
   };
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => {
     const handling: Promise<void> = handle(req, res).finally(() => pending.delete(handling));
     pending.add(handling);
   });
+  server.maxConnections = MAX_CONNECTIONS;
   await listening(server, host, port);
   const { port: bound } = server.address() as AddressInfo;
   return {
@@ -67,4 +97,17 @@ export async function serve(
       return count;
     },
   };
+}
+
+function requestOf(req: IncomingMessage, res: ServerResponse, at: number): IncomingRequest {
+  const { method = '', url: path = '/', rawHeaders } = req;
+  const gone = new AbortController();
+  res.on('close', () => gone.abort());
+  return { method, path, at, headers: headerPairs(rawHeaders), body: req, signal: gone.signal };
+}
+
+function send(res: ServerResponse, { status, headers, body }: WebhookResponse): void {
+  if (res.destroyed) return;
+  const length = status === 204 || status === 304 ? {} : { 'content-length': Buffer.byteLength(body) };
+  res.writeHead(status, { ...headers, ...length }).end(body);
 }

@@ -1,18 +1,22 @@
-import { check, checkObject } from '../../check.js';
+import { check, checkKnownOptions, checkObject } from '../../option-checks.js';
 import { PLANS, type PlanType } from '../../service/plans.js';
 import type { Random } from '../random.js';
 import type { Totals } from '../totals.js';
-import { DEFAULT_CREDITS, NO_LIMIT, SANDBOX_ONLY } from './not-shown.js';
 import { createRateWindows, type RateWindows } from './rate-windows.js';
 
-/** What can be set of an account. What is left out stays, or is the plan's. */
+/** The settings of an account. A limit that is not set is the plan's. */
 export interface AccountSettings {
+  /** The plan. Default: `'PROFESSIONAL'`. */
   plan?: PlanType | undefined;
-  /** Another number than the plan has; `api-limits` reports it. */
+  /** Overrides the plan's requests per minute, as the service's support can. The route `api-limits` reports it. */
   requestsPerMinute?: number | undefined;
+  /** Overrides the plan's requests per day. */
   requestsPerDay?: number | undefined;
+  /** Overrides the plan's number of account keys. */
   maxKeys?: number | undefined;
+  /** The credit balance, which no request changes. Default: 100 000. */
   creditsRemaining?: number | undefined;
+  /** The monthly allocation of credits. Default: 100 000. */
   creditsPerMonth?: number | undefined;
 }
 
@@ -23,17 +27,15 @@ export interface AccountRecord {
 }
 
 export interface Accounts {
+  readonly byId: Map<string, AccountRecord>;
   create(settings: AccountSettings): AccountRecord;
   update(id: string, settings: AccountSettings): AccountRecord;
-  restore(account: AccountRecord): void;
-  get(id: string): AccountRecord | undefined;
-  all(): Iterable<AccountRecord>;
-  clear(): void;
 }
 
 export function createAccounts(random: Random, totals: Totals): Accounts {
   const byId = new Map<string, AccountRecord>();
   return {
+    byId,
     create(settings) {
       totals.accounts += 1;
       const id = random.id('acc', totals.accounts);
@@ -42,21 +44,25 @@ export function createAccounts(random: Random, totals: Totals): Accounts {
       return account;
     },
     update(id, settings) {
+      checkObject('settings', settings);
       const account = byId.get(id);
       check(account !== undefined, `account ${id} does not exist`);
       account.settings = checked({ ...account.settings, ...settings });
       return account;
     },
-    restore: (account) => byId.set(account.id, account),
-    get: (id) => byId.get(id),
-    all: () => byId.values(),
-    clear: () => byId.clear(),
   };
 }
 
 const DEFAULT_PLAN: PlanType = 'PROFESSIONAL';
+const DEFAULT_CREDITS = 100_000;
 
-/** The plan of an account with the numbers that apply to it. */
+/** Stands for "unlimited" in fields and headers that hold an integer. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** The limits of a sandbox key on plans without documented limits: those of the lowest plan with live keys. */
+const SANDBOX_ONLY = { requestsPerMinute: 20, requestsPerDay: 2_000 } as const;
+
+/** Returns the plan of an account, with the limits that apply to it. */
 export function planOf({ settings }: AccountRecord) {
   const type = settings.plan ?? DEFAULT_PLAN;
   const { name, apiAccess, accountKeys, requestsPerMinute, requestsPerDay } = PLANS[type];
@@ -70,19 +76,22 @@ export function planOf({ settings }: AccountRecord) {
   };
 }
 
-/** The credits of an account. Nothing that the emulator answers costs any. */
+/** Returns the credits of an account. No request to the emulator costs any. */
 export function creditsOf({ settings }: AccountRecord): { remaining: number; perMonth: number } {
   const { creditsRemaining = DEFAULT_CREDITS, creditsPerMonth = DEFAULT_CREDITS } = settings;
   return { remaining: creditsRemaining, perMonth: creditsPerMonth };
 }
 
+const SETTINGS = ['plan', 'requestsPerMinute', 'requestsPerDay', 'maxKeys', 'creditsRemaining', 'creditsPerMonth'];
+
 function checked(settings: AccountSettings): AccountSettings {
   checkObject('settings', settings);
-  const { plan = DEFAULT_PLAN, ...numbers } = settings;
+  checkKnownOptions('the settings of an account', settings, SETTINGS);
+  const { plan = DEFAULT_PLAN, ...limits } = settings;
   check(Object.hasOwn(PLANS, plan), `plan must be one of ${Object.keys(PLANS).join(', ')}`);
-  for (const [name, value] of Object.entries(numbers)) {
-    const holds = value === undefined || (Number.isSafeInteger(value) && value >= 0);
-    check(holds, `${name} must be an integer, 0 or more`);
+  for (const [name, value] of Object.entries(limits)) {
+    const isLimit = value === undefined || (Number.isSafeInteger(value) && value >= 0);
+    check(isLimit, `${name} must be an integer, 0 or more`);
   }
   return settings;
 }

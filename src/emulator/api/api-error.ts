@@ -1,11 +1,11 @@
 import { API_ERRORS, type ApiErrorCode, type ApiErrorRow } from '../../service/api-errors.js';
 
-/** A request that is refused with a code of the table. */
+/** The refusal of a request, with a code of the service. */
 export class ApiError extends Error {
   readonly code: ApiErrorCode;
   readonly param: string | undefined;
 
-  /** Without a message, the condition of the table. */
+  /** The default message is the condition in the table of errors. */
   constructor(code: ApiErrorCode, message?: string, param?: string) {
     super(message ?? API_ERRORS[code].condition);
     this.code = code;
@@ -13,14 +13,14 @@ export class ApiError extends Error {
   }
 }
 
-/** What the error object is made of. */
+/** The fields of an error object that depend on the error. */
 export interface ErrorParts extends Pick<ApiErrorRow, 'type' | 'status'> {
   code: string;
   message: string;
   param?: string | undefined;
 }
 
-/** The error object (specification, section 7.1). */
+/** Returns the error object of the service. */
 export function errorObject(parts: ErrorParts, requestId: string, baseUrl: string) {
   const { type, code, message, status, param } = parts;
   const doc_url = `${baseUrl}/docs/errors/${code}`;

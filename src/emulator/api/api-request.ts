@@ -1,30 +1,30 @@
 import type { ApiError } from './api-error.js';
 
-/** A request to the API, whatever it came through. */
+/** A request to the API, from the HTTP server or from `emulator.fetch`. */
 export interface ApiRequest {
   readonly method: string;
-  /** Without the query, which no route reads. */
+  /** The path without the query, which no route reads. */
   readonly path: string;
-  /** Lower-case names. */
+  /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly ip: string;
-  /** What links in answers begin with. */
+  /** The beginning of links in answers. */
   readonly baseUrl: string;
-  /** The whole body. Rejects with an ApiError. */
+  /** Reads the whole body. Rejects with an ApiError. */
   readBody(): Promise<Uint8Array>;
-  /** What was wrong with it before it came here. */
+  /** Why the server has already refused the request. */
   readonly refusal?: ApiError | undefined;
 }
 
-/** What the API answers. */
+/** An answer of the API. */
 export interface ApiAnswer {
   readonly status: number;
-  /** Lower-case names. */
+  /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
 }
 
-/** Whether an answer with that status has a body. */
+/** Returns whether an answer with that status has a body. */
 export function hasBody(status: number): boolean {
   return status !== 204 && status !== 205 && status !== 304;
 }

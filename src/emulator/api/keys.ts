@@ -1,27 +1,28 @@
 import { createHash } from 'node:crypto';
-import { check, checkChoice, checkObject } from '../../check.js';
+import { check, checkChoice, checkKnownOptions, checkObject } from '../../option-checks.js';
 import type { Random } from '../random.js';
 import type { Totals } from '../totals.js';
 import { type AccountRecord, planOf } from './accounts.js';
 
-/** The scopes that the specification names (section 5). */
-export const SCOPES = ['webhooks:read', 'webhooks:write', 'analytics:read'] as const;
+/** The documented scopes. */
+const SCOPES = ['webhooks:read', 'webhooks:write', 'analytics:read'] as const;
 
+/** `'live'` and `'sandbox'` keys are account keys. No route of the emulator accepts a `'platform'` key. */
 export type KeyKind = 'live' | 'sandbox' | 'platform';
 
-/** What a key is made with. */
+/** The settings of a new key. */
 export interface KeySettings {
-  /** `'live'` and `'sandbox'` are account keys; a platform key is accepted by no route of the emulator. */
+  /** Default: `'live'`. */
   kind?: KeyKind | undefined;
-  /** All that there are. */
+  /** Default: the three documented scopes. */
   scopes?: readonly string[] | undefined;
-  /** The holder's part in the workspace; `'owner'`. A member may not see its usage. */
+  /** The holder's role in the workspace. Default: `'owner'`. A member may not read its usage. */
   role?: 'owner' | 'admin' | 'member' | undefined;
-  /** The key itself, where it has to be a certain one: `acct_` or `plat_`, then at least eight letters or digits. */
+  /** The key: `acct_` or `plat_`, then at least eight letters or digits. Default: a new key. */
   value?: string | undefined;
 }
 
-/** A key as it is stored: by its hash. */
+/** The record of a key, which is stored as its hash. */
 export interface KeyRecord {
   readonly hash: string;
   readonly accountId: string;
@@ -32,24 +33,24 @@ export interface KeyRecord {
 }
 
 export interface Keys {
-  /** Gives the key itself, for the only time. @throws WebhookError `invalid_option` where the plan does not allow it */
+  readonly byHash: Map<string, KeyRecord>;
+  /**
+   * Returns the new key; no later call returns it. @throws WebhookError `invalid_option` where the plan does not allow
+   * it
+   */
   create(account: AccountRecord, settings?: KeySettings): string;
-  /** Makes sure of a key with every scope, whatever the plan allows. */
+  /** Adds a key with every scope, unless it exists already. Limits of the plan do not apply. */
   put(account: AccountRecord, value: string): void;
-  restore(key: KeyRecord): void;
-  /** Gives whether there was such a key. */
+  /** Revokes a key. Returns false where there is no such key. */
   revoke(value: string): boolean;
-  /** Undefined for one that is malformed, unknown or revoked. */
+  /** Returns the record of a key, or undefined for a key that is malformed, unknown or revoked. */
   find(value: string): KeyRecord | undefined;
-  all(): Iterable<KeyRecord>;
-  clear(): void;
 }
 
 const FORM = /^(?:acct|plat)_[A-Za-z0-9_-]{8,256}$/;
 
 export function createKeys(random: Random, totals: Totals): Keys {
   const byHash = new Map<string, KeyRecord>();
-  const of = ({ id }: AccountRecord) => [...byHash.values()].filter((key) => key.accountId === id && !key.revoked);
 
   const add = (account: AccountRecord, value: string, settings: KeySettings) => {
     const { kind = 'live', scopes = SCOPES, role = 'owner' } = settings;
@@ -57,19 +58,39 @@ export function createKeys(random: Random, totals: Totals): Keys {
     byHash.set(key.hash, key);
   };
 
+  /** Checks that a plan allows a key of this kind. */
+  const checkAllowed = (account: AccountRecord, kind: KeyKind) => {
+    const existing = [...byHash.values()].filter(
+      (key) => key.accountId === account.id && key.kind === kind && !key.revoked,
+    );
+    if (kind === 'sandbox') {
+      check(existing.length === 0, 'kind: the account has its one sandbox key');
+      return;
+    }
+    const plan = planOf(account);
+    check(plan.apiAccess, `kind: the plan ${plan.name} allows only a sandbox key`);
+    if (kind === 'live')
+      check(
+        existing.length < plan.maxKeys,
+        `maxKeys: the account has its ${plan.maxKeys} keys; revoke one, or raise maxKeys`,
+      );
+  };
+
   return {
+    byHash,
     create(account, settings = {}) {
       checkObject('settings', settings);
+      checkKnownOptions('the settings of a key', settings, ['kind', 'scopes', 'role', 'value', 'account']);
       const { kind = 'live', role = 'owner', scopes = SCOPES } = settings;
       check(Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'), 'scopes must be strings');
       checkChoice('kind', kind, ['live', 'sandbox', 'platform']);
       checkChoice('role', role, ['owner', 'admin', 'member']);
-      checkAllowed(account, kind, of(account));
+      checkAllowed(account, kind);
       totals.keys += 1;
       const prefix = kind === 'platform' ? 'plat' : 'acct';
       const { value = random.secret(prefix, totals.keys) } = settings;
       check(FORM.test(value) && value.startsWith(prefix), `value must be ${prefix}_ and at least 8 letters or digits`);
-      check(!byHash.has(hashOf(value)), 'value: there is such a key already');
+      check(!byHash.has(hashOf(value)), 'value: this key exists already');
       add(account, value, settings);
       return value;
     },
@@ -77,7 +98,6 @@ export function createKeys(random: Random, totals: Totals): Keys {
       check(FORM.test(value) && value.startsWith('acct_'), 'apiKey must be acct_ and at least 8 letters or digits');
       if (!byHash.has(hashOf(value))) add(account, value, { kind: planOf(account).apiAccess ? 'live' : 'sandbox' });
     },
-    restore: (key) => byHash.set(key.hash, key),
     revoke(value) {
       const key = byHash.get(hashOf(value));
       if (key !== undefined) key.revoked = true;
@@ -87,21 +107,7 @@ export function createKeys(random: Random, totals: Totals): Keys {
       const key = FORM.test(value) ? byHash.get(hashOf(value)) : undefined;
       return key?.revoked === false ? key : undefined;
     },
-    all: () => byHash.values(),
-    clear: () => byHash.clear(),
   };
-}
-
-/** Which keys a plan allows (specification, sections 2.1, 5 and 8.1). */
-function checkAllowed(account: AccountRecord, kind: KeyKind, existing: readonly KeyRecord[]): void {
-  const plan = planOf(account);
-  const sandboxes = existing.filter((key) => key.kind === 'sandbox').length;
-  if (kind === 'sandbox') {
-    check(sandboxes === 0, 'kind: the account has its one sandbox key');
-  } else {
-    check(plan.apiAccess, `kind: the plan ${plan.name} has only a sandbox key`);
-    check(existing.length - sandboxes < plan.maxKeys, `maxKeys: the account has its ${plan.maxKeys} keys`);
-  }
 }
 
 function hashOf(value: string): string {

@@ -1,10 +1,9 @@
 import { type AccountRecord, creditsOf, planOf } from './accounts.js';
 import { ApiError } from './api-error.js';
-import type { Caller } from './authenticate.js';
-import { NO_ACCOUNT } from './not-shown.js';
+import type { Caller } from './authentication.js';
 import { dayEnd, minuteEnd, turnWindows } from './rate-windows.js';
 
-/** Counts a request, if there is one left. @throws ApiError `daily_limit_exceeded`, `rate_limit_exceeded` */
+/** Counts a request against the limits. @throws ApiError `daily_limit_exceeded`, `rate_limit_exceeded` */
 export function countRequest(account: AccountRecord, now: number): void {
   const { windows } = account;
   const plan = planOf(account);
@@ -15,14 +14,14 @@ export function countRequest(account: AccountRecord, now: number): void {
   windows.today += 1;
 }
 
-/** `Retry-After` in seconds; undefined where it is not a window that is used up. */
+/** Returns the `Retry-After` of an error in seconds; undefined for an error that is not about a limit. */
 export function retryAfter(code: string, account: AccountRecord | undefined, now: number): number | undefined {
   if (account === undefined) return undefined;
   if (code === 'daily_limit_exceeded') return secondsUntil(dayEnd(account.windows), now);
   return code === 'rate_limit_exceeded' ? secondsUntil(minuteEnd(account.windows), now) : undefined;
 }
 
-/** The headers that every answer has (specification, section 8.2). */
+/** Returns the rate headers, which every answer has. */
 export function rateHeaders(caller: Caller | undefined, now: number): Record<string, string> {
   const { plan, limit, remaining, reset, dayLimit, dayUsed, credits } = rateNumbers(caller?.account, now);
   return {
@@ -35,6 +34,9 @@ export function rateHeaders(caller: Caller | undefined, now: number): Record<str
     'x-plan': plan,
   };
 }
+
+/** The rate headers of an answer that belongs to no account. */
+const NO_ACCOUNT = { plan: 'NONE', limit: 0, remaining: 0, dayLimit: 0, dayUsed: 0, credits: 0 } as const;
 
 function rateNumbers(account: AccountRecord | undefined, now: number) {
   if (account === undefined) return { ...NO_ACCOUNT, reset: now };
@@ -52,7 +54,7 @@ function rateNumbers(account: AccountRecord | undefined, now: number) {
   };
 }
 
-/** The account limits record (specification, section 2.2). */
+/** Returns the account limits record. */
 export function limitsRecord(account: AccountRecord) {
   const { type, name, apiAccess, requestsPerMinute, requestsPerDay, maxKeys } = planOf(account);
   const credits = creditsOf(account);

@@ -1,5 +1,6 @@
-/** How many requests an account has made in its windows. */
+/** The windows in which the requests of an account are counted. */
 export interface RateWindows {
+  /** In milliseconds since the epoch, as is `dayStart`. */
   minuteStart: number;
   inMinute: number;
   dayStart: number;
@@ -13,23 +14,24 @@ export function createRateWindows(): RateWindows {
   return { minuteStart: 0, inMinute: 0, dayStart: 0, today: 0 };
 }
 
-/** Begins new windows where the old ones have ended (specification, section 8.3): the minute at its first request. */
+/** Starts new windows where the old ones have ended. The minute starts with its first request, the day at 00:00 UTC. */
 export function turnWindows(windows: RateWindows, now: number): void {
   if (windows.inMinute === 0 || now >= minuteEnd(windows)) {
     windows.minuteStart = now;
     windows.inMinute = 0;
   }
   if (now < windows.dayStart || now >= dayEnd(windows)) {
-    windows.dayStart = now - (now % DAY); // 00:00 UTC
+    windows.dayStart = now - (now % DAY);
     windows.today = 0;
   }
 }
 
-/** When the minute ends, all at once, in milliseconds since the epoch. */
+/** Returns when the minute ends, in milliseconds since the epoch. */
 export function minuteEnd({ minuteStart }: RateWindows): number {
   return minuteStart + MINUTE;
 }
 
+/** Returns when the day ends, in milliseconds since the epoch. */
 export function dayEnd({ dayStart }: RateWindows): number {
   return dayStart + DAY;
 }

@@ -1,32 +1,36 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { check, checkObject, checkPositiveInteger } from '../../check.js';
+import { check, checkKnownOptions, checkObject, checkPositiveInteger } from '../../option-checks.js';
 import { API_ERRORS, type ApiErrorCode, type ApiErrorType } from '../../service/api-errors.js';
 import type { ErrorParts } from './api-error.js';
-import { matchPath } from './routes.js';
+import { matchPath } from './path-pattern.js';
 
-/** What a route answers, whatever it would answer by itself. */
+/** A fixed answer to a route, which replaces the emulator's own. */
 export interface Script {
-  /** Any method. */
+  /** The HTTP method. Default: every method. */
   method?: string | undefined;
-  /** As the specification writes paths: `/v1/dubbing/jobs/{id}`, where `{…}` stands for one segment. */
+  /** The path, such as `/v1/dubbing/jobs/{id}`, where `{…}` stands for one segment. */
   path: string;
-  /** 200, or that of the error. */
+  /** The status of the answer. Default: 200, or the status of the error. */
   status?: number | undefined;
-  /** A code of the table, or one of your own with its type and status. */
+  /** A code of the service, or another code with its type and status. */
   error?: ApiErrorCode | (Partial<Omit<ErrorParts, 'code'>> & { code: string }) | undefined;
-  /** Beside those that every answer has, or in their place. */
+  /** Headers that are added to those of every answer, or replace them. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Text and bytes as they are, anything else as JSON. With an error: in place of the error object. */
+  /**
+   * The body. Text and bytes are sent unchanged, everything else as JSON. With an error, it replaces the error object.
+   */
   body?: unknown;
-  /** Answers so many requests and is gone; no end. */
+  /** How many requests it answers before it is removed. Default: no limit. */
   times?: number | undefined;
-  /** Whether a valid key is needed first, as for the routes of the emulator; false. */
+  /**
+   * Whether a request needs a valid key, as on the emulator's own routes. Default: true with `scope`, false without.
+   */
   authenticate?: boolean | undefined;
-  /** The scope that key needs. */
+  /** The scope that the key needs. Default: none. */
   scope?: string | undefined;
 }
 
-/** A script that is checked, with its defaults. */
+/** A checked script with its defaults. */
 export interface ReadyScript {
   readonly status: number;
   readonly error: ErrorParts | undefined;
@@ -34,14 +38,14 @@ export interface ReadyScript {
   readonly body: string | Uint8Array | undefined;
   readonly authenticate: boolean;
   readonly scope: string | undefined;
-  /** To be called when it answers. */
+  /** Counts an answer, and removes the script after the last one. */
   use(): void;
 }
 
 export interface Scripts {
-  /** The latest one that fits a request counts. Gives a function that removes it. @throws WebhookError `invalid_option` */
+  /** Adds a script, which takes precedence over earlier ones. Returns a function that removes it. */
   add(script: Script): () => void;
-  /** The one that answers. */
+  /** Returns the script that answers a request. */
   find(method: string, path: string): ReadyScript | undefined;
 }
 
@@ -73,8 +77,12 @@ interface Entry {
   readonly ready: ReadyScript;
 }
 
+const OPTIONS = ['method', 'path', 'status', 'error', 'headers', 'body', 'times', 'authenticate', 'scope'];
+
+/** @throws WebhookError `invalid_option` */
 function makeReady(script: Script): Omit<ReadyScript, 'use'> {
   checkObject('script', script);
+  checkKnownOptions('script', script, OPTIONS);
   const { method = 'GET', path, times, headers = {}, body, authenticate = script.scope !== undefined, scope } = script;
   check(typeof method === 'string' && method !== '', 'method must be like GET');
   check(typeof path === 'string' && path.startsWith('/'), 'path must begin with a slash');
@@ -120,6 +128,7 @@ function errorOf({ error, status }: Script): ErrorParts | undefined {
   if (error === undefined) return undefined;
   const given = typeof error === 'string' ? { code: error } : error;
   checkObject('error', given);
+  checkKnownOptions('error', given, ['code', 'type', 'message', 'status', 'param']);
   const row = Object.hasOwn(API_ERRORS, given.code) ? API_ERRORS[given.code as ApiErrorCode] : undefined;
   const type: ApiErrorType | undefined = given.type ?? row?.type;
   const own = given.status ?? status ?? row?.status;

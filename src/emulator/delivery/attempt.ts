@@ -1,4 +1,4 @@
-import { sign } from '../../signature.js';
+import { deliveryHeaders } from '../../service/delivery-headers.js';
 import type { FaultPlan } from '../faults.js';
 import { type AnswerTimeOptions, createAnswerTime } from '../wire/answer-time.js';
 import type { Sent, Transport, WireRequest } from '../wire/transport.js';
@@ -7,11 +7,11 @@ import { ANSWER_TIMEOUT_MS } from './schedule.js';
 
 export interface RequestOptions {
   headerPrefix: string;
-  /** The envelope's timestamp is the time of the attempt, not of the first one. */
+  /** Whether the envelope's timestamp is the time of the attempt instead of the time of the event. */
   renewTimestamp: boolean;
 }
 
-/** The request of the current attempt of a delivery (specification, section 6.2), with what goes wrong with it. */
+/** Returns the request of the current attempt, with the faults that change it. */
 export function requestOf(
   { event, endpoint, attempts }: DeliveryRecord,
   plan: FaultPlan,
@@ -21,14 +21,15 @@ export function requestOf(
   const body = renewTimestamp ? withTimestamp(event.body, now) : event.body;
   return {
     url: endpoint.url,
-    headers: {
-      'content-type': 'application/json',
-      ...sign({ body, secret: endpoint.secret, at: now, headerPrefix }),
-      [`${headerPrefix}-timestamp`]: String(Math.floor(now / 1000)),
-      [`${headerPrefix}-webhook-id`]: endpoint.id,
-      [`${headerPrefix}-attempt`]: String(attempts),
-      'idempotency-key': event.idempotencyKey,
-    },
+    headers: deliveryHeaders({
+      body,
+      secret: endpoint.secret,
+      at: now,
+      attempt: attempts,
+      webhookId: endpoint.id,
+      idempotencyKey: event.idempotencyKey,
+      headerPrefix,
+    }),
     body: plan.damage(body),
     slow: plan.slow,
     reset: plan.reset,
@@ -40,7 +41,7 @@ function withTimestamp(body: Uint8Array, now: number): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ ...envelope, timestamp: new Date(now).toISOString() }));
 }
 
-/** Sends it and waits for the answer, as long as the service would. Never rejects. */
+/** Sends a request and waits for its answer as long as the service does. Never rejects. */
 export async function sendAttempt(
   transport: Transport,
   request: WireRequest,
@@ -54,8 +55,8 @@ export async function sendAttempt(
       return { failed: 'timeout', error: 'the request was lost' };
     }
     const sent = await transport.send(request, time);
-    time.interrupt(); // an answer may come while the body is still being sent, slowly
-    if (sent.failed === 'timeout') await time.hold(ANSWER_TIMEOUT_MS); // what the clock has left of them
+    time.interrupt(); // an answer may arrive while the body is still being sent slowly
+    if (sent.failed === 'timeout') await time.hold(ANSWER_TIMEOUT_MS); // the wait that is left on the emulator's clock
     if (sent.failed !== undefined || plan.delayMs === 0) return sent;
     return (await time.hold(plan.delayMs)) ? sent : { ...sent, failed: 'timeout', error: 'the answer came too late' };
   } catch (cause) {
@@ -65,7 +66,7 @@ export async function sendAttempt(
   }
 }
 
-/** Of several addresses that were tried in vain there is only a code. */
+/** Returns an error in words. An AggregateError of several failed addresses has a code and no message. */
 function inWords(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   return cause.message || String((cause as NodeJS.ErrnoException).code);

@@ -1,11 +1,11 @@
-import { check } from '../../check.js';
+import { check } from '../../option-checks.js';
 import type { Random } from '../random.js';
 import type { Timer } from '../time/timers.js';
+import { createBoundedLog } from './bounded-log.js';
 import type { DeliveryState } from './delivery-states.js';
 import type { EndpointRecord } from './endpoints.js';
-import { createKept } from './kept.js';
 
-/** An event as it was emitted; the same for every endpoint that receives it. */
+/** An event as it was emitted. All endpoints receive the same one. */
 export interface EmittedEvent {
   readonly id: string;
   readonly type: string;
@@ -16,25 +16,25 @@ export interface EmittedEvent {
 /** One event on its way to one endpoint. */
 export interface DeliveryRecord {
   readonly id: string;
-  /** Counts all deliveries of the emulator, from 1. */
+  /** The number of the delivery among all deliveries of the emulator, from 1. */
   readonly n: number;
   readonly event: EmittedEvent;
   readonly endpoint: EndpointRecord;
-  /** Sent by hand to try the endpoint: once, whether it is paused or not. */
+  /** Whether this is a test of the endpoint: sent once, and also to a paused endpoint. */
   readonly test: boolean;
   readonly createdAt: number;
   state: DeliveryState;
-  /** Attempts so far, since it was last redelivered. */
+  /** Attempts since the delivery was created or last redelivered. */
   attempts: number;
   redeliveries: number;
-  /** When the next attempt is due. */
+  /** Returns when the next attempt is due, in milliseconds since the epoch. */
   dueAt: (() => number) | undefined;
   timer: Timer | undefined;
-  /** Its endpoint is gone: nothing that still happens to it counts. */
+  /** Whether its endpoint was removed: a running attempt then has no effect. */
   removed: boolean;
 }
 
-/** What can be seen of a delivery. */
+/** A delivery, as the emulator's methods return it. */
 export interface EmulatorDelivery {
   readonly id: string;
   readonly eventId: string;
@@ -52,15 +52,15 @@ export interface EmulatorDelivery {
 export type NewDelivery = Pick<DeliveryRecord, 'n' | 'event' | 'endpoint' | 'test' | 'createdAt'> &
   Partial<DeliveryRecord>;
 
-/** All deliveries that are still going on, and the latest of those that are not. */
+/** All pending deliveries, and the latest of the finished ones. */
 export interface Deliveries {
-  /** @throws WebhookError `invalid_option` when so many more would be too many */
+  /** @throws WebhookError `invalid_option` when `more` pending deliveries would exceed `maxPending` */
   checkRoom(more: number): void;
   add(delivery: NewDelivery): DeliveryRecord;
   get(id: string): DeliveryRecord | undefined;
-  /** To be called when one has been delivered or is dead. */
+  /** Records that a pending delivery is now delivered or dead. */
   finished(delivery: DeliveryRecord): void;
-  /** To be called when a finished one goes on. */
+  /** Records that a dead delivery is pending again. */
   revived(): void;
   removeOf(endpoint: EndpointRecord): void;
   all(): Iterable<DeliveryRecord>;
@@ -73,19 +73,19 @@ export interface DeliveriesOptions {
   keep: { delivered: number; dead: number; bytes: number };
 }
 
-/** About what a delivery takes beside its body. */
+/** Estimated memory of a delivery without its body. */
 const DELIVERY_BYTES = 1_024;
 
 export function createDeliveries({ random, maxPending, keep }: DeliveriesOptions): Deliveries {
   const byId = new Map<string, DeliveryRecord>();
   let pending = 0;
   const createFinished = (maxItems: number) =>
-    createKept<{ delivery: DeliveryRecord; redeliveries: number }>({
+    createBoundedLog<{ delivery: DeliveryRecord; redeliveries: number }>({
       maxItems,
       maxBytes: keep.bytes,
       bytesOf: ({ delivery }) => delivery.event.body.length + DELIVERY_BYTES,
-      // One that was redelivered since then goes on, or has a later place here.
-      evicted({ delivery, redeliveries }) {
+      // A delivery that was redelivered in the meantime is pending, or is in the log again further on.
+      onDropped({ delivery, redeliveries }) {
         if (delivery.redeliveries === redeliveries) byId.delete(delivery.id);
       },
     });
@@ -94,7 +94,7 @@ export function createDeliveries({ random, maxPending, keep }: DeliveriesOptions
 
   return {
     checkRoom(more) {
-      const hint = 'deliveries are going on: let them end (advance the clock), or raise it';
+      const hint = 'deliveries are pending; advance the clock until they end, or raise maxPending';
       check(pending + more <= maxPending, `maxPending: ${pending} ${hint}`);
     },
     add(delivery) {
@@ -144,11 +144,10 @@ export function isFinished({ state }: DeliveryRecord): boolean {
 
 export function showDelivery(delivery: DeliveryRecord): EmulatorDelivery {
   const { id, event, endpoint, state, attempts, redeliveries, test, createdAt, dueAt } = delivery;
-  const { id: eventId, type } = event;
   return {
     id,
-    eventId,
-    type,
+    eventId: event.id,
+    type: event.type,
     endpointId: endpoint.id,
     state,
     attempts,

@@ -1,4 +1,4 @@
-/** Deliveries (specification, section 3.1). Of the rows that fit, the first counts. */
+/** The transitions of a delivery between its states. If several rows match, the first one applies. */
 export const DELIVERY_TRANSITIONS = [
   { from: 'waiting', on: 'due', when: 'endpoint active', to: 'sending', also: 'send' },
   { from: 'waiting', on: 'due', when: 'test delivery', to: 'sending', also: 'send' },
@@ -9,34 +9,18 @@ export const DELIVERY_TRANSITIONS = [
   { from: 'dead', on: 'redelivery', when: 'always', to: 'waiting', also: 'start again' },
 ] as const;
 
-/** Endpoints (specification, section 3.1). Pausing by hand is not in it: it saves a test the twenty dead deliveries. */
+/** The transitions of an endpoint between its states. Pausing it manually is an addition for tests. */
 export const ENDPOINT_TRANSITIONS = [
   { from: 'active', on: 'dead delivery', when: '20 in a row', to: 'paused' },
   { from: 'active', on: 'pause', when: 'always', to: 'paused' },
   { from: 'paused', on: 'enable', when: 'always', to: 'active' },
 ] as const;
 
-export type DeliveryTransition = (typeof DELIVERY_TRANSITIONS)[number];
-export type EndpointTransition = (typeof ENDPOINT_TRANSITIONS)[number];
+type DeliveryTransition = (typeof DELIVERY_TRANSITIONS)[number];
+type EndpointTransition = (typeof ENDPOINT_TRANSITIONS)[number];
 
-/** Where a delivery stands. */
+/** The state of a delivery. {@link DELIVERY_TRANSITIONS} lists its changes. */
 export type DeliveryState = DeliveryTransition['from' | 'to'];
 
-/** Whether an endpoint is delivered to. */
+/** The state of an endpoint. A paused one receives tests and no other deliveries. */
 export type EndpointState = EndpointTransition['from' | 'to'];
-
-interface Transition {
-  from: string;
-  on: string;
-  when: string;
-}
-
-/** The row that applies; undefined where a state has nothing to do on this. */
-export function findTransition<Row extends Transition>(
-  table: readonly Row[],
-  from: string,
-  on: Row['on'],
-  holds: (condition: Row['when']) => boolean,
-): Row | undefined {
-  return table.find((row) => row.from === from && row.on === on && holds(row.when));
-}

@@ -1,14 +1,9 @@
 import type { Random } from '../random.js';
 import type { Totals } from '../totals.js';
-import {
-  ENDPOINT_TRANSITIONS,
-  type EndpointState,
-  type EndpointTransition,
-  findTransition,
-} from './delivery-states.js';
+import type { EndpointState } from './delivery-states.js';
 import { PAUSE_AFTER_DEAD } from './schedule.js';
 
-/** A webhook endpoint (specification, section 2.3). */
+/** A webhook endpoint with its secret. */
 export interface EndpointRecord {
   readonly id: string;
   readonly accountId: string;
@@ -20,59 +15,53 @@ export interface EndpointRecord {
   deadInARow: number;
 }
 
-/** What can be seen of an endpoint. */
+/** An endpoint, as the emulator's methods return it. */
 export type EmulatorEndpoint = Omit<Readonly<EndpointRecord>, 'secret'>;
 
-/** Without a secret it gets a new one. */
+/** Without a secret, the endpoint gets a new one. */
 type NewRecord = Pick<EndpointRecord, 'accountId' | 'url' | 'events'> & { secret?: string | undefined };
 
 export interface Endpoints {
+  readonly byId: Map<string, EndpointRecord>;
   create(endpoint: NewRecord): EndpointRecord;
-  restore(endpoint: EndpointRecord): void;
-  get(id: string): EndpointRecord | undefined;
-  of(accountId: string): EndpointRecord[];
-  all(): Iterable<EndpointRecord>;
-  remove(endpoint: EndpointRecord): void;
-  clear(): void;
+  ofAccount(accountId: string): EndpointRecord[];
 }
 
 export function createEndpoints(random: Random, totals: Totals): Endpoints {
   const byId = new Map<string, EndpointRecord>();
   return {
-    create(given) {
+    byId,
+    create({ accountId, url, events, secret }) {
       totals.endpoints += 1;
       const endpoint: EndpointRecord = {
-        ...given,
+        accountId,
+        url,
+        events,
         id: random.id('wh', totals.endpoints),
-        secret: given.secret ?? random.secret('whsec', totals.endpoints),
+        secret: secret ?? random.secret('whsec', totals.endpoints),
         state: 'active',
         deadInARow: 0,
       };
       byId.set(endpoint.id, endpoint);
       return endpoint;
     },
-    restore: (endpoint) => byId.set(endpoint.id, endpoint),
-    get: (id) => byId.get(id),
-    of: (accountId) => [...byId.values()].filter((endpoint) => endpoint.accountId === accountId),
-    all: () => byId.values(),
-    remove: ({ id }) => byId.delete(id),
-    clear: () => byId.clear(),
+    ofAccount: (accountId) => [...byId.values()].filter((endpoint) => endpoint.accountId === accountId),
   };
 }
 
-/** Moves an endpoint to its next state. */
-export function moveEndpoint(endpoint: EndpointRecord, on: EndpointTransition['on']): void {
-  const row = findTransition(
-    ENDPOINT_TRANSITIONS,
-    endpoint.state,
-    on,
-    (condition) => condition === 'always' || endpoint.deadInARow >= PAUSE_AFTER_DEAD,
-  );
-  if (row === undefined) return;
-  endpoint.state = row.to;
-  if (row.to === 'active') endpoint.deadInARow = 0;
+/** Counts a dead delivery. Enough consecutive ones pause the endpoint. */
+export function countDeadDelivery(endpoint: EndpointRecord): void {
+  endpoint.deadInARow += 1;
+  if (endpoint.deadInARow >= PAUSE_AFTER_DEAD) endpoint.state = 'paused';
+}
+
+/** Makes a paused endpoint active and restarts its count. An active endpoint keeps its count. */
+export function enableEndpoint(endpoint: EndpointRecord): void {
+  if (endpoint.state === 'active') return;
+  endpoint.state = 'active';
+  endpoint.deadInARow = 0;
 }
 
 export function showEndpoint({ secret: _, ...shown }: EndpointRecord): EmulatorEndpoint {
-  return { ...shown };
+  return shown;
 }

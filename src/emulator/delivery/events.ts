@@ -1,18 +1,23 @@
-import { check } from '../../check.js';
 import { type Envelope, type EventType, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { check } from '../../option-checks.js';
 import { sampleEvent } from '../../testing/sample-event.js';
 import type { Random } from '../random.js';
 import type { EmittedEvent } from './deliveries.js';
 
-/** The nth event of an emulator, as an object and as it is sent. @throws WebhookError `invalid_option` */
+/** The fields of an envelope that a test sets itself. */
+export type Overrides = Partial<Omit<Envelope, 'type'>>;
+
+/**
+ * Returns the nth event of an emulator, as an object and as the bytes to send. @throws WebhookError `invalid_option`
+ */
 export function newEvent(
   random: Random,
   n: number,
   type: string,
-  overrides: Partial<Omit<Envelope, 'type'>>,
+  overrides: Overrides,
   now: number,
 ): { event: Envelope; emitted: EmittedEvent } {
-  check(typeof type === 'string' && type !== '', 'type must be a type of event');
+  check(typeof type === 'string' && type !== '', 'type must be an event type, such as stt.completed');
   const { id = random.id('evt', n), timestamp = new Date(now).toISOString(), ...rest } = overrides;
   const known: readonly string[] = WEBHOOK_EVENT_TYPES;
   const event: Envelope = known.includes(type)

@@ -1,33 +1,33 @@
+import { isAcknowledged } from '../../service/acknowledged.js';
 import type { AttemptPlace, FaultPlan } from '../faults.js';
 import type { Clock } from '../time/clock.js';
-import type { Work } from '../time/work.js';
+import type { RequestPool } from '../time/request-pool.js';
 import type { Totals } from '../totals.js';
 import type { Sent, Transport, WireRequest } from '../wire/transport.js';
 import { type RequestOptions, requestOf, sendAttempt } from './attempt.js';
-import type { Attempt, AttemptLog } from './attempt-log.js';
+import type { AttemptLog } from './attempt-log.js';
 import type { Deliveries, DeliveryRecord, NewDelivery } from './deliveries.js';
-import { DELIVERY_TRANSITIONS, type DeliveryTransition, findTransition } from './delivery-states.js';
-import { type EndpointRecord, moveEndpoint } from './endpoints.js';
+import { countDeadDelivery, type EndpointRecord } from './endpoints.js';
 import { RETRY_WAITS_MS } from './schedule.js';
 
-/** Moves deliveries along the table of their states. */
+/** Sends deliveries and moves them between their states, as DELIVERY_TRANSITIONS lists them. */
 export interface Sender {
   start(delivery: NewDelivery): DeliveryRecord;
-  /** Goes on with a delivery when its time has come; one whose endpoint is paused stays where it is. */
+  /** Starts the next attempt of a waiting delivery, unless its endpoint is paused. */
   due(delivery: DeliveryRecord): void;
-  /** {@link Sender.due}, later. */
+  /** Calls {@link Sender.due} after that much time on the clock. */
   schedule(delivery: DeliveryRecord, ms: number): void;
-  /** Goes on with the deliveries whose time came while their endpoint was paused. */
+  /** Starts the attempts that became due while their endpoint was paused. */
   resume(endpoint: EndpointRecord): void;
-  /** A dead delivery starts again. Gives whether it was one. */
+  /** Starts a dead delivery again. Returns false for any other. */
   redeliver(delivery: DeliveryRecord): boolean;
-  /** Nothing is sent any more, and no answer counts. */
+  /** Stops sending: running attempts have no effect. */
   stop(): void;
 }
 
 export interface SenderParts extends RequestOptions {
   clock: Clock;
-  work: Work;
+  pool: RequestPool;
   transport: Transport;
   deliveries: Deliveries;
   log: AttemptLog;
@@ -37,55 +37,21 @@ export interface SenderParts extends RequestOptions {
 }
 
 export function createSender(parts: SenderParts): Sender {
-  const { clock, work, transport, deliveries, log, totals, planFaults } = parts;
+  const { clock, pool, transport, deliveries, log, totals } = parts;
   let stopped = false;
 
-  const effects: Record<DeliveryTransition['also'], (delivery: DeliveryRecord) => void> = {
-    send(delivery) {
-      delivery.attempts += 1;
-      delivery.dueAt = undefined;
-      const plan = planFaults(delivery.n, delivery.redeliveries, delivery.attempts);
-      const launch = () => work.run(() => attempt(delivery, plan));
-      if (plan.holdMs === 0) launch();
-      else clock.after(plan.holdMs, launch);
-    },
-    'reset dead count'(delivery) {
-      delivery.endpoint.deadInARow = 0;
-      totals.delivered += 1;
-      deliveries.finished(delivery);
-    },
-    'schedule retry'(delivery) {
-      schedule(delivery, RETRY_WAITS_MS[delivery.attempts - 1] ?? 0);
-    },
-    'count dead'(delivery) {
-      effects['nothing else'](delivery);
-      delivery.endpoint.deadInARow += 1;
-      moveEndpoint(delivery.endpoint, 'dead delivery');
-    },
-    'nothing else'(delivery) {
-      totals.dead += 1;
-      deliveries.finished(delivery);
-    },
-    'start again'(delivery) {
-      deliveries.revived();
-      delivery.attempts = 0;
-      delivery.redeliveries += 1;
-      due(delivery);
-    },
-  };
-
-  /** Follows the row of the table that applies; false where there is none. */
-  function move(delivery: DeliveryRecord, on: DeliveryTransition['on']): boolean {
-    const row = findTransition(DELIVERY_TRANSITIONS, delivery.state, on, (condition) => holds(condition, delivery));
-    if (row === undefined || delivery.removed || stopped) return false;
-    delivery.state = row.to;
-    effects[row.also](delivery);
-    return true;
-  }
+  const isGone = (delivery: DeliveryRecord) => delivery.removed || stopped;
 
   function due(delivery: DeliveryRecord): void {
     delivery.timer = undefined;
-    move(delivery, 'due');
+    if (isGone(delivery) || delivery.state !== 'waiting' || isPaused(delivery)) return;
+    delivery.state = 'sending';
+    delivery.attempts += 1;
+    delivery.dueAt = undefined;
+    const plan = parts.planFaults(delivery.n, delivery.redeliveries, delivery.attempts);
+    const send = () => pool.run(() => sendNow(delivery, plan));
+    if (plan.holdMs === 0) send();
+    else clock.after(plan.holdMs, send);
   }
 
   function schedule(delivery: DeliveryRecord, ms: number): void {
@@ -93,42 +59,41 @@ export function createSender(parts: SenderParts): Sender {
     delivery.timer = clock.after(ms, () => due(delivery));
   }
 
-  async function attempt(delivery: DeliveryRecord, plan: FaultPlan): Promise<void> {
-    if (delivery.removed || stopped) return;
-    const at = clock.now();
-    const request = requestOf(delivery, plan, at, parts);
-    const number = delivery.attempts;
-    const sending = sendAttempt(transport, request, plan, parts); // before its twin
-    if (plan.duplicateAfterMs !== undefined) {
-      const twin = () => work.run(() => sendTwin(delivery, number, request, plan));
-      if (plan.duplicateAfterMs === 0) twin();
-      else clock.after(plan.duplicateAfterMs, twin);
+  /** There is no `await` between the check and the start of the request, so that no pause can come between them. */
+  async function sendNow(delivery: DeliveryRecord, plan: FaultPlan): Promise<void> {
+    if (isGone(delivery)) return;
+    if (isPaused(delivery)) {
+      // The endpoint was paused after the attempt became due: the attempt waits for `resume`.
+      delivery.state = 'waiting';
+      delivery.attempts -= 1;
+      return;
     }
-    const sent = await sending;
-    move(delivery, isAcknowledged(sent) ? '2xx' : 'failure');
-    record(delivery, { number, at, plan, request, sent, duplicate: false });
+    const number = delivery.attempts;
+    const request = requestOf(delivery, plan, clock.now(), parts);
+    const attempt = makeAttempt(delivery, { number, plan, request, duplicate: false });
+    if (plan.duplicateAfterMs !== undefined) {
+      const sendAgain = () => pool.run(() => sendDuplicate(delivery, { number, plan, request, duplicate: true }));
+      if (plan.duplicateAfterMs === 0) sendAgain();
+      else clock.after(plan.duplicateAfterMs, sendAgain);
+    }
+    await attempt;
   }
 
-  /** The same request once more: whatever comes of it, it is the first one's answer that counts. */
-  async function sendTwin(
-    delivery: DeliveryRecord,
-    number: number,
-    request: WireRequest,
-    plan: FaultPlan,
-  ): Promise<void> {
-    if (delivery.removed || stopped) return;
+  async function sendDuplicate(delivery: DeliveryRecord, attempt: NewAttempt): Promise<void> {
+    if (!isGone(delivery) && !isPaused(delivery)) await makeAttempt(delivery, attempt);
+  }
+
+  /** Sends a request, moves the delivery to its next state and logs the attempt. */
+  async function makeAttempt(delivery: DeliveryRecord, attempt: NewAttempt): Promise<void> {
+    const { number, plan, request, duplicate } = attempt;
     const at = clock.now();
     const sent = await sendAttempt(transport, request, plan, parts);
-    totals.duplicates += 1;
-    record(delivery, { number, at, plan, request, sent, duplicate: true });
-  }
-
-  function record(delivery: DeliveryRecord, made: Made): void {
-    const { number, at, plan, request, sent, duplicate } = made;
-    const acknowledged = isAcknowledged(sent);
+    const acknowledged = isDelivered(sent);
     totals.attempts += 1;
     totals[acknowledged ? 'acknowledged' : 'failed'] += 1;
-    if (delivery.removed || stopped) return;
+    if (duplicate) totals.duplicates += 1;
+    if (isGone(delivery)) return;
+    if (!duplicate) finishAttempt(delivery, acknowledged);
     log.add({
       seq: totals.attempts,
       deliveryId: delivery.id,
@@ -143,12 +108,34 @@ export function createSender(parts: SenderParts): Sender {
       request: { method: 'POST', url: request.url, headers: request.headers, body: request.body },
       answer: sent.answer,
       outcome: acknowledged ? 'acknowledged' : 'failed',
-      reason: reasonOf(sent),
+      reason: sent.failed ?? (acknowledged ? '2xx' : 'non-2xx'),
       error: sent.error,
       faults: plan.names,
       state: delivery.state,
       nextAt: delivery.dueAt?.(),
     });
+  }
+
+  /** Moves a delivery to its next state after an attempt. */
+  function finishAttempt(delivery: DeliveryRecord, acknowledged: boolean): void {
+    const { endpoint, test, attempts } = delivery;
+    if (acknowledged) {
+      delivery.state = 'delivered';
+      endpoint.deadInARow = 0;
+      totals.delivered += 1;
+      deliveries.finished(delivery);
+      return;
+    }
+    const wait = RETRY_WAITS_MS[attempts - 1];
+    if (wait !== undefined && !test) {
+      delivery.state = 'waiting';
+      schedule(delivery, wait);
+      return;
+    }
+    delivery.state = 'dead';
+    totals.dead += 1;
+    deliveries.finished(delivery);
+    if (!test) countDeadDelivery(endpoint);
   }
 
   return {
@@ -164,41 +151,34 @@ export function createSender(parts: SenderParts): Sender {
         if (delivery.endpoint === endpoint && delivery.timer === undefined) due(delivery);
       }
     },
-    redeliver: (delivery) => move(delivery, 'redelivery'),
+    redeliver(delivery) {
+      if (isGone(delivery) || delivery.state !== 'dead') return false;
+      deliveries.revived();
+      delivery.state = 'waiting';
+      delivery.attempts = 0;
+      delivery.redeliveries += 1;
+      due(delivery);
+      return true;
+    },
     stop() {
       stopped = true;
     },
   };
 }
 
-interface Made {
+interface NewAttempt {
   number: number;
-  at: number;
   plan: FaultPlan;
   request: WireRequest;
-  sent: Sent;
+  /** Whether this request repeats an attempt: only the answer to the first request counts. */
   duplicate: boolean;
 }
 
-function holds(condition: DeliveryTransition['when'], delivery: DeliveryRecord): boolean {
-  switch (condition) {
-    case 'always':
-      return true;
-    case 'endpoint active':
-      return delivery.endpoint.state === 'active';
-    case 'test delivery':
-      return delivery.test;
-    case 'retries left':
-      return delivery.attempts <= RETRY_WAITS_MS.length;
-    case 'retries used':
-      return !holds('retries left', delivery);
-  }
+/** Returns whether the endpoint receives nothing at the moment. Tests reach a paused endpoint, too. */
+function isPaused({ endpoint, test }: DeliveryRecord): boolean {
+  return endpoint.state === 'paused' && !test;
 }
 
-function isAcknowledged({ answer, failed }: Sent): boolean {
-  return failed === undefined && answer !== undefined && answer.status >= 200 && answer.status <= 299;
-}
-
-function reasonOf(sent: Sent): Attempt['reason'] {
-  return sent.failed ?? (isAcknowledged(sent) ? '2xx' : 'non-2xx');
+function isDelivered({ answer, failed }: Sent): boolean {
+  return failed === undefined && answer !== undefined && isAcknowledged(answer);
 }

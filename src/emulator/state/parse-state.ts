@@ -1,33 +1,46 @@
-import { check } from '../../check.js';
+import { check } from '../../option-checks.js';
 import { createRateWindows } from '../api/rate-windows.js';
 import { DELIVERY_TRANSITIONS, ENDPOINT_TRANSITIONS } from '../delivery/delivery-states.js';
 import { createTotals } from '../totals.js';
 import { FORMAT, type State } from './state.js';
 
-/** What the records of a state are made of. */
+/** The fields of the records in a state. */
 const FIELDS = {
   accounts: { id: 'string', settings: 'object', windows: 'object' },
   keys: { hash: 'string', accountId: 'string', kind: 'string', scopes: 'array', role: 'string', revoked: 'boolean' },
   endpoints: {
-    ...{ id: 'string', accountId: 'string', secret: 'string', url: 'string' },
-    ...{ events: 'array', state: 'string', deadInARow: 'number' },
+    id: 'string',
+    accountId: 'string',
+    secret: 'string',
+    url: 'string',
+    events: 'array',
+    state: 'string',
+    deadInARow: 'number',
   },
   events: { id: 'string', type: 'string', idempotencyKey: 'string', body: 'string' },
   deliveries: {
-    ...{ id: 'string', n: 'number', test: 'boolean', createdAt: 'number', state: 'string' },
-    ...{ attempts: 'number', redeliveries: 'number', event: 'number', endpointId: 'string', dueInMs: 'number' },
+    id: 'string',
+    n: 'number',
+    test: 'boolean',
+    createdAt: 'number',
+    state: 'string',
+    attempts: 'number',
+    redeliveries: 'number',
+    event: 'number',
+    endpointId: 'string',
+    dueInMs: 'number',
   },
 } as const;
 
 const DELIVERY_STATES: readonly string[] = DELIVERY_TRANSITIONS.flatMap(({ from, to }) => [from, to]);
 const ENDPOINT_STATES: readonly string[] = ENDPOINT_TRANSITIONS.flatMap(({ from, to }) => [from, to]);
 
-/** @throws WebhookError `invalid_option` for what was not saved by an emulator */
+/** Parses a saved state. @throws WebhookError `invalid_option` for any other file */
 export function parseState(text: string): State {
   const state = parseJson(text) as State | undefined;
-  check(state?.format === FORMAT, 'path: it is no state of an emulator');
+  check(state?.format === FORMAT, 'path: the file is not a saved state of an emulator');
   const damaged = Object.entries(FIELDS).find(([list, fields]) => !isListOf(state[list as keyof State], fields))?.[0];
-  check(damaged === undefined, `path: the state is damaged, in its ${damaged}`);
+  check(damaged === undefined, `path: the state is damaged in its ${damaged}`);
   const { savedAt, totals, accounts, endpoints, deliveries } = state;
   check(
     Number.isFinite(savedAt) &&

@@ -1,7 +1,7 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 
-/** Writes a file that is there whole or as it was before. Only its owner can read it: it holds signing secrets. */
-export async function writeWhole(path: string, text: string): Promise<void> {
+/** Replaces a file completely or not at all. Only its owner can read it, because it contains signing secrets. */
+export async function writeStateFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${crypto.randomUUID()}.tmp`;
   try {
     const file = await open(draft, 'wx', 0o600);
@@ -16,8 +16,4 @@ export async function writeWhole(path: string, text: string): Promise<void> {
     await rm(draft, { force: true });
     throw error;
   }
-}
-
-export function readWhole(path: string): Promise<string> {
-  return readFile(path, 'utf8');
 }

@@ -6,7 +6,7 @@ import type { Sender } from '../delivery/sender.js';
 import type { Clock } from '../time/clock.js';
 import type { Totals } from '../totals.js';
 
-/** What of an emulator outlives its process. The attempts do not, and the options are given anew. */
+/** The saved state of an emulator. Attempts and options are not part of it. */
 export interface State {
   format: typeof FORMAT;
   savedAt: number;
@@ -20,10 +20,10 @@ export interface State {
 
 interface SavedDelivery
   extends Pick<DeliveryRecord, 'id' | 'n' | 'test' | 'createdAt' | 'state' | 'attempts' | 'redeliveries'> {
-  /** Index of its event. */
+  /** Index in the list of events. */
   event: number;
   endpointId: string;
-  /** How much of the schedule is left until the next attempt. */
+  /** The time on the clock until the next attempt is due. */
   dueInMs: number;
 }
 
@@ -48,16 +48,16 @@ export function takeState({ clock, totals, accounts, keys, endpoints, deliveries
     format: FORMAT,
     savedAt: clock.now(),
     totals: { ...totals },
-    accounts: [...accounts.all()],
-    keys: [...keys.all()],
-    endpoints: [...endpoints.all()],
+    accounts: [...accounts.byId.values()],
+    keys: [...keys.byHash.values()],
+    endpoints: [...endpoints.byId.values()],
     events: events.map((event) => ({ ...event, body: decoder.decode(event.body) })),
     deliveries: all.map(({ id, n, test, createdAt, state, attempts, redeliveries, event, endpoint, dueAt }) => ({
       id,
       n,
       test,
       createdAt,
-      // An attempt that is on its way is made again: its answer will not be known.
+      // A running attempt is repeated after loading, because its answer is lost.
       state: state === 'sending' ? 'waiting' : state,
       attempts: state === 'sending' ? attempts - 1 : attempts,
       redeliveries,
@@ -68,21 +68,21 @@ export function takeState({ clock, totals, accounts, keys, endpoints, deliveries
   };
 }
 
-/** Puts it in the place of everything there was. A wait goes on, less the real time since it was saved. */
+/** Replaces everything by a saved state. On a real clock, waits are shorter by the time since the state was saved. */
 export function restoreState(state: State, parts: StateParts): void {
   const { clock, totals, accounts, keys, endpoints, deliveries, sender } = parts;
-  for (const endpoint of endpoints.all()) deliveries.removeOf(endpoint);
-  for (const part of [deliveries, endpoints, keys, accounts]) part.clear();
+  for (const endpoint of endpoints.byId.values()) deliveries.removeOf(endpoint);
+  for (const records of [deliveries, endpoints.byId, keys.byHash, accounts.byId]) records.clear();
   clock.set(state.savedAt);
   const passed = Math.max(0, -clock.msUntil(state.savedAt));
   Object.assign(totals, state.totals);
-  for (const account of state.accounts) accounts.restore(account);
-  for (const key of state.keys) keys.restore(key);
-  for (const endpoint of state.endpoints) endpoints.restore(endpoint);
+  for (const account of state.accounts) accounts.byId.set(account.id, account);
+  for (const key of state.keys) keys.byHash.set(key.hash, key);
+  for (const endpoint of state.endpoints) endpoints.byId.set(endpoint.id, endpoint);
   const encoder = new TextEncoder();
   const events = state.events.map((event) => ({ ...event, body: encoder.encode(event.body) }));
   for (const { event, endpointId, dueInMs, ...saved } of state.deliveries) {
-    const at = { event: events[event], endpoint: endpoints.get(endpointId) };
+    const at = { event: events[event], endpoint: endpoints.byId.get(endpointId) };
     if (at.event === undefined || at.endpoint === undefined) continue;
     const delivery = deliveries.add({ ...saved, event: at.event, endpoint: at.endpoint });
     const wait = dueInMs - passed;

@@ -1,43 +1,44 @@
+import { MAX_TIMER_MS } from '../../timers.js';
 import { createTimers, type Timer } from './timers.js';
 
-/** The emulator's time. */
+/**
+ * The emulator's time. A virtual clock moves only when `advance` or `runUntilIdle` move it; a real clock runs by itself,
+ * and its schedule (the waits between attempts) may run faster than the time of day.
+ */
 export interface Clock {
-  /** Whether time moves by itself. */
+  /** Whether this is a real clock. */
   readonly running: boolean;
-  /** Milliseconds since the epoch: what deliveries are signed with and the API counts by. */
+  /** The time of day in milliseconds since the epoch: signatures and API limits use it. */
   now(): number;
-  /** Says when that much of the schedule will have passed: earlier, once time has been made to pass. */
+  /** Returns a function that returns the time of day `ms` of the schedule from now; `advance` brings it nearer. */
   instantAfter(ms: number): () => number;
-  /** The reverse: how much of the schedule passes until then. */
+  /** Returns how many milliseconds of the schedule pass until that time of day. */
   msUntil(instant: number): number;
-  /** Calls `run` once `ms` of the schedule have passed. */
+  /** Calls `run` after `ms` of the schedule. */
   after(ms: number, run: () => void): Timer;
   /**
-   * Lets `ms` pass at once: whatever falls due meanwhile happens in its order, each after what was before it is
-   * answered. Where time moves by itself, only the waits get shorter; `now` stays what it is.
+   * Lets `ms` of the schedule pass at once. What becomes due runs in order, each after what ran before it has settled.
+   * On a real clock only the waits get shorter: `now` does not jump.
    */
   advance(ms: number): Promise<void>;
-  /** {@link Clock.advance} until nothing waits any more. */
+  /** Calls {@link Clock.advance} until nothing is scheduled. */
   runUntilIdle(): Promise<void>;
-  /** A virtual clock is set to an instant. */
+  /** Sets a virtual clock; does nothing to a real one. */
   set(now: number): void;
-  /** Nothing falls due any more. */
+  /** Cancels everything that is scheduled. */
   stop(): void;
 }
 
 export interface ClockOptions {
-  /** How many times faster than real time the waits pass; undefined for a clock that only moves when it is told to. */
+  /** How many times faster than real time the schedule of a real clock runs; undefined for a virtual clock. */
   speed: number | undefined;
-  /** Where a virtual clock starts. */
+  /** Where a virtual clock starts, in milliseconds since the epoch. */
   startAt: number;
-  /** Resolves when nothing is going on in real time. */
+  /** Resolves when no request is running. */
   settled(): Promise<void>;
 }
 
-/** A longer one would be over at once. */
-export const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
-
-/** With the year 10000 the dates of envelopes would get another form. */
+/** Dates from the year 10000 on have another form in ISO 8601. */
 export const LAST_INSTANT = Date.UTC(9999, 11, 31);
 
 export function createClock({ speed, startAt, settled }: ClockOptions): Clock {
@@ -45,10 +46,12 @@ export function createClock({ speed, startAt, settled }: ClockOptions): Clock {
   const running = speed !== undefined;
   let moved = 0;
   let alarm: ReturnType<typeof setTimeout> | undefined;
-  let turn = Promise.resolve();
+  let journeys = Promise.resolve();
 
-  /** How much of the schedule has passed; where time moves by itself, since some instant or other. */
+  /** The time on the schedule: on a virtual clock from its start, on a real one from an arbitrary moment. */
   const position = () => (running ? moved + performance.now() * speed : moved);
+
+  const now = () => (running ? Date.now() : startAt + moved);
 
   const moveTo = (target: number) => {
     moved += Math.max(0, target - position());
@@ -64,7 +67,7 @@ export function createClock({ speed, startAt, settled }: ClockOptions): Clock {
     clearTimeout(alarm);
     if (!running || timers.next === undefined) return;
     const ms = Math.ceil((timers.next - position()) / speed);
-    alarm = setTimeout(fire, Math.min(Math.max(0, ms), LONGEST_TIMEOUT_MS));
+    alarm = setTimeout(fire, Math.min(Math.max(0, ms), MAX_TIMER_MS));
   };
 
   const travel = async (target: number) => {
@@ -77,25 +80,20 @@ export function createClock({ speed, startAt, settled }: ClockOptions): Clock {
     }
   };
 
-  /** One journey after the other, so that two callers do not move the same hands. */
+  /** Runs one journey after the other, so that two callers do not move the clock at the same time. */
   const inTurn = (journey: () => Promise<void>) => {
-    turn = turn.then(journey);
-    return turn;
+    journeys = journeys.then(journey);
+    return journeys;
   };
-
-  const now = () => (running ? Date.now() : startAt + moved);
 
   return {
     running,
     now,
     instantAfter(ms) {
       const at = position() + ms;
-      const instant = () => now() + Math.ceil((at - position()) / (speed ?? 1));
-      let [asOf, found] = [moved, instant()];
-      return () => {
-        if (running && asOf !== moved) [asOf, found] = [moved, instant()];
-        return found;
-      };
+      if (!running) return () => startAt + at;
+      const origin = Date.now() - performance.now();
+      return () => Math.round(origin + (at - moved) / speed);
     },
     msUntil: (instant) => (instant - now()) * (speed ?? 1),
     after(ms, run) {
@@ -108,11 +106,11 @@ export function createClock({ speed, startAt, settled }: ClockOptions): Clock {
         const target = position() + ms;
         await travel(target);
         moveTo(target);
-        setAlarm(); // what is due next is due sooner now
+        setAlarm();
       }),
     runUntilIdle: () => inTurn(() => travel(Number.POSITIVE_INFINITY)),
-    set(now) {
-      if (!running) moved = now - startAt;
+    set(instant) {
+      if (!running) moved = instant - startAt;
     },
     stop() {
       timers.clear();

@@ -1,15 +1,16 @@
-/** First in, first out. `shift` does not move what stays, so that it costs the same at any size. */
+/** A queue, first in, first out. `shift` takes the same time at any size. */
 export interface Queue<T> extends Iterable<T> {
   readonly size: number;
   push(item: T): void;
   shift(): T | undefined;
+  /** The item at that position, counted from 0 for the first. */
   at(index: number): T | undefined;
-  /** Keeps only what passes. */
+  /** Removes the items that do not pass. */
   filter(keep: (item: T) => boolean): void;
 }
 
 export function createQueue<T>(): Queue<T> {
-  /** By their number, in the order in which they came. */
+  /** By consecutive numbers, the first of which is `head`. */
   const items = new Map<number, T>();
   let head = 0;
   const push = (item: T) => {

@@ -1,16 +1,16 @@
 import TinyQueue from 'tinyqueue';
 
-/** Something that is to happen at a point in time. */
+/** A function call that is scheduled for a point in time. */
 export interface Timer {
   cancel(): void;
 }
 
-/** Timers in the order in which they are due; of those due together, in the order in which they were added. */
+/** Scheduled calls, ordered by time; calls for the same time are ordered as they were added. */
 export interface Timers {
   add(at: number, run: () => void): Timer;
-  /** When the first is due; undefined where there is none. */
+  /** The time of the first call; undefined where there is none. */
   readonly next: number | undefined;
-  /** Takes out the first, if it is due by then. */
+  /** Removes and returns the first call if its time is at or before `by`. */
   take(by: number): (() => void) | undefined;
   clear(): void;
 }
@@ -18,7 +18,7 @@ export interface Timers {
 interface Entry {
   at: number;
   order: number;
-  /** Undefined: cancelled. It stays in its place until that comes. */
+  /** Undefined once cancelled; the entry leaves the queue when it becomes the first. */
   run: (() => void) | undefined;
 }
 

@@ -1,30 +1,30 @@
 import { ANSWER_TIMEOUT_MS } from '../delivery/schedule.js';
 import type { Clock } from '../time/clock.js';
-import type { Work } from '../time/work.js';
+import type { RequestPool } from '../time/request-pool.js';
 
 /**
- * The time a receiver has for one answer. Faults let it pass on the clock, receivers let it pass in reality: where the
- * clock is virtual a receiver takes no time at all, unless it does not answer at all.
+ * The 20 s that a receiver has for one answer. Faults spend them on the emulator's clock, receivers in real time. With a
+ * virtual clock a receiver spends none of them, unless it has not answered after `hangAfterMs`: then it spends all.
  */
 export interface AnswerTime {
-  /** Called once, if the receiver lets its time pass. */
+  /** Sets the function to call once the receiver has let its time pass. */
   onPassed(callback: () => void): void;
-  /** Lets time pass on the clock. False if the time for the answer ended with it, or it was interrupted. */
+  /** Waits on the clock. Resolves to false if the time for the answer ended before, or after an interrupt. */
   hold(ms: number): Promise<boolean>;
-  /** Ends a hold: what it was waiting for is no longer wanted. */
+  /** Ends a running {@link AnswerTime.hold}. */
   interrupt(): void;
-  /** The attempt has ended. */
+  /** Ends the attempt: no timer stays. */
   end(): void;
 }
 
 export interface AnswerTimeOptions {
   clock: Clock;
-  work: Work;
-  /** With a virtual clock, how long a receiver may really take. */
+  pool: RequestPool;
+  /** With a virtual clock, how long a receiver may take in real time. */
   hangAfterMs: number;
 }
 
-export function createAnswerTime({ clock, work, hangAfterMs }: AnswerTimeOptions): AnswerTime {
+export function createAnswerTime({ clock, pool, hangAfterMs }: AnswerTimeOptions): AnswerTime {
   let held = 0;
   let waited = 0;
   let waitingSince = 0;
@@ -34,7 +34,7 @@ export function createAnswerTime({ clock, work, hangAfterMs }: AnswerTimeOptions
   let ended = false;
 
   const left = () => ANSWER_TIMEOUT_MS - held - (clock.running ? waited : 0);
-  const wait = () => {
+  const waitForReceiver = () => {
     waitingSince = performance.now();
     timer = setTimeout(() => passed(), clock.running ? left() : hangAfterMs - waited);
   };
@@ -44,20 +44,20 @@ export function createAnswerTime({ clock, work, hangAfterMs }: AnswerTimeOptions
     timer = undefined;
     waited += performance.now() - waitingSince;
   };
-  /** A virtual clock moves only while nothing else is going on, this attempt included. */
-  const rest = (ms: number) =>
+  /** A virtual clock moves only while no request is running, so this one does not count meanwhile. */
+  const sleep = (ms: number) =>
     new Promise<boolean>((resolve) => {
       const alarm = clock.after(ms, () => wake?.(true));
       wake = (slept) => {
         wake = undefined;
         alarm.cancel();
-        work.resume();
+        pool.resume();
         resolve(slept);
       };
-      work.rest();
+      pool.rest();
     });
 
-  wait();
+  waitForReceiver();
   return {
     onPassed(callback) {
       passed = callback;
@@ -68,9 +68,9 @@ export function createAnswerTime({ clock, work, hangAfterMs }: AnswerTimeOptions
       const inTime = ms <= left();
       const pause = Math.max(0, Math.min(ms, left()));
       held += pause;
-      const slept = pause === 0 || (await rest(pause));
+      const slept = pause === 0 || (await sleep(pause));
       if (ended || !slept) return false;
-      wait();
+      waitForReceiver();
       return inTime;
     },
     interrupt: () => wake?.(false),

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
+import { createByteBuffer } from '../../byte-buffer.js';
 import type { AnswerTime } from './answer-time.js';
 import { MAX_ANSWER_BYTES, piecesOf, type Sent, type Transport, type WireRequest } from './transport.js';
 
-/** A receiver in the same process, or anything else that answers a Fetch request. */
+/** A receiver in the same process, or any other function that answers a Fetch request. */
 export type FetchReceiver = (request: Request) => Response | Promise<Response>;
 
-/** Hands requests to a function instead of the network. */
+/** Passes requests to a function instead of the network. */
 export function createFetchTransport(fetch: FetchReceiver): Transport {
   return { send: (wire, time) => exchange(fetch, wire, time), close() {} };
 }
@@ -13,12 +14,12 @@ export function createFetchTransport(fetch: FetchReceiver): Transport {
 async function exchange(fetch: FetchReceiver, wire: WireRequest, time: AnswerTime): Promise<Sent> {
   const passed = new Promise<undefined>((resolve) => time.onPassed(() => resolve(undefined)));
   const { url, headers, reset } = wire;
-  // Bytes wherever they can be: a stream costs more, and needs them to be asked for.
+  // Only a body in pieces needs a stream.
   const body = wire.slow || reset === 'request' ? streamOf(wire, time) : new Uint8Array(wire.body);
   const init = { method: 'POST', headers, body, redirect: 'manual', duplex: 'half' } as const;
-  await setImmediate(); // a turn of its own, as from a socket: else a busy sender would let nothing else have one
   const response = await Promise.race([fetch(new Request(url, init)), passed]);
   if (response === undefined) return { failed: 'timeout' };
+  await setImmediate(); // leaves time for other work, as a network does
   const answer = {
     status: response.status,
     headers: Object.fromEntries(response.headers),
@@ -42,21 +43,22 @@ function streamOf(wire: WireRequest, time: AnswerTime): ReadableStream<Uint8Arra
   );
 }
 
-/** The status decides: of a body that breaks off, or does not end in time, there is what came of it. */
+/**
+ * Reads the part of the body that arrives in time: the status decides, so a body that breaks off or never ends is no
+ * failure.
+ */
 async function readText(body: Response['body'], passed: Promise<undefined>): Promise<string> {
-  const decoder = new TextDecoder();
+  const kept = createByteBuffer();
   const reader = body?.getReader();
-  let text = '';
-  let size = 0;
   try {
-    while (size < MAX_ANSWER_BYTES) {
+    // Counts chunks too, because a stream of empty ones never reaches the limit in bytes.
+    for (let chunks = 0; chunks < MAX_ANSWER_BYTES && kept.size() < MAX_ANSWER_BYTES; chunks += 1) {
       const read = await Promise.race([reader?.read(), passed]);
       if (read?.value === undefined) break;
-      text += decoder.decode(read.value.subarray(0, MAX_ANSWER_BYTES - size), { stream: true });
-      size += read.value.length;
+      kept.append(read.value.subarray(0, MAX_ANSWER_BYTES - kept.size()));
     }
   } catch {}
   reader?.cancel().catch(() => {});
-  reader?.releaseLock(); // a receiver may answer with one Response every time
-  return text + decoder.decode();
+  reader?.releaseLock(); // a receiver may return the same Response each time
+  return new TextDecoder().decode(kept.bytes());
 }

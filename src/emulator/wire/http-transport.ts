@@ -3,22 +3,24 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import { createByteBuffer } from '../../byte-buffer.js';
+import { asSpecified } from '../../wire/header-spelling.js';
 import type { AnswerTime } from './answer-time.js';
-import { whatIsAddress } from './public-url.js';
-import { MAX_ANSWER_BYTES, piecesOf, type Sent, type Transport, type WireRequest } from './transport.js';
+import { kindOfAddress } from './public-url.js';
+import { type Answer, MAX_ANSWER_BYTES, piecesOf, type Sent, type Transport, type WireRequest } from './transport.js';
 
 export interface HttpTransportOptions {
   allowLoopback: boolean;
-  /** For receivers on https: a certificate authority of one's own. */
+  /** TLS options for receivers on https, such as your own certificate authority. */
   tls?: ConnectionOptions | undefined;
 }
 
-/** Well below the 5 s after which Node's servers end an idle connection, so that none is used while it ends. */
+/** Well below the time after which Node's servers close an idle connection, so that no request meets a closing one. */
 const IDLE_MS = 1_000;
-/** Of an answer that does not end no more is read than this. */
+/** The longest answer that is read before the connection is closed. */
 const MAX_READ_BYTES = 1024 * 1024;
 
-/** HTTP/1.1 over the network. */
+/** Returns the transport of HTTP/1.1 over the network. */
 export function createHttpTransport({ allowLoopback, tls }: HttpTransportOptions): Transport {
   const refuse = createGuard(allowLoopback);
   const connections = { keepAlive: true, timeout: IDLE_MS, lookup: guardedLookup(refuse) };
@@ -29,7 +31,7 @@ export function createHttpTransport({ allowLoopback, tls }: HttpTransportOptions
       new Promise((resolve, reject) => {
         const { protocol, hostname, port, host, pathname, search } = new URL(wire.url);
         const name = hostname.replace(/[[\]]/g, '');
-        const refused = isIP(name) === 0 ? undefined : refuse(name, [name]); // an address is not looked up
+        const refused = isIP(name) === 0 ? undefined : refuse(name, [name]); // Node looks up names only
         if (refused !== undefined) throw refused;
         const isSecure = protocol === 'https:';
         const request = (isSecure ? httpsRequest : httpRequest)({
@@ -49,17 +51,16 @@ export function createHttpTransport({ allowLoopback, tls }: HttpTransportOptions
   };
 }
 
-/** Rejects with what kept the request from being answered. */
+/** Rejects with the error that kept the receiver from answering. */
 function exchange(request: ClientRequest, wire: WireRequest, time: AnswerTime): Promise<Sent> {
   return new Promise((resolve, reject) => {
     let response: IncomingMessage | undefined;
-    const kept: Buffer[] = [];
-    let size = 0;
+    const kept = createByteBuffer();
+    let received = 0;
     const end = () => {
-      const body = Buffer.concat(kept).subarray(0, MAX_ANSWER_BYTES).toString();
-      // The status decides: an answer whose body breaks off has been given all the same.
+      // The status decides, so an answer whose body breaks off is no failure.
       if (response === undefined) resolve({ failed: 'timeout' });
-      else resolve({ answer: { status: response.statusCode ?? 0, headers: namesAndValues(response), body } });
+      else resolve({ answer: answerOf(response, Buffer.from(kept.bytes()).toString()) });
     };
     const cut = () => {
       end();
@@ -68,21 +69,20 @@ function exchange(request: ClientRequest, wire: WireRequest, time: AnswerTime): 
 
     time.onPassed(cut);
     request.on('error', (error) => response ?? reject(error));
-    // After a switch of protocols there is neither an error nor an answer.
+    // After a switch of protocols Node emits neither an error nor a response.
     request.on('close', () => response ?? reject(new Error('the connection ended without an answer')));
     request.on('response', (incoming) => {
       response = incoming;
       if (wire.reset === 'answer') {
         reset(request);
-        const answer = { status: incoming.statusCode ?? 0, headers: namesAndValues(incoming), body: '' };
-        resolve({ answer, failed: 'connection_error', error: 'connection reset' });
+        resolve({ answer: answerOf(incoming, ''), failed: 'connection_error', error: 'connection reset' });
       }
       incoming.on('data', (chunk: Buffer) => {
-        if (size < MAX_ANSWER_BYTES) kept.push(chunk);
-        size += chunk.length;
-        if (size > MAX_READ_BYTES) cut();
+        received += chunk.length;
+        kept.append(chunk.subarray(0, MAX_ANSWER_BYTES - kept.size()));
+        if (received > MAX_READ_BYTES) cut();
       });
-      incoming.on('error', () => {}); // Node emits none where nobody listens; others do
+      incoming.on('error', () => {}); // without a listener, other runtimes throw it
       incoming.on('close', end);
     });
     write().catch(reject);
@@ -100,7 +100,7 @@ function exchange(request: ClientRequest, wire: WireRequest, time: AnswerTime): 
   });
 }
 
-/** The same bytes as a string: Node sends it in one piece with the head, where bytes would take a second. */
+/** Returns the same bytes as a string, which Node writes together with the head in one packet. */
 function asLatin1({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }
@@ -111,41 +111,30 @@ function reset(request: ClientRequest): void {
   else socket.resetAndDestroy();
 }
 
-/** In pairs, which Node writes as they are. Names as the specification writes them: `X-Service-Attempt`. */
+/** Returns names and values in turn, which Node writes unchanged, in the spelling of the service. */
 function headersOf(host: string, { headers, body }: WireRequest): string[] {
-  const written = ['Host', host, 'Content-Length', String(body.length)];
-  for (const [name, value] of Object.entries(headers)) written.push(asSpecified(name), value);
-  return written;
+  return ['Host', host, 'Content-Length', String(body.length), ...asSpecified(headers).flat()];
 }
 
-/** There are few names, and they come with every request. */
-const specified = new Map<string, string>();
-
-function asSpecified(name: string): string {
-  let written = specified.get(name);
-  if (written === undefined) {
-    written = name.replace(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
-    specified.set(name, written);
-  }
-  return written;
+function answerOf({ statusCode = 0, headers }: IncomingMessage, body: string): Answer {
+  const entries = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+  return { status: statusCode, headers: Object.fromEntries(entries), body };
 }
 
-function namesAndValues({ headers }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-}
-
-/** Says why a name with these addresses is not sent to; undefined where it is. */
+/** Returns why a name with these addresses is refused; undefined where it is allowed. */
 type Guard = (name: string, addresses: readonly string[]) => Error | undefined;
 
 function createGuard(allowLoopback: boolean): Guard {
-  const isRefused = (what: string | undefined) => what !== undefined && !(what === 'loopback' && allowLoopback);
+  const isRefused = (kind: string | undefined) => kind !== undefined && !(kind === 'loopback' && allowLoopback);
   return (name, addresses) => {
-    const what = addresses.map(whatIsAddress).find(isRefused);
-    return what === undefined ? undefined : new Error(`${name} is not public: ${what}`);
+    const kind = addresses.map(kindOfAddress).find(isRefused);
+    return kind === undefined ? undefined : new Error(`${name} is not public: ${kind}`);
   };
 }
 
-/** A name that was public when the endpoint was made may resolve to something else when it is delivered to. */
+/**
+ * Returns a lookup that checks each delivery, because a name may resolve differently after the endpoint was created.
+ */
 function guardedLookup(refuse: Guard): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, options, (error, found, family) => {

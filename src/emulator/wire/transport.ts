@@ -3,43 +3,43 @@ import type { AnswerTime } from './answer-time.js';
 /** One request as it goes over the wire. */
 export interface WireRequest {
   readonly url: string;
-  /** Lower-case names. */
+  /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** The body comes in pieces, with time between them. */
+  /** Sends the body in pieces, spread over that time. */
   readonly slow: { readonly ms: number; readonly pieces: number } | undefined;
-  /** The connection is reset when half of the body is sent, or when the answer comes. */
+  /** Resets the connection after half of the body, or when the answer arrives. */
   readonly reset: 'request' | 'answer' | undefined;
 }
 
-/** What a receiver answered. */
+/** The answer of a receiver. */
 export interface Answer {
   readonly status: number;
-  /** Lower-case names. */
+  /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As text, and no more than the first 64 KiB. */
+  /** The first 64 KiB of the body, as text. */
   readonly body: string;
 }
 
-/** How a request ended. An answer beside a failure is one that did not count. */
+/** How a request ended. If it failed, an answer next to the failure did not count. */
 export interface Sent {
   readonly answer?: Answer | undefined;
   readonly failed?: 'timeout' | 'connection_error' | undefined;
-  /** What went wrong, for a person. */
+  /** The problem in words. */
   readonly error?: string | undefined;
 }
 
-/** Brings requests to receivers. */
+/** Sends requests to receivers. */
 export interface Transport {
-  /** Rejects with what kept the request from being answered. */
+  /** Rejects with the error that kept the receiver from answering. */
   send(request: WireRequest, time: AnswerTime): Promise<Sent>;
   close(): void;
 }
 
-/** How much of an answer is kept. */
+/** The part of an answer's body that is kept. */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** The body in the pieces in which it is sent, the time before each of them, and how much of it is sent at all. */
+/** Splits the body into the pieces to send, each with the wait before it. `reset` cuts off the second half. */
 export function* piecesOf({ body, slow, reset }: WireRequest): Generator<{ afterMs: number; bytes: Uint8Array }> {
   const sent = reset === 'request' ? body.subarray(0, body.length >> 1) : body;
   const { ms, pieces } = slow ?? { ms: 0, pieces: 1 };

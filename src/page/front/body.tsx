@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import type { BodyView } from '../page-source.js';
 import { counted } from './format.js';
 
-/** A body as text, and nothing but text. */
+/** Shows a body as text, without interpreting it. */
 export function Body({ body, of }: { body: BodyView; of: string }) {
-  const [indent, setIndent] = useState(false);
+  const [indent, setIndent] = useState(true);
   const { text, bytes, shown, cut } = body;
   const indented = shown === 'text' && !cut ? indentedJson(text) : undefined;
   if (bytes === 0) return <p class="note">No body.</p>;
@@ -12,8 +12,8 @@ export function Body({ body, of }: { body: BodyView; of: string }) {
     <div class="body">
       <p class="note">
         {counted(bytes, 'byte')}
-        {shown === 'hex' && ', which are not UTF-8: in hex'}
-        {cut && ', of which this is the beginning'}
+        {shown === 'hex' && ', not UTF-8: shown in hex'}
+        {cut && ': only the beginning is shown'}
         {indented !== undefined && (
           <label>
             <input type="checkbox" checked={indent} onChange={(event) => setIndent(event.currentTarget.checked)} />
@@ -21,12 +21,20 @@ export function Body({ body, of }: { body: BodyView; of: string }) {
           </label>
         )}
       </p>
-      <textarea readOnly aria-label={`Body of the ${of}`} value={indent ? (indented ?? text) : text} />
+      <textarea
+        readOnly
+        aria-label={`Body of the ${of}`}
+        value={indent ? (indented ?? text) : text}
+        spellcheck={false}
+      />
     </div>
   );
 }
 
-/** Undefined where it is no JSON, and where more than white space would change: numbers may be too long, names twice. */
+/**
+ * Returns undefined where it is not JSON, and where more than white space would change, such as long numbers or
+ * repeated names.
+ */
 function indentedJson(text: string): string | undefined {
   try {
     const indented = JSON.stringify(JSON.parse(text), null, 2);

@@ -1,39 +1,54 @@
 import type { ActionInputs, ActionName } from '../page-source.js';
 import { applyChange, applySnapshot, say, setConnection } from './store.js';
 
+export type Room = 'deliveries' | 'attempts' | 'samples';
+
 const token = document.querySelector<HTMLMetaElement>('meta[name=page-token]')?.content ?? '';
 let run: string | undefined;
 
-/** Takes in the deliveries as they come, from now on. A connection that is lost comes back by itself. */
+/** Receives the deliveries from now on. A lost connection is restored automatically. */
 export function connect(): void {
   const stream = new EventSource('/page/stream');
   stream.addEventListener('snapshot', ({ data }) => {
     const snapshot = JSON.parse(data);
-    if (run !== undefined && run !== snapshot.run) return location.reload(); // another program, and another token
+    if (run !== undefined && run !== snapshot.run) return location.reload(); // the program was restarted and has another token
     run = snapshot.run;
     applySnapshot(snapshot);
   });
   stream.addEventListener('change', ({ data }) => applyChange(JSON.parse(data)));
   stream.addEventListener('error', () => {
     setConnection('lost');
-    if (stream.readyState === EventSource.CLOSED) setTimeout(connect, 2_000); // it was refused, and tries no more
+    if (stream.readyState === EventSource.CLOSED) setTimeout(connect, 2_000); // the connection was refused, and the browser does not retry
   });
 }
 
-/** Does something, and says what has come of it. */
-export async function act<Name extends ActionName>(name: Name, input: ActionInputs[Name]): Promise<void> {
+/** Runs an action and shows its result. Resolves to whether it succeeded. */
+export async function act<Name extends ActionName>(name: Name, input: ActionInputs[Name]): Promise<boolean> {
   try {
     const headers = { 'content-type': 'application/json', 'x-page-token': token };
     const response = await fetch(`/page/actions/${name}`, { method: 'POST', headers, body: JSON.stringify(input) });
     const { done, error } = await response.json();
     say(done ?? error, done === undefined);
+    return done !== undefined;
   } catch {
-    say('It could not be done: the program on this machine does not answer.', true);
+    say('The program on this machine does not answer. Is it still running?', true);
+    return false;
   }
 }
 
-/** Undefined for what is not kept any more. Rejects where nobody answers. */
-export async function load<Found>(room: 'deliveries' | 'attempts', id: string): Promise<Found | undefined> {
+/** Resolves to undefined for an entry that is no longer kept. Rejects where the server does not answer. */
+export async function load<Found>(room: Room, id: string): Promise<Found | undefined> {
   const response = await fetch(`/page/${room}/${encodeURIComponent(id)}`);
   return response.ok ? response.json() : undefined;
+}
+
+export function hrefOf(room: 'http' | 'curl' | 'test', id: string): string {
+  return `/page/${room}/${encodeURIComponent(id)}`;
+}
+
+/** Rejects with what the server says, where it does not give the text. */
+export async function loadText(room: 'curl' | 'test', id: string): Promise<string> {
+  const response = await fetch(hrefOf(room, id));
+  if (!response.ok) throw new Error((await response.json()).error);
+  return response.text();
 }

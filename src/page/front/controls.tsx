@@ -2,19 +2,21 @@ import { useState } from 'preact/hooks';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import { act } from './connection.js';
 import { durationOf } from './format.js';
+import { OwnEventEditor } from './own-event-editor.js';
 import { useStore } from './use-store.js';
 
 const MINUTE = 60_000;
-/** The waits of the schedule, and all of it. */
+/** The waits of the schedule, and their sum. */
 const STEPS = [MINUTE / 2, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 240 * MINUTE, 360 * MINUTE];
 
-/** What is done to the source as a whole. */
+/** Shows the actions on the source as a whole. */
 export function Controls() {
   const offers = useStore((state) => state.offers);
   const failing = useStore((state) => state.overview.failing);
   const [type, setType] = useState<string>(WEBHOOK_EVENT_TYPES[0]);
   const [count, setCount] = useState('1');
   const [ms, setMs] = useState(STEPS[0] ?? 0);
+  const [isWriting, setWriting] = useState(false);
   return (
     <div class="controls">
       {offers.includes('send') && (
@@ -26,6 +28,12 @@ export function Controls() {
           </select>
         </Control>
       )}
+      {offers.includes('emit') && (
+        <button type="button" onClick={() => setWriting(true)}>
+          Write an event …
+        </button>
+      )}
+      {isWriting && <OwnEventEditor onClose={() => setWriting(false)} />}
       {offers.includes('failNext') && (
         <Control label="Fail the next" onSubmit={() => act('failNext', { count: Number(count) })}>
           <input
@@ -61,11 +69,11 @@ export function Controls() {
 
 interface ControlProps {
   label: string;
-  onSubmit(): Promise<void>;
+  onSubmit(): Promise<unknown>;
   children: preact.ComponentChildren;
 }
 
-/** A button with what it takes. It waits until it is done, so that a second click is no second order. */
+/** A button with its inputs. It is disabled while its action runs, so that a second click has no effect. */
 function Control({ label, onSubmit, children }: ControlProps) {
   const [busy, setBusy] = useState(false);
   const submit = async (event: Event) => {

@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { DeliveryRow } from '../page-source.js';
 import { counted, timeOf } from './format.js';
-import { select } from './store.js';
+import { select, step } from './store.js';
 import { useStore } from './use-store.js';
 import { ROW_PX, useWindow } from './use-window.js';
 
-/** All deliveries, the newest on top. Of ten thousand only those in sight are elements. */
+/** Shows all deliveries, the newest first. Only the visible rows of a long list are elements. */
 export function DeliveryList() {
   const rows = useStore((state) => state.visible);
   const total = useStore((state) => state.total);
@@ -16,32 +16,32 @@ export function DeliveryList() {
   const current = selected === undefined ? -1 : rows.findIndex(({ id }) => id === selected);
   const drawn = rows.slice(first, last).map((row, i) => ({ row, at: first + i }));
   const selectedRow = rows[current];
-  // A screen reader is on it, wherever the list is scrolled to.
+  // A screen reader is on the selected row, wherever the list is scrolled to.
   if (selectedRow && (current < first || current >= last)) drawn.push({ row: selectedRow, at: current });
 
-  const moveTo = (index: number) => {
-    const at = Math.min(rows.length - 1, Math.max(0, index));
+  // Only where another one is selected: who scrolls away from it wants to stay there.
+  const isThere = current !== -1;
+  useLayoutEffect(() => {
     const box = ref.current;
-    select(rows[at]?.id);
-    if (!box) return;
-    box.scrollTop = Math.min(at * ROW_PX, Math.max(box.scrollTop, (at + 1) * ROW_PX - box.clientHeight));
-  };
+    if (!box || !isThere) return;
+    box.scrollTop = Math.min(current * ROW_PX, Math.max(box.scrollTop, (current + 1) * ROW_PX - box.clientHeight));
+  }, [selected, isThere]);
+
   const onKeyDown = (event: KeyboardEvent) => {
-    const to = {
-      ArrowDown: current + 1,
-      ArrowUp: current - 1,
-      PageDown: current + rowsInSight,
-      PageUp: current - rowsInSight,
-      Home: 0,
-      End: rows.length - 1,
+    const by = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: rowsInSight,
+      PageUp: -rowsInSight,
+      Home: -rows.length,
+      End: rows.length,
     }[event.key];
-    if (event.key === 'Enter') document.getElementById('delivery')?.focus();
-    if (to === undefined) return;
+    if (by === undefined) return;
     event.preventDefault();
-    moveTo(to);
+    step(by);
   };
 
-  // The list keeps the focus, also when the row under it is drawn no more.
+  // The list keeps the focus, also when the row below the pointer is no longer drawn.
   const onClick = ({ target }: MouseEvent) => {
     ref.current?.focus({ preventScroll: true });
     const row = (target as Element).closest<HTMLElement>('[role=option]');
@@ -65,13 +65,13 @@ export function DeliveryList() {
           <Row key={row.id} row={row} at={at} count={rows.length} selected={at === current} />
         ))}
       </div>
-      {rows.length === 0 && <p class="empty">{total === 0 ? 'No deliveries yet.' : 'None that fits the filter.'}</p>}
+      {rows.length === 0 && total > 0 && <p class="empty">No delivery matches the filter.</p>}
     </div>
   );
 }
 
 function Row({ row, at, count, selected }: { row: DeliveryRow; at: number; count: number; selected: boolean }) {
-  const { state, type, eventId, attempts, redeliveries, status, problem, createdAt, test } = row;
+  const { state, type, eventId, attempts, redeliveries, status, problem, createdAt, test, duplicates } = row;
   return (
     <div
       id={idOf(row)}
@@ -84,7 +84,12 @@ function Row({ row, at, count, selected }: { row: DeliveryRow; at: number; count
       data-id={row.id}
       style={{ transform: `translateY(${at * ROW_PX}px)` }}
     >
-      <span class={`mark ${state}`}>{state}</span> <span class="type">{type}</span> <code class="event">{eventId}</code>{' '}
+      <span class={`mark ${state}`}>{state}</span>{' '}
+      <span class="type">
+        <span class="name">{type}</span>
+        {duplicates > 0 && <span class="mark duplicate"> duplicate</span>}
+      </span>{' '}
+      <code class="event">{eventId}</code>{' '}
       <span class="tries">
         {counted(attempts, 'attempt')}
         {redeliveries > 0 && `, redelivered`}
@@ -96,7 +101,7 @@ function Row({ row, at, count, selected }: { row: DeliveryRow; at: number; count
   );
 }
 
-/** Who reads further down does not want to be moved by what comes on top. */
+/** Keeps the position of a reader further down when rows are added at the top. */
 function useStayInPlace(ref: { current: HTMLDivElement | null }, rows: readonly DeliveryRow[]): void {
   const before = useRef(rows);
   useLayoutEffect(() => {

@@ -1,30 +1,36 @@
-import { useState } from 'preact/hooks';
 import type { DeliveryDetails } from '../page-source.js';
 import { Attempt } from './attempt.js';
 import { act } from './connection.js';
+import { Copy } from './copy.js';
 import { dateAndTimeOf } from './format.js';
-import { rowOf } from './store.js';
+import { rowOf, select } from './store.js';
 import { Timeline } from './timeline.js';
 import { useLoaded } from './use-loaded.js';
 import { useStore } from './use-store.js';
 
-/** Everything about the delivery that is selected. */
+/** Shows everything about the selected delivery. */
 export function Delivery() {
   const id = useStore((state) => state.selected);
+  const picked = useStore((state) => state.attempt);
   const row = useStore((state) => rowOf(state.selected));
-  const [picked, pick] = useState<{ delivery: string | undefined; attempt: string }>();
   const loaded = useLoaded<DeliveryDetails>('deliveries', id, row);
   const found = loaded?.found;
-  const newest = found?.attempts.at(-1)?.id;
-  const attempt = picked && picked.delivery === id ? picked.attempt : newest;
+  const attempt = picked ?? found?.attempts.at(-1)?.id;
   return (
     <section id="delivery" class="delivery" aria-label="Delivery" tabIndex={-1}>
-      {id === undefined && <p class="empty">Select a delivery to see its attempts.</p>}
-      {loaded && !found && <p class="empty">It is not kept any more.</p>}
+      {id === undefined && <p class="empty">Select a delivery to see what was sent and answered.</p>}
+      {id !== undefined && (
+        <p class="back">
+          <button type="button" onClick={() => select(undefined)}>
+            ← All deliveries
+          </button>
+        </p>
+      )}
+      {loaded && !found && <p class="empty">This delivery is no longer kept.</p>}
       {found && (
         <>
           <Head details={found} />
-          <Timeline details={found} selected={attempt} onSelect={(attempt) => pick({ delivery: id, attempt })} />
+          <Timeline details={found} selected={attempt} onSelect={(attempt) => select(id, attempt)} />
           {attempt !== undefined && <Attempt id={attempt} />}
         </>
       )}
@@ -33,7 +39,7 @@ export function Delivery() {
 }
 
 function Head({ details: { delivery, offers } }: { details: DeliveryDetails }) {
-  const { id, eventId, type, state, endpointId, createdAt } = delivery;
+  const { id, eventId, type, state, endpointId, createdAt, duplicates } = delivery;
   const actions = useStore((state) => state.offers);
   const url = useStore((state) => state.overview.endpoints.find((endpoint) => endpoint.id === endpointId)?.url);
   return (
@@ -44,25 +50,32 @@ function Head({ details: { delivery, offers } }: { details: DeliveryDetails }) {
       <dl>
         <dt>Event</dt>
         <dd>
-          <code>{eventId}</code>
+          {eventId === '' ? 'The body holds no event.' : <code>{eventId}</code>}{' '}
+          {eventId !== '' && <Copy what="event id" text={eventId} />}
         </dd>
         <dt>Delivery</dt>
         <dd>
-          <code>{id}</code>
+          <code>{id}</code> <Copy what="delivery id" text={id} />
         </dd>
         <dt>To</dt>
         <dd>
-          <code>{url ?? endpointId}</code>
+          <code>{delivery.url ?? url ?? endpointId}</code>
         </dd>
         <dt>Since</dt>
         <dd>{dateAndTimeOf(createdAt)}</dd>
+        {duplicates > 0 && (
+          <>
+            <dt>Duplicates</dt>
+            <dd>{duplicates}: the same attempt was sent more than once</dd>
+          </>
+        )}
       </dl>
       <div class="controls">
         {actions.includes('redeliver') && (
           <button
             type="button"
             aria-disabled={!offers.includes('redeliver')}
-            title={offers.includes('redeliver') ? undefined : 'Only a dead delivery starts again.'}
+            title={offers.includes('redeliver') ? undefined : 'Only a dead delivery can be redelivered.'}
             onClick={() => offers.includes('redeliver') && act('redeliver', { delivery: id })}
           >
             Redeliver
@@ -71,10 +84,10 @@ function Head({ details: { delivery, offers } }: { details: DeliveryDetails }) {
         {actions.includes('replay') && offers.includes('replay') && (
           <>
             <button type="button" onClick={() => act('replay', { delivery: id, exact: false })}>
-              Replay, signed anew
+              Send again, newly signed
             </button>
             <button type="button" onClick={() => act('replay', { delivery: id, exact: true })}>
-              Replay as it was
+              Send again unchanged
             </button>
           </>
         )}

@@ -1,7 +1,7 @@
 import { act } from './connection.js';
 import { useStore } from './use-store.js';
 
-/** Where deliveries go, and how many dead ones are missing until that is paused. */
+/** Shows the endpoints, and after how many further dead deliveries each is paused. */
 export function Endpoints() {
   const endpoints = useStore((state) => state.overview.endpoints);
   const offers = useStore((state) => state.offers);

@@ -2,19 +2,16 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
-const dateAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
-
-/** The time of day, by the clock of the reader. */
+/** Returns the time of day in UTC and marked so, as the terminal, the captures and the JSON lines show it. */
 export function timeOf(ms: number): string {
-  return time.format(ms);
+  return `${new Date(ms).toISOString().slice(11, 19)}Z`;
 }
 
 export function dateAndTimeOf(ms: number): string {
-  return dateAndTime.format(ms);
+  return `${new Date(ms).toISOString().slice(0, 10)} ${timeOf(ms)}`;
 }
 
-/** `1 h 30 min`, `12 s`, `80 ms`: the two largest units. */
+/** Returns `1 h 30 min`, `12 s`, `80 ms`: the two largest units. */
 export function durationOf(ms: number): string {
   if (ms < SECOND) return `${Math.max(0, Math.round(ms))} ms`;
   const parts: [number, string][] = [

@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { counted } from './format.js';
 import { useStore } from './use-store.js';
 
-/** A screen reader would read nothing else if it were told of each delivery. */
+/** A screen reader would read nothing else if it announced each delivery. */
 const QUIET_MS = 3_000;
 
-/** What has happened: by the user's doing for everyone, by itself for those who do not see it. */
+/** Announces results of the user's actions to everyone, and changes of the list to screen readers. */
 export function Messages() {
   const message = useStore((state) => state.message);
   const connection = useStore((state) => state.connection);

@@ -1,6 +1,6 @@
 import type { AttemptRow, DeliveryDetails } from '../page-source.js';
 
-/** One way through the schedule; each redelivery is another. */
+/** One pass through the schedule; each redelivery is another. */
 export interface Round {
   redelivery: number;
   stations: readonly Station[];
@@ -11,14 +11,26 @@ export interface Station {
   number: number;
   /** The wait before it, in milliseconds of the schedule. */
   waitMs: number;
-  state: 'acknowledged' | 'failed' | 'sending' | 'next' | 'later' | 'not needed' | 'not kept';
+  state:
+    | 'acknowledged'
+    | 'failed'
+    | 'sending'
+    | 'next'
+    | 'held'
+    | 'up to the sender'
+    | 'later'
+    | 'not needed'
+    | 'not kept';
   attempt?: AttemptRow | undefined;
   /** When it is due at the earliest, by the clock of the source. */
   dueAt?: number | undefined;
 }
 
-/** The attempts of a delivery, each in its place of the schedule, with those that are still to come. */
-export function roundsOf({ delivery, attempts, waits }: DeliveryDetails, speed: number): Round[] {
+/**
+ * Returns the attempts of a delivery in their places of the schedule, with those that are still to come. `paused`: the
+ * endpoint is paused, so that no attempt starts.
+ */
+export function roundsOf({ delivery, attempts, waits }: DeliveryDetails, speed: number, paused = false): Round[] {
   const scheduled = attempts.filter(({ kind }) => kind === 'attempt');
   const places = delivery.test ? [0] : [0, ...waits];
   return Array.from({ length: delivery.redeliveries + 1 }, (_, redelivery) => {
@@ -34,7 +46,9 @@ export function roundsOf({ delivery, attempts, waits }: DeliveryDetails, speed: 
       if (delivery.state === 'delivered' || delivery.state === 'dead') return { number, waitMs, state: 'not needed' };
       const isNext = number === delivery.attempts + 1;
       if (!isNext && dueAt !== undefined) dueAt += waitMs / (speed || 1);
-      return { number, waitMs, state: isNext && delivery.state !== 'sending' ? 'next' : 'later', dueAt };
+      if (!isNext || delivery.state === 'sending') return { number, waitMs, state: 'later', dueAt };
+      if (delivery.state === 'failed') return { number, waitMs, state: 'up to the sender' };
+      return paused ? { number, waitMs, state: 'held' } : { number, waitMs, state: 'next', dueAt };
     });
     return { redelivery, stations };
   });

@@ -10,10 +10,12 @@ interface TimelineProps {
   onSelect(attempt: string): void;
 }
 
-/** The retry schedule, with what has come of each attempt and when the next is due. */
+/** Shows the retry schedule, with the result of each attempt and the time of the next one. */
 export function Timeline({ details, selected, onSelect }: TimelineProps) {
   const speed = useStore((state) => state.overview.speed);
-  const rounds = roundsOf(details, speed);
+  const { endpointId } = details.delivery;
+  const paused = useStore((state) => state.overview.endpoints.find(({ id }) => id === endpointId)?.state === 'paused');
+  const rounds = roundsOf(details, speed, paused);
   const aside = details.attempts.filter(({ kind }) => kind !== 'attempt');
   return (
     <div class="timelines">
@@ -24,7 +26,7 @@ export function Timeline({ details, selected, onSelect }: TimelineProps) {
             {stations.map((station) => (
               <li
                 key={station.number}
-                class={station.state.replace(' ', '-')}
+                class={station.state.replaceAll(' ', '-')}
                 style={{ flexGrow: station.waitMs === 0 ? 0 : Math.log2(station.waitMs / 5_000) }}
               >
                 {station.waitMs > 0 && <span class="wait">{durationOf(station.waitMs)}</span>}
@@ -35,12 +37,13 @@ export function Timeline({ details, selected, onSelect }: TimelineProps) {
         </div>
       ))}
       {aside.length > 0 && (
-        <ul class="aside" aria-label="Beside the schedule">
+        <ul class="aside" aria-label="Outside the schedule">
           {aside.map((attempt) => (
             <li key={attempt.id} class={attempt.acknowledged ? 'acknowledged' : 'failed'}>
               <AttemptButton attempt={attempt} selected={selected} onSelect={onSelect} />
               <span class="note">
-                {attempt.kind === 'replay' ? 'replayed' : `attempt ${attempt.number}, sent twice`}
+                {attempt.kind === 'replay' ? 'sent from this page' : `attempt ${attempt.number}, duplicate`}
+                {attempt.recognised && ', recognised by the app'}
               </span>
             </li>
           ))}
@@ -77,16 +80,18 @@ function Place({ station, ...rest }: Omit<TimelineProps, 'details'> & { station:
 const WORDS: Readonly<Record<Station['state'], string>> = {
   acknowledged: '',
   failed: '',
-  sending: 'on its way',
-  next: 'held back',
+  sending: 'being sent',
+  next: 'not yet sent',
+  held: 'on hold: the endpoint is paused',
+  'up to the sender': 'decided by the sender',
   later: '',
   'not needed': '–',
-  'not kept': 'not kept',
+  'not kept': 'no longer kept',
 };
 
 function Due({ at }: { at: number }) {
   const left = at - useNow();
-  return <>{left <= 0 ? 'due' : `in ${durationOf(Math.ceil(left / 1000) * 1000)}`}</>;
+  return <>{left <= 0 ? 'due now' : `in ${durationOf(Math.ceil(left / 1000) * 1000)}`}</>;
 }
 
 function AttemptButton({ attempt, selected, onSelect }: Omit<TimelineProps, 'details'> & { attempt: AttemptRow }) {

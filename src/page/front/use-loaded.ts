@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import { load } from './connection.js';
+import { load, type Room } from './connection.js';
 import { useStore } from './use-store.js';
 
-/** Arrow keys pass by many deliveries on their way to one. */
+/** Arrow keys pass many deliveries quickly. */
 const PAUSE_MS = 40;
 
 /**
- * What the source has under an id; undefined until it has answered. Loaded again when `version` is another, and when a
- * connection that was lost has come back.
+ * Returns the entry of an id; undefined until the source has answered. Loaded again when `version` changes, and when a
+ * lost connection is restored.
  */
-export function useLoaded<Found>(room: 'deliveries' | 'attempts', id: string | undefined, version?: unknown) {
+export function useLoaded<Found>(room: Room, id: string | undefined, version?: unknown) {
   const [loaded, setLoaded] = useState<{ id: string; found: Found | undefined }>();
   const isLost = useStore(({ connection }) => connection === 'lost');
   useEffect(() => {

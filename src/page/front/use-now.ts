@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { now } from './store.js';
 import { useStore } from './use-store.js';
 
-/** The time by the clock of the source, each second anew. */
+/** Returns the time by the clock of the source, updated each second. */
 export function useNow(): number {
   const runs = useStore((state) => state.overview.speed > 0);
   useStore((state) => (runs ? 0 : state.overview.now));

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { current, type State, subscribe } from './store.js';
 
-/** A part of the state; a component is drawn again only when it is another. */
+/** Returns a part of the state; a component is drawn again only when that part changes. */
 export function useStore<Part>(select: (state: State) => Part): Part {
   const [, redraw] = useState({});
   const part = select(current());
@@ -12,7 +12,7 @@ export function useStore<Part>(select: (state: State) => Part): Part {
       const { select, part } = drawn.current;
       if (!Object.is(select(current()), part)) redraw({});
     };
-    look(); // what has changed since it was drawn
+    look(); // the state may have changed after the component was drawn
     return subscribe(look);
   }, []);
   return part;

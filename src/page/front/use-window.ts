@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** As in the style sheet. */
+/** The same value as in the style sheet. */
 export const ROW_PX = 34;
-/** Drawn above and below, so that nothing flickers while scrolling. */
+/** Extra rows above and below, so that scrolling does not flicker. */
 const SPARE = 8;
 
-/** Which rows of a long list are drawn: those in sight. */
+/** Returns the range of visible rows of a long list. */
 export function useWindow(count: number) {
   const ref = useRef<HTMLDivElement>(null);
   const [{ top, height }, setBox] = useState({ top: 0, height: 800 });

@@ -1,13 +1,14 @@
 import type { Verdict as VerdictOf } from '../page-source.js';
 
-/** Whether the signature holds, and why not. */
+/** Shows whether the signature is valid, and the causes if not. */
 export function Verdict({ verdict: { verdict, causes } }: { verdict: VerdictOf }) {
-  if (verdict === 'unverified') return <p class="verdict">Not verified: its secret is not known here.</p>;
-  if (verdict === 'accepted') return <p class="verdict acknowledged">The signature holds.</p>;
+  if (verdict === 'unverified')
+    return <p class="verdict">Not verified: the secret of this endpoint is not known here.</p>;
+  if (verdict === 'accepted') return <p class="verdict acknowledged">The signature is valid.</p>;
   return (
     <div class="verdict failed">
       <p>
-        It does not verify: <code>{verdict}</code>
+        Verification fails: <code>{verdict}</code>
       </p>
       <ul>
         {causes.map(({ cause, certainty, evidence, fix }) => (

@@ -1,28 +1,33 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { openBody } from '../../body.js';
 import { isWebhookError } from '../../errors.js';
+import { openBody } from '../../receiver/body.js';
+import { problemText } from '../../wire/problem-text.js';
+import { type ExportForm, exportRequest, isExportForm } from '../exported-request.js';
 import type { PageSource } from '../page-source.js';
 import { type Assets, ICON } from './assets.js';
 import { documentOf, SECURITY_HEADERS } from './document.js';
 import { refusalOf } from './guard.js';
 import { isAction, runAction } from './run-action.js';
+import { sampleOf } from './sample.js';
 import { openStream } from './stream.js';
 
 /** The page, to be mounted on a server that listens on the loopback interface. */
 export interface Page {
-  /** Answers what is for the page: `/` and all below `/page/`. False for any other path. */
+  /** Answers requests for the page: `/` and all paths below `/page/`. Returns false for any other path. */
   handle(req: IncomingMessage, res: ServerResponse): boolean;
-  /** Ends what is open. */
+  /** Closes the open connections. */
   close(): void;
 }
 
+/** A command is at most four times as long, and is pasted. */
+const MAX_COMMAND_BYTES = 1024 * 1024;
 const MAX_ACTION_BYTES = 64 * 1024;
 const ACTION_TIMEOUT_MS = 5_000;
-/** More than anyone has windows; each holds a connection. */
+/** More than the windows of any user; each holds a connection. */
 const MAX_STREAMS = 64;
 
 export function createPage(source: PageSource, assets: Assets): Page {
-  // The same for as long as this runs, so that the page notices when it is of an earlier run.
+  // The same during this run, so that a page of an earlier run is recognised.
   const token = crypto.randomUUID() + crypto.randomUUID();
   const run = crypto.randomUUID();
   const streams = new Set<() => void>();
@@ -36,14 +41,20 @@ export function createPage(source: PageSource, assets: Assets): Page {
       return sendJson(res, 405, { error: `${req.method} is not for ${path}` });
     }
     if (action !== undefined) return act(req, res, action);
-    const [, room, id] = /^\/page\/(\w+)\/(.+)/.exec(path) ?? [];
+    const [, room = '', id] = /^\/page\/(\w+)\/(.+)/.exec(path) ?? [];
     if (room === 'deliveries') return sendFound(res, source.delivery(decoded(id)));
     if (room === 'attempts') return sendFound(res, source.attempt(decoded(id)));
+    if (room === 'samples') return sendFound(res, sampleOf(decoded(id)));
+    if (isExportForm(room)) return sendExported(res, room, decoded(id));
     if (path === '/page/stream') return stream(res);
     if (path === '/') return send(res, 'text/html; charset=utf-8', documentOf(source.title, token));
     if (path === '/page/page.js') return send(res, 'text/javascript; charset=utf-8', assets.script);
     if (path === '/page/style.css') return send(res, 'text/css; charset=utf-8', assets.style);
-    if (path === '/page/icon.svg') return send(res, 'image/svg+xml', ICON);
+    if (path === '/page/icon.svg') {
+      // A browser asks for it whenever the address of the page changes.
+      res.setHeader('cache-control', 'max-age=86400');
+      return send(res, 'image/svg+xml', ICON);
+    }
     sendFound(res, undefined);
   }
 
@@ -55,9 +66,24 @@ export function createPage(source: PageSource, assets: Assets): Page {
       sendJson(res, 200, { done: await runAction(source, name, Buffer.from(bytes).toString()) });
     } catch (error) {
       body.drain();
-      const message = error instanceof Error ? error.message.replace(/^invalid_option: /, '') : String(error);
-      const refused = isWebhookError(error) && error.code === 'invalid_option';
-      sendJson(res, refused ? 409 : isWebhookError(error) ? error.status : 500, { error: message });
+      if (!isWebhookError(error))
+        return sendJson(res, 500, { error: error instanceof Error ? error.message : `${error}` });
+      const { code, status } = error;
+      sendJson(res, code === 'invalid_option' ? 409 : status, { error: problemText(error) });
+    }
+  }
+
+  function sendExported(res: ServerResponse, form: ExportForm, attemptId: string): void {
+    const message = source.message(attemptId);
+    if (message === undefined) {
+      sendFound(res, undefined);
+    } else if (form === 'curl' && message.body.length > MAX_COMMAND_BYTES) {
+      sendJson(res, 413, { error: 'The body is too long for a command: download the request.' });
+    } else {
+      const { name, content } = exportRequest(form, attemptId, message);
+      // As a file: what came over the network must not become a document of this origin.
+      res.setHeader('content-disposition', `attachment; filename="${name}"`);
+      send(res, 'application/octet-stream', content);
     }
   }
 
@@ -101,5 +127,5 @@ function decoded(id = ''): string {
   try {
     return decodeURIComponent(id);
   } catch {}
-  return ''; // the id of nothing
+  return ''; // an id that no entry has
 }

@@ -1,4 +1,4 @@
-/** No request leaves the machine, and what came over the network can become neither markup nor script. */
+/** Headers that prevent requests to other machines, and that content from the network becomes markup or script. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -20,7 +20,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** The page before its script has run. `token` is hexadecimal. */
+/** Returns the page before its script has run. `token` is hexadecimal. */
 export function documentOf(title: string, token: string): string {
   return `<!doctype html>
 <html lang="en">

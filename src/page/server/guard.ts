@@ -1,18 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { LOOPBACK_NAMES } from '../../wire/loopback-host.js';
 
 /** The header that the page sends with an action. Another site can neither read the token nor send the header. */
 const TOKEN_HEADER = 'x-page-token';
 
-/** A status, and one sentence for whoever looks into the network tab. */
+/** A status, and one sentence for the network tab of the browser. */
 export interface Refusal {
   status: 403 | 421;
   reason: string;
 }
 
 /**
- * Why a request is not answered. A browser on this machine sends requests for any site that is open in it, so that the
- * loopback address alone keeps nobody out.
+ * Returns why a request is refused. A browser on this machine sends requests for any site that is open in it, so that
+ * listening on the loopback address alone protects nothing.
  */
 export function refusalOf(req: IncomingMessage, token: string): Refusal | undefined {
   const { host = '', origin } = req.headers;
@@ -31,13 +32,15 @@ export function refusalOf(req: IncomingMessage, token: string): Refusal | undefi
   return undefined;
 }
 
-/** Whether this machine was asked for: a name that an attacker's DNS has moved to 127.0.0.1 is still another name. */
+/**
+ * Returns whether the request is for this machine: a name that an attacker's DNS points to 127.0.0.1 is another name.
+ */
 export function isOwnHost({ headers, socket }: IncomingMessage): boolean {
-  const own = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${socket.localPort}`);
+  const own = LOOPBACK_NAMES.map((name) => `${name}:${socket.localPort}`);
   return own.includes(headers.host?.toLowerCase() ?? '');
 }
 
-/** What the browser says of the site that asks; another port of this machine is `same-site`, and another site. */
+/** Returns whether the browser says that this page sent the request; another port of this machine is another site. */
 function isFromHere({ headers, url }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'] ?? 'none';
   if (site === 'none' || site === 'same-origin') return true;
@@ -45,7 +48,7 @@ function isFromHere({ headers, url }: IncomingMessage): boolean {
 }
 
 function isToken(given: string | readonly string[] | undefined, token: string): boolean {
-  // In bytes: those of another number cannot be compared.
+  // Compared by byte length, because buffers of different lengths cannot be compared.
   if (typeof given !== 'string' || Buffer.byteLength(given) !== token.length) return false;
   return timingSafeEqual(Buffer.from(given), Buffer.from(token));
 }

@@ -1,15 +1,18 @@
-import { check } from '../../check.js';
+import { check } from '../../option-checks.js';
 import type { ActionInputs, ActionName, PageSource } from '../page-source.js';
 
-/** What each action takes, as JSON has it. */
+/** The inputs of each action, as JSON. */
 const FIELDS: { readonly [Name in ActionName]: { readonly [Field in keyof ActionInputs[Name]]: string } } = {
   redeliver: { delivery: 'string' },
   replay: { delivery: 'string', exact: 'boolean' },
+  redeliverDead: {},
   send: { type: 'string' },
+  emit: { event: 'string' },
   failNext: { count: 'number' },
   pause: { endpoint: 'string' },
   enable: { endpoint: 'string' },
   advance: { ms: 'number' },
+  clear: {},
 };
 
 export function isAction(name: string): name is ActionName {

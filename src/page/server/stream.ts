@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Change, DeliveryRow, PageSource } from '../page-source.js';
 
-/** Changes of so long go out together: a person sees no more, and the browser has time to draw. */
+/** Changes are collected for this time: a person sees no difference, and the browser has time to draw. */
 const GATHER_MS = 50;
-/** A connection that is gone is noticed by writing to it. */
+/** Only a write shows that a connection is closed. */
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Server-sent events: a snapshot, then the changes. A connection that comes back begins with a snapshot again, so that
- * nothing is missed and nothing comes twice. Gives a function that ends it.
+ * Sends server-sent events: a snapshot, then the changes. A restored connection begins with a snapshot again, so that
+ * no change is missed or repeated. Returns a function that ends it.
  *
- * A browser that reads slowly costs no more than one row for each delivery: what is not yet written is merged.
+ * A browser that reads slowly costs at most one row for each delivery, because unsent changes are merged.
  */
 export function openStream(res: ServerResponse, source: PageSource, run: string): () => void {
   const rows = new Map<string, DeliveryRow>();
@@ -22,7 +22,7 @@ export function openStream(res: ServerResponse, source: PageSource, run: string)
 
   const flush = () => {
     timer = undefined;
-    if (overview === undefined || res.writableNeedDrain) return; // `drain` comes back to it
+    if (overview === undefined || res.writableNeedDrain) return; // `drain` continues it
     send('change', { overview, deliveries: [...rows.values()], removed: [...removed] } satisfies Change);
     rows.clear();
     removed.clear();
@@ -34,7 +34,7 @@ export function openStream(res: ServerResponse, source: PageSource, run: string)
   const stopWatching = source.watch((change) => {
     overview = change.overview;
     for (const row of change.deliveries) {
-      rows.delete(row.id); // to the end: the order is that of the latest change
+      rows.delete(row.id); // moved to the end, because the order is that of the latest change
       rows.set(row.id, row);
       removed.delete(row.id);
     }
@@ -56,7 +56,7 @@ export function openStream(res: ServerResponse, source: PageSource, run: string)
   res.writeHead(200, { 'content-type': 'text/event-stream' });
   res.write('retry: 1000\n\n');
   const offers = Object.keys(source.actions);
-  send('snapshot', { run, title: source.title, offers, ...source.snapshot() });
+  send('snapshot', { run, title: source.title, start: source.start, offers, ...source.snapshot() });
   res.on('drain', later);
   res.on('close', close);
   return close;

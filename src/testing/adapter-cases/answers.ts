@@ -5,7 +5,7 @@ import { aDelivery, aRequest, createGate, inShort, type TrialCase, triesOnce } f
 
 export const answers: readonly TrialCase[] = [
   {
-    name: 'refuses what is not signed, or not any more, and works on none of it',
+    name: 'a delivery with a missing, wrong or old signature is refused, and nothing works on it',
     rules: ['A3', 'A7'],
     async run(trial) {
       const app = await trial.start();
@@ -27,7 +27,7 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'refuses a body that says it is compressed',
+    name: 'a body with a content encoding is refused',
     rules: ['A3'],
     needs: 'unparsed',
     async run(trial) {
@@ -37,7 +37,7 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'refuses two signature headers, as two or as one that somebody has joined',
+    name: 'a delivery with two signature headers is refused, also where they were joined into one',
     rules: ['A3'],
     async run(trial) {
       const app = await trial.start();
@@ -53,7 +53,7 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'answers other methods with 405, and names the right one',
+    name: 'a method other than POST is answered 405, with the method that is allowed',
     rules: ['A3'],
     needs: 'methods',
     async run(trial) {
@@ -66,7 +66,7 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'answers with the 2xx that the work asks for',
+    name: 'the answer has the 2xx that the work asks for',
     rules: ['A3'],
     async run(trial) {
       for (const status of [200, 202, 204]) {
@@ -79,7 +79,7 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'says in JSON what became of a delivery',
+    name: 'the answer says in JSON what became of a delivery',
     rules: ['A3'],
     form: 'handler',
     async run(trial) {
@@ -89,7 +89,7 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'acknowledges what was done before, and does not do it again',
+    name: 'a delivery that was handled before is acknowledged, and does not run again',
     rules: ['A3', 'A8'],
     async run(trial) {
       const app = await trial.start();
@@ -103,7 +103,7 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'sends an attempt away while another one is at work',
+    name: 'an attempt that arrives while another one is in progress is answered 409',
     rules: ['A3', 'A8'],
     async run(trial) {
       const { open, opened } = createGate();
@@ -120,7 +120,7 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'gives an event back when its work fails, and takes it up again',
+    name: 'an event whose work fails is released, and its next attempt runs',
     rules: ['A8'],
     async run({ options, start }) {
       let broken = true;
@@ -144,13 +144,13 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'ends an event whose handler says that no retry helps',
+    name: 'a PermanentError of the handler ends the event',
     rules: ['A3', 'A8'],
     form: 'handler',
     run: triesOnce,
   },
   {
-    name: 'acknowledges nothing while its store is away',
+    name: 'a delivery is not acknowledged while the store is unavailable',
     rules: ['A3', 'A7'],
     async run(trial) {
       const app = await trial.start({ storeDown: true });
@@ -161,7 +161,7 @@ export const answers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'answers at the deadline, and remembers what comes later',
+    name: 'a handler that misses the deadline is answered with 503, and its later result is recorded',
     rules: ['A3', 'A8'],
     form: 'handler',
     async run(trial) {
@@ -178,7 +178,7 @@ export const answers: readonly TrialCase[] = [
   },
 ];
 
-/** A framework may add a charset. */
+/** Returns whether a body is JSON. A framework may add a charset. */
 function isJson({ 'content-type': type }: SentAnswer['headers']): boolean {
   return type?.split(';')[0] === 'application/json';
 }

@@ -4,7 +4,7 @@ import { aDelivery, anEvent, aRequest, inShort, mustBeBytes, type TrialCase } fr
 
 const utf8 = new TextEncoder();
 
-/** What a parser of the framework may have an opinion about. */
+/** Content types that a parser of the framework may treat differently. */
 const CONTENT_TYPES = [
   'application/json; charset=utf-8',
   'application/json; charset=utf-16',
@@ -16,7 +16,7 @@ const CONTENT_TYPES = [
 
 export const bodies: readonly TrialCase[] = [
   {
-    name: 'hands on the very bytes that were sent',
+    name: 'the work receives the exact bytes that were sent',
     rules: ['A1'],
     async run(trial) {
       const app = await trial.start();
@@ -28,18 +28,18 @@ export const bodies: readonly TrialCase[] = [
     },
   },
   {
-    name: 'verifies bytes that are not UTF-8 as they are',
+    name: 'a body that is not UTF-8 is verified as it is',
     rules: ['A1'],
     needs: 'unparsed',
     async run(trial) {
       const app = await trial.start();
       const body = Uint8Array.from([...utf8.encode('{"id":"evt_1'), 0xff, 0xc3, 0x28, 0x00, 0x22, 0x7d]);
       const answer = inShort(await app.send(aRequest(aDelivery({ body }))));
-      must(answer === '400 invalid_encoding', 'their signature must hold, and their encoding be refused', answer);
+      must(answer === '400 invalid_encoding', 'its signature must be valid, and its encoding be refused', answer);
     },
   },
   {
-    name: 'verifies a byte order mark as part of the body',
+    name: 'a byte order mark is verified as part of the body',
     rules: ['A1'],
     needs: 'unparsed',
     async run(trial) {
@@ -50,7 +50,7 @@ export const bodies: readonly TrialCase[] = [
     },
   },
   {
-    name: 'puts a body together that comes in pieces, without a length and split within a character',
+    name: 'a body that arrives in chunks, without a length and split within a character, is verified',
     rules: ['A1'],
     needs: 'pieces',
     async run(trial) {
@@ -63,7 +63,7 @@ export const bodies: readonly TrialCase[] = [
     },
   },
   {
-    name: 'takes an empty body for what it is',
+    name: 'an empty body is read as empty',
     rules: ['A1'],
     needs: 'unparsed',
     async run(trial) {
@@ -73,7 +73,7 @@ export const bodies: readonly TrialCase[] = [
     },
   },
   {
-    name: 'reads JSON only after the signature, and then by itself',
+    name: 'the body is parsed as JSON only after its signature is verified',
     rules: ['A1'],
     needs: 'unparsed',
     async run(trial) {
@@ -88,7 +88,7 @@ export const bodies: readonly TrialCase[] = [
     },
   },
   {
-    name: 'takes an event with a key that parsers refuse who fear for their prototypes',
+    name: 'an event with a key such as __proto__ is accepted',
     rules: ['A1'],
     needs: 'unparsed',
     async run(trial) {
@@ -98,18 +98,18 @@ export const bodies: readonly TrialCase[] = [
     },
   },
   {
-    name: 'takes a body of 5 MiB, whatever the framework allows by itself',
+    name: 'a body of 5 MiB is accepted, whatever the default limit of the framework is',
     rules: ['A2'],
     async run(trial) {
       const app = await trial.start();
       const body = new Uint8Array(5 * 1024 * 1024).fill(0x20);
-      body.set(utf8.encode(anEvent())); // spaces behind it are JSON still
+      body.set(utf8.encode(anEvent())); // with spaces after it, the body is still JSON
       const answer = await app.send(aRequest(aDelivery({ body })));
       must(answer.status === 200, 'it must be answered with 200', inShort(answer));
     },
   },
   {
-    name: 'takes a body whatever its content type says',
+    name: 'a body is accepted with any content type',
     rules: ['A2'],
     needs: 'unparsed',
     async run(trial) {
@@ -121,7 +121,7 @@ export const bodies: readonly TrialCase[] = [
     },
   },
   {
-    name: 'refuses a body that says it is over the limit of the receiver',
+    name: 'a body whose content length is over the limit is refused',
     rules: ['A2', 'A3'],
     async run(trial) {
       const delivery = aDelivery({ body: anEvent(`, "x": "${'x'.repeat(200_000)}"`) });
@@ -134,7 +134,7 @@ export const bodies: readonly TrialCase[] = [
     },
   },
   {
-    name: 'refuses a body that grows over the limit of the receiver',
+    name: 'a body that grows over the limit is refused',
     rules: ['A2', 'A3'],
     needs: 'pieces',
     async run(trial) {

@@ -5,7 +5,7 @@ const LEASE_MS = 25_000;
 
 export const connections: readonly TrialCase[] = [
   {
-    name: 'runs nothing for an upload that breaks off, and goes on',
+    name: 'no work runs for an upload that breaks off, and the app continues to receive',
     rules: ['A6'],
     needs: 'pieces',
     async run(trial) {
@@ -20,7 +20,7 @@ export const connections: readonly TrialCase[] = [
     },
   },
   {
-    name: 'finishes and remembers the work of a handler whose sender has left',
+    name: 'the work of a handler whose sender has left is finished and recorded',
     rules: ['A6', 'A8'],
     form: 'handler',
     needs: 'hangUp',
@@ -33,13 +33,13 @@ export const connections: readonly TrialCase[] = [
     },
   },
   {
-    name: 'leaves the claim to its lease when the sender leaves before the route has answered',
+    name: 'a claim is left to its lease when the sender leaves before the route has answered',
     rules: ['A8'],
     form: 'middleware',
     needs: 'hangUp',
     async run(trial) {
       const { app, delivery, open, left } = await leaveDuringWork(trial);
-      left.then(open); // where it is the route that learns of it, it ends the claim when it ends
+      left.then(open); // a route that notices the disconnection settles the claim when it ends
       const { error } = await app.decided('failed');
       must(error.message.includes('connection closed'), 'the observer must be told what happened', error.message);
       open();
@@ -55,7 +55,7 @@ export const connections: readonly TrialCase[] = [
   },
 ];
 
-/** A sender that has left while the first work is going on. `left`: the framework has told the route of it. */
+/** Starts a delivery whose sender disconnects while the first work runs. `left`: the framework has told the route. */
 async function leaveDuringWork({ start }: Parameters<TrialCase['run']>[0]): Promise<{
   app: Started;
   delivery: ReturnType<typeof aDelivery>;

@@ -1,10 +1,10 @@
 import { must } from '../must.js';
 import { aDelivery, aRequest, inShort, mustBeBytes, type TrialCase } from './trial.js';
 
-/** About those who read the body before the receiver. */
+/** Cases in which other code reads the body before the receiver. */
 export const readers: readonly TrialCase[] = [
   {
-    name: 'refuses a body that something else has read, or has its bytes all the same',
+    name: 'a body that other code has read is refused, unless its bytes are still available',
     rules: ['A4', 'A5'],
     needs: 'parser',
     async run({ options, start }) {
@@ -26,7 +26,7 @@ export const readers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'refuses a body that something else has read and that is not signed without looking further',
+    name: 'an unsigned delivery is refused as missing_signature, also where other code has read its body',
     rules: ['A4'],
     needs: 'parser',
     async run({ options, start }) {
@@ -38,7 +38,7 @@ export const readers: readonly TrialCase[] = [
     },
   },
   {
-    name: 'takes the exact bytes that a parser has kept',
+    name: 'the exact bytes that a parser has kept are accepted',
     rules: ['A5'],
     needs: 'rawBody',
     async run({ start }) {

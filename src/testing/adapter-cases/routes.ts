@@ -3,7 +3,7 @@ import { aDelivery, aRequest, inShort, type TrialCase, triesOnce } from './trial
 
 export const routes: readonly TrialCase[] = [
   {
-    name: 'hands the route the delivery that was verified',
+    name: 'the route receives the verified delivery',
     rules: ['A7'],
     form: 'middleware',
     async run(trial) {
@@ -27,7 +27,7 @@ export const routes: readonly TrialCase[] = [
     },
   },
   {
-    name: 'gives an event back when the route answers other than 2xx, and leaves that answer alone',
+    name: 'an event whose route answers other than 2xx is released, and that answer is unchanged',
     rules: ['A8'],
     form: 'middleware',
     async run(trial) {
@@ -46,7 +46,7 @@ export const routes: readonly TrialCase[] = [
     },
   },
   {
-    name: 'completes an event when the route answers 2xx, whichever it is',
+    name: 'an event whose route answers any 2xx is completed',
     rules: ['A8'],
     form: 'middleware',
     async run(trial) {
@@ -63,7 +63,7 @@ export const routes: readonly TrialCase[] = [
     },
   },
   {
-    name: 'ends an event whose route says that no retry helps',
+    name: 'a PermanentError of the route ends the event',
     rules: ['A8'],
     form: 'middleware',
     needs: 'throws',

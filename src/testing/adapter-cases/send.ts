@@ -1,16 +1,16 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { check } from '../../check.js';
-import { concat } from '../../http.js';
+import { check } from '../../option-checks.js';
+import { concat } from '../../verify/bytes.js';
 import type { ServedApp } from '../adapter-under-test.js';
 
-/** A request as a case wants it on the wire. */
+/** A request as a case sends it. */
 export interface SentRequest {
   method: string;
-  /** In this order; a name may come twice. */
+  /** The headers in this order. A name may occur twice. */
   headers: readonly (readonly [name: string, value: string])[];
-  /** As one, with its length declared, or in pieces without one. */
+  /** The body: as one array with a declared length, or in pieces without one. */
   body: Uint8Array | readonly Uint8Array[];
-  /** The connection breaks behind the last piece. */
+  /** The connection breaks after the last piece. */
   broken?: boolean | undefined;
 }
 
@@ -22,11 +22,11 @@ export interface SentAnswer {
 
 export interface Sending {
   answer: Promise<SentAnswer>;
-  /** Leaves without waiting for the answer. */
+  /** Disconnects without waiting for the answer. */
   hangUp(): void;
 }
 
-/** Sends a request to an app, over whatever it offers. */
+/** Sends a request to an app, over the interface that the app has. */
 export function send(app: ServedApp, request: SentRequest): Sending {
   if ('port' in app) return overSocket(app.port, app.path ?? '/webhooks', request);
   if ('fetch' in app) return overFetch((sent) => app.fetch(sent), request);
@@ -42,15 +42,15 @@ function overSocket(port: number, path: string, { method, headers, body, broken 
   const flat = ['Host', 'receiver.test', 'Connection', 'close', ...framing, ...headers.flat()];
   const call = http.request({ host: '127.0.0.1', port, path, method, headers: flat, agent: false });
   const answer = new Promise<SentAnswer>((resolve, reject) => {
-    call.on('error', reject); // of no account once there is an answer
+    call.on('error', reject); // ignored once there is an answer
     call.on('response', (response) => read(response).then(resolve, reject));
   });
-  answer.catch(() => {}); // nobody may be waiting for it
+  answer.catch(() => {}); // a case may not wait for the answer
   write(call, piecesOf(body)).then(() => (broken ? call.destroy() : call.end()));
   return { answer, hangUp: () => call.destroy() };
 }
 
-/** Each piece by itself, so that the server has to put them together. */
+/** Sends each piece on its own, so that the server has to assemble them. */
 async function write(call: ClientRequest, pieces: readonly Uint8Array[]): Promise<void> {
   for (const piece of pieces) await new Promise((written) => call.write(piece, written));
 }
@@ -93,7 +93,7 @@ function overFetch(fetch: (request: Request) => Response | Promise<Response>, re
   return { answer, hangUp: () => sender.abort() };
 }
 
-/** None for an empty body. */
+/** Returns the pieces of a body, none for an empty one. */
 function piecesOf(body: SentRequest['body']): readonly Uint8Array[] {
   return body instanceof Uint8Array ? [body].filter(({ length }) => length > 0) : body;
 }

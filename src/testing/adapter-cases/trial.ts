@@ -1,11 +1,11 @@
-import { within } from '../../deadline.js';
 import { PermanentError } from '../../errors.js';
 import { PAYLOAD_VERSION } from '../../event.js';
-import type { ReceiverOptions } from '../../options.js';
-import type { Answer, Notice, Outcome } from '../../outcome.js';
-import { createReceiver } from '../../receiver.js';
+import type { ReceiverOptions } from '../../receiver/options.js';
+import { type Decision, isNotice, type Notice, type Outcome } from '../../receiver/outcome.js';
+import { createReceiver } from '../../receiver/receiver.js';
 import { memoryStore } from '../../stores/memory.js';
-import type { Delivery } from '../../verify.js';
+import { withTimeout } from '../../timers.js';
+import type { Delivery } from '../../verify/verify.js';
 import type { AdapterAbility, AdapterSuiteOptions, AppUnderTest } from '../adapter-under-test.js';
 import { BrokenRule, must } from '../must.js';
 import { type SignDeliveryInput, type SignedDelivery, signDelivery } from '../sign-delivery.js';
@@ -16,9 +16,9 @@ export const RULES = {
   A1: 'the bytes that are verified are the bytes that were sent',
   A2: 'the limits and the content types are those of the receiver, not of the framework',
   A3: 'the answer of the receiver is the answer of the app: status, headers and body',
-  A4: 'a body that something else has read is refused at once, with the one line of the framework that mends it',
+  A4: 'a body that something else has read is refused at once, with the sentence of the framework that corrects it',
   A5: 'exact bytes that somebody has kept are as good as the stream',
-  A6: 'an upload that breaks off runs nothing, and harms nobody',
+  A6: 'an upload that breaks off runs nothing, and affects no other request',
   A7: 'the route gets the delivery, and only what is verified and claimed reaches it',
   A8: 'the claim ends as the response did: 2xx completes it, any other releases it, a lost connection leaves it alone',
 } as const;
@@ -29,40 +29,40 @@ export type Rule = keyof typeof RULES;
 export interface TrialCase {
   name: string;
   rules: readonly [Rule, ...Rule[]];
-  /** Only where this is mounted. */
+  /** The mounted form that the case is for. Default: both. */
   form?: AdapterSuiteOptions['form'] | undefined;
   needs?: AdapterAbility | undefined;
   run(trial: Trial): Promise<void>;
 }
 
-/** The user's own work on a delivery, whether in a handler or in a route: gives the status. */
+/** The user's work on a delivery, in a handler or in a route; it returns the status. */
 type Work = (delivery: Delivery, signal?: AbortSignal) => number | Promise<number>;
 
 interface Settings extends Omit<ReceiverOptions, 'secret' | 'on' | 'observe' | 'dedupe'> {
   before?: AppUnderTest['before'];
   work?: Work;
-  /** Takes the store away. */
+  /** Whether the store fails every call. */
   storeDown?: boolean;
 }
 
 export interface Trial {
   options: AdapterSuiteOptions;
-  /** Starts an app; it is closed when the case is over. */
+  /** Starts an app; it is closed after the case. */
   start(settings?: Settings): Promise<Started>;
 }
 
-/** An app that runs. */
+/** A running app. */
 export interface Started {
   send(request: SentRequest): Promise<SentAnswer>;
-  /** Without waiting for the answer. */
+  /** Sends a request without waiting for the answer. */
   begin(request: SentRequest): Sending;
   /** The deliveries that reached the user's work so far. */
   worked: readonly Delivery[];
-  /** What the receiver decides next, which must be of this kind. Each request has one decision. */
-  decided<Kind extends Answer['kind']>(kind: Kind): Promise<Extract<Answer, { kind: Kind }>>;
-  /** Resolves when its observer has been told of a notice. */
+  /** Resolves to the next decision of the receiver, which must be of this kind. Each request has one decision. */
+  decided<Kind extends Decision['kind']>(kind: Kind): Promise<Extract<Decision, { kind: Kind }>>;
+  /** Resolves when the observer has received a notice of this kind. */
   noticed(kind: Notice['kind']): Promise<void>;
-  /** Resolves when the work has begun that often. */
+  /** Resolves when the work has started that many times. */
   working(times: number): Promise<void>;
   /** Moves the clock of the store. */
   advance(ms: number): void;
@@ -98,6 +98,7 @@ async function start(options: AdapterSuiteOptions, settings: Settings, onClose: 
     return work(delivery, signal);
   };
   const receiver = createReceiver({
+    logger: false,
     ...rest,
     secret: SECRET,
     on: { '*': async (_, { delivery }) => ({ status: await run(delivery) }) },
@@ -130,8 +131,11 @@ async function start(options: AdapterSuiteOptions, settings: Settings, onClose: 
         () => begin(request).answer,
       ),
     worked,
-    async decided<Kind extends Answer['kind']>(kind: Kind) {
-      const next = await until('decision', () => outcomes.filter(isAnswer)[decisions]);
+    async decided<Kind extends Decision['kind']>(kind: Kind) {
+      const next = await until(
+        'decision',
+        () => outcomes.filter((outcome): outcome is Decision => !isNotice(outcome))[decisions],
+      );
       decisions += 1;
       must(isOf(kind, next), `the receiver must decide ${kind}`, `${next.kind} ${next.error ?? ''}`);
       return next;
@@ -145,26 +149,19 @@ async function start(options: AdapterSuiteOptions, settings: Settings, onClose: 
   };
 }
 
-const ANSWERS = ['handled', 'ignored', 'duplicate', 'in_progress', 'rejected', 'failed', 'past_deadline'];
-
-function isAnswer(outcome: Outcome): outcome is Answer {
-  return ANSWERS.includes(outcome.kind);
-}
-
-function isOf<Kind extends Answer['kind']>(kind: Kind, answer: Answer): answer is Extract<Answer, { kind: Kind }> {
-  return answer.kind === kind;
+function isOf<Kind extends Decision['kind']>(
+  kind: Kind,
+  decision: Decision,
+): decision is Extract<Decision, { kind: Kind }> {
+  return decision.kind === kind;
 }
 
 function patiently<T>(complaint: () => string, call: () => Promise<T>): Promise<T> {
-  const alive = setTimeout(() => {}, PATIENCE_MS); // or the process might end before it has complained
-  return within(PATIENCE_MS, call)
-    .catch((error: Error) => {
-      throw error.message === 'timeout' ? new BrokenRule(complaint()) : error;
-    })
-    .finally(() => clearTimeout(alive));
+  const alive = setTimeout(() => {}, PATIENCE_MS); // keeps the process alive until the complaint is reported
+  return withTimeout(PATIENCE_MS, call, () => new BrokenRule(complaint())).finally(() => clearTimeout(alive));
 }
 
-/** Lets one wait until something is there. */
+/** Lets callers wait until a condition is true. */
 function createBell() {
   const waiting = new Set<() => void>();
   return {
@@ -184,7 +181,7 @@ function createBell() {
   };
 }
 
-/** A promise with its end in hand. */
+/** Returns a promise together with the function that resolves it. */
 export function createGate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -193,13 +190,13 @@ export function createGate() {
   return { open, opened };
 }
 
-/** An event nobody sent before, or a body, rightly signed now. */
+/** Returns a delivery of a new event, or of a body, validly signed now. */
 export function aDelivery(given: { body?: Uint8Array | string } & Partial<SignDeliveryInput> = {}): SignedDelivery {
   const { body = anEvent(), ...options } = given;
   return signDelivery({ ...options, body, event: undefined, secret: SECRET });
 }
 
-/** As it is sent, with headers added or taken away. */
+/** Returns a request for a delivery, with headers added or removed. */
 export function aRequest(
   { method, headers, body }: Pick<SignedDelivery, 'method' | 'headers' | 'body'> = aDelivery(),
   changes: Record<string, string | undefined> = {},
@@ -208,7 +205,7 @@ export function aRequest(
   return { method, headers: pairs.filter((pair): pair is [string, string] => pair[1] !== undefined), body };
 }
 
-/** Text that is not the same any more when it was parsed and written again, or decoded by the wrong table. */
+/** Returns JSON that changes when it is parsed and written again, or decoded with the wrong charset. */
 export function anEvent(more = ''): string {
   return (
     `{ "id": "evt_${crypto.randomUUID()}", "type": "stt.completed", "version": "${PAYLOAD_VERSION}", "jobId": "clip_1",\r\n` +
@@ -222,7 +219,7 @@ export function mustBeBytes(found: Uint8Array | undefined, sent: Uint8Array): vo
   must(same, 'the bytes of the delivery must be those that were sent', found?.length);
 }
 
-/** The status and the code of an answer: `401 missing_signature`. */
+/** Returns the status and the code of an answer, such as `401 missing_signature`. */
 export function inShort({ status, text }: SentAnswer): string {
   try {
     return `${status} ${JSON.parse(text).error.code}`;
@@ -231,7 +228,7 @@ export function inShort({ status, text }: SentAnswer): string {
   }
 }
 
-/** Work of which no retry helps is over, in a handler as in a route. */
+/** Checks that a delivery whose work throws a PermanentError is not retried, in a handler and in a route. */
 export async function triesOnce(trial: Trial): Promise<void> {
   const app = await trial.start({
     work() {

@@ -1,10 +1,12 @@
-import { check } from '../../check.js';
-import { exactBytes } from '../../http.js';
+import { check } from '../../option-checks.js';
+import { exactBytes } from '../../verify/bytes.js';
 import type { DeliveryRequest } from '../sign-delivery.js';
 
-/** How the gateway hands the body over. */
+/** How the gateway passes the body. */
 export interface ApiGatewayOptions {
-  /** In base64, which holds any bytes; true. With false as text, as a gateway does that takes JSON for text. */
+  /**
+   * Whether the body is base64, which holds any bytes. Default: true. With false it is text, as a gateway passes JSON.
+   */
   base64?: boolean | undefined;
 }
 
@@ -15,9 +17,10 @@ export type ApiGatewayV1Event = ReturnType<typeof toApiGatewayV1>;
 export type ApiGatewayV2Event = ReturnType<typeof toApiGatewayV2>;
 
 /**
- * A delivery as a Lambda function gets it from a REST API (payload format 1.0).
+ * Returns a delivery as a Lambda function receives it from a REST API (payload format 1.0).
  *
- * @throws WebhookError `invalid_option` for a path without a slash, and for a body that is no text with `base64: false`
+ * @throws WebhookError `invalid_option` for a path without a slash, and for a body that is not text with `base64:
+ *   false`
  * @example
  * const { statusCode } = await handler(toApiGatewayV1(delivery, '/webhooks'));
  */
@@ -49,9 +52,10 @@ export function toApiGatewayV1({ headers, body }: DeliveryRequest, path: string,
 }
 
 /**
- * A delivery as a Lambda function gets it from an HTTP API or a function URL (payload format 2.0).
+ * Returns a delivery as a Lambda function receives it from an HTTP API or a function URL (payload format 2.0).
  *
- * @throws WebhookError `invalid_option` for a path without a slash, and for a body that is no text with `base64: false`
+ * @throws WebhookError `invalid_option` for a path without a slash, and for a body that is not text with `base64:
+ *   false`
  * @example
  * const { statusCode } = await handler(toApiGatewayV2(delivery, '/webhooks'));
  */

@@ -1,13 +1,13 @@
-import { check } from '../../check.js';
-import { exactBytes } from '../../http.js';
+import { check } from '../../option-checks.js';
+import { exactBytes } from '../../verify/bytes.js';
 import type { DeliveryRequest } from '../sign-delivery.js';
 
-/** More than one argument of a command may have; what `printf` is given goes through no argument. */
+/** Below the limit for one argument of a command; the format of `printf` is split at this length. */
 const MAX_ARGUMENT = 100_000;
 
 /**
- * A delivery as one command for a shell (`sh`, `bash`, `zsh`), whatever bytes it has. The answer is shown with its
- * headers. It holds signatures but no secret, and is refused 300 s after it was signed.
+ * Returns a delivery as one command for a shell (`sh`, `bash`, `zsh`), whatever bytes it has. curl prints the answer
+ * with its headers. The command contains signatures but no secret, and is refused 300 s after it was signed.
  *
  * @throws WebhookError `invalid_option` for a URL that is not http(s), and for a header that is not plain ASCII
  * @example
@@ -25,15 +25,15 @@ export function toCurl({ headers, body }: DeliveryRequest, url: string | URL): s
 
 function headerOption([name, value]: [string, string]): string {
   check(/^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[ -~]*$/.test(value), 'headers must be plain ASCII');
-  return `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`; // a colon with nothing behind it removes it
+  return `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`; // a colon without a value removes the header
 }
 
-/** In single quotes a shell reads nothing but the next single quote. */
+/** Quotes a text in single quotes, in which a shell interprets nothing but the next single quote. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A format of `printf` that is these bytes: octal where they are not printable, or mean something to it. */
+/** Returns a `printf` format for bytes: octal where they are not printable or have a meaning in a format. */
 function toFormat(bytes: Uint8Array): string {
   return Array.from(bytes, (byte, i) => {
     const character = String.fromCharCode(byte);

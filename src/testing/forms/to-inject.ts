@@ -1,17 +1,17 @@
-import { exactBytes } from '../../http.js';
+import { exactBytes } from '../../verify/bytes.js';
 import type { DeliveryRequest } from '../sign-delivery.js';
 
-/** What Fastify's `inject` takes. */
+/** The argument of Fastify's `inject`. */
 export interface InjectOptions {
   method: 'POST';
   url: string;
   headers: Record<string, string>;
-  /** A Buffer: Fastify writes any other array of bytes as JSON. */
+  /** The body as a Buffer, because Fastify writes any other array of bytes as JSON. */
   payload: Uint8Array;
 }
 
 /**
- * A delivery for Fastify's `inject`, where no port is needed.
+ * Returns a delivery for Fastify's `inject`, which needs no port.
  *
  * @example
  * const { statusCode } = await app.inject(toInject(delivery, '/webhooks'));

@@ -1,13 +1,14 @@
-import { check } from '../../check.js';
-import { exactBytes } from '../../http.js';
+import { check } from '../../option-checks.js';
+import { exactBytes } from '../../verify/bytes.js';
 import type { DeliveryRequest } from '../sign-delivery.js';
 
 /**
- * A delivery as a Fetch `Request`, for `fetch`, for `/fetch` and `/hono`, for every handler that takes one.
+ * Returns a delivery as a Fetch `Request`, for `fetch`, for `service-webhooks/fetch` and `service-webhooks/hono`, and
+ * for every handler that accepts a `Request`.
  *
  * @throws WebhookError `invalid_option` for a URL that is not absolute
  * @example
- * const response = await app.fetch(toRequest(delivery, 'http://localhost/webhooks'));
+ * const response = await POST(toRequest(delivery, 'http://localhost/webhooks'));
  */
 export function toRequest({ method, headers, body }: DeliveryRequest, url: string | URL): Request {
   check(URL.canParse(String(url)), 'url must be absolute');

@@ -1,11 +1,11 @@
-import { exactBytes } from '../../http.js';
+import { exactBytes } from '../../verify/bytes.js';
 import type { DeliveryRequest } from '../sign-delivery.js';
 
 /**
- * A delivery as a plugin for supertest.
+ * Returns a delivery as a plugin for supertest.
  *
  * @example
- * await request(app).post('/webhooks').use(toSupertest(delivery)).expect(200);
+ * await request(server).post('/webhooks').use(toSupertest(delivery)).expect(200);
  */
 export function toSupertest({ headers, body }: DeliveryRequest): (test: SupertestRequest) => void {
   const bytes = Buffer.from(exactBytes(body));
@@ -16,7 +16,7 @@ export function toSupertest({ headers, body }: DeliveryRequest): (test: Supertes
   };
 }
 
-/** What is used of supertest's request. */
+/** The part of supertest's request that is used. */
 export interface SupertestRequest {
   set(headers: Record<string, string>): unknown;
   serialize(serializer: (body: unknown) => string): unknown;

@@ -1,10 +1,10 @@
 import { must } from '../must.js';
 import { LONG, needsMethod, rivalOf, SHORT, type TrialCase } from './trial.js';
 
-/** The methods for whoever is called at night. */
+/** Cases about the operator's methods. */
 export const operator: readonly TrialCase[] = [
   {
-    name: 'shows a row in each state to the operator',
+    name: 'the operator sees a row in each state',
     rules: ['R8', 'R11'],
     skip: needsMethod('inspect'),
     async run({ store, store2, request, acquire }) {
@@ -12,23 +12,23 @@ export const operator: readonly TrialCase[] = [
       must((await store2.inspect?.(first.key)) === undefined, 'an absent row is undefined');
       const { ref } = await acquire(first);
       const held = await store2.inspect?.(first.key);
-      must(held?.state === 'in_progress' && held.fence === 1 && held.attempt === 1, 'a row in progress', held);
+      must(held?.state === 'in_progress' && held.fence === ref.fence && held.attempt === 1, 'a row in progress', held);
       must(held.fingerprint === 'first-body' && held.alias === 'first-alias', 'what was seen first', held);
       must(isLeft(held.leaseMsLeft, LONG), 'what is left of the lease', held);
       must(isLeft(held.retainMsLeft, LONG * 60), 'what is left of the retention', held);
       await store.release(ref);
       const released = await store2.inspect?.(first.key);
-      must(released?.state === 'released' && released.fence === 1, 'a released row', released);
+      must(released?.state === 'released' && released.fence === ref.fence, 'a released row', released);
       const { ref: ref2 } = await acquire(rivalOf(first));
       await store.complete(ref2, { retainMs: LONG });
       const completed = await store2.inspect?.(first.key);
       must(completed?.state === 'completed' && completed.attempt === 2, 'a completed row', completed);
-      must(completed.leaseMsLeft === undefined, 'there is no lease any more', completed);
+      must(completed.leaseMsLeft === undefined, 'no lease', completed);
       must(isLeft(completed.retainMsLeft, LONG), 'what is left of the retention', completed);
     },
   },
   {
-    name: 'shows no expired row to the operator',
+    name: 'the operator sees no expired row',
     rules: ['R9'],
     skip: needsMethod('inspect'),
     async run({ store, request, acquire, elapse }) {
@@ -40,7 +40,7 @@ export const operator: readonly TrialCase[] = [
     },
   },
   {
-    name: 'purges expired rows, no more than the limit at a time, and nothing else',
+    name: 'a purge removes expired rows, no more than the limit, and nothing else',
     rules: ['R9'],
     skip: needsMethod('purgeExpired'),
     async run({ store, store2, request, acquire, elapse, options }) {
@@ -62,7 +62,7 @@ export const operator: readonly TrialCase[] = [
       must(total >= 5 || options.expiresByItself === true, 'all that are expired', total);
       for (const kept of [silent, released]) {
         const { result } = await acquire(rivalOf(kept));
-        must(result.fence === 2, 'a row that lives keeps its fence', result);
+        must(result.attempt === 2, 'a row that lives keeps its attempts', result);
       }
       const result = await store.claim(rivalOf(completed));
       must(result.status === 'completed', 'a completed row that lives stays completed', result);

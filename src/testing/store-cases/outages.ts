@@ -1,14 +1,14 @@
-import { later } from '../../deadline.js';
+import { unrefTimeout } from '../../timers.js';
 import { must } from '../must.js';
 import { needs, rivalOf, type TrialCase } from './trial.js';
 
-/** Long enough for a client that tries to connect again; the receiver itself gives up after 2 s. */
+/** Long enough for a client that reconnects, and longer than a receiver waits. */
 const PATIENCE_MS = 10_000;
 
-/** Replies that are lost, servers that are gone. */
+/** Cases about lost replies and servers that cannot be reached. */
 export const outages: readonly TrialCase[] = [
   {
-    name: 'answers a claim that is sent again by another client, since its reply was lost, as the first time',
+    name: 'a claim whose reply was lost is answered the same when another client sends it again',
     rules: ['R2'],
     async run({ store, store2, request }) {
       const first = request();
@@ -16,11 +16,11 @@ export const outages: readonly TrialCase[] = [
       const again = await store2.claim(first);
       must(JSON.stringify(again) === JSON.stringify(lost), `the same answer: ${JSON.stringify(lost)}`, again);
       const stranger = await store.claim(rivalOf(first));
-      must(stranger.status === 'in_progress', 'and nobody else gets it', stranger);
+      must(stranger.status === 'in_progress', 'and no other token gets it', stranger);
     },
   },
   {
-    name: 'answers a complete that is sent again by another client, since its reply was lost, with ok',
+    name: 'a complete whose reply was lost is answered ok when another client sends it again',
     rules: ['R5'],
     async run({ store, store2, request, acquire }) {
       const first = request();
@@ -31,7 +31,7 @@ export const outages: readonly TrialCase[] = [
     },
   },
   {
-    name: 'works on after its connections were cut, and still knows its claims',
+    name: 'a store whose connections were cut recovers and still knows its claims',
     rules: ['R2'],
     skip: needs('disconnect'),
     async run({ store, request, acquire, made, options }) {
@@ -39,14 +39,14 @@ export const outages: readonly TrialCase[] = [
       const { ref } = await acquire(first);
       await options.disconnect?.(made);
       const again = await untilAnswered(() => store.claim(first));
-      must(again.status === 'acquired' && again.fence === 1, 'the claim is still there', again);
+      must(again.status === 'acquired' && again.fence === ref.fence, 'the claim is still there', again);
       await options.disconnect?.(made);
       const completed = await untilAnswered(() => store.complete(ref, first));
       must(completed === 'ok', 'the owner completes', completed);
     },
   },
   {
-    name: 'rejects when its server cannot be reached',
+    name: 'a claim rejects when the server cannot be reached',
     rules: ['R1'],
     skip: needs('unreachable'),
     async run({ request, options }) {
@@ -56,7 +56,7 @@ export const outages: readonly TrialCase[] = [
           () => 'answered',
           (error) => (error instanceof Error ? 'rejected' : 'rejected with no Error'),
         ),
-        new Promise((resolve) => later(() => resolve('hangs'), PATIENCE_MS)),
+        new Promise((resolve) => unrefTimeout(() => resolve('hangs'), PATIENCE_MS)),
       ]);
       must(refused === 'rejected', 'a claim without a server rejects with an Error', refused);
       await store?.close?.();
@@ -64,7 +64,7 @@ export const outages: readonly TrialCase[] = [
   },
 ];
 
-/** A client may need a moment to connect again: until then its calls may reject. */
+/** Repeats a call until it resolves, because a client may need a moment to reconnect. */
 async function untilAnswered<T>(call: () => Promise<T>): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {

@@ -1,11 +1,11 @@
-import type { ClaimRequest } from '../../stores/contract.js';
+import type { ClaimRequest, ClaimResult } from '../../stores/contract.js';
 import { must } from '../must.js';
 import { count, LONG, type Owned, refOf, rivalOf, rivalsOf, SHORT, type Trial, type TrialCase } from './trial.js';
 
-/** What holds when calls meet, over two clients at once. */
+/** Cases about calls at the same time, over two clients. */
 export const races: readonly TrialCase[] = [
   {
-    name: 'gives a new key to exactly one of 32 simultaneous claims',
+    name: 'exactly one of 32 simultaneous claims acquires a new key',
     rules: ['R1'],
     async run(trial) {
       await everyRound(trial, async () => {
@@ -15,27 +15,28 @@ export const races: readonly TrialCase[] = [
           'exactly one acquires',
           answers.map(({ status }) => status),
         );
-        must(count(answers, 'in_progress') === 31, 'the others hear in_progress', answers);
+        must(count(answers, 'in_progress') === 31, 'in_progress for the others', answers);
       });
     },
   },
   {
-    name: 'gives simultaneous claims of the same token the same claim',
+    name: 'simultaneous claims of the same token are the same claim',
     rules: ['R2'],
     async run(trial) {
       await everyRound(trial, async () => {
         const answers = await claimAll(trial, Array(8).fill(trial.request()));
-        const same = answers.every((a) => a.status === 'acquired' && a.fence === 1 && a.attempt === 1);
-        must(same, 'all acquired, with fence 1 and attempt 1', answers);
+        const [{ fence }] = answers as [ClaimResult];
+        const same = answers.every((a) => a.status === 'acquired' && a.fence === fence && a.attempt === 1);
+        must(same, 'all acquired, with one fence and attempt 1', answers);
       });
     },
   },
   {
-    name: 'gives an expired lease to exactly one of 32 simultaneous claims, with the next fence',
+    name: 'exactly one of 32 simultaneous claims acquires a key whose lease is over, with a higher fence',
     rules: ['R3'],
     async run(trial) {
       const owned = await abandon(trial);
-      for (const { request } of owned) {
+      for (const { request, ref } of owned) {
         const answers = await claimAll(trial, rivalsOf({ ...request, leaseMs: LONG }, 32));
         must(
           count(answers, 'acquired') === 1,
@@ -43,15 +44,15 @@ export const races: readonly TrialCase[] = [
           answers.map(({ status }) => status),
         );
         must(
-          answers.every(({ fence }) => fence === 2),
-          'fence 2 for the new owner and all others',
+          answers.every(({ fence }) => fence === answers[0]?.fence && fence > ref.fence),
+          'one higher fence for the new owner and all others',
           answers,
         );
       }
     },
   },
   {
-    name: 'gives a released key to exactly one of 32 simultaneous claims',
+    name: 'exactly one of 32 simultaneous claims acquires a released key',
     rules: ['R3', 'R6'],
     async run(trial) {
       await everyRound(trial, async () => {
@@ -64,15 +65,15 @@ export const races: readonly TrialCase[] = [
           answers.map(({ status }) => status),
         );
         must(
-          answers.every(({ fence }) => fence === 2),
-          'fence 2 for the new owner and all others',
+          answers.every(({ fence }) => fence === answers[0]?.fence && fence > ref.fence),
+          'one higher fence for the new owner and all others',
           answers,
         );
       });
     },
   },
   {
-    name: 'never gives a key away while its owner completes it',
+    name: 'no claim acquires a key while its owner completes it',
     rules: ['R1', 'R5'],
     async run(trial) {
       const { store, store2 } = trial;
@@ -83,12 +84,12 @@ export const races: readonly TrialCase[] = [
         must(completed === 'ok', 'the owner completes', completed);
         must(count(claims, 'acquired') === 0, 'in_progress or completed, never acquired', claims);
         const after = await store2.claim(rivalOf(request));
-        must(after.status === 'completed', 'completed for who comes later', after);
+        must(after.status === 'completed', 'completed for a later claim', after);
       });
     },
   },
   {
-    name: 'answers a claim during a release with acquired or in_progress, and loses neither',
+    name: 'a claim during a release is acquired or in_progress, and neither is lost',
     rules: ['R6', 'R3'],
     async run(trial) {
       const { store, store2 } = trial;
@@ -103,12 +104,12 @@ export const races: readonly TrialCase[] = [
         must(released === 'ok', 'the owner releases', released);
         must(claimed.status !== 'completed', 'acquired or in_progress', claimed);
         const again = await store.claim(rival);
-        must(again.status === 'acquired' && again.fence === 2, 'then the key is there for the rival', again);
+        must(again.status === 'acquired' && again.fence > ref.fence, 'then the rival acquires the key', again);
       });
     },
   },
   {
-    name: 'lets either the late complete or the takeover win, never both',
+    name: 'either the late complete or the takeover wins, never both',
     rules: ['R5', 'R4'],
     async run(trial) {
       const { store, store2 } = trial;
@@ -128,7 +129,7 @@ export const races: readonly TrialCase[] = [
     },
   },
   {
-    name: 'never undoes a complete, whoever releases and claims beside it',
+    name: 'a complete is never undone by a release or a claim at the same time',
     rules: ['R5'],
     async run(trial) {
       const { store, store2 } = trial;
@@ -147,7 +148,7 @@ export const races: readonly TrialCase[] = [
     },
   },
   {
-    name: 'lets either the late extend or the takeover win, never both',
+    name: 'either the late extend or the takeover wins, never both',
     rules: ['R3', 'R5'],
     async run(trial) {
       const { store, store2 } = trial;
@@ -165,7 +166,7 @@ export const races: readonly TrialCase[] = [
     },
   },
   {
-    name: 'tells those who lost against a completed winner that it is completed',
+    name: 'claims that lost against a completed winner are answered completed',
     rules: ['R1'],
     async run(trial) {
       const { store, store2 } = trial;
@@ -194,7 +195,7 @@ async function own({ request, acquire }: Trial, changes?: Partial<ClaimRequest>)
   return { request: mine, ...(await acquire(mine)) };
 }
 
-/** Claims whose owners went silent and whose leases are over. */
+/** Returns claims whose leases have expired without an end. */
 async function abandon(trial: Trial): Promise<OwnedRequest[]> {
   const owned = await Promise.all(Array.from({ length: trial.rounds }, () => own(trial, { leaseMs: SHORT })));
   await trial.elapse(SHORT);
@@ -209,7 +210,7 @@ async function everyRound({ rounds }: Trial, round: (index: number) => Promise<v
   for (let index = 0; index < rounds; index += 1) await round(index);
 }
 
-/** Both at once; every other time the second is sent first. */
+/** Sends two calls at once, the second one first in every other round. */
 async function meet<A, B>(round: number, a: () => Promise<A>, b: () => Promise<B>): Promise<[A, B]> {
   if (round % 2 === 0) return Promise.all([a(), b()]);
   const [second, first] = await Promise.all([b(), a()]);

@@ -1,10 +1,10 @@
 import { must } from '../must.js';
 import { count, LONG, needs, rivalOf, rivalsOf, SHORT, type TrialCase } from './trial.js';
 
-/** How long a row lives. */
+/** Cases about the time that a row is kept. */
 export const retention: readonly TrialCase[] = [
   {
-    name: 'forgets a completed key after its retention, counted from complete',
+    name: 'a completed key is forgotten after the retention that complete asked for',
     rules: ['R9', 'R11'],
     async run({ store, store2, request, acquire, elapse }) {
       const first = request({ retainMs: LONG });
@@ -17,7 +17,7 @@ export const retention: readonly TrialCase[] = [
     },
   },
   {
-    name: 'keeps a completed key for the retention that complete asked for',
+    name: 'a completed key is kept for the retention that complete asked for',
     rules: ['R9'],
     async run({ store, store2, request, acquire, elapse }) {
       const first = request({ leaseMs: SHORT, retainMs: SHORT });
@@ -30,7 +30,7 @@ export const retention: readonly TrialCase[] = [
     },
   },
   {
-    name: 'gives an expired row to exactly one of 32 simultaneous claims, whatever its state was',
+    name: 'exactly one of 32 simultaneous claims acquires an expired row in any state',
     rules: ['R9'],
     async run({ store, store2, request, acquire, elapse }) {
       const [completed, released, silent] = [
@@ -50,15 +50,15 @@ export const retention: readonly TrialCase[] = [
           'exactly one acquires',
           answers.map(({ status }) => status),
         );
-        must(count(answers, 'in_progress') === 31, 'the others hear in_progress', answers);
+        must(count(answers, 'in_progress') === 31, 'in_progress for the others', answers);
       }
     },
   },
   {
-    name: 'keeps a row for as long as the lease that extend gave it',
+    name: 'a row is kept for as long as the lease that extend gave it',
     rules: ['R9', 'R4'],
     async run({ store, store2, request, acquire, elapse }) {
-      const soon = 20 * SHORT; // but not before extend comes, on a busy machine either
+      const soon = 20 * SHORT; // long enough for extend to arrive on a busy machine
       const first = request({ leaseMs: soon, retainMs: soon });
       const { ref } = await acquire(first);
       const extended = await store.extend(ref, { leaseMs: LONG });
@@ -69,7 +69,7 @@ export const retention: readonly TrialCase[] = [
     },
   },
   {
-    name: 'takes a claim of an expired row for a new one, also where the token is that of its last owner',
+    name: 'a claim of an expired row is a new one, also with the token of its last owner',
     rules: ['R9'],
     async run({ store, request, acquire, elapse }) {
       const first = request({ leaseMs: SHORT, retainMs: SHORT });
@@ -81,7 +81,7 @@ export const retention: readonly TrialCase[] = [
     },
   },
   {
-    name: 'takes an expired row for absent in complete, release and extend',
+    name: 'an expired row is absent for complete, release and extend',
     rules: ['R9', 'R4'],
     async run({ store, store2, request, acquire, elapse }) {
       const first = request({ retainMs: SHORT });
@@ -93,13 +93,13 @@ export const retention: readonly TrialCase[] = [
       const released = await store.release({ ...ref, token: stranger.token });
       must(released === 'ok', 'release of an expired row: ok', released);
       const completed = await store.complete({ ...ref, token: stranger.token }, { retainMs: LONG });
-      must(completed === 'ok', 'complete of an expired row makes it again: ok', completed);
+      must(completed === 'ok', 'complete of an expired row creates it again: ok', completed);
       const after = await store2.claim(rivalOf(first));
       must(after.status === 'completed' && after.fence === result.fence, 'completed', after);
     },
   },
   {
-    name: 'forgets a row that complete has made again, as it forgets any other',
+    name: 'a row that complete has created again is forgotten after its retention',
     rules: ['R9', 'R4'],
     skip: needs('evict'),
     async run({ store, store2, request, acquire, elapse, made, options }) {
@@ -107,14 +107,14 @@ export const retention: readonly TrialCase[] = [
       const { ref } = await acquire(first);
       await options.evict?.(made, first.key);
       const completed = await store.complete(ref, { retainMs: SHORT });
-      must(completed === 'ok', 'complete of a row that is gone: ok', completed);
+      must(completed === 'ok', 'complete of a row that was lost: ok', completed);
       await elapse(SHORT);
       const { result } = await acquire(rivalOf(first), store2);
       must(result.attempt === 1, 'a new row: attempt 1', result);
     },
   },
   {
-    name: 'does not shorten the life of a completed row by a claim',
+    name: 'a claim does not shorten the retention of a completed row',
     rules: ['R5', 'R9'],
     async run({ store, store2, request, acquire, elapse }) {
       const first = request();
@@ -127,7 +127,7 @@ export const retention: readonly TrialCase[] = [
     },
   },
   {
-    name: 'renews the life of a row with every claim that acquires it',
+    name: 'each claim that acquires a row renews its retention',
     rules: ['R9'],
     async run({ store, request, acquire, elapse }) {
       const first = request({ retainMs: SHORT * 2 });

@@ -6,15 +6,17 @@ import type { StoreSuiteOptions, StoreUnderTest } from '../store-under-test.js';
 export const RULES = {
   R1: 'claim is one atomic operation and its answer carries the state',
   R2: 'the same token again is the same claim: acquired, same fence, lease renewed',
-  R3: 'another token takes a key only when it is released, its lease is over or its row has expired; the fence grows',
-  R4: 'complete works after the lease when nobody took over, and makes a row again that is gone',
-  R5: 'who is not the owner gets "lost" and changes nothing; complete twice is ok; a completed row stays completed',
+  R3: 'another token takes a key only when it is released, its lease is over or its row has expired',
+  R4: 'complete works after the lease when no other token has the key, and creates a lost row again',
+  R5: 'a token that is not the owner gets "lost" and changes nothing; complete twice is ok; a completed row stays completed',
   R6: 'release keeps the row: its fence, its attempt and what was seen first',
   R7: 'keys and tokens are compared byte for byte',
   R8: 'what was seen first is kept and returned as it came',
   R9: 'a row whose retention is over is absent and can be claimed, purged or not',
   R10: 'durations are positive integers, checked before anything is sent',
   R11: 'durations and what is left of them are milliseconds',
+  R12: 'a fence is a positive safe integer that grows with every owner, also after the row was forgotten, purged or lost',
+  R13: 'a report is kept as it came until its time is over, one for each receiver of a name',
 } as const;
 
 export type Rule = keyof typeof RULES;
@@ -23,25 +25,25 @@ export type Rule = keyof typeof RULES;
 export interface TrialCase {
   name: string;
   rules: readonly [Rule, ...Rule[]];
-  /** Why it cannot run with these options. */
+  /** Returns why the case cannot run with these options. */
   skip?(options: StoreSuiteOptions): string | undefined;
   run(trial: Trial): Promise<void>;
 }
 
-/** What a case works with: two clients of one backend, keys nobody used before, and time that passes. */
+/** The tools of a case: two clients of one backend, new keys, and time that passes. */
 export interface Trial {
   store: DedupeStore;
   store2: DedupeStore;
   made: StoreUnderTest;
   options: StoreSuiteOptions;
   rounds: number;
-  /** A request for a key nobody used before. */
+  /** Returns a request for a new key. */
   request(changes?: Partial<ClaimRequest>): ClaimRequest;
-  /** Claims and expects to get it. */
+  /** Claims a key and expects to acquire it. */
   acquire(request: ClaimRequest, store?: DedupeStore): Promise<Owned>;
-  /** Lets time pass for the store. */
+  /** Lets time pass by the clock of the store. */
   elapse(ms: number): Promise<void>;
-  /** What is stored for a key, without what time changes; undefined where it cannot be read. */
+  /** Returns the stored row without values that time changes; undefined where it cannot be read. */
   snapshot(key: string): Promise<string | undefined>;
 }
 
@@ -50,7 +52,7 @@ export type Owned = { result: Acquired; ref: ClaimRef };
 
 /** Long enough that no case reaches its end. */
 export const LONG = 60_000;
-/** What is meant to end within a case. */
+/** Short enough to end within a case. */
 export const SHORT = 40;
 /** Timers may fire early by a part of a millisecond, and the store's clock may count in whole ones. */
 const GRAIN = 10;
@@ -112,7 +114,7 @@ function trialOf(options: StoreSuiteOptions, made: StoreUnderTest, store: Dedupe
   };
 }
 
-/** The same request by somebody else. */
+/** Returns the same request by another owner. */
 export function rivalOf(request: ClaimRequest, changes?: Partial<ClaimRequest>): ClaimRequest {
   return { ...request, token: crypto.randomUUID(), ...changes };
 }
@@ -125,12 +127,12 @@ export function refOf({ key, token, fingerprint, alias }: ClaimRequest, { fence 
   return { key, token, fingerprint, alias, fence };
 }
 
-/** How many of the answers say so. */
+/** Returns how many of the answers have a status. */
 export function count(answers: readonly ClaimResult[], status: ClaimResult['status']): number {
   return answers.filter((answer) => answer.status === status).length;
 }
 
-/** Whether a claim was refused with a wait within the lease. */
+/** Returns whether a claim was refused with a wait within the lease. */
 export function isHeld(
   result: ClaimResult,
   leaseMs: number,
@@ -138,12 +140,16 @@ export function isHeld(
   return result.status === 'in_progress' && result.retryAfterMs > 0 && result.retryAfterMs <= leaseMs;
 }
 
-/** For a case that needs a hook. */
+export function isFence(fence: unknown): boolean {
+  return Number.isSafeInteger(fence) && (fence as number) > 0;
+}
+
+/** Returns the `skip` of a case that needs a hook. */
 export function needs(hook: keyof StoreSuiteOptions) {
   return ({ [hook]: given }: StoreSuiteOptions) => (given === undefined ? `needs ${hook}` : undefined);
 }
 
-/** For a case about an optional method. */
-export function needsMethod(method: 'inspect' | 'forget' | 'purgeExpired') {
+/** Returns the `skip` of a case about an optional method. */
+export function needsMethod(method: 'inspect' | 'forget' | 'purgeExpired' | 'saveReport') {
   return ({ without }: StoreSuiteOptions) => (without?.includes(method) ? `has no ${method}` : undefined);
 }

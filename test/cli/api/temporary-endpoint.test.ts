@@ -1,8 +1,8 @@
+import { ClientError } from 'service-webhooks/client';
 import { describe, expect, it } from 'vitest';
 import { createTemporaryEndpoint } from '../../../src/cli/api/temporary-endpoint.js';
-import { ClientError } from '../../../src/client/client-error.js';
+import { hideSecret } from '../../../src/client/answer-data.js';
 import type { Client } from '../../../src/client/index.js';
-import { hideSecret } from '../../../src/client/signing-secret.js';
 import { failureOfPromise } from '../../support/failures.js';
 
 const URL_OF_IT = 'https://a.test/hook';
@@ -32,7 +32,7 @@ function anAccount(listed: object[], { answersWithId = true, deletes = async () 
 }
 
 describe('a temporary endpoint', () => {
-  it('is made where there is none with its URL, and deleted by its id in little time', async () => {
+  it('a temporary endpoint is made where there is none with its URL, and deleted by its id in little time', async () => {
     const { asked, client } = anAccount([registered('wh_1', 'https://b.test/hook'), registered('wh_2', 'no URL')]);
     const made = await createTemporaryEndpoint(client, endpoint, false);
     expect({ id: made.id, url: made.url, secret: made.secret.reveal() }).toEqual({
@@ -46,7 +46,7 @@ describe('a temporary endpoint', () => {
     ]);
   });
 
-  it('is not made where there is one with its URL, however it is written', async () => {
+  it('a temporary endpoint is not made where there is one with its URL, however it is written', async () => {
     const { asked, client } = anAccount([registered('wh_1', 'https://A.test:443/hook'), registered('wh_2', URL_OF_IT)]);
     expect(await failureOfPromise(createTemporaryEndpoint(client, endpoint, false))).toBe(
       '1: there is an endpoint with this URL already (wh_1, wh_2): --cleanup deletes it.',
@@ -54,7 +54,7 @@ describe('a temporary endpoint', () => {
     expect(asked).toEqual([['list', {}]]);
   });
 
-  it('takes the place of those with its URL where that is wanted', async () => {
+  it('a temporary endpoint takes the place of those with its URL where that is wanted', async () => {
     const { asked, client } = anAccount([registered('wh_1', URL_OF_IT), registered('wh_2', 'https://b.test/')]);
     await createTemporaryEndpoint(client, endpoint, true);
     expect(asked.slice(1)).toEqual([
@@ -63,7 +63,7 @@ describe('a temporary endpoint', () => {
     ]);
   });
 
-  it('is found by its URL for its deletion where nobody said its id', async () => {
+  it('a temporary endpoint is found by its URL and deleted where its id is not known', async () => {
     const { asked, client } = anAccount([registered('wh_1', 'https://b.test/')], { answersWithId: false });
     const made = await createTemporaryEndpoint(client, endpoint, false);
     expect(made.id).toBeUndefined();
@@ -74,13 +74,13 @@ describe('a temporary endpoint', () => {
     ]);
   });
 
-  it('is said to be there still where it cannot be deleted, and how to get rid of it', async () => {
+  it('a temporary endpoint is said to be there still where it cannot be deleted, and how to get rid of it', async () => {
     const { client } = anAccount([], {
-      deletes: () => Promise.reject(new ClientError('timed_out', 'no answer')),
+      deletes: () => Promise.reject(new ClientError('timed_out', 'No answer.')),
     });
     const made = await createTemporaryEndpoint(client, endpoint, false);
     expect(await failureOfPromise(made.remove())).toBe(
-      '4: the temporary endpoint is still there, since timed_out: no answer. Raise timeoutMs, or ask for less. Next time: --cleanup.',
+      '4: the temporary endpoint is still there, since No answer. Raise timeoutMs, or ask for less. (timed_out) Next time: --cleanup.',
     );
   });
 });

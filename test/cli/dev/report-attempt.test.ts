@@ -20,7 +20,7 @@ function reported(changes: object) {
 }
 
 describe('a line about an attempt', () => {
-  it('says what was acknowledged', () => {
+  it('a line about an attempt says what was acknowledged', () => {
     const { record, line } = reported({});
     expect(record).toEqual({
       ...{ kind: 'attempt', at: '2026-07-11T12:30:05.000Z', type: 'stt.completed', eventId: 'evt_1' },
@@ -28,7 +28,7 @@ describe('a line about an attempt', () => {
       ...{ status: 200, reason: '2xx', error: undefined, ms: 40, state: 'delivered', nextAt: undefined },
     });
     expect(line).toEqual([
-      ['faint', '12:30:05'],
+      ['faint', '12:30:05Z'],
       ['good', 200],
       ...['stt.completed', 'evt_1', 'attempt 2'],
       ['faint', '40 ms'],
@@ -36,7 +36,7 @@ describe('a line about an attempt', () => {
     ]);
   });
 
-  it('says with which code it was refused, and when the next one is', () => {
+  it('a line about an attempt says with which code it was refused, and when the next one is', () => {
     const body = JSON.stringify({ error: { code: 'invalid_signature' } });
     const { record, line } = reported({
       ...{ outcome: 'failed', reason: 'non-2xx', state: 'waiting', nextAt: AT + 40 + 5_000 },
@@ -47,7 +47,7 @@ describe('a line about an attempt', () => {
     expect(line.slice(6)).toEqual(['invalid_signature', false, 'next attempt in 5 s']);
   });
 
-  it('says why there is no answer, what was done to it, and that none follows', () => {
+  it('a line about an attempt says why there is no answer, what was done to it, and that none follows', () => {
     const { record, line } = reported({
       ...{ outcome: 'failed', reason: 'connection', error: 'refused', answer: undefined, state: 'dead' },
       faults: ['lost', 'late'],
@@ -57,13 +57,13 @@ describe('a line about an attempt', () => {
     expect(line.slice(6)).toEqual(['refused', ['warn', 'lost, late'], ['bad', 'dead']]);
   });
 
-  it('says nothing more where there is neither an answer nor an error', () => {
+  it('a line about an attempt says nothing more where there is neither an answer nor an error', () => {
     const { record, line } = reported({ outcome: 'failed', reason: 'timeout', answer: undefined, state: 'waiting' });
     expect(record['status']).toBeUndefined();
     expect([line[1], ...line.slice(6)]).toEqual([['bad', 'timeout'], undefined, false, false]);
   });
 
-  it('shows no status where the answer is not what counted', () => {
+  it('a line about an attempt shows no status where the answer is not what counted', () => {
     const { line } = reported({ outcome: 'failed', reason: 'timeout', state: 'waiting' });
     expect(line[1]).toEqual(['bad', 'timeout']);
     expect(line[6]).toBeUndefined();
@@ -78,7 +78,7 @@ describe('a line about an attempt', () => {
     [7_199_999, '120 min'],
     [7_200_000, '2 h'],
     [28_800_000, '8 h'],
-  ])('has a wait of %d ms as %s', (ms, words) => {
+  ])('a line about an attempt has a wait of %d ms as %s', (ms, words) => {
     const { line } = reported({ outcome: 'failed', reason: 'non-2xx', state: 'waiting', nextAt: AT + 40 + ms });
     expect(line[8]).toBe(`next attempt in ${words}`);
   });

@@ -65,7 +65,7 @@ describe('the page and the API on one port', () => {
     expect(await (await fetch(`${url}/api`)).text()).toBe('here');
   });
 
-  it('are there on the loopback interface alone, until they are closed', async () => {
+  it('the page and the API on one port are there on the loopback interface alone, until they are closed', async () => {
     const { url, close } = await serveDev(memorySource(), async () => new Response('here'), 0, ASSETS);
     expect(await (await fetch(`${url}/api`)).text()).toBe('here');
     await expect(fetch(url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();

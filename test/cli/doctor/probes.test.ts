@@ -24,7 +24,7 @@ describe('the probes', () => {
     }
   });
 
-  it('are in four groups, and a good delivery is the first', () => {
+  it('the probes are in four groups, and a good delivery is the first', () => {
     expect(PROBES[0]?.name).toBe('good');
     expect([...new Set(PROBES.map(({ group }) => group))]).toEqual(['accepts', 'refuses', 'deduplicates', 'in time']);
   });
@@ -54,7 +54,7 @@ describe('the probes', () => {
     ['many-signatures', ['401 malformed_signature']],
     ['large-forgery', ['401 signature_mismatch']],
     ['duplicate', ['200 handled', '200 duplicate']],
-    ['duplicate-new-key', ['200 handled', '200 duplicate']],
+    ['duplicate-new-key', ['200 handled', '200 duplicate', '200 duplicate']],
     ['shared-key', ['200 handled', '200 handled']],
     ['same-moment', ['200 handled', ...Array<string>(4).fill('200 duplicate')]],
     ['burst', Array<string>(20).fill('200 handled')],
@@ -75,20 +75,20 @@ describe('what a probe sends', () => {
   const all = (name: string, header: string) => requestsOf(name).map(({ headers }) => headers[header]);
   const idsOf = (name: string) => new Set(requestsOf(name).map((request) => JSON.parse(textOf(request)).id));
 
-  it('is of an unknown type, a later version or a later attempt', () => {
+  it('what a probe sends is of an unknown type, a later version or a later attempt', () => {
     expect(JSON.parse(textOf(one('new-type')))).toMatchObject({ type: 'doctor.unknown' });
     expect(JSON.parse(textOf(one('new-version')))).toMatchObject({ version: '2099-01-01' });
     expect(all('retry', 'x-service-attempt')).toEqual(['3']);
   });
 
-  it('is as large as it says', () => {
+  it('what a probe sends is as large as it says', () => {
     for (const [name, bytes] of Object.entries({ large: 512 * 1024, 'large-forgery': 1024 * 1024 })) {
       expect(one(name).body.length).toBeGreaterThan(bytes);
       expect(one(name).body.length).toBeLessThan(bytes + 1_000);
     }
   });
 
-  it('is one event several times, or two events under one key', () => {
+  it('what a probe sends is one event several times, or two events under one key', () => {
     expect(all('duplicate', 'x-service-attempt')).toEqual(['1', '2']);
     expect(all('same-moment', 'x-service-attempt')).toEqual(['1', '2', '3', '4', '5']);
     expect([idsOf('duplicate').size, idsOf('same-moment').size, idsOf('shared-key').size]).toEqual([1, 1, 2]);
@@ -96,7 +96,7 @@ describe('what a probe sends', () => {
     expect(second).toBe(first);
   });
 
-  it('is sent at once, slowly or not to the end', () => {
+  it('what a probe sends is sent at once, slowly or not to the end', () => {
     expect(PROBES.filter(({ atOnce }) => atOnce).map(({ name }) => name)).toEqual(['same-moment', 'burst']);
     expect(one('slow-body').slowMs).toBe(1_000);
     expect(requestsOf('broken-off').map(({ breakOff }) => breakOff)).toEqual([true, undefined]);
@@ -104,7 +104,7 @@ describe('what a probe sends', () => {
     expect(textOf(one('truncated'))).toMatch(/^\{ .*"timestamp": "[^"]+" $/);
   });
 
-  it('has signatures that are missing, empty, short, many or of another form', () => {
+  it('what a probe sends has signatures that are missing, empty, short, many or of another form', () => {
     const wrong = (name: string) => requestsOf(name).map(({ headers }) => [headers[V2], headers[LEGACY]]);
     const right = /^sha256=[0-9a-f]{64}$/;
     expect(wrong('unsigned')).toEqual([[undefined, undefined]]);
@@ -120,7 +120,7 @@ describe('what a probe sends', () => {
     ]);
   });
 
-  it('is signed with what stands where a secret was never set', () => {
+  it('what a probe sends is signed with what stands where a secret was never set', () => {
     const secrets = ['', 'undefined', 'null'];
     const given = requestsOf('unset-secret').map((request, index) => {
       const mac = createHmac('sha256', secrets[index] ?? 'none')

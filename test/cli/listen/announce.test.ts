@@ -6,7 +6,7 @@ function announced(changes: Partial<Ready>) {
   const records: unknown[][] = [];
   const out = { record: (...given: unknown[]) => void records.push(given) } as unknown as Output;
   announce(out, {
-    ...{ url: 'http://127.0.0.1:4747/', host: '127.0.0.1', target: undefined, directory: undefined },
+    ...{ url: 'http://127.0.0.1:4747/', host: '127.0.0.1', targets: [], routes: [], directory: undefined },
     ...{ verifies: true, endpoint: undefined, page: undefined, ...changes },
   });
   expect(records).toHaveLength(1);
@@ -17,26 +17,26 @@ function announced(changes: Partial<Ready>) {
 const BARE = [['strong', 'Listening on http://127.0.0.1:4747/'], undefined, undefined];
 
 describe('what listen says when it is ready', () => {
-  it('is where it listens', () => {
+  it('what listen says when it is ready is where it listens', () => {
     const { record, lines } = announced({});
     expect(record).toEqual({ kind: 'listening', url: 'http://127.0.0.1:4747/', verifies: true });
     expect(lines).toEqual([BARE]);
   });
 
-  it('is where deliveries go, are kept and are seen', () => {
+  it('what listen says when it is ready is where deliveries go, are kept and are seen', () => {
     const { record, lines } = announced({
-      ...{ target: new URL('http://localhost:3000'), directory: '.webhooks', page: 'http://127.0.0.1:5000/' },
+      ...{ targets: [new URL('http://localhost:3000')], directory: '.webhooks', page: 'http://127.0.0.1:5000/' },
     });
     expect(record).toMatchObject({
       ...{ forwardsTo: 'http://localhost:3000/', directory: '.webhooks', page: 'http://127.0.0.1:5000/' },
     });
     expect(lines).toEqual([
-      [BARE[0], 'handing on to http://localhost:3000/', 'keeping in .webhooks'],
+      [BARE[0], 'forwarding to http://localhost:3000/', 'keeping in .webhooks'],
       ['Deliveries: http://127.0.0.1:5000/'],
     ]);
   });
 
-  it('is which endpoint there is for a while, and not its secret', () => {
+  it('what listen says when it is ready is which endpoint there is for a while, and not its secret', () => {
     const endpoint = { id: 'wh_1', url: 'https://a.test/', secret: 'whsec_1' };
     const { record, lines } = announced({ endpoint });
     expect(record).toMatchObject({ endpoint: { id: 'wh_1', url: 'https://a.test/' } });
@@ -44,7 +44,7 @@ describe('what listen says when it is ready', () => {
     expect(lines[1]).toEqual(['A temporary endpoint sends to https://a.test/; it is deleted at the end.', 'wh_1']);
   });
 
-  it('is that nothing is verified', () => {
+  it('what listen says when it is ready is that nothing is verified', () => {
     const { record, lines } = announced({ verifies: false });
     expect(record).toMatchObject({ verifies: false });
     expect(lines[1]).toEqual([['warn', 'Nothing is verified: there is no secret in WEBHOOK_SECRET, and no --secret.']]);
@@ -56,7 +56,7 @@ describe('what listen says when it is ready', () => {
     ['localhost', false],
     ['0.0.0.0', true],
     ['192.0.2.1', true],
-  ])('is whether others can reach %s: %s', (host, warned) => {
+  ])('what listen says when it is ready is whether others can reach %s: %s', (host, warned) => {
     const warning = [['warn', 'Everyone who can reach this machine can send here.']];
     expect(announced({ host }).lines).toEqual(warned ? [BARE, warning] : [BARE]);
   });

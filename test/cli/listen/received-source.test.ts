@@ -2,6 +2,7 @@ import { verify } from 'service-webhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ListenOptions } from '../../../src/cli/listen/options.js';
 import { createReceivedSource } from '../../../src/cli/listen/received-source.js';
+import { createRoutes } from '../../../src/cli/listen/routes.js';
 import { RETRY_WAITS_MS } from '../../../src/emulator/delivery/schedule.js';
 import type { Change } from '../../../src/page/page-source.js';
 import { type Got, serveApp } from '../../support/app.js';
@@ -16,14 +17,21 @@ const message = {
 };
 const received = (id?: string) => ({
   ...{ at: NOW - 10, endedAt: NOW - 5, url: 'http://127.0.0.1:4747/hook?a=1', message },
-  seen: { verdict: 'verified', type: 'stt.completed', id, bytes: message.body.length },
+  inspection: { verdict: 'verified', type: 'stt.completed', id, bytes: message.body.length },
   response: { status: 500, headers: {}, body: '' },
 });
 
 function aSource(options: Partial<ListenOptions> = {}, ownUrl = 'http://127.0.0.1:1') {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
-  const given = { secrets: [SECRET], now, delayMs: 0, ...options } as ListenOptions;
+  const given = {
+    secrets: [SECRET],
+    checks: {},
+    routes: createRoutes([]),
+    now,
+    delayMs: 0,
+    ...options,
+  } as ListenOptions;
   const source = createReceivedSource(given, () => new URL(ownUrl), stop.signal);
   const replay = (delivery: string, exact = false) => Promise.resolve(source.actions.replay?.({ delivery, exact }));
   const send = (type: string) => Promise.resolve(source.actions.send?.({ type }));
@@ -31,10 +39,10 @@ function aSource(options: Partial<ListenOptions> = {}, ownUrl = 'http://127.0.0.
 }
 
 describe('what the page shows of what listen receives', () => {
-  it('is each delivery with its attempts', () => {
+  it('what the page shows of what listen receives is each delivery with its attempts', () => {
     const { source } = aSource();
     for (const id of ['evt_1', 'evt_2', 'evt_1']) source.add(received(id));
-    expect(source.title).toBe('Deliveries that were received');
+    expect(source.title).toBe('Deliveries received · service-webhooks listen');
     expect(source.snapshot()).toEqual({
       overview: { now: NOW, speed: 1, endpoints: [], failing: 0 },
       deliveries: [expect.objectContaining({ id: 'evt_1', status: 500 }), expect.objectContaining({ id: 'evt_2' })],
@@ -43,7 +51,7 @@ describe('what the page shows of what listen receives', () => {
       delivery: source.snapshot().deliveries[0],
       attempts: [
         expect.objectContaining({ id: '1', kind: 'attempt', at: NOW - 10 }),
-        expect.objectContaining({ id: '3' }),
+        expect.objectContaining({ id: '3', kind: 'duplicate' }),
       ],
       waits: RETRY_WAITS_MS,
       offers: ['replay'],
@@ -51,12 +59,58 @@ describe('what the page shows of what listen receives', () => {
     expect(source.attempt('2')).toMatchObject({ id: '2', request: { url: 'http://127.0.0.1:4747/hook?a=1' } });
   });
 
-  it('is nothing where it is not kept', () => {
+  it('what the page shows of what listen receives is marked where the same attempt has come twice', () => {
+    const { source } = aSource();
+    const attempt = (number: string, id: string | undefined) => {
+      const { inspection, ...rest } = received(id);
+      source.add({ ...rest, inspection: { ...inspection, attempt: number } });
+    };
+    for (const number of ['1', '2', '2', '1']) attempt(number, 'evt_1');
+    for (let n = 0; n < 2; n += 1) attempt('1', undefined);
+    expect(source.delivery('evt_1')?.attempts.map(({ number, kind }) => [number, kind])).toEqual([
+      [1, 'attempt'],
+      [2, 'attempt'],
+      [2, 'duplicate'],
+      [1, 'duplicate'],
+    ]);
+    expect(source.snapshot().deliveries.map(({ duplicates }) => duplicates)).toEqual([2, 0, 0]);
+  });
+
+  it('what the page shows of what listen receives has the answer in words, and the exact request', () => {
+    const { source } = aSource();
+    const body = '{"outcome":"duplicate"}';
+    source.add({ ...received('evt_1'), response: { status: 200, headers: { 'idempotency-replayed': 'true' }, body } });
+    expect(source.attempt('1')).toMatchObject({ code: 'duplicate', recognised: true });
+    expect(source.message('1')).toEqual({ ...message, url: 'http://127.0.0.1:4747/hook?a=1', at: NOW - 10 });
+    expect(source.message('2')).toBeUndefined();
+    source.add({ ...received('evt_2'), problem: 'no answer within 20 s' });
+    expect(source.attempt('2')).not.toHaveProperty('code');
+  });
+
+  it('what the page shows of what listen receives begins with the command that sends the first', () => {
+    const { source } = aSource({}, 'http://127.0.0.1:4747/');
+    const command = 'npx service-webhooks send generation.completed http://127.0.0.1:4747/';
+    expect(source.start).toEqual({ text: 'Send one:', command });
+  });
+
+  it('what the page shows of what listen receives can be cleared', async () => {
+    const { source } = aSource();
+    const changes: Change[] = [];
+    source.watch((change) => changes.push(change));
+    for (const id of ['evt_1', 'evt_2']) source.add(received(id));
+    expect(await source.actions.clear?.({})).toBe('2 deliveries are cleared.');
+    expect(changes.at(-1)).toMatchObject({ deliveries: [], removed: ['evt_1', 'evt_2'] });
+    expect([source.snapshot().deliveries, source.attempt('1')]).toEqual([[], undefined]);
+    source.add(received('evt_1'));
+    expect(await source.actions.clear?.({})).toBe('1 delivery is cleared.');
+  });
+
+  it('what the page shows of what listen receives is nothing where it is not kept', () => {
     const { source } = aSource();
     expect([source.delivery('evt_1'), source.attempt('1')]).toEqual([undefined, undefined]);
   });
 
-  it('is told as it changes, to whoever watches', () => {
+  it('what listen receives is sent to each open page as it changes', () => {
     const { source } = aSource();
     const changes: Change[] = [];
     const end = source.watch((change) => changes.push(change));
@@ -70,14 +124,14 @@ describe('what the page shows of what listen receives', () => {
 });
 
 describe('a delivery that is sent again from the page', () => {
-  it('goes to the app, signed as of now, and is kept beside its attempts', async () => {
+  it('a delivery that is sent again from the page goes to the app, signed as of now, and is kept beside its attempts', async () => {
     const app = await serveApp();
-    const { source, replay } = aSource({ target: new URL(app.url) });
+    const { source, replay } = aSource({ routes: createRoutes([new URL(app.url)]) });
     source.add(received('evt_1'));
     expect(await replay('evt_1')).toBe('It was sent again: 200.');
     const [got] = app.got as [Got];
     expect(got).toMatchObject({ method: 'POST', path: '/hook?a=1', body: message.body });
-    expect(verify({ ...got, secret: SECRET, now }).signedAt).toBe(NOW);
+    expect(verify({ headers: got.headers, body: got.body, secret: SECRET, now }).signedAt).toBe(NOW);
     expect(source.delivery('evt_1')).toMatchObject({
       delivery: { attempts: 1, replays: 1, status: 200 },
       attempts: [{ kind: 'attempt' }, { id: '2', kind: 'replay', at: NOW, endedAt: NOW, status: 200 }],
@@ -85,16 +139,18 @@ describe('a delivery that is sent again from the page', () => {
     expect(source.attempt('2')?.request.url).toBe(`${app.url}/hook?a=1`);
   });
 
-  it('goes as it was, where that is asked for', async () => {
+  it('a delivery that is sent again from the page goes as it was, where that is asked for', async () => {
     const app = await serveApp();
-    const { source, replay } = aSource({ target: new URL(app.url), secrets: undefined });
+    const { source, replay } = aSource({ routes: createRoutes([new URL(app.url)]), secrets: undefined });
     source.add(received('evt_1'));
     expect(await replay('evt_1', true)).toBe('It was sent again: 200.');
     expect(app.got[0]?.rawHeaders).toEqual(expect.arrayContaining(message.headers.flat()));
-    await expect(replay('evt_1')).rejects.toThrow('there is no secret to sign it with: send it as it was');
+    await expect(replay('evt_1')).rejects.toThrow(
+      'there is no secret to sign it with: send the same bytes and headers',
+    );
   });
 
-  it('goes to listen itself where there is no app, which keeps it as it keeps the others', async () => {
+  it('a delivery that is sent again from the page goes to listen itself where there is no app, which keeps it as it keeps the others', async () => {
     const own = await serveApp();
     const { source, replay } = aSource({}, own.url);
     source.add(received('evt_1'));
@@ -104,8 +160,8 @@ describe('a delivery that is sent again from the page', () => {
     expect(source.delivery('evt_1')?.attempts).toHaveLength(1);
   });
 
-  it('is kept with the reason where nobody answers', async () => {
-    const { source, replay } = aSource({ target: new URL('http://127.0.0.1:1/') });
+  it('a delivery that is sent again from the page is kept with the reason where no app answers', async () => {
+    const { source, replay } = aSource({ routes: createRoutes([new URL('http://127.0.0.1:1/')]) });
     source.add(received('evt_1'));
     expect(await replay('evt_1')).toMatch(/^It was sent again: 127\.0\.0\.1:1: nothing listens there/);
     expect(source.delivery('evt_1')?.attempts[1]).toMatchObject({
@@ -114,12 +170,12 @@ describe('a delivery that is sent again from the page', () => {
     expect(source.attempt('2')?.answer).toBeUndefined();
   });
 
-  it('cannot be one that is not kept any more', async () => {
+  it('a delivery that is sent again from the page cannot be one that is not kept any more', async () => {
     await expect(aSource().replay('evt_1')).rejects.toThrow('it is not kept any more');
   });
 
-  it('is not waited for after Ctrl+C', async () => {
-    const { source, replay, stop } = aSource({ target: new URL('http://127.0.0.1:1/') });
+  it('a delivery that is sent again from the page is not waited for after Ctrl+C', async () => {
+    const { source, replay, stop } = aSource({ routes: createRoutes([new URL('http://127.0.0.1:1/')]) });
     source.add(received('evt_1'));
     stop.abort();
     await expect(replay('evt_1')).rejects.toThrow(/abort/i);
@@ -127,27 +183,29 @@ describe('a delivery that is sent again from the page', () => {
 });
 
 describe('a sample that is sent from the page', () => {
-  it('goes to listen itself, signed with its secret', async () => {
+  it('a sample that is sent from the page goes to listen itself, signed with its secret', async () => {
     const own = await serveApp();
-    const { send } = aSource({ headerPrefix: 'x-vendor' }, own.url);
+    const { send } = aSource({ checks: { headerPrefix: 'x-vendor' } }, own.url);
     expect(await send('stt.failed')).toBe('stt.failed was sent: 200.');
     const [got] = own.got as [Got];
-    expect(verify({ ...got, secret: SECRET, headerPrefix: 'x-vendor' }).event.type).toBe('stt.failed');
+    expect(verify({ headers: got.headers, body: got.body, secret: SECRET, headerPrefix: 'x-vendor' }).event.type).toBe(
+      'stt.failed',
+    );
     expect(got.rawHeaders).toEqual(expect.arrayContaining(['X-Vendor-Signature-V2']));
   });
 
-  it('goes there also where there is no secret', async () => {
+  it('a sample that is sent from the page goes there also where there is no secret', async () => {
     const own = await serveApp();
     const { send } = aSource({ secrets: undefined }, own.url);
     expect(await send('stt.failed')).toBe('stt.failed was sent: 200.');
     expect(own.got[0]?.headers['x-service-signature-v2']).toMatch(/^t=/);
   });
 
-  it('says why it did not arrive', async () => {
+  it('a sample that is sent from the page says why it did not arrive', async () => {
     expect(await aSource().send('stt.failed')).toMatch(/^stt\.failed was sent: 127\.0\.0\.1:1: nothing listens there/);
   });
 
-  it('is of a type of the service', async () => {
+  it('a sample that is sent from the page is of a type of the service', async () => {
     await expect(aSource().send('stt')).rejects.toThrow('type must be one of the service');
   });
 });

@@ -1,25 +1,29 @@
 import { describe, expect, it } from 'vitest';
-import type { Taken } from '../../../src/cli/listen/intake.js';
+import { createExplainer } from '../../../src/cli/listen/explainer.js';
+import type { Handled } from '../../../src/cli/listen/handle-request.js';
+import { inspect, isRefused } from '../../../src/cli/listen/inspection.js';
 import type { ListenOptions } from '../../../src/cli/listen/options.js';
 import { report } from '../../../src/cli/listen/report.js';
-import { look } from '../../../src/cli/listen/seen.js';
 import type { Output } from '../../../src/cli/output.js';
 import { WebhookError } from '../../../src/errors.js';
 import { aDelivery, bodyOf, NOW, now, SECRET } from '../../support/deliveries.js';
 
-const options = { secrets: [SECRET], now, delayMs: 0 } as unknown as ListenOptions;
-const CLOCK = ['faint', '12:00:00'];
+const options = { secrets: [SECRET], checks: {}, now } as unknown as ListenOptions;
+type Reported = Exclude<Handled, { kind: 'ignored' }>;
+const CLOCK = ['faint', '12:00:00Z'];
 
-function reported(taken: Taken) {
+function reported(handled: Reported) {
   const records: unknown[][] = [];
   const out = { record: (...given: unknown[]) => void records.push(given) } as unknown as Output;
-  report(out, taken, { at: NOW, ms: 8, path: '/hook' }, options);
+  const isRefusedOne = handled.kind === 'delivery' && isRefused(handled.inspection);
+  const cause = isRefusedOne ? createExplainer(options)(handled.message) : undefined;
+  report(out, handled, { at: NOW, ms: 8, path: '/hook' }, cause);
   expect(records).toHaveLength(1);
   const [record, line, ...more] = records[0] as [Record<string, unknown>, unknown[], ...unknown[]];
   return { record, line, more };
 }
 
-function aTaken(changes: { headers?: Record<string, string>; body?: string; secrets?: undefined; answer?: string }) {
+function aHandled(changes: { headers?: Record<string, string>; body?: string; secrets?: undefined; answer?: string }) {
   const { headers, body } = { ...aDelivery(), ...changes };
   const message = {
     method: 'POST',
@@ -27,17 +31,17 @@ function aTaken(changes: { headers?: Record<string, string>; body?: string; secr
     headers: Object.entries(headers),
     body: Buffer.from(body as string),
   };
-  const seen = look(message, 'secrets' in changes ? { ...options, secrets: undefined } : options);
+  const inspection = inspect(message, 'secrets' in changes ? { ...options, secrets: undefined } : options);
   const response = { status: 200, headers: {}, body: changes.answer ?? '{"outcome":"handled"}' };
-  return { message, seen, response, capture: undefined };
+  return { kind: 'delivery' as const, message, inspection, response, capture: undefined };
 }
 
 const BYTES = ['faint', `${bodyOf().length} B`];
 
 describe('a line about a request', () => {
-  it('says that it is genuine, what it is and what was answered', () => {
+  it('a line about a request says that it is genuine, what it is and what was answered', () => {
     const { headers } = aDelivery({ headers: { 'X-Service-Attempt': '2' } });
-    const { record, line, more } = reported(aTaken({ headers }));
+    const { record, line, more } = reported(aHandled({ headers }));
     expect(record).toEqual({
       ...{ kind: 'delivery', at: '2026-07-11T12:00:00.000Z', path: '/hook', verdict: 'verified', scheme: 'v2' },
       ...{ type: 'stt.completed', id: 'evt_1', attempt: '2', bytes: bodyOf().length },
@@ -50,8 +54,10 @@ describe('a line about a request', () => {
     expect(more).toEqual([]);
   });
 
-  it('says why it is refused, on a line more', () => {
-    const { record, line, more } = reported(aTaken({ headers: {}, answer: '{"error":{"code":"missing_signature"}}' }));
+  it('a line about a request says why it is refused, on a line more', () => {
+    const { record, line, more } = reported(
+      aHandled({ headers: {}, answer: '{"error":{"code":"missing_signature"}}' }),
+    );
     expect(record).toMatchObject({ verdict: 'missing_signature', outcome: 'missing_signature' });
     expect(line.slice(1, 3)).toEqual([['bad', 'missing_signature'], 'stt.completed']);
     expect(line.slice(6)).toEqual([200, undefined, ['faint', '8 ms'], undefined]);
@@ -60,24 +66,24 @@ describe('a line about a request', () => {
     expect(evidence).toMatch(/\w/);
   });
 
-  it('warns where nothing was verified, and explains nothing then', () => {
-    const { record, line, more } = reported(aTaken({ secrets: undefined }));
+  it('a line about a request warns where nothing was verified, and explains nothing then', () => {
+    const { record, line, more } = reported(aHandled({ secrets: undefined }));
     expect(record['cause']).toBeUndefined();
     expect(line[1]).toEqual(['warn', 'unverified']);
     expect(more).toEqual([]);
   });
 
-  it('is there for what is no event', () => {
-    const { record, line } = reported(aTaken({ headers: {}, body: '[]', answer: 'no JSON' }));
+  it('a line about a request is there for what is no event', () => {
+    const { record, line } = reported(aHandled({ headers: {}, body: '[]', answer: 'no JSON' }));
     expect(record).toMatchObject({ outcome: undefined, bytes: 2 });
     expect(record).not.toHaveProperty('type');
     expect(line.slice(2, 6)).toEqual(['no event', undefined, undefined, ['faint', '2 B']]);
   });
 
-  it('says what the app said where it was asked, and in which file it is kept', () => {
+  it('a line about a request says what the app said where it was asked, and in which file it is kept', () => {
     const sent = { status: 500, headers: {}, body: 'oh no', ms: 3 };
     const { record, line } = reported({
-      ...aTaken({}),
+      ...aHandled({}),
       ...{ forwarded: { url: 'http://a.test/', sent }, capture: { id: 'abcd', file: 'dir/abcd.http' } },
     });
     expect(record).toMatchObject({
@@ -88,22 +94,27 @@ describe('a line about a request', () => {
     expect(line.at(-1)).toEqual(['faint', 'abcd']);
   });
 
-  it('is kept short, however long the names in the request are', () => {
+  it('a line about a request is kept short, however long the names in the request are', () => {
     const long = 'x'.repeat(61);
     const body = JSON.stringify({ type: long, id: long });
-    const { line } = reported(aTaken({ body, headers: { 'x-service-attempt': '12345678901' } }));
+    const { line } = reported(aHandled({ body, headers: { 'x-service-attempt': '12345678901' } }));
     expect(line.slice(2, 5)).toEqual([`${'x'.repeat(60)}…`, `${'x'.repeat(60)}…`, 'attempt 1234567890…']);
   });
 
-  it('says what the problem was where it could not be taken', () => {
-    const problem = new WebhookError('method_not_allowed', 405, 'The service sends POST.');
-    const { record, line } = reported({ problem });
+  it('a line about a request says what the problem was where it could not be taken', () => {
+    const problem = new WebhookError('method_not_allowed');
+    const kind = 'problem';
+    const response = { status: 405, headers: {}, body: '' };
+    const { record, line } = reported({ kind, response, problem });
     expect(record).toEqual({
       ...{ kind: 'problem', at: '2026-07-11T12:00:00.000Z', path: '/hook' },
-      ...{ message: problem.message, hint: problem.hint },
+      ...{ code: 'method_not_allowed', message: 'The request is not a POST.', hint: problem.hint },
     });
-    expect(line).toEqual([CLOCK, ['bad', problem.message], problem.hint, '/hook']);
-    expect(reported({ problem: 'gone' }).record).toMatchObject({ message: 'gone', hint: undefined });
-    expect(reported({ problem: new Error('full') }).record).toMatchObject({ message: 'full', hint: undefined });
+    expect(line).toEqual([CLOCK, ['bad', 'The request is not a POST.'], problem.hint, '/hook']);
+    expect(reported({ kind, response, problem: 'gone' }).record).toMatchObject({ message: 'gone', hint: undefined });
+    expect(reported({ kind, response, problem: new Error('full') }).record).toMatchObject({
+      message: 'full',
+      hint: undefined,
+    });
   });
 });

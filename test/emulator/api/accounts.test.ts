@@ -8,20 +8,21 @@ function create() {
   return { totals, accounts: createAccounts(createRandom('accounts'), totals) };
 }
 
-describe('accounts', () => {
-  it('have an id of their own, are counted and found, until they are cleared', () => {
+describe('createAccounts', () => {
+  it('accounts have ids of their own, by which they are found, and are counted', () => {
     const { accounts, totals } = create();
     const [one, two] = [accounts.create({}), accounts.create({ plan: 'FREE' })];
     expect([one.id, totals.accounts]).toEqual([expect.stringMatching(/^acc_/), 2]);
     expect(one.id).not.toBe(two.id);
-    expect([accounts.get(one.id), accounts.get(two.id), accounts.get('acc_0')]).toEqual([one, two, undefined]);
-    expect([...accounts.all()]).toEqual([one, two]);
-    accounts.clear();
-    accounts.restore(two);
-    expect([...accounts.all()]).toEqual([two]);
+    expect([accounts.byId.get(one.id), accounts.byId.get(two.id), accounts.byId.get('acc_0')]).toEqual([
+      one,
+      two,
+      undefined,
+    ]);
+    expect([...accounts.byId.values()]).toEqual([one, two]);
   });
 
-  it('keep the settings that are not changed', () => {
+  it('an update keeps the other settings', () => {
     const { accounts } = create();
     const { id } = accounts.create({ plan: 'FREE', maxKeys: 7 });
     expect(accounts.update(id, { maxKeys: 8, creditsRemaining: 0 }).settings).toEqual({
@@ -29,7 +30,7 @@ describe('accounts', () => {
       maxKeys: 8,
       creditsRemaining: 0,
     });
-    expect(() => accounts.update('acc_0', {})).toThrow('invalid_option: account acc_0 does not exist');
+    expect(() => accounts.update('acc_0', {})).toThrow('account acc_0 does not exist');
   });
 
   it.each<[message: string, settings: unknown]>([
@@ -39,26 +40,26 @@ describe('accounts', () => {
     ['maxKeys must be an integer, 0 or more', { maxKeys: -1 }],
     ['requestsPerDay must be an integer, 0 or more', { requestsPerDay: 1.5 }],
     ['creditsRemaining must be an integer, 0 or more', { maxKeys: 1, creditsRemaining: '1' }],
-  ])('%s: neither made nor changed with %j', (message, settings) => {
+  ])('the message "%s" refuses the settings %j, on creation and on update', (message, settings) => {
     const { accounts } = create();
     const { id } = accounts.create({});
-    expect(() => accounts.create(settings as never)).toThrow(`invalid_option: ${message}`);
-    if (settings !== null) expect(() => accounts.update(id, settings as never)).toThrow(`invalid_option: ${message}`);
-    expect([...accounts.all()].map((account) => account.settings)).toEqual([{}]);
+    expect(() => accounts.create(settings as never)).toThrow(message);
+    if (settings !== null) expect(() => accounts.update(id, settings as never)).toThrow(message);
+    expect([...accounts.byId.values()].map((account) => account.settings)).toEqual([{}]);
   });
 });
 
-describe('the plan of an account', () => {
+describe('planOf', () => {
   const planWith = (settings: Parameters<ReturnType<typeof createAccounts>['create']>[0]) =>
     planOf(create().accounts.create(settings));
 
-  it('is Professional unless it is said, with the numbers of the specification', () => {
+  it('the default plan is Professional, with the limits of the specification', () => {
     const expected = { type: 'PROFESSIONAL', name: 'Professional', apiAccess: true };
     expect(planWith({})).toEqual({ ...expected, requestsPerMinute: 100, requestsPerDay: 10_000, maxKeys: 5 });
     expect(planWith({ plan: undefined, maxKeys: undefined })).toEqual(planWith({}));
   });
 
-  it('has other numbers where the account has them, none as well', () => {
+  it('the limits of an account override those of its plan, also with 0', () => {
     expect(planWith({ plan: 'CREATOR', requestsPerMinute: 0, requestsPerDay: 0, maxKeys: 0 })).toEqual({
       ...{ type: 'CREATOR', name: 'Creator', apiAccess: true },
       ...{ requestsPerMinute: 0, requestsPerDay: 0, maxKeys: 0 },
@@ -68,15 +69,15 @@ describe('the plan of an account', () => {
     });
   });
 
-  it('without API access lets a sandbox key do as much as the lowest plan with it', () => {
+  it('a plan without API access has the limits of the lowest plan with it', () => {
     expect(planWith({ plan: 'FREE' })).toMatchObject({ requestsPerMinute: 20, requestsPerDay: 2_000 });
   });
 
-  it('without a limit has a number for it that can be written as JSON', () => {
+  it('an unlimited plan has the largest safe integer as its limit', () => {
     expect(planWith({ plan: 'ENTERPRISE' }).requestsPerDay).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  it('leaves so many credits, or those that are said', () => {
+  it('an account has 100 000 credits, or those of its settings', () => {
     const credits = (settings: object) => creditsOf(create().accounts.create(settings));
     expect(credits({})).toEqual({ remaining: 100_000, perMonth: 100_000 });
     expect(credits({ creditsRemaining: 0, creditsPerMonth: 7 })).toEqual({ remaining: 0, perMonth: 7 });

@@ -13,7 +13,7 @@ const START = MIDNIGHT + 9 * 60 * MINUTE + 500;
 
 function create(settings: AccountSettings = {}) {
   const account = createAccounts(createRandom('limits'), createTotals()).create(settings);
-  /** The code that a request at that time is refused with. */
+  /** The code of the refusal of a request at that time. */
   const request = (now: number) => {
     try {
       countRequest(account, now);
@@ -26,8 +26,8 @@ function create(settings: AccountSettings = {}) {
   return { account, request, headers };
 }
 
-describe('the requests of a minute', () => {
-  it('are as many as the plan has, from the first of them on', () => {
+describe('requests per minute', () => {
+  it('the plan limits the requests of the 60 s from the first one on', () => {
     const { request } = create({ requestsPerMinute: 2 });
     expect([request(START), request(START + MINUTE - 1)]).toEqual(['counted', 'counted']);
     expect(request(START + MINUTE - 1)).toBe('rate_limit_exceeded');
@@ -38,7 +38,7 @@ describe('the requests of a minute', () => {
     ]);
   });
 
-  it('begin with a request, not with what only asks for the limits', () => {
+  it('reading the limits does not start the minute', () => {
     const { request, headers } = create({ requestsPerMinute: 1 });
     expect(headers(START)['x-ratelimit-reset']).toBe(String(Math.ceil((START + MINUTE) / SECOND)));
     request(START + 50 * SECOND);
@@ -46,7 +46,7 @@ describe('the requests of a minute', () => {
     expect(request(START + 50 * SECOND + MINUTE)).toBe('counted');
   });
 
-  it('that are used up say in how many whole seconds there are more', () => {
+  it('Retry-After is the rest of the minute in whole seconds', () => {
     const { account, request } = create({ requestsPerMinute: 1 });
     request(START);
     const wait = (now: number) => retryAfter('rate_limit_exceeded', account, now);
@@ -55,8 +55,8 @@ describe('the requests of a minute', () => {
   });
 });
 
-describe('the requests of a day', () => {
-  it('are as many as the plan has, until 00:00 UTC', () => {
+describe('requests per day', () => {
+  it('the plan limits the requests until 00:00 UTC', () => {
     const { request } = create({ requestsPerDay: 2 });
     expect([request(MIDNIGHT), request(MIDNIGHT + DAY - 1), request(MIDNIGHT + DAY - 1)]).toEqual([
       'counted',
@@ -66,40 +66,40 @@ describe('the requests of a day', () => {
     expect(request(MIDNIGHT + DAY)).toBe('counted');
   });
 
-  it('that are used up are said before those of the minute', () => {
+  it('the limit per day is reported before the limit per minute', () => {
     const { request } = create({ requestsPerDay: 1, requestsPerMinute: 1 });
     expect([request(START), request(START)]).toEqual(['counted', 'daily_limit_exceeded']);
   });
 
-  it('count anew where the clock is put back before that day', () => {
+  it('the count restarts when the clock is set back before that day', () => {
     const { request } = create({ requestsPerDay: 1 });
     request(START);
     expect([request(MIDNIGHT), request(MIDNIGHT - 1)]).toEqual(['daily_limit_exceeded', 'counted']);
   });
 
-  it('that are used up say in how many whole seconds there are more', () => {
+  it('Retry-After is the rest of the day in whole seconds', () => {
     const { account, request } = create({ requestsPerDay: 1 });
     request(START);
     expect(retryAfter('daily_limit_exceeded', account, MIDNIGHT + DAY - 1_500)).toBe(2);
     expect(retryAfter('daily_limit_exceeded', account, MIDNIGHT + DAY)).toBe(1);
   });
 
-  it('that is refused is not counted', () => {
+  it('a refused request does not count', () => {
     const { account, request } = create({ requestsPerMinute: 1 });
     for (let i = 0; i < 3; i += 1) request(START);
     expect(account.windows).toMatchObject({ inMinute: 1, today: 1 });
   });
 });
 
-describe('what is said of the limits', () => {
-  it('to another refusal, or to nobody, is not when to come again', () => {
+describe('reports of the limits', () => {
+  it('a refusal for another reason or without an account has no Retry-After', () => {
     const { account } = create();
     expect(retryAfter('forbidden', account, START)).toBe(undefined);
     expect(retryAfter('rate_limit_exceeded', undefined, START)).toBe(undefined);
     expect(retryAfter('daily_limit_exceeded', undefined, START)).toBe(undefined);
   });
 
-  it('in the headers is what the account has, and has used', () => {
+  it('the headers report the limits of the account and their use', () => {
     const { request, headers } = create({ plan: 'STANDARD', creditsRemaining: 7 });
     request(START);
     request(START);
@@ -116,7 +116,7 @@ describe('what is said of the limits', () => {
     expect(headers(START + DAY)['x-daily-requests-used']).toBe('0');
   });
 
-  it('in the headers is never below zero, also where the plan was changed', () => {
+  it('the headers never report a negative number, also after a change of plan', () => {
     const { account, request, headers } = create();
     for (let i = 0; i < 3; i += 1) request(START);
     account.settings = { requestsPerMinute: 1, requestsPerDay: 1 };
@@ -124,7 +124,7 @@ describe('what is said of the limits', () => {
     expect(limitsRecord(account).limits.daily_requests_remaining).toBe(0);
   });
 
-  it('in the headers of an answer to nobody is nothing', () => {
+  it('the headers of an answer without an account report zeros', () => {
     expect(rateHeaders(undefined, START)).toEqual({
       'x-ratelimit-limit': '0',
       'x-ratelimit-remaining': '0',
@@ -136,7 +136,7 @@ describe('what is said of the limits', () => {
     });
   });
 
-  it('in the record is the plan with its numbers', () => {
+  it('the record reports the plan with its limits', () => {
     const { account, request } = create({ plan: 'CREATOR', creditsRemaining: 7, creditsPerMonth: 8 });
     request(START);
     expect(limitsRecord(account)).toEqual({

@@ -36,8 +36,8 @@ function create({ maxItems = 100, maxBytes = 1_000 * KIB } = {}) {
   return { log, add, seqs };
 }
 
-describe('the list of attempts', () => {
-  it('is of all, or of what each part of a filter picks', () => {
+describe('createAttemptLog', () => {
+  it('the list has all attempts, or those that match each field of a filter', () => {
     const { log, seqs } = create();
     log.add(attempt(1, { deliveryId: 'dlv_a', endpointId: 'wh_a', eventId: 'evt_a' }));
     log.add(attempt(2, { deliveryId: 'dlv_b', endpointId: 'wh_b', eventId: 'evt_a' }));
@@ -51,7 +51,7 @@ describe('the list of attempts', () => {
     expect(found({ eventId: 'evt_c', deliveryId: 'dlv_a' })).toEqual([]);
   });
 
-  it('counts the bodies of the request and of the answer, and 2 KiB beside them', () => {
+  it('an attempt counts with its bodies and 2 KiB', () => {
     const { log, seqs } = create({ maxBytes: 10 * KIB });
     const request = { ...attempt(0).request, body: new Uint8Array(3 * KIB) };
     const answer = { status: 200, headers: {}, body: 'x'.repeat(KIB) };
@@ -63,7 +63,7 @@ describe('the list of attempts', () => {
     expect(seqs()).toEqual([2, 3, 4]);
   });
 
-  it('forgets those of one endpoint, or all', () => {
+  it('the log forgets the attempts of one endpoint, or all', () => {
     const { log, seqs } = create();
     for (const [seq, endpointId] of ['wh_a', 'wh_b', 'wh_a'].entries()) log.add(attempt(seq + 1, { endpointId }));
     log.forget('wh_a');
@@ -73,14 +73,14 @@ describe('the list of attempts', () => {
   });
 });
 
-describe('the iterator of attempts', () => {
+describe('the iterator of an attempt log', () => {
   const iterate = (log: AsyncIterable<Attempt>) => {
     const iterator = log[Symbol.asyncIterator]();
     return { next: async () => (await iterator.next()).value?.seq as number | undefined };
   };
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('gives what is kept, and then each as it is added', async () => {
+  it('the iterator yields the kept attempts and then each new one', async () => {
     const { log, add } = create();
     add(1, 2, 3);
     const { next } = iterate(log);
@@ -90,7 +90,7 @@ describe('the iterator of attempts', () => {
     expect([await fourth, await next()]).toEqual([4, 5]);
   });
 
-  it('goes on after what it gave, although that and more is no longer kept', async () => {
+  it('the iterator continues after its last attempt although that and more were dropped', async () => {
     const { log, add } = create({ maxItems: 3 });
     add(1, 2, 3);
     const { next } = iterate(log);
@@ -101,7 +101,7 @@ describe('the iterator of attempts', () => {
     expect([await next(), await next(), await next()]).toEqual([5, 6, 7]);
   });
 
-  it('goes on after what it gave, where those between were forgotten', async () => {
+  it('the iterator continues after its last attempt although later ones were forgotten', async () => {
     const { log, add } = create();
     add(1, 2);
     log.add(attempt(3, { endpointId: 'wh_b' }));
@@ -114,7 +114,7 @@ describe('the iterator of attempts', () => {
     expect(await next()).toBe(4);
   });
 
-  it('begins anew when all was forgotten, since the count may do so', async () => {
+  it('the iterator restarts after the log was emptied, because seq may restart', async () => {
     const { log, add } = create();
     add(1, 2);
     const { next } = iterate(log);
@@ -127,7 +127,7 @@ describe('the iterator of attempts', () => {
     expect(await second).toBe(2);
   });
 
-  it('gives what is left when the log is closed, and ends', async () => {
+  it('the iterator yields the rest after the log is closed, and ends', async () => {
     const { log, add } = create();
     add(1, 2);
     const { next } = iterate(log);
@@ -135,7 +135,7 @@ describe('the iterator of attempts', () => {
     expect([await next(), await next(), await next()]).toEqual([1, 2, undefined]);
   });
 
-  it('that waits ends when the log is closed', async () => {
+  it('a waiting iterator ends when the log is closed', async () => {
     const { log } = create();
     const [one, two] = [iterate(log).next(), iterate(log).next()];
     await turn();

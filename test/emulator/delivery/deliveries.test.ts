@@ -34,8 +34,8 @@ function create({ maxPending = 100, delivered = 100, dead = 100, bytes = 1_000 *
   return { deliveries, endpoint, newEndpoint, add, end, kept, room };
 }
 
-describe('a delivery', () => {
-  it('waits from the start, has been tried never, and is found by its id', () => {
+describe('a delivery record', () => {
+  it('a new delivery waits, has no attempts and is found by its id', () => {
     const { deliveries, add, endpoint } = create();
     const [one, two] = [add(), add({ test: true })];
     expect(showDelivery(one)).toEqual({
@@ -55,7 +55,7 @@ describe('a delivery', () => {
     expect([deliveries.get(one.id), deliveries.get(two.id), deliveries.get('dlv_0')]).toEqual([one, two, undefined]);
   });
 
-  it('can be one that was there before', () => {
+  it('a delivery can be restored with its state', () => {
     const { add } = create();
     const delivery = add({ id: 'dlv_saved', state: 'dead', attempts: 6, redeliveries: 2, dueAt: () => 9 });
     expect(showDelivery(delivery)).toMatchObject({
@@ -64,19 +64,19 @@ describe('a delivery', () => {
   });
 });
 
-describe('of deliveries', () => {
-  it('as many go on as may, and no more', () => {
+describe('createDeliveries', () => {
+  it('no more deliveries are pending than maxPending', () => {
     const { deliveries, add, room } = create({ maxPending: 3 });
     expect([room(3), room(4)]).toEqual([true, false]);
     add();
     add();
     expect([room(1), room(2)]).toEqual([true, false]);
     expect(() => deliveries.checkRoom(2)).toThrow(
-      'maxPending: 2 deliveries are going on: let them end (advance the clock), or raise it',
+      'maxPending: 2 deliveries are pending; advance the clock until they end, or raise maxPending',
     );
   });
 
-  it('those that end make room, those that are redelivered and those that are removed take and give it', () => {
+  it('finished and removed deliveries make room, and redelivered ones take it', () => {
     const { deliveries, add, end, room, newEndpoint } = create({ maxPending: 4 });
     const [one, two] = [add(), add()];
     end(one, 'delivered');
@@ -95,7 +95,7 @@ describe('of deliveries', () => {
     expect([room(3), room(4)]).toEqual([true, false]);
   });
 
-  it('all that go on are kept, and of the others the latest of each kind', () => {
+  it('all pending deliveries are kept, and the latest delivered and dead ones', () => {
     const { add, end, kept } = create({ delivered: 1, dead: 2 });
     const all = Array.from({ length: 7 }, () => add());
     for (const [i, delivery] of all.entries()) {
@@ -105,7 +105,7 @@ describe('of deliveries', () => {
     expect(kept()).toEqual([3, 5, 6, 7]);
   });
 
-  it('those that have ended are kept as far as they fit, 1 KiB for each beside its body', () => {
+  it('a finished delivery counts with its body and 1 KiB', () => {
     const { add, end, kept } = create({ bytes: 5 * KIB });
     end(add({}, 2 * KIB), 'dead');
     end(add({}, KIB), 'dead');
@@ -115,7 +115,7 @@ describe('of deliveries', () => {
     expect(kept()).toEqual([2, 3, 4]);
   });
 
-  it('one that was redelivered keeps its later place', () => {
+  it('a redelivered delivery is dropped by its latest end', () => {
     const { deliveries, add, end, kept } = create({ dead: 2 });
     const [one, two, three] = [add(), add(), add()];
     end(one, 'dead');
@@ -129,7 +129,7 @@ describe('of deliveries', () => {
     expect(kept()).toEqual([1, 3]);
   });
 
-  it('those of an endpoint that is removed are gone, and what was due for them', () => {
+  it('removing an endpoint removes its deliveries and their timers', () => {
     const { deliveries, add, kept, newEndpoint } = create();
     const endpoint = newEndpoint();
     let cancelled = 0;
@@ -146,7 +146,7 @@ describe('of deliveries', () => {
     expect([stays.removed, goes.removed, idle.removed]).toEqual([false, true, true]);
   });
 
-  it('nothing is left when they are cleared, also where the same come again', () => {
+  it('clear leaves nothing, also when the same deliveries are added again', () => {
     const { deliveries, add, end, kept, room } = create({ maxPending: 2, dead: 1, delivered: 1 });
     const before = [add(), add(), add()] as const;
     end(before[0], 'dead');

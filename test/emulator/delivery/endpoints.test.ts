@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createEndpoints, moveEndpoint, showEndpoint } from '../../../src/emulator/delivery/endpoints.js';
+import {
+  countDeadDelivery,
+  createEndpoints,
+  enableEndpoint,
+  showEndpoint,
+} from '../../../src/emulator/delivery/endpoints.js';
 import { createRandom } from '../../../src/emulator/random.js';
 import { createTotals } from '../../../src/emulator/totals.js';
 
@@ -10,8 +15,8 @@ function create() {
   return { totals, endpoints: createEndpoints(createRandom('endpoints'), totals) };
 }
 
-describe('endpoints', () => {
-  it('are active from the start, each with an id and a secret of its own, and are counted', () => {
+describe('createEndpoints', () => {
+  it('a new endpoint is active, is counted, and has an id and a secret of its own', () => {
     const { endpoints, totals } = create();
     const [one, two] = [endpoints.create(settings), endpoints.create(settings)];
     expect(one).toEqual({ ...settings, id: one.id, secret: one.secret, state: 'active', deadInARow: 0 });
@@ -20,29 +25,27 @@ describe('endpoints', () => {
     expect(totals.endpoints).toBe(2);
   });
 
-  it('are the same again from the same seed', () => {
+  it('the same seed creates the same endpoint', () => {
     const [one, two] = [create().endpoints.create(settings), create().endpoints.create(settings)];
     expect(one).toEqual(two);
   });
 
-  it('can have a secret that is given', () => {
+  it('an endpoint can have a given secret', () => {
     expect(create().endpoints.create({ ...settings, secret: 'given' }).secret).toBe('given');
   });
 
-  it('are found by their id and by their account, until they are removed', () => {
+  it('endpoints are found by id and by account', () => {
     const { endpoints } = create();
     const [one, two] = [endpoints.create(settings), endpoints.create({ ...settings, accountId: 'acc_b' })];
-    expect([endpoints.get(one.id), endpoints.get('wh_0')]).toEqual([one, undefined]);
-    expect([endpoints.of('acc_a'), endpoints.of('acc_b'), endpoints.of('acc_c')]).toEqual([[one], [two], []]);
-    endpoints.remove(one);
-    expect([[...endpoints.all()], endpoints.get(one.id)]).toEqual([[two], undefined]);
-    endpoints.restore(one);
-    expect([...endpoints.all()]).toEqual([two, one]);
-    endpoints.clear();
-    expect([...endpoints.all()]).toEqual([]);
+    expect([endpoints.byId.get(one.id), endpoints.byId.get('wh_0')]).toEqual([one, undefined]);
+    expect([endpoints.ofAccount('acc_a'), endpoints.ofAccount('acc_b'), endpoints.ofAccount('acc_c')]).toEqual([
+      [one],
+      [two],
+      [],
+    ]);
   });
 
-  it('are shown as they are by then, without their secret', () => {
+  it('the public view is a copy without the secret', () => {
     const endpoint = create().endpoints.create(settings);
     const shown = showEndpoint(endpoint);
     endpoint.state = 'paused';
@@ -50,7 +53,7 @@ describe('endpoints', () => {
   });
 });
 
-describe('the state of an endpoint', () => {
+describe('countDeadDelivery and enableEndpoint', () => {
   function withDead(deadInARow: number) {
     return Object.assign(create().endpoints.create(settings), { deadInARow });
   }
@@ -59,26 +62,27 @@ describe('the state of an endpoint', () => {
     [19, 'active'],
     [20, 'paused'],
     [21, 'paused'],
-  ])('after %i dead deliveries in a row is %s', (deadInARow, state) => {
-    const endpoint = withDead(deadInARow);
-    moveEndpoint(endpoint, 'dead delivery');
-    expect([endpoint.state, endpoint.deadInARow]).toEqual([state, deadInARow]);
+  ])('%i consecutive dead deliveries leave an endpoint %s', (dead, state) => {
+    const endpoint = withDead(dead - 1);
+    countDeadDelivery(endpoint);
+    expect([endpoint.state, endpoint.deadInARow]).toEqual([state, dead]);
   });
 
-  it('is paused by hand, however few are dead, and their number stays until it is enabled', () => {
-    const endpoint = withDead(3);
-    moveEndpoint(endpoint, 'pause');
-    expect(endpoint).toMatchObject({ state: 'paused', deadInARow: 3 });
-    moveEndpoint(endpoint, 'enable');
+  it('enabling a paused endpoint restarts its count', () => {
+    const endpoint = Object.assign(withDead(3), { state: 'paused' as const });
+    enableEndpoint(endpoint);
     expect(endpoint).toMatchObject({ state: 'active', deadInARow: 0 });
   });
 
-  it('stays where there is no way', () => {
+  it('enabling an active endpoint keeps its count', () => {
     const endpoint = withDead(3);
-    moveEndpoint(endpoint, 'enable');
+    enableEndpoint(endpoint);
     expect(endpoint).toMatchObject({ state: 'active', deadInARow: 3 });
-    moveEndpoint(endpoint, 'pause');
-    moveEndpoint(endpoint, 'dead delivery');
-    expect(endpoint).toMatchObject({ state: 'paused', deadInARow: 3 });
+  });
+
+  it('a dead delivery of a paused endpoint leaves it paused', () => {
+    const endpoint = Object.assign(withDead(3), { state: 'paused' as const });
+    countDeadDelivery(endpoint);
+    expect(endpoint).toMatchObject({ state: 'paused', deadInARow: 4 });
   });
 });

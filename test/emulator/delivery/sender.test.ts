@@ -1,14 +1,15 @@
 import { sign, verify } from 'service-webhooks';
 import { describe, expect, it, vi } from 'vitest';
 import { type Attempt, createAttemptLog } from '../../../src/emulator/delivery/attempt-log.js';
-import { createDeliveries } from '../../../src/emulator/delivery/deliveries.js';
+import { createDeliveries, type DeliveryRecord } from '../../../src/emulator/delivery/deliveries.js';
+import { DELIVERY_TRANSITIONS } from '../../../src/emulator/delivery/delivery-states.js';
 import { createEndpoints } from '../../../src/emulator/delivery/endpoints.js';
 import { newEvent } from '../../../src/emulator/delivery/events.js';
 import { createSender } from '../../../src/emulator/delivery/sender.js';
 import type { FaultPlan } from '../../../src/emulator/faults.js';
 import { createRandom } from '../../../src/emulator/random.js';
 import { createClock } from '../../../src/emulator/time/clock.js';
-import { createWork } from '../../../src/emulator/time/work.js';
+import { createRequestPool } from '../../../src/emulator/time/request-pool.js';
 import { createTotals } from '../../../src/emulator/totals.js';
 import type { Sent, Transport, WireRequest } from '../../../src/emulator/wire/transport.js';
 
@@ -23,14 +24,14 @@ const NO_FAULT: FaultPlan = {
 
 const answered = (status: number): Sent => ({ answer: { status, headers: {}, body: '' } });
 
-/** What the receiver does; the times are on the clock. */
+/** The receiver; its times are on the clock. */
 type Receive = (wire: WireRequest, n: number, time: Parameters<Transport['send']>[1]) => Sent | Promise<Sent>;
 
 function create(receive: Receive, { plan = {}, renewTimestamp = false }: Options = {}) {
   const random = createRandom('sender');
   const totals = createTotals();
-  const work = createWork(4);
-  const clock = createClock({ speed: undefined, startAt: START, settled: work.settled });
+  const pool = createRequestPool(4);
+  const clock = createClock({ speed: undefined, startAt: START, settled: pool.settled });
   const keep = { delivered: 100, dead: 100, bytes: 1_000_000 };
   const deliveries = createDeliveries({ random, maxPending: 100, keep });
   const endpoints = createEndpoints(random, totals);
@@ -45,7 +46,7 @@ function create(receive: Receive, { plan = {}, renewTimestamp = false }: Options
     close() {},
   };
   const sender = createSender({
-    ...{ clock, work, transport, deliveries, log, totals, headerPrefix: 'x-own', renewTimestamp, hangAfterMs: 5_000 },
+    ...{ clock, pool, transport, deliveries, log, totals, headerPrefix: 'x-own', renewTimestamp, hangAfterMs: 5_000 },
     planFaults(...place) {
       places.push(place);
       return { ...NO_FAULT, ...plan };
@@ -60,7 +61,7 @@ function create(receive: Receive, { plan = {}, renewTimestamp = false }: Options
   };
   const seen = <Name extends keyof Attempt>(...names: Name[]) =>
     log.list().map((attempt) => (names.length === 1 ? attempt[names[0] as Name] : names.map((name) => attempt[name])));
-  return { sender, start, clock, deliveries, endpoint, totals, log, work, wires, places, seen };
+  return { sender, start, clock, deliveries, endpoint, totals, log, pool, wires, places, seen };
 }
 
 interface Options {
@@ -68,8 +69,8 @@ interface Options {
   renewTimestamp?: boolean;
 }
 
-describe('a delivery', () => {
-  it('that is acknowledged has ended, and its endpoint counts anew', async () => {
+describe('a delivery of the sender', () => {
+  it('an acknowledged delivery is finished, and its endpoint restarts its count', async () => {
     const { start, clock, endpoint, totals, seen } = create(() => answered(200));
     endpoint.deadInARow = 7;
     const delivery = start();
@@ -83,7 +84,7 @@ describe('a delivery', () => {
     expect(totals).toMatchObject({ attempts: 1, acknowledged: 1, failed: 0, delivered: 1, dead: 0, duplicates: 0 });
   });
 
-  it('that fails is tried again by the schedule, and then is dead', async () => {
+  it('a failing delivery is retried by the schedule and then is dead', async () => {
     const { start, clock, endpoint, totals, seen, places } = create(() => answered(500));
     const delivery = start();
     await clock.runUntilIdle();
@@ -107,7 +108,7 @@ describe('a delivery', () => {
     ['timeout', 'failed', { ...answered(200), failed: 'timeout', error: 'too late' }, 'too late'],
     ['connection_error', 'failed', { ...answered(200), failed: 'connection_error', error: 'reset' }, 'reset'],
     ['non-2xx', 'failed', {}, undefined],
-  ] as const)('has ended as %s, %s', async (reason, outcome, sent, error) => {
+  ] as const)('an attempt ends as %s, %s', async (reason, outcome, sent, error) => {
     const { start, clock, seen } = create(() => sent);
     start();
     await clock.advance(20_000);
@@ -120,14 +121,14 @@ describe('a delivery', () => {
     ['an error', new Error('no way'), 'no way'],
     ['an error with a code alone', Object.assign(new Error(), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
     ['anything', 'nothing', 'nothing'],
-  ])('whose request could not be sent has failed, and says why: %s', async (_, cause, error) => {
-    const { start, work, seen } = create(() => Promise.reject(cause));
+  ])('an attempt whose transport rejects with %s fails and says why', async (_, cause, error) => {
+    const { start, pool, seen } = create(() => Promise.reject(cause));
     start();
-    await work.settled();
+    await pool.settled();
     expect(seen('reason', 'error')).toEqual([['connection_error', error]]);
   });
 
-  it('that is the twentieth dead one in a row pauses its endpoint', async () => {
+  it('the twentieth consecutive dead delivery pauses its endpoint', async () => {
     const { start, clock, endpoint } = create(() => answered(500));
     endpoint.deadInARow = 18;
     start();
@@ -138,24 +139,24 @@ describe('a delivery', () => {
     expect(endpoint).toMatchObject({ state: 'paused', deadInARow: 20 });
   });
 
-  it('that is on its way when its endpoint is paused can end well', async () => {
-    const { start, work, endpoint } = create(() => answered(200));
+  it('a running attempt can succeed after its endpoint is paused', async () => {
+    const { start, pool, endpoint } = create(() => answered(200));
     const delivery = start();
     endpoint.state = 'paused';
-    await work.settled();
+    await pool.settled();
     expect(delivery.state).toBe('delivered');
   });
 
-  it('that has ended leaves no timer of the machine', async () => {
+  it('a finished attempt leaves no timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { start, work } = create((_, n) => (n === 1 ? answered(200) : Promise.reject(new Error('no'))));
+    const { start, pool } = create((_, n) => (n === 1 ? answered(200) : Promise.reject(new Error('no'))));
     start();
     start();
-    await work.settled();
+    await pool.settled();
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('that is a test is sent once, also where its endpoint is paused, and counts for nothing', async () => {
+  it('a test is sent once, also to a paused endpoint, and its failure does not count', async () => {
     const { start, clock, endpoint, totals, wires } = create(() => answered(500));
     endpoint.state = 'paused';
     const delivery = start(true);
@@ -163,7 +164,7 @@ describe('a delivery', () => {
     expect([wires.length, delivery.state, endpoint.deadInARow, totals.dead]).toEqual([1, 'dead', 0, 1]);
   });
 
-  it('waits while its endpoint is paused, and goes on when it is resumed', async () => {
+  it('a delivery waits while its endpoint is paused and starts when it is resumed', async () => {
     const { sender, start, clock, endpoint, wires } = create(() => answered(200));
     endpoint.state = 'paused';
     const [one, two] = [start(), start()];
@@ -178,22 +179,22 @@ describe('a delivery', () => {
     expect([wires.length, one.state, two.state]).toEqual([2, 'delivered', 'delivered']);
   });
 
-  it('whose next attempt is yet to come is not hurried by that', async () => {
-    const { sender, start, clock, endpoint, work, wires } = create(() => answered(500));
+  it('resume does not start a retry before it is due', async () => {
+    const { sender, start, clock, endpoint, pool, wires } = create(() => answered(500));
     start();
-    await work.settled();
+    await pool.settled();
     sender.resume(endpoint);
-    await work.settled();
+    await pool.settled();
     expect(wires).toHaveLength(1);
     await clock.advance(30_000);
     sender.resume(endpoint);
-    await work.settled();
+    await pool.settled();
     expect(wires).toHaveLength(2);
   });
 
-  it('that is going on is not begun again by that', async () => {
+  it('resume does not start a running attempt again', async () => {
     let answer = (_: Sent) => {};
-    const { sender, start, endpoint, work, wires } = create(
+    const { sender, start, endpoint, pool, wires } = create(
       () =>
         new Promise((resolve) => {
           answer = resolve;
@@ -202,14 +203,14 @@ describe('a delivery', () => {
     start();
     sender.resume(endpoint);
     answer(answered(200));
-    await work.settled();
+    await pool.settled();
     sender.resume(endpoint);
-    await work.settled();
+    await pool.settled();
     expect(wires).toHaveLength(1);
   });
 
-  it('that is dead can be redelivered: from attempt 1, at once, and no other can', async () => {
-    const { sender, start, clock, work, endpoint, deliveries, places, seen } = create((_, n) =>
+  it('only a dead delivery can be redelivered: at once, from attempt 1', async () => {
+    const { sender, start, clock, pool, endpoint, deliveries, places, seen } = create((_, n) =>
       answered(n <= 6 ? 500 : 200),
     );
     const delivery = start();
@@ -217,8 +218,8 @@ describe('a delivery', () => {
     await clock.runUntilIdle();
     expect([delivery.state, endpoint.deadInARow]).toEqual(['dead', 1]);
     expect(sender.redeliver(delivery)).toBe(true);
-    expect(() => deliveries.checkRoom(100)).toThrow('1 deliveries are going on');
-    await work.settled();
+    expect(() => deliveries.checkRoom(100)).toThrow('1 deliveries are pending');
+    await pool.settled();
     expect(delivery).toMatchObject({ state: 'delivered', attempts: 1, redeliveries: 1 });
     expect([places[6], seen('number', 'redelivery')[6], sender.redeliver(delivery)]).toEqual([
       [1, 1, 1],
@@ -227,9 +228,9 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('that was removed sends nothing more, and of what is on its way nothing is kept', async () => {
+  it('a removed delivery sends nothing, and its running attempt is not logged', async () => {
     let answer = (_: Sent) => {};
-    const { start, clock, deliveries, endpoint, work, wires, log, totals } = create(
+    const { start, clock, deliveries, endpoint, pool, wires, log, totals } = create(
       () =>
         new Promise((resolve) => {
           answer = resolve;
@@ -239,25 +240,54 @@ describe('a delivery', () => {
     await new Promise((resolve) => setImmediate(resolve));
     deliveries.removeOf(endpoint);
     answer(answered(500));
-    await work.settled();
+    await pool.settled();
     await clock.runUntilIdle();
     expect([wires.length, log.list(), totals.attempts]).toEqual([1, [], 1]);
   });
 
-  it('that was removed before its request went out sends none', async () => {
-    const { start, clock, deliveries, endpoint, work, wires } = create(() => answered(200), { plan: { holdMs: 10 } });
+  it('a delivery that is removed while it is held back sends nothing', async () => {
+    const { start, clock, deliveries, endpoint, pool, wires } = create(() => answered(200), { plan: { holdMs: 10 } });
     start();
     deliveries.removeOf(endpoint);
     await clock.runUntilIdle();
-    await work.settled();
+    await pool.settled();
     expect(wires).toEqual([]);
   });
 });
 
-describe('a sender that is stopped', () => {
-  it('sends nothing more, and no answer counts', async () => {
+describe('DELIVERY_TRANSITIONS', () => {
+  it('a delivery makes the moves of the table and no other', async () => {
+    const statuses = [500, 500, 500, 500, 500, 500, 200, 500];
+    const { sender, start, clock, endpoint } = create((_, n) => answered(statuses[n - 1] ?? 200));
+    const moves = new Set<string>();
+    const watch = (delivery: DeliveryRecord) => {
+      let { state } = delivery;
+      Object.defineProperty(delivery, 'state', {
+        get: () => state,
+        set(next) {
+          moves.add(`${state} ${next}`);
+          state = next;
+        },
+      });
+      return delivery;
+    };
+    endpoint.state = 'paused';
+    const delivery = watch(start());
+    endpoint.state = 'active';
+    sender.resume(endpoint);
+    await clock.runUntilIdle();
+    sender.redeliver(delivery);
+    await clock.runUntilIdle();
+    watch(start(true));
+    await clock.runUntilIdle();
+    expect([...moves].sort()).toEqual([...new Set(DELIVERY_TRANSITIONS.map(({ from, to }) => `${from} ${to}`))].sort());
+  });
+});
+
+describe('sender.stop', () => {
+  it('a stopped sender sends nothing, and no answer counts', async () => {
     let answer = (_: Sent) => {};
-    const { sender, start, work, log, wires } = create(
+    const { sender, start, pool, log, wires } = create(
       () =>
         new Promise((resolve) => {
           answer = resolve;
@@ -267,27 +297,27 @@ describe('a sender that is stopped', () => {
     await new Promise((resolve) => setImmediate(resolve));
     sender.stop();
     answer(answered(200));
-    await work.settled();
+    await pool.settled();
     expect([delivery.state, log.list()]).toEqual(['sending', []]);
     const later = start();
-    await work.settled();
+    await pool.settled();
     expect([later.state, wires.length]).toEqual(['waiting', 1]);
   });
 
-  it('sends none of what it was holding', async () => {
-    const { sender, start, clock, work, wires } = create(() => answered(200), {
+  it('a stopped sender sends no request that it was holding back', async () => {
+    const { sender, start, clock, pool, wires } = create(() => answered(200), {
       plan: { holdMs: 10, duplicateAfterMs: 10 },
     });
     start();
     sender.stop();
     await clock.runUntilIdle();
-    await work.settled();
+    await pool.settled();
     expect(wires).toEqual([]);
   });
 });
 
-describe('a request', () => {
-  it('has the headers of the service, signed for its own time', async () => {
+describe('a request of the sender', () => {
+  it('a request has the headers of the service, signed for its own time', async () => {
     const { start, clock, endpoint, wires } = create(() => answered(500));
     const { event } = start();
     await clock.advance(30_000);
@@ -306,7 +336,7 @@ describe('a request', () => {
     }
   });
 
-  it('has a body of its own where the timestamp is renewed, which is signed', async () => {
+  it('with renewTimestamp, each request has and signs a body of its own', async () => {
     const { start, clock, endpoint, wires } = create(() => answered(500), { renewTimestamp: true });
     const { event } = start();
     await clock.advance(30_000);
@@ -320,16 +350,16 @@ describe('a request', () => {
     });
   });
 
-  it('is signed for what it was before it was damaged', async () => {
+  it('a damaged request is signed for the original body', async () => {
     const plan: Partial<FaultPlan> = {
       names: ['truncate', 'slowBody'],
       damage: (body) => body.subarray(1),
       slow: { ms: 10, pieces: 2 },
       reset: 'answer',
     };
-    const { start, work, endpoint, wires, seen } = create(() => answered(200), { plan });
+    const { start, pool, endpoint, wires, seen } = create(() => answered(200), { plan });
     const { event } = start();
-    await work.settled();
+    await pool.settled();
     const { headers, body, slow, reset } = wires[0] ?? expect.unreachable();
     expect([body, slow, reset]).toEqual([event.body.subarray(1), plan.slow, plan.reset]);
     const signed = sign({ body: event.body, secret: endpoint.secret, at: START, headerPrefix: 'x-own' });
@@ -338,8 +368,8 @@ describe('a request', () => {
   });
 });
 
-describe('a fault', () => {
-  it('that drops the request: nothing is sent, and the 20 s pass', async () => {
+describe('faults of the sender', () => {
+  it('a dropped request is not sent, and its 20 s pass', async () => {
     const { start, clock, wires, seen } = create(() => answered(200), { plan: { drop: true } });
     start();
     await clock.advance(20_000);
@@ -352,7 +382,7 @@ describe('a fault', () => {
   it.each([
     [20_000, '2xx', undefined],
     [20_001, 'timeout', 'the answer came too late'],
-  ])('that delays the answer by %i ms: %s', async (delayMs, reason, error) => {
+  ])('an answer that is delayed by %i ms ends as %s', async (delayMs, reason, error) => {
     const { start, clock, seen } = create(() => answered(200), { plan: { delayMs } });
     start();
     await clock.advance(delayMs);
@@ -361,15 +391,15 @@ describe('a fault', () => {
     ]);
   });
 
-  it('that delays an answer leaves one alone that failed anyhow', async () => {
+  it('a failed request is not delayed', async () => {
     const failed: Sent = { failed: 'connection_error', error: 'reset' };
-    const { start, work, seen } = create(() => failed, { plan: { delayMs: 5_000 } });
+    const { start, pool, seen } = create(() => failed, { plan: { delayMs: 5_000 } });
     start();
-    await work.settled();
+    await pool.settled();
     expect(seen('reason', 'endedAt')).toEqual([['connection_error', START]]);
   });
 
-  it('that holds the request back: it is signed for when it goes', async () => {
+  it('a request that is held back is signed for the time when it starts', async () => {
     const { start, clock, wires, seen } = create(() => answered(200), { plan: { holdMs: 700 } });
     const delivery = start();
     expect([delivery.state, delivery.attempts]).toEqual(['sending', 1]);
@@ -383,7 +413,7 @@ describe('a fault', () => {
     ]);
   });
 
-  it.each([0, 1_500])('that sends it twice, %i ms apart: the same, and the first one counts', async (ms) => {
+  it.each([0, 1_500])('a duplicate after %i ms is the same request, and the first answer counts', async (ms) => {
     const { start, clock, wires, totals, seen } = create((_, n) => answered(n === 1 ? 200 : 500), {
       plan: { duplicateAfterMs: ms },
     });
@@ -401,26 +431,26 @@ describe('a fault', () => {
     expect(totals).toMatchObject({ attempts: 2, duplicates: 1, acknowledged: 1, failed: 1, delivered: 1 });
   });
 
-  it('that sends it twice at once waits for both', async () => {
-    const { start, work, wires } = create(() => answered(200), { plan: { duplicateAfterMs: 0 } });
+  it('the sender waits for both answers of a duplicated request', async () => {
+    const { start, pool, wires } = create(() => answered(200), { plan: { duplicateAfterMs: 0 } });
     start();
-    await work.settled();
+    await pool.settled();
     expect(wires).toHaveLength(2);
   });
 
-  it('that sends it twice sends no second one once the delivery was removed', async () => {
+  it('no duplicate is sent after the delivery is removed', async () => {
     const plan = { duplicateAfterMs: 1_500 };
-    const { start, clock, deliveries, endpoint, work, wires, totals } = create(() => answered(200), { plan });
+    const { start, clock, deliveries, endpoint, pool, wires, totals } = create(() => answered(200), { plan });
     start();
-    await work.settled();
+    await pool.settled();
     deliveries.removeOf(endpoint);
     await clock.runUntilIdle();
     expect([wires.length, totals.duplicates]).toEqual([1, 0]);
   });
 });
 
-describe('the time for an answer', () => {
-  it('that a receiver lets pass is let pass on the clock, what was held of it already counted', async () => {
+describe('the time for an answer of the sender', () => {
+  it('a timeout passes on the clock, less the time that was held already', async () => {
     const { start, clock, seen } = create(async (_, __, time) => {
       await time.hold(15_000);
       return { failed: 'timeout' };
@@ -430,7 +460,7 @@ describe('the time for an answer', () => {
     expect(seen('reason', 'endedAt')).toEqual([['timeout', START + 20_000]]);
   });
 
-  it('is not waited for any more when the answer comes while the body is being sent', async () => {
+  it('an answer that arrives while the body is being sent ends the wait', async () => {
     let held: Promise<boolean> | undefined;
     const receive: Receive = (_, __, time) => {
       held = time.hold(15_000);

@@ -10,7 +10,7 @@ const LISTS = ['accounts', 'keys', 'endpoints', 'events', 'deliveries'] as const
 type Saved = Record<(typeof LISTS)[number], Fields[]> & { format: unknown; savedAt: unknown; totals: unknown };
 
 let text = '';
-/** A state with two of everything. */
+/** A state with two records of each kind. */
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
   const emulator = createEmulator({ seed: 'state', fetch: () => new Response(null, { status: 500 }) });
@@ -36,24 +36,24 @@ const refusal = (changed: string) => {
     parseState(changed);
     return 'taken';
   } catch (error) {
-    return (error as Error).message;
+    return (error as Error).message.split('. ')[0];
   }
 };
-/** Of each two, since what is looked at may be the first or the last. */
+/** Two records each, because a check may look at the first or the last one only. */
 const each = (change: (item: Fields) => void, list: (typeof LISTS)[number]) =>
   [0, 1].map((i) => refusal(damaged((state) => change(state[list][i] as Fields))));
 
-describe('a state', () => {
-  it('is taken as it was saved', () => {
+describe('parseState', () => {
+  it('a saved state is accepted unchanged', () => {
     expect(parseState(text)).toEqual(JSON.parse(text));
     expect(parseState(text).format).toBe('service-webhooks emulator 1');
   });
 
-  it.each(LISTS)('of which a field of its %s is missing, or of another kind, is refused', (list) => {
+  it.each(LISTS)('a state is refused if a field of its %s is missing or has another type', (list) => {
     const names = Object.keys((JSON.parse(text) as Saved)[list][0] ?? {});
     expect(names.length).toBeGreaterThan(2);
     for (const name of names) {
-      const expected = Array(2).fill(`invalid_option: path: the state is damaged, in its ${list}`);
+      const expected = Array(2).fill(`path: the state is damaged in its ${list}`);
       expect(
         each((item) => delete item[name], list),
         name,
@@ -65,50 +65,50 @@ describe('a state', () => {
     }
   });
 
-  it.each(LISTS)('whose %s are no list, or hold what is no record, is refused', (list) => {
+  it.each(LISTS)('a state is refused if its %s are no list of records', (list) => {
     for (const value of [undefined, null, {}, 'x', [null], [7], [[]], ['x']]) {
       expect(refusal(damaged((state) => Object.assign(state, { [list]: value })))).toContain(`in its ${list}`);
     }
   });
 
-  it('with an array where there should be an object, or the reverse, is refused', () => {
+  it('a state is refused if it has an array in place of an object, or the reverse', () => {
     expect(refusal(damaged(({ accounts }) => Object.assign(accounts[0] ?? {}, { settings: [] })))).toContain(
       'accounts',
     );
     expect(refusal(damaged(({ keys }) => Object.assign(keys[0] ?? {}, { scopes: {} })))).toContain('keys');
   });
 
-  it('may have no keys, endpoints, events and deliveries, but has an account', () => {
+  it('a state needs an account, and may have no keys, endpoints, events and deliveries', () => {
     const empty = { keys: [], endpoints: [], events: [], deliveries: [] };
     expect(refusal(damaged((state) => Object.assign(state, empty)))).toBe('taken');
     expect(refusal(damaged((state) => Object.assign(state, { accounts: [] })))).toContain('the state is damaged');
   });
 
-  it('needs all of its totals and windows, as numbers', () => {
+  it('a state needs all of its totals and windows as numbers', () => {
     const { totals, accounts } = JSON.parse(text);
     for (const name of Object.keys(totals)) {
       expect(refusal(damaged((state) => delete (state.totals as Fields)[name])), name).toContain('damaged');
     }
     for (const name of Object.keys(accounts[0].windows)) {
       const without = each((account) => delete (account['windows'] as Fields)[name], 'accounts');
-      expect(without, name).toEqual(Array(2).fill('invalid_option: path: the state is damaged'));
+      expect(without, name).toEqual(Array(2).fill('path: the state is damaged'));
     }
     for (const value of [null, undefined, 7]) {
       expect(refusal(damaged((state) => Object.assign(state, { totals: value })))).toContain('damaged');
     }
   });
 
-  it.each(['savedAt', 'format'])('needs its %s', (name) => {
+  it.each(['savedAt', 'format'])('a state needs its %s', (name) => {
     for (const value of [undefined, null, 'yesterday', {}]) {
-      expect(refusal(damaged((state) => Object.assign(state, { [name]: value })))).toMatch(/^invalid_option: path: /);
+      expect(refusal(damaged((state) => Object.assign(state, { [name]: value })))).toMatch(/^path: /);
     }
   });
 
-  it.each(['waiting', 'sending', 'delivered', 'dead'])('may have a delivery that is %s', (name) => {
+  it.each(['waiting', 'sending', 'delivered', 'dead'])('a delivery may be %s', (name) => {
     expect(each((delivery) => Object.assign(delivery, { state: name }), 'deliveries')).toEqual(['taken', 'taken']);
   });
 
-  it.each(['active', 'paused'])('may have an endpoint that is %s', (name) => {
+  it.each(['active', 'paused'])('an endpoint may be %s', (name) => {
     expect(each((endpoint) => Object.assign(endpoint, { state: name }), 'endpoints')).toEqual(['taken', 'taken']);
   });
 
@@ -121,12 +121,12 @@ describe('a state', () => {
     ['endpoints', { secret: ' a' }],
     ['endpoints', { secret: 'a ' }],
     ['endpoints', { secret: 'a b' }],
-  ] as const)('may have none of its %s with %j', (list, changes) => {
-    const expected = Array(2).fill('invalid_option: path: the state is damaged');
+  ] as const)('a state is refused if one of its %s has %j', (list, changes) => {
+    const expected = Array(2).fill('path: the state is damaged');
     expect(each((item) => Object.assign(item, changes), list)).toEqual(expected);
   });
 
-  it.each(['', '{', 'null', '7', '"x"', '[]', '{"format":null}'])('is none of an emulator: %s', (other) => {
-    expect(refusal(other)).toBe('invalid_option: path: it is no state of an emulator');
+  it.each(['', '{', 'null', '7', '"x"', '[]', '{"format":null}'])('the text %s is refused', (other) => {
+    expect(refusal(other)).toBe('path: the file is not a saved state of an emulator');
   });
 });

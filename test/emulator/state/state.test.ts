@@ -20,7 +20,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** An emulator and what its receiver has been sent. */
+/** An emulator and the requests that its receiver got. */
 function create(answer: () => Response | Promise<Response>, options: EmulatorOptions = {}) {
   const sent: { key: string | null; attempt: string | null; url: string; body: string }[] = [];
   const emulator = createEmulator({
@@ -41,8 +41,8 @@ const failing = () => new Response(null, { status: 500 });
 const acknowledging = () => new Response();
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a state that is loaded', () => {
-  it('has an attempt made again that was on its way, under the same number', async () => {
+describe('restoreState', () => {
+  it('an attempt that was running is repeated under the same number', async () => {
     const before = create(() => new Promise(() => {}));
     before.emulator.endpoints.create({ url: URL });
     await before.emulator.emit('stt.completed');
@@ -57,7 +57,7 @@ describe('a state that is loaded', () => {
     expect(after.emulator.deliveries.list()).toMatchObject([{ state: 'delivered', attempts: 1 }]);
   });
 
-  it('gives each endpoint the events that were on their way to it, under their keys', async () => {
+  it('pending events continue to their endpoints, with their keys', async () => {
     const before = create(failing);
     for (const name of ['a', 'b']) {
       before.emulator.endpoints.create({ url: URL + name, events: ['stt.completed', `stt.${name}`] });
@@ -73,7 +73,7 @@ describe('a state that is loaded', () => {
     expect(after.sent).toEqual(before.sent.map((request) => ({ ...request, attempt: '2' })));
   });
 
-  it('sends nothing again that had ended, and what was dead can be redelivered', async () => {
+  it('finished deliveries are not sent again, and dead ones can be redelivered', async () => {
     let status = 200;
     const before = create(() => new Response(null, { status }));
     before.emulator.endpoints.create({ url: URL });
@@ -94,7 +94,7 @@ describe('a state that is loaded', () => {
     expect(after.emulator.deliveries.list().map(({ state }) => state)).toEqual(['delivered', 'delivered']);
   });
 
-  it('lets nothing happen any more of what there was', async () => {
+  it('deliveries from before the load have no effect', async () => {
     await create(failing).emulator.save(path);
     const { emulator, sent } = create(failing, { seed: 'other' });
     emulator.endpoints.create({ url: URL });
@@ -108,7 +108,7 @@ describe('a state that is loaded', () => {
     expect((await emulator.fetch(new Request('http://api/api/v1/usage', { headers }))).status).toBe(401);
   });
 
-  it('leaves out a delivery whose event or endpoint it does not have', async () => {
+  it('a delivery without its event or endpoint is left out', async () => {
     const before = create(failing);
     before.emulator.endpoints.create({ url: URL });
     for (const id of ['evt_a', 'evt_b', 'evt_c']) await before.emulator.emit('stt.completed', { id });
@@ -124,7 +124,7 @@ describe('a state that is loaded', () => {
     expect(after.emulator.deliveries.list().map(({ eventId }) => eventId)).toEqual(['evt_c']);
   });
 
-  it('keeps the usage of the accounts and the keys that were revoked', async () => {
+  it('the usage of accounts and revoked keys are restored', async () => {
     const before = create(failing);
     const key = before.emulator.keys.create();
     const call = async ({ emulator }: typeof before, key: string) => {
@@ -141,11 +141,11 @@ describe('a state that is loaded', () => {
   });
 });
 
-describe('on a real clock, a wait that is loaded', () => {
+describe('a restored wait on a real clock', () => {
   const fakeTime = (now: number) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now });
   };
-  /** When the next attempt is due after a state was loaded so much later; it had 30 s left. */
+  /** When the next attempt is due after a state with 30 s left was loaded that much later. */
   async function dueAfter(ms: number, options: EmulatorOptions = {}) {
     fakeTime(START);
     const before = create(failing, { clock: 'real', ...options });
@@ -160,7 +160,7 @@ describe('on a real clock, a wait that is loaded', () => {
     return { after, nextAt: after.emulator.deliveries.list()[0]?.nextAt };
   }
 
-  it('goes on, less the time since it was saved', async () => {
+  it('the wait is shorter by the time since the state was saved', async () => {
     const { after, nextAt } = await dueAfter(20_000);
     expect(nextAt).toBe(START + 30_000);
     await vi.advanceTimersByTimeAsync(9_999);
@@ -170,21 +170,21 @@ describe('on a real clock, a wait that is loaded', () => {
     expect(after.sent).toHaveLength(1);
   });
 
-  it.each([30_000, 90_000])('is over after %i ms', async (ms) => {
+  it.each([30_000, 90_000])('the wait is over if the state was saved %i ms ago', async (ms) => {
     const { after } = await dueAfter(ms);
     await after.emulator.settled();
     expect(after.sent).toHaveLength(1);
   });
 
-  it('is no longer than it was, though the clock of the machine was put back', async () => {
+  it('the wait does not get longer when the clock of the machine is set back', async () => {
     expect((await dueAfter(-60_000)).nextAt).toBe(START - 30_000);
   });
 
-  it('is counted as fast as that clock goes', async () => {
+  it('the wait follows the speed of the clock', async () => {
     expect((await dueAfter(1_000, { speed: 10 })).nextAt).toBe(START + 3_000);
   });
 
-  it('is none where it was due already', async () => {
+  it('a wait that was over is not repeated', async () => {
     fakeTime(START);
     const before = create(failing, { clock: 'real' });
     const { id } = before.emulator.endpoints.create({ url: URL });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ClockOptions, createClock } from '../../../src/emulator/time/clock.js';
 
 const START = Date.UTC(2026, 6, 11, 9);
-/** What the machine's own counter is at when a clock is made. */
+/** The value of performance.now when a clock is created. */
 const BEFORE = 5_000;
 
 beforeEach(() => {
@@ -13,8 +13,8 @@ function create(options: Partial<ClockOptions> = {}) {
   return createClock({ speed: undefined, startAt: START, settled: async () => {}, ...options });
 }
 
-describe('a virtual clock', () => {
-  it('moves when it is told to, and has what falls due happen at its time', async () => {
+describe('createClock without a speed', () => {
+  it('the clock moves on advance, and each call runs at its time', async () => {
     const clock = create();
     const seen: (string | number)[] = [];
     clock.after(30, () => seen.push('b', clock.now() - START));
@@ -25,7 +25,7 @@ describe('a virtual clock', () => {
     expect(seen).toEqual(['a', 10, 'b', 30]);
   });
 
-  it('needs no timer of the machine', async () => {
+  it('a virtual clock uses no timer of the machine', async () => {
     const clock = create();
     clock.after(10, () => {});
     expect([clock.running, vi.getTimerCount()]).toEqual([false, 0]);
@@ -33,7 +33,7 @@ describe('a virtual clock', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('waits with each step until nothing is going on', async () => {
+  it('each step waits until everything is settled', async () => {
     const steps: string[] = [];
     const clock = create({ settled: async () => void steps.push('settled') });
     clock.after(10, () => steps.push('a'));
@@ -42,7 +42,7 @@ describe('a virtual clock', () => {
     expect(steps).toEqual(['settled', 'a', 'settled', 'b', 'settled']);
   });
 
-  it('goes on until nothing waits, what is added on the way included', async () => {
+  it('runUntilIdle runs until nothing is scheduled, including what is added meanwhile', async () => {
     const clock = create();
     let n = 0;
     const again = () => {
@@ -56,7 +56,7 @@ describe('a virtual clock', () => {
     expect(clock.now() - START).toBe(5_000);
   });
 
-  it('makes one journey after the other', async () => {
+  it('two journeys run one after the other', async () => {
     const clock = create();
     const seen: number[] = [];
     clock.after(15, () => seen.push(clock.now() - START));
@@ -64,7 +64,7 @@ describe('a virtual clock', () => {
     expect([seen, clock.now() - START]).toEqual([[15], 30]);
   });
 
-  it('says when something will be due, and how long that is', async () => {
+  it('instantAfter and msUntil agree', async () => {
     const clock = create();
     await clock.advance(100);
     const instant = clock.instantAfter(50);
@@ -73,7 +73,7 @@ describe('a virtual clock', () => {
     expect([instant() - START, clock.msUntil(instant())]).toEqual([150, 30]);
   });
 
-  it('can be set, and forgets nothing by it', async () => {
+  it('set moves the clock and keeps the schedule', async () => {
     const clock = create();
     clock.set(START + 1_000);
     expect(clock.now()).toBe(START + 1_000);
@@ -85,7 +85,7 @@ describe('a virtual clock', () => {
     expect([ran, clock.now()]).toEqual([true, START + 1_010]);
   });
 
-  it('has nothing fall due any more once it is stopped, and one cancelled never', async () => {
+  it('a stopped clock runs nothing, and a cancelled call never runs', async () => {
     const clock = create();
     const seen: string[] = [];
     clock.after(5, () => seen.push('cancelled')).cancel();
@@ -97,8 +97,8 @@ describe('a virtual clock', () => {
   });
 });
 
-describe('a real clock', () => {
-  it('has what waits fall due by itself, as many times faster as it is told', () => {
+describe('createClock with a speed', () => {
+  it('calls run by themselves, `speed` times faster', () => {
     const clock = create({ speed: 10 });
     const seen: string[] = [];
     vi.advanceTimersByTime(700);
@@ -112,7 +112,7 @@ describe('a real clock', () => {
     expect([seen, clock.now() - START, clock.running]).toEqual([['a', 'b'], 900, true]);
   });
 
-  it('sleeps until the first of them, and not once nothing waits', () => {
+  it('the clock sets one timer, for the first call', () => {
     const sleeps = vi.spyOn(globalThis, 'setTimeout');
     const clock = create({ speed: 1 });
     clock.after(1_000, () => {});
@@ -122,7 +122,7 @@ describe('a real clock', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('sleeps no longer than a timer of the machine can, nor less than no time', () => {
+  it('the timer is never longer than setTimeout allows, and never negative', () => {
     const sleeps = vi.spyOn(globalThis, 'setTimeout');
     const clock = create({ speed: 1 });
     clock.after(2 ** 40, () => {});
@@ -130,7 +130,7 @@ describe('a real clock', () => {
     expect(sleeps.mock.calls.map(([, ms]) => ms)).toEqual([2_147_483_647, 0]);
   });
 
-  it('has the waits get shorter when time is made to pass, and now stays what it is', async () => {
+  it('advance shortens the waits, and now does not jump', async () => {
     const clock = create({ speed: 1 });
     const seen: string[] = [];
     clock.after(1_000, () => seen.push('a'));
@@ -141,7 +141,7 @@ describe('a real clock', () => {
     expect(seen).toEqual(['a', 'b']);
   });
 
-  it('says when something will be due: earlier once time was made to pass', async () => {
+  it('advance brings an instant nearer', async () => {
     const clock = create({ speed: 10 });
     const instant = clock.instantAfter(2_000);
     expect([instant() - START, clock.msUntil(instant())]).toEqual([200, 2_000]);
@@ -151,14 +151,14 @@ describe('a real clock', () => {
     expect([instant() - START, clock.msUntil(instant())]).toEqual([150, 1_000]);
   });
 
-  it('says the same instant again, though the date of the machine is put right meanwhile', () => {
+  it('an instant stays the same when the clock of the machine is corrected', () => {
     const clock = create({ speed: 1 });
     const instant = clock.instantAfter(2_000);
     vi.setSystemTime(START + 7);
     expect(instant() - START).toBe(2_000);
   });
 
-  it('cannot be set', () => {
+  it('a real clock cannot be set', () => {
     const clock = create({ speed: 1 });
     let ran = false;
     clock.after(1_000, () => {
@@ -173,7 +173,7 @@ describe('a real clock', () => {
     expect(ran).toBe(true);
   });
 
-  it('leaves no timer of the machine when it is stopped', () => {
+  it('a stopped clock leaves no timer', () => {
     const clock = create({ speed: 1 });
     let ran = false;
     clock.after(10, () => {

@@ -7,15 +7,15 @@ function filled(...items: string[]) {
   return queue;
 }
 
-describe('a queue', () => {
-  it('gives first what came first, and nothing when it is empty', () => {
+describe('createQueue', () => {
+  it('the first item in is the first out, and an empty queue returns undefined', () => {
     const queue = filled('a', 'b');
     expect([queue.shift(), queue.shift(), queue.shift()]).toEqual(['a', 'b', undefined]);
     queue.push('c');
     expect([queue.size, queue.shift(), queue.size]).toEqual([1, 'c', 0]);
   });
 
-  it('counts from what is first by now', () => {
+  it('at counts from the current first item', () => {
     const queue = filled('a', 'b', 'c');
     queue.shift();
     expect([queue.size, queue.at(0), queue.at(1), queue.at(2), queue.at(-1)]).toEqual([
@@ -28,7 +28,7 @@ describe('a queue', () => {
     expect([...queue]).toEqual(['b', 'c']);
   });
 
-  it('keeps what passes, in its order, and goes on', () => {
+  it('filter keeps the order, and the queue continues', () => {
     const queue = filled('a', 'b', 'c', 'd');
     queue.shift();
     queue.filter((item) => item !== 'c');
@@ -37,7 +37,7 @@ describe('a queue', () => {
     expect([queue.shift(), queue.shift(), queue.shift(), queue.shift()]).toEqual(['b', 'd', 'e', undefined]);
   });
 
-  it('holds its order over many more than are ever in it', () => {
+  it('the order holds over many more items than fit at once', () => {
     const queue = createQueue<number>();
     const seen: (number | undefined)[] = [];
     for (let n = 0; n < 5_000; n += 1) {

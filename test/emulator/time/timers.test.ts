@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTimers, type Timers } from '../../../src/emulator/time/timers.js';
 
-/** What is due by then, in its order. */
+/** The timers that are due by then, in their order. */
 function due(timers: Timers, by: number): string[] {
   ran = [];
   for (let run = timers.take(by); run !== undefined; run = timers.take(by)) run();
@@ -11,8 +11,8 @@ function due(timers: Timers, by: number): string[] {
 let ran: string[] = [];
 const named = (name: string) => () => void ran.push(name);
 
-describe('timers', () => {
-  it('come in the order in which they are due, and those due together as they were added', () => {
+describe('createTimers', () => {
+  it('timers are taken by time, and those of the same time as they were added', () => {
     const timers = createTimers();
     for (const [name, at] of [
       ['c', 30],
@@ -28,7 +28,7 @@ describe('timers', () => {
     expect(timers.next).toBe(undefined);
   });
 
-  it('stay until they are due', () => {
+  it('a timer is not taken before its time', () => {
     const timers = createTimers();
     timers.add(10, named('a'));
     timers.add(20, named('b'));
@@ -36,7 +36,7 @@ describe('timers', () => {
     expect([timers.next, due(timers, 20)]).toEqual([20, ['b']]);
   });
 
-  it('that are cancelled are as if they had not been added', () => {
+  it('a cancelled timer is never taken', () => {
     const timers = createTimers();
     const first = timers.add(10, named('a'));
     const second = timers.add(20, named('b'));
@@ -47,7 +47,7 @@ describe('timers', () => {
     expect(due(timers, 30)).toEqual(['c']);
   });
 
-  it('can all be cancelled, and no other', () => {
+  it('all timers can be cancelled', () => {
     const timers = createTimers();
     const only = timers.add(10, named('a'));
     only.cancel();
@@ -56,7 +56,7 @@ describe('timers', () => {
     expect(due(timers, 10)).toEqual(['b']);
   });
 
-  it('are gone when they are cleared, and others can be added', () => {
+  it('clear removes all timers, and new ones can be added', () => {
     const timers = createTimers();
     timers.add(10, named('a'));
     timers.add(20, named('b'));

@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../../src/emulator/time/clock.js';
-import { createWork } from '../../../src/emulator/time/work.js';
+import { createRequestPool } from '../../../src/emulator/time/request-pool.js';
 import { createAnswerTime } from '../../../src/emulator/wire/answer-time.js';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
   vi.advanceTimersByTime(5_000);
 });
-/** The time for an answer, on a clock that does not wait for what else is going on. */
+/** The time for an answer, on a clock that does not wait for running requests. */
 function create(speed: number | undefined, hangAfterMs = 200) {
   let resting = 0;
-  const work = {
-    ...createWork(1),
+  const pool = {
+    ...createRequestPool(1),
     rest() {
       resting += 1;
     },
@@ -20,7 +20,7 @@ function create(speed: number | undefined, hangAfterMs = 200) {
     },
   };
   const clock = createClock({ speed, startAt: 0, settled: async () => {} });
-  const time = createAnswerTime({ clock, work, hangAfterMs });
+  const time = createAnswerTime({ clock, pool, hangAfterMs });
   let passed = 0;
   time.onPassed(() => {
     passed += 1;
@@ -30,7 +30,7 @@ function create(speed: number | undefined, hangAfterMs = 200) {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-/** What it resolves with, once it has. */
+/** The value of a promise once it has resolved. */
 function watch<T>(promise: Promise<T>): { value?: T } {
   const seen: { value?: T } = {};
   promise.then((value) => {
@@ -39,8 +39,8 @@ function watch<T>(promise: Promise<T>): { value?: T } {
   return seen;
 }
 
-describe('where the clock is virtual', () => {
-  it('a receiver may really take so long, and then its time has passed', async () => {
+describe('createAnswerTime with a virtual clock', () => {
+  it('the time of a receiver has passed after hangAfterMs in real time', async () => {
     const { passed, clock } = create(undefined);
     await pass(199);
     expect(passed()).toBe(0);
@@ -50,7 +50,7 @@ describe('where the clock is virtual', () => {
     expect(passed()).toBe(1);
   });
 
-  it('what the clock lets pass takes nothing of what the receiver may really take', async () => {
+  it('time on the clock does not count toward hangAfterMs', async () => {
     const { time, clock, passed } = create(undefined);
     await pass(150);
     const held = watch(time.hold(15_000));
@@ -64,7 +64,7 @@ describe('where the clock is virtual', () => {
     expect(passed()).toBe(1);
   });
 
-  it('what is held is over when as much has passed on the clock, and 20 s are too much', async () => {
+  it('a hold ends with its time on the clock, and 20 s in total are too much', async () => {
     const { time, clock } = create(undefined);
     const first = watch(time.hold(12_000));
     await clock.advance(11_999);
@@ -78,7 +78,7 @@ describe('where the clock is virtual', () => {
     expect(clock.now()).toBe(20_000);
   });
 
-  it('what is held for too long ends with the 20 s', async () => {
+  it('a hold that is too long ends with the 20 s', async () => {
     const { time, clock } = create(undefined);
     const held = watch(time.hold(60_000));
     await clock.advance(19_999);
@@ -87,14 +87,14 @@ describe('where the clock is virtual', () => {
     expect(held.value).toBe(false);
   });
 
-  it('what is held for no time does not wait for the clock', async () => {
+  it('a hold of 0 ms does not wait for the clock', async () => {
     const { time, passed } = create(undefined);
     expect(await time.hold(0)).toBe(true);
     await pass(200);
     expect(passed()).toBe(1);
   });
 
-  it('an attempt that is held is no work, and is again when it goes on', async () => {
+  it('a held attempt does not count as running until it continues', async () => {
     const { time, clock, isResting } = create(undefined);
     expect(isResting()).toBe(false);
     const held = watch(time.hold(1_000));
@@ -103,7 +103,7 @@ describe('where the clock is virtual', () => {
     expect([held.value, isResting()]).toEqual([true, false]);
   });
 
-  it('an interruption ends what is held, which then waits for nothing any more', async () => {
+  it('an interrupt ends a hold and its timers', async () => {
     const { time, clock, passed } = create(undefined);
     const held = watch(time.hold(1_000));
     time.interrupt();
@@ -117,8 +117,8 @@ describe('where the clock is virtual', () => {
   });
 });
 
-describe('where the clock is real', () => {
-  it('a receiver has its 20 s, however fast the waits pass', async () => {
+describe('createAnswerTime with a real clock', () => {
+  it('a receiver has its 20 s at any speed', async () => {
     const { passed } = create(10);
     await pass(19_999);
     expect(passed()).toBe(0);
@@ -126,7 +126,7 @@ describe('where the clock is real', () => {
     expect(passed()).toBe(1);
   });
 
-  it('what is held and what the receiver takes are counted together', async () => {
+  it('holds and the time of the receiver count together', async () => {
     const { time, passed } = create(1);
     await pass(5_000);
     const held = watch(time.hold(6_000));
@@ -138,7 +138,7 @@ describe('where the clock is real', () => {
     expect(passed()).toBe(1);
   });
 
-  it('what passes after an interruption is not counted as waiting', async () => {
+  it('the time after an interrupt does not count', async () => {
     const { time } = create(1);
     await pass(5_000);
     time.hold(1_000);
@@ -149,7 +149,7 @@ describe('where the clock is real', () => {
     expect(held.value).toBe(true);
   });
 
-  it('no more can be held than what the receiver has left', async () => {
+  it('a hold is not longer than the time that is left', async () => {
     const { time } = create(1);
     await pass(15_000);
     const held = watch(time.hold(5_001));
@@ -160,7 +160,7 @@ describe('where the clock is real', () => {
     expect(await time.hold(1)).toBe(false);
   });
 
-  it('what is held as long as there is time left is in time', async () => {
+  it('a hold of exactly the time that is left is in time', async () => {
     const { time } = create(1);
     await pass(15_000);
     const held = watch(time.hold(5_000));
@@ -169,8 +169,8 @@ describe('where the clock is real', () => {
   });
 });
 
-describe('an attempt that has ended', () => {
-  it('is not waited for any more, and holds nothing', async () => {
+describe('answerTime.end', () => {
+  it('an ended attempt has no timer and cannot hold', async () => {
     const { time, clock, passed } = create(undefined);
     time.end();
     await pass(1_000);
@@ -179,7 +179,7 @@ describe('an attempt that has ended', () => {
     expect(clock.now()).toBe(0);
   });
 
-  it('ends what it was holding', async () => {
+  it('the end of an attempt ends its hold', async () => {
     const { time, clock, passed } = create(undefined);
     const held = watch(time.hold(1_000));
     time.end();

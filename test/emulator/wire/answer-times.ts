@@ -1,14 +1,14 @@
 import type { AnswerTime } from '../../../src/emulator/wire/answer-time.js';
 
-/** The time for an answer, which passes when the test says so. */
+/** The time for an answer, which the test lets pass. */
 export interface TestTime extends AnswerTime {
-  /** Lets it be over. */
+  /** Lets the time pass. */
   pass(): void;
-  /** What was held, in milliseconds. */
+  /** The holds, in milliseconds. */
   readonly held: number[];
 }
 
-/** Each hold is over at once; of what is sent, that in the place `endsAt` is too late. */
+/** Each hold ends at once; those after the first `endsAt` are too late. */
 export function createTestTime(endsAt = Number.POSITIVE_INFINITY): TestTime {
   const held: number[] = [];
   let passed = () => {};

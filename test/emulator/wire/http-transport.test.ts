@@ -28,7 +28,7 @@ function wireTo(url: string, changes: Partial<WireRequest> = {}): WireRequest {
 
 const send = (wire: WireRequest, time = createTestTime()) => (transport ?? create()).send(wire, time);
 
-/** A server of which can be seen what comes, and when the connection is gone. */
+/** A server that records the bytes it receives and the end of its connections. */
 async function startObserved(answer: (response: ServerResponse) => unknown = () => {}) {
   const bytes: number[] = [];
   let came = () => {};
@@ -53,8 +53,8 @@ async function startObserved(answer: (response: ServerResponse) => unknown = () 
   return { url: await startServer(listener), bytes, arrived, closed };
 }
 
-describe('a request over the network', () => {
-  it('is a POST with these headers and bytes, in this order, and no others but those of HTTP', async () => {
+describe('requests of the HTTP transport', () => {
+  it('a request is a POST with the given headers in order and those of HTTP', async () => {
     const body = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const { url, arrived } = await startReceiver();
     await send(wireTo(url, { body, headers: { 'content-type': 'application/json', 'x-service-attempt': '1' } }));
@@ -66,7 +66,7 @@ describe('a request over the network', () => {
     expect(arrived[0]?.body).toEqual(Buffer.from(body));
   });
 
-  it('has the path and the query of the URL', async () => {
+  it('a request has the path and the query of the URL', async () => {
     let line = '';
     const url = await startServer((request, response) => {
       line = `${request.method} ${request.url}`;
@@ -76,13 +76,13 @@ describe('a request over the network', () => {
     expect(line).toBe('POST /webhooks?from=service');
   });
 
-  it('sends no other bytes of the buffer that the body is a part of', async () => {
+  it('only the bytes of the body are sent, not the rest of its buffer', async () => {
     const { url, arrived } = await startReceiver();
     await send(wireTo(url, { body: Uint8Array.from([1, 2, 3, 4, 5]).subarray(1, 4) }));
     expect([...(arrived[0]?.body ?? [])]).toEqual([2, 3, 4]);
   });
 
-  it('can have an empty body', async () => {
+  it('a body may be empty', async () => {
     const { url, arrived } = await startReceiver();
     const sent = await send(wireTo(url, { body: new Uint8Array() }));
     expect([sent.answer?.status, arrived[0]?.headers['content-length'], arrived[0]?.body.length]).toEqual([
@@ -92,7 +92,7 @@ describe('a request over the network', () => {
     ]);
   });
 
-  it('uses a connection again, which ends when the transport is closed', async () => {
+  it('a connection is reused, and ends when the transport is closed', async () => {
     const sockets = new Set<Socket>();
     let over = () => {};
     const closed = new Promise<void>((resolve) => {
@@ -109,7 +109,7 @@ describe('a request over the network', () => {
     await closed;
   });
 
-  it('comes in pieces where it is slow, each when its time has come', async () => {
+  it('a slow body arrives in pieces, each at its time', async () => {
     const time = createTestTime();
     const { url, arrived } = await startReceiver();
     const sent = await send(wireTo(url, { slow: { ms: 40, pieces: 4 } }), time);
@@ -120,14 +120,14 @@ describe('a request over the network', () => {
     ]);
   });
 
-  it('that is too slow ends, with its connection', async () => {
+  it('a request that is too slow ends with its connection', async () => {
     const { url, bytes, closed } = await startObserved();
     expect(await send(wireTo(url, { slow: { ms: 40, pieces: 4 } }), createTestTime(2))).toEqual({ failed: 'timeout' });
     await closed;
     expect(bytes).toEqual([1, 2]);
   });
 
-  it('that goes on when the transport is closed ends without an answer', async () => {
+  it('closing the transport ends a running request without an answer', async () => {
     const { url, arrived } = await startObserved();
     const sent = send(wireTo(url));
     await arrived;
@@ -135,12 +135,12 @@ describe('a request over the network', () => {
     await expect(sent).rejects.toThrow('socket hang up');
   });
 
-  it('that is reset before it has begun, since its body is empty, is reset as well', async () => {
+  it('a request with an empty body can be reset', async () => {
     const { url } = await startReceiver();
     await expect(send(wireTo(url, { body: new Uint8Array(), reset: 'request' }))).rejects.toThrow('connection reset');
   });
 
-  it('that is reset comes by half', async () => {
+  it('half of the body arrives before a reset', async () => {
     const { url, bytes, closed } = await startObserved();
     await expect(send(wireTo(url, { reset: 'request' }))).rejects.toThrow('connection reset');
     await closed;
@@ -148,8 +148,8 @@ describe('a request over the network', () => {
   });
 });
 
-describe('an answer over the network', () => {
-  it('is a status, headers as text and a body', async () => {
+describe('answers of the HTTP transport', () => {
+  it('an answer has a status, headers as text and a body', async () => {
     const url = await startServer((_, response) => {
       response.writeHead(418, { 'X-A': 'b', 'Set-Cookie': ['c=1', 'd=2'] }).end('tëa');
     });
@@ -166,7 +166,7 @@ describe('an answer over the network', () => {
     ['64 KiB', 64 * KIB, 64 * KIB],
     ['more than that', 64 * KIB + 1, 64 * KIB],
     ['a megabyte', KIB * KIB, 64 * KIB],
-  ])('of %s is kept up to 64 KiB, and the connection is used again', async (_, length, kept) => {
+  ])('a body of %s is kept up to 64 KiB, and the connection is reused', async (_, length, kept) => {
     const { url, closed } = await startObserved((response) => response.end('x'.repeat(length)));
     const sent = await send(wireTo(url));
     expect([sent.answer?.status, sent.answer?.body.length]).toEqual([200, kept]);
@@ -174,14 +174,14 @@ describe('an answer over the network', () => {
     expect(first).toBe(200);
   });
 
-  it('of more than a megabyte is read no further: the status decides, and the connection ends', async () => {
+  it('a body over 1 MiB is read no further: its status counts, and the connection ends', async () => {
     const { url, closed } = await startObserved((response) => response.write('x'.repeat(KIB * KIB + 1)));
     const sent = await send(wireTo(url));
     expect([sent.failed, sent.answer?.status, sent.answer?.body.length]).toEqual([undefined, 200, 64 * KIB]);
     await closed;
   });
 
-  it('that does not come in time is none, and the connection ends', async () => {
+  it('an answer that does not arrive in time is a timeout and ends the connection', async () => {
     const time = createTestTime();
     const { url, arrived, closed } = await startObserved();
     const sent = send(wireTo(url), time);
@@ -191,7 +191,7 @@ describe('an answer over the network', () => {
     await closed;
   });
 
-  it('that does not end in time has been given: the status decides', async () => {
+  it('an answer that does not end in time counts by its status', async () => {
     const time = createTestTime();
     const { url, closed } = await startObserved((response) => response.write('still'));
     const sent = send(wireTo(url, { slow: { ms: 1, pieces: 1 } }), time);
@@ -205,12 +205,12 @@ describe('an answer over the network', () => {
   it.each([
     ['breaks off', 'Content-Length: 9\r\n\r\nso much'],
     ['is no longer HTTP', 'Transfer-Encoding: chunked\r\n\r\n7\r\nso much\r\nZ\r\n'],
-  ])('whose body %s has been given as well', async (_, rest) => {
+  ])('an answer whose body %s counts', async (_, rest) => {
     const url = await startSocketReceiver((socket) => socket.end(`HTTP/1.1 202 OK\r\n${rest}`));
     expect(await send(wireTo(url))).toEqual({ answer: expect.objectContaining({ status: 202, body: 'so much' }) });
   });
 
-  it('that is reset is seen, without its body, but does not count', async () => {
+  it('an answer at a reset is recorded without its body and does not count', async () => {
     const { url, closed } = await startObserved((response) => response.writeHead(201, { 'x-a': 'b' }).end('made'));
     expect(await send(wireTo(url, { reset: 'answer' }))).toEqual({
       answer: { status: 201, headers: expect.objectContaining({ 'x-a': 'b' }), body: '' },
@@ -229,14 +229,14 @@ describe('an answer over the network', () => {
       (socket: Socket) => socket.end('HTTP/1.1 101 Hello\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
       'the connection ended without an answer',
     ],
-  ])('that %s is none', async (_, answer, message) => {
+  ])('an answer that %s is a connection error', async (_, answer, message) => {
     const url = await startSocketReceiver(answer);
     await expect(send(wireTo(url))).rejects.toThrow(message);
   });
 });
 
-describe('TLS', () => {
-  it('is spoken where the URL says so, with an authority that is trusted', async () => {
+describe('TLS of the HTTP transport', () => {
+  it('an https URL is reached over TLS with a trusted authority', async () => {
     const url = await startTlsReceiver();
     await expect(send(wireTo(url))).rejects.toThrow('self-signed');
     transport?.close();
@@ -244,19 +244,19 @@ describe('TLS', () => {
     expect(await send(wireTo(url))).toMatchObject({ answer: { status: 200, body: 'over TLS' } });
   });
 
-  it.each(['request', 'answer'] as const)('ends as well where the connection is reset at the %s', async (reset) => {
+  it.each(['request', 'answer'] as const)('a TLS connection ends at a reset at the %s', async (reset) => {
     create({ tls: { ca: CERTIFICATE } });
     const sent = send(wireTo(await startTlsReceiver(), { reset })).catch((error) => ({ error: error.message }));
     expect(await sent).toMatchObject({ error: 'connection reset' });
   });
 });
 
-describe('an address that is not public', () => {
+describe('addresses that are not public', () => {
   it.each([
     ['http://10.0.0.1/', '10.0.0.1 is not public: private'],
     ['https://169.254.169.254/', '169.254.169.254 is not public: metadata'],
     ['http://[fd00::1]/', 'fd00::1 is not public: private'],
-  ])('is not sent to, even where loopback is allowed: %s', async (url, message) => {
+  ])('no request is sent to %s even if loopback is allowed', async (url, message) => {
     await expect(send(wireTo(url))).rejects.toThrow(message);
   });
 
@@ -265,12 +265,12 @@ describe('an address that is not public', () => {
     ['http://[::1]/', '::1 is not public: loopback'],
     ['http://localhost/', 'localhost is not public: loopback'],
     ['https://localhost/', 'localhost is not public: loopback'],
-  ])('is not sent to where loopback is not allowed: %s', async (url, message) => {
+  ])('no request is sent to %s if loopback is not allowed', async (url, message) => {
     create({ allowLoopback: false });
     await expect(send(wireTo(url))).rejects.toThrow(message);
   });
 
-  it('is found out beside a public one', async () => {
+  it('an address that is not public is refused next to a public one', async () => {
     const found = ['8.8.8.8', '10.0.0.1'].map((address) => ({ address, family: 4 }));
     const lookup: unknown = (_name: string, _options: unknown, callback: (...given: unknown[]) => void) =>
       callback(null, found);
@@ -283,7 +283,7 @@ describe('an address that is not public', () => {
     await expect(send(wireTo('http://app.example/'))).rejects.toThrow('app.example is not public: private');
   });
 
-  it('is found out also where only one address is asked for', async () => {
+  it('an address that is not public is refused if a single address is looked up', async () => {
     const before = getDefaultAutoSelectFamily();
     setDefaultAutoSelectFamily(false);
     try {
@@ -294,11 +294,11 @@ describe('an address that is not public', () => {
     }
   });
 
-  it('is what a name that there is not has not, and that is said', async () => {
+  it('an unknown name rejects with the error of the lookup', async () => {
     await expect(send(wireTo('http://nobody.invalid/'))).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
   });
 
-  it('of this machine is sent to by its name where loopback is allowed', async () => {
+  it('localhost is reached by its name if loopback is allowed', async () => {
     const { url } = await startReceiver();
     expect(await send(wireTo(url.replace('127.0.0.1', 'localhost')))).toMatchObject({ answer: { status: 200 } });
   });

@@ -11,13 +11,13 @@ const wire: WireRequest = {
 const pieces = (changes: Partial<WireRequest>) =>
   [...piecesOf({ ...wire, ...changes })].map(({ afterMs, bytes }) => [afterMs, ...bytes]);
 
-describe('a body', () => {
-  it('is sent in one piece, at once', () => {
+describe('piecesOf', () => {
+  it('a body is sent in one piece at once', () => {
     expect(pieces({})).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
     expect(pieces({ reset: 'answer' })).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
   });
 
-  it('that is slow is sent in so many pieces, whole, over so much time', () => {
+  it('a slow body is sent completely in that many pieces over that time', () => {
     expect(pieces({ slow: { ms: 400, pieces: 4 } })).toEqual([
       [100, 1, 2, 3],
       [100, 4, 5, 6],
@@ -27,7 +27,7 @@ describe('a body', () => {
     expect(pieces({ slow: { ms: 90, pieces: 90 } })).toHaveLength(9);
   });
 
-  it('is sent by half where the connection is reset in the request', () => {
+  it('half of the body is sent before a reset in the request', () => {
     expect(pieces({ reset: 'request' })).toEqual([[0, 1, 2, 3, 4]]);
     expect(pieces({ reset: 'request', slow: { ms: 20, pieces: 2 } })).toEqual([
       [10, 1, 2],
@@ -35,7 +35,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('that is empty has no piece', () => {
+  it('an empty body has no piece', () => {
     const body = new Uint8Array();
     expect(pieces({ body })).toEqual([]);
     expect(pieces({ body, slow: { ms: 20, pieces: 2 } })).toEqual([]);

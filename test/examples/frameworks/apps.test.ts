@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Health } from 'service-webhooks';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aDelivery } from '../queues/event.js';
@@ -49,7 +50,7 @@ describe('examples/frameworks', () => {
 
   for (const app of apps) {
     it.skipIf(!installed || cannotRun.includes(app))(
-      `${app.name}, started as the README says, does an event once and refuses a forgery`,
+      `${app.name}, started as the README says, does an event once, refuses a forgery and reports its health`,
       { timeout: 90_000 },
       async () => {
         const { url, lines, stop } = await startApp(app, sources.folder);
@@ -68,7 +69,14 @@ describe('examples/frameworks', () => {
           expect(await post(...aDelivery('evt_2'))).toBe(200);
           await vi.waitFor(() => expect(done('evt_2')).toBe(1), PATIENTLY); // and so the other has had its time
           expect([done('evt_1'), done('evt_forged')]).toEqual([1, 0]);
-          const behindAnswer = app.script === 'workers.js' ? ['told evt_1'] : [];
+          const health = (await (await fetch(`${url}/health`)).json()) as Health;
+          expect(health).toMatchObject({
+            receivers: 1,
+            lastRefused: { code: 'signature_mismatch' },
+            refusalsInARow: 0,
+          });
+          expect(health.lastAcceptedAt).toBeGreaterThanOrEqual(health.lastRefused?.at ?? Number.NaN);
+          const behindAnswer = app.script === 'workers.js' ? ['reported evt_1'] : [];
           await vi.waitFor(() => expect(lines).toEqual(expect.arrayContaining(behindAnswer)), PATIENTLY);
         } finally {
           await stop();

@@ -27,7 +27,8 @@ await import(pathToFileURL(path).href);
 await model.getCapabilities({});
 
 createServer(async (req, res) => {
-  const { metadata, callback } = functions.get(req.url.replace(/^\/api\//, '')) ?? {};
+  const { metadata, callback } =
+    [...functions.values()].find(({ metadata }) => `/api/${routeOf(metadata)}` === req.url) ?? {};
   if (metadata === undefined) return res.writeHead(404).end();
   const [name, { methods }] = Object.entries(metadata.bindings)[0];
   if (!methods.includes(req.method)) return res.writeHead(404).end();
@@ -45,3 +46,8 @@ createServer(async (req, res) => {
   const { statusCode, headers, body } = returnValue.http;
   res.writeHead(Number(statusCode), headers).end(body.bytes ?? body.string);
 }).listen(Number(process.env.PORT), '127.0.0.1');
+
+/** The path of a function below /api. */
+function routeOf({ name, bindings }) {
+  return Object.values(bindings)[0].route ?? name;
+}

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { missing } from '../../integration/file-of.js';
+import { isInstalled } from '../../integration/file-of.js';
 import { runtimes } from '../../runtimes/runtimes.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -32,4 +32,4 @@ export function programOf(name: string): string | undefined {
   return command;
 }
 
-export const installed = existsSync(`${folder}node_modules/express`) || missing('examples/frameworks', 'not installed');
+export const installed = isInstalled('examples/frameworks');

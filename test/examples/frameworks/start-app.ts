@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'tsup';
-import { freePort } from '../../support/redis.js';
+import { freePort } from '../../support/server-process.js';
 import { SECRET } from '../queues/event.js';
 import { type ExampleApp, folder, programOf } from './example-apps.js';
 

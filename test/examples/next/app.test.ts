@@ -1,19 +1,20 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Health } from 'service-webhooks';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { missing } from '../../integration/file-of.js';
-import { freePort } from '../../support/redis.js';
+import { isInstalled } from '../../integration/file-of.js';
+import { freePort } from '../../support/server-process.js';
 import { aDelivery, SECRET } from '../queues/event.js';
 import { installSources } from '../sources.js';
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
 const example = fileURLToPath(new URL('../../../examples/next/', import.meta.url));
 const bin = join(example, 'node_modules/next/dist/bin/next');
-const installed = existsSync(bin) || missing('examples/next', 'not installed');
+const installed = isInstalled('examples/next');
 
 describe.runIf(installed)('examples/next, built as its README says, but without the secret', () => {
   let folder: string;
@@ -55,8 +56,28 @@ describe.runIf(installed)('examples/next, built as its README says, but without 
     expect(lines.filter((line) => line === `done ${id}`)).toHaveLength(1);
   });
 
+  it('does not start without the secret', { timeout: 60_000 }, async () => {
+    const args = [bin, 'start', '--port', `${await freePort()}`, '--hostname', '127.0.0.1'];
+    const { WEBHOOK_SECRET: _, ...rest } = process.env;
+    const env = { ...rest, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' } as const;
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+      timeout: 50_000,
+    });
+    expect(`${stdout}${stderr}`).toContain('WEBHOOK_SECRET is not set in this environment.');
+    expect(status).toBe(1);
+  });
+
+  it('reports its health', async () => {
+    const health = (await (await fetch(`http://127.0.0.1:${port}/webhooks`)).json()) as Health;
+    expect(health).toMatchObject({ receivers: 1, lastRefused: { code: 'signature_mismatch' }, refusalsInARow: 0 });
+    expect(health.lastAcceptedAt).toBeGreaterThan(0);
+  });
+
   it('does what may wait behind the answer', async () => {
-    await vi.waitFor(() => expect(lines).toContain('told evt_/webhooks'), PATIENTLY);
+    await vi.waitFor(() => expect(lines).toContain('reported evt_/webhooks'), PATIENTLY);
   });
 });
 
@@ -64,7 +85,7 @@ describe.runIf(installed)('examples/next, built as its README says, but without 
 function copyExample(): string {
   mkdirSync(join(example, '.tmp'), { recursive: true });
   const folder = mkdtempSync(join(example, '.tmp', 'app-'));
-  for (const name of ['app', 'pages', 'next.config.js', 'package.json']) {
+  for (const name of ['app', 'pages', 'instrumentation.js', 'next.config.js', 'package.json']) {
     cpSync(join(example, name), join(folder, name), { recursive: true });
   }
   installSources(folder);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, vi } from 'vitest';
-import { freePort } from '../../support/redis.js';
+import { freePort } from '../../support/server-process.js';
 import { SECRET } from './event.js';
 import { folder } from './example.js';
 

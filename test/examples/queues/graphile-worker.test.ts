@@ -21,7 +21,7 @@ const postgres = installed ? await createPostgresDatabase() : undefined;
 describe('graphile-worker', () => {
   if (postgres === undefined) return it.skip('needs a server', () => {});
   const { client } = postgres;
-  const inbox = postgresInbox({ pg: client });
+  const inbox = postgresInbox({ pg: client }, { name: 'clips' });
   const { runTaskListOnce, runMigrations, Logger } = load<GraphileWorker>('graphile-worker');
   const options = { pgPool: client, logger: new Logger(() => () => {}) };
 

@@ -156,7 +156,7 @@ describe('pg-boss', () => {
 
   it('sends in the transaction of an inbox, so that job and record are there or neither is', async () => {
     const { queue } = await queueWithJob();
-    const inbox = postgresInbox({ pg: client });
+    const inbox = postgresInbox({ pg: client }, { name: 'clips' });
     await inbox.init();
     const event = anEvent('evt_1');
     const attempt = async (end: 'ROLLBACK' | 'COMMIT') => {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { framework } from '../../integration/framework.js';
-import { freePort } from '../../support/redis.js';
+import { freePort } from '../../support/server-process.js';
 import { aDelivery, SECRET } from '../queues/event.js';
 import { installSources } from '../sources.js';
 
@@ -21,16 +21,15 @@ interface Place {
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const docs = readFileSync(here('../../../docs/frameworks.md'), 'utf8');
 const packages = here('../../integration/recipes/');
 
-// The others of that page are run by test/readme.test.ts, and as apps of examples/frameworks.
-const places: [name: string, heading: string, start: (code: string) => Promise<Place> | undefined][] = [
-  ['SvelteKit', 'SvelteKit', startSvelteKit],
-  ['Astro', 'Astro', startAstro],
-  ['React Router', 'React Router and Remix', (code) => startRouter(framework('react-router', 'recipes'), code)],
-  ['Remix', 'React Router and Remix', (code) => startRouter(framework('@remix-run/server-runtime', 'recipes'), code)],
-  ['what Netlify calls', 'Netlify', startNetlify],
+// The other quickstarts are run by test/readme.test.ts, and as apps of examples/frameworks.
+const places: [name: string, page: string, start: (code: string) => Promise<Place> | undefined][] = [
+  ['SvelteKit', 'sveltekit', startSvelteKit],
+  ['Astro', 'astro', startAstro],
+  ['React Router', 'react-router', (code) => startRouter(framework('react-router', 'recipes'), code)],
+  ['Remix', 'react-router', (code) => startRouter(framework('@remix-run/server-runtime', 'recipes'), code)],
+  ['what Netlify calls', 'vercel-and-netlify', startNetlify],
 ];
 const installed = framework('react-router', 'recipes') !== undefined;
 
@@ -42,11 +41,11 @@ beforeAll(() => {
 beforeEach(() => void vi.stubEnv('WEBHOOK_SECRET', SECRET));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe.each(places)('the recipe for %s', (name, heading, start) => {
+describe.each(places)('the recipe for %s', (name, page, start) => {
   it.runIf(installed || name.startsWith('what'))(
     'does an event once and refuses a forgery',
     async () => {
-      const { fetch, stop } = (await start(blockUnder(heading))) ?? expect.fail('not installed');
+      const { fetch, stop } = (await start(firstBlock(page, name))) ?? expect.fail('not installed');
       const post = async (...[body, headers]: ReturnType<typeof aDelivery>) => {
         const response = await fetch(new Request('http://receiver.test/webhooks', { method: 'POST', headers, body }));
         return { status: response.status, text: await response.text() };
@@ -63,8 +62,11 @@ describe.each(places)('the recipe for %s', (name, heading, start) => {
   );
 });
 
-function blockUnder(heading: string): string {
-  const [, , code = ''] = new RegExp(`^### ${heading}\\n[^#]*?^\`\`\`(ts).*\\n([^]*?)^\`\`\``, 'm').exec(docs) ?? [];
+/** The first block of a quickstart that is the module of a route; on Netlify it comes second. */
+function firstBlock(page: string, name: string): string {
+  const docs = readFileSync(here(`../../../docs/quickstart/${page}.md`), 'utf8');
+  const blocks = [...docs.matchAll(/^```ts.*\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
+  const code = blocks[name === 'what Netlify calls' ? 1 : 0] ?? '';
   expect(code).not.toBe('');
   return code;
 }

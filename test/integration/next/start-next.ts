@@ -27,6 +27,8 @@ export async function startNext(serverOptions: object) {
   const next = framework<Next>('next', '../../examples/next');
   if (next === undefined) return undefined;
   build();
+  const { WEBHOOK_SECRET: before } = process.env;
+  process.env['WEBHOOK_SECRET'] = 'whsec_of_the_example'; // the example does not start without one
   const app = next({ dir: folder, dev: false });
   await app.prepare();
   const server = createServer(serverOptions, app.getRequestHandler());
@@ -42,6 +44,8 @@ export async function startNext(serverOptions: object) {
     async close() {
       server.close().closeAllConnections();
       await app.close();
+      if (before === undefined) delete process.env['WEBHOOK_SECRET'];
+      else process.env['WEBHOOK_SECRET'] = before;
     },
   };
 }

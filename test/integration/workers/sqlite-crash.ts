@@ -16,7 +16,7 @@ if (at === 'claimed' || at === 'completed') {
   const claim = await store.claim(request);
   if (at === 'completed') await store.complete({ ...request, fence: claim.fence }, request);
 } else {
-  const inbox = sqliteInbox(client);
+  const inbox = sqliteInbox(client, { name: 'default' });
   await inbox.init();
   handle.exec('CREATE TABLE IF NOT EXISTS clips (id TEXT)');
   const event = { id: key, type: 't', version: '2026-01-01', jobId: null, data: {}, timestamp: '2026-01-01T00:00:00Z' };

@@ -31,29 +31,29 @@ export function mount(secret: string, [postgres, redis, sqlite]: Clients) {
   const receivers = stores.map((store) =>
     createReceiver({
       secret,
-      dedupe: { store },
+      dedupe: { store, name: 'clips' },
       on: { 'generation.completed': ({ data }) => console.log(data.clipId.length), '*': (event) => void clipOf(event) },
     }),
   );
 
   const app = express();
-  app.post('/handler', expressHandler({ secret }));
+  app.post('/handler', expressHandler({ secret, on: {} }));
   app.post('/middleware', expressMiddleware({ secret }), (req, res) => {
     res.json({ type: req.webhook?.event.type.length });
   });
 
   const hono = new Hono();
-  hono.post('/handler', honoHandler({ secret }));
+  hono.post('/handler', honoHandler({ secret, on: {} }));
   hono.post('/middleware', honoMiddleware({ secret }), (c) => c.text(c.var.webhook.event.type));
 
   const koa = new Koa();
   koa.use(koaMiddleware({ secret }));
 
   const server = fastify();
-  server.register(fastifyHandler({ secret }));
+  server.register(fastifyHandler({ secret, on: {} }));
 
-  const worker: { fetch(request: Request): Promise<Response> } = { fetch: fetchHandler({ secret }) };
-  return { receivers, app, hono, koa, server, worker, lambda: lambdaHandler({ secret }) };
+  const worker: { fetch(request: Request): Promise<Response> } = { fetch: fetchHandler({ secret, on: {} }) };
+  return { receivers, app, hono, koa, server, worker, lambda: lambdaHandler({ secret, on: {} }) };
 }
 
 export async function testWithJest(secret: string) {

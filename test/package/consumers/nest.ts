@@ -11,7 +11,7 @@ let handled = 0;
 
 @Controller()
 class WebhooksController {
-  private readonly receive = webhookHandler({ secret, on: { '*': () => void handled++ } });
+  private readonly receive = webhookHandler({ secret, logger: false, on: { '*': () => void handled++ } });
 
   @Post('endpoint')
   endpoint(@Req() req: object, @Res() res: object) {
@@ -20,7 +20,7 @@ class WebhooksController {
 
   @Post('intercepted')
   @HttpCode(200)
-  @UseInterceptors(webhookMiddleware({ secret }))
+  @UseInterceptors(webhookMiddleware({ secret, logger: false }))
   intercepted(@Req() req: object) {
     handled++;
     return { outcome: (req as NestRequest).webhook?.event.type };

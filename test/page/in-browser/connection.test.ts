@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PageSource } from '../../../src/page/page-source.js';
 import { createPage } from '../../../src/page/server/create-page.js';
-import { chromium } from '../../integration/installed.js';
+import { chromium } from '../../integration/chromium.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';
 
@@ -49,7 +49,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     return { url, look, stop, comeBack: () => start(run), startAnew: () => start() };
   }
 
-  it('comes back after it was lost, and leaves the page as it was', async () => {
+  it('the connection of the page comes back after it was lost, and leaves the page as it was', async () => {
     const source = memorySource();
     source.put(aRow(1), aRow(2, { type: 'dubbing.failed' }));
     const { look, stop, comeBack } = await program(source);
@@ -75,7 +75,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(streams.length).toBe(before);
   });
 
-  it('is to the program that has come in the place of another, which does what is asked', async () => {
+  it('the connection of the page is to the program that has come in the place of another, which does what is asked', async () => {
     const source = memorySource({ send: async ({ type }) => `${type} was sent.` });
     const { look, stop, startAnew } = await program(source);
     const page = await look();
@@ -90,7 +90,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await expect.poll(() => message(page).innerText()).toBe('generation.completed was sent.');
   });
 
-  it('comes about as soon as there is room for it', async () => {
+  it('the connection of the page comes about as soon as there is room for it', async () => {
     const { url, look } = await program(memorySource());
     const others = await Promise.all(
       Array.from({ length: 64 }, async () => {
@@ -107,7 +107,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.locator('.connection.open').waitFor();
   });
 
-  it('is said to be missing by what cannot be done without it', async () => {
+  it('the connection of the page is said to be missing by what cannot be done without it', async () => {
     const { look, stop } = await program(memorySource({ send: async () => 'It was sent.' }));
     const page = await look();
     await send(page);
@@ -115,12 +115,12 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await message(page).getAttribute('class')).toBe('message');
     await stop();
     await send(page);
-    const lost = 'It could not be done: the program on this machine does not answer.';
+    const lost = 'The program on this machine does not answer. Is it still running?';
     await expect.poll(() => message(page).innerText()).toBe(lost);
     expect(await message(page).getAttribute('class')).toBe('message failed');
   });
 
-  it('is waited for by a delivery that is selected without it', async () => {
+  it('the connection of the page is waited for by a delivery that is selected without it', async () => {
     const source = memorySource();
     source.put(aRow(1), aRow(2));
     for (const n of [1, 2]) source.detail(`dlv_${n}`, {}, anAttempt(n));
@@ -134,12 +134,12 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await deliveries(page).getByText('evt_2').click();
     await page.getByRole('article').waitFor({ state: 'detached' });
     await page.clock.runFor(1_000);
-    expect(await page.getByText('not kept').count()).toBe(0);
+    expect(await page.getByText('no longer kept').count()).toBe(0);
     await comeBack();
     await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
   });
 
-  it('is waited for by an attempt that is picked without it', async () => {
+  it('the connection of the page is waited for by an attempt that is picked without it', async () => {
     const source = memorySource();
     source.put(aRow(1, { attempts: 2 }));
     source.detail('dlv_1', {}, anAttempt(1), anAttempt(2));
@@ -152,12 +152,12 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.getByRole('button', { name: 'Attempt 1: 200' }).click();
     await page.getByRole('article').waitFor({ state: 'detached' });
     await page.clock.runFor(1_000);
-    expect(await page.getByText('not kept').count()).toBe(0);
+    expect(await page.getByText('no longer kept').count()).toBe(0);
     await comeBack();
     await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
   });
 
-  it('asks once for a delivery that is stayed at, and never for those that the arrow keys pass', async () => {
+  it('the connection of the page asks once for a delivery that is stayed at, and never for those that the arrow keys pass', async () => {
     const source = memorySource();
     source.put(...Array.from({ length: 20 }, (_, n) => aRow(n)));
     const { look } = await program(source);
@@ -176,7 +176,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(asked).toEqual(['dlv_10']);
   });
 
-  it('may bring an answer late, which is not shown in the place of what is selected by then', async () => {
+  it('the connection of the page may bring an answer late, which is not shown in the place of what is selected by then', async () => {
     const source = memorySource();
     source.put(aRow(1, { type: 'dubbing.failed' }), aRow(2));
     const { look } = await program(source);
@@ -202,7 +202,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await heading.innerText()).toBe('delivered stt.completed');
   });
 
-  it('tells those who do not see it how many deliveries there are, once it has been quiet for a while', async () => {
+  it('the connection of the page tells those who do not see it how many deliveries there are, once it has been quiet for a while', async () => {
     const source = memorySource();
     source.put(aRow(1));
     const { look } = await program(source);
@@ -224,7 +224,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await news.innerText()).toBe('3 deliveries');
   });
 
-  it('sends what it asks for as JSON', async () => {
+  it('the connection of the page sends what it asks for as JSON', async () => {
     const { look } = await program(memorySource({ send: async () => 'It was sent.' }));
     const page = await look();
     const request = page.waitForRequest(/\/page\/actions\/send$/);

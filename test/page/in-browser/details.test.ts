@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Actions, AttemptDetails, DeliveryDetails, DeliveryRow } from '../../../src/page/page-source.js';
-import { chromium } from '../../integration/installed.js';
+import { chromium } from '../../integration/chromium.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';
 
@@ -33,31 +33,31 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
   const lines = async (element: ReturnType<Page['locator']>) =>
     (await element.innerText()).split(/\s*\n\s*/).filter((line) => line !== '');
 
-  it('asks to select one as long as none is', async () => {
+  it('of the delivery that is selected, the page asks to select one as long as none is', async () => {
     const { page } = await open(memorySource());
-    expect(await section(page).innerText()).toBe('Select a delivery to see its attempts.');
+    expect(await section(page).innerText()).toBe('Select a delivery to see what was sent and answered.');
   });
 
-  it('shows what it is, where it goes and since when', async () => {
+  it('of the delivery that is selected, the page shows what it is, where it goes and since when', async () => {
     const { page, source } = await select({ row: { state: 'dead' } });
     expect(await lines(section(page))).toEqual(
-      expect.arrayContaining(['dead stt.completed', 'evt_1', 'dlv_1', 'http://127.0.0.1:3000/webhooks']),
+      expect.arrayContaining(['dead stt.completed', 'evt_1 Copy', 'dlv_1 Copy', 'http://127.0.0.1:3000/webhooks']),
     );
-    expect(await section(page).innerText()).toMatch(/Since\s+11 Jul 2026, 12:00:00/);
+    expect(await section(page).innerText()).toMatch(/Since\s+2026-07-11 12:00:00Z/);
     expect(await section(page).innerText()).not.toContain('Select a delivery');
     source.oversee({ endpoints: [] });
     await section(page).getByText('wh_1').waitFor();
   });
 
-  it('says so where it is not kept any more', async () => {
+  it('of the delivery that is selected, the page says so where it is not kept any more', async () => {
     const { page, source } = await select();
-    expect(await page.getByText('not kept any more').count()).toBe(0);
+    expect(await page.getByText('no longer kept').count()).toBe(0);
     source.remove('dlv_1');
-    await section(page).getByText('It is not kept any more.').waitFor();
-    expect(await section(page).innerText()).toBe('It is not kept any more.');
+    await section(page).getByText('This delivery is no longer kept.').waitFor();
+    expect(await section(page).innerText()).toBe('This delivery is no longer kept.');
   });
 
-  it('shows the newest attempt until another is picked, which stays while more come', async () => {
+  it('of the delivery that is selected, the page shows the newest attempt until another is picked, which stays while more come', async () => {
     const { page, source } = await select();
     await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
     source.detail('dlv_1', {}, anAttempt(1), anAttempt(2));
@@ -76,46 +76,52 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     expect(await article(page).getAttribute('aria-label')).toBe('Attempt 1');
   });
 
-  it('shows the newest attempt of the next one, whatever was picked before', async () => {
+  it('of the delivery that is selected, the page shows the newest attempt of the next one, whatever was picked before', async () => {
     const { page, source } = await select({ attempts: [anAttempt(1), anAttempt(2)] });
     source.detail('dlv_2', {}, anAttempt(1, { id: 'att_other', request: { ...anAttempt(7).request } }));
     await page.getByRole('button', { name: 'Attempt 1: 200' }).click();
     await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
     await deliveries(page).first().click();
+    await article(page).getByText('1 header').last().click();
     await article(page).getByRole('table', { name: 'Headers of the request' }).getByText('7').waitFor();
   });
 
-  it('says of an attempt that it is not kept any more', async () => {
+  it('of the delivery that is selected, the page says of an attempt that it is not kept any more', async () => {
     const source = memorySource();
     source.put(aRow(1));
     const { attempt, ...rest } = source;
     source.detail('dlv_1', {}, anAttempt(1));
     const { page } = await open({ ...rest, attempt: (id) => (id === 'att_1' ? undefined : attempt(id)) });
     await deliveries(page).click();
-    await section(page).getByText('This attempt is not kept any more.').waitFor();
+    await section(page).getByText('This attempt is no longer kept.').waitFor();
   });
 
-  it('shows when an attempt was made, how long it took, and what was sent and answered', async () => {
+  it('of the delivery that is selected, the page shows when an attempt was made, how long it took, and what was sent and answered', async () => {
     const request = { ...anAttempt(1).request, headers: [['x-a', '1'] as const, ['x-b', '2'] as const] };
     const { page } = await select({ attempts: [anAttempt(1, { request })] });
     await article(page).waitFor();
     expect(await lines(article(page))).toEqual([
       'Attempt 1',
-      '11 Jul 2026, 12:01:00, 200 after 80 ms',
-      'The signature holds.',
+      '2026-07-11 12:01:00Z, took 80 ms',
+      '200: acknowledged',
+      'Answer in full',
+      'The signature is valid.',
       'Request',
       'POST http://127.0.0.1:3000/webhooks',
-      'x-a\t1',
-      'x-b\t2',
+      'Copy as curl',
+      'Copy body',
+      'Download .http',
+      'Copy as test',
+      'Copy link',
       '14 bytesindented',
-      'Answer',
-      '200',
-      'x-answer\tyes',
-      'No body.',
+      '2 headers',
     ]);
+    for (const folded of ['Answer in full', '1 header', '2 headers']) await article(page).getByText(folded).click();
+    const open = await lines(article(page));
+    expect(open).toEqual(expect.arrayContaining(['x-a\t1', 'x-b\t2', 'x-answer\tyes', 'No body.']));
   });
 
-  it('shows of an attempt what has gone wrong, and that there was no answer', async () => {
+  it('of the delivery that is selected, the page shows of an attempt what has gone wrong, and that there was no answer', async () => {
     const failed = anAttempt(1, {
       acknowledged: false,
       status: undefined,
@@ -128,15 +134,18 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     const { page } = await select({ row: { state: 'failed' }, attempts: [failed] });
     await article(page).waitFor();
     const text = await lines(article(page));
-    expect(text[1]).toBe('11 Jul 2026, 12:01:00, after 1 s reset (fault: reset, slow)');
-    expect(text[2]).toBe('Not verified: its secret is not known here.');
-    expect(text.slice(-2)).toEqual(['Answer', 'There was none.']);
+    expect(text.slice(1, 4)).toEqual([
+      '2026-07-11 12:01:00Z, took 1 s (fault: reset, slow)',
+      'No answer that counts: reset',
+      'Not verified: the secret of this endpoint is not known here.',
+    ]);
+    expect(text).not.toContain('Answer in full');
     const button = page.getByRole('button', { name: 'Attempt 1: reset, failed' });
     expect(await button.innerText()).toBe('✕');
     expect(await button.getAttribute('title')).toBe('reset');
   });
 
-  it('shows why a signature does not hold, with what to do about it', async () => {
+  it('of the delivery that is selected, the page shows why a signature is not valid, with what to do about it', async () => {
     const cause = {
       cause: 'body_reserialised',
       certainty: 'certain',
@@ -145,8 +154,8 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     } as const;
     const verdict = { verdict: 'signature_mismatch', causes: [cause] } as const;
     const { page } = await select({ attempts: [anAttempt(1, { verdict })] });
-    await article(page).getByText('It does not verify: signature_mismatch').waitFor();
-    expect(await article(page).getByRole('listitem').innerText()).toBe(
+    await article(page).getByText('Verification fails: signature_mismatch').waitFor();
+    expect(await article(page).getByRole('listitem').first().innerText()).toBe(
       'body_reserialised (certain): The body differs. Verify the bytes that came.',
     );
   });
@@ -158,16 +167,14 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       const { page } = await select({ attempts: [anAttempt(1, { request: { ...anAttempt(1).request, body } })] });
       await article(page).waitFor();
       const box = article(page).getByLabel('Body of the request');
-      const indent = article(page).getByLabel('indented');
-      return { box, indent, note: article(page).locator('.note').first() };
+      const indent = article(page).getByLabel('indented').last();
+      return { box, indent, note: article(page).locator('.body .note').last() };
     }
 
-    it('indented where that is wanted, and as it came otherwise', async () => {
+    it('shows a body indented, and as it came where that is wanted', async () => {
       const { box, indent } = await shownOf('{"a": [1, "b: {,}\\" "]}');
-      expect(await box.inputValue()).toBe('{"a": [1, "b: {,}\\" "]}');
-      expect(await indent.isChecked()).toBe(false);
-      await indent.check();
-      await expect.poll(() => box.inputValue()).toBe('{\n  "a": [\n    1,\n    "b: {,}\\" "\n  ]\n}');
+      expect(await box.inputValue()).toBe('{\n  "a": [\n    1,\n    "b: {,}\\" "\n  ]\n}');
+      expect(await indent.isChecked()).toBe(true);
       await indent.uncheck();
       await expect.poll(() => box.inputValue()).toBe('{"a": [1, "b: {,}\\" "]}');
     });
@@ -177,21 +184,21 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       ['has a number that would be another', '{"id":12345678901234567890}'],
       ['has a name twice', '{"a":1,"a":2}'],
       ['has a text that would be written in another way', '{"a":"\\u002f"}'],
-    ])('only as it came where it %s', async (_, text) => {
+    ])('shows a body only as it came where it %s', async (_, text) => {
       const { box, indent } = await shownOf(text);
       expect(await box.inputValue()).toBe(text);
       expect(await indent.count()).toBe(0);
     });
 
-    it('that is not UTF-8 in hex', async () => {
+    it('shows a body that is not UTF-8 in hex', async () => {
       const { note, indent } = await shownOf('12', { bytes: 1, shown: 'hex' });
-      expect(await note.innerText()).toBe('1 byte, which are not UTF-8: in hex');
+      expect(await note.innerText()).toBe('1 byte, not UTF-8: shown in hex');
       expect(await indent.count()).toBe(0);
     });
 
-    it('that is long by its beginning', async () => {
+    it('shows a body that is long by its beginning', async () => {
       const { note, indent } = await shownOf('1', { bytes: 70_000, cut: true });
-      expect(await note.innerText()).toBe('70,000 bytes, of which this is the beginning');
+      expect(await note.innerText()).toBe('70,000 bytes: only the beginning is shown');
       expect(await indent.count()).toBe(0);
     });
   });
@@ -221,10 +228,10 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       });
       expect(await rounds(page)).toEqual([
         [
-          'failed | Attempt 1: 500, failed | 12:01:00',
+          'failed | Attempt 1: 500, failed | 12:01:00Z',
           'next | 30 s | Attempt 2: in 30 s',
-          'later | 2 min | Attempt 3: from 12:02:29',
-          'later | 4 h | Attempt 4: from 16:02:29',
+          'later | 2 min | Attempt 3: from 12:02:29Z',
+          'later | 4 h | Attempt 4: from 16:02:29Z',
         ],
       ]);
       expect(await page.locator('.timelines h3').allInnerTexts()).toEqual(['Attempts']);
@@ -243,24 +250,24 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       expect(widths[0]).toBe(58);
     });
 
-    it('what is on its way, what is held back and what is not needed any more', async () => {
+    it('what is on its way, what is not yet sent and what is not needed any more', async () => {
       const { page, source } = await select({
         details: { delivery: aRow(1, { state: 'sending', attempts: 1 }), waits: [30_000] },
         attempts: [],
       });
-      expect(await rounds(page)).toEqual([['sending | Attempt 1: on its way', 'later | 30 s | Attempt 2: ']]);
+      expect(await rounds(page)).toEqual([['sending | Attempt 1: being sent', 'later | 30 s | Attempt 2: ']]);
       expect(await article(page).count()).toBe(0);
 
       source.detail('dlv_1', { delivery: aRow(1, { state: 'waiting' }), waits: [30_000] }, anAttempt(1));
       source.put(aRow(1, { state: 'waiting' }));
-      await page.getByText('held back').waitFor();
+      await page.getByText('not yet sent').waitFor();
 
       source.detail('dlv_1', { delivery: aRow(1, { attempts: 2 }), waits: [30_000, 60_000] }, anAttempt(2));
       source.put(aRow(1, { attempts: 2 }));
-      await page.getByText('Attempt 1: not kept').waitFor();
+      await page.getByText('Attempt 1: no longer kept').waitFor();
       expect((await rounds(page))[0]).toEqual([
-        'not-kept | Attempt 1: not kept',
-        'acknowledged | 30 s | Attempt 2: 200, acknowledged | 12:02:00',
+        'not-kept | Attempt 1: no longer kept',
+        'acknowledged | 30 s | Attempt 2: 200, acknowledged | 12:02:00Z',
         'not-needed | 1 min | Attempt 3: –',
       ]);
     });
@@ -285,27 +292,27 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       const { page } = await select({
         attempts: [
           anAttempt(1),
-          anAttempt(1, { id: 'att_twice', kind: 'duplicate' }),
+          anAttempt(1, { id: 'att_twice', kind: 'duplicate', recognised: true }),
           anAttempt(1, { id: 'att_hand', kind: 'replay', acknowledged: false, status: 409 }),
         ],
       });
-      const aside = page.getByRole('list', { name: 'Beside the schedule' }).getByRole('listitem');
+      const aside = page.getByRole('list', { name: 'Outside the schedule' }).getByRole('listitem');
       expect(await aside.allInnerTexts()).toEqual([
-        expect.stringMatching(/^200\s+attempt 1, sent twice$/),
-        expect.stringMatching(/^409\s+replayed$/),
+        expect.stringMatching(/^200\s+attempt 1, duplicate, recognised by the app$/),
+        expect.stringMatching(/^409\s+sent from this page$/),
       ]);
       expect(await aside.evaluateAll((items) => items.map((item) => item.className))).toEqual([
         'acknowledged',
         'failed',
       ]);
-      await page.getByRole('heading', { name: 'Attempt 1, replayed' }).waitFor();
+      await page.getByRole('heading', { name: 'Attempt 1, sent again from this page' }).waitFor();
       await aside.getByRole('button', { name: '200' }).click();
-      await page.getByRole('heading', { name: 'Attempt 1, sent twice' }).waitFor();
+      await page.getByRole('heading', { name: 'Attempt 1, a duplicate' }).waitFor();
     });
   });
 
   describe('offers', () => {
-    const buttons = (page: Page) => section(page).locator('.controls button');
+    const buttons = (page: Page) => section(page).locator('.head .controls button');
     /** A page whose actions say what they were asked for. */
     async function offering(offers: DeliveryDetails['offers'], names = ['redeliver', 'replay'] as const) {
       const asked: unknown[] = [];
@@ -330,9 +337,13 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
 
     it('to send again, with another signature or the same, what was sent', async () => {
       const { page, asked } = await offering(['replay']);
-      expect(await buttons(page).allInnerTexts()).toEqual(['Redeliver', 'Replay, signed anew', 'Replay as it was']);
+      expect(await buttons(page).allInnerTexts()).toEqual([
+        'Redeliver',
+        'Send again, newly signed',
+        'Send again unchanged',
+      ]);
       const redeliver = buttons(page).first();
-      expect(await redeliver.getAttribute('title')).toBe('Only a dead delivery starts again.');
+      expect(await redeliver.getAttribute('title')).toBe('Only a dead delivery can be redelivered.');
       await redeliver.click({ force: true });
       await buttons(page).nth(1).click();
       await expect.poll(() => asked).toEqual([{ delivery: 'dlv_1', exact: false }]);

@@ -5,7 +5,7 @@ import { createEmulator } from 'service-webhooks/emulator';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { emulatorSource } from '../../../src/page/emulator-source.js';
 import { servePage } from '../../../src/page/serve-page.js';
-import { chromium } from '../../integration/installed.js';
+import { chromium } from '../../integration/chromium.js';
 import { aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';
 
@@ -13,7 +13,7 @@ describe.skipIf(chromium === undefined)('the page in a browser, when all goes wr
   const { open, newWindow, assets } = useBrowser();
   const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
 
-  it('shows script in a type, an id, a header, a body and an answer as text, and runs none of it', async () => {
+  it('the page in a browser, when all goes wrong, shows script in a type, an id, a header, a body and an answer as text, and runs none of it', async () => {
     const script = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>';
     const emulator = createEmulator({
       fetch: () => new Response(script, { status: 400, headers: { 'x-answer': script, 'content-type': 'text/html' } }),
@@ -29,6 +29,10 @@ describe.skipIf(chromium === undefined)('the page in a browser, when all goes wr
     const attempt = page.getByRole('article');
     await attempt.waitFor();
     expect(await page.getByRole('heading', { level: 2 }).innerText()).toContain(script);
+    await attempt
+      .getByText(/^\d+ headers$/)
+      .first()
+      .click();
     expect(await attempt.getByRole('table', { name: 'Headers of the answer' }).innerText()).toContain(script);
     expect(await attempt.getByLabel('Body of the answer').inputValue()).toBe(script);
     expect(await attempt.getByLabel('Body of the request').inputValue()).toContain(JSON.stringify(script));
@@ -37,7 +41,7 @@ describe.skipIf(chromium === undefined)('the page in a browser, when all goes wr
     ).toEqual([undefined, 0]);
   });
 
-  it('takes up again what was cut, with what has come meanwhile', async () => {
+  it('the page in a browser, when all goes wrong, takes up again what was cut, with what has come meanwhile', async () => {
     const source = memorySource();
     source.put(aRow(1));
     const first = await servePage(source, 0, assets());
@@ -55,7 +59,7 @@ describe.skipIf(chromium === undefined)('the page in a browser, when all goes wr
     expect(await page.locator('.connection').innerText()).toContain('live');
   });
 
-  it('cannot be driven, read or framed by another site', async () => {
+  it('the page in a browser, when all goes wrong, cannot be driven, read or framed by another site', async () => {
     const sent: string[] = [];
     const source = memorySource({
       send: async ({ type }) => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { chromium } from '../../integration/installed.js';
+import { chromium } from '../../integration/chromium.js';
 import { aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';
 
@@ -41,42 +41,47 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     return { ...opened, source };
   }
 
-  it('has of each delivery its state, what it is of, its attempts, its answer and its time', async () => {
+  it('the list of the page has of each delivery its state, what it is of, its attempts, its answer and its time', async () => {
     const source = memorySource();
     source.put(
       aRow(1, { state: 'waiting', status: undefined, problem: 'timeout', redeliveries: 1 }),
       aRow(2, { state: 'dead', status: 503, attempts: 6, test: true }),
+      aRow(3, { duplicates: 1 }),
     );
     const { page } = await open(source, { timezoneId: 'UTC' });
     await deliveries(page).first().waitFor();
     const texts = (await deliveries(page).allInnerTexts()).map((text) => text.split(/\s*\n\s*/));
     expect(texts).toEqual([
-      ['dead', 'stt.completed', 'evt_2', '6 attempts, test', '503', '12:00:00'],
-      ['waiting', 'stt.completed', 'evt_1', '1 attempt, redelivered', 'timeout', '12:00:00'],
+      ['delivered', 'stt.completed', 'duplicate', 'evt_3', '1 attempt', '200', '12:00:00Z'],
+      ['dead', 'stt.completed', 'evt_2', '6 attempts, test', '503', '12:00:00Z'],
+      ['waiting', 'stt.completed', 'evt_1', '1 attempt, redelivered', 'timeout', '12:00:00Z'],
     ]);
-    const first = deliveries(page).first();
+    const first = deliveries(page).nth(1);
     expect(await first.locator('time').getAttribute('datetime')).toBe('2026-07-11T12:00:00.002Z');
     expect(await first.locator('.mark').getAttribute('class')).toBe('mark dead');
-    expect(await first.textContent()).toBe('dead stt.completed evt_2 6 attempts, test 503 12:00:00'); // as it is read out
-    expect([await first.getAttribute('aria-posinset'), await first.getAttribute('aria-setsize')]).toEqual(['1', '2']);
+    expect(await first.textContent()).toBe('dead stt.completed evt_2 6 attempts, test 503 12:00:00Z'); // as it is read out
+    expect([await first.getAttribute('aria-posinset'), await first.getAttribute('aria-setsize')]).toEqual(['2', '3']);
   });
 
-  it('says that there is none, or none that fits', async () => {
+  it('the list of the page says that there is none, or none that fits', async () => {
     const { page, source } = await openWith(0);
-    expect(await list(page).innerText()).toBe('No deliveries yet.');
+    await page.getByText('No deliveries yet.').waitFor();
+    await page.getByText('Start with:').waitFor();
+    expect(await page.locator('.command code').innerText()).toBe('npx service-webhooks dev 3000');
     expect(await page.locator('.filter .note').innerText()).toBe('0 deliveries');
     source.put(aRow(1));
     await deliveries(page).first().waitFor();
-    expect(await list(page).innerText()).not.toMatch(/No deliveries yet|None that fits/);
+    expect(await page.getByText('No deliveries yet.').count()).toBe(0);
+    expect(await page.getByText('No delivery matches').count()).toBe(0);
     expect(await page.locator('.filter .note').innerText()).toBe('1 delivery');
     await page.getByLabel('State', { exact: true }).selectOption({ label: 'dead' });
-    await expect.poll(() => list(page).innerText()).toBe('None that fits the filter.');
+    await expect.poll(() => list(page).innerText()).toBe('No delivery matches the filter.');
     expect(await page.locator('.filter .note').innerText()).toBe('0 of 1');
     await page.getByLabel('State', { exact: true }).selectOption({ label: 'every state' });
     await deliveries(page).first().waitFor();
   });
 
-  it('is gone through with the arrow keys, as far as it goes', async () => {
+  it('the list of the page is gone through with the arrow keys, as far as it goes', async () => {
     const { page } = await openWith(3);
     await list(page).focus();
     expect(await selected(page)).toBeUndefined();
@@ -90,7 +95,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await list(page).getAttribute('aria-activedescendant')).toBe('row-dlv_0');
   });
 
-  it('is one stop of the Tab key, however many rows it has', async () => {
+  it('the list of the page is one stop of the Tab key, however many rows it has', async () => {
     const { page } = await openWith(3);
     const stops: unknown[] = [];
     for (let n = 0; n < 6; n++) {
@@ -101,7 +106,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(stops).not.toContain('option');
   });
 
-  it('takes keys while nothing is in it', async () => {
+  it('the list of the page takes keys while nothing is in it', async () => {
     const { page, source } = await openWith(0);
     await list(page).focus();
     for (const key of ['ArrowDown', 'End', 'Enter']) await page.keyboard.press(key);
@@ -113,7 +118,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await selected(page)).toBe(1);
   });
 
-  it('scrolls no more than it has to, so that the selected one is in sight', async () => {
+  it('the list of the page scrolls no more than it has to, so that the selected one is in sight', async () => {
     const { page } = await openWith(100);
     await list(page).focus();
     const fits = (await inSight(page)).length;
@@ -133,7 +138,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect((await inSight(page))[0]).toBe(fits - 1);
   });
 
-  it('is leafed through by as much as is in sight', async () => {
+  it('the list of the page is leafed through by as much as is in sight', async () => {
     const { page } = await openWith(100);
     await list(page).focus();
     const fits = (await inSight(page)).length;
@@ -148,7 +153,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await selected(page)).toBe(1 + step);
   });
 
-  it('leaves to the browser the keys that are not for it', async () => {
+  it('the list of the page leaves to the browser the keys that are not for it', async () => {
     const { page } = await openWith(3);
     await list(page).focus();
     const taken = () =>
@@ -170,7 +175,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('delivery');
   });
 
-  it('has the focus after a click on a row, which is then selected, and on nothing else', async () => {
+  it('the list of the page has the focus after a click on a row, which is then selected, and on nothing else', async () => {
     const { page } = await openWith(3);
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('role'));
     await deliveries(page).nth(1).click();
@@ -180,7 +185,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect([await selected(page), await focused()]).toEqual([2, 'listbox']);
   });
 
-  it('draws what is in sight, wherever it is scrolled to and whatever its height', async () => {
+  it('the list of the page draws what is in sight, wherever it is scrolled to and whatever its height', async () => {
     const { page } = await openWith(1_000);
     const whole = async (first: number, height: number) => {
       const fits = Math.floor(height / ROW_PX) - 1;
@@ -200,7 +205,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     await expect.poll(() => inSight(page)).toContain(1_000);
   });
 
-  it('keeps the selected one for a screen reader, wherever it is scrolled to', async () => {
+  it('the list of the page keeps the selected one for a screen reader, wherever it is scrolled to', async () => {
     const { page } = await openWith(1_000);
     await deliveries(page).nth(2).click();
     await scrollTo(page, 500);
@@ -217,7 +222,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await selected(page)).toBe(1_000);
   });
 
-  it('stays at its top while new ones come there, and goes along when one above goes', async () => {
+  it('the list of the page stays at its top while new ones come there, and goes along when one above goes', async () => {
     const { page, source } = await openWith(100);
     source.put(aRow(100));
     await expect.poll(() => deliveries(page).first().innerText()).toContain('evt_100');
@@ -232,7 +237,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await first()).toBe(50);
   });
 
-  it('says how many of how many fit the filter', async () => {
+  it('the list of the page says how many of how many fit the filter', async () => {
     const source = memorySource();
     source.put(...Array.from({ length: 2_500 }, (_, n) => aRow(n, n < 1_500 ? { state: 'dead' } : {})));
     const { page } = await open(source);

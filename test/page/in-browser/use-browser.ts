@@ -3,7 +3,9 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
 import type { PageSource } from '../../../src/page/page-source.js';
 import { type Assets, readAssets } from '../../../src/page/server/assets.js';
+import type {} from '../../support/build-programs.js';
 import { served } from '../served.js';
+import type {} from './launch.js';
 import { carryMutation } from './mutated.js';
 
 /** Opens pages in the Chromium that is launched for all tests. */
@@ -11,10 +13,10 @@ export function useBrowser() {
   let browser: Browser;
   let assets: Assets;
   beforeAll(async () => {
-    const launched = inject('launched');
+    const launched = inject('browser');
     if (launched === undefined) return;
-    assets = await readAssets(pathToFileURL(`${launched.page}/`));
-    browser = await chromium.connect(launched.browser);
+    assets = await readAssets(pathToFileURL(`${inject('built').page}/`));
+    browser = await chromium.connect(launched);
   });
   afterAll(() => browser?.close());
 
@@ -26,7 +28,7 @@ export function useBrowser() {
     const complaints: string[] = [];
     page.on('console', (message) => {
       // Of an action that is refused, of a connection that was cut and of what is not kept, it is the page that has to say so.
-      const isExpected = /\/page\/(actions\/|stream$|deliveries\/|attempts\/)/.test(message.location().url);
+      const isExpected = /\/page\/(actions\/|stream$|deliveries\/|attempts\/|curl\/)/.test(message.location().url);
       if (['error', 'warning'].includes(message.type()) && !isExpected) complaints.push(message.text());
     });
     page.on('pageerror', ({ message }) => complaints.push(message));

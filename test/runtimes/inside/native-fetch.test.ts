@@ -52,7 +52,7 @@ describe.skipIf(!Bun && !Deno)("the runtime's own server for Fetch", () => {
     ),
   );
 
-  it('leaves the claim to its lease when the sender leaves before the route has answered', async () => {
+  it('a claim is left to its lease when the sender leaves before the route has answered', async () => {
     const { headers, body } = aDelivery();
     const { receiver, find } = aReceiver();
     let leave = () => {};

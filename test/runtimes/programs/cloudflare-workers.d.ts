@@ -1,10 +1,13 @@
 /** What Workers have in it, as far as the programs here go. */
 declare module 'cloudflare:workers' {
+  import type { CloudflareQueueBinding } from 'service-webhooks/queue/cloudflare';
   import type { D1Database } from 'service-webhooks/stores/d1';
   import type { DurableObjectNamespace } from 'service-webhooks/stores/durable-object';
 
   export const env: {
     WEBHOOK_SECRET: string;
+    QUEUE: CloudflareQueueBinding;
+    DEAD: CloudflareQueueBinding;
     DB: D1Database;
     DB2: D1Database;
     DEDUPE: DurableObjectNamespace;

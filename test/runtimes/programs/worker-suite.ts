@@ -44,7 +44,7 @@ function suiteOf(namespace: DurableObjectNamespace): readonly StoreCase[] {
       return durableObjectStore({ namespace });
     },
     unreachable: () => durableObjectStore({ namespace: env.DEAD_OBJECTS }),
-    without: ['purgeExpired'],
+    without: ['purgeExpired', 'saveReport'],
     rounds: ROUNDS,
   });
 }

@@ -1,0 +1,19 @@
+// What the package may cost a bundle, minified and gzipped. An adapter counts without the core, which its user has anyway.
+import { subpaths } from './scripts/subpaths.js';
+
+const adapters = subpaths.filter(({ source }) => source.startsWith('adapters/'));
+
+export default [
+  { name: 'verify alone', path: 'dist/index.js', import: '{ verify }', limit: '6 kB' },
+  { name: 'the whole core', path: 'dist/index.js', limit: '16 kB' },
+  { name: 'the client', path: 'dist/client.js', limit: '13 kB' },
+  { name: 'the store on D1', path: 'dist/stores/d1.js', limit: '5 kB' },
+  { name: 'the store on Durable Objects', path: 'dist/stores/durable-object.js', limit: '4 kB' },
+  { name: 'the page', path: ['dist/page/page.js', 'dist/page/style.css'], limit: '19 kB' },
+  ...adapters.map(({ name, entry }) => ({
+    name: `${name}, without the core`,
+    path: `dist/${entry}.js`,
+    ignore: ['service-webhooks'],
+    limit: '1.5 kB',
+  })),
+].map((budget) => ({ ...budget, gzip: true }));

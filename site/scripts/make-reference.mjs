@@ -1,0 +1,56 @@
+// The API reference as Markdown: one page for each module of the package, derived from the docstrings by TypeDoc.
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { Application } from 'typedoc';
+import { ROOT } from './pages.mjs';
+
+/** Writes the reference into a folder. Rejects where TypeDoc reports an error. */
+export async function makeReference(folder) {
+  const app = await Application.bootstrapWithPlugins({
+    plugin: ['typedoc-plugin-markdown'],
+    entryPoints: Object.values(modules()),
+    tsconfig: join(ROOT, 'tsconfig.json'),
+    compilerOptions: { noEmit: true },
+    basePath: ROOT,
+    readme: 'none',
+    disableSources: true,
+    excludeInternal: true,
+    excludePrivate: true,
+    skipErrorChecking: true,
+    outputs: [{ name: 'markdown', path: folder }],
+    outputFileStrategy: 'modules',
+    entryFileName: 'index',
+    hideBreadcrumbs: true,
+    hidePageHeader: true,
+    useCodeBlocks: true,
+    useHTMLAnchors: true,
+    parametersFormat: 'table',
+    interfacePropertiesFormat: 'list',
+    typeAliasPropertiesFormat: 'table',
+    logLevel: 'Error',
+    sanitizeComments: true,
+  });
+  const project = await app.convert();
+  if (!project || app.logger.hasErrors()) throw new Error('TypeDoc found errors.');
+  // TypeDoc names a module after its file; readers know the name that they import.
+  const names = Object.fromEntries(
+    Object.entries(modules()).map(([id, file]) => [relative(ROOT, file).replace(/(\/index)?\.ts$/, ''), id]),
+  );
+  for (const module of project.children ?? []) module.name = names[module.name] ?? module.name;
+  await app.generateOutputs(project);
+}
+
+/** The source of each module of the package, by the name that users import. */
+function modules() {
+  const { name, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const entries = Object.keys(exports).filter((key) => typeof exports[key] !== 'string');
+  return Object.fromEntries(
+    entries.map((key) => [`${name}${key.slice(1)}`, sourceOf(key === '.' ? 'index' : key.slice(2))]),
+  );
+}
+
+/** In the places that scripts/subpaths.ts lists. */
+function sourceOf(entry) {
+  const candidates = [`src/${entry}.ts`, `src/${entry}/index.ts`, `adapters/${entry}.ts`, `${entry}/index.ts`];
+  return join(ROOT, candidates.find((path) => existsSync(join(ROOT, path))) ?? '');
+}

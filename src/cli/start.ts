@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import nodeModule from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+// Since Node 22.8.
+const { enableCompileCache } = nodeModule as { enableCompileCache?: (directory: string) => unknown };
+
+// From the second start on, Node takes the compiled program from this folder. It is next to the program: an attacker who can
+// write there could replace the program anyway.
+enableCompileCache?.(fileURLToPath(new URL('compiled', import.meta.url)));
+nodeModule.createRequire(import.meta.url)('./program.cjs');

@@ -1,0 +1,56 @@
+import { check } from '../option-checks.js';
+import type { ClaimRequest, ClaimResult, DedupeStore } from '../stores/contract.js';
+import { withTimeout } from '../timers.js';
+import { STORE_TIMEOUT_MS } from './lease.js';
+
+/** The time limit of a claim. */
+export interface TimeLimit {
+  /** Returns the milliseconds that are left. */
+  remaining(): number;
+}
+
+/** The store's answer, and the calls that had not answered by then. */
+export interface ClaimAttempt {
+  readonly result: ClaimResult;
+  /** Calls that may still take the key for an owner that has released it. None of them rejects. */
+  readonly unanswered: readonly Promise<unknown>[];
+}
+
+/**
+ * Claims a key, with at most two calls that have the same token: a claim whose reply was lost is then recognised.
+ * Rejects when both calls fail or take too long; the key is released as soon as a late call has taken it.
+ */
+export async function claimKey(store: DedupeStore, request: ClaimRequest, limit: TimeLimit): Promise<ClaimAttempt> {
+  const calls: Promise<unknown>[] = [];
+  const attempt = () =>
+    withTimeout(Math.min(STORE_TIMEOUT_MS, limit.remaining()), () => {
+      const call = store.claim({ ...request });
+      const checked = call.then(checkResult); // throws where a store returns no promise
+      calls.push(Promise.resolve(call).catch(() => {}));
+      return checked;
+    });
+  try {
+    return { result: await attempt(), unanswered: [] };
+  } catch {}
+  try {
+    return { result: await attempt(), unanswered: calls.slice(0, 1) };
+  } catch (error) {
+    releaseAfter(calls, store, request);
+    throw error;
+  }
+}
+
+/** Releases the key after each of these calls has ended: it may have been applied although its reply was lost. */
+function releaseAfter(calls: readonly Promise<unknown>[], store: DedupeStore, request: ClaimRequest): void {
+  const release = async () => store.release({ ...request, fence: 0 });
+  for (const call of calls) call.then(release).catch(() => {});
+}
+
+function checkResult(result: ClaimResult): ClaimResult {
+  const number = { acquired: 'attempt', in_progress: 'retryAfterMs', completed: 'fence' }[result.status] as 'fence';
+  check(
+    Number.isFinite(result.fence + result[number]),
+    'dedupe.store.claim() resolved to a value that is not a ClaimResult',
+  );
+  return result;
+}

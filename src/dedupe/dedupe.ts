@@ -1,0 +1,105 @@
+import { WebhookError } from '../errors.js';
+import type { ClaimRequest, DedupeStore, Seen } from '../stores/contract.js';
+import { memoryStore } from '../stores/memory.js';
+import { withTimeout } from '../timers.js';
+import { fingerprint } from '../verify/hmac.js';
+import type { Delivery } from '../verify/verify.js';
+import { type ClaimAttempt, claimKey, type TimeLimit } from './claim.js';
+import { dedupeKey, idempotencyKey } from './key.js';
+import { type Lease, NO_LEASE, STORE_TIMEOUT_MS, startLease } from './lease.js';
+import type { DedupeNotice } from './notice.js';
+import { type DedupeOptions, type DedupeSettings, dedupeSettings } from './options.js';
+
+/** A delivery is acquired for this receiver, was handled before, or is in progress in another receiver. */
+export type Claim =
+  | { status: 'acquired'; lease: Lease }
+  | { status: 'completed' }
+  | { status: 'in_progress'; retryAfterMs: number };
+
+/** Recognises retries. */
+export interface Dedupe {
+  /**
+   * Claims a delivery. Rejects with `store_unavailable` at the limit, or when both calls of the store took too long.
+   */
+  claim(delivery: Delivery, limit: TimeLimit): Promise<Claim>;
+  /** Undefined where dedupe is switched off. */
+  readonly settings: DedupeSettings | undefined;
+}
+
+/** @throws WebhookError `invalid_option` */
+export function createDedupe(options: DedupeOptions | false = {}, notify: (notice: DedupeNotice) => void): Dedupe {
+  if (options === false) {
+    return { claim: async () => ({ status: 'acquired', lease: NO_LEASE }), settings: undefined };
+  }
+  const settings = dedupeSettings(options);
+  const { store, leaseMs, retainMs, onStoreError } = settings;
+  let ready: Promise<void> | undefined;
+  let fallback: DedupeStore | undefined;
+
+  async function claimRequest(delivery: Delivery): Promise<ClaimRequest> {
+    const header = idempotencyKey(delivery);
+    return {
+      key: await dedupeKey(delivery, settings),
+      token: crypto.randomUUID().split('-').join(''),
+      fingerprint: await payloadFingerprint(delivery),
+      alias: header === undefined ? undefined : await fingerprint(header),
+      leaseMs,
+      retainMs,
+    };
+  }
+
+  /**
+   * Every request waits with its own limit, because Workers cancel work that was started for a request that has ended.
+   */
+  async function initialise(limit: TimeLimit): Promise<void> {
+    if (store.init === undefined) return;
+    try {
+      await withTimeout(Math.min(STORE_TIMEOUT_MS, limit.remaining()), () => (ready ??= store.init?.()));
+    } catch (error) {
+      ready = undefined;
+      throw error;
+    }
+  }
+
+  function toClaim(delivery: Delivery, owner: DedupeStore, request: ClaimRequest, attempt: ClaimAttempt): Claim {
+    const { result, unanswered } = attempt;
+    if (result.seen) compareWithFirst(delivery, request, result.seen);
+    if (result.status !== 'acquired') return result;
+    const claim = { ...request, fence: result.fence };
+    const lease = startLease({ delivery, store: owner, claim, attempt: result.attempt, unanswered }, settings, notify);
+    return { status: 'acquired', lease };
+  }
+
+  function compareWithFirst(delivery: Delivery, request: ClaimRequest, seen: Seen): void {
+    if (seen.fingerprint !== request.fingerprint) notify({ kind: 'payload_mismatch', delivery });
+    if (seen.alias && request.alias && seen.alias !== request.alias) {
+      notify({ kind: 'idempotency_key_mismatch', delivery });
+    }
+  }
+
+  async function claim(delivery: Delivery, limit: TimeLimit): Promise<Claim> {
+    const request = await claimRequest(delivery);
+    try {
+      await initialise(limit);
+      return toClaim(delivery, store, request, await claimKey(store, request, limit));
+    } catch (cause) {
+      notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
+      if (onStoreError === 'refuse') throw new WebhookError('store_unavailable', { cause });
+      fallback ??= memoryStore();
+      return toClaim(delivery, fallback, request, { result: await fallback.claim(request), unanswered: [] });
+    }
+  }
+
+  return { claim, settings };
+}
+
+/** Returns a hash of the event without its timestamp, which is the time of sending and may differ between attempts. */
+function payloadFingerprint({ event, body }: Delivery): string | Promise<string> {
+  let text: string;
+  try {
+    text = JSON.stringify({ ...event, timestamp: undefined });
+  } catch {
+    return fingerprint(body); // the JSON is nested too deeply to be serialised
+  }
+  return fingerprint(text);
+}

@@ -1,0 +1,94 @@
+import type { ClaimRef, DedupeStore, Mutation } from '../stores/contract.js';
+import { MAX_TIMER_MS, unrefTimeout, withTimeout } from '../timers.js';
+import type { Delivery } from '../verify/verify.js';
+import type { DedupeNotice } from './notice.js';
+import type { DedupeSettings } from './options.js';
+
+/** The longest time that a call of the store may take. */
+export const STORE_TIMEOUT_MS = 2_000;
+/** A handler that never ends must not hold its event without limit. */
+const MAX_RENEWAL_MS = 600_000;
+const COMPLETE_RETRY_DELAYS_MS = [1_000, 5_000, 20_000, 60_000];
+
+/** The claim of one delivery, renewed until it ends. The owner calls one of the three methods, once; none rejects. */
+export interface Lease {
+  readonly attempt: number;
+  readonly fence: number;
+  /** Marks the event as done. Resolves after the first try to record it; further tries follow in the background. */
+  complete(): Promise<void>;
+  /** Releases the event, so that the next attempt may run at once. */
+  release(): Promise<void>;
+  /** Stops renewing the lease, which then expires: it is unknown how the work ended. */
+  abandon(): void;
+}
+
+/** The lease of a receiver without dedupe. */
+export const NO_LEASE: Lease = { attempt: 1, fence: 0, async complete() {}, async release() {}, abandon() {} };
+
+/** What a lease is taken for. */
+export interface LeaseOf {
+  delivery: Delivery;
+  store: DedupeStore;
+  claim: ClaimRef;
+  attempt: number;
+  /** Calls of the store that may still take the key; none of them rejects. */
+  unanswered: readonly Promise<unknown>[];
+}
+
+/** Starts to renew a claim that was acquired. */
+export function startLease(
+  { delivery, store, claim, attempt, unanswered }: LeaseOf,
+  { leaseMs, retainMs }: Pick<DedupeSettings, 'leaseMs' | 'retainMs'>,
+  notify: (notice: DedupeNotice) => void,
+): Lease {
+  let ended = false;
+  const renewalMs = Math.min(leaseMs / 3, MAX_TIMER_MS);
+  let renewals = MAX_RENEWAL_MS / renewalMs;
+  const heartbeat = setInterval(async () => {
+    renewals -= 1;
+    if (renewals < 0 || (await change('extend')) === 'lost') clearInterval(heartbeat);
+  }, renewalMs);
+  heartbeat.unref?.();
+
+  /** Resolves to undefined where the store failed. */
+  async function change(operation: 'extend' | 'complete' | 'release'): Promise<Mutation | undefined> {
+    try {
+      const result = await withTimeout(STORE_TIMEOUT_MS, () => store[operation](claim, { leaseMs, retainMs }));
+      // A renewal that the end of the lease overtakes is not a loss.
+      if (result === 'lost' && !(ended && operation === 'extend')) notify({ kind: 'lease_lost', delivery });
+      return result;
+    } catch (error) {
+      notify({ kind: 'store_error', delivery, operation, error });
+      return undefined;
+    }
+  }
+
+  function end(): void {
+    ended = true;
+    clearInterval(heartbeat);
+  }
+
+  async function recordCompletion(tries: number): Promise<void> {
+    const recorded = await change('complete');
+    const delayMs = COMPLETE_RETRY_DELAYS_MS[tries];
+    if (recorded === undefined && delayMs !== undefined) unrefTimeout(() => recordCompletion(tries + 1), delayMs);
+  }
+
+  return {
+    attempt,
+    fence: claim.fence,
+    complete() {
+      end();
+      return recordCompletion(0);
+    },
+    async release() {
+      end();
+      for (const call of unanswered) {
+        const releaseAgain = async () => store.release(claim);
+        call.then(releaseAgain).catch(() => {});
+      }
+      await change('release');
+    },
+    abandon: end,
+  };
+}

@@ -1,0 +1,22 @@
+import { context, propagation } from '@opentelemetry/api';
+import type { DeliveryQueue } from '../receiver/delivery-queue.js';
+import type { QueuedDelivery } from '../receiver/queued-delivery.js';
+
+/** Returns a queue whose deliveries carry the trace of their request to the worker. */
+export function tracedQueue(queue: DeliveryQueue): DeliveryQueue {
+  return {
+    name: queue.name,
+    init: async () => queue.init?.(),
+    put: (delivery) => queue.put(withTrace(delivery)),
+  };
+}
+
+function withTrace(delivery: QueuedDelivery): QueuedDelivery {
+  const trace: Record<string, string> = {};
+  try {
+    propagation.inject(context.active(), trace);
+  } catch {
+    return delivery; // a failure of the telemetry must not become a failure of the delivery
+  }
+  return Object.keys(trace).length > 0 ? { ...delivery, trace } : delivery;
+}

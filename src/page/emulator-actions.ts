@@ -1,0 +1,96 @@
+import type { Attempt, Emulator, Faults } from '../emulator/index.js';
+import { isWebhookError } from '../errors.js';
+import { check, checkPositiveInteger } from '../option-checks.js';
+import type { Secret } from '../verify/secret.js';
+import { problemText } from '../wire/problem-text.js';
+import { outcomeOf } from './attempt-rows.js';
+import { leftOut, readOwnEvent } from './own-event.js';
+import type { ActionInputs, ActionName } from './page-source.js';
+import { replay } from './replay.js';
+import type { SkippedTime } from './skipped-time.js';
+
+export interface EmulatorActionsParts {
+  emulator: Emulator;
+  time: SkippedTime;
+  headerPrefix: string;
+  /** The faults that strike without the page's doing. */
+  faults: Faults;
+  secretOf(endpointId: string): Secret | undefined;
+  attemptsOf(deliveryId: string): readonly Attempt[];
+  replayed(deliveryId: string, attempt: Omit<Attempt, 'seq'>): void;
+  failing(count: number): void;
+  /** Returns how many deliveries have gone, and how many are still under way. */
+  clear(): { gone: number; left: number };
+}
+
+/** What an emulator's page can do; each returns a sentence about what it did. */
+export function emulatorActions(parts: EmulatorActionsParts): {
+  [Name in ActionName]: (input: ActionInputs[Name]) => string | Promise<string>;
+} {
+  const { emulator, time, headerPrefix, faults, secretOf } = parts;
+  const sent = (type: string, deliveries: number) =>
+    deliveries === 0 ? `No endpoint has subscribed to ${type}.` : `${type} is on its way.`;
+
+  return {
+    redeliver: ({ delivery }) => `${emulator.deliveries.redeliver(delivery).eventId} starts again.`,
+    redeliverDead() {
+      const dead = emulator.deliveries.list({ state: 'dead' });
+      check(dead.length > 0, 'no delivery is dead');
+      let started = 0;
+      try {
+        for (const { id } of dead) {
+          emulator.deliveries.redeliver(id);
+          started += 1;
+        }
+      } catch (error) {
+        if (started === 0 || !isWebhookError(error)) throw error;
+        return `${started} of ${dead.length} dead deliveries start again: ${problemText(error)}`;
+      }
+      return started === 1 ? '1 dead delivery starts again.' : `${started} dead deliveries start again.`;
+    },
+    async replay({ delivery, exact }) {
+      const last = parts.attemptsOf(delivery).findLast(({ duplicate }) => !duplicate);
+      check(last !== undefined, 'there is no attempt of it that could be sent again');
+      const secret = secretOf(last.endpointId);
+      check(exact || secret !== undefined, 'its secret is not known here: send the same bytes and headers');
+      const again = await replay(last, { secret: exact ? undefined : secret, headerPrefix, now: emulator.now });
+      parts.replayed(delivery, again);
+      const { status, problem } = outcomeOf(again);
+      return `${again.eventId} was sent again: ${problem ?? status}.`;
+    },
+    async send({ type }) {
+      const { deliveries } = await emulator.emit(type);
+      return sent(type, deliveries.length);
+    },
+    async emit({ event: json }) {
+      const { event, problem = '' } = readOwnEvent(json);
+      check(event !== undefined, problem.replace(/\.$/, ''));
+      const { type, data, ...rest } = event;
+      const { deliveries } = await emulator.emit(type, { ...rest, data: { ...leftOut(event), ...data } });
+      return sent(type, deliveries.length);
+    },
+    failNext({ count }) {
+      checkPositiveInteger('count', count);
+      emulator.setFaults({ ...faults, reset: { rate: 1, times: count, at: 'request' } });
+      parts.failing(count);
+      return `The next ${count === 1 ? 'request fails' : `${count} requests fail`}: the connection is reset.`;
+    },
+    pause({ endpoint }) {
+      emulator.endpoints.pause(endpoint);
+      return 'The endpoint is paused.';
+    },
+    enable({ endpoint }) {
+      emulator.endpoints.enable(endpoint);
+      return 'The endpoint is active.';
+    },
+    async advance({ ms }) {
+      await time.advance(ms);
+      return 'The time has passed.';
+    },
+    clear() {
+      const { gone, left } = parts.clear();
+      const cleared = gone === 1 ? '1 delivery is cleared.' : `${gone} deliveries are cleared.`;
+      return left === 0 ? cleared : `${cleared} ${left} still under way ${left === 1 ? 'stays' : 'stay'}.`;
+    },
+  };
+}

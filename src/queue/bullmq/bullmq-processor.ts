@@ -1,0 +1,66 @@
+import { createLog } from '../../receiver/log.js';
+import { reasonOf } from '../dead-letters.js';
+import { createProcessor, type WorkerOptions } from '../processor.js';
+import type { BullmqData } from './bullmq-queue.js';
+
+/** The fields that the processor reads from a running `Job`. */
+export interface BullmqJob {
+  data: unknown;
+  attemptsMade: number;
+  stalledCounter: number;
+  opts: { attempts?: number | undefined };
+  moveToDelayed(timestamp: number, token?: string): Promise<void>;
+}
+
+/** How long a job of another version waits before a worker reads it again. */
+const UNREADABLE_DELAY_MS = 60_000;
+
+/**
+ * Returns the processor of a BullMQ `Worker`. Failures are retried by the `attempts` and the `backoff` of {@link
+ * bullmqQueue}; a {@link PermanentError} fails the job without a retry.
+ *
+ * Set `maxStalledCount` of the worker to at least the attempts, such as 1 000. With BullMQ's default of 1, a job whose
+ * worker died twice fails without another run.
+ *
+ * @throws WebhookError `invalid_option`
+ * @example
+ * new Worker('webhooks', bullmqProcessor({ on }), { connection, maxStalledCount: 1_000 });
+ */
+export function bullmqProcessor(
+  options: WorkerOptions,
+): (job: BullmqJob, token?: string, signal?: AbortSignal) => Promise<void> {
+  const process = createProcessor(options);
+  const log = createLog(options.logger);
+  let isChecked = false;
+
+  function checkWorker(job: BullmqJob, attempts: number): void {
+    if (isChecked) return;
+    isChecked = true;
+    const { maxStalledCount } = (job as { queue?: { opts?: { maxStalledCount?: unknown } } }).queue?.opts ?? {};
+    if (typeof maxStalledCount !== 'number' || maxStalledCount >= attempts) return;
+    const problem = `A job whose worker dies more than ${maxStalledCount} times fails for good without another run.`;
+    log.warn('max_stalled_count', `${problem} Set maxStalledCount of the Worker to 1000: attempts limits the runs.`);
+  }
+
+  // BullMQ passes a signal to a processor with three parameters.
+  return async (job, token, signal) => {
+    const { attempts = 1 } = job.opts;
+    checkWorker(job, attempts);
+    const { stalledBefore = 0 } = (job.data ?? {}) as Partial<BullmqData>;
+    const attempt = job.attemptsMade + job.stalledCounter - stalledBefore + 1;
+    if (attempt > attempts) throw named('UnrecoverableError', 'The worker died during the last attempt.');
+    const ended = await process(job.data, { attempt, signal });
+    if (ended.as === 'done') return;
+    if (ended.as === 'unreadable') {
+      await job.moveToDelayed(Date.now() + UNREADABLE_DELAY_MS, token);
+      throw named('DelayedError', reasonOf(ended.error));
+    }
+    if (ended.as === 'dead' || attempt >= attempts) throw named('UnrecoverableError', reasonOf(ended.error));
+    throw ended.error;
+  };
+}
+
+/** Returns an error that BullMQ recognises by its name. */
+function named(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
+}

@@ -1,0 +1,196 @@
+import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
+import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
+import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { limitedPut } from '../put-limit.js';
+import { checkQueueName } from '../queue-name.js';
+
+/** The part of a `Queue` of BullMQ 6 that is used. */
+export interface BullmqQueueClient {
+  readonly name: string;
+  waitUntilReady(): Promise<unknown>;
+  add(name: never, data: never, options: BullmqJobOptions): Promise<unknown>;
+  getJob(id: string): Promise<BullmqStoredJob | undefined>;
+  getJobs(types: BullmqState[], start?: number, end?: number, ascending?: boolean): Promise<BullmqStoredJob[]>;
+  getJobCounts(...types: BullmqState[]): Promise<{ [type: string]: number }>;
+}
+
+type BullmqState = 'wait' | 'active' | 'delayed' | 'prioritized' | 'failed';
+
+/** The options that are set for each job. */
+export interface BullmqJobOptions {
+  jobId: string;
+  attempts: number;
+  backoff: BullmqBackoff;
+  removeOnComplete: { age: number };
+  removeOnFail: false;
+}
+
+/** BullMQ's own `backoff` option of a job. */
+export type BullmqBackoff = number | { type: string; delay?: number; jitter?: number };
+
+/** The part of a stored `Job` that is used. */
+export interface BullmqStoredJob {
+  id?: string | undefined;
+  data: unknown;
+  timestamp: number;
+  attemptsMade: number;
+  stalledCounter: number;
+  failedReason: string;
+  finishedOn?: number | undefined;
+  isFailed(): Promise<boolean>;
+  retry(state: 'failed', options: { resetAttemptsMade: boolean; resetAttemptsStarted: boolean }): Promise<void>;
+  updateData(data: never): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** The data of a job: the delivery, and two fields that are no part of its format. */
+export interface BullmqData extends QueuedDelivery {
+  /** The id of one put, so that a put recognises its own job. */
+  put?: string;
+  /** How often the job had stalled when it was retried: BullMQ does not reset the number. */
+  stalledBefore?: number;
+}
+
+/** Options of {@link bullmqQueue}. */
+export interface BullmqQueueOptions {
+  /** A `Queue` of BullMQ. It is not closed. */
+  queue: BullmqQueueClient;
+  /** The name of the endpoint, part of every key. Default: the name of the queue. */
+  name?: string | undefined;
+  /** How many times a handler is started before its job fails for good. Default: 10. */
+  attempts?: number | undefined;
+  /** BullMQ's backoff. Default: exponential from 1 000 ms, with a jitter of a half. */
+  backoff?: BullmqBackoff | undefined;
+  /**
+   * How long a finished job, and with it its key, is kept, in milliseconds, at least 6 hours. Default: 259 200 000 (72
+   * hours).
+   */
+  retainMs?: number | undefined;
+}
+
+const MIN_RETAIN_MS = 6 * 3_600_000;
+const PENDING = ['wait', 'active', 'delayed', 'prioritized'] as const;
+
+/**
+ * Returns a queue that puts deliveries into BullMQ 6 on Redis; `bullmqProcessor` runs their handlers in its workers. A
+ * delivery is as durable as Redis is: set `appendonly yes` and `maxmemory-policy noeviction`. Create the connection of
+ * the receiver with `enableOfflineQueue: false`, so that a delivery is refused at once while Redis is down.
+ *
+ * Jobs that fail without a further retry stay in Redis as the dead letters until they are retried or discarded.
+ *
+ * @throws WebhookError `invalid_option`
+ * @example
+ * const queue = new Queue('webhooks', { connection });
+ * app.post('/webhooks', webhookHandler({ secret, queue: bullmqQueue({ queue }) }));
+ */
+export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
+  checkObject('options', options);
+  checkKnownOptions('bullmqQueue', options, ['queue', 'name', 'attempts', 'backoff', 'retainMs']);
+  const { queue, backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } } = options;
+  for (const method of ['add', 'getJob', 'waitUntilReady'] as const) {
+    check(typeof queue?.[method] === 'function', `queue must be a Queue of BullMQ: it has no method ${method}()`);
+  }
+  const { name = queue.name } = options;
+  checkQueueName('name', name);
+  const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: 72 * 3_600_000 });
+  check(retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  const removeOnComplete = { age: Math.ceil(retainMs / 1_000) };
+  const jobOptions = { attempts, backoff, removeOnComplete, removeOnFail: false } as const;
+
+  async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
+    const id = jobId(delivery.key);
+    const own = crypto.randomUUID();
+    const data: BullmqData = { ...delivery, put: own };
+    // BullMQ answers the same for a job that it already has and for a new one, so the job is read back, if possible in
+    // the same round trip.
+    const [, early] = await Promise.all([
+      queue.add('delivery' as never, data as never, { ...jobOptions, jobId: id }),
+      queue.getJob(id),
+    ]);
+    const stored = early ?? (await queue.getJob(id));
+    return (stored?.data as BullmqData | undefined)?.put === own ? 'queued' : 'known';
+  }
+
+  /** Resolves to undefined for a job that is not a dead letter. */
+  async function dead(id: string): Promise<BullmqStoredJob | undefined> {
+    const job = id === '' ? undefined : await queue.getJob(id);
+    return (await job?.isFailed()) ? job : undefined;
+  }
+
+  return {
+    name,
+
+    async init() {
+      await queue.waitUntilReady();
+    },
+
+    put: (delivery) => limitedPut(() => put(delivery)),
+
+    async deadLetters({ limit = 100, offset = 0 } = {}) {
+      const jobs = await queue.getJobs(['failed'], offset, offset + limit - 1, true);
+      return jobs.map(toDeadLetter);
+    },
+
+    async retry(id) {
+      const job = await dead(id);
+      if (job === undefined) return false;
+      if (job.stalledCounter > 0)
+        await job.updateData({ ...(job.data as BullmqData), stalledBefore: job.stalledCounter } as never);
+      return answered(
+        job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true }),
+        /not in the failed state/i,
+      );
+    },
+
+    async discard(id) {
+      const job = await dead(id);
+      return job !== undefined && answered(job.remove(), /could not be removed/i);
+    },
+
+    async stats() {
+      const counts = await queue.getJobCounts(...PENDING, 'failed');
+      const oldest = await Promise.all(PENDING.map((type) => queue.getJobs([type], 0, 0, true)));
+      const queuedAt = Math.min(...oldest.flat().map(({ timestamp }) => timestamp));
+      return {
+        depth: PENDING.reduce((sum, type) => sum + (counts[type] ?? 0), 0),
+        oldestMs: Number.isFinite(queuedAt) ? Math.max(0, Date.now() - queuedAt) : 0,
+        dead: counts['failed'] ?? 0,
+      };
+    },
+  };
+}
+
+/** Returns the id of a job. BullMQ refuses an id with a colon or of digits only; an encoded key has neither. */
+function jobId(key: string): string {
+  return encodeURIComponent(key);
+}
+
+/** Resolves to false where BullMQ refuses because another client was faster. */
+async function answered(call: Promise<void>, refusal: RegExp): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (refusal.test(String(error))) return false;
+    throw error;
+  }
+}
+
+function toDeadLetter({
+  id = '',
+  data,
+  attemptsMade,
+  stalledCounter,
+  failedReason,
+  finishedOn,
+}: BullmqStoredJob): DeadLetter {
+  const delivery = asQueued(data) as BullmqData | undefined;
+  const { put: _, stalledBefore = 0, ...queued } = delivery ?? ({} as BullmqData);
+  return {
+    id,
+    delivery: delivery && queued,
+    attempts: attemptsMade + stalledCounter - stalledBefore,
+    diedAt: finishedOn,
+    reason: failedReason,
+  };
+}

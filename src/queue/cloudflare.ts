@@ -1,0 +1,11 @@
+export {
+  type CloudflareBatch,
+  type CloudflareMessage,
+  type CloudflareProcessorOptions,
+  cloudflareProcessor,
+} from './cloudflare/cloudflare-processor.js';
+export {
+  type CloudflareQueueBinding,
+  type CloudflareQueueOptions,
+  cloudflareQueue,
+} from './cloudflare/cloudflare-queue.js';

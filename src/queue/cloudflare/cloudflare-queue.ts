@@ -1,0 +1,51 @@
+import { check, checkKnownOptions, checkObject } from '../../option-checks.js';
+import type { DeliveryQueue } from '../../receiver/delivery-queue.js';
+import { limitedPut } from '../put-limit.js';
+import { checkQueueName } from '../queue-name.js';
+
+/** What is used of a producer binding of Cloudflare Queues. */
+export interface CloudflareQueueBinding {
+  send(body: unknown, options: { contentType: 'json'; delaySeconds?: number }): Promise<unknown>;
+}
+
+/** Options of {@link cloudflareQueue}. */
+export interface CloudflareQueueOptions {
+  /** The producer binding: `env.QUEUE`. */
+  queue: CloudflareQueueBinding;
+  /** The name of the endpoint, part of every key. */
+  name: string;
+}
+
+/**
+ * Sends deliveries to a queue of Cloudflare Queues; `cloudflareProcessor` runs their handlers.
+ *
+ * Cloudflare Queues recognise no duplicates: a redelivery is queued again, and a message can arrive twice. Pass `dedupe`
+ * with `d1Store` or `durableObjectStore` to the receiver for the redeliveries, and write handlers that may run twice.
+ *
+ * @throws WebhookError `invalid_option`
+ * @example
+ * const dedupe = { store: d1Store({ d1: env.DB }), name: 'clips' };
+ * createReceiver({ secret, dedupe, queue: cloudflareQueue({ queue: env.QUEUE, name: 'clips' }) });
+ */
+export function cloudflareQueue(options: CloudflareQueueOptions): DeliveryQueue {
+  checkObject('options', options);
+  checkKnownOptions('cloudflareQueue', options, ['queue', 'name'], { binding: 'queue' });
+  const { queue, name } = options;
+  checkBinding('queue', queue);
+  checkQueueName('name', name);
+  return {
+    name,
+
+    put: (delivery) =>
+      limitedPut(async () => {
+        await queue.send(delivery, { contentType: 'json' });
+        return 'queued' as const;
+      }),
+  };
+}
+
+/** @throws WebhookError `invalid_option` */
+export function checkBinding(option: string, binding: unknown): asserts binding is CloudflareQueueBinding {
+  const isBinding = typeof (binding as CloudflareQueueBinding | null | undefined)?.send === 'function';
+  check(isBinding, `${option} must be a producer binding of Cloudflare Queues: it has no method send()`);
+}

@@ -1,0 +1,126 @@
+import {
+  check,
+  checkChoice,
+  checkKnownOptions,
+  checkObject,
+  checkPositiveInteger,
+  integers,
+} from '../../option-checks.js';
+import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
+import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { jobIdOf } from '../job-id.js';
+import { checkPostgresName } from '../postgres-name.js';
+import { limitedPut } from '../put-limit.js';
+import { checkQueueName } from '../queue-name.js';
+import { graphileWorkerStatements } from './statements.js';
+
+/** The part of a `Pool` of `pg` that is used. */
+export interface GraphileWorkerPool {
+  query(text: string, values?: never): PromiseLike<{ rows: unknown[] }>;
+}
+
+/** Options of {@link graphileWorkerQueue}. */
+export interface GraphileWorkerQueueOptions {
+  /** A pool of `pg` on the database of graphile-worker, with its migrations. It is not closed. */
+  pg: GraphileWorkerPool;
+  /** The identifier of the task, which a worker has in its `taskList`. */
+  task: string;
+  /** The name of the endpoint, part of every key. Default: the identifier of the task. */
+  name?: string | undefined;
+  /** The number of times a handler is started before its job is a dead letter. Default: 10. */
+  attempts?: number | undefined;
+  /** How long a key is remembered, in milliseconds, at least 6 hours. Default: 259 200 000 (72 hours). */
+  retainMs?: number | undefined;
+  /** `'jobId'` runs the events of one job one after the other. Default: `'none'`. */
+  order?: 'none' | 'jobId' | undefined;
+  /** The schema of graphile-worker. Default: `'graphile_worker'`. */
+  schema?: string | undefined;
+  /** The table of keys, which `init()` creates. Default: `'webhook_queue_keys'`. */
+  table?: string | undefined;
+}
+
+/** A queue in graphile-worker. */
+export interface GraphileWorkerQueue extends OperatedQueue {
+  /**
+   * Removes up to `limit` keys whose retention is over, and resolves to the number of removed keys. Call it on a
+   * schedule.
+   */
+  purgeExpired(options: { limit: number }): Promise<number>;
+}
+
+const MIN_RETAIN_MS = 6 * 3_600_000;
+const OPTIONS = ['pg', 'task', 'name', 'attempts', 'retainMs', 'order', 'schema', 'table'];
+
+/**
+ * Returns a queue that adds deliveries as jobs of graphile-worker 0.16 or 0.17 on PostgreSQL; `graphileWorkerProcessor`
+ * runs their handlers. graphile-worker deletes a job when it is done, so a table of keys recognises redeliveries: one
+ * statement adds the key and the job.
+ *
+ * @throws WebhookError `invalid_option`
+ * @example
+ * app.post('/webhooks', webhookHandler({ secret, queue: graphileWorkerQueue({ pg: pool, task: 'webhooks' }) }));
+ */
+export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): GraphileWorkerQueue {
+  checkObject('options', options);
+  checkKnownOptions('graphileWorkerQueue', options, OPTIONS, { pool: 'pg' });
+  const { pg, task, order = 'none', schema = 'graphile_worker', table = 'webhook_queue_keys' } = options;
+  check(typeof pg?.query === 'function', 'pg must be a Pool of pg: it has no method query()');
+  check(typeof task === 'string' && task.length > 0 && task.length <= 128, 'task must be the identifier of a task');
+  const { name = task } = options;
+  checkQueueName('name', name);
+  checkChoice('order', order, ['none', 'jobId']);
+  checkPostgresName('schema', schema);
+  checkPostgresName('table', table);
+  const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: 72 * 3_600_000 });
+  check(retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  const sql = graphileWorkerStatements(schema, table);
+
+  async function query<Row>(text: string, ...values: unknown[]): Promise<Row[]> {
+    const { rows } = await (values.length > 0 ? pg.query(text, values as never) : pg.query(text));
+    return rows as Row[];
+  }
+
+  async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
+    const jobId = order === 'jobId' ? jobIdOf(delivery) : undefined;
+    const queueName = jobId === undefined ? null : `${name}:${jobId}`;
+    const rows = await query(sql.put, delivery.key, retainMs, task, JSON.stringify(delivery), queueName, attempts);
+    return rows.length > 0 ? 'queued' : 'known';
+  }
+
+  return {
+    name,
+    init: async () => void (await query(sql.init)),
+    put: (delivery) => limitedPut(() => put(delivery)),
+    deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
+      (await query<Letter>(sql.deadLetters, task, limit, offset)).map(toDeadLetter),
+    retry: async (id) => isId(id) && (await query(sql.retry, task, id, attempts)).length > 0,
+    discard: async (id) => isId(id) && (await query(sql.discard, task, id)).length > 0,
+
+    async stats() {
+      const [row] = await query<{ depth: string; dead: string; oldest: number | null }>(sql.stats, task);
+      return { depth: Number(row?.depth), oldestMs: Math.max(0, Number(row?.oldest ?? 0)), dead: Number(row?.dead) };
+    },
+
+    async purgeExpired({ limit }) {
+      checkPositiveInteger('limit', limit);
+      return (await query(sql.purge, limit)).length;
+    },
+  };
+}
+
+function isId(id: string): boolean {
+  return /^[1-9]\d{0,17}$/.test(id);
+}
+
+interface Letter {
+  id: string;
+  payload: unknown;
+  attempts: number;
+  last_error: string | null;
+  died_at: number;
+}
+
+function toDeadLetter({ id, payload, attempts, last_error, died_at }: Letter): DeadLetter {
+  const delivery = asQueued(payload);
+  return { id, delivery, attempts, diedAt: Math.round(Number(died_at)), reason: last_error ?? undefined };
+}

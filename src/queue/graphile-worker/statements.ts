@@ -1,0 +1,53 @@
+/** The statements of a queue, for the schema of graphile-worker and the table of keys. */
+export const graphileWorkerStatements = (schema: string, table: string) => ({
+  init: `
+CREATE TABLE IF NOT EXISTS ${table} (key text PRIMARY KEY, expires_at timestamptz NOT NULL);
+CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
+
+  /**
+   * Takes key, retention in milliseconds, task, payload, queue name and attempts. The record of the key and the job are
+   * one statement, so that both are stored or neither is. Returns no row where the key exists.
+   */
+  put: `
+WITH recorded AS (
+  INSERT INTO ${table} AS k (key, expires_at) VALUES ($1, now() + $2::float8 * interval '1 ms')
+  ON CONFLICT (key) DO UPDATE SET expires_at = EXCLUDED.expires_at WHERE k.expires_at <= now()
+  RETURNING key
+)
+SELECT (${schema}.add_job($3, $4::json, queue_name := $5, max_attempts := $6::int)).id FROM recorded`,
+
+  // Each takes the task first. A job that has no attempts left and is not locked is a dead letter.
+  deadLetters: `
+SELECT j.id::text AS id, j.payload, j.attempts, j.last_error, extract(epoch FROM j.updated_at) * 1000 AS died_at
+FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id
+WHERE t.identifier = $1 AND j.attempts >= j.max_attempts AND j.locked_at IS NULL
+ORDER BY j.updated_at, j.id LIMIT $2 OFFSET $3`,
+
+  retry: `
+UPDATE ${schema}._private_jobs j SET attempts = 0, max_attempts = $3::int, run_at = now(), last_error = NULL
+FROM ${schema}._private_tasks t
+WHERE t.id = j.task_id AND t.identifier = $1 AND j.id = $2::bigint AND j.attempts >= j.max_attempts AND j.locked_at IS NULL
+RETURNING j.id`,
+
+  discard: `
+DELETE FROM ${schema}._private_jobs j USING ${schema}._private_tasks t
+WHERE t.id = j.task_id AND t.identifier = $1 AND j.id = $2::bigint AND j.attempts >= j.max_attempts AND j.locked_at IS NULL
+RETURNING j.id`,
+
+  stats: `
+SELECT count(*) FILTER (WHERE pending) AS depth, count(*) FILTER (WHERE NOT pending) AS dead,
+  extract(epoch FROM now() - min(created_at) FILTER (WHERE pending)) * 1000 AS oldest
+FROM (
+  SELECT j.created_at, j.attempts < j.max_attempts OR j.locked_at IS NOT NULL AS pending
+  FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id WHERE t.identifier = $1
+) AS jobs`,
+
+  purge: `
+DELETE FROM ${table} WHERE key IN (SELECT key FROM ${table} WHERE expires_at <= now() LIMIT $1) RETURNING key`,
+
+  // Each takes the id of a running job.
+  /** Makes the failure that follows the last one. */
+  giveUp: `UPDATE ${schema}._private_jobs SET max_attempts = attempts WHERE id = $1::bigint`,
+  /** graphile-worker counts an attempt when it starts a job, and adds its own backoff when it fails. */
+  countNoAttempt: `UPDATE ${schema}._private_jobs SET attempts = greatest(attempts - 1, 0) WHERE id = $1::bigint`,
+});

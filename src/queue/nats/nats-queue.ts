@@ -1,0 +1,145 @@
+import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
+import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { parsedJob } from '../parsed-job.js';
+import { limitedPut } from '../put-limit.js';
+import { checkQueueName } from '../queue-name.js';
+import { type DeliveryStream, deliveryStream } from './delivery-stream.js';
+import type { NatsConsumerInfo, NatsJetStream, NatsStoredMessage } from './jetstream.js';
+import { type NatsWorker, type NatsWorkerOptions, startNatsWorker } from './nats-worker.js';
+
+/** Options of {@link natsQueue}. */
+export interface NatsQueueOptions {
+  /** A JetStream client: `jetstream(connection)` of `@nats-io/jetstream`. Its connection is not closed. */
+  jetstream: NatsJetStream;
+  /** The name of the stream, which `init()` creates where there is none. Letters, digits, `_` and `-`. */
+  stream: string;
+  /** The name of the endpoint, part of every key. Default: the name of the stream. */
+  name?: string | undefined;
+  /** How many times a handler is started before its job is a dead letter. Default: 10. */
+  attempts?: number | undefined;
+  /** The wait after the first failure, in milliseconds; it doubles with each further one. Default: 1 000. */
+  backoffMs?: number | undefined;
+  /** The longest wait, in milliseconds. Default: 3 600 000 (an hour). */
+  maxBackoffMs?: number | undefined;
+  /** When a job is run again whose worker went silent, in milliseconds. Renewed while it runs. Default: 30 000. */
+  ackWaitMs?: number | undefined;
+}
+
+/** A queue in a stream of NATS JetStream. */
+export interface NatsQueue extends OperatedQueue {
+  /** Creates the stream and its consumers. Rejects where there is a stream that would lose or repeat deliveries. */
+  init(): Promise<void>;
+  /** Starts a worker in this process. */
+  work(options: NatsWorkerOptions): NatsWorker;
+}
+
+/** A dead letter has more bytes than its job: a large job is put with room for them, or refused where that is too much. */
+const [LARGE_JOB, ROOM] = [65_536, 8_192];
+
+/**
+ * Puts deliveries into a stream of NATS JetStream 2.9 or later, and waits for its acknowledgement. The key is the
+ * `Nats-Msg-Id`, which JetStream knows for the `duplicate_window` of the stream: 12 hours where `init()` creates it.
+ *
+ * @throws WebhookError `invalid_option`
+ * @example
+ * const connection = await connect({ servers, maxReconnectAttempts: -1 }); // of @nats-io/transport-node
+ * const queue = natsQueue({ jetstream: jetstream(connection), stream: 'webhooks' });
+ * app.post('/webhooks', webhookHandler({ secret, queue }));
+ * const worker = queue.work({ on, concurrency: 10 });
+ */
+export function natsQueue(options: NatsQueueOptions): NatsQueue {
+  checkObject('options', options);
+  const names = ['jetstream', 'stream', 'name', 'attempts', 'backoffMs', 'maxBackoffMs', 'ackWaitMs'];
+  const aliases = { connection: 'jetstream', nc: 'jetstream', js: 'jetstream', queue: 'stream' };
+  checkKnownOptions('natsQueue', options, names, aliases);
+  const { jetstream, stream } = options;
+  for (const method of ['publish', 'jetstreamManager'] as const) {
+    const isThere = typeof jetstream?.[method] === 'function';
+    check(isThere, `jetstream must be jetstream(connection) of @nats-io/jetstream: it has no method ${method}()`);
+  }
+  check(typeof stream === 'string' && /^[\w-]{1,64}$/.test(stream), 'stream must be 1 to 64 letters, digits, _ and -');
+  const { name = stream } = options;
+  checkQueueName('name', name);
+  const settings = integers(options, {
+    attempts: 10,
+    backoffMs: 1_000,
+    maxBackoffMs: 3_600_000,
+    ackWaitMs: 30_000,
+  });
+  const target = deliveryStream(jetstream, stream, settings.ackWaitMs);
+  const { jobs, dead } = target;
+
+  async function letter(id: string): Promise<NatsStoredMessage | undefined> {
+    const message = /^[1-9]\d{0,14}$/.test(id) ? await target.message(Number(id)) : undefined;
+    return message?.subject === dead ? message : undefined;
+  }
+
+  return {
+    name,
+
+    init: target.declare,
+
+    put: (delivery) =>
+      limitedPut(async () => {
+        const job = JSON.stringify(delivery);
+        const payload = job.length < LARGE_JOB ? job : job.padEnd(job.length + ROOM);
+        return (await target.publish(jobs, payload, delivery.key)) ? 'queued' : 'known';
+      }),
+
+    work: (workerOptions) => startNatsWorker(workerOptions, { jetstream, target, settings }),
+
+    async deadLetters({ limit = 100, offset = 0 } = {}) {
+      const letters: DeadLetter[] = [];
+      for (let seq = 1, passed = 0; letters.length < limit; passed += 1) {
+        const message = await target.next(dead, seq);
+        if (message === undefined) break;
+        if (passed >= offset) letters.push(toDeadLetter(message));
+        seq = message.seq + 1;
+      }
+      return letters;
+    },
+
+    async retry(id) {
+      const found = await letter(id);
+      if (found === undefined) return false;
+      const job = JSON.stringify(storedLetter(found).job);
+      // The stream takes this id once, so that of several calls one puts the job back.
+      const isFirst = await target.publish(jobs, job, `retry ${found.seq}`);
+      await target.remove(found.seq);
+      return isFirst;
+    },
+
+    async discard(id) {
+      const found = await letter(id);
+      return found !== undefined && target.remove(found.seq);
+    },
+
+    async stats() {
+      const consumers = await target.consumers();
+      const pending = consumers.map(({ info }) => info.num_pending + info.num_ack_pending);
+      const depth = pending.reduce((sum, count) => sum + count, 0);
+      const ages = await Promise.all(consumers.map((one) => oldestMs(target, one)));
+      return { depth, oldestMs: Math.max(...ages), dead: await target.count(dead) };
+    },
+  };
+}
+
+/** A dead letter, as a worker stores it. */
+function storedLetter(message: NatsStoredMessage): { job?: unknown; attempts?: number; reason?: string } {
+  return Object(parsedJob(message.string()));
+}
+
+function toDeadLetter(message: NatsStoredMessage): DeadLetter {
+  const { job, attempts, reason } = storedLetter(message);
+  return { id: String(message.seq), delivery: asQueued(job), diedAt: message.time.getTime(), attempts, reason };
+}
+
+/** The first message that is not acknowledged is the oldest one that waits or runs. */
+async function oldestMs(
+  { next }: DeliveryStream,
+  { subject, info }: { subject: string; info: NatsConsumerInfo },
+): Promise<number> {
+  if (info.num_pending + info.num_ack_pending === 0) return 0;
+  const oldest = await next(subject, info.ack_floor.stream_seq + 1);
+  return oldest ? Math.max(0, Date.now() - oldest.time.getTime()) : 0;
+}

@@ -1,0 +1,216 @@
+import { fromQueued } from '../../receiver/queued-delivery.js';
+import { unrefTimeout, withTimeout } from '../../timers.js';
+import { type Backoff, backoffAfter } from '../backoff.js';
+import { reasonOf } from '../dead-letters.js';
+import { parsedJob } from '../parsed-job.js';
+import type { Ended, WorkerOptions } from '../processor.js';
+import { runningJobs, STOP_TIMEOUT_MS } from '../running-jobs.js';
+import { workerParts } from '../worker-parts.js';
+import { CONSUMERS, type DeliveryStream } from './delivery-stream.js';
+import type { NatsConsumer, NatsJetStream, NatsMessage, NatsPull } from './jetstream.js';
+
+/** Options of `queue.work()`. */
+export interface NatsWorkerOptions extends WorkerOptions {
+  /** How many handlers run at the same time. Default: 1. */
+  concurrency?: number | undefined;
+}
+
+/** A worker in this process. */
+export interface NatsWorker {
+  /**
+   * Takes no more jobs, and resolves when the running handlers have ended. After `timeoutMs` (default 10 000) it aborts
+   * their signals and gives their jobs back. Close the connection after it.
+   */
+  stop(options?: { timeoutMs?: number | undefined }): Promise<void>;
+}
+
+/** What a worker needs of its queue. */
+export interface NatsWorkerOf {
+  jetstream: NatsJetStream;
+  target: DeliveryStream;
+  settings: Backoff & { attempts: number; ackWaitMs: number };
+}
+
+const PULL_EXPIRES_MS = 30_000;
+/** How long a job of another version waits before a worker looks at it again. */
+const UNREADABLE_DELAY_MS = 60_000;
+const PURGE_INTERVAL_MS = 600_000;
+const ERROR_PAUSE_MS = 500;
+const LIMIT_MS = 5_000;
+
+/** @throws WebhookError `invalid_option` */
+export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf): NatsWorker {
+  const { concurrency, process, log } = workerParts(options);
+  const { jetstream, target, settings } = queue;
+  const { stream, jobs, unreadable, dead } = target;
+  const { attempts, ackWaitMs } = settings;
+  const renewMs = ackWaitMs / 3;
+  const running = runningJobs();
+  /** What JetStream has delivered and has no answer to. */
+  const held = new Set<NatsMessage>();
+  const pulls = new Set<NatsPull>();
+  let stopping = false;
+  /** When JetStream was last heard of. */
+  let confirmedAt = performance.now();
+
+  function report(operation: string, what: string, error: unknown): void {
+    log.warn(`queue_error:${operation}`, `${what}: ${reasonOf(error)}`);
+  }
+
+  async function bury(message: NatsMessage, job: unknown, attempt: number, reason: string): Promise<void> {
+    await target.publish(dead, JSON.stringify({ job, attempts: attempt, reason }), `dead ${message.seq}`);
+    message.term();
+  }
+
+  async function settle(message: NatsMessage, job: unknown, attempt: number, ended: Ended): Promise<void> {
+    if (ended.as === 'done') {
+      await message.ackAck();
+    } else if (ended.as === 'unreadable') {
+      await target.publish(unreadable, message.string(), `unreadable ${message.seq}`);
+      await message.ackAck();
+    } else if (ended.as === 'dead' || attempt >= attempts) {
+      await bury(message, job, attempt, reasonOf(ended.error));
+    } else {
+      message.nak(backoffAfter(attempt, settings));
+    }
+  }
+
+  async function runJob(message: NatsMessage, signal: AbortSignal): Promise<void> {
+    const { deliveryCount: attempt, deliverySequence: fence } = message.info;
+    const job = parsedJob(message.string());
+    if (attempt > attempts) {
+      await bury(message, job, attempts, 'The worker died during the last attempt.');
+      return;
+    }
+    const ended = await process(job, { attempt, fence, signal });
+    if (held.has(message)) await settle(message, job, attempt, ended);
+  }
+
+  /** Puts a job back among the others once this version can read it. */
+  async function lookAgain(message: NatsMessage): Promise<void> {
+    const text = message.string();
+    if (isReadable(text)) {
+      await target.publish(jobs, text, `readable ${message.seq}`);
+      await message.ackAck();
+      await target.remove(message.seq);
+    } else {
+      message.nak(UNREADABLE_DELAY_MS);
+    }
+  }
+
+  function handle(message: NatsMessage, call: typeof runJob): Promise<void> {
+    return new Promise((resolve) => {
+      running.run(async (signal) => {
+        held.add(message);
+        confirmedAt = performance.now();
+        try {
+          await call(message, signal);
+        } catch (error) {
+          report('settle', 'The result of a job could not be recorded, so that it runs again', error);
+        }
+        held.delete(message);
+        resolve();
+      });
+    });
+  }
+
+  /** One message at a time: what waits in this process would run out of its time. */
+  async function pullOne(consumer: NatsConsumer): Promise<NatsMessage | undefined> {
+    const pull = await consumer.fetch({ max_messages: 1, expires: PULL_EXPIRES_MS });
+    pulls.add(pull);
+    try {
+      if (stopping) pull.stop();
+      for await (const message of pull) return message;
+      return undefined;
+    } finally {
+      pulls.delete(pull);
+    }
+  }
+
+  async function loop(name: string, call: typeof runJob): Promise<void> {
+    let consumer: NatsConsumer | undefined;
+    while (!stopping) {
+      try {
+        consumer ??= await jetstream.consumers.get(stream, name);
+        const message = await pullOne(consumer);
+        if (message) await handle(message, call);
+      } catch (error) {
+        if (stopping) return;
+        report('take', 'The worker could not take a job from NATS, and tries again', error);
+        consumer = undefined;
+        await pause(ERROR_PAUSE_MS);
+      }
+    }
+  }
+
+  async function declare(): Promise<void> {
+    while (!stopping) {
+      try {
+        await target.declare();
+        return;
+      } catch (error) {
+        report('open', 'The worker could not open its stream, and tries again', error);
+        await pause(ERROR_PAUSE_MS);
+      }
+    }
+  }
+
+  /** Renews the time of the jobs that run. Once JetStream is silent for as long, they belong to other workers. */
+  async function renew(): Promise<void> {
+    const sentAt = performance.now();
+    for (const message of held) message.working();
+    try {
+      await withTimeout(renewMs, () => target.consumers());
+      confirmedAt = sentAt;
+    } catch (error) {
+      if (performance.now() - confirmedAt < ackWaitMs) return;
+      report('renew', 'NATS does not answer, and the jobs that run may be run again', error);
+      running.abort();
+    }
+  }
+
+  const renewing = setInterval(() => held.size > 0 && void renew(), renewMs);
+  renewing.unref?.();
+  const purge = () =>
+    target.purge(Date.now()).catch((error) => report('purge', 'Old jobs could not be removed', error));
+  const purging = setInterval(purge, PURGE_INTERVAL_MS);
+  purging.unref?.();
+
+  const working = declare().then(async () => {
+    const loops = Array.from({ length: concurrency }, () => loop(CONSUMERS.jobs, runJob));
+    await Promise.all([...loops, loop(CONSUMERS.unreadable, lookAgain)]);
+  });
+
+  async function stop(timeoutMs: number): Promise<void> {
+    stopping = true;
+    for (const pull of pulls) pull.stop();
+    await Promise.race([working, new Promise<void>((resolve) => unrefTimeout(resolve, timeoutMs))]);
+    await running.drain(0);
+    for (const message of held) message.nak();
+    held.clear();
+    clearInterval(renewing);
+    clearInterval(purging);
+    await withTimeout(LIMIT_MS, () => target.consumers()).catch(() => {}); // NATS has what was written before it
+  }
+
+  let stopped: Promise<void> | undefined;
+  return {
+    stop({ timeoutMs = STOP_TIMEOUT_MS } = {}) {
+      stopped ??= stop(timeoutMs);
+      return stopped;
+    },
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function isReadable(text: string): boolean {
+  try {
+    fromQueued(parsedJob(text));
+    return true;
+  } catch {
+    return false;
+  }
+}

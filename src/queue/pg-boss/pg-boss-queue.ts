@@ -1,0 +1,163 @@
+import { WebhookError } from '../../errors.js';
+import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
+import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
+import { fingerprint } from '../../verify/hmac.js';
+import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { checkPostgresName } from '../postgres-name.js';
+import { limitedPut } from '../put-limit.js';
+import { checkQueueName } from '../queue-name.js';
+import { pgBossStatements } from './statements.js';
+
+/** The part of a `PgBoss` of pg-boss 10 that is used. */
+export interface PgBossClient {
+  createQueue(name: string, options: never): Promise<void>;
+  send(name: string, data: object, options: { id: string }): Promise<string | null>;
+  getJobById(name: string, id: string): Promise<unknown>;
+  getDb(): PgBossDatabase;
+}
+
+/** How pg-boss runs a statement. */
+export interface PgBossDatabase {
+  executeSql(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
+}
+
+/** Options of {@link pgBossQueue}. */
+export interface PgBossQueueOptions {
+  /** A started `PgBoss`. It is not stopped. */
+  boss: PgBossClient;
+  /** The name of the queue in pg-boss. `init()` creates it, with a queue for its dead letters. */
+  queue: string;
+  /** The name of the endpoint, part of every key. Default: the name of the queue. */
+  name?: string | undefined;
+  /** The number of times a handler is started before its job is a dead letter. Default: 10. */
+  attempts?: number | undefined;
+  /** The first wait of pg-boss's exponential backoff, in seconds. Default: 1. */
+  retryDelaySeconds?: number | undefined;
+  /** When pg-boss reruns a job whose worker stopped responding, and the longest run, in seconds. Default: 900. */
+  expireInSeconds?: number | undefined;
+  /** The schema of pg-boss. Default: `'pgboss'`. */
+  schema?: string | undefined;
+}
+
+/** The archive must outlast the service's retries. */
+const MIN_ARCHIVE_SECONDS = 6 * 3_600;
+/** pg-boss drops a job that no worker fetches within this time. */
+const RETENTION_DAYS = 365;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Returns a queue that puts deliveries into pg-boss 10 on PostgreSQL; `pgBossProcessor` runs their handlers in its
+ * workers. The id of a job is a UUID derived from the key, so a key is remembered until pg-boss archives its job: 12
+ * hours after the end, unless `archiveCompletedAfterSeconds` says otherwise. `init()` rejects where that is less than 6
+ * hours.
+ *
+ * @throws WebhookError `invalid_option`
+ * @example
+ * const boss = await new PgBoss(url).start();
+ * app.post('/webhooks', webhookHandler({ secret, queue: pgBossQueue({ boss, queue: 'webhooks' }) }));
+ */
+export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
+  checkObject('options', options);
+  const names = ['boss', 'queue', 'name', 'attempts', 'retryDelaySeconds', 'expireInSeconds', 'schema'];
+  checkKnownOptions('pgBossQueue', options, names);
+  const { boss, queue, schema = 'pgboss' } = options;
+  for (const method of ['send', 'createQueue', 'getDb'] as const) {
+    check(typeof boss?.[method] === 'function', `boss must be a PgBoss: it has no method ${method}()`);
+  }
+  check(typeof queue === 'string' && /^[\w-]{1,50}$/.test(queue), 'queue must be a name of letters, digits, _ and -');
+  const { name = queue } = options;
+  checkQueueName('name', name);
+  checkPostgresName('schema', schema);
+  const { attempts, retryDelaySeconds, expireInSeconds } = integers(options, {
+    attempts: 10,
+    retryDelaySeconds: 1,
+    expireInSeconds: 900,
+  });
+  const dead = `${queue}_dead`;
+  const sql = pgBossStatements(schema);
+
+  async function query<Row>(text: string, ...values: unknown[]): Promise<Row[]> {
+    const { rows } = await boss.getDb().executeSql(text, values);
+    return rows as Row[];
+  }
+
+  async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
+    const id = await jobId(delivery.key);
+    if ((await boss.send(queue, delivery, { id })) !== null) return 'queued';
+    // pg-boss answers null for an id that it has, and for a queue that it does not have.
+    if ((await boss.getJobById(queue, id)) === null) throw new Error(`pg-boss has no queue '${queue}'`);
+    return 'known';
+  }
+
+  return {
+    name,
+
+    async init() {
+      const { config } = boss.getDb() as { config?: { archiveSeconds?: number } };
+      if ((config?.archiveSeconds ?? MIN_ARCHIVE_SECONDS) < MIN_ARCHIVE_SECONDS) throw archivesTooEarly();
+      await boss.createQueue(dead, { name: dead, retentionDays: RETENTION_DAYS } as never);
+      const retries = { retryLimit: attempts - 1, retryDelay: retryDelaySeconds, retryBackoff: true };
+      const more = { deadLetter: dead, retentionDays: RETENTION_DAYS, expireInSeconds };
+      await boss.createQueue(queue, { name: queue, ...retries, ...more } as never);
+    },
+
+    put: (delivery) => limitedPut(() => put(delivery)),
+
+    deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
+      (await query<Letter>(sql.deadLetters, dead, limit, offset)).map(toDeadLetter),
+
+    async retry(id) {
+      if (!UUID.test(id)) return false;
+      const [letter] = await query<Letter>(sql.deadLetter, dead, id);
+      if (letter === undefined) return false;
+      const { key } = asQueued(letter.data) ?? { key: id };
+      return (await query(sql.retry, dead, id, await jobId(key), queue)).length > 0;
+    },
+
+    discard: async (id) => UUID.test(id) && (await query(sql.discard, dead, id)).length > 0,
+
+    async stats() {
+      const [row] = await query<{ depth: string; oldest: number | null; dead: string }>(sql.stats, queue, dead);
+      return { depth: Number(row?.depth), oldestMs: Math.max(0, Number(row?.oldest ?? 0)), dead: Number(row?.dead) };
+    },
+  };
+}
+
+/** Returns the UUID that pg-boss requires: version 8, for custom values, from the hash of the key. */
+async function jobId(key: string): Promise<string> {
+  const hash = await fingerprint(key);
+  const variant = ((Number.parseInt(hash.slice(16, 17), 16) & 3) | 8).toString(16);
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    variant + hash.slice(17, 20),
+    hash.slice(20, 32),
+  ].join('-');
+}
+
+function archivesTooEarly(): WebhookError {
+  return new WebhookError('invalid_option', {
+    message: 'pg-boss archives finished jobs before the service has ended its retries, and would run them again.',
+    fix: 'Set archiveCompletedAfterSeconds of PgBoss to at least 21600, or leave it out.',
+  });
+}
+
+interface Letter {
+  id: string;
+  data: unknown;
+  died_at: number;
+  retry_limit: number;
+  output: { message?: unknown; value?: { message?: unknown } } | null;
+}
+
+function toDeadLetter({ id, data, died_at, retry_limit, output }: Letter): DeadLetter {
+  const message = output?.message ?? output?.value?.message;
+  return {
+    id,
+    delivery: asQueued(data),
+    diedAt: Number(died_at),
+    attempts: Number(retry_limit) + 1,
+    reason: message === undefined ? undefined : String(message),
+  };
+}

@@ -1,0 +1,11 @@
+import { withTimeout } from '../timers.js';
+
+const PUT_LIMIT_MS = 5_000;
+
+/**
+ * Resolves to the result of a put, or rejects at the time limit, because some clients wait without limit for their
+ * server. If the engine stores the job after that, the next attempt of the delivery finds it.
+ */
+export function limitedPut<T>(call: () => Promise<T>): Promise<T> {
+  return withTimeout(PUT_LIMIT_MS, call);
+}

@@ -1,0 +1,235 @@
+import { parseEvent } from '../../event.js';
+import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
+import { clientName } from '../../stores/named-client.js';
+import { openDatabase, type SqliteClient, type SqliteDatabase } from '../../stores/sqlite/database.js';
+import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { parsedJob } from '../parsed-job.js';
+import { checkQueueName } from '../queue-name.js';
+import { queueSchema } from './schema.js';
+import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';
+import { queueStatements } from './statements.js';
+
+/** Options of {@link sqliteQueue}. */
+export interface SqliteQueueOptions {
+  /** The name of the queue and part of every key. Its workers handle the deliveries of this queue only. */
+  name: string;
+  /** The table, which several queues may share. Default: `'webhook_queue'`. Letters, digits and `_`. */
+  table?: string | undefined;
+  /** `'jobId'` runs the events of one job in the order in which they arrived. Default: `'none'`. */
+  order?: 'none' | 'jobId' | undefined;
+  /** The number of times a handler is started before its job is a dead letter. Default: 10. */
+  attempts?: number | undefined;
+  /** The wait after the first failure, in milliseconds; it doubles with each further one. Default: 1 000. */
+  backoffMs?: number | undefined;
+  /** The longest wait, in milliseconds. Default: 3 600 000 (an hour). */
+  maxBackoffMs?: number | undefined;
+  /**
+   * When a job whose worker stopped responding is run again, in milliseconds. Renewed while it runs. Default: 30 000.
+   */
+  leaseMs?: number | undefined;
+  /**
+   * How long the key of a finished job is remembered, in milliseconds, at least 6 hours. Default: 259 200 000 (72
+   * hours).
+   */
+  retainMs?: number | undefined;
+  /** How often a worker checks for jobs of other processes, in milliseconds. Default: 500. */
+  pollMs?: number | undefined;
+  /** The clock, in milliseconds since the epoch. Default: SQLite's, which is the clock of the host. */
+  now?: (() => number) | undefined;
+}
+
+/** A job, as the operator sees it. */
+export interface SqliteJob extends DeadLetter {
+  state: 'waiting' | 'running' | 'done' | 'dead';
+  queuedAt: number;
+  /** When the job may run; for a running one, when its lease ends. */
+  runAt: number | undefined;
+  eventId: string | undefined;
+  eventType: string | undefined;
+}
+
+/** Which jobs to list. */
+export interface SqliteJobFilter {
+  state?: SqliteJob['state'] | undefined;
+  eventType?: string | undefined;
+  eventId?: string | undefined;
+  /** The earliest time in milliseconds since the epoch: of queueing, or for a dead letter of its last failure. */
+  since?: number | undefined;
+  /** The largest number of jobs. Default: 100. */
+  limit?: number | undefined;
+  /** How many of the oldest to leave out. Default: 0. */
+  offset?: number | undefined;
+}
+
+/** A queue in a SQLite database. */
+export interface SqliteQueue extends OperatedQueue {
+  /**
+   * Creates the table, and sets the handle to WAL and to `synchronous = FULL`, so that a put survives a power failure.
+   */
+  init(): Promise<void>;
+  /** Starts a worker in this process. Other processes of the host may have workers on the same file. */
+  work(options: SqliteWorkerOptions): SqliteWorker;
+  /** Returns jobs in any state, the oldest first, for the operator. */
+  jobs(filter?: SqliteJobFilter): Promise<SqliteJob[]>;
+  /** Puts a dead letter back, to run after `delayMs`. Resolves to false where there is none with this id. */
+  retry(id: string, options?: { delayMs?: number | undefined }): Promise<boolean>;
+  /** Removes up to `limit` keys whose retention is over, in small batches. A worker does this every minute. */
+  purgeExpired(options: { limit: number }): Promise<number>;
+}
+
+const FORMS = {
+  betterSqlite3: { methods: ['prepare', 'exec'], example: 'db' },
+  nodeSqlite: { methods: ['prepare', 'exec'], example: 'db' },
+};
+const OPTIONS = [
+  'name',
+  'table',
+  'order',
+  'attempts',
+  'backoffMs',
+  'maxBackoffMs',
+  'leaseMs',
+  'retainMs',
+  'pollMs',
+  'now',
+];
+const MIN_RETAIN_MS = 6 * 3_600_000;
+
+/**
+ * Returns a queue in a SQLite database, version 3.35 or later, for all processes of one host. It uses an open handle
+ * and never closes it. Give it a handle of its own: a transaction of yours that stays open over an `await` would delay
+ * the put, and the handle is set to wait for the disk.
+ *
+ * @throws WebhookError `invalid_option`
+ * @example
+ * const queue = sqliteQueue({ nodeSqlite: new DatabaseSync('webhooks.db') }, { name: 'clips' });
+ * app.post('/webhooks', webhookHandler({ secret, queue }));
+ * const worker = queue.work({ on: { 'generation.completed': ({ data }) => download(data.downloadUrl) }, concurrency: 4 });
+ * process.once('SIGTERM', () => worker.stop());
+ */
+export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): SqliteQueue {
+  checkObject('options', options);
+  checkKnownOptions('sqliteQueue', options, OPTIONS);
+  const { name, table = 'webhook_queue', order = 'none', now } = options;
+  checkQueueName('name', name);
+  checkChoice('order', order, ['none', 'jobId']);
+  checkFunction('now', now);
+  const settings = integers(options, {
+    attempts: 10,
+    backoffMs: 1_000,
+    maxBackoffMs: 3_600_000,
+    leaseMs: 30_000,
+    retainMs: 72 * 3_600_000,
+    pollMs: 500,
+  });
+  check(settings.retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  clientName('sqliteQueue', client, FORMS);
+  const handle = (client.betterSqlite3 ?? client.nodeSqlite) as SqliteDatabase;
+  const db = openDatabase(handle, table);
+  const sql = queueStatements(table);
+  const time = () => (now ? Math.trunc(now()) : null);
+  const listeners = new Set<() => void>();
+  let initialised: Promise<void> | undefined;
+
+  async function init(): Promise<void> {
+    initialised ??= db.init(queueSchema(table)).then(() => {
+      handle.exec('PRAGMA synchronous = FULL');
+    });
+    await initialised.catch((error) => {
+      initialised = undefined;
+      throw error;
+    });
+  }
+
+  function wakeWorkers(): void {
+    for (const listener of listeners) listener();
+  }
+
+  async function list(statement: string, ...values: (string | number | null)[]): Promise<SqliteJob[]> {
+    await init();
+    const { rows } = db.get<{ rows: string }>(statement, ...values) as { rows: string };
+    return (JSON.parse(rows) as ListedRow[]).map(toJob);
+  }
+
+  return {
+    name,
+    init,
+
+    async put(delivery) {
+      const { jobId, id, type } = eventOf(delivery.body);
+      const orderBy = order === 'jobId' ? (jobId ?? null) : null;
+      const values = [delivery.key, name, JSON.stringify(delivery), id ?? null, type ?? null, orderBy, time()] as const;
+      const row = await db.write(() => db.get(sql.put, ...values));
+      if (row === undefined) return 'known';
+      wakeWorkers();
+      return 'queued';
+    },
+
+    work: (workerOptions) =>
+      startWorker(workerOptions, { db, sql, name, inOrder: order === 'jobId', settings, time, init, listeners }),
+
+    jobs: ({ state, eventType, eventId, since, limit = 100, offset = 0 } = {}) =>
+      list(sql.list, name, state ?? null, eventType ?? null, eventId ?? null, since ?? null, limit, offset),
+
+    deadLetters: ({ limit = 100, offset = 0 } = {}) => list(sql.deadLetters, name, limit, offset),
+
+    async retry(id, { delayMs = 0 } = {}) {
+      await init();
+      const changed = await db.write(() => db.run(sql.retry, delayMs, time(), id, name));
+      if (changed > 0) wakeWorkers();
+      return changed > 0;
+    },
+
+    async discard(id) {
+      await init();
+      return (await db.write(() => db.run(sql.discard, id, name))) > 0;
+    },
+
+    async stats() {
+      await init();
+      const row = db.get<{ depth: number; oldest: number | null; dead: number }>(sql.stats, name, time(), name);
+      return { depth: Number(row?.depth), oldestMs: Math.max(0, Number(row?.oldest ?? 0)), dead: Number(row?.dead) };
+    },
+
+    async purgeExpired({ limit }) {
+      return db.purgeInBatches(sql.purge, time, limit);
+    },
+  };
+}
+
+interface ListedRow {
+  id: number;
+  state: SqliteJob['state'];
+  job: string;
+  attempt: number;
+  queuedAt: number;
+  runAt: number | null;
+  diedAt: number | null;
+  reason: string | null;
+  eventId: string | null;
+  eventType: string | null;
+}
+
+function toJob({ id, job, attempt, runAt, diedAt, reason, eventId, eventType, state, queuedAt }: ListedRow): SqliteJob {
+  return {
+    id: String(id),
+    delivery: asQueued(parsedJob(job)),
+    attempts: attempt,
+    diedAt: diedAt ?? undefined,
+    reason: reason ?? undefined,
+    state,
+    queuedAt,
+    runAt: runAt ?? undefined,
+    eventId: eventId ?? undefined,
+    eventType: eventType ?? undefined,
+  };
+}
+
+/** Returns the columns that filters and the order read; a body that is not an event has none. */
+function eventOf(body: string): { id?: string; type?: string; jobId?: string | null } {
+  try {
+    return parseEvent(Uint8Array.from(atob(body), (character) => character.charCodeAt(0)));
+  } catch {
+    return {};
+  }
+}

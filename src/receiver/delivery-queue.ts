@@ -1,0 +1,19 @@
+import type { QueuedDelivery } from './queued-delivery.js';
+
+/**
+ * A queue that stores verified deliveries durably, for a worker to handle later. `docs/add-a-queue.md` has the rules.
+ */
+export interface DeliveryQueue {
+  /** The name of the endpoint, part of every key: two endpoints that feed one queue need two names. */
+  readonly name: string;
+  /**
+   * Creates what is missing, such as a table. It may be called several times; the receiver awaits it before the first
+   * put.
+   */
+  init?(): Promise<void>;
+  /**
+   * Resolves once the engine has confirmed that it holds the delivery durably: `'queued'`, or `'known'` where it
+   * already has the key. Rejects otherwise: the delivery is answered with 503, and the service retries.
+   */
+  put(delivery: QueuedDelivery): Promise<'queued' | 'known'>;
+}

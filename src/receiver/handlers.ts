@@ -1,0 +1,74 @@
+import { WebhookError } from '../errors.js';
+import {
+  DATA_FIELDS,
+  type EventOf,
+  type EventType,
+  faultyFields,
+  WEBHOOK_EVENT_TYPES,
+  type WebhookEvent,
+} from '../event.js';
+import { check, checkFunction, checkObject, nearestName } from '../option-checks.js';
+import type { Delivery } from '../verify/verify.js';
+
+/** The second argument of a handler. */
+export interface HandlerContext<E extends WebhookEvent = WebhookEvent> {
+  delivery: Delivery<E>;
+  /** Aborted at the deadline: the service has received 503 by then, and the result of the handler is still recorded. */
+  signal: AbortSignal;
+  /** The number of times this event has been claimed, from 1; 1 without dedupe. */
+  attempt: number;
+  /**
+   * A number that grows with every new owner of the event; 0 without dedupe. Store it with your writes (`… WHERE
+   * last_fence < $fence`), so that a receiver that was paused cannot overwrite the work of its successor.
+   */
+  fence: number;
+}
+
+/**
+ * Does the work of an event. When it returns, the event is done and acknowledged with 200, or with the 2xx of a
+ * returned `{ status }` (202 once the event is in a queue); other return values are ignored. When it throws, the
+ * service retries; a {@link PermanentError} ends the retries.
+ */
+export type Handler<E extends WebhookEvent = WebhookEvent> = (event: E, context: HandlerContext<E>) => unknown;
+
+/** A handler for each type of event; `'*'` handles every event without a handler of its own, including new types. */
+export type Handlers = { [Type in EventType]?: Handler<EventOf<Type>> | undefined } & { '*'?: Handler | undefined };
+
+/**
+ * Returns the handler of an event, or undefined where it has none; throws `unexpected_data` where the types promise
+ * fields of `data` to the handler that the event does not have.
+ */
+export type HandlerTable = (event: WebhookEvent) => Handler | undefined;
+
+/** @throws WebhookError `invalid_option` for a type that the service does not send */
+export function handlerTable(on: Handlers): HandlerTable {
+  checkObject('on', on);
+  check(!(Symbol.iterator in on), 'on must be an object with a handler for each event type');
+  const handlers = new Map(Object.entries(on as { [type: string]: Handler | undefined }));
+  for (const [type, handler] of handlers) {
+    if (type !== '*' && !WEBHOOK_EVENT_TYPES.includes(type as EventType)) throw unknownType(type);
+    checkFunction(`on['${type}']`, handler);
+  }
+  return (event) => {
+    const handler = handlers.get(event.type);
+    if (handler) checkData(event);
+    return handler ?? handlers.get('*');
+  };
+}
+
+function unknownType(type: string): WebhookError {
+  const nearest = nearestName(type, WEBHOOK_EVENT_TYPES);
+  return new WebhookError('invalid_option', {
+    message: `on['${type}'] is not an event type.`,
+    fix: nearest ? `Did you mean '${nearest}'?` : 'WEBHOOK_EVENT_TYPES lists them.',
+  });
+}
+
+function checkData({ type, data }: WebhookEvent): void {
+  const rules = DATA_FIELDS[type as EventType];
+  if (rules === undefined) return;
+  const [field] = faultyFields(data, rules);
+  if (field === undefined) return;
+  const message = `data.${field} of ${type} is not ${rules[field]?.mustBe}, which the handler's types promise.`;
+  throw new WebhookError('unexpected_data', { message });
+}

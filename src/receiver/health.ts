@@ -1,0 +1,189 @@
+import type { Lease } from '../dedupe/lease.js';
+import type { DedupeStore } from '../stores/contract.js';
+import { unrefTimeout, withTimeout } from '../timers.js';
+import { isNotice, type Notice, type Outcome } from './outcome.js';
+
+/** The health of an endpoint, as far as its receivers can see. Times are milliseconds since the epoch. */
+export interface Health {
+  /** The number of receivers in the report: more than one only where the store shares reports. */
+  receivers: number;
+  /** The time at which the first of them was created. */
+  since: number;
+  /** The time of the last delivery that was answered with 2xx. */
+  lastAcceptedAt: number | undefined;
+  /** The time and the code of the last refused request. */
+  lastRefused: { at: number; code: string } | undefined;
+  /** The time and the code of the last delivery that could not be handled. */
+  lastFailed: { at: number; code: string } | undefined;
+  /** The number of refusals since the last accepted delivery. */
+  refusalsInARow: number;
+  /** The number of failed deliveries and passed deadlines since the last accepted delivery. */
+  failuresInARow: number;
+  /** The number of deliveries that are claimed and not settled. */
+  inProgress: number;
+  /**
+   * An estimate of the dead deliveries since the last accepted one: sixth attempts, by their unsigned header, that were
+   * not answered with 2xx. A receiver does not see deliveries that never reached it.
+   */
+  deadInARowEstimate: number;
+  /** The number of consecutive dead deliveries that pause the endpoint. */
+  deadInARowLimit: number;
+}
+
+/** The health of one receiver. */
+export interface HealthRecord {
+  /** Updates the record with a decision or a notice. */
+  outcome(outcome: Outcome): void;
+  /** Counts a claimed delivery as in progress until its lease ends. */
+  track(lease: Lease): Lease;
+  /** Returns the health of all receivers that share a store, or of this one. */
+  read(): Promise<Health>;
+}
+
+const LAST_ATTEMPT = 6;
+const DEAD_IN_A_ROW_LIMIT = 20;
+const SHARE_INTERVAL_MS = 10_000;
+const REPORT_TTL_MS = 600_000;
+const STORE_TIMEOUT_MS = 2_000;
+
+/** The store that shares reports, and the endpoint's name. */
+export interface HealthSharing {
+  store: DedupeStore;
+  name: string;
+}
+
+/** Where reports are shared, and when silence is reported. */
+export interface HealthOptions {
+  sharing?: HealthSharing | undefined;
+  silentAfterMs: number | undefined;
+  notify(notice: Notice): void;
+}
+
+export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions): HealthRecord {
+  const own: Health = {
+    receivers: 1,
+    since: Date.now(),
+    lastAcceptedAt: undefined,
+    lastRefused: undefined,
+    lastFailed: undefined,
+    refusalsInARow: 0,
+    failuresInARow: 0,
+    inProgress: 0,
+    deadInARowEstimate: 0,
+    deadInARowLimit: DEAD_IN_A_ROW_LIMIT,
+  };
+  let instance: string | undefined;
+  let shareTimer: ReturnType<typeof setTimeout> | undefined;
+  let silenceTimer: ReturnType<typeof setTimeout> | undefined;
+
+  /** At most once an interval. A failure is ignored, because the store's own calls report it. */
+  function shareSoon(): void {
+    if (!sharing?.store.saveReport || shareTimer !== undefined) return;
+    shareTimer = unrefTimeout(() => {
+      shareTimer = undefined;
+      share().catch(() => {});
+    }, SHARE_INTERVAL_MS);
+  }
+
+  async function share(): Promise<void> {
+    const { store, name } = sharing as HealthSharing;
+    instance ??= crypto.randomUUID(); // not sooner: Workers have no random values before the first request
+    const report = { name, instance, text: JSON.stringify(own), ttlMs: REPORT_TTL_MS };
+    await withTimeout(STORE_TIMEOUT_MS, () => store.saveReport?.(report));
+  }
+
+  /** Reports each silence once: the next accepted delivery restarts the time. */
+  function waitForSilence(): void {
+    if (silentAfterMs === undefined) return;
+    clearTimeout(silenceTimer);
+    silenceTimer = unrefTimeout(() => notify({ kind: 'silent', sinceMs: silentAfterMs }), silentAfterMs);
+  }
+
+  function accepted(): void {
+    waitForSilence();
+    own.lastAcceptedAt = Date.now();
+    own.refusalsInARow = 0;
+    own.failuresInARow = 0;
+    own.deadInARowEstimate = 0;
+  }
+
+  function notAccepted(attempt: number | undefined): void {
+    if (attempt === LAST_ATTEMPT) own.deadInARowEstimate += 1;
+  }
+
+  waitForSilence();
+
+  return {
+    outcome(outcome) {
+      if (isNotice(outcome)) return;
+      own.since ||= Date.now(); // Workers have no clock before the first request
+      const { kind, error, delivery } = outcome;
+      if (kind === 'rejected') {
+        own.lastRefused = { at: Date.now(), code: error.code };
+        own.refusalsInARow += 1;
+        notAccepted(outcome.unsigned.attempt);
+      } else if (kind === 'failed' || kind === 'past_deadline') {
+        own.lastFailed = { at: Date.now(), code: error.code };
+        own.failuresInARow += 1;
+        notAccepted(delivery?.unsigned.attempt);
+      } else if (kind !== 'in_progress') {
+        accepted();
+      }
+      shareSoon();
+    },
+    track(lease) {
+      own.inProgress += 1;
+      const ended = <T>(result: T) => {
+        own.inProgress -= 1;
+        return result;
+      };
+      return {
+        ...lease,
+        complete: () => ended(lease.complete()),
+        release: () => ended(lease.release()),
+        abandon: () => ended(lease.abandon()),
+      };
+    },
+    async read() {
+      try {
+        if (!sharing?.store.loadReports) return { ...own };
+        await share();
+        const texts = await withTimeout(STORE_TIMEOUT_MS, () => sharing.store.loadReports?.(sharing.name) ?? []);
+        return texts.length === 0 ? { ...own } : combine(texts.map((text) => JSON.parse(text)));
+      } catch {
+        return { ...own }; // this receiver's own health, where the store is down
+      }
+    },
+  };
+}
+
+function combine(reports: readonly Health[]): Health {
+  const lastAcceptedAt = latest(reports.map((report) => report.lastAcceptedAt ?? 0)) || undefined;
+  const lastRefused = latestOf(reports.map((report) => report.lastRefused));
+  const lastFailed = latestOf(reports.map((report) => report.lastFailed));
+  // The counts in a row start at the last delivery that any of the receivers accepted.
+  const isSince = (last: { at: number } | undefined) => (last?.at ?? 0) > (lastAcceptedAt ?? 0);
+  const sum = (count: (report: Health) => number) => reports.reduce((total, report) => total + count(report), 0);
+  return {
+    receivers: reports.length,
+    since: Math.min(...reports.map(({ since }) => since)),
+    lastAcceptedAt,
+    lastRefused,
+    lastFailed,
+    refusalsInARow: sum((report) => (isSince(report.lastRefused) ? report.refusalsInARow : 0)),
+    failuresInARow: sum((report) => (isSince(report.lastFailed) ? report.failuresInARow : 0)),
+    inProgress: sum(({ inProgress }) => inProgress),
+    deadInARowEstimate: sum((report) =>
+      isSince(report.lastRefused) || isSince(report.lastFailed) ? report.deadInARowEstimate : 0,
+    ),
+    deadInARowLimit: DEAD_IN_A_ROW_LIMIT,
+  };
+}
+
+function latestOf<T extends { at: number }>(values: readonly (T | undefined)[]): T | undefined {
+  return values.filter((value) => value !== undefined).sort((a, b) => b.at - a.at)[0];
+}
+
+function latest(instants: readonly number[]): number {
+  return Math.max(0, ...instants);
+}

@@ -1,0 +1,200 @@
+import { PAYLOAD_VERSION } from '../event.js';
+import { check, checkObject } from '../option-checks.js';
+import { printable } from '../printable.js';
+import { unrefTimeout } from '../timers.js';
+import type { Delivery } from '../verify/verify.js';
+import type { Outcome } from './outcome.js';
+
+/**
+ * The logger of a receiver: the console, or a logger of pino, winston, Fastify or Nest without an adapter. A logger
+ * with a method `child` gets the fields of an entry through it; any other gets them as the second argument.
+ */
+export interface Logger {
+  error(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  info?(message: string, fields?: LogFields): void;
+  debug?(message: string, fields?: LogFields): void;
+}
+
+/** The fields of a log entry. The message contains the same information in words. */
+export interface LogFields {
+  /** The code of an error, or the kind of an outcome. */
+  code: string;
+  eventId?: string | undefined;
+  eventType?: string | undefined;
+  /** The number of the attempt, from a header that no signature covers. */
+  attempt?: number | undefined;
+  /** The error that your handler, store or secret function threw. */
+  err?: unknown;
+  /** The stack of `err`, for loggers that write an error as `{}`, such as winston's JSON format. */
+  stack?: string | undefined;
+}
+
+interface Entry {
+  level: 'error' | 'warn' | 'info' | 'debug';
+  code: string;
+  message: string;
+  delivery?: Delivery | undefined;
+  /** The error that the user's code or store threw. */
+  cause?: unknown;
+  /**
+   * Whether strangers or every delivery can cause it: such an entry is logged once a minute for each code, then
+   * counted.
+   */
+  limited?: boolean;
+}
+
+const WINDOW_MS = 60_000;
+
+/** The log of a receiver. Nothing here throws. */
+export interface Log {
+  outcome(outcome: Outcome): void;
+  warn(code: string, message: string): void;
+}
+
+/**
+ * Returns the log of a receiver.
+ *
+ * @throws WebhookError `invalid_option`
+ */
+export function createLog(logger: Logger | false = console): Log {
+  if (logger === false) return { outcome() {}, warn() {} };
+  checkObject('logger', logger);
+  for (const level of ['error', 'warn'] as const) {
+    check(typeof logger[level] === 'function', `logger has no method ${level}()`);
+  }
+  /** The number of entries left out since the last one that was written, by code. */
+  const leftOut = new Map<string, number>();
+
+  function log(entry: Entry): void {
+    const { code, level, limited } = entry;
+    if (!limited) {
+      write(logger as Logger, entry);
+      return;
+    }
+    const count = leftOut.get(code);
+    leftOut.set(code, count === undefined ? 0 : count + 1);
+    if (count !== undefined) return;
+    write(logger as Logger, entry);
+    unrefTimeout(() => {
+      const more = leftOut.get(code);
+      leftOut.delete(code);
+      if (more) safely(() => write(logger as Logger, { level, code, message: `${more} more of ${code} in a minute.` }));
+    }, WINDOW_MS);
+  }
+
+  return {
+    outcome: (outcome) => safely(() => log(entryOf(outcome))),
+    warn: (code, message) => safely(() => log({ level: 'warn', code, message, limited: true })),
+  };
+}
+
+/** Runs a call of the logger, whose error must not become a failure of the delivery. */
+function safely(call: () => void): void {
+  try {
+    call();
+  } catch {}
+}
+
+function entryOf(outcome: Outcome): Entry {
+  const { kind, delivery } = outcome;
+  switch (kind) {
+    case 'rejected':
+      return { level: 'warn', code: outcome.error.code, message: outcome.error.message, limited: true };
+    case 'failed': {
+      const { code, message, cause } = outcome.error;
+      return { level: 'error', code, message, delivery, cause, limited: delivery === undefined };
+    }
+    case 'past_deadline':
+      return { level: 'warn', code: outcome.error.code, message: outcome.error.message, delivery };
+    case 'late_result': {
+      const { result, error } = outcome;
+      const level = result === 'failed' ? 'error' : 'info';
+      const message = `Your handler ended after the deadline: ${result}.`;
+      return { level, code: kind, message, delivery, cause: error?.cause };
+    }
+    case 'store_error': {
+      const { operation, error } = outcome;
+      const message = `The dedupe store failed at ${operation}().`;
+      return { level: 'error', code: `${kind}:${operation}`, message, delivery, cause: error, limited: true };
+    }
+    case 'lease_lost':
+    case 'payload_mismatch':
+    case 'idempotency_key_mismatch':
+    case 'unknown_version':
+      return { level: 'warn', code: kind, message: NOTICES[kind], delivery, limited: true };
+    case 'silent': {
+      const message = `No delivery was accepted for ${Math.round(outcome.sinceMs / 1000)} s. Check the endpoint's state at the service.`;
+      return { level: 'warn', code: kind, message };
+    }
+    case 'discarded':
+      return { level: 'info', code: outcome.error.code, message: outcome.error.message, delivery };
+    default:
+      return { level: 'debug', code: kind, message: `The delivery is ${kind}.`, delivery };
+  }
+}
+
+const NOTICES = {
+  lease_lost:
+    'Another receiver claimed the event, so that its handler may run twice: this process was paused, or could not reach ' +
+    'the store, for longer than leaseMs.',
+  payload_mismatch: 'The event was delivered before with other content, and is treated as the same event.',
+  idempotency_key_mismatch:
+    'The event was delivered before with another Idempotency-Key. The signed event id decides: nothing is lost.',
+  unknown_version: `The event has another version than ${PAYLOAD_VERSION}, which the types describe. Branch on event.version.`,
+};
+
+function write(logger: Logger, { level, code, message, delivery, cause }: Entry): void {
+  const isForConsole = logger === console;
+  if (isForConsole && level !== 'error' && level !== 'warn') return;
+  const subject = delivery ? `${subjectOf(delivery)}: ` : '';
+  const line = printable(`service-webhooks: ${subject}${message}`);
+  if (isForConsole) {
+    logger[level]?.(cause === undefined ? line : `${line}\n${indented(stackOf(cause))}`);
+    return;
+  }
+  const text = cause === undefined ? line : `${line} ${printable(textOf(cause))}`;
+  const thrown = cause !== undefined && { err: cause, stack: stackOf(cause) };
+  const fields = { code, ...(delivery && fieldsOf(delivery)), ...thrown };
+  const { child } = logger as { child?: (fields: object) => Logger };
+  if (typeof child === 'function') child.call(logger, fields)[level]?.(text);
+  else logger[level]?.(text, fields);
+}
+
+function fieldsOf({ event, unsigned }: Delivery): Omit<LogFields, 'code'> {
+  return { eventId: shortened(event.id), eventType: shortened(event.type), attempt: unsigned.attempt };
+}
+
+function subjectOf(delivery: Delivery): string {
+  const { eventId, eventType, attempt } = fieldsOf(delivery);
+  return `${eventType} ${eventId}${attempt === undefined ? '' : `, attempt ${attempt}`}`;
+}
+
+/** Shortens and escapes the text of an event, which may contain a line feed that would begin a forged entry. */
+function shortened(text: string): string {
+  const MAX_LENGTH = 120;
+  return printable(text.slice(0, MAX_LENGTH));
+}
+
+function stackOf(cause: unknown): string {
+  return readCause(() => (cause as Partial<Error> | null)?.stack ?? textOf(cause));
+}
+
+/** Indents each line of a stack, so that none resembles an entry. */
+function indented(stack: string): string {
+  const lines = stack.split('\n');
+  return lines.map((line) => `  ${printable(line)}`).join('\n');
+}
+
+function textOf(cause: unknown): string {
+  return readCause(() => (cause instanceof Error ? `${cause.name}: ${cause.message}` : cause));
+}
+
+/** Reads a thrown value, which may be an object whose getters throw. */
+function readCause(read: () => unknown): string {
+  try {
+    return String(read());
+  } catch {
+    return 'The thrown value cannot be printed.';
+  }
+}

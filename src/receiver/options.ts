@@ -1,0 +1,118 @@
+import type { DedupeOptions } from '../dedupe/options.js';
+import {
+  check,
+  checkFunction,
+  checkKnownOptions,
+  checkObject,
+  checkPositiveInteger,
+  integers,
+} from '../option-checks.js';
+import { SIGNATURE_OPTIONS, type SignatureOptions } from '../verify/policy.js';
+import type { DeliveryQueue } from './delivery-queue.js';
+import type { Handlers } from './handlers.js';
+import type { SecretSource } from './key-source.js';
+import type { Logger } from './log.js';
+import type { Outcome } from './outcome.js';
+
+/** Options of a receiver. An option given as undefined has its default; an unknown option throws. */
+export interface ReceiverOptions extends SignatureOptions {
+  /**
+   * The signing secret of the endpoint, several during a rotation, or a function that fetches them, for example one
+   * secret for each tenant. The hint comes from a header that no signature covers: use it only to look a secret up.
+   */
+  secret: SecretSource;
+  /** The handlers of an endpoint; a middleware has none. */
+  on?: Handlers | undefined;
+  /**
+   * A queue that stores each delivery durably, instead of handlers, which then run in a worker of the queue. The
+   * receiver answers 202 once the queue has confirmed the delivery.
+   */
+  queue?: DeliveryQueue | undefined;
+  /**
+   * Options of dedupe, which recognises retries. Default: a private memory store; with a queue, only the queue's own
+   * dedupe. `false` switches it off.
+   */
+  dedupe?: DedupeOptions | false | undefined;
+  /** The largest body, in bytes. Default: 5 242 880 (5 MiB). */
+  maxBodyBytes?: number | undefined;
+  /**
+   * The time from the arrival of a request to its answer, in milliseconds. Default: 15 000. The service waits for 20
+   * 000.
+   */
+  deadlineMs?: number | undefined;
+  /** Called with every decision and every notice, for metrics. Errors that it throws never affect a delivery. */
+  observe?: ((outcome: Outcome) => void) | undefined;
+  /** The logger of the receiver. Default: `console`. `false` switches it off. */
+  logger?: Logger | false | undefined;
+  /** Reports a `silent` notice after this time without an accepted delivery, in milliseconds. Default: never. */
+  silentAfterMs?: number | undefined;
+}
+
+/** The options of an endpoint, which handles events itself or queues them. */
+export type EndpointOptions = ReceiverOptions &
+  (
+    | {
+        /** `{}` acknowledges every event without handling it. */
+        on: Handlers;
+        queue?: undefined;
+      }
+    | { on?: undefined; queue: DeliveryQueue }
+  );
+
+/** The options of a middleware, behind which a route handles the event and answers. */
+export interface MiddlewareOptions extends ReceiverOptions {
+  /** Not allowed, because the route handles the event. */
+  on?: undefined;
+  queue?: undefined;
+  /** Not allowed, because only the route can answer. `context.signal` is aborted after 15 s. */
+  deadlineMs?: undefined;
+}
+
+const OPTIONS = [
+  'secret',
+  'on',
+  'queue',
+  'dedupe',
+  'maxBodyBytes',
+  'deadlineMs',
+  'observe',
+  'logger',
+  'silentAfterMs',
+  ...SIGNATURE_OPTIONS,
+] as const satisfies readonly (keyof ReceiverOptions)[];
+
+/** The names of these options in other libraries. */
+const ALIASES = {
+  handler: 'on',
+  handlers: 'on',
+  log: 'logger',
+  prefix: 'headerPrefix',
+  store: 'dedupe: { store }',
+  timeout: 'deadlineMs',
+  tolerance: 'toleranceSeconds',
+};
+
+/** @throws WebhookError `invalid_option` for an unknown option and for a limit that is not a positive integer */
+export function receiverLimits(options: ReceiverOptions) {
+  checkObject('options', options);
+  checkKnownOptions('the receiver', options, OPTIONS, ALIASES);
+  if (options.queue !== undefined) {
+    check(typeof options.queue?.put === 'function', 'queue has no method put()');
+    check(typeof options.queue.name === 'string' && options.queue.name !== '', 'queue has no name');
+    check(
+      options.on === undefined,
+      'on and queue cannot both be given: the handlers belong to the worker of the queue',
+    );
+  }
+  if (options.silentAfterMs !== undefined) checkPositiveInteger('silentAfterMs', options.silentAfterMs);
+  return integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 });
+}
+
+/** Returns `observe` as a call that never throws; a promise that it returns is not awaited. */
+export function safeObserver(observe: ReceiverOptions['observe']): (outcome: Outcome) => void {
+  checkFunction('observe', observe);
+  if (observe === undefined) return () => {};
+  return (outcome) => {
+    (async () => observe(outcome))().catch(() => {});
+  };
+}

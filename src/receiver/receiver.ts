@@ -1,0 +1,192 @@
+import { createDedupe } from '../dedupe/dedupe.js';
+import { severalProcesses } from '../dedupe/several-processes.js';
+import { isWebhookError, WebhookError } from '../errors.js';
+import { PAYLOAD_VERSION, type WebhookEvent } from '../event.js';
+import { type HeaderSource, readHeaders } from '../verify/headers.js';
+import { hasSyncCrypto } from '../verify/hmac.js';
+import { signaturePolicy } from '../verify/policy.js';
+import { type Delivery, matchingSecret, matchingSecretAsync, toDelivery } from '../verify/verify.js';
+import { admit } from './admit.js';
+import { type Body, openBody } from './body.js';
+import { type Deadline, startDeadline } from './deadline.js';
+import { abandon, type ClaimedDelivery, dispatch, fail, succeed } from './dispatch.js';
+import { enqueue } from './enqueue.js';
+import { type Handler, type HandlerContext, handlerTable } from './handlers.js';
+import { createHealth, type Health } from './health.js';
+import { keySource } from './key-source.js';
+import { createLog, type Log } from './log.js';
+import { type ReceiverOptions, receiverLimits, safeObserver } from './options.js';
+import { type Decision, type Outcome, toResponse } from './outcome.js';
+import type { WebhookRequest, WebhookResponse } from './request.js';
+import { unsignedRequest } from './unsigned-request.js';
+
+/** The pipeline behind every adapter: a function from a request to its answer. */
+export interface Receiver {
+  /** Receives one request, from the headers to the answer. Never rejects. */
+  (request: WebhookRequest): Promise<WebhookResponse>;
+  /** For middleware: receives one request up to the claim. Never rejects. */
+  begin(request: WebhookRequest): Promise<{ response: WebhookResponse } | BegunDelivery>;
+  /** Whether it has `on` or a queue; without them it can only serve a middleware. */
+  readonly hasHandlers: boolean;
+  /** Resolves to the health of the endpoint, for a health check and for metrics. Never rejects. */
+  health(): Promise<Health>;
+}
+
+/** A claimed delivery, for a middleware whose framework makes the response. */
+export interface BegunDelivery {
+  delivery: Delivery;
+  context: HandlerContext;
+  /**
+   * Ends the claim by how the response ended: `'ok'` completes it, `'failed'` releases it, `'unknown'` leaves it to its
+   * lease. Only the first call has an effect. Never rejects; resolves to the answer, for an adapter that has not sent
+   * one.
+   */
+  settle(ended: 'ok' | 'failed' | 'unknown', error?: unknown): Promise<WebhookResponse>;
+}
+
+/** A request is decided, or its delivery is claimed. */
+type Opened = { decision: Decision; claimed?: undefined } | { decision?: undefined; claimed: ClaimedDelivery };
+
+const BODY_TIMEOUT_MS = 10_000; // the longest time that a slow body may hold its connection
+
+/**
+ * Creates the receiver of an endpoint: it verifies, deduplicates, dispatches and answers.
+ *
+ * @throws WebhookError `invalid_secret` or `invalid_option`, so that a mistake is known before the first delivery.
+ * @example
+ * const receiver = createReceiver({
+ *   secret: process.env['WEBHOOK_SECRET'] ?? '', // an empty one throws
+ *   on: { 'generation.completed': async (event) => download(event.data.downloadUrl) },
+ * });
+ */
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { maxBodyBytes, deadlineMs } = receiverLimits(options);
+  const policy = signaturePolicy(options);
+  const keysFor = keySource(options.secret, policy);
+  const { on = {} } = options;
+  const handlerFor = handlerTable(on);
+  const observe = safeObserver(options.observe);
+  const log = createLog(options.logger);
+  const { queue, dedupe: dedupeOptions = queue ? false : {} } = options;
+  const dedupe = createDedupe(dedupeOptions, notify);
+  // A private memory store has no other receivers to share reports with.
+  const sharing = dedupeOptions !== false && dedupeOptions.store !== undefined ? dedupe.settings : undefined;
+  const health = createHealth({ sharing, silentAfterMs: options.silentAfterMs, notify });
+  if (dedupe.settings?.store.scope === 'process') warnAboutSeveralProcesses(log);
+
+  async function receive(request: WebhookRequest): Promise<WebhookResponse> {
+    const { decision, claimed } = await open(
+      request,
+      (event) => queue !== undefined || handlerFor(event) !== undefined,
+    );
+    if (decision) return respond(decision);
+    const result = await (queue ? enqueue(queue, claimed) : runHandler(claimed));
+    claimed.deadline.clear();
+    return respond(result);
+  }
+
+  function runHandler(claimed: ClaimedDelivery): Promise<Decision> {
+    const handler = handlerFor(claimed.delivery.event) as Handler;
+    return dispatch(handler, claimed, notify);
+  }
+
+  async function begin(request: WebhookRequest): Promise<{ response: WebhookResponse } | BegunDelivery> {
+    const { decision, claimed } = await open(request, () => true);
+    return decision ? { response: respond(decision) } : handOver(claimed);
+  }
+
+  /** Runs the pipeline up to the claim. An error on the way becomes a decision. */
+  async function open(request: WebhookRequest, isWanted: (event: WebhookEvent) => boolean): Promise<Opened> {
+    const deadline = startDeadline(deadlineMs);
+    let body: Body | undefined;
+    let headers: HeaderSource = {};
+    let delivery: Delivery | undefined;
+    try {
+      body = openBody(request.body);
+      headers = readHeaders(request.headers);
+      delivery = await verified(request, headers, body, deadline);
+      if (!isWanted(delivery.event)) return decided({ kind: 'ignored', delivery });
+      const claim = await dedupe.claim(delivery, deadline);
+      if (claim.status === 'completed') return decided({ kind: 'duplicate', delivery });
+      if (claim.status === 'in_progress') return decided(inProgress(delivery, claim.retryAfterMs));
+      const lease = health.track(claim.lease);
+      const { attempt, fence } = lease;
+      const context = { delivery, signal: deadline.signal, attempt, fence };
+      return { claimed: { delivery, context, lease, deadline } };
+    } catch (thrown) {
+      body?.drain();
+      const error = isWebhookError(thrown) ? thrown : new WebhookError('handler_failed', { cause: thrown });
+      if (error.status >= 500) return decided({ kind: 'failed', error, delivery });
+      return decided({ kind: 'rejected', error, unsigned: unsignedRequest(headers, policy.names) });
+    }
+
+    function decided(decision: Decision): Opened {
+      deadline.clear();
+      return { decision };
+    }
+  }
+
+  /** Admits, reads, verifies and parses a request. */
+  async function verified(
+    request: WebhookRequest,
+    headers: HeaderSource,
+    body: Body,
+    deadline: Deadline,
+  ): Promise<Delivery> {
+    const signature = admit(request.method, headers, policy, maxBodyBytes);
+    const bytes = await body.read(request, maxBodyBytes, Math.min(BODY_TIMEOUT_MS, deadline.remaining()));
+    const keys = await keysFor(headers, deadline);
+    const signed = { policy, keys, headers, body: bytes, signature };
+    return toDelivery(signed, hasSyncCrypto ? matchingSecret(signed) : await matchingSecretAsync(signed));
+  }
+
+  /** Returns the claimed delivery for a middleware, which reports how its response ended. */
+  function handOver({ delivery, context, lease, deadline }: ClaimedDelivery): BegunDelivery {
+    let settled: Promise<WebhookResponse> | undefined;
+    const settle = async (ended: 'ok' | 'failed' | 'unknown', error: unknown) => {
+      deadline.clear();
+      if (ended === 'ok') return respond(await succeed(delivery, lease, 200));
+      if (ended === 'failed') return respond(await fail(delivery, lease, error));
+      return respond(abandon(delivery, lease, error));
+    };
+    return {
+      delivery,
+      context,
+      settle(ended, error) {
+        settled ??= settle(ended, error);
+        return settled;
+      },
+    };
+  }
+
+  function respond(decision: Decision): WebhookResponse {
+    const response = toResponse(decision); // before an observer can change the decision
+    const { delivery } = decision;
+    if (delivery && delivery.event.version !== PAYLOAD_VERSION) notify({ kind: 'unknown_version', delivery });
+    notify(decision);
+    return response;
+  }
+
+  function notify(outcome: Outcome): void {
+    health.outcome(outcome);
+    log.outcome(outcome);
+    observe(outcome);
+  }
+
+  return Object.assign(receive, {
+    begin,
+    hasHandlers: options.on !== undefined || queue !== undefined,
+    health: health.read,
+  });
+}
+
+function warnAboutSeveralProcesses(log: Log): void {
+  const runner = severalProcesses();
+  if (runner === undefined) return;
+  const problem = `${runner} runs several processes, and the memory store of each knows only its own events: a retry may run a handler twice.`;
+  log.warn('several_processes', `${problem} Pass a shared store as dedupe: { store, name }.`);
+}
+
+function inProgress(delivery: Delivery, retryAfterMs: number): Decision {
+  return { kind: 'in_progress', delivery, retryAfterMs, error: new WebhookError('delivery_in_progress') };
+}

@@ -1,0 +1,37 @@
+import { type Query, valuesOf } from './query.js';
+
+/** The client of the app, under the name of its library. It is never closed, and gets no listener. */
+export type PostgresClient =
+  | { pg: PgClient; postgresJs?: undefined }
+  | { postgresJs: PostgresJsClient; pg?: undefined };
+
+/** A `Pool` or a `Client` of `pg`, or anything else with their `query`. */
+export interface PgClient {
+  query(text: string, values: string[]): Promise<{ rows: object[] }>;
+}
+
+/** The result of `postgres()` of `postgres`, or the `sql` that its `begin` passes. */
+export interface PostgresJsClient {
+  unsafe(text: string, values: string[]): PromiseLike<readonly object[]>;
+}
+
+/** Each client with the method that is used. */
+export const POSTGRES_FORMS = {
+  pg: { methods: ['query'], example: 'pool' },
+  postgresJs: { methods: ['unsafe'], example: 'sql' },
+};
+
+export function queryOnPg(client: PgClient): Query {
+  return async (text) => {
+    const replies = [await client.query(text, [])].flat(); // a list where the text is several statements
+    return valuesOf(replies.at(-1)?.rows ?? []);
+  };
+}
+
+export function queryOnPostgresJs(client: PostgresJsClient): Query {
+  return async (text) => {
+    const reply = await client.unsafe(text, []);
+    // Several statements that return rows are a list of results, and a result has the name of its command.
+    return valuesOf('command' in reply ? reply : ((reply.at(-1) ?? []) as unknown[]));
+  };
+}

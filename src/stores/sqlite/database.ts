@@ -1,0 +1,221 @@
+import { WebhookError } from '../../errors.js';
+import { check } from '../../option-checks.js';
+import { SCHEMA_VERSION, schemaVersion } from './schema.js';
+
+/** An open handle, under the name of its library. Handles of `libsql` and `bun:sqlite` work as `betterSqlite3`. */
+export type SqliteClient =
+  | { betterSqlite3: SqliteDatabase; nodeSqlite?: undefined }
+  | { nodeSqlite: SqliteDatabase; betterSqlite3?: undefined };
+
+/** The part of a handle that is used. Each library has its own types for the values of a statement. */
+export interface SqliteDatabase {
+  prepare(sql: string): {
+    get(...values: never[]): unknown;
+    run(...values: never[]): { changes: number | bigint };
+  };
+  exec(sql: string): unknown;
+}
+
+type Value = string | number | null;
+
+interface Statement {
+  get(...values: Value[]): unknown;
+  run(...values: Value[]): { changes: number | bigint };
+}
+
+/** A handle whose statements are prepared once. */
+export interface Database {
+  /** Returns the first row. */
+  get<Row>(sql: string, ...values: Value[]): Row | undefined;
+  /** Returns how many rows the statement changed. */
+  run(sql: string, ...values: Value[]): number;
+  /** Begins a transaction that may write, or a savepoint inside the open transaction. */
+  begin(): Transaction;
+  /** Runs a call in a transaction, which is rolled back if the call throws. */
+  atomically<T>(call: () => T, begin?: () => Transaction): T;
+  /**
+   * Runs a call with another busy timeout: the longest time that the process blocks while another connection writes.
+   */
+  waiting<T>(busyTimeoutMs: number, call: () => T): T;
+  /** Runs a call in a transaction once no other connection writes. The process is not blocked meanwhile. */
+  write<T>(call: () => T): Promise<T>;
+  /** Removes up to `limit` rows by {@link purge}, in short transactions with pauses for other work. */
+  purgeInBatches(sql: string, time: () => number | null, limit: number): Promise<number>;
+  /** Sets the journal to WAL and a busy timeout, and creates or updates the table. */
+  init(schema: readonly string[]): Promise<void>;
+}
+
+/** How a transaction ends. */
+interface Transaction {
+  commit: string;
+  rollback: string;
+}
+
+/** The busy timeout where the user has set none. */
+const BUSY_TIMEOUT_MS = 1_000;
+/** Shorter than the time limit of a receiver for a store call. */
+const PATIENCE_MS = 1_800;
+/** How long one try may block the process, and the pause before the next one. */
+const TRY_MS = 5;
+const PAUSE_MS = 10;
+/** A small batch, so that the process blocks only briefly and the write-ahead log stays small. */
+const PURGE_ROWS = 250;
+
+/** A parameter for the time, or SQLite's clock in milliseconds; both are constant within a statement. */
+export const NOW = `coalesce(?, CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))`;
+
+/** Returns a statement that removes expired rows. It takes the time and a limit. */
+export const purge = (table: string, condition = '') => `
+DELETE FROM ${table} WHERE key IN (
+  SELECT key FROM ${table}, (SELECT ${NOW} AS now) WHERE expires_at <= now ${condition} ORDER BY expires_at LIMIT ?
+)`;
+
+/** @throws WebhookError `invalid_option` */
+export function openDatabase(handle: SqliteDatabase, table: string): Database {
+  checkTable(table);
+  const statements = new Map<string, Statement>();
+
+  function prepare(sql: string): Statement {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = handle.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  const get: Database['get'] = <Row>(sql: string, ...values: Value[]) =>
+    (prepare(sql).get(...values) ?? undefined) as Row | undefined;
+
+  /** Prepared each time, because SQLite reads the setting when it prepares the statement. */
+  const busyTimeout = () => Number((handle.prepare('PRAGMA busy_timeout').get() as { timeout: number }).timeout);
+  const setBusyTimeout = (ms: number) => handle.exec(`PRAGMA busy_timeout = ${ms}`);
+
+  function waiting<T>(ms: number, call: () => T, before = busyTimeout()): T {
+    setBusyTimeout(ms);
+    try {
+      return call();
+    } finally {
+      setBusyTimeout(before);
+    }
+  }
+
+  const atomically: Database['atomically'] = (call, beginOne = begin) => {
+    const { commit, rollback } = beginOne();
+    try {
+      const result = call();
+      handle.exec(commit);
+      return result;
+    } catch (error) {
+      try {
+        handle.exec(rollback);
+      } catch {
+        // SQLite has already rolled back, as it does when the disk is full.
+      }
+      throw error;
+    }
+  };
+
+  /** Takes the write lock at the start, so that no statement of the transaction meets another writer. */
+  function begin(): Transaction {
+    try {
+      handle.exec('BEGIN IMMEDIATE');
+      return { commit: 'COMMIT', rollback: 'ROLLBACK' };
+    } catch (error) {
+      if (!/within a transaction/.test(String(error))) throw error;
+      handle.exec('SAVEPOINT webhooks');
+      return { commit: 'RELEASE webhooks', rollback: 'ROLLBACK TO webhooks; RELEASE webhooks' };
+    }
+  }
+
+  // Read once, because reading it takes longer than a claim.
+  let usual: number | undefined;
+
+  const patiently = async <T>(call: () => T): Promise<T> => {
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        usual ??= busyTimeout();
+        return waiting(TRY_MS, call, usual);
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > end) throw explained(error);
+        await pause();
+      }
+    }
+  };
+
+  const run: Database['run'] = (sql, ...values) => Number(prepare(sql).run(...values).changes);
+  const write: Database['write'] = (call) => patiently(() => atomically(call));
+
+  return {
+    get,
+    run,
+    begin,
+    atomically,
+    waiting,
+    write,
+
+    purgeInBatches: (sql, time, limit) => inBatches(limit, (rows) => write(() => run(sql, time(), rows))),
+
+    async init(schema) {
+      usual = Math.max(busyTimeout(), BUSY_TIMEOUT_MS);
+      const first = (sql: string) => patiently(() => handle.prepare(sql).get());
+      // Both changes take the write lock, so they are left out where there is nothing to change.
+      const { journal_mode } = (await first('PRAGMA journal_mode')) as { journal_mode: string };
+      if (journal_mode !== 'wal') await patiently(() => handle.exec('PRAGMA journal_mode = WAL'));
+      const version = await schemaVersion(table, first);
+      if ((version ?? 0) < SCHEMA_VERSION) await write(() => handle.exec(schema.join(';\n')));
+    },
+  };
+}
+
+/** Calls `remove` with small limits, with pauses for other work, until nothing is left or the limit is reached. */
+export async function inBatches(limit: number, remove: (limit: number) => Promise<number>): Promise<number> {
+  for (let removed = 0; ; await pause()) {
+    const rows = Math.min(PURGE_ROWS, limit - removed);
+    const count = await remove(rows);
+    removed += count;
+    if (count < rows || removed >= limit) return removed;
+  }
+}
+
+/** @throws WebhookError `invalid_option` unless the name is an identifier that needs no quotes */
+export function checkTable(table: string): void {
+  check(/^(?!sqlite_)[a-z_][a-z0-9_]{0,62}$/i.test(table), 'table must be a name of letters, digits and _');
+}
+
+function isBusy(error: unknown): boolean {
+  return isSqliteError(error, 'BUSY', 5) || isSqliteError(error, 'LOCKED', 6);
+}
+
+/** Returns the error of an inbox: another connection that writes may be another attempt of the same event. */
+export function busyAsInProgress(cause: unknown): unknown {
+  if (!isBusy(cause)) return cause;
+  return new WebhookError('delivery_in_progress', { message: 'Another connection is writing.', cause });
+}
+
+function explained(error: unknown): unknown {
+  if (!isSqliteError(error, 'READONLY', 8) && !isSqliteError(error, 'CANTOPEN', 14)) return error;
+  return new WebhookError('store_unavailable', {
+    message: 'The SQLite database is read-only.',
+    fix: 'Make the file and its directory writable: SQLite keeps its -wal and -shm files there.',
+    cause: error,
+  });
+}
+
+/**
+ * Recognises an error: node:sqlite and libsql have its number, perhaps an extended one; better-sqlite3 has its name.
+ */
+function isSqliteError(error: unknown, name: string, primary: number): boolean {
+  const {
+    code,
+    errcode,
+    rawCode = errcode,
+  } = (error ?? {}) as { code?: unknown; errcode?: unknown; rawCode?: unknown };
+  if (typeof rawCode === 'number') return (rawCode & 0xff) === primary;
+  return String(code).startsWith(`SQLITE_${name}`);
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+}

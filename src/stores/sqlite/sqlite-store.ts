@@ -1,0 +1,57 @@
+import { checkFunction, checkKnownOptions } from '../../option-checks.js';
+import type { DedupeStore } from '../contract.js';
+import { clientName } from '../named-client.js';
+import { openDatabase, type SqliteClient, type SqliteDatabase } from './database.js';
+import { type SqliteConnection, type Statement, sqliteRows } from './rows.js';
+import { storeSchema } from './schema.js';
+
+/** Options of {@link sqliteStore}. */
+export interface SqliteStoreOptions {
+  /** The table. Default: `'webhook_deliveries'`. Letters, digits and `_`. */
+  table?: string | undefined;
+  /** The clock, in milliseconds since the epoch. Default: SQLite's, which is the clock of the host. */
+  now?: (() => number) | undefined;
+}
+
+const FORMS = {
+  betterSqlite3: { methods: ['prepare', 'exec'], example: 'db' },
+  nodeSqlite: { methods: ['prepare', 'exec'], example: 'db' },
+};
+
+/**
+ * Returns a store that remembers events in a SQLite database, version 3.35 or later, for all processes of one host. The
+ * store uses an open handle and never closes it. `init()` creates the table and switches the journal to WAL, which does
+ * not work on a network file system.
+ *
+ * A transaction that stays open over an `await` needs a handle of its own: on the handle of the store, a claim would be
+ * part of the transaction and would be rolled back with it.
+ *
+ * @throws WebhookError `invalid_option`
+ * @example
+ * const store = sqliteStore({ betterSqlite3: new Database('webhooks.db') });
+ * createReceiver({ secret, on, dedupe: { store, name: 'clips' } });
+ */
+export function sqliteStore(client: SqliteClient, options: SqliteStoreOptions = {}): DedupeStore {
+  checkKnownOptions('sqliteStore', options, ['table', 'now']);
+  const { table = 'webhook_deliveries', now } = options;
+  checkFunction('now', now);
+  clientName('sqliteStore', client, FORMS);
+  const handle = (client.betterSqlite3 ?? client.nodeSqlite) as SqliteDatabase;
+  const { get, run, write, purgeInBatches, init } = openDatabase(handle, table);
+  const first = ([sql, ...values]: Statement) => get(sql, ...values);
+  const connection: SqliteConnection = {
+    write(...statements) {
+      return write(() => {
+        for (const statement of statements) {
+          const row = first(statement);
+          if (row) return row;
+        }
+        return undefined;
+      });
+    },
+    read: async (statement) => first(statement),
+    change: ([sql, ...values]) => write(() => run(sql, ...values)),
+    purge: purgeInBatches,
+  };
+  return { scope: 'host', init: () => init(storeSchema(table)), ...sqliteRows(connection, table, now) };
+}

@@ -1,0 +1,179 @@
+import type { DeadLetter, OperatedQueue } from '../../queue/dead-letters.js';
+import type { Handler } from '../../receiver/handlers.js';
+import { type QueuedDelivery, toQueued } from '../../receiver/queued-delivery.js';
+import { utf8 } from '../../verify/bytes.js';
+import { BrokenRule, must } from '../must.js';
+import type { QueueAbility, QueueSuiteOptions, QueueUnderTest, WorkerUnderTest } from '../queue-under-test.js';
+import { sampleEvent } from '../sample-event.js';
+
+/** The rules of `docs/add-a-queue.md`, as a failing case quotes them. */
+export const QUEUE_RULES = {
+  Q1: 'put resolves only when the engine holds the delivery durably, and rejects otherwise',
+  Q2: 'a key that the engine has is known in every state, and is not run again',
+  Q3: 'a worker gets each delivery as it was put, byte for byte',
+  Q4: 'a handler that fails runs again with the next attempt, until all attempts are used and the job is a dead letter',
+  Q5: 'a PermanentError makes the job a dead letter at once, with its reason',
+  Q6: 'a job that cannot be read stays in the queue, uses no attempt, and does not hold up other jobs',
+  Q7: 'a job whose worker died is run again',
+  Q8: 'a worker that stops lets running handlers end, and takes no more jobs',
+  Q9: 'a dead letter can be listed, run again with all its attempts, and discarded, once',
+  Q10: 'stats count what waits or runs, its age, and the dead letters',
+} as const;
+
+export type QueueRule = keyof typeof QUEUE_RULES;
+
+/** A case before it is bound to a queue. */
+export interface QueueTrialCase {
+  name: string;
+  rules: readonly [QueueRule, ...QueueRule[]];
+  /** The number of times a job is started before it is a dead letter. Default: 3. */
+  attempts?: number;
+  /** Returns why the case cannot run with these options. */
+  skip?(options: QueueSuiteOptions): string | undefined;
+  run(trial: QueueTrial): Promise<void>;
+}
+
+/** The tools of a case: two clients of one queue, deliveries with new keys, and workers. */
+export interface QueueTrial {
+  queue: OperatedQueue;
+  queue2: OperatedQueue;
+  made: QueueUnderTest;
+  options: QueueSuiteOptions;
+  /** Returns a delivery with a new key. */
+  delivery(changes?: Partial<QueuedDelivery> & { eventId?: string }): QueuedDelivery;
+  /** Puts a delivery and expects that it is queued. */
+  put(delivery: QueuedDelivery): Promise<void>;
+  /** Starts a worker that records its runs, and calls the handler after that. */
+  work(handler?: Handler): Promise<WatchedWorker>;
+  /** Waits until a condition is true; calls that reject are repeated. */
+  until<T>(what: string, call: () => T | Promise<T>, holds?: (value: T) => boolean): Promise<T>;
+  /** Waits until a delivery that is put now has been handled: deliveries that waited before it have run by then. */
+  drain(worker: WatchedWorker): Promise<void>;
+  /** Waits for the dead letter of a delivery. */
+  deadLetterOf(delivery: QueuedDelivery): Promise<DeadLetter>;
+}
+
+/** A worker with the runs of its handlers so far. */
+export interface WatchedWorker extends WorkerUnderTest {
+  runs: { id: string; context: Parameters<Handler>[1] }[];
+  attemptsOf(delivery: QueuedDelivery): number[];
+}
+
+const PATIENCE_MS = 20_000;
+const PAUSE_MS = 5;
+
+export async function runQueueTrial(one: QueueTrialCase, options: QueueSuiteOptions): Promise<void> {
+  const made = await options.make({ attempts: one.attempts ?? 3 });
+  try {
+    await made.queue.init?.();
+    await made.queue2?.init?.();
+    await one.run(trialOf(made, options));
+  } catch (error) {
+    if (!(error instanceof BrokenRule)) throw error;
+    const [rule] = one.rules;
+    throw new Error(`${error.message} (${rule}: ${QUEUE_RULES[rule]})`);
+  } finally {
+    await made.close?.();
+  }
+}
+
+function trialOf(made: QueueUnderTest, options: QueueSuiteOptions): QueueTrial {
+  const { queue, queue2 = queue } = made;
+  const patienceMs = options.patienceMs ?? PATIENCE_MS;
+
+  const until: QueueTrial['until'] = async (what, call, holds = Boolean) => {
+    const end = performance.now() + patienceMs;
+    for (;;) {
+      const found = await Promise.resolve()
+        .then(call)
+        .then(
+          (value) => ({ value }),
+          (error: unknown) => ({ error }),
+        );
+      if ('value' in found && holds(found.value)) return found.value;
+      const seen = 'value' in found ? found.value : String(found.error);
+      must(performance.now() < end, `${what}, within ${patienceMs} ms`, seen);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  };
+
+  const trial: QueueTrial = {
+    queue,
+    queue2,
+    made,
+    options,
+    delivery: queuedDelivery,
+    until,
+
+    async put(delivery) {
+      const answer = await queue.put(delivery);
+      must(answer === 'queued', 'a new key is queued', answer);
+    },
+
+    async work(handler = () => {}) {
+      const runs: WatchedWorker['runs'] = [];
+      const worker = await made.work({
+        logger: false,
+        on: {
+          '*': (event, context) => {
+            runs.push({ id: event.id, context });
+            return handler(event, context);
+          },
+        },
+      });
+      return {
+        ...worker,
+        runs,
+        attemptsOf: (delivery) =>
+          runs.filter(({ id }) => id === eventIdOf(delivery)).map(({ context }) => context.attempt),
+      };
+    },
+
+    async drain(worker) {
+      const last = queuedDelivery();
+      await trial.put(last);
+      await until('a later delivery is handled', () => worker.attemptsOf(last).length > 0);
+    },
+
+    async deadLetterOf({ key }) {
+      const letters = await until(
+        'a dead letter is listed',
+        () => queue2.deadLetters({ limit: 1_000 }),
+        (found) => found.some(({ delivery }) => delivery?.key === key),
+      );
+      return letters.find(({ delivery }) => delivery?.key === key) as DeadLetter;
+    },
+  };
+  return trial;
+}
+
+/** Returns a queued delivery with a new key. */
+function queuedDelivery({
+  eventId = `evt_${crypto.randomUUID()}`,
+  ...changes
+}: Partial<QueuedDelivery> & { eventId?: string } = {}): QueuedDelivery {
+  const event = sampleEvent('stt.completed', { id: eventId });
+  // With white space that no serialiser writes, so that the suite notices a body that was parsed and written again.
+  const body = utf8.encode(JSON.stringify(event, undefined, 3));
+  const signedAt = 1_783_771_200_000;
+  const delivery = { event, body, scheme: 'v2', signedAt, secretIndex: 0, unsigned: {} } as const;
+  return { ...toQueued(delivery, `suite:${crypto.randomUUID()}`, Date.now()), ...changes };
+}
+
+export function eventIdOf({ body }: QueuedDelivery): string {
+  const bytes = Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes)).id;
+}
+
+/** Returns the `skip` of a case that needs a hook. */
+export function needsHook(hook: 'inject' | 'restart' | 'unreachable') {
+  return ({ [hook]: given }: QueueSuiteOptions) => (given === undefined ? `needs ${hook}` : undefined);
+}
+
+/** Returns the `skip` of a case about an ability that an engine may lack. */
+export function needsAbility(...abilities: QueueAbility[]) {
+  return ({ without }: QueueSuiteOptions) => {
+    const lacking = abilities.find((ability) => without?.includes(ability));
+    return lacking && `the engine is without '${lacking}'`;
+  };
+}

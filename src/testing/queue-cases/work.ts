@@ -1,0 +1,103 @@
+import { must } from '../must.js';
+import type { QueueTrialCase } from './trial.js';
+
+/** Cases about the work of a worker. */
+export const workCases: readonly QueueTrialCase[] = [
+  {
+    name: 'each of 40 deliveries is run once by one of two workers',
+    rules: ['Q3'],
+    async run(trial) {
+      const workers = [await trial.work(), await trial.work()];
+      const deliveries = Array.from({ length: 40 }, () => trial.delivery());
+      await Promise.all(deliveries.map((one) => trial.put(one)));
+      const runs = () => workers.flatMap((worker) => worker.runs.map(({ id }) => id));
+      await trial.until('every delivery is run', () => new Set(runs()).size === 40);
+      for (const worker of workers) await worker.stop();
+      must(runs().length === 40, 'each delivery is run once', runs().length);
+    },
+  },
+  {
+    name: 'the first run of a handler has attempt 1 and a signal that is not aborted',
+    rules: ['Q4'],
+    async run(trial) {
+      const worker = await trial.work();
+      await trial.drain(worker);
+      const context = worker.runs[0]?.context;
+      must(context?.attempt === 1, 'attempt 1', context?.attempt);
+      must(context.signal instanceof AbortSignal && !context.signal.aborted, 'a signal that is not aborted');
+      must(Number.isSafeInteger(context.fence) && context.fence >= 0, 'a fence of 0 or more', context.fence);
+    },
+  },
+  {
+    name: 'a worker that stops waits for the running handler, and the job is not run again',
+    rules: ['Q8'],
+    async run(trial) {
+      let end = () => {};
+      const blocked = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const queued = trial.delivery();
+      const worker = await trial.work(() => blocked);
+      await trial.put(queued);
+      await trial.until('the job runs', () => worker.runs.length === 1);
+      let stopped = false;
+      const stopping = worker.stop().then(() => {
+        stopped = true;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      must(!stopped, 'stop waits for the running handler');
+      end();
+      await stopping;
+      const next = await trial.work();
+      await trial.drain(next);
+      must(next.attemptsOf(queued).length === 0, 'a finished job is not run again', next.attemptsOf(queued));
+    },
+  },
+  {
+    name: 'a worker that has stopped takes no more jobs, and the next one does',
+    rules: ['Q8'],
+    async run(trial) {
+      const worker = await trial.work();
+      await trial.drain(worker);
+      await worker.stop();
+      const queued = trial.delivery();
+      await trial.put(queued);
+      const next = await trial.work();
+      await trial.until('the next worker takes it', () => next.attemptsOf(queued).length === 1);
+      must(worker.attemptsOf(queued).length === 0, 'the stopped worker takes nothing', worker.runs.length);
+    },
+  },
+  {
+    name: 'stats count what waits, and how long the oldest has waited',
+    rules: ['Q10'],
+    async run(trial) {
+      const empty = await trial.until(
+        'an empty queue has no depth',
+        () => trial.queue.stats(),
+        ({ depth }) => depth === 0,
+      );
+      must(empty.dead === 0, 'an empty queue has no dead letters', empty);
+      for (let i = 0; i < 3; i += 1) await trial.put(trial.delivery());
+      const stats = await trial.until(
+        'three wait',
+        () => trial.queue2.stats(),
+        ({ depth }) => depth === 3,
+      );
+      if (!trial.options.without?.includes('oldest')) {
+        await trial.until(
+          'the oldest grows older',
+          () => trial.queue.stats(),
+          ({ oldestMs }) => Number(oldestMs) >= 20,
+        );
+        must(Number(stats.oldestMs) < 60_000, 'the age is in milliseconds', stats);
+      }
+      const worker = await trial.work();
+      await trial.until('three are handled', () => worker.runs.length === 3);
+      await trial.until(
+        'none waits',
+        () => trial.queue.stats(),
+        ({ depth }) => depth === 0,
+      );
+    },
+  },
+];

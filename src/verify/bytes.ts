@@ -1,0 +1,59 @@
+import { WebhookError } from '../errors.js';
+
+export const utf8 = new TextEncoder();
+
+/**
+ * Returns the exact bytes of a body: bytes unchanged, text as UTF-8. Any other value comes from a parser and cannot be
+ * verified.
+ *
+ * @throws WebhookError `body_already_parsed`; TypeError for bytes whose buffer was transferred
+ */
+export function exactBytes(body: unknown, rawBodyFix?: string): Uint8Array {
+  if (typeof body === 'string') return utf8.encode(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (ArrayBuffer.isView(body)) return plainView(body);
+  const kind = Array.isArray(body) ? 'array' : body === null ? 'null' : typeof body;
+  const message = `A body parser ran first, and what it left cannot be verified (type ${kind}, not bytes).`;
+  throw new WebhookError('body_already_parsed', { message, fix: rawBodyFix });
+}
+
+// The getters of the internal slots, because a subclass or an own property of a view can return a false `length`.
+const TypedArray = Object.getPrototypeOf(Uint8Array) as typeof Uint8Array;
+const typedArraySlots = slotsOf(TypedArray.prototype);
+const dataViewSlots = slotsOf(DataView.prototype);
+
+function slotsOf(prototype: ArrayBufferView) {
+  const { buffer, byteOffset, byteLength } = Object.getOwnPropertyDescriptors(prototype);
+  return (view: ArrayBufferView): Uint8Array =>
+    new Uint8Array(buffer.get?.call(view) as ArrayBuffer, byteOffset.get?.call(view), byteLength.get?.call(view));
+}
+
+function plainView(view: ArrayBufferView): Uint8Array {
+  const bytes = view instanceof DataView ? dataViewSlots(view) : typedArraySlots(view);
+  // Another thread can change shared memory between the check and the use.
+  return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
+}
+
+/** Returns the bytes of hex digits in either case. The caller has checked that they are hex digits. */
+export function bytesOfHex(hex: string): Uint8Array {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let i = 0; i < bytes.length; i += 1) {
+    bytes[i] = hexDigit(hex.charCodeAt(2 * i)) * 16 + hexDigit(hex.charCodeAt(2 * i + 1));
+  }
+  return bytes;
+}
+
+function hexDigit(code: number): number {
+  return code <= 0x39 ? code - 0x30 : (code | 0x20) - 0x61 + 10; // '0' to '9', or a letter without its case
+}
+
+/** Returns all chunks in one array. */
+export function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}

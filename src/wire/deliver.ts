@@ -1,0 +1,112 @@
+import { type ClientRequest, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectionProblem } from './connection-problem.js';
+import type { HttpMessage } from './http-message.js';
+
+/** One request to send. */
+export interface Outgoing extends Pick<HttpMessage, 'method' | 'headers' | 'body'> {
+  url: URL;
+  /** Accepts any certificate, as a self-signed one of an app in development. */
+  insecure?: boolean | undefined;
+  /** Sends the body in pieces over this time, in milliseconds. */
+  slowMs?: number | undefined;
+  /** Cuts the connection after half of the body. */
+  breakOff?: boolean | undefined;
+}
+
+/** The result of a request: an answer, or the reason why there is none and what to do about it. */
+export type SendResult =
+  | { status: number; headers: Readonly<Record<string, string>>; body: string; ms: number; problem?: undefined }
+  | { status?: undefined; problem: string; ms: number };
+
+export interface DeliverOptions {
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** How long the service waits for an answer, in milliseconds. */
+export const ANSWER_TIMEOUT_MS = 20_000;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const PIECES = 8;
+/** Gives the other side time to notice that the connection is cut, before the next request. */
+const SEEN_BY_MS = 100;
+/** Headers that belong to a connection and not to the delivery. */
+const OF_CONNECTION = ['host', 'connection', 'content-length', 'transfer-encoding', 'expect', 'keep-alive', 'upgrade'];
+
+/** Sends the exact bytes, on a new connection. Rejects only when `signal` is aborted. */
+export async function deliver(outgoing: Outgoing, { timeoutMs, signal }: DeliverOptions): Promise<SendResult> {
+  signal.throwIfAborted();
+  const begun = performance.now();
+  const stop = new AbortController();
+  const abort = () => stop.abort();
+  const timer = setTimeout(abort, timeoutMs);
+  signal.addEventListener('abort', abort);
+  try {
+    const answer = await exchange(outgoing, stop.signal);
+    signal.throwIfAborted();
+    return { ...answer, ms: since(begun) };
+  } catch (error) {
+    if (outgoing.breakOff) await sleep(SEEN_BY_MS);
+    signal.throwIfAborted();
+    const problem = stop.signal.aborted
+      ? `no answer within ${timeoutMs / 1000} s`
+      : `${outgoing.url.host}: ${connectionProblem(error)}`;
+    return { problem, ms: since(begun) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function exchange(outgoing: Outgoing, signal: AbortSignal) {
+  const { url, method, body, insecure = false } = outgoing;
+  const headers = outgoing.headers.filter(([name]) => !OF_CONNECTION.includes(name.toLowerCase()));
+  const framing = ['Host', url.host, 'Content-Length', String(body.length)];
+  return new Promise<{ status: number; headers: Record<string, string>; body: string }>((resolve, reject) => {
+    const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const request = send(url, {
+      method,
+      headers: [...framing, ...headers.flat()],
+      agent: false,
+      signal,
+      rejectUnauthorized: !insecure,
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      request.off('error', reject).on('error', () => {}); // the status has arrived, which decides
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on('data', (chunk: Buffer) => {
+        if (size < MAX_ANSWER_BYTES) chunks.push(chunk);
+        size += chunk.length;
+      });
+      response.on('error', () => {});
+      response.on('close', () => {
+        const text = Buffer.concat(chunks).toString('utf8', 0, MAX_ANSWER_BYTES);
+        const single = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+        resolve({ status: response.statusCode ?? 0, headers: Object.fromEntries(single), body: text });
+      });
+    });
+    writeBody(request, outgoing, signal).catch(() => request.destroy());
+  });
+}
+
+async function writeBody(request: ClientRequest, { body, slowMs, breakOff }: Outgoing, signal: AbortSignal) {
+  if (breakOff) {
+    await new Promise((resolve) => request.write(body.subarray(0, body.length >> 1), resolve));
+    return void request.destroy(new Error('cut off on purpose, in the middle of the body'));
+  }
+  if (slowMs === undefined) return void request.end(body);
+  const size = Math.ceil(body.length / PIECES);
+  for (let offset = 0; offset < body.length; offset += size) {
+    request.write(body.subarray(offset, offset + size));
+    await sleep(slowMs / PIECES, undefined, { signal });
+  }
+  request.end();
+}
+
+/** Returns whole milliseconds. */
+function since(begun: number): number {
+  return Math.round(performance.now() - begun);
+}

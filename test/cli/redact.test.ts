@@ -1,0 +1,135 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createReceiver, verify } from 'service-webhooks';
+import { readDelivery, sampleEvent, signDelivery } from 'service-webhooks/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Got, serveApp } from '../support/app.js';
+import { useCli } from '../support/cli.js';
+import { SECRET } from '../support/deliveries.js';
+
+const cli = useCli();
+const LINK = 'https://storage.example/clip.mp3?signature=abc';
+const TEST_SECRET = 'the secret of the tests';
+const delivery = signDelivery({
+  secret: SECRET,
+  event: sampleEvent('generation.completed', {
+    id: 'evt_7',
+    jobId: 'job_7',
+    data: { clipId: 'clip_7', downloadUrl: LINK, durationSec: 4.5 },
+  }),
+});
+const inCwd = (name: string) => join(cli.cwd, name);
+const SIGNING = ['--redact', 'data.downloadUrl,data.clipId', '--sign-with', 'file:test-secret.txt'];
+
+beforeEach(() => {
+  const head = Object.entries(delivery.headers).map((pair) => pair.join(': '));
+  const lines = ['POST /hook HTTP/1.1', 'Host: app.example', 'X-Forwarded-For: 203.0.113.7', ...head];
+  writeFileSync(inCwd('delivery.http'), `${lines.join('\r\n')}\r\n\r\n${Buffer.from(delivery.body)}`);
+  writeFileSync(inCwd('test-secret.txt'), `${TEST_SECRET}\n`);
+});
+
+/** Whether a file is a delivery of the tests without what was left out. */
+async function expectFixture(file: string): Promise<void> {
+  const text = readFileSync(file, 'latin1');
+  for (const hidden of [LINK, 'clip_7', 'X-Forwarded-For', 'app.example', TEST_SECRET])
+    expect(text).not.toContain(hidden);
+  const fixture = readDelivery(text);
+  expect(fixture.at).toBe(Math.floor(delivery.at / 1000) * 1000);
+  const { event } = verify({ ...fixture, secret: TEST_SECRET, now: () => fixture.at ?? 0 });
+  expect(event).toMatchObject({
+    id: 'evt_7',
+    jobId: 'job_7',
+    data: { clipId: 'redacted', durationSec: 4.5, downloadUrl: 'https://redacted.invalid/' },
+  });
+  const receiver = createReceiver({
+    ...{ secret: TEST_SECRET, now: () => fixture.at ?? 0 },
+    on: { 'generation.completed': ({ data }) => void new URL(data.downloadUrl) },
+  });
+  expect(await receiver(fixture)).toMatchObject({ status: 200 });
+}
+
+describe('captures export', () => {
+  it('writes a fixture without the fields, which a receiver of the tests accepts', async () => {
+    const fields = ['--redact', 'data.downloadUrl', '--redact', 'data.clipId', '--sign-with', 'file:test-secret.txt'];
+    const { exitCode, records } = await cli.run(['captures', 'export', 'delivery.http', 'fixture.http', ...fields]);
+    expect(exitCode).toBe(0);
+    expect(records).toEqual([
+      {
+        ...{ kind: 'exported', source: 'delivery.http', file: 'fixture.http' },
+        ...{ redacted: ['data.downloadUrl', 'data.clipId'], missing: [] },
+      },
+    ]);
+    await expectFixture(inCwd('fixture.http'));
+  });
+
+  it('names the fields that the body does not have, with exit code 1', async () => {
+    const fields = ['--redact', 'data.downloadURL', '--sign-with', 'file:test-secret.txt'];
+    expect(await cli.run(['captures', 'export', 'delivery.http', 'fixture.http', ...fields])).toMatchObject({
+      exitCode: 1,
+      records: [{ redacted: [], missing: ['data.downloadURL'] }],
+    });
+  });
+
+  it.each([
+    [['delivery.http', 'delivery.http', ...SIGNING], 3, 'there is a file in its place'],
+    [['delivery.http', 'new.http'], 2, 'say what is left out'],
+    [['delivery.http', 'new.http', '--redact', 'data.x'], 2, 'give both --redact and --sign-with'],
+    [['delivery.http', 'new.http', '--redact', 'id', '--sign-with', 'env:HOME'], 2, 'Every receiver checks id'],
+    [['delivery.http', 'new.http', '--redact', 'data..x', '--sign-with', 'env:HOME'], 2, 'names with dots'],
+    [['text.http', 'new.http', ...SIGNING], 3, 'its body is no JSON'],
+  ])('captures export %j ends with %i and writes nothing', async (args, exitCode, says) => {
+    writeFileSync(inCwd('text.http'), 'POST / HTTP/1.1\r\n\r\nno JSON');
+    const ended = await cli.run(['captures', 'export', ...args]);
+    expect(ended).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(says) });
+    expect(existsSync(inCwd('new.http'))).toBe(false);
+  });
+});
+
+describe('listen --capture --redact', () => {
+  it('hands the app what came, and keeps it without the fields', async () => {
+    const app = await serveApp();
+    const listen = cli.start(['listen', app.url, '--port', '0', '--capture=kept', ...SIGNING]);
+    const { url } = await listen.next('listening');
+    await fetch(`${url}hook`, { ...delivery, body: Buffer.from(delivery.body) });
+    const { file } = await listen.next('delivery');
+    const [got] = app.got as [Got];
+    expect(got.body).toEqual(Buffer.from(delivery.body));
+    await expectFixture(inCwd(String(file)));
+  });
+
+  it('keeps nothing that is not verified: signed again, a forgery would be genuine', async () => {
+    const listen = cli.start(['listen', '--port', '0', '--capture=kept', ...SIGNING]);
+    const { url } = await listen.next('listening');
+    await fetch(String(url), { ...delivery, body: 'other' });
+    expect(await listen.next('delivery')).toMatchObject({ verdict: 'signature_mismatch' });
+    expect(readdirSync(inCwd('kept')).filter((name) => name.endsWith('.http'))).toEqual([]);
+  });
+
+  it.each([
+    [[...SIGNING], { WEBHOOK_SECRET: SECRET }, '--redact is about --capture'],
+    [['--capture', '--redact', 'data.x'], { WEBHOOK_SECRET: SECRET }, 'give both --redact and --sign-with'],
+    [['--capture', ...SIGNING], { WEBHOOK_SECRET: undefined }, '--redact keeps what is verified'],
+  ])('listen %j ends with 2', async (args, env, says) => {
+    expect(await cli.run(['listen', '--port', '0', ...args], { env })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(says),
+    });
+  });
+});
+
+describe('replay --redact', () => {
+  it('sends the delivery without the fields, and the receiver accepts it', async () => {
+    const app = await serveApp();
+    const { exitCode } = await cli.run(['replay', 'delivery.http', app.url, '--redact', 'data.downloadUrl']);
+    expect(exitCode).toBe(0);
+    const [got] = app.got as [Got];
+    const { event } = verify({ headers: got.headers, body: got.body, secret: SECRET });
+    expect(event).toMatchObject({ id: 'evt_7', data: { downloadUrl: 'https://redacted.invalid/', durationSec: 4.5 } });
+    expect(got.headers['x-forwarded-for']).toBeUndefined();
+  });
+
+  it('is refused with --exact', async () => {
+    const ended = await cli.run(['replay', 'delivery.http', '1', '--exact', '--redact', 'data.x']);
+    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--exact sends every byte') });
+  });
+});

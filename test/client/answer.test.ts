@@ -1,0 +1,239 @@
+import { inspect } from 'node:util';
+import { endpointsIn, ensureEndpoint } from 'service-webhooks/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { clientOf, failureOf, KEY, LIMITS } from './clients.js';
+import { type Api, json, refusal, serveApi, text } from './serve-api.js';
+
+let api: Api;
+beforeAll(async () => {
+  api = await serveApi();
+});
+beforeEach(() => api.reset());
+afterAll(() => api.close());
+
+describe('an answer', () => {
+  it('an answer holds the parsed JSON and what its headers say', async () => {
+    const { client } = clientOf(api.url);
+    const headers = {
+      'x-request-id': 'req_1',
+      'x-ratelimit-limit': '20',
+      'x-ratelimit-remaining': '19',
+      'x-ratelimit-reset': '1800000060',
+      'x-daily-requests-limit': '2000',
+      'x-daily-requests-used': '1',
+      'x-credits-remaining': '90',
+      'x-plan': 'CREATOR',
+    };
+    expect(client.rate).toBeUndefined();
+    api.replies.push(json(LIMITS, 200, headers));
+    const answer = await client.account.apiLimits();
+    expect(answer).toEqual({
+      data: LIMITS,
+      status: 200,
+      requestId: 'req_1',
+      sandbox: false,
+      attempts: 1,
+      rate: {
+        limit: 20,
+        remaining: 19,
+        resetAt: 1_800_000_060_000,
+        dailyLimit: 2000,
+        dailyUsed: 1,
+        creditsRemaining: 90,
+        plan: 'CREATOR',
+      },
+    });
+    expect(client.rate).toEqual(answer.rate);
+  });
+
+  it('an answer without rate headers keeps client.rate, and an error updates it', async () => {
+    const { client } = clientOf(api.url);
+    api.replies.push(refusal('not_found', 404, {}, { 'x-plan': 'CREATOR' }), json({}));
+    await failureOf(client.dubbing.job('job_1'));
+    expect((await client.usage()).rate).toBeUndefined();
+    expect(client.rate).toEqual({ plan: 'CREATOR' });
+  });
+
+  it.each(['many', '-5', '5 or so', '1.5', '1e3', '', 'NaN', 'Infinity', '9'.repeat(20), '9'.repeat(400)])(
+    'a rate header with the value %j is ignored',
+    async (value) => {
+      const { client } = clientOf(api.url);
+      const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-credits-remaining'];
+      const headers = Object.fromEntries(names.map((name) => [name, value]));
+      api.replies.push(json({}, 200, { ...headers, 'x-plan': 'CREATOR' }));
+      expect((await client.voices()).rate).toEqual({ plan: 'CREATOR' });
+    },
+  );
+
+  it('an answer to a sandbox key is marked', async () => {
+    api.replies.push(json({}, 200, { 'x-service-sandbox': 'true' }), json({}, 200, { 'x-acme-sandbox': 'true' }));
+    expect((await clientOf(api.url).client.voices()).sandbox).toBe(true);
+    expect((await clientOf(api.url, { headerPrefix: 'X-Acme' }).client.voices()).sandbox).toBe(true);
+    api.replies.push(json({}), json({}, 200, { 'x-service-sandbox': 'false' }));
+    expect((await clientOf(api.url).client.voices()).sandbox).toBe(false);
+    expect((await clientOf(api.url).client.voices()).sandbox).toBe(false);
+  });
+
+  it('an answer may be empty', async () => {
+    api.replies.push(text('', 204));
+    expect(await clientOf(api.url).client.voices()).toMatchObject({ status: 204, data: undefined });
+  });
+
+  it('an answer without a field that the specification shows is refused', async () => {
+    const { client } = clientOf(api.url);
+    const { plan: _, ...rest } = LIMITS;
+    const { apiLimits } = client.account;
+    for (const [call, data, field] of [
+      [apiLimits, rest, 'plan.type'],
+      [apiLimits, null, 'plan.type'],
+      [apiLimits, [LIMITS], 'plan.type'],
+      [apiLimits, { ...LIMITS, credits: { remaining: 1 } }, 'credits.monthly_allocation'],
+      [apiLimits, { ...LIMITS, limits: { ...LIMITS.limits, daily_requests_used: '3' } }, 'limits.daily_requests_used'],
+      [client.speechToSpeech, {}, 'max_source_seconds'],
+    ] as const) {
+      api.replies.push(json(data, 200, { 'x-request-id': 'req_1' }));
+      expect(await failureOf(call())).toMatchObject({
+        ...{ code: 'unexpected_answer', status: 200, requestId: 'req_1' },
+        message: expect.stringMatching(`^GET /\\S+ failed: the answer \\(status 200\\) has no ${field}\\. `),
+      });
+    }
+  });
+});
+
+describe('an answer of another server', () => {
+  it.each<[what: string, reply: Parameters<Api['replies']['push']>[0], code: string, found: string]>([
+    [
+      'a body that is cut off',
+      text('{"half":', 200, { 'content-type': 'application/json' }),
+      'not_json',
+      'the answer is not JSON: 200 application/json, 8 bytes.',
+    ],
+    [
+      'the page of a captive portal',
+      text('<html><title>Log in</title>', 200, { 'content-type': 'text/html; charset=utf-8' }),
+      'not_json',
+      'the answer is not JSON: 200 text/html, 27 bytes: "Log in".',
+    ],
+    [
+      'the error page of a proxy',
+      text('<HTML><TITLE lang="en">\n404 Not here</TITLE>', 404, { 'content-type': 'text/html' }),
+      'not_json',
+      'the answer is not JSON: 404 text/html, 44 bytes: "404 Not here".',
+    ],
+    [
+      'a short text with status 400',
+      text('no', 400),
+      'not_json',
+      'the answer is not JSON: 400 no content type, 2 bytes: "no".',
+    ],
+    [
+      'a text with control characters',
+      text('\u001b[31mno\nroute\u0085\u202e', 404),
+      'not_json',
+      'bytes: "\\u001b[31mno\\nroute\\u0085\\u202e".',
+    ],
+    ['an empty 500', text('', 500), 'not_json', 'the answer is not JSON: 500 with an empty body.'],
+    [
+      'JSON without an error object',
+      json({ message: 'no Route matched' }, 404),
+      'unexpected_answer',
+      'the answer has no error object: 404 application/json, 30 bytes: "{\\"message\\":\\"no Route matched\\"}".',
+    ],
+    ['an error that is null', json({ error: null }, 400), 'unexpected_answer', 'the answer has no error object: 400'],
+    [
+      'an error object without a code',
+      json({ error: { message: 'no' } }, 400),
+      'unexpected_answer',
+      'the answer has no error object: 400',
+    ],
+  ])('%s is a ClientError that describes it', async (_, reply, code, found) => {
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    api.replies.push(reply);
+    const failure = await failureOf(client.voices());
+    expect(failure).toMatchObject({ name: 'ClientError', code, attempts: 1, status: expect.any(Number) });
+    expect(failure.message).toContain(found);
+    expect(failure.message).toMatch(/^GET \/v1\/voices failed: /);
+    expect(failure.message).toMatch(new RegExp(`\\(${code}\\)$`));
+  });
+
+  it.each(['<title', '<title ', '<title<', '<title>', '<', '<title a="', '\n'])(
+    'a page of %j repeated is described without searching all of it for each repetition',
+    async (part) => {
+      const { client } = clientOf(api.url, { maxAttempts: 1 });
+      // A search of the whole page from each tag takes longer than the time limit of the test.
+      api.replies.push(text(part.repeat(2 ** 16), 200, { 'content-type': 'text/html' }));
+      expect(await failureOf(client.voices())).toMatchObject({ code: 'not_json' });
+    },
+  );
+
+  it('a title far inside a page is not searched for', async () => {
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    api.replies.push(text(`${' '.repeat(20_000)}<title>Log in</title>`), text(`${' '.repeat(10_000)}<title>Log in`));
+    expect((await failureOf(client.voices())).message).toContain('no content type, 20021 bytes. ');
+    expect((await failureOf(client.voices())).message).toContain('no content type, 10013 bytes: "Log in". ');
+  });
+});
+
+describe('a hostile answer', () => {
+  it('no error holds the key where the answer repeats it', async () => {
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    const fields = { message: `bad key ${KEY}`, type: KEY, param: KEY, doc_url: KEY, request_id: KEY };
+    api.replies.push(
+      refusal('invalid_api_key', 401, fields),
+      refusal(`new_${KEY}`, 400),
+      text(`<title>${'x'.repeat(95)}${KEY}</title>`, 500),
+      text('{}', 401, { 'x-request-id': KEY }),
+      text('', 302, { location: `https://${KEY}.example` }),
+    );
+    expect(await failureOf(client.voices())).toMatchObject({ message: 'bad key [API key]', param: '[API key]' });
+    expect(await failureOf(client.voices())).toMatchObject({ code: 'new_[API key]' });
+    expect((await failureOf(client.voices())).message).toContain(`"${'x'.repeat(95)}[API "`); // no half of it either
+    expect(await failureOf(client.voices())).toMatchObject({ requestId: '[API key]' });
+    expect((await failureOf(client.voices())).message).toContain('is a redirect (status 302) to nowhere.');
+  });
+
+  it('no field of an error holds a control character of the answer', async () => {
+    const odd = 'a\u0000b\u001b[2Jc\u009bd\u007fe\nf\u2028g\u202eh';
+    const fields = { message: odd, type: odd, param: odd, doc_url: odd, request_id: odd };
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    api.replies.push(refusal(odd, 400, fields), (response) => {
+      response.writeHead(400, { 'x-request-id': 'a\u009bb', 'content-type': 'text/\u0085html' }).end('[]');
+    });
+    const escaped = 'a\\u0000b\\u001b[2Jc\\u009bd\\u007fe\\nf\\u2028g\\u202eh';
+    const failure = await failureOf(client.voices());
+    expect(failure).toMatchObject({ message: escaped, code: escaped, type: escaped, param: escaped, docUrl: escaped });
+    const other = await failureOf(client.voices());
+    expect(other).toMatchObject({ requestId: 'a\\u009bb', message: expect.stringContaining('text/\\u0085html') });
+    for (const { stack, message } of [failure, other]) {
+      expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
+      expect(stack?.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
+    }
+  });
+
+  it('an answer that is nested 20 000 deep does not exhaust the stack', async () => {
+    const depth = 20_000;
+    const nested = '{"a":['.repeat(depth) + ']}'.repeat(depth);
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    api.replies.push(text(nested), text(nested, 400), text('{"a":'.repeat(depth), 400));
+    expect(endpointsIn((await client.voices()).data)).toEqual([]);
+    expect(await failureOf(client.voices())).toMatchObject({ code: 'unexpected_answer' });
+    expect(await failureOf(client.voices())).toMatchObject({ code: 'not_json' });
+    api.replies.push(text(nested), json({ signing_secret: 'whsec_new' }));
+    const settings = { url: 'https://app.example/', events: ['stt.failed'] };
+    expect(await ensureEndpoint(settings, client)).toMatchObject({ action: 'created' });
+  });
+
+  it('a message of megabytes is cut before it is escaped', async () => {
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    api.replies.push(refusal('forbidden', 403, { message: '\u0001'.repeat(2 ** 21), param: 'p'.repeat(10_000) }));
+    const failure = await failureOf(client.voices());
+    expect(failure.message).toBe(`${'\\u0001'.repeat(10_000)}…`);
+    expect(failure).toMatchObject({ param: 'p'.repeat(10_000) });
+  });
+
+  it('a signing secret in an answer that is not JSON is not quoted', async () => {
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    api.replies.push(text('{"signing_secret":"whsec_dont_log_me', 201));
+    expect(inspect(await failureOf(client.voices()), { depth: null, showHidden: true })).not.toContain('whsec');
+  });
+});

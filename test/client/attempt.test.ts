@@ -1,0 +1,234 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { clientOf, failureOf } from './clients.js';
+import { type Api, breakOff, hangUp, serveApi, text } from './serve-api.js';
+
+let api: Api;
+beforeAll(async () => {
+  api = await serveApi();
+});
+beforeEach(() => api.reset());
+afterAll(() => api.close());
+
+/** A client whose answers consist of these chunks, however a connection would cut them. */
+function clientOfChunks(chunks: Uint8Array<ArrayBuffer>[]) {
+  const fetch = async () => new Response(ReadableStream.from<Uint8Array<ArrayBuffer>>(chunks));
+  return clientOf('https://api.example', { fetch, maxAttempts: 1 }).client;
+}
+
+describe('the body of an answer', () => {
+  it('an answer in chunks of one byte costs little more memory than its size', async () => {
+    const LENGTH = 100_000;
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      const start = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n"\r\n';
+      socket.once('data', () => socket.write(start + '1\r\nx\r\n'.repeat(LENGTH)));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    const memory = () => {
+      collectGarbage();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const before = memory();
+    let received = 0;
+    let growth = 0;
+    // Counts what the client receives; the server ends the answer when everything but its end has arrived.
+    const count = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk);
+        received += chunk.length;
+        if (received !== LENGTH + 1) return;
+        growth = memory() - before;
+        for (const socket of sockets) socket.end('1\r\n"\r\n0\r\n\r\n');
+      },
+    });
+    // Node's own fetch joins chunks that arrive together; the fetch of another runtime may pass each of them on.
+    const fetch = async (url: string, { headers, signal }: RequestInit) => {
+      const [response] = await once(
+        get(url, { headers: headers as Record<string, string>, signal: signal as AbortSignal }),
+        'response',
+      );
+      return new Response(Readable.toWeb(response).pipeThrough(count));
+    };
+    const { port } = server.address() as { port: number };
+    const { data } = await clientOf(`http://127.0.0.1:${port}`, { fetch }).client.voices();
+    expect(data).toBe('x'.repeat(LENGTH));
+    expect(growth).toBeLessThan(80 * LENGTH);
+    expect(growth).not.toBe(0);
+  });
+
+  it.each([1, 2, 3, 5, 1024, 65_535, 65_536, 65_537, 200_000])(
+    'a text with characters of up to four bytes is read correctly from chunks of %i bytes',
+    async (size) => {
+      const data = 'aé€😀'.repeat(7_000);
+      const bytes = new TextEncoder().encode(JSON.stringify(data));
+      const chunks: Uint8Array<ArrayBuffer>[] = [];
+      for (let start = 0; start < bytes.length; start += size) chunks.push(bytes.slice(start, start + size));
+      expect((await clientOfChunks(chunks).voices()).data).toBe(data);
+    },
+  );
+
+  it('small and large chunks are kept in their order', async () => {
+    const parts = ['"', 'a'.repeat(70_000), 'b', 'c'.repeat(65_536), 'd', 'e'.repeat(40_000), 'f'.repeat(40_000), '"'];
+    const encoder = new TextEncoder();
+    const { data } = await clientOfChunks(parts.map((part) => encoder.encode(part))).voices();
+    expect(data).toBe(parts.slice(1, -1).join(''));
+  });
+
+  it('an answer of maxAnswerBytes is accepted, and one byte more is refused', async () => {
+    const { client } = clientOf(api.url, { maxAnswerBytes: 4 });
+    api.replies.push(text('"ab"'), text('"abc"'));
+    expect((await client.voices()).data).toBe('ab');
+    expect(await failureOf(client.voices())).toMatchObject({
+      code: 'too_large',
+      message: expect.stringMatching(/^GET \/v1\/voices failed: the answer \(status 200\) has more than 4 bytes\. /),
+      status: 200,
+    });
+  });
+
+  it('an answer without end is cancelled as soon as it is too large', async () => {
+    let sent = 0;
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1;
+        controller.enqueue(new Uint8Array(100));
+      },
+      cancel() {
+        cancelled = true;
+      },
+    });
+    const { client } = clientOf(api.url, { fetch: async () => new Response(body), maxAnswerBytes: 1_000 });
+    expect(await failureOf(client.voices())).toMatchObject({ code: 'too_large' });
+    expect(cancelled).toBe(true);
+    expect(sent).toBeLessThan(20);
+  });
+
+  it('an answer that goes on after the time limit is cancelled, even where fetch ignores the signal', async () => {
+    const cancelled = vi.fn();
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        await new Promise(setImmediate);
+        controller.enqueue(new Uint8Array(1));
+      },
+      cancel: cancelled,
+    });
+    const { client } = clientOf(api.url, { fetch: async () => new Response(body) });
+    expect(await failureOf(client.voices({ timeoutMs: 5 }))).toMatchObject({ code: 'timed_out' });
+    await expect.poll(() => cancelled).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a connection that fails', () => {
+  it.each<[what: string, reply: Parameters<Api['replies']['push']>[0], failure: object]>([
+    ['cut off within the answer', breakOff, { code: 'broken_off', message: expect.stringContaining('after 5 bytes') }],
+    ['cut off before the answer', hangUp, { code: 'no_connection', hint: expect.stringContaining('baseUrl') }],
+    ['compressed in a broken way', text('no gzip', 200, { 'content-encoding': 'gzip' }), { code: 'broken_off' }],
+  ])('an answer that is %s is a ClientError', async (_, reply, failure) => {
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    api.replies.push(reply);
+    expect(await failureOf(client.voices())).toMatchObject({ name: 'ClientError', attempts: 1, ...failure });
+  });
+
+  it('a port where no server listens is no_connection, and nothing was done', async () => {
+    const gone = await serveApi();
+    await gone.close();
+    const failure = await failureOf(clientOf(gone.url, { maxAttempts: 1 }).client.voices());
+    expect(failure).toMatchObject({ code: 'no_connection', nothingDone: true, status: undefined });
+    expect(failure.message).toContain('ECONNREFUSED');
+  });
+
+  it.each<[thrown: unknown, words: string]>([
+    [undefined, 'fetch failed'],
+    [null, 'fetch failed'],
+    ['text', 'fetch failed'],
+    [{ cause: null }, 'fetch failed'],
+    [{ code: 7, message: '' }, 'fetch failed'],
+    [{ cause: { code: 'EPIPE', message: '' } }, 'EPIPE'],
+    [{ cause: { code: '', message: 'no route' } }, 'no route'],
+    [{ message: 'a certificate of \u001b[31m\u009b' }, 'a certificate of \\u001b[31m\\u009b'],
+  ])('a fetch that throws %j is no_connection', async (thrown, words) => {
+    const fetch = () => {
+      throw thrown;
+    };
+    const failure = await failureOf(clientOf(api.url, { fetch, maxAttempts: 1 }).client.voices());
+    expect(failure).toMatchObject({ code: 'no_connection', nothingDone: false });
+    expect(failure.message).toContain(`GET /v1/voices failed: ${words}. `);
+  });
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])(
+    'a fetch that fails with %s has sent nothing',
+    async (code) => {
+      const fetch = () => Promise.reject(new TypeError('fetch failed', { cause: { code } }));
+      expect(await failureOf(clientOf(api.url, { fetch, maxAttempts: 1 }).client.voices())).toMatchObject({
+        code: 'no_connection',
+        nothingDone: true,
+      });
+    },
+  );
+});
+
+describe('the API key', () => {
+  it.each<[status: number, kind: string]>([
+    [300, 'nothing'],
+    [301, 'another server'],
+    [302, 'an address that is no URL'],
+    [307, 'another server'],
+    [308, 'the same server'],
+  ])('a redirect with %i to %s is an error, and the key is sent nowhere else', async (status, kind) => {
+    const other = await serveApi();
+    onTestFinished(() => other.close());
+    const targets: Record<string, [location: string | undefined, origin: string]> = {
+      nothing: [undefined, 'nowhere'],
+      'another server': [`${other.url}/v1/voices?secret=1`, other.url],
+      'an address that is no URL': ['http://', 'nowhere'],
+      'the same server': ['/v1/voices/', api.url],
+    };
+    const [location, origin] = targets[kind] ?? expect.unreachable(kind);
+    api.replies.push(text('', status, location === undefined ? {} : { location }));
+    const failure = await failureOf(clientOf(api.url).client.request({ method: 'POST', path: '/v1/voices', body: 1 }));
+    expect(failure).toMatchObject({ code: 'redirected', status, attempts: 1 });
+    expect(failure.message).toContain(
+      `POST /v1/voices failed: the answer is a redirect (status ${status}) to ${origin}. `,
+    );
+    expect(other.seen).toEqual([]);
+    expect(api.seen).toHaveLength(1);
+  });
+
+  it('a redirect from an encrypted address to an unencrypted one is not followed', async () => {
+    const asked: [url: string, redirect: unknown][] = [];
+    const fetch = async (url: string, { redirect }: RequestInit) => {
+      asked.push([url, redirect]);
+      return new Response('', { status: 308, headers: { location: 'http://api.example/v1/voices' } });
+    };
+    const failure = await failureOf(clientOf('https://api.example', { fetch }).client.voices());
+    expect(failure).toMatchObject({ code: 'redirected', message: expect.stringContaining('to http://api.example. ') });
+    expect(asked).toEqual([['https://api.example/v1/voices', 'manual']]);
+  });
+
+  it('a redirect in a browser, which hides its status, is an error', async () => {
+    const { client } = clientOf(api.url, { fetch: async () => Response.error() });
+    expect(await failureOf(client.voices())).toMatchObject({ code: 'redirected', status: 0 });
+  });
+
+  it('no error holds the key where fetch throws an error that holds the request', async () => {
+    const fetch = async (_url: string, init: RequestInit): Promise<Response> => {
+      throw Object.assign(new TypeError(`cannot send ${JSON.stringify(init)}`), { init, code: 'ECONNRESET' });
+    };
+    const failure = await failureOf(clientOf(api.url, { fetch, maxAttempts: 1 }).client.voices());
+    expect(failure).toMatchObject({ code: 'no_connection' });
+    expect(failure.cause).toBeUndefined();
+    expect(failure.message).toContain('ECONNRESET, cannot send');
+  });
+});

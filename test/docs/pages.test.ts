@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { ERRORS, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { describe, expect, it } from 'vitest';
+import { markdownPages, ROOT } from '../support/markdown.js';
+
+const pages = [...markdownPages(), 'AGENTS.md', 'skills/service-webhooks/SKILL.md'];
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const withoutCode = (text: string) => text.replace(/^ *```.*?^ *```$/gms, '');
+
+/** The anchors of a page's headings, as GitHub and the site derive them. */
+function anchorsOf(path: string): string[] {
+  return [...withoutCode(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/\[(.*?)\]\(.*?\)/g, '$1')
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe.each(pages)('%s', (page) => {
+  const links = [...withoutCode(read(page)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
+
+  it('links to files and headings that exist', () => {
+    const dead = links.filter((link) => {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? page : relative(ROOT, join(ROOT, dirname(page), path));
+      if (!existsSync(join(ROOT, target))) return true;
+      return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).includes(anchor);
+    });
+    expect(dead).toEqual([]);
+  });
+
+  it('begins with one title', () => {
+    const text = withoutCode(read(page)).replace(/^---\n.*?\n---\n/s, '');
+    expect([...text.matchAll(/^# .+$/gm)]).toHaveLength(1);
+  });
+});
+
+it('docs/README.md leads to every page', () => {
+  const index = read('docs/README.md') + read('docs/frameworks.md');
+  const unreachable = markdownPages()
+    .filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+    .filter((page) => !index.includes(`(${page.slice('docs/'.length)})`));
+  expect(unreachable).toEqual([]);
+});
+
+it('docs/events.md has a row for each event type', () => {
+  const rows = [...read('docs/events.md').matchAll(/^\| `(\w+\.\w+)` \|/gm)].map(([, type]) => type);
+  expect(rows).toEqual([...WEBHOOK_EVENT_TYPES]);
+});
+
+describe('docs/options.md', () => {
+  const headings = [...read('docs/options.md').matchAll(/^## ([\w.]+)$/gm)].map(([, name = '']) => name);
+
+  it('has a heading for every option of a receiver, and for nothing else', () => {
+    const named = (source: string, path: string) =>
+      [...(new RegExp(`const ${source} = \\[(.*?)\\]`, 's').exec(read(path))?.[1] ?? '').matchAll(/'(\w+)'/g)].map(
+        ([, name = '']) => name,
+      );
+    const all = [
+      ...named('OPTIONS', 'src/receiver/options.ts'),
+      ...named('OPTIONS', 'src/dedupe/options.ts').map((name) => `dedupe.${name}`),
+      ...named('SIGNATURE_OPTIONS', 'src/verify/policy.ts'),
+    ];
+    expect(headings.toSorted()).toEqual(all.toSorted());
+  });
+
+  it('lists every option in its first table', () => {
+    const rows = [...read('docs/options.md').matchAll(/^\| \[`([\w.]+)`\]/gm)].map(([, name]) => name);
+    expect(rows).toEqual(headings);
+  });
+});
+
+it('docs/compatibility.md names the Node floor of package.json', () => {
+  const { engines } = JSON.parse(read('package.json'));
+  const [, floor] = /^>=(\d+\.\d+)/.exec(engines.node) ?? [];
+  expect(read('docs/compatibility.md')).toContain(`from ${floor} on`);
+  expect(read('README.md')).toContain(`Node ${floor} or later`);
+});
+
+it('docs/troubleshooting.md names only codes that exist', () => {
+  const codes = [...read('docs/troubleshooting.md').matchAll(/errors\.md#(\w+)/g)].map(([, code = '']) => code);
+  for (const code of codes) expect(Object.keys(ERRORS)).toContain(code);
+});
+
+describe('CONTRIBUTING.md and AGENTS.md', () => {
+  it.each(['CONTRIBUTING.md', 'AGENTS.md'])('%s names only files and scripts that exist', (page) => {
+    const text = read(page);
+    const paths = [...text.matchAll(/`((?:src|test|adapters|docs|scripts|site|api|skills|\.ci|\.github)\/[\w./-]*)`/g)];
+    expect(paths.length).toBeGreaterThan(3);
+    for (const [, path = ''] of paths) expect(existsSync(join(ROOT, path)), path).toBe(true);
+    const { scripts } = JSON.parse(read('package.json'));
+    for (const [, script = ''] of text.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts)).toContain(script);
+  });
+
+  it('begin with the five files that a delivery passes', () => {
+    const [, list = ''] = /## Follow one delivery\n(.*?)\n## /s.exec(read('CONTRIBUTING.md')) ?? [];
+    expect([...list.matchAll(/^\d\. `(src\/[\w/.-]+)`/gm)]).toHaveLength(5);
+    expect(list).toContain('`src/receiver/receiver.ts`');
+  });
+});

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, vi } from 'vitest';
+import { freePort } from '../support/server-process.js';
+import { installSources } from './sources.js';
+
+const PATIENTLY = { timeout: 60_000, interval: 50 };
+const NOT_COPIED = ['node_modules', '.tmp', 'package-lock.json', '.svelte-kit', '.astro', 'build', 'dist'];
+
+/** An example in a folder of its own, built by its own script without the secret. */
+export interface BuiltApp {
+  /** Starts the app by its own script, and resolves when it answers. */
+  start(env: Record<string, string>): Promise<StartedApp>;
+  /** Runs the start script without the secret. */
+  startWithoutSecret(): { status: number | null; output: string };
+  remove(): void;
+}
+
+export interface StartedApp {
+  url: string;
+  /** What the app has printed so far. */
+  lines: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Copies an example next to its packages, with the sources for the library, and builds it. */
+export function buildApp(name: string): BuiltApp {
+  const example = fileURLToPath(new URL(`../../examples/${name}/`, import.meta.url));
+  mkdirSync(join(example, '.tmp'), { recursive: true });
+  const folder = mkdtempSync(join(example, '.tmp', 'app-'));
+  for (const file of readdirSync(example)) {
+    if (!NOT_COPIED.includes(file)) cpSync(join(example, file), join(folder, file), { recursive: true });
+  }
+  installSources(folder);
+  const { WEBHOOK_SECRET: _, ...rest } = process.env;
+  const env = { ...rest, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', HOST: '127.0.0.1' };
+  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const built = spawnSync('npm', ['run', 'build'], { cwd: folder, env, encoding: 'utf8' });
+  expect(built.status, `${built.stdout}${built.stderr}`).toBe(0);
+  // Without npm in between, so that the app itself gets the signal that ends it.
+  const args: string[] = scripts.start.split(' ').slice(1);
+
+  return {
+    async start(more) {
+      const port = `${await freePort()}`;
+      const child = spawn(process.execPath, args, { cwd: folder, env: { ...env, PORT: port, ...more } });
+      const lines: string[] = [];
+      for (const stream of [child.stdout, child.stderr]) {
+        createInterface({ input: stream }).on('line', (line) => lines.push(line));
+      }
+      const url = `http://127.0.0.1:${port}`;
+      await vi.waitFor(async () => expect(await fetch(url), lines.join('\n')).toBeDefined(), PATIENTLY);
+      return { url, lines, stop: () => stop(child) };
+    },
+    startWithoutSecret() {
+      const options = { cwd: folder, env: { ...env, PORT: '0' }, encoding: 'utf8', timeout: 50_000 } as const;
+      const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
+      return { status, output: `${stdout}${stderr}` };
+    },
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'close');
+  child.kill('SIGKILL');
+  await ended;
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useCli } from '../support/cli.js';
+import { SECRET } from '../support/deliveries.js';
+import { refusedMistakes } from './refused-mistakes.js';
+import { newcomerDelivery, PRIVATE_DATA, servedMistakes, WEBHOOK_PATH } from './served-mistakes.js';
+import { newcomerPrograms, type Programs } from './start-program.js';
+
+const cli = useCli();
+let programs: Programs;
+/** All that was printed and answered here, and the signatures that would have been valid. */
+const seen: string[] = [];
+const expectedSignatures: string[] = [];
+
+beforeAll(() => {
+  programs = newcomerPrograms();
+});
+
+afterAll(() => programs.remove());
+
+const entriesOf = (terminal: string) => terminal.split('\n').filter((line) => line.startsWith('service-webhooks:'));
+
+async function send(port: number, parts?: Parameters<typeof newcomerDelivery>[0]): Promise<string> {
+  const { body, headers, expected } = newcomerDelivery(parts);
+  expectedSignatures.push(...expected);
+  const url = `http://127.0.0.1:${port}${WEBHOOK_PATH}`;
+  const response = await fetch(url, { method: 'POST', headers, body });
+  const text = await response.text();
+  seen.push(text, JSON.stringify([...response.headers]));
+  const { outcome, error } = JSON.parse(text);
+  return `${response.status} ${outcome ?? error.code}`;
+}
+
+describe('a program that answers has one entry in its terminal for', () => {
+  it.each(servedMistakes)('$name', async ({ code, deliveries = [{}], answers, entry }) => {
+    const program = await programs.start(code);
+    const got: string[] = [];
+    if (program.port !== undefined) for (const parts of deliveries) got.push(await send(program.port, parts));
+    const terminal = await program.terminal();
+    seen.push(terminal);
+    expect(got, terminal).toEqual(answers);
+    expect(entriesOf(terminal).length, terminal).toBe(entry ? 1 : 0);
+    for (const part of entry ?? []) expect(terminal).toMatch(part);
+  });
+
+  it('a worker of a cluster with the memory store', async () => {
+    const program = await programs.start(`
+      import cluster from 'node:cluster';
+      import { webhookHandler } from 'service-webhooks/node';
+      if (cluster.isPrimary) cluster.fork();
+      else {
+        webhookHandler({ secret: process.env.WEBHOOK_SECRET, on: {} });
+        process.disconnect();
+      }`);
+    const terminal = await program.terminal();
+    seen.push(terminal);
+    expect(entriesOf(terminal)).toEqual([
+      expect.stringMatching(
+        /cluster of Node runs several processes.*may run a handler twice.*dedupe: \{ store, name \}/,
+      ),
+    ]);
+  });
+});
+
+describe('a program ends with a message for', () => {
+  it.each(refusedMistakes)('$name', async ({ code, says }) => {
+    const program = await programs.start(code);
+    const terminal = await program.terminal();
+    seen.push(terminal);
+    expect(program.port).toBeUndefined();
+    for (const part of says) expect(terminal).toContain(part);
+  });
+});
+
+describe('the send command', () => {
+  const receiver = `
+    import express from 'express';
+    import { webhookHandler } from 'service-webhooks/express';
+    const app = express();
+    app.post('/webhooks', webhookHandler({ secret: process.env.WEBHOOK_SECRET, on: {} }));
+    app.listen(3000);`;
+
+  it('names the path to try where the target is the port of a receiver on another path', async () => {
+    const program = await programs.start(receiver);
+    const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', `${program.port}`, '--text']);
+    seen.push(stdout, stderr, await program.terminal());
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^404 +not acknowledged/);
+    expect(stdout).toContain('The app has no route for POST /.');
+    expect(stdout).toContain(`Name the path of your endpoint, as in ${program.port}/webhooks.`);
+    expect(stdout).not.toContain('<html');
+  });
+
+  it('takes a port with a path for an address of this machine', async () => {
+    const program = await programs.start(receiver);
+    const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', `${program.port}/webhooks`, '--text']);
+    seen.push(stdout, stderr, await program.terminal());
+    expect(exitCode, stdout + stderr).toBe(0);
+    expect(stdout).toMatch(/^200 +acknowledged/);
+  });
+});
+
+it('the Koa example answers 404 outside of its path', async () => {
+  const example = readFileSync(new URL('../../examples/frameworks/koa.js', import.meta.url), 'utf8');
+  const program = await programs.start(example);
+  const { status } = await fetch(`http://127.0.0.1:${program.port}/`);
+  expect(status).toBe(404);
+  seen.push(await program.terminal());
+});
+
+it('nothing printed or answered here contains the secret, a valid signature or text of a body', () => {
+  expect(seen.length).toBeGreaterThan(servedMistakes.length + refusedMistakes.length);
+  const text = seen.join('\n');
+  for (const secret of [SECRET, PRIVATE_DATA, ...expectedSignatures]) expect(text.includes(secret)).toBe(false);
+});

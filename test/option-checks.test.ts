@@ -1,0 +1,116 @@
+import { createReceiver, isWebhookError, memoryStore, sign, verify, verifyAsync } from 'service-webhooks';
+import { createClient } from 'service-webhooks/client';
+import { createEmulator } from 'service-webhooks/emulator';
+import { explain } from 'service-webhooks/explain';
+import { webhookHandler } from 'service-webhooks/fetch';
+import { postgresStore } from 'service-webhooks/stores/postgres';
+import { redisStore } from 'service-webhooks/stores/redis';
+import { sqliteStore } from 'service-webhooks/stores/sqlite';
+import { describe, expect, it } from 'vitest';
+import { checkChoice, checkKnownOptions, nearestName } from '../src/option-checks.js';
+import { aDelivery, now, refusal, rejection, SECRET } from './support/deliveries.js';
+
+/** What JavaScript lets a user pass. */
+const wrong = (options: object) => options as never;
+
+const secret = SECRET;
+const given = { ...aDelivery(), secret, now };
+
+describe('an unknown option is refused with the nearest name', () => {
+  it.each<[string, string, string, () => unknown]>([
+    ['the receiver', 'handlers', 'on', () => createReceiver(wrong({ secret, handlers: {} }))],
+    [
+      'the receiver',
+      'toleranceSecond',
+      'toleranceSeconds',
+      () => createReceiver(wrong({ secret, toleranceSecond: 1 })),
+    ],
+    ['the receiver', 'deadlineMS', 'deadlineMs', () => webhookHandler(wrong({ secret, on: {}, deadlineMS: 1 }))],
+    ['the receiver', 'timeout', 'deadlineMs', () => createReceiver(wrong({ secret, timeout: 1 }))],
+    ['dedupe', 'retainMS', 'retainMs', () => createReceiver(wrong({ secret, dedupe: { retainMS: 1 } }))],
+    ['memoryStore', 'maxEntry', 'maxEntries', () => memoryStore(wrong({ maxEntry: 1 }))],
+    ['redisStore', 'keyprefix', 'keyPrefix', () => redisStore(wrong({ ioredis: {} }), wrong({ keyprefix: 'a' }))],
+    ['postgresStore', 'tabel', 'table', () => postgresStore(wrong({ pg: {} }), wrong({ tabel: 'a' }))],
+    ['sqliteStore', 'tabel', 'table', () => sqliteStore(wrong({ betterSqlite3: {} }), wrong({ tabel: 'a' }))],
+    ['verify', 'secrets', 'secret', () => verify(wrong({ ...given, secrets: [] }))],
+    ['verify', 'tolerance', 'toleranceSeconds', () => verify(wrong({ ...given, tolerance: 1 }))],
+    ['sign()', 'schema', 'scheme', () => sign(wrong({ body: '{}', secret, schema: 'v2' }))],
+    ['createClient', 'apikey', 'apiKey', () => createClient(wrong({ apikey: 'a' }))],
+    ['createEmulator', 'seeds', 'seed', () => createEmulator(wrong({ seeds: 1 }))],
+    ['explain', 'header', 'headers', () => explain(wrong({ ...given, header: {} }))],
+  ])('%s: %s', (subject, option, nearest, call) => {
+    const { code, message, hint } = refusal(call);
+    expect(code).toBe('invalid_option');
+    expect(message).toContain(`Unknown option '${option}' in ${subject}. Did you mean '${nearest}'?`);
+    expect(hint).toBe(`Did you mean '${nearest}'?`);
+  });
+
+  it('verifyAsync rejects', async () => {
+    expect((await rejection(verifyAsync(wrong({ ...given, secrets: [] })))).code).toBe('invalid_option');
+  });
+
+  it('an unknown option without a near name lists the known names', () => {
+    const error = refusal(() => memoryStore(wrong({ retention: 1 })));
+    expect(error.hint).toBe('It takes maxEntries, now');
+  });
+
+  it('an unknown option is refused also where its value is undefined', () => {
+    expect(isWebhookError(refusal(() => memoryStore(wrong({ retention: undefined }))))).toBe(true);
+  });
+
+  it.each(['constructor', 'toString', 'hasOwnProperty'])('%s is no alias of an option', (name) => {
+    const { hint } = refusal(() => checkKnownOptions('a test', { [name]: 1 }, ['leaseMs'], {}));
+    expect(hint).toBe('It takes leaseMs');
+  });
+
+  it('a symbol and an inherited property are no options', () => {
+    checkKnownOptions('a test', Object.assign(Object.create({ inherited: 1 }), { [Symbol('a')]: 1 }), ['leaseMs']);
+  });
+});
+
+describe('the nearest name', () => {
+  it.each<[string, string | undefined]>([
+    ['leaseMs', 'leaseMs'],
+    ['LEASEMS', 'leaseMs'],
+    ['leasMs', 'leaseMs'],
+    ['leaseMss', 'leaseMs'],
+    ['laeseMs', 'leaseMs'],
+    ['retaniMs', 'retainMs'],
+    ['', undefined],
+    ['lease', 'leaseMs'],
+    ['key_prefix', undefined],
+    ['x'.repeat(100_000), undefined],
+  ])('of %.20s is %s', (name, nearest) => {
+    expect(nearestName(name, ['leaseMs', 'retainMs', 'store'])).toBe(nearest);
+  });
+});
+
+describe('options that contradict each other are refused', () => {
+  it('leaseMs above retainMs', () => {
+    const hours = 3_600_000;
+    const dedupe = { leaseMs: 7 * hours, retainMs: 6 * hours };
+    const { code, message } = refusal(() => createReceiver({ secret, on: {}, dedupe }));
+    expect([code, message]).toEqual(['invalid_option', expect.stringContaining('leaseMs must not be above retainMs')]);
+    createReceiver({ secret, on: {}, dedupe: { leaseMs: 6 * hours, retainMs: 6 * hours } });
+  });
+
+  it('on and queue', () => {
+    const options = { secret, on: {}, queue: { name: 'a queue', put: async () => 'queued' } };
+    expect(refusal(() => createReceiver(wrong(options))).message).toContain('on and queue cannot both be given');
+  });
+});
+
+describe('a message about an option', () => {
+  it.each<[unknown, string]>([
+    ['acept', "is 'acept'"],
+    ['x'.repeat(41), 'is a string'],
+    [[SECRET], 'is an array'],
+    [{ secret }, 'is an object'],
+    [null, 'is null'],
+    [5, 'is 5'],
+  ])('never repeats long text or what an object holds: %j', (value, end) => {
+    const { message } = refusal(() => checkChoice('legacy', value, ['reject', 'accept']));
+    expect(message).toContain(`legacy must be 'reject' or 'accept', but ${end}.`);
+    expect(message).not.toContain(SECRET);
+  });
+});

@@ -1,0 +1,144 @@
+import { metrics } from '@opentelemetry/api';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { PermanentError } from 'service-webhooks';
+import { observeQueue } from 'service-webhooks/otel';
+import type { QueueStats } from 'service-webhooks/queue';
+import { sqliteQueue } from 'service-webhooks/queue/sqlite';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { clientOf } from '../integration/sqlite.js';
+import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { aQueued } from '../queue/queued.js';
+import { later, refusal } from '../support/deliveries.js';
+
+const { newFile, open } = sqliteFiles();
+const [library] = libraries;
+
+/** Metrics as an SDK collects them. */
+function collected() {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1_000_000 });
+  const meterProvider = new MeterProvider({ readers: [reader] });
+  onTestFinished(() => meterProvider.shutdown());
+  const values = async () => {
+    exporter.reset();
+    await meterProvider.forceFlush();
+    const [last] = exporter.getMetrics().slice(-1);
+    const all = (last?.scopeMetrics ?? []).flatMap((scope) => scope.metrics);
+    return Object.fromEntries(
+      all.flatMap(({ descriptor: { name, unit }, dataPoints }) =>
+        dataPoints.map(({ attributes, value }) => [`${attributes['webhook.queue.name']} ${name} ${unit}`, value]),
+      ),
+    );
+  };
+  return { meterProvider, values };
+}
+
+const queueOf = (stats: () => Promise<QueueStats>) => ({ name: 'clips', stats });
+const STATS: QueueStats = { depth: 3, oldestMs: 90_500, dead: 2 };
+
+describe('observeQueue', () => {
+  it.skipIf(!library)('reports the depth, the oldest age and the dead letters of a queue', async () => {
+    const [, driver] = library ?? expect.fail('no library');
+    let clock = 1_000_000;
+    const handle = open(driver, newFile(), 5_000);
+    const queue = sqliteQueue(clientOf(driver, handle), { name: 'clips', now: () => clock, pollMs: 10 });
+    const { meterProvider, values } = collected();
+    observeQueue(queue, { meterProvider });
+    expect(await values()).toEqual({
+      'clips webhook.queue.depth {delivery}': 0,
+      'clips webhook.queue.oldest_age s': 0,
+      'clips webhook.queue.dead_letters {delivery}': 0,
+    });
+    await queue.put(aQueued());
+    const dies = () => Promise.reject(new PermanentError('no clip'));
+    const worker = queue.work({ on: { '*': dies }, logger: false });
+    await vi.waitUntil(async () => (await queue.stats()).dead === 1, { interval: 5 });
+    await worker.stop();
+    await queue.put(aQueued());
+    clock += 30_000;
+    await queue.put(aQueued());
+    expect(await values()).toEqual({
+      'clips webhook.queue.depth {delivery}': 2,
+      'clips webhook.queue.oldest_age s': 30,
+      'clips webhook.queue.dead_letters {delivery}': 1,
+    });
+  });
+
+  it('leaves out an age that the engine does not know, and takes another name', async () => {
+    const { meterProvider, values } = collected();
+    observeQueue(
+      queueOf(async () => ({ ...STATS, oldestMs: undefined })),
+      { meterProvider, name: 'songs' },
+    );
+    expect(await values()).toEqual({
+      'songs webhook.queue.depth {delivery}': 3,
+      'songs webhook.queue.dead_letters {delivery}': 2,
+    });
+  });
+
+  it('reports nothing while the engine does not answer, leaves other metrics alone, and reports again', async () => {
+    const { meterProvider, values } = collected();
+    let isAway = true;
+    observeQueue(
+      queueOf(() => {
+        if (isAway) throw new Error('away');
+        return Promise.resolve(STATS);
+      }),
+      { meterProvider },
+    );
+    observeQueue({ name: 'songs', stats: async () => STATS }, { meterProvider });
+    const found = await values().catch((error) => expect.fail(String(error)));
+    expect(Object.keys(found).filter((name) => name.startsWith('clips'))).toEqual([]);
+    expect(Object.keys(found).filter((name) => name.startsWith('songs'))).toHaveLength(3);
+    isAway = false;
+    expect(await values()).toMatchObject({ 'clips webhook.queue.depth {delivery}': 3 });
+  });
+
+  it('asks a slow engine once at a time', async () => {
+    const { meterProvider, values } = collected();
+    const answer = later<QueueStats>();
+    const stats = vi.fn(() => answer.promise);
+    observeQueue(queueOf(stats), { meterProvider });
+    const both = [values(), values()];
+    await vi.waitUntil(() => stats.mock.calls.length > 0, { interval: 1 });
+    answer.resolve(STATS);
+    await Promise.all(both);
+    expect(stats).toHaveBeenCalledTimes(1);
+    await values();
+    expect(stats).toHaveBeenCalledTimes(2);
+  });
+
+  it('ends when the function that it returns is called', async () => {
+    const { meterProvider, values } = collected();
+    const stats = vi.fn(async () => STATS);
+    observeQueue(queueOf(stats), { meterProvider })();
+    expect(await values()).toEqual({});
+    expect(stats).not.toHaveBeenCalled();
+  });
+
+  it('reports to the SDK that is registered', async () => {
+    const { meterProvider, values } = collected();
+    metrics.setGlobalMeterProvider(meterProvider);
+    onTestFinished(() => metrics.disable());
+    observeQueue(queueOf(async () => STATS));
+    expect(await values()).toMatchObject({ 'clips webhook.queue.dead_letters {delivery}': 2 });
+  });
+
+  it('refuses what is no queue, and unknown options', () => {
+    expect(refusal(() => observeQueue({ name: 'clips' } as never)).message).toContain('it has no method stats()');
+    const options = { meterProviders: metrics } as never;
+    expect(
+      refusal(() =>
+        observeQueue(
+          queueOf(async () => STATS),
+          options,
+        ),
+      ).message,
+    ).toContain("'meterProvider'");
+  });
+});

@@ -1,0 +1,106 @@
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { PermanentError } from 'service-webhooks';
+import { createReceiver, workerTelemetry } from 'service-webhooks/otel';
+import { createProcessor, type WorkerOptions } from 'service-webhooks/queue';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { aRequest, inShort, now, refusal, SECRET } from '../support/deliveries.js';
+import { memoryQueue } from '../support/memory-queue.js';
+
+const spans = new InMemorySpanExporter();
+const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator({
+    inject(from, carrier, setter) {
+      const span = trace.getSpanContext(from);
+      if (span) setter.set(carrier, 'traceparent', `00-${span.traceId}-${span.spanId}-01`);
+    },
+    extract(into, carrier, getter) {
+      const [, traceId, spanId] = String(getter.get(carrier, 'traceparent')).split('-');
+      if (!traceId || !spanId) return into;
+      return trace.setSpanContext(into, { traceId, spanId, traceFlags: 1, isRemote: true });
+    },
+    fields: () => ['traceparent'],
+  });
+});
+afterAll(() => {
+  context.disable();
+  propagation.disable();
+});
+afterEach(() => spans.reset());
+
+/** Queues a delivery through a traced receiver and runs it in a worker. */
+async function through(on: WorkerOptions['on'], telemetry = workerTelemetry({ tracerProvider })) {
+  const queue = memoryQueue();
+  const receiver = createReceiver({ secret: SECRET, now, queue, logger: false }, { tracerProvider });
+  expect(inShort(await receiver(aRequest()))).toBe('202 queued');
+  const [job] = queue.jobs.values();
+  const ended = await createProcessor({ on, telemetry, logger: false })(job?.value, { attempt: 2 });
+  return { ended, job: job?.value as { trace?: Record<string, string> }, finished: spans.getFinishedSpans() };
+}
+
+describe('workerTelemetry', () => {
+  it('continues the trace of the request in the handler', async () => {
+    let inside: string | undefined;
+    const handler = () => {
+      inside = trace.getActiveSpan()?.spanContext().spanId;
+    };
+    const { finished, job } = await through({ '*': handler });
+    const [request, run] = finished;
+    expect(finished).toHaveLength(2);
+    expect(job.trace).toEqual({ traceparent: expect.stringContaining(String(request?.spanContext().traceId)) });
+    expect(run?.spanContext().traceId).toBe(request?.spanContext().traceId);
+    expect(run?.parentSpanContext?.spanId).toBe(request?.spanContext().spanId);
+    expect(inside).toBe(run?.spanContext().spanId);
+    expect(run).toMatchObject({ name: 'webhook job stt.completed', kind: SpanKind.CONSUMER });
+    expect(run?.attributes).toMatchObject({
+      'webhook.outcome': 'handled',
+      'webhook.attempt': 2,
+      'webhook.event.id': 'evt_1',
+    });
+  });
+
+  it.each([
+    ['failed', new Error('no disk'), SpanStatusCode.ERROR],
+    ['discarded', new PermanentError('no clip'), SpanStatusCode.UNSET],
+  ])('marks a run as %s', async (outcome, error, code) => {
+    const on = { '*': () => Promise.reject(error) };
+    const { finished } = await through(on);
+    expect(finished[1]).toMatchObject({ status: { code }, attributes: { 'webhook.outcome': outcome } });
+  });
+
+  it('runs the handler once where the tracer throws', async () => {
+    const handler = vi.fn();
+    const broken = {
+      getTracer: () => {
+        throw new Error('broken');
+      },
+    };
+    const { ended } = await through({ '*': handler }, workerTelemetry({ tracerProvider: broken }));
+    expect(ended.as).toBe('done');
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it('queues a delivery without a trace where the propagator throws', async () => {
+    vi.spyOn(propagation, 'inject').mockImplementation(() => {
+      throw new Error('broken');
+    });
+    const { job } = await through({ '*': () => {} });
+    expect(job.trace).toBeUndefined();
+  });
+});
+
+describe('the receiver with telemetry', () => {
+  it('initialises its queue, and refuses one without put', async () => {
+    const init = vi.fn(async () => {});
+    const queue = { ...memoryQueue(), init };
+    const receiver = createReceiver({ secret: SECRET, now, queue, logger: false }, { tracerProvider });
+    expect(inShort(await receiver(aRequest()))).toBe('202 queued');
+    expect(init).toHaveBeenCalledTimes(1);
+    const error = refusal(() => createReceiver({ secret: SECRET, queue: {} as never }));
+    expect(error.message).toContain('queue has no method put()');
+  });
+});

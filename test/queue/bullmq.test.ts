@@ -1,0 +1,195 @@
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { type BullmqQueueOptions, bullmqProcessor, bullmqQueue } from 'service-webhooks/queue/bullmq';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { queueSuite } from '../../src/testing/index.js';
+import { aReceiver, aRequest, inShort, refusal } from '../support/deliveries.js';
+import { canStartRedis, startRedis } from '../support/redis.js';
+import { freePort } from '../support/server-process.js';
+import { aQueued } from './queued.js';
+
+/** A server of our own: what BullMQ keeps is killed and started again here. */
+const redis = canStartRedis() ? await startRedis('--appendonly', 'yes', '--appendfsync', 'always') : undefined;
+const closing: (() => Promise<unknown>)[] = [];
+const closeAll = async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+};
+
+afterEach(closeAll);
+afterAll(() => redis?.stop());
+
+let names = 0;
+const PATIENTLY = { timeout: 15_000 };
+
+function open(name = `webhooks-${++names}`, options: Partial<BullmqQueueOptions> = {}, url = redis?.url ?? '') {
+  const connection = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50 }).on('error', () => {});
+  const bull = new Queue(name, { connection }).on('error', () => {});
+  closing.push(async () => {
+    await bull.close().catch(() => {});
+    connection.disconnect();
+  });
+  return { name, bull, queue: bullmqQueue({ queue: bull, backoff: 1, ...options }) };
+}
+
+function startWorker(name: string, processor: ReturnType<typeof bullmqProcessor>, options = {}) {
+  const connection = new Redis(redis?.url ?? '', { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+  connection.on('error', () => {});
+  const worker = new Worker(name, processor, {
+    connection,
+    lockDuration: 600,
+    stalledInterval: 150,
+    maxStalledCount: 1_000,
+    drainDelay: 1,
+    ...options,
+  }).on('error', () => {});
+  closing.push(async () => {
+    await worker.close(true).catch(() => {});
+    connection.disconnect();
+  });
+  return worker;
+}
+
+describe.runIf(redis)('bullmqQueue', () => {
+  describe('passes the suite:', () => {
+    const cases = queueSuite({
+      make({ attempts }) {
+        const { name, bull, queue } = open(undefined, { attempts });
+        return {
+          bull,
+          queue,
+          queue2: open(name, { attempts }).queue,
+          async work(options) {
+            const worker = startWorker(name, bullmqProcessor(options));
+            return { stop: () => worker.close(), kill: () => worker.close(true) };
+          },
+          close: closeAll,
+        };
+      },
+      async inject({ bull }, job) {
+        await bull.add('delivery', job, { attempts: 1 });
+      },
+      restart: () => redis?.crash(),
+      async unreachable() {
+        const port = await freePort();
+        const connection = new Redis(port, { enableOfflineQueue: false, maxRetriesPerRequest: 1 }).on(
+          'error',
+          () => {},
+        );
+        const bull = new Queue('away', { connection }).on('error', () => {});
+        closing.push(async () => connection.disconnect());
+        return { ...bullmqQueue({ queue: bull }), init: async () => {} };
+      },
+    });
+    for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 60_000);
+  });
+
+  it('keeps finished jobs for 72 hours by their age alone, and failed ones until they are discarded', async () => {
+    const { queue, bull } = open();
+    await queue.put(aQueued());
+    const [job] = await bull.getJobs(['wait']);
+    expect(job?.opts).toMatchObject({ removeOnComplete: { age: 72 * 3_600 }, removeOnFail: false, attempts: 10 });
+  });
+
+  it('runs a job again whose workers died more often than the default of maxStalledCount allows', async () => {
+    const { name, queue } = open();
+    const queued = aQueued();
+    await queue.put(queued);
+    const attempts: number[] = [];
+    for (let death = 1; death <= 3; death += 1) {
+      const victim = startWorker(
+        name,
+        bullmqProcessor({ logger: false, on: { '*': (_, { attempt }) => hang(attempts.push(attempt)) } }),
+      );
+      await vi.waitFor(() => expect(attempts).toHaveLength(death), PATIENTLY);
+      await victim.close(true);
+    }
+    startWorker(name, bullmqProcessor({ logger: false, on: { '*': (_, { attempt }) => void attempts.push(attempt) } }));
+    await vi.waitFor(async () => expect(await queue.stats()).toEqual({ depth: 0, oldestMs: 0, dead: 0 }), PATIENTLY);
+    expect(attempts).toEqual([1, 2, 3, 4]);
+  });
+
+  it('says for each worker that it has the default of maxStalledCount, under which such a job is a dead letter', async () => {
+    const { name, queue } = open();
+    await queue.put(aQueued());
+    const logger = { error: vi.fn(), warn: vi.fn() };
+    const runs = vi.fn();
+    const handlers = { logger, on: { '*': () => hang(runs()) } };
+    for (let death = 1; death <= 2; death += 1) {
+      const victim = startWorker(name, bullmqProcessor(handlers), { maxStalledCount: 1 });
+      await vi.waitFor(() => expect(runs).toHaveBeenCalledTimes(death), PATIENTLY);
+      await victim.close(true);
+    }
+    const third = startWorker(name, bullmqProcessor(handlers), { maxStalledCount: 1 });
+    const letters = await vi.waitFor(async () => {
+      const found = await queue.deadLetters();
+      expect(found).toHaveLength(1);
+      return found;
+    }, PATIENTLY);
+    expect(letters).toMatchObject([{ reason: 'job stalled more than allowable limit' }]);
+    expect(runs).toHaveBeenCalledTimes(2);
+    expect(logger.warn.mock.calls.map(([line]) => line)).toEqual([
+      expect.stringContaining('Set maxStalledCount of the Worker to 1000'),
+      expect.stringContaining('Set maxStalledCount of the Worker to 1000'),
+    ]);
+    await third.close(true);
+    await queue.retry(String(letters[0]?.id));
+    startWorker(name, bullmqProcessor({ logger: false, on: { '*': (_, { attempt }) => void runs(attempt) } }));
+    await vi.waitFor(() => expect(runs).toHaveBeenLastCalledWith(1), PATIENTLY);
+  });
+
+  it('a receiver that listens before Redis is ready answers 202 at its first delivery', async () => {
+    const server = await startRedis();
+    closing.push(() => server.stop());
+    // As an app does: the delivery comes before the connection has been made.
+    const connection = new Redis(server.url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+    connection.on('error', () => {});
+    closing.push(async () => connection.disconnect());
+    const bull = new Queue('early', { connection }).on('error', () => {});
+    closing.push(() => bull.close().catch(() => {}));
+    const { receiver } = aReceiver({ on: undefined, queue: bullmqQueue({ queue: bull }) });
+    expect(inShort(await receiver(aRequest()))).toBe('202 queued');
+  });
+
+  it('a receiver answers 503 while Redis is away, and takes the delivery when it is back', async () => {
+    const server = await startRedis('--appendonly', 'yes');
+    closing.push(() => server.stop());
+    const connection = new Redis(server.url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 1,
+      retryStrategy: () => 50,
+    });
+    connection.on('error', () => {});
+    closing.push(async () => connection.disconnect());
+    const bull = new Queue('away', { connection }).on('error', () => {});
+    closing.push(() => bull.close().catch(() => {}));
+    const { receiver } = aReceiver({ on: undefined, queue: bullmqQueue({ queue: bull }), deadlineMs: 500 });
+    expect(inShort(await receiver(aRequest()))).toBe('202 queued');
+    server.freeze();
+    expect(inShort(await receiver(aRequest({ event: { id: 'evt_2' } })))).toBe('503 queue_unavailable');
+    server.thaw();
+    await server.crash();
+    await vi.waitFor(async () => {
+      expect(inShort(await receiver(aRequest({ event: { id: 'evt_3' } })))).toBe('202 queued');
+    }, PATIENTLY);
+    expect(inShort(await receiver(aRequest()))).toBe('202 known');
+  });
+
+  it.each<[string, object]>([
+    ['queue must be a Queue of BullMQ', {}],
+    ["Did you mean 'attempts'?", { queue: fake(), attempt: 1 }],
+    ['retainMs must be at least', { queue: fake(), retainMs: 1 }],
+    ['name must be 1 to 64', { queue: fake(), name: 'a:b' }],
+  ])('says %j', (message, options) => {
+    const error = refusal(() => bullmqQueue(options as never));
+    expect(error.message).toContain(message);
+    expect(error.code).toBe('invalid_option');
+  });
+});
+
+function fake() {
+  return { name: 'x', add() {}, getJob() {}, waitUntilReady() {} };
+}
+
+function hang(_: unknown): Promise<never> {
+  return new Promise(() => {});
+}

@@ -1,0 +1,149 @@
+import { type Runner, run, runMigrations } from 'graphile-worker';
+import { graphileWorkerProcessor, graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { queueSuite } from '../../src/testing/index.js';
+import { refusal } from '../support/deliveries.js';
+import { poolOf, startPostgres } from '../support/postgres.js';
+import { freePort } from '../support/server-process.js';
+import { aQueued } from './queued.js';
+
+const postgres = await startPostgres();
+const closing: (() => Promise<unknown>)[] = [];
+const closeAll = async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+};
+afterEach(closeAll);
+
+const schema = `graphile_${process.pid}`;
+const table = `keys_${process.pid}`;
+if (postgres) await runMigrations({ connectionString: postgres.url, schema });
+afterAll(async () => {
+  await postgres?.admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; DROP TABLE IF EXISTS ${table}`);
+  await postgres?.stop();
+});
+let names = 0;
+
+function open(attempts = 3, task = `webhooks_${process.pid}_${++names}`, order: 'none' | 'jobId' = 'none') {
+  const pool = poolOf(postgres?.url ?? '', { max: 3 });
+  closing.push(() => pool.end());
+  return { task, pool, queue: graphileWorkerQueue({ pg: pool, task, name: 'test', attempts, schema, table, order }) };
+}
+
+/** Ends a job's wait, as its time would: graphile-worker's backoff and its four hours are too long for a test. */
+const hurry = (task: string) => {
+  const waiting = `run_at > now() AND task_id = (SELECT id FROM ${schema}._private_tasks WHERE identifier = '${task}')`;
+  const timer = setInterval(() => {
+    const unreadable = `payload->>'v' IS DISTINCT FROM '1'`;
+    postgres?.admin
+      .query(`UPDATE ${schema}._private_jobs SET run_at = now() WHERE ${waiting} AND NOT (${unreadable})`)
+      .catch(() => {});
+  }, 50);
+  closing.push(async () => clearInterval(timer));
+};
+
+async function startRunner(task: string, processor: ReturnType<typeof graphileWorkerProcessor>): Promise<Runner> {
+  const pgPool = poolOf(postgres?.url ?? '', { max: 4 });
+  const logger = { error() {}, warn() {}, info() {}, debug() {}, scope: () => logger } as never;
+  const taskList = { [task]: processor as never };
+  const runner = await run({
+    pgPool,
+    schema,
+    taskList,
+    pollInterval: 50,
+    concurrency: 1,
+    noHandleSignals: true,
+    logger,
+  });
+  closing.push(async () => {
+    await runner.stop().catch(() => {});
+    await pgPool.end();
+  });
+  return runner;
+}
+
+describe.runIf(postgres)('graphileWorkerQueue', () => {
+  describe('passes the suite:', () => {
+    const cases = queueSuite({
+      make({ attempts }) {
+        const { queue, task } = open(attempts);
+        const { queue: queue2 } = open(attempts, task);
+        hurry(task);
+        return {
+          queue,
+          queue2,
+          task,
+          async work(options) {
+            let isDead = false;
+            const process = graphileWorkerProcessor({ schema, ...options });
+            const runner = await startRunner(task, async (payload, helpers) => {
+              await process(payload, helpers);
+              if (isDead) await new Promise(() => {});
+            });
+            return {
+              stop: () => runner.stop(),
+              async kill() {
+                isDead = true;
+                void runner.stop().catch(() => {});
+                await postgres?.admin.query(
+                  `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by = NULL WHERE locked_by IS NOT NULL`,
+                );
+              },
+            };
+          },
+          close: closeAll,
+        };
+      },
+      async inject({ task }, job) {
+        await postgres?.admin.query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify(job)]);
+      },
+      async unreachable() {
+        const pool = poolOf(`postgres://postgres@127.0.0.1:${await freePort()}/test`);
+        return graphileWorkerQueue({ pg: pool, task: 'away' });
+      },
+      patienceMs: 30_000,
+    });
+    for (const { name, skip, run: runCase } of cases) it.skipIf(skip)(name, runCase, 60_000);
+  });
+
+  it('gives the events of one job a queue of their own, where they run one after the other', async () => {
+    const { queue, task, pool } = open(3, undefined, 'jobId');
+    await queue.init?.();
+    await queue.put(aQueued({ jobId: 'clip_1' }));
+    await queue.put(aQueued({ jobId: null }));
+    const { rows } = await pool.query(`SELECT queue_name FROM ${schema}.jobs WHERE task_identifier = $1 ORDER BY id`, [
+      task,
+    ]);
+    expect(rows).toEqual([{ queue_name: 'test:clip_1' }, { queue_name: null }]);
+  });
+
+  it('records no key where the job cannot be added', async () => {
+    const { pool, task } = open();
+    const broken = graphileWorkerQueue({ pg: pool, task, schema: 'missing_schema', table });
+    await broken.init?.();
+    const queued = aQueued();
+    await expect(broken.put(queued)).rejects.toThrow('missing_schema');
+    expect((await pool.query(`SELECT 1 FROM ${table} WHERE key = $1`, [queued.key])).rows).toEqual([]);
+  });
+
+  it('forgets keys after their retention, and no others', async () => {
+    const { queue, pool } = open();
+    await queue.init?.();
+    const [kept, expired] = [aQueued(), aQueued()];
+    await queue.put(kept);
+    await queue.put(expired);
+    await pool.query(`UPDATE ${table} SET expires_at = now() WHERE key = $1`, [expired.key]);
+    expect(await queue.purgeExpired({ limit: 100 })).toBe(1);
+    expect(await queue.put(kept)).toBe('known');
+    expect(await queue.put(expired)).toBe('queued');
+  });
+
+  it.each<[string, object]>([
+    ['pg must be a Pool', { task: 'a' }],
+    ["Did you mean 'pg'?", { pool: {}, task: 'a' }],
+    ['task must be the identifier', { pg: { query() {} } }],
+    ['retainMs must be at least', { pg: { query() {} }, task: 'a', retainMs: 1 }],
+    ['table must be a name', { pg: { query() {} }, task: 'a', table: 'a b' }],
+  ])('says %j', (message, options) => {
+    expect(refusal(() => graphileWorkerQueue(options as never)).message).toContain(message);
+  });
+});

@@ -1,0 +1,114 @@
+import { jetstream } from '@nats-io/jetstream';
+import amqp from 'amqplib';
+import { Queue, Worker } from 'bullmq';
+import { Logger, run, runMigrations } from 'graphile-worker';
+import { Redis } from 'ioredis';
+import PgBoss from 'pg-boss';
+import { bullmqProcessor, bullmqQueue } from 'service-webhooks/queue/bullmq';
+import { graphileWorkerProcessor, graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
+import { natsQueue } from 'service-webhooks/queue/nats';
+import { pgBossProcessor, pgBossQueue } from 'service-webhooks/queue/pg-boss';
+import { rabbitmqQueue } from 'service-webhooks/queue/rabbitmq';
+import { sqliteQueue } from 'service-webhooks/queue/sqlite';
+import type { OperatedQueue } from '../../src/queue/dead-letters.js';
+import type { WorkerOptions } from '../../src/queue/processor.js';
+import { clientOf, type Driver, openSqlite } from '../integration/sqlite.js';
+import { openNats } from '../support/nats.js';
+import { poolOf } from '../support/postgres.js';
+
+/** Where a queue is, for every process that uses it. */
+export type QueuePlace = { name: string } & (
+  | { engine: 'sqlite'; driver: Driver; file: string }
+  | { engine: 'bullmq'; url: string }
+  | { engine: 'rabbitmq'; url: string }
+  | { engine: 'nats'; url: string }
+  | { engine: 'graphile-worker'; url: string; schema: string }
+  | { engine: 'pg-boss'; url: string; schema: string }
+);
+
+export interface OpenedQueue {
+  queue: OperatedQueue;
+  /** Starts a worker that goes on until its process ends. */
+  work(options: WorkerOptions): void;
+  close(): Promise<unknown>;
+}
+
+/** How many runs a job has: more than a run of these tests has kills, so that only its handler ends it. */
+const ATTEMPTS = 60;
+const CONCURRENCY = 4;
+const quiet = new Logger(() => () => {});
+
+/** Opens a queue as an app does, with leases short enough for a test. */
+export async function openQueue(place: QueuePlace): Promise<OpenedQueue> {
+  const { engine, name } = place;
+  const attempts = ATTEMPTS;
+  if (engine === 'sqlite') {
+    const handle = openSqlite(place.driver, place.file);
+    const options = { name, attempts, backoffMs: 5, maxBackoffMs: 50, leaseMs: 500, pollMs: 20 };
+    const queue = sqliteQueue(clientOf(place.driver, handle), options);
+    const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
+    return { queue, work, close: async () => handle.close() };
+  }
+  if (engine === 'bullmq') {
+    const connection = new Redis(place.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+    connection.on('error', () => {});
+    const bull = new Queue(name, { connection }).on('error', () => {});
+    const settings = { connection, concurrency: CONCURRENCY, maxStalledCount: 1_000, lockDuration: 1_000 };
+    const work = (on: WorkerOptions) => {
+      new Worker(name, bullmqProcessor(on), { ...settings, stalledInterval: 300, drainDelay: 1 }).on('error', () => {});
+    };
+    return {
+      queue: bullmqQueue({ queue: bull, attempts, backoff: 5 }),
+      work,
+      close: async () => connection.disconnect(),
+    };
+  }
+  if (engine === 'pg-boss') {
+    const { url, schema } = place;
+    // It looks for the jobs of dead workers every second, as its maintenance does every two minutes.
+    const boss = new PgBoss({ connectionString: url, schema, max: 4 }).on('error', () => {});
+    await boss.start();
+    setInterval(() => boss.expire().catch(() => {}), 1_000).unref();
+    const queue = pgBossQueue({ boss, queue: name, attempts, schema, expireInSeconds: 2 });
+    const work = async (on: WorkerOptions) => {
+      const settings = { batchSize: CONCURRENCY, pollingIntervalSeconds: 0.5 };
+      for (let i = 0; i < CONCURRENCY; i += 1)
+        await boss.work(name, settings, pgBossProcessor({ boss, schema, ...on }));
+    };
+    return { queue, work: (on) => void work(on), close: () => boss.stop({ graceful: false, wait: true }) };
+  }
+  if (engine === 'nats') {
+    const connection = await openNats(place.url);
+    const settings = { attempts, backoffMs: 5, maxBackoffMs: 50, ackWaitMs: 1_000 };
+    const queue = natsQueue({ jetstream: jetstream(connection), stream: name, ...settings });
+    const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
+    return { queue, work, close: () => connection.close() };
+  }
+  if (engine === 'graphile-worker') {
+    const { url, schema } = place;
+    const pool = poolOf(url, { max: 4 });
+    await runMigrations({ connectionString: url, schema });
+    // What graphile-worker does with the jobs of dead workers after four hours.
+    const unlock = `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by = NULL WHERE locked_at < now() - interval '2 s'`;
+    const unlocking = setInterval(() => pool.query(unlock).catch(() => {}), 500);
+    unlocking.unref();
+    const queue = graphileWorkerQueue({ pg: pool, task: name, attempts, schema, table: `${schema}_keys` });
+    const work = async (on: WorkerOptions) => {
+      const taskList = { [name]: graphileWorkerProcessor({ schema, ...on }) };
+      const settings = { concurrency: CONCURRENCY, pollInterval: 20, noHandleSignals: true, logger: quiet };
+      await run({ connectionString: url, schema, taskList: taskList as never, ...settings });
+    };
+    return {
+      queue,
+      work: (on) => void work(on),
+      close: async () => {
+        clearInterval(unlocking);
+        await pool.end();
+      },
+    };
+  }
+  const connect = async () => (await amqp.connect(place.url)).on('error', () => {}) as never;
+  const queue = rabbitmqQueue({ connect, queue: name, attempts, retryDelaysMs: [5, 50] });
+  const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
+  return { queue, work, close: () => queue.close() };
+}

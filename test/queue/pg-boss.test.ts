@@ -1,0 +1,115 @@
+import PgBoss from 'pg-boss';
+import { pgBossProcessor, pgBossQueue } from 'service-webhooks/queue/pg-boss';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { queueSuite } from '../../src/testing/index.js';
+import { refusal, rejection } from '../support/deliveries.js';
+import { startPostgres } from '../support/postgres.js';
+import { freePort } from '../support/server-process.js';
+import { aQueued } from './queued.js';
+
+const postgres = await startPostgres();
+const closing: (() => Promise<unknown>)[] = [];
+const closeAll = async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+};
+afterEach(closeAll);
+
+const schema = `boss_${process.pid}`;
+afterAll(async () => {
+  await postgres?.admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  await postgres?.stop();
+});
+const PATIENTLY = { timeout: 15_000 };
+let names = 0;
+
+async function startBoss(options: PgBoss.ConstructorOptions = {}): Promise<PgBoss> {
+  const boss = new PgBoss({ connectionString: postgres?.url ?? '', schema, max: 3, supervise: false, ...options });
+  boss.on('error', () => {});
+  await boss.start();
+  closing.push(() => boss.stop({ graceful: false, wait: true }).catch(() => {}));
+  return boss;
+}
+
+/** The job of a worker that died expires after a second, as the maintenance of pg-boss finds out. */
+async function open(attempts = 3, queueName = `webhooks_${++names}`) {
+  const boss = await startBoss();
+  const queue = pgBossQueue({ boss, queue: queueName, attempts, schema, expireInSeconds: 1 });
+  const expire = setInterval(() => boss.expire().catch(() => {}), 200);
+  closing.push(async () => clearInterval(expire));
+  return { boss, queue, queueName };
+}
+
+describe.runIf(postgres)('pgBossQueue', () => {
+  describe('passes the suite:', () => {
+    const cases = queueSuite({
+      async make({ attempts }) {
+        const { boss, queue, queueName } = await open(attempts);
+        const { queue: queue2 } = await open(attempts, queueName);
+        return {
+          boss,
+          queue,
+          queue2,
+          queueName,
+          async work(options) {
+            const own = await startBoss();
+            const id = await own.work(queueName, pgBossProcessor({ boss: own, schema, ...options }));
+            // pg-boss itself asks every half a second at the most.
+            const asking = setInterval(() => own.notifyWorker(id), 25);
+            closing.push(async () => clearInterval(asking));
+            return {
+              async stop() {
+                await own.stop({ graceful: true, wait: true, timeout: 10_000 });
+              },
+              async kill() {
+                await own.stop({ graceful: false, wait: true });
+              },
+            };
+          },
+          close: closeAll,
+        };
+      },
+      async inject({ boss, queueName }, job) {
+        await boss.send(queueName, job as object);
+      },
+      async unreachable() {
+        const connectionString = `postgres://postgres@127.0.0.1:${await freePort()}/test`;
+        return pgBossQueue({ boss: new PgBoss({ connectionString, schema }), queue: 'away' });
+      },
+      patienceMs: 40_000,
+    });
+    for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 90_000);
+  });
+
+  it('a put to a queue that was deleted rejects, although pg-boss answers as for a known id', async () => {
+    const { queue } = await open();
+    await expect(queue.put(aQueued())).rejects.toThrow('pg-boss has no queue');
+  });
+
+  it('is refused at its start where pg-boss archives finished jobs before the end of the retries', async () => {
+    const boss = await startBoss({ archiveCompletedAfterSeconds: 3_600 });
+    const error = await rejection(pgBossQueue({ boss, queue: 'early', schema }).init?.() ?? Promise.resolve());
+    expect(error.message).toContain('Set archiveCompletedAfterSeconds of PgBoss to at least 21600');
+  });
+
+  it('each job of a batch ends for itself', async () => {
+    const { boss, queue, queueName } = await open(1);
+    await queue.init?.();
+    for (const eventId of ['evt_1', 'evt_2', 'evt_3']) await queue.put(aQueued({ eventId, key: `test:${eventId}` }));
+    const handler = vi.fn(({ id }: { id: string }) => {
+      if (id === 'evt_2') throw new Error('no disk');
+    });
+    const work = pgBossProcessor({ boss, schema, logger: false, on: { '*': handler } });
+    await boss.work(queueName, { batchSize: 3, pollingIntervalSeconds: 0.5 }, work);
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    expect(handler).toHaveBeenCalledTimes(3);
+  });
+
+  it.each<[string, object]>([
+    ['boss must be a PgBoss', { queue: 'a' }],
+    ["Did you mean 'queue'?", { queu: 'a' }],
+    ['queue must be a name', { boss: { send() {}, createQueue() {}, getDb() {} }, queue: 'a b' }],
+    ['schema must be a name', { boss: { send() {}, createQueue() {}, getDb() {} }, queue: 'a', schema: 'a;' }],
+  ])('says %j', (message, options) => {
+    expect(refusal(() => pgBossQueue(options as never)).message).toContain(message);
+  });
+});

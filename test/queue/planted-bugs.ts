@@ -1,0 +1,295 @@
+import type { Handler, QueuedDelivery } from 'service-webhooks';
+import type { MemoryQueue } from '../support/memory-queue.js';
+
+/** Makes a right queue wrong in one way. */
+export type Plant = (queue: MemoryQueue) => Partial<MemoryQueue>;
+
+/** Changes what is put before the engine has it. */
+const puts = (change: (delivery: QueuedDelivery) => QueuedDelivery): Plant => {
+  return (queue) => ({ put: (delivery) => queue.put(change(delivery)) });
+};
+
+/** Changes what the handlers of a worker do. */
+const works = (change: (handler: Handler) => Handler): Plant => {
+  return (queue) => ({
+    work: (options) => queue.work({ ...options, on: { '*': change(options.on['*'] ?? (() => {})) } }),
+  });
+};
+
+const dead = (queue: MemoryQueue) => [...queue.jobs.values()].filter(({ state }) => state === 'dead');
+
+/** Bugs of real queues, one each, with the cases of the suite that must catch it. */
+export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: readonly string[] }>> = {
+  'parses the body and writes it again': {
+    plant: puts((delivery) => ({ ...delivery, body: btoa(JSON.stringify(JSON.parse(atob(delivery.body)))) })),
+    caughtBy: ['a delivery reaches the handler with the exact bytes of its body'],
+  },
+  'drops the unsigned headers': {
+    plant: puts((delivery) => ({ ...delivery, unsigned: {} })),
+    caughtBy: ['a delivery reaches the handler with all that was known of it'],
+  },
+  'gives every delivery a signed time': {
+    plant: puts((delivery) => ({ ...delivery, signedAt: delivery.receivedAt })),
+    caughtBy: ['a legacy delivery reaches the handler without a signed time'],
+  },
+  'cuts long bodies off': {
+    plant: puts((delivery) => ({ ...delivery, body: delivery.body.slice(0, 65_536) })),
+    caughtBy: ['a delivery of the largest size reaches the handler'],
+  },
+  'drops a key with two colons': {
+    plant: (queue) => ({
+      put: async (delivery) => (delivery.key.split(':').length > 2 ? 'queued' : queue.put(delivery)),
+    }),
+    caughtBy: ['events whose ids have awkward characters are handled'],
+  },
+  'leaves the name of the endpoint out of the key': {
+    plant: puts((delivery) => ({ ...delivery, key: delivery.key.replace(/^[^:]*:/, '') })),
+    caughtBy: ['one event under the keys of two endpoints is two deliveries'],
+  },
+  'knows no key while its job waits': {
+    plant: (queue) => ({
+      async put(delivery) {
+        if (queue.jobs.get(delivery.key)?.state === 'waiting') queue.jobs.delete(delivery.key);
+        return queue.put(delivery);
+      },
+    }),
+    caughtBy: ['a key that waits is known'],
+  },
+  'knows no key while its job runs': {
+    plant: (queue) => ({
+      async put(delivery) {
+        if (queue.jobs.get(delivery.key)?.state === 'running') queue.jobs.delete(delivery.key);
+        return queue.put(delivery);
+      },
+    }),
+    caughtBy: ['a key whose job runs is known'],
+  },
+  'forgets a key when its job is done': {
+    plant: (queue) => ({
+      async put(delivery) {
+        if (queue.jobs.get(delivery.key)?.state === 'done') queue.jobs.delete(delivery.key);
+        return queue.put(delivery);
+      },
+    }),
+    caughtBy: ['a key whose job is done is known, and is not run again'],
+  },
+  'looks for a key before it writes it': {
+    plant: (queue) => ({
+      async put(delivery) {
+        const isKnown = queue.jobs.has(delivery.key);
+        await Promise.resolve();
+        if (isKnown) return 'known';
+        await queue.put(delivery);
+        return 'queued';
+      },
+    }),
+    caughtBy: ['exactly one of 32 simultaneous puts of a key over two clients is queued'],
+  },
+  'runs every job twice': {
+    plant: (queue) => ({
+      async put(delivery) {
+        const answer = await queue.put(delivery);
+        if (answer === 'queued') queue.inject(delivery);
+        return answer;
+      },
+    }),
+    caughtBy: ['each of 40 deliveries is run once by one of two workers'],
+  },
+  'counts attempts from 0': {
+    plant: works((handler) => (event, context) => handler(event, { ...context, attempt: context.attempt - 1 })),
+    caughtBy: [
+      'the first run of a handler has attempt 1 and a signal that is not aborted',
+      'a handler that fails runs again with the next attempt, and the job is then done',
+      'a dead letter that is retried runs again with attempt 1, and is listed no more',
+      'a dead letter that is retried has all its attempts again',
+    ],
+  },
+  'stops without waiting for the handler': {
+    plant: (queue) => ({
+      async work(options) {
+        const worker = await queue.work(options);
+        return { ...worker, stop: async () => worker.kill?.() };
+      },
+    }),
+    caughtBy: ['a worker that stops waits for the running handler, and the job is not run again'],
+  },
+  'goes on after stop': {
+    plant: (queue) => ({
+      async work(options) {
+        const worker = await queue.work(options);
+        return { ...worker, async stop() {} };
+      },
+    }),
+    caughtBy: ['a worker that has stopped takes no more jobs, and the next one does'],
+  },
+  'counts in seconds': {
+    plant: (queue) => ({
+      async stats() {
+        const { oldestMs, ...stats } = await queue.stats();
+        return { ...stats, oldestMs: oldestMs && Math.floor(oldestMs / 1_000) };
+      },
+    }),
+    caughtBy: ['stats count what waits, and how long the oldest has waited'],
+  },
+  'gives a job up at its first failure': {
+    plant: (queue) => ({
+      async work(options) {
+        const worker = queue.work({
+          ...options,
+          observe({ kind, delivery }) {
+            const job = [...queue.jobs.values()].find(({ state }) => state === 'running');
+            if (kind === 'failed' && delivery && job) job.attempt = 99;
+          },
+        });
+        return worker;
+      },
+    }),
+    caughtBy: [
+      'a handler that fails runs again with the next attempt, and the job is then done',
+      'a job whose attempts are used is a dead letter, with the delivery and the reason',
+    ],
+  },
+  'retries a PermanentError': {
+    plant: works((handler) => async (event, context) => {
+      try {
+        return await handler(event, context);
+      } catch (error) {
+        throw new Error((error as Error).message);
+      }
+    }),
+    caughtBy: ['a PermanentError makes the job a dead letter after one run, with its reason'],
+  },
+  'drops the reason': {
+    plant: (queue) => ({
+      deadLetters: async (options) => (await queue.deadLetters(options)).map((one) => ({ ...one, reason: undefined })),
+    }),
+    caughtBy: [
+      'a job whose attempts are used is a dead letter, with the delivery and the reason',
+      'a PermanentError makes the job a dead letter after one run, with its reason',
+    ],
+  },
+  'throws jobs away that it cannot read': {
+    plant: () => ({ inject() {} }),
+    caughtBy: ['a job of another version stays in the queue, and the others are run'],
+  },
+  'loses what a worker had when it died': {
+    plant: (queue) => ({
+      async work(options) {
+        const worker = await queue.work(options);
+        const lose = async () => {
+          await worker.kill?.();
+          for (const job of queue.jobs.values()) if (job.attempt > 0) job.state = 'done';
+        };
+        return { ...worker, kill: lose };
+      },
+    }),
+    caughtBy: [
+      'a job whose worker was killed is run again',
+      'a job that kills its workers is given up after its attempts, and is a dead letter',
+    ],
+  },
+  'counts no attempt for a worker that died': {
+    plant: (queue) => ({
+      async work(options) {
+        const worker = await queue.work(options);
+        const forget = async () => {
+          for (const job of queue.jobs.values()) if (job.state === 'running') job.attempt -= 1;
+          await worker.kill?.();
+        };
+        return { ...worker, kill: forget };
+      },
+    }),
+    caughtBy: ['a job that kills its workers is given up after its attempts, and is a dead letter'],
+  },
+  'runs a dead letter again at a redelivery': {
+    plant: (queue) => ({
+      async put(delivery) {
+        if (await queue.retry(delivery.key)) return 'queued';
+        return queue.put(delivery);
+      },
+    }),
+    caughtBy: ['the key of a dead letter is known, and is not run again'],
+  },
+  'keeps the attempts of a dead letter that is retried': {
+    plant: (queue) => ({
+      async retry(id) {
+        const attempt = queue.jobs.get(id)?.attempt ?? 0;
+        const answer = await queue.retry(id);
+        const job = queue.jobs.get(id);
+        if (answer && job) job.attempt = attempt;
+        return answer;
+      },
+    }),
+    caughtBy: [
+      'a dead letter that is retried runs again with attempt 1, and is listed no more',
+      'a dead letter that is retried has all its attempts again',
+    ],
+  },
+  'puts a copy of a dead letter for each retry': {
+    plant: (queue) => ({
+      async retry(id) {
+        const job = dead(queue).find(({ key }) => key === id);
+        if (job) queue.inject(job.value);
+        await Promise.resolve();
+        if (job) queue.jobs.delete(id);
+        return job !== undefined;
+      },
+    }),
+    caughtBy: ['a dead letter that is retried four times at once runs once'],
+  },
+  'says that it discards, and keeps the letter': {
+    plant: () => ({ discard: async () => true }),
+    caughtBy: [
+      'a dead letter that is discarded is gone',
+      'an id that is no dead letter is neither retried nor discarded',
+    ],
+  },
+  'discards and retries what still waits': {
+    plant: (queue) => ({ discard: async (id) => queue.jobs.delete(id) }),
+    caughtBy: ['an id that is no dead letter is neither retried nor discarded'],
+  },
+  'lists the first dead letters on every page': {
+    plant: (queue) => ({ deadLetters: (options) => queue.deadLetters({ ...options, offset: 0 }) }),
+    caughtBy: ['dead letters are listed in pages'],
+  },
+  'takes the letters out that it lists': {
+    plant: (queue) => ({
+      async deadLetters(options) {
+        const letters = await queue.deadLetters(options);
+        for (const { id } of letters) queue.jobs.delete(id);
+        return letters;
+      },
+    }),
+    caughtBy: ['up to a limit of dead letters is listed, the oldest first, as often as asked'],
+  },
+  'lists the newest dead letters first': {
+    plant: (queue) => ({
+      deadLetters: async ({ limit = 100 } = {}) =>
+        (await queue.deadLetters({ limit: 1_000 })).reverse().slice(0, limit),
+    }),
+    caughtBy: ['up to a limit of dead letters is listed, the oldest first, as often as asked'],
+  },
+  'says known of what it has discarded, and runs it': {
+    plant: (queue) => {
+      const discarded = new Set<string>();
+      return {
+        discard(id) {
+          discarded.add(id);
+          return queue.discard(id);
+        },
+        async put(delivery) {
+          const answer = await queue.put(delivery);
+          return discarded.has(delivery.key) ? 'known' : answer;
+        },
+      };
+    },
+    caughtBy: ['the key of a discarded dead letter is put as a new one, or known'],
+  },
+  'answers before the engine has': {
+    plant: () => ({ put: async () => 'queued' }),
+    caughtBy: [
+      'a put rejects when the engine cannot be reached',
+      'what was put, and what is dead, is there after the engine was killed and started again',
+    ],
+  },
+};

@@ -1,0 +1,125 @@
+import { type Handlers, type Outcome, PermanentError, verify, WebhookError } from 'service-webhooks';
+import { describe, expect, it, vi } from 'vitest';
+import { createProcessor, type Ended, toQueued, type WorkerOptions } from '../../src/queue/index.js';
+import { aDelivery, anEvent, now, refusal, SECRET } from '../support/deliveries.js';
+
+const queuedOf = (event?: Record<string, unknown>) =>
+  toQueued(verify({ ...aDelivery({ event: event ?? {} }), secret: SECRET, now }), 'test:evt_1', 1);
+
+/** Runs one job, with every outcome that was observed. */
+async function run(options: Partial<WorkerOptions>, job: unknown = queuedOf(), attempt = 1) {
+  const outcomes: Outcome[] = [];
+  const process = createProcessor({
+    on: { '*': () => {} },
+    logger: false,
+    observe: (outcome) => outcomes.push(outcome),
+    ...options,
+  });
+  const ended = await process(job, { attempt });
+  return { ended, kinds: outcomes.map(({ kind }) => kind), outcomes };
+}
+
+const throwing = (error: unknown): Handlers => ({
+  '*': () => {
+    throw error;
+  },
+});
+
+describe('a processor', () => {
+  it('calls the handler of the type with the event and the context of the run', async () => {
+    const handler = vi.fn();
+    const { signal } = new AbortController();
+    const process = createProcessor({ on: { 'stt.completed': handler, '*': expect.fail }, logger: false });
+    expect((await process(queuedOf(), { attempt: 3, fence: 7, signal })).as).toBe('done');
+    const [event, context] = handler.mock.lastCall ?? [];
+    expect(event).toMatchObject({ id: 'evt_1', type: 'stt.completed' });
+    expect(context).toMatchObject({ attempt: 3, fence: 7, delivery: { event, scheme: 'v2', secretIndex: 0 } });
+    expect(context.signal).toBe(signal);
+  });
+
+  it('gives a handler a signal and a fence of 0 where the engine has none', async () => {
+    const handler = vi.fn();
+    await run({ on: { '*': handler } });
+    const [, context] = handler.mock.lastCall ?? [];
+    expect(context).toMatchObject({ fence: 0, attempt: 1 });
+    expect(context.signal.aborted).toBe(false);
+  });
+
+  it('is done with an event that has no handler', async () => {
+    const { ended, kinds } = await run({ on: {} });
+    expect([ended.as, kinds]).toEqual(['done', ['ignored']]);
+  });
+
+  it.each<[string, unknown, Ended['as'], Outcome['kind'], string]>([
+    ['an error', new Error('no disk'), 'failed', 'failed', 'handler_failed'],
+    ['text', 'no disk', 'failed', 'failed', 'handler_failed'],
+    ['undefined', undefined, 'failed', 'failed', 'handler_failed'],
+    ['a PermanentError', new PermanentError('no clip'), 'dead', 'discarded', 'permanent_failure'],
+    ['what an inbox throws', new WebhookError('delivery_in_progress'), 'failed', 'in_progress', 'delivery_in_progress'],
+    ['another WebhookError', new WebhookError('store_unavailable'), 'failed', 'failed', 'handler_failed'],
+  ])('says after a handler that throws %s what the engine does next', async (_, thrown, as, kind, code) => {
+    const { ended, outcomes } = await run({ on: throwing(thrown) });
+    expect(ended.as).toBe(as);
+    expect(outcomes).toMatchObject([{ kind, error: { code } }]);
+    expect((ended as { error: unknown }).error).toBeInstanceOf(Error);
+  });
+
+  it('gives the engine the error that the handler threw', async () => {
+    const error = new Error('no disk');
+    expect(await run({ on: throwing(error) })).toMatchObject({ ended: { error } });
+  });
+
+  it('does not call a handler with data that its types do not promise', async () => {
+    const event = anEvent({ type: 'generation.completed', data: { clipId: 1 } });
+    const { ended, outcomes } = await run({ on: { 'generation.completed': expect.fail } }, queuedOf(event));
+    expect(ended.as).toBe('failed');
+    expect(outcomes).toMatchObject([{ kind: 'failed', error: { code: 'unexpected_data' } }]);
+  });
+
+  it('refuses a job of another version, which stays in the queue', async () => {
+    const { ended, outcomes } = await run({ on: { '*': expect.fail } }, { ...queuedOf(), v: 2 });
+    expect(ended).toMatchObject({ as: 'unreadable', error: { code: 'unreadable_job' } });
+    expect(outcomes).toMatchObject([{ kind: 'failed', error: { code: 'unreadable_job' } }]);
+  });
+
+  it('logs a failure with its cause, and survives an observer and a logger that throw', async () => {
+    const logger = { error: vi.fn(), warn: vi.fn() };
+    await run({ on: throwing(new Error('no disk')), logger });
+    expect(logger.error.mock.calls[0]?.[0]).toContain('no disk');
+    const broken = () => {
+      throw new Error('broken');
+    };
+    const { ended } = await run({ on: throwing('x'), logger: { error: broken, warn: broken }, observe: broken });
+    expect(ended.as).toBe('failed');
+  });
+
+  it('runs a handler inside the telemetry that it is given', async () => {
+    const calls: unknown[] = [];
+    const telemetry: WorkerOptions['telemetry'] = {
+      async record(queued, runJob) {
+        calls.push(queued.trace);
+        const ended = await runJob();
+        calls.push(ended.as);
+        return ended;
+      },
+    };
+    const job = { ...queuedOf(), trace: { traceparent: '00-1-2-01' } };
+    await run({ telemetry, on: { '*': () => void calls.push('handler') } }, job);
+    expect(calls).toEqual([job.trace, 'handler', 'done']);
+  });
+
+  it.each<[string, unknown]>([
+    ["Did you mean 'on'?", { handlers: {} }],
+    ["Did you mean 'logger'?", { on: {}, log: console }],
+    ['on must be an object', {}],
+    ['options must be an object', undefined],
+    ['logger has no method error()', { on: {}, logger: {} }],
+    ['observe must be a function', { on: {}, observe: 1 }],
+    ['telemetry has no method record()', { on: {}, telemetry: {} }],
+    ["on['stt.complete'] is not an event type", { on: { 'stt.complete': () => {} } }],
+  ])('is refused with %j', (message, options) => {
+    const error = refusal(() => createProcessor(options as WorkerOptions));
+    expect(error.code).toBe('invalid_option');
+    expect(error.message).toContain(message);
+  });
+});

@@ -1,0 +1,61 @@
+import { verify } from 'service-webhooks';
+import { describe, expect, it } from 'vitest';
+import { fromQueued, type QueuedDelivery, toQueued } from '../../src/queue/index.js';
+import { aDelivery, bodyOf, now, refusal, SECRET } from '../support/deliveries.js';
+import { readJson } from '../support/fixtures.js';
+
+interface QueuedVector {
+  name: string;
+  job: unknown;
+  expect: { read: boolean; code?: string; eventId?: string; type?: string; body?: string; [field: string]: unknown };
+}
+
+const vectors = readJson<QueuedVector[]>('queued-deliveries.json');
+
+describe('the vectors of queued deliveries', () => {
+  it('are at least 30, each with a name of its own, and of both kinds', () => {
+    expect(vectors.length).toBeGreaterThanOrEqual(30);
+    expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length);
+    expect(new Set(vectors.map(({ expect: { read } }) => read))).toEqual(new Set([true, false]));
+  });
+
+  it.each(vectors.filter(({ expect: { read } }) => read))('$name is read', ({ job, expect: expected }) => {
+    const { event, body, ...delivery } = fromQueued(job);
+    const { eventId, type, body: base64, read: _, ...rest } = expected;
+    expect({ eventId: event.id, type: event.type }).toEqual({ eventId, type });
+    expect(Buffer.from(body).toString('base64')).toBe(base64);
+    expect(JSON.parse(JSON.stringify(delivery))).toEqual(rest);
+  });
+
+  it.each(vectors.filter(({ expect: { read } }) => !read))('$name is refused', ({ job, expect: { code } }) => {
+    expect(refusal(() => fromQueued(job)).code).toBe(code);
+  });
+});
+
+describe('a queued delivery', () => {
+  const delivered = (body = bodyOf()) => verify({ ...aDelivery({ body }), secret: SECRET, now });
+  const through = (queued: QueuedDelivery) => fromQueued(JSON.parse(JSON.stringify(queued)));
+
+  it('is the delivery again after it was JSON', () => {
+    const delivery = delivered();
+    const { body, ...rest } = through(toQueued(delivery, 'test:evt_1', 1));
+    expect(Buffer.from(body)).toEqual(Buffer.from(delivery.body));
+    expect(rest).toEqual({ ...rest, ...JSON.parse(JSON.stringify({ ...delivery, body: undefined })) });
+  });
+
+  it('keeps every byte of a body of 5 MiB', () => {
+    const event = JSON.stringify({ ...delivered().event, data: { text: 'é\u0000日'.repeat(900_000) } });
+    const { body } = through(toQueued(delivered(event), 'test:evt_1', 1));
+    expect(Buffer.compare(Buffer.from(body), Buffer.from(event))).toBe(0);
+  });
+
+  it('says which version it has, or which field is wrong', () => {
+    const queued = toQueued(delivered(), 'test:evt_1', 1);
+    const message = (job: object) => refusal(() => fromQueued(job)).message;
+    expect(message({ ...queued, v: 2 })).toContain('The job has version 2, and this worker reads version 1.');
+    expect(message({ ...queued, v: undefined })).toContain('The job has no version, and this worker reads version 1.');
+    expect(message({ ...queued, receivedAt: 'x' })).toContain('receivedAt of the job is missing or has another form');
+    expect(message({ ...queued, body: '*' })).toContain('The body of the job is not base64.');
+    expect(message({ ...queued, body: '' })).toContain('The body of the job is not an event');
+  });
+});

@@ -1,0 +1,23 @@
+import type { QueuedDelivery } from 'service-webhooks';
+import { toQueued } from '../../src/queue/index.js';
+import { anEvent } from '../support/deliveries.js';
+
+export interface QueuedParts {
+  key?: string;
+  eventId?: string;
+  type?: string;
+  jobId?: string | null;
+}
+
+/** A queued delivery with a new event id, except for what is given. */
+export function aQueued({
+  eventId = `evt_${crypto.randomUUID()}`,
+  key = `test:${eventId}`,
+  type = 'stt.completed',
+  jobId = null,
+}: QueuedParts = {}): QueuedDelivery {
+  const event = anEvent({ id: eventId, type, jobId });
+  const body = new TextEncoder().encode(JSON.stringify(event));
+  const delivery = { event, body, scheme: 'v2', signedAt: 1, secretIndex: 0, unsigned: {} };
+  return toQueued(delivery as never, key, Date.now());
+}

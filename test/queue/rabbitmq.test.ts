@@ -1,0 +1,174 @@
+import type { Socket } from 'node:net';
+import type { ChannelModel } from 'amqplib';
+import { type RabbitmqQueueOptions, rabbitmqQueue } from 'service-webhooks/queue/rabbitmq';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { queueSuite } from '../../src/testing/index.js';
+import { later, never, refusal } from '../support/deliveries.js';
+import { findRabbitmq, openRabbitmq } from '../support/rabbitmq.js';
+import { freePort } from '../support/server-process.js';
+import { aQueued } from './queued.js';
+
+const url = await findRabbitmq();
+const closing: (() => Promise<unknown>)[] = [];
+const closeAll = async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+};
+afterEach(closeAll);
+
+const PATIENTLY = { timeout: 15_000 };
+let names = 0;
+
+/** A queue of its own, deleted after the test, on a connection of its own. */
+function open(queueName = newName(), options: Partial<RabbitmqQueueOptions> = {}) {
+  const connections: ChannelModel[] = [];
+  const queue = rabbitmqQueue({
+    queue: queueName,
+    retryDelaysMs: [1, 2],
+    async connect() {
+      const connection = await openRabbitmq(url ?? '');
+      connections.push(connection);
+      return connection;
+    },
+    ...options,
+  });
+  closing.push(() => queue.close());
+  /** As the end of the process does. */
+  const die = async () => {
+    for (const connection of connections.splice(0)) {
+      (connection as unknown as { connection: { stream: Socket } }).connection.stream.destroy(new Error('killed'));
+    }
+  };
+  return { queueName, queue, die, connections };
+}
+
+function newName(): string {
+  names += 1;
+  const queueName = `service-webhooks-test-${process.pid}-${names}`;
+  closing.push(async () => {
+    const connection = await openRabbitmq(url ?? '');
+    const channel = await connection.createChannel();
+    for (const suffix of ['', '.dead', '.unreadable', '.retry.1', '.retry.2']) {
+      await channel.deleteQueue(queueName + suffix);
+    }
+    await connection.close();
+  });
+  return queueName;
+}
+
+describe.runIf(url)('rabbitmqQueue', () => {
+  describe('passes the suite:', () => {
+    const cases = queueSuite({
+      make({ attempts }) {
+        const { queueName, queue } = open(undefined, { attempts });
+        return {
+          queueName,
+          queue,
+          queue2: open(queueName, { attempts }).queue,
+          async work(options) {
+            const { queue: own, die } = open(queueName, { attempts });
+            const worker = own.work(options);
+            closing.push(() => worker.stop({ timeoutMs: 0 }));
+            return {
+              stop: () => worker.stop(),
+              async kill() {
+                const stopped = worker.stop({ timeoutMs: 0 });
+                await die();
+                await stopped;
+              },
+            };
+          },
+          close: closeAll,
+        };
+      },
+      async inject({ queueName }, job) {
+        const connection = await openRabbitmq(url ?? '');
+        const channel = await connection.createConfirmChannel();
+        channel.sendToQueue(queueName, Buffer.from(JSON.stringify(job)), { persistent: true });
+        await channel.waitForConfirms();
+        await connection.close();
+      },
+      async unreachable() {
+        const port = await freePort();
+        return rabbitmqQueue({ queue: 'away', connect: () => openRabbitmq(`amqp://127.0.0.1:${port}`) });
+      },
+      without: ['known', 'oldest'],
+    });
+    for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 60_000);
+  });
+
+  it('a put to a queue that was deleted rejects, although RabbitMQ confirms it', async () => {
+    const { queue } = open();
+    const error = await queue.put(aQueued()).catch((reason: Error) => reason);
+    expect(String(error)).toContain('there is no queue');
+  });
+
+  it('a put after the connection was lost opens another one', async () => {
+    const { queue, die, connections } = open();
+    await queue.init?.();
+    await queue.put(aQueued());
+    await die();
+    await vi.waitFor(async () => expect(await queue.put(aQueued())).toBe('queued'), PATIENTLY);
+    expect(connections).toHaveLength(1);
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 2 }), PATIENTLY);
+  });
+
+  it('a put that is on its way when the connection is lost rejects', async () => {
+    const { queue, die } = open();
+    await queue.init?.();
+    await queue.put(aQueued());
+    const puts = Array.from({ length: 20 }, () => queue.put(aQueued()).then(String, () => 'rejected'));
+    await die();
+    expect(new Set(await Promise.all(puts)).size).toBeGreaterThan(0);
+    expect(await Promise.all(puts)).toContain('rejected');
+  });
+
+  it('a worker whose connection was lost takes jobs again, with the next attempt of the one that it ran', async () => {
+    const { queue, die, queueName } = open();
+    await queue.init?.();
+    const attempts: number[] = [];
+    let aborted = false;
+    const worker = queue.work({
+      logger: false,
+      on: {
+        '*': (_, { attempt, signal }) => {
+          attempts.push(attempt);
+          signal.addEventListener('abort', () => {
+            aborted = true;
+          });
+          return attempt === 1 ? never() : undefined;
+        },
+      },
+    });
+    closing.push(() => worker.stop({ timeoutMs: 0 }));
+    await open(queueName).queue.put(aQueued());
+    await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENTLY);
+    await die();
+    await vi.waitFor(() => expect(attempts).toEqual([1, 2]), PATIENTLY);
+    expect(aborted).toBe(true);
+  });
+
+  it('runs as many handlers at once as its concurrency', async () => {
+    const { queue } = open();
+    await queue.init?.();
+    for (let i = 0; i < 5; i += 1) await queue.put(aQueued());
+    const end = later();
+    const handler = vi.fn(() => end.promise);
+    const worker = queue.work({ on: { '*': handler }, concurrency: 3, logger: false });
+    closing.push(() => worker.stop({ timeoutMs: 0 }));
+    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(3), PATIENTLY);
+    expect(await queue.stats()).toMatchObject({ depth: 2 });
+    end.resolve();
+    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(5), PATIENTLY);
+  });
+
+  it.each<[string, object]>([
+    ['connect must be a function', { queue: 'a' }],
+    ["Did you mean 'connect'?", { queue: 'a', connection: {} }],
+    ['queue must be the name', { connect() {} }],
+    ['retryDelaysMs must be a list', { connect() {}, queue: 'a', retryDelaysMs: [] }],
+    ['retryDelaysMs must be a positive integer', { connect() {}, queue: 'a', retryDelaysMs: [0] }],
+    ['name must be 1 to 64', { connect() {}, queue: 'a:b' }],
+  ])('says %j', (message, options) => {
+    expect(refusal(() => rabbitmqQueue(options as never)).message).toContain(message);
+  });
+});

@@ -1,0 +1,347 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PermanentError } from 'service-webhooks';
+import { type SqliteQueueOptions, sqliteQueue } from 'service-webhooks/queue/sqlite';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { queueSuite } from '../../src/testing/index.js';
+import { clientOf, type Handle } from '../integration/sqlite.js';
+import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { later, never, refusal } from '../support/deliveries.js';
+import { aQueued } from './queued.js';
+
+const { newFile, open } = sqliteFiles();
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** A handle that can be taken away, as the end of its process would. */
+function mortal(handle: Handle): Handle & { die(): void } {
+  let isDead = false;
+  const alive = <T>(call: () => T): T => {
+    if (isDead) throw new Error('the process is dead');
+    return call();
+  };
+  return {
+    exec: (sql) => alive(() => handle.exec(sql)),
+    prepare(sql) {
+      const statement = alive(() => handle.prepare(sql));
+      return {
+        get: (...values) => alive(() => statement.get(...values)),
+        run: (...values) => alive(() => statement.run(...values)),
+      };
+    },
+    close: () => handle.close(),
+    die() {
+      isDead = true;
+    },
+  };
+}
+
+const FAST = { name: 'test', backoffMs: 1, leaseMs: 200, pollMs: 10 };
+
+describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
+  function queueOn(file: string, options: Partial<SqliteQueueOptions> = {}, handle = open(driver, file)) {
+    const queue = sqliteQueue(clientOf(driver, handle), { ...FAST, ...options });
+    const work: typeof queue.work = (workerOptions) => {
+      const worker = queue.work({ logger: false, ...workerOptions });
+      closing.push(() => worker.stop({ timeoutMs: 0 }));
+      return worker;
+    };
+    return { ...queue, handle, work };
+  }
+
+  async function aQueue(options: Partial<SqliteQueueOptions> = {}) {
+    const queue = queueOn(newFile(), options);
+    await queue.init();
+    return queue;
+  }
+
+  describe('passes the suite:', () => {
+    const cases = queueSuite({
+      make({ attempts }) {
+        const file = newFile();
+        const [queue, queue2] = [queueOn(file, { attempts }), queueOn(file, { attempts })];
+        return {
+          queue,
+          queue2,
+          file,
+          async work(options) {
+            const handle = mortal(open(driver, file));
+            const worker = queueOn(file, { attempts }, handle).work(options);
+            return {
+              stop: () => worker.stop(),
+              async kill() {
+                handle.die();
+                await worker.stop({ timeoutMs: 0 });
+              },
+            };
+          },
+          async close() {
+            for (const close of closing.splice(0).reverse()) await close();
+          },
+        };
+      },
+      inject: ({ queue }, job) => void queue.put(job as never),
+      restart() {}, // there is no server: each worker opens the file again
+      unreachable: () => queueOn('', {}, mortalAndDead(open(driver, newFile()))),
+    });
+    for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 60_000);
+  });
+
+  it('a put waits for the disk, and the journal is WAL', async () => {
+    const { handle } = await aQueue();
+    expect(handle.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: 2 });
+    expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
+  });
+
+  it('runs as many handlers at once as its concurrency', async () => {
+    const queue = await aQueue();
+    const end = later();
+    const handler = vi.fn(() => end.promise);
+    for (let i = 0; i < 5; i += 1) await queue.put(aQueued());
+    queue.work({ on: { '*': handler }, concurrency: 3 });
+    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(3));
+    expect(await queue.jobs({ state: 'running' })).toHaveLength(3);
+    end.resolve();
+    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(5));
+  });
+
+  it('two queues in one table handle their own deliveries', async () => {
+    const file = newFile();
+    const [one, two] = [queueOn(file, { name: 'one' }), queueOn(file, { name: 'two' })];
+    await one.init();
+    await one.put(aQueued({ key: 'one:evt_1', eventId: 'evt_1' }));
+    await two.put(aQueued({ key: 'two:evt_1', eventId: 'evt_1' }));
+    expect(await one.stats()).toMatchObject({ depth: 1 });
+    const handler = vi.fn();
+    two.work({ on: { '*': handler } });
+    await vi.waitFor(async () => expect(await two.stats()).toMatchObject({ depth: 0 }));
+    expect(handler).toHaveBeenCalledTimes(1);
+    expect(await one.stats()).toMatchObject({ depth: 1 });
+    expect(await two.jobs({ state: 'done' })).toHaveLength(1);
+  });
+
+  it('runs the events of one job in order, also when the first one fails, and others meanwhile', async () => {
+    const queue = await aQueue({ order: 'jobId' });
+    const seen: string[] = [];
+    const events = ['a1', 'b1', 'a2', 'c1', 'a3'].map((id) => aQueued({ eventId: `evt_${id}`, jobId: `job_${id[0]}` }));
+    for (const one of events) await queue.put(one);
+    for (const jobId of [null, null]) await queue.put(aQueued({ jobId }));
+    queue.work({
+      concurrency: 4,
+      on: {
+        '*': async ({ id, jobId }, { attempt }) => {
+          await sleep(1);
+          if (id === 'evt_a1' && attempt < 3) throw new Error('not yet');
+          if (jobId) seen.push(id.slice(4));
+        },
+      },
+    });
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }));
+    expect(seen.filter((id) => id.startsWith('a'))).toEqual(['a1', 'a2', 'a3']);
+    expect(seen.indexOf('b1')).toBeLessThan(seen.indexOf('a1'));
+  });
+
+  it('goes on with the events of a job after a dead one', async () => {
+    const queue = await aQueue({ order: 'jobId' });
+    for (const id of ['evt_1', 'evt_2']) await queue.put(aQueued({ eventId: id, jobId: 'job' }));
+    queue.work({
+      on: {
+        '*': ({ id }) => {
+          if (id === 'evt_1') throw new PermanentError('gone');
+        },
+      },
+    });
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }));
+  });
+
+  it('waits longer after each failure, with jitter', async () => {
+    const clock = { now: Date.UTC(2026, 0) };
+    const queue = await aQueue({ backoffMs: 1_000, maxBackoffMs: 8_000, now: () => clock.now });
+    await queue.put(aQueued());
+    const handler = vi.fn(() => {
+      throw new Error('no disk');
+    });
+    queue.work({ on: { '*': handler } });
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= 6; attempt += 1) {
+      const [job] = await vi.waitFor(async () => {
+        const jobs = await queue.jobs({ state: 'waiting' });
+        expect(jobs).toMatchObject([{ attempts: attempt }]);
+        return jobs;
+      });
+      waits.push(Number(job?.runAt) - clock.now);
+      clock.now = Number(job?.runAt);
+    }
+    for (const [i, longest] of [1_000, 2_000, 4_000, 8_000, 8_000, 8_000].entries()) {
+      expect(waits[i]).toBeGreaterThanOrEqual(longest / 2);
+      expect(waits[i]).toBeLessThanOrEqual(longest);
+    }
+    expect(new Set(waits.map((wait) => wait % 1_000)).size).toBeGreaterThan(1);
+  });
+
+  it('renews the lease of a running job, so that no other worker takes it', async () => {
+    const file = newFile();
+    const queue = queueOn(file, { leaseMs: 60 });
+    await queue.init();
+    await queue.put(aQueued());
+    const end = later();
+    const handler = vi.fn(() => end.promise);
+    queue.work({ on: { '*': handler } });
+    await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+    const [first] = await queue.jobs({ state: 'running' });
+    queueOn(file, { leaseMs: 60 }).work({ on: { '*': handler } });
+    await vi.waitFor(async () => {
+      const [job] = await queue.jobs({ state: 'running' });
+      expect(Number(job?.runAt) - Number(first?.runAt)).toBeGreaterThan(120);
+    });
+    end.resolve();
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }));
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it('aborts the signal of a handler whose job another worker has taken, with a higher fence', async () => {
+    const queue = await aQueue({ leaseMs: 60 });
+    await queue.put(aQueued());
+    const fences: number[] = [];
+    let aborted = false;
+    queue.work({
+      concurrency: 2,
+      on: {
+        '*': async (_, { attempt, signal, fence }) => {
+          fences.push(fence);
+          if (attempt > 1) return;
+          queue.handle.prepare("UPDATE webhook_queue SET owner = 'another', run_at = 0").run();
+          await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+          aborted = true;
+        },
+      },
+    });
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }));
+    await vi.waitFor(() => expect(aborted).toBe(true));
+    expect(fences[1]).toBeGreaterThan(Number(fences[0]));
+    expect(await queue.jobs()).toMatchObject([{ state: 'done', attempts: 2 }]);
+  });
+
+  it('stop aborts what runs longer than its timeout, and puts the job back', async () => {
+    const queue = await aQueue();
+    await queue.put(aQueued());
+    let signal: AbortSignal | undefined;
+    const worker = queue.work({
+      on: {
+        '*': (_, context) => {
+          signal = context.signal;
+          return never();
+        },
+      },
+    });
+    await vi.waitFor(() => expect(signal).toBeDefined());
+    await worker.stop({ timeoutMs: 1 });
+    expect(signal?.aborted).toBe(true);
+    expect(await queue.jobs()).toMatchObject([{ state: 'waiting', attempts: 1, reason: 'The worker stopped.' }]);
+  });
+
+  it('lists jobs by state, type, id and time', async () => {
+    const queue = await aQueue();
+    const early = aQueued({ eventId: 'evt_1' });
+    await queue.put(early);
+    const [first] = await queue.jobs();
+    await sleep(2);
+    await queue.put(aQueued({ eventId: 'evt_2', type: 'export.completed' }));
+    const ids = async (filter: Parameters<typeof queue.jobs>[0]) =>
+      (await queue.jobs(filter)).map((job) => job.eventId);
+    expect(await ids({})).toEqual(['evt_1', 'evt_2']);
+    expect(await ids({ limit: 1 })).toEqual(['evt_1']);
+    expect(await ids({ eventType: 'export.completed' })).toEqual(['evt_2']);
+    expect(await ids({ eventId: 'evt_1' })).toEqual(['evt_1']);
+    expect(await ids({ since: Number(first?.queuedAt) + 1 })).toEqual(['evt_2']);
+    expect(await ids({ state: 'dead' })).toEqual([]);
+    expect(first).toMatchObject({ delivery: JSON.parse(JSON.stringify(early)), attempts: 0, state: 'waiting' });
+  });
+
+  it('runs a dead letter after the delay of its retry', async () => {
+    const clock = { now: Date.UTC(2026, 0) };
+    const queue = await aQueue({ attempts: 1, now: () => clock.now });
+    await queue.put(aQueued());
+    const handler = vi.fn().mockRejectedValueOnce(new Error('no disk'));
+    queue.work({ on: { '*': handler } });
+    const [letter] = await vi.waitFor(async () => {
+      const letters = await queue.deadLetters();
+      expect(letters).toHaveLength(1);
+      return letters;
+    });
+    expect(letter).toMatchObject({ diedAt: clock.now });
+    expect(await queue.retry(String(letter?.id), { delayMs: 5_000 })).toBe(true);
+    expect(await queue.jobs()).toMatchObject([{ state: 'waiting', runAt: clock.now + 5_000, attempts: 0 }]);
+    clock.now += 5_000;
+    await vi.waitFor(async () => expect(await queue.jobs({ state: 'done' })).toHaveLength(1));
+  });
+
+  it('forgets the keys of finished jobs after their retention, and no others', async () => {
+    const clock = { now: Date.UTC(2026, 0) };
+    const queue = await aQueue({ now: () => clock.now });
+    const done = aQueued();
+    await queue.put(done);
+    queue.work({ on: { '*': () => {} } });
+    await vi.waitFor(async () => expect(await queue.jobs({ state: 'done' })).toHaveLength(1));
+    const rows = () => queue.handle.prepare('SELECT count(*) AS rows FROM webhook_queue').get();
+    clock.now += 72 * 3_600_000 - 1;
+    expect(await queue.purgeExpired({ limit: 100 })).toBe(0);
+    expect(await queue.put(done)).toBe('known');
+    clock.now += 1;
+    expect(await queue.purgeExpired({ limit: 100 })).toBe(1);
+    expect(rows()).toMatchObject({ rows: 0 });
+    expect(await queue.put(done)).toBe('queued');
+  });
+
+  it('a worker outlives a database that is locked, and says so', async () => {
+    const file = newFile();
+    const queue = queueOn(file);
+    await queue.init();
+    await queue.put(aQueued());
+    const locker = open(driver, file);
+    locker.exec('BEGIN IMMEDIATE');
+    const logger = { error: vi.fn(), warn: vi.fn() };
+    const handler = vi.fn();
+    queue.work({ on: { '*': handler }, logger });
+    await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled(), { timeout: 10_000 });
+    expect(logger.warn.mock.calls[0]?.[0]).toContain('The queue failed at claim, and the worker tries again');
+    locker.exec('ROLLBACK');
+    await vi.waitFor(() => expect(handler).toHaveBeenCalled(), { timeout: 10_000 });
+  });
+
+  it('a worker refuses a concurrency that is no positive integer, and unknown options', async () => {
+    const queue = await aQueue();
+    expect(refusal(() => queue.work({ on: {}, concurrency: 0 })).code).toBe('invalid_option');
+    expect(refusal(() => queue.work({ on: {}, concurency: 2 } as never)).message).toContain(
+      "Did you mean 'concurrency'?",
+    );
+  });
+});
+
+function mortalAndDead(handle: Handle) {
+  const dead = mortal(handle);
+  dead.die();
+  return dead;
+}
+
+describe('sqliteQueue', () => {
+  const db = { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} };
+
+  it.each<[string, object, object]>([
+    ['name must be 1 to 64', { betterSqlite3: db }, {}],
+    ['name must be 1 to 64', { betterSqlite3: db }, { name: 'a:b' }],
+    ["Did you mean 'attempts'?", { betterSqlite3: db }, { name: 'a', attempt: 3 }],
+    ['retainMs must be at least', { betterSqlite3: db }, { name: 'a', retainMs: 1_000 }],
+    ["order must be 'none' or 'jobId'", { betterSqlite3: db }, { name: 'a', order: 'id' }],
+    ['attempts must be a positive integer', { nodeSqlite: db }, { name: 'a', attempts: 0 }],
+    ['sqliteQueue takes { betterSqlite3: db } or', db, { name: 'a' }],
+    ['sqliteQueue takes { betterSqlite3: db } or', { nodeSqlite: db, betterSqlite3: db }, { name: 'a' }],
+    ['table must be a name', { betterSqlite3: db }, { name: 'a', table: 'a; drop' }],
+  ])('says %j', (message, client, options) => {
+    const error = refusal(() => sqliteQueue(client as never, options as never));
+    expect(error.message).toContain(message);
+    expect(error.code).toBe('invalid_option');
+  });
+});

@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { workerParts } from '../../src/queue/worker-parts.js';
+import { refusal } from '../support/deliveries.js';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('workerParts', () => {
+  it('a worker whose engine is away logs each operation once in a minute, and then a count', () => {
+    const lines: string[] = [];
+    const logger = { error: () => {}, warn: (line: string) => void lines.push(line) };
+    const { log } = workerParts({ on: {}, logger });
+    for (let i = 0; i < 50; i += 1) log.warn('queue_error:take', 'The worker tries again.');
+    log.warn('queue_error:purge', 'Old jobs could not be removed.');
+    expect(lines).toEqual([
+      'service-webhooks: The worker tries again.',
+      'service-webhooks: Old jobs could not be removed.',
+    ]);
+    vi.advanceTimersByTime(60_000);
+    expect(lines[2]).toBe('service-webhooks: 49 more of queue_error:take in a minute.');
+  });
+
+  it('an unknown option of a worker is refused with the nearest name', () => {
+    expect(refusal(() => workerParts({ on: {}, concurency: 2 } as never)).message).toContain("'concurrency'");
+  });
+});

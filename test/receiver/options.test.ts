@@ -1,0 +1,303 @@
+import { createReceiver, memoryStore, type ReceiverOptions } from 'service-webhooks';
+import { describe, expect, it, vi } from 'vitest';
+import { aReceiver, aRequest, aStore, bodyOf, inShort, NOW, now, refusal, SECRET } from '../support/deliveries.js';
+
+const HOUR = 3_600_000;
+const noop = () => {};
+
+const refused = (options: unknown) => refusal(() => createReceiver(options as ReceiverOptions));
+const refusedWith = (changes: Record<string, unknown>) => refused({ secret: SECRET, ...changes });
+
+/** A store that has all methods but one. */
+const storeWithout = (method: string) => ({ ...memoryStore(), [method]: undefined });
+
+const NOT_POSITIVE_INTEGERS = [
+  0,
+  -0,
+  -1,
+  1.5,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  2 ** 53,
+  '1',
+  null,
+  true,
+  [1],
+  {},
+  1n,
+];
+
+describe('a receiver is not made', () => {
+  it.each([undefined, null, 'secret', 42, true, noop])('a receiver is not made without options: %j', (options) => {
+    expect(['invalid_option', 'invalid_secret']).toContain(refused(options).code);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['undefined', undefined, 'secret is undefined.'],
+    ['null', null, 'secret is null.'],
+    ['empty', '', 'secret is empty.'],
+    ['blank', '   ', 'secret is blank.'],
+    ['a line feed', '\n', 'secret is blank.'],
+    ['a zero-width space', '\u200b', 'secret is blank.'],
+    ['padded in front', ` ${SECRET}`, 'secret begins with a space.'],
+    ['padded behind', `${SECRET} `, 'secret ends with a space.'],
+    ['padded with a line feed', `${SECRET}\n`, 'secret ends with a line feed.'],
+    ['padded with a carriage return', `${SECRET}\r`, 'secret ends with a carriage return.'],
+    ['padded with a tab', `\t${SECRET}`, 'secret begins with a tab.'],
+    ['padded with NUL', `${SECRET}\0`, 'secret ends with an invisible character.'],
+    ['padded with a no-break space', `${SECRET}\u00a0`, 'secret ends with an invisible character.'],
+    ['padded with a byte order mark', `\ufeff${SECRET}`, 'secret begins with an invisible character.'],
+    ['in double quotes', `"${SECRET}"`, 'secret is in quotes.'],
+    ['in single quotes', `'${SECRET}'`, 'secret is in quotes.'],
+    ['a pair of quotes', '""', 'secret is in quotes.'],
+    ["the text 'undefined'", 'undefined', "secret is the text 'undefined'."],
+    ["the text 'null'", 'null', "secret is the text 'null'."],
+    ['empty bytes', new Uint8Array(0), 'secret is empty.'],
+    ['an empty Buffer', Buffer.alloc(0), 'secret is empty.'],
+    ['one NUL byte', new Uint8Array(1), 'secret has only zero bytes.'],
+    ['32 zero bytes', new Uint8Array(32), 'secret has only zero bytes.'],
+    ['100 zero bytes', new Uint8Array(100), 'secret has only zero bytes.'],
+    ['the bytes of blanks', Buffer.from('  '), 'secret is blank.'],
+    ['the byte of a line feed', Buffer.from('\n'), 'secret is blank.'],
+    ['padded bytes', Buffer.from(`${SECRET}\n`), 'secret ends with a line feed.'],
+    ['bytes padded with NUL', Buffer.from(`${SECRET}\0`), 'secret ends with an invisible character.'],
+    ['bytes in quotes', Buffer.from(`"${SECRET}"`), 'secret is in quotes.'],
+    ['the bytes of undefined', Buffer.from('undefined'), "secret is the text 'undefined'."],
+    ['an empty list', [], 'secret is an empty list.'],
+    ['a list with an empty entry', [SECRET, ''], 'secret[1] is empty.'],
+    ['a list with a padded entry', [SECRET, `${SECRET} `], 'secret[1] ends with a space.'],
+    ['a list with undefined', [undefined], 'secret[0] is undefined.'],
+    ['a list with null', [null, SECRET], 'secret[0] is null.'],
+    ['a list with a hole', new Array(1), 'secret[0] is undefined.'],
+    ['a list in a list', [[SECRET]], 'secret[0] is neither text nor bytes, but of type object.'],
+    ['a number', 42, 'secret is neither text nor bytes, but of type number.'],
+    ['false', false, 'secret is neither text nor bytes, but of type boolean.'],
+    ['an object', { secret: SECRET }, 'secret is neither text nor bytes, but of type object.'],
+    ['an ArrayBuffer', new ArrayBuffer(8), 'secret is neither text nor bytes, but of type object.'],
+    ['a Set', new Set([SECRET]), 'secret is neither text nor bytes, but of type object.'],
+    ['a promise', Promise.resolve(SECRET), 'secret is neither text nor bytes, but of type object.'],
+  ])('a receiver is not made with a secret that is %s', (_, secret, problem) => {
+    const error = refusedWith({ secret });
+    expect(error.code).toBe('invalid_secret');
+    expect(error.message).toContain(problem);
+    expect(`${error.message}${error.hint}${error.stack}`).not.toContain(SECRET);
+  });
+
+  it.each<[string, readonly unknown[]]>([
+    [
+      'toleranceSeconds',
+      [Number.NaN, 0, -0, -300, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, '300', null, true, [300], {}],
+    ],
+    ['legacy', [true, false, null, '', 'ACCEPT', 'accepted', 'rejected', 1, ['accept'], {}]],
+    [
+      'headerPrefix',
+      ['', ' ', 'x service', '-x', 'x-', 'x--y', 'x_y', 'x:', 'é', 'x\n', '\nx', null, 5, true, ['x-service'], {}],
+    ],
+    ['now', [null, 0, NOW, 'now', {}, new Date(NOW)]],
+    ['maxBodyBytes', NOT_POSITIVE_INTEGERS],
+    ['deadlineMs', NOT_POSITIVE_INTEGERS],
+    ['observe', [null, 'log', {}, [], true]],
+    ['on', [null, 'log', 42, true]],
+  ])('a receiver is not made with a wrong %s', (option, values) => {
+    for (const value of values) {
+      const error = refusedWith({ [option]: value });
+      expect(error.code, `${typeof value} ${String(value)}`).toBe('invalid_option');
+      expect(error.message).toContain(option);
+      expect(error.hint).not.toBe('');
+    }
+  });
+
+  it.each([
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+    '__proto__',
+    'STT.COMPLETED',
+    'stt.completed ',
+    'stt',
+    'stt.*',
+    '**',
+    '',
+    'error',
+    '0',
+  ])('a receiver is not made with a handler for %j, which is no event type', (type) => {
+    const on = Object.defineProperty({}, type, { value: noop, enumerable: true });
+    const error = refusedWith({ on });
+    expect(error.code).toBe('invalid_option');
+    expect(error.message).toContain(`on['${type}']`);
+  });
+
+  it.each([null, 'log', {}, [], true, 0, Promise.resolve()])(
+    'a receiver is not made with a handler that is no function: %j',
+    (handler) => {
+      for (const type of ['stt.completed', '*']) {
+        const error = refusedWith({ on: { [type]: handler } });
+        expect(error.code).toBe('invalid_option');
+        expect(error.message).toContain(`on['${type}'] must be a function`);
+      }
+    },
+  );
+
+  it('a receiver is not made with handlers in a Map, of which none would ever be called', () => {
+    const { message } = refusedWith({ on: new Map([['stt.completed', noop]]) });
+    expect(message).toContain('on must be an object');
+  });
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['true', true],
+    ['text', 'redis'],
+    ['a store itself', memoryStore()],
+    ['a function', () => memoryStore()],
+  ])('a receiver is not made with dedupe that is %s, which would leave it to a private memory', (_, dedupe) => {
+    const error = refusedWith({ dedupe });
+    expect(error.code).toBe('invalid_option');
+    expect(error.message).toContain('dedupe');
+  });
+
+  it.each<[string, readonly unknown[]]>([
+    ['store', [null, 'redis', {}, [], noop, ...['claim', 'extend', 'complete', 'release'].map(storeWithout)]],
+    ['name', ['', ' ', 'a b', 'a:b', 'é', 'a\n', 'x'.repeat(65), null, 5, ['a'], {}]],
+    ['key', ['', 'header', 'event_id', 'constructor', null, 5, ['event-id'], {}]],
+    ['leaseMs', [...NOT_POSITIVE_INTEGERS, 73 * HOUR]],
+    ['retainMs', [...NOT_POSITIVE_INTEGERS, 1, 72, 6 * HOUR - 1]],
+    ['onStoreError', ['', 'ignore', 'continue', null, true, noop]],
+  ])('a receiver is not made with a wrong dedupe.%s', (option, values) => {
+    for (const value of values) {
+      const error = refusedWith({ dedupe: { store: memoryStore(), [option]: value } });
+      expect(error.code, `${typeof value} ${String(value)}`).toBe('invalid_option');
+      expect(error.message).toContain(option);
+    }
+  });
+
+  it.each([
+    ['options must be an object, but is null.', null],
+    ['dedupe must be an object, but is null.', { secret: SECRET, dedupe: null }],
+    ["dedupe.key must be 'event-id' or 'idempotency-key', but is 'body'.", { secret: SECRET, dedupe: { key: 'body' } }],
+    ["dedupe.onStoreError must be 'refuse' or 'process', but is 1.", { secret: SECRET, dedupe: { onStoreError: 1 } }],
+    ["legacy must be 'reject' or 'accept', but is true.", { secret: SECRET, legacy: true }],
+    ['maxBodyBytes must be a positive integer, but is 1.5.', { secret: SECRET, maxBodyBytes: 1.5 }],
+    ["Unknown option 'leaseMS' in dedupe. Did you mean 'leaseMs'?", { secret: SECRET, dedupe: { leaseMS: 1 } }],
+    [
+      "on['stt.complete'] is not an event type. Did you mean 'stt.completed'?",
+      { secret: SECRET, on: { 'stt.complete': noop } },
+    ],
+  ])('and the message says what to do: %s', (problem, options) => {
+    expect(refused(options).message).toContain(problem);
+  });
+
+  it('and no message holds a secret that was passed in a wrong place', () => {
+    for (const options of [SECRET, { secret: SECRET, now: SECRET }, { secret: SECRET, dedupe: SECRET }]) {
+      expect(refused(options).message).not.toContain(SECRET);
+    }
+  });
+
+  it('and says which method a store lacks', () => {
+    for (const method of ['claim', 'extend', 'complete', 'release']) {
+      expect(refusedWith({ dedupe: { store: storeWithout(method) } }).message).toContain(`${method}()`);
+    }
+  });
+});
+
+describe('a receiver is made', () => {
+  it('a receiver is made with every option undefined, as with none: the defaults apply', async () => {
+    const handler = vi.fn();
+    const options: ReceiverOptions = {
+      secret: SECRET,
+      on: { 'stt.completed': handler, 'stt.failed': undefined, '*': undefined },
+      dedupe: undefined,
+      maxBodyBytes: undefined,
+      deadlineMs: undefined,
+      observe: undefined,
+      headerPrefix: undefined,
+      legacy: undefined,
+      toleranceSeconds: undefined,
+      now: undefined,
+    };
+    const receiver = createReceiver(options);
+    const at = Date.now();
+    expect(inShort(await receiver(aRequest({ at })))).toBe('200 handled');
+    expect(inShort(await receiver(aRequest({ at })))).toBe('200 duplicate');
+    expect(inShort(await receiver(aRequest({ at: at - 302_000 })))).toBe('401 timestamp_too_old');
+    expect(inShort(await receiver(aRequest({ scheme: 'legacy' })))).toBe('401 legacy_not_accepted');
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  it('a receiver is made with every option of dedupe undefined', async () => {
+    const store = aStore();
+    const { receiver } = aReceiver({
+      dedupe: {
+        store,
+        name: undefined,
+        key: undefined,
+        leaseMs: undefined,
+        retainMs: undefined,
+        onStoreError: undefined,
+      },
+    });
+    await receiver(aRequest());
+    expect(store.claims).toMatchObject([{ key: 'default:evt_1', leaseMs: 25_000, retainMs: 72 * HOUR }]);
+  });
+
+  it.each<[string, Partial<ReceiverOptions>]>([
+    ['the smallest tolerance', { toleranceSeconds: Number.MIN_VALUE }],
+    ['a tolerance of a year', { toleranceSeconds: 31_536_000 }],
+    ['a body of one byte', { maxBodyBytes: 1 }],
+    ['the largest integer for a body', { maxBodyBytes: Number.MAX_SAFE_INTEGER }],
+    ['a deadline of a millisecond', { deadlineMs: 1 }],
+    ['a secret of one character', { secret: 'x' }],
+    ['a secret with white space inside', { secret: 'a b\tc' }],
+    ['a secret that is a Buffer', { secret: Buffer.from('x') }],
+    ['a secret of random bytes that end with a line feed', { secret: Uint8Array.of(0x9f, 0x01, 0x0a) }],
+    ['a secret of bytes that are control characters, as in RFC 4231', { secret: new Uint8Array(20).fill(0x0b) }],
+    ['a secret with a quote on one side', { secret: '"x' }],
+    ['a dedupe key without a store', { dedupe: { key: 'idempotency-key' } }],
+    ['a secret function', { secret: async () => [SECRET] }],
+    ['a header prefix of one letter', { headerPrefix: 'X' }],
+    ['a header prefix of several words', { headerPrefix: 'X2-Acme9-2' }],
+    ['legacy accepted', { legacy: 'accept' }],
+    ['dedupe switched off', { dedupe: false }],
+    ['no handlers', { on: {} }],
+    ['a retention of exactly 6 h', { dedupe: { store: memoryStore(), retainMs: 6 * HOUR } }],
+    ['a lease of a millisecond', { dedupe: { store: memoryStore(), leaseMs: 1 } }],
+    ['a name of 64 characters', { dedupe: { store: memoryStore(), name: '!'.repeat(64) } }],
+    ['a name of punctuation', { dedupe: { store: memoryStore(), name: '{a}%~/;9' } }],
+    ['a key function', { dedupe: { store: memoryStore(), key: ({ event }) => event.id } }],
+  ])('a receiver is made with %s', (_, options) => {
+    expect(createReceiver({ secret: SECRET, ...options })).toBeTypeOf('function');
+  });
+
+  it('a receiver is made with a copy of the secret: what happens to the bytes later changes nothing', async () => {
+    const secret = new TextEncoder().encode(SECRET);
+    const secrets = [secret];
+    const { receiver } = aReceiver({ secret: secrets });
+    secret.fill(0);
+    secrets.pop();
+    expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+  });
+
+  it('a receiver is made without touching the store', () => {
+    const store = aStore({ init: vi.fn() });
+    createReceiver({ secret: SECRET, dedupe: { store } });
+    expect(store.calls).toEqual([]);
+    expect(store.init).not.toHaveBeenCalled();
+  });
+
+  it("a receiver is made with the vendor's header prefix, under which nothing else counts", async () => {
+    const { receiver } = aReceiver({ headerPrefix: 'X-Acme' });
+    const { headers, ...rest } = aRequest();
+    const renamed = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.replace('service', 'acme'), value]),
+    );
+    expect(inShort(await receiver({ ...rest, headers: renamed }))).toBe('200 handled');
+    expect(inShort(await receiver(aRequest()))).toBe('401 missing_signature');
+  });
+
+  it("a receiver is made with legacy: 'accept'", async () => {
+    const { receiver, find } = aReceiver({ legacy: 'accept' });
+    expect(inShort(await receiver(aRequest({ scheme: 'legacy' })))).toBe('200 handled');
+    expect(find('handled').delivery.scheme).toBe('legacy');
+    const late = aReceiver({ legacy: 'accept', now: () => now() + 19_171_000 });
+    expect(inShort(await late.receiver(aRequest({ scheme: 'legacy', body: bodyOf() })))).toBe('401 timestamp_too_old');
+  });
+});

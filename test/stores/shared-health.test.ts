@@ -1,0 +1,63 @@
+import { createReceiver, type DedupeStore } from 'service-webhooks';
+import { postgresStore } from 'service-webhooks/stores/postgres';
+import { redisStore } from 'service-webhooks/stores/redis';
+import { afterAll, describe, expect, it } from 'vitest';
+import { aRequest, now, SECRET } from '../support/deliveries.js';
+import { poolOf, startPostgres } from '../support/postgres.js';
+import { findRedis, openIoredis } from '../support/redis.js';
+
+const redis = await findRedis();
+const postgres = await startPostgres();
+const closing: (() => unknown)[] = [];
+
+afterAll(async () => {
+  for (const close of closing) await close();
+  await redis?.stop();
+  await postgres?.stop();
+});
+
+const keyPrefix = `test-${crypto.randomUUID()}:`;
+
+function overRedis(): DedupeStore {
+  const client = openIoredis(redis?.url ?? '');
+  closing.push(() => client.disconnect());
+  return redisStore({ ioredis: client }, { keyPrefix });
+}
+
+function overPostgres(): DedupeStore {
+  const pool = poolOf(postgres?.url ?? '');
+  closing.push(() => pool.end());
+  return postgresStore({ pg: pool }, { table: `${postgres?.schema}.deliveries` });
+}
+
+describe.each([
+  ['redisStore', redis, overRedis],
+  ['postgresStore', postgres, overPostgres],
+])('the health of an endpoint on %s', (_, server, open) => {
+  it.runIf(server)('two receivers on clients of their own report each other, and no other endpoint', async () => {
+    const on = {
+      'stt.failed': () => {
+        throw new Error('no');
+      },
+      '*': () => {},
+    };
+    const receiverOf = (name: string) =>
+      createReceiver({ secret: SECRET, now, on, logger: false, dedupe: { store: open(), name } });
+    const [one, two, other] = [receiverOf('clips'), receiverOf('clips'), receiverOf('clip')];
+    await one(aRequest());
+    await two(aRequest({ event: { id: 'evt_2', type: 'stt.failed' } }));
+    await two(aRequest({ secret: 'a guess' }));
+    await other(aRequest({ secret: 'a guess' }));
+    await Promise.all([one.health(), two.health(), other.health()]); // each writes its report
+    const healths = await Promise.all([one.health(), two.health()]);
+    for (const health of healths) {
+      expect(health).toMatchObject({
+        receivers: 2,
+        lastAcceptedAt: expect.any(Number),
+        lastFailed: { code: 'handler_failed' },
+        lastRefused: { code: 'signature_mismatch' },
+      });
+    }
+    expect(await other.health()).toMatchObject({ receivers: 1, lastAcceptedAt: undefined, refusalsInARow: 1 });
+  });
+});

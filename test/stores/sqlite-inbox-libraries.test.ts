@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Delivery } from 'service-webhooks';
+import { type KyselyClient, sqliteInbox } from 'service-webhooks/stores/sqlite';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { hasSqlite, openSqliteLibraries } from '../integration/orms/libraries.js';
+import { anEvent, rejection } from '../support/deliveries.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'service-webhooks-sqlite-'));
+const opened: { close(): void }[] = [];
+let files = 0;
+
+afterEach(() => {
+  for (const one of opened.splice(0)) one.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function open(file = `${folder}/${++files}.db`) {
+  const database = openSqliteLibraries(file);
+  opened.push(database);
+  return { ...database, file };
+}
+
+const deliveryOf = (id: string) => ({ event: anEvent({ id }) }) as unknown as Pick<Delivery, 'event'>;
+const failure = new Error('no such clip');
+
+describe.runIf(hasSqlite)('sqliteInbox in transactions of Drizzle', () => {
+  async function anInbox() {
+    const database = open();
+    const inbox = sqliteInbox({ drizzle: database.drizzle }, { name: 'clips' });
+    await inbox.init();
+    const { drizzle, clips } = database;
+    const insert = (tx: typeof drizzle, id: string) => tx.insert(clips).values({ id }).run();
+    return { ...database, inbox, insert };
+  }
+
+  it('an event is recorded with the writes of its work, and a duplicate does not run', async () => {
+    const { drizzle, inbox, insert, ids, keys } = await anInbox();
+    const deliver = () =>
+      drizzle.transaction((tx: typeof drizzle) => inbox.once(deliveryOf('evt_1'), () => void insert(tx, 'a')));
+    expect([deliver(), deliver()]).toEqual([{ status: 'done', result: undefined }, { status: 'duplicate' }]);
+    expect([ids(), keys()]).toEqual([['a'], ['clips:evt_1']]);
+  });
+
+  it('a rollback of Drizzle undoes the record and the writes, and the event runs again', async () => {
+    const { drizzle, inbox, insert, ids } = await anInbox();
+    const undone = () =>
+      drizzle.transaction((tx: typeof drizzle) => {
+        inbox.once(deliveryOf('evt_1'), () => void insert(tx, 'a'));
+        throw failure;
+      });
+    expect(undone).toThrow(failure);
+    expect(ids()).toEqual([]);
+    expect(inbox.once(deliveryOf('evt_1'), () => void insert(drizzle, 'b'))).toMatchObject({ status: 'done' });
+    expect(ids()).toEqual(['b']);
+  });
+});
+
+describe.runIf(hasSqlite)('sqliteInbox in transactions of Kysely', () => {
+  async function anInbox(file?: string) {
+    const database = open(file);
+    const { kysely } = database;
+    const inbox = sqliteInbox({ kysely: kysely as KyselyClient }, { name: 'clips', waitMs: 20 });
+    await inbox.init();
+    const insert = (tx: typeof kysely, id: string) => tx.insertInto('clips').values({ id }).execute();
+    const deliver = (id: string, work = (tx: typeof kysely) => insert(tx, id)) =>
+      kysely.transaction().execute((tx: typeof kysely) => inbox.once(tx, deliveryOf(id), () => work(tx)));
+    return { ...database, inbox, insert, deliver };
+  }
+
+  it('an event is recorded with the writes of its work, and a duplicate does not run', async () => {
+    const { deliver, ids, keys } = await anInbox();
+    expect(await deliver('evt_1')).toMatchObject({ status: 'done' });
+    expect(await deliver('evt_1')).toEqual({ status: 'duplicate' });
+    expect([ids(), keys()]).toEqual([['evt_1'], ['clips:evt_1']]);
+  });
+
+  it('a rollback of Kysely undoes the record and the writes, and the event runs again', async () => {
+    const { kysely, inbox, insert, deliver, ids, keys } = await anInbox();
+    const undone = kysely.transaction().execute(async (tx: typeof kysely) => {
+      await inbox.once(tx, deliveryOf('evt_1'), () => insert(tx, 'a'));
+      throw failure;
+    });
+    await expect(undone).rejects.toBe(failure);
+    expect([ids(), keys()]).toEqual([[], []]);
+    expect(await deliver('evt_1')).toMatchObject({ status: 'done' });
+  });
+
+  it('work that throws undoes its writes and the record, and the transaction goes on', async () => {
+    const { kysely, inbox, insert, ids, keys } = await anInbox();
+    await kysely.transaction().execute(async (tx: typeof kysely) => {
+      await insert(tx, 'before');
+      const failed = inbox.once(tx, deliveryOf('evt_1'), async () => {
+        await insert(tx, 'undone');
+        throw failure;
+      });
+      await expect(failed).rejects.toBe(failure);
+    });
+    expect([ids(), keys()]).toEqual([['before'], []]);
+  });
+
+  it('an attempt is refused with 409 while another connection writes, and the busy timeout stays', async () => {
+    const { file, deliver, busyTimeout } = await anInbox();
+    const other = open(file);
+    const before = busyTimeout();
+    other.exec('BEGIN IMMEDIATE');
+    expect(await rejection(deliver('evt_1'))).toMatchObject({ code: 'delivery_in_progress', status: 409 });
+    other.exec('ROLLBACK');
+    expect(busyTimeout()).toEqual(before);
+    expect(await deliver('evt_1')).toMatchObject({ status: 'done' });
+    expect(busyTimeout()).toEqual(before);
+  });
+
+  it('a database in place of a transaction is refused, and no work runs', async () => {
+    const { inbox, kysely, keys } = await anInbox();
+    const work = vi.fn();
+    expect(await rejection(inbox.once(kysely, deliveryOf('evt_1'), work))).toMatchObject({ code: 'invalid_option' });
+    expect(work).not.toHaveBeenCalled();
+    expect(keys()).toEqual([]);
+  });
+
+  it('a forgotten event runs again, and a purge removes events whose retention is over', async () => {
+    const { inbox, deliver, exec } = await anInbox();
+    await deliver('evt_1');
+    await inbox.forget('evt_1');
+    expect(await deliver('evt_1')).toMatchObject({ status: 'done' });
+    expect(await inbox.purgeExpired({ limit: 10 })).toBe(0);
+    exec('UPDATE webhook_inbox SET expires_at = 0');
+    expect(await inbox.purgeExpired({ limit: 10 })).toBe(1);
+    await inbox.init();
+  });
+});

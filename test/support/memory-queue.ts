@@ -1,0 +1,137 @@
+import type { QueuedDelivery } from 'service-webhooks';
+import type { DeadLetter, OperatedQueue } from '../../src/queue/dead-letters.js';
+import { createProcessor, type WorkerOptions } from '../../src/queue/processor.js';
+import type { WorkerUnderTest } from '../../src/testing/index.js';
+
+interface Job {
+  key: string;
+  value: unknown;
+  state: 'waiting' | 'running' | 'done' | 'dead';
+  attempt: number;
+  queuedAt: number;
+  diedAt?: number;
+  reason?: string;
+}
+
+export interface MemoryQueue extends OperatedQueue {
+  jobs: Map<string, Job>;
+  inject(value: unknown): void;
+  work(options: WorkerOptions): Promise<WorkerUnderTest>;
+}
+
+/** A queue without durability, for tests: what `docs/add-a-queue.md` describes, in the memory of this process. */
+export function memoryQueue({ attempts = 3, name = 'test' } = {}): MemoryQueue {
+  const jobs = new Map<string, Job>();
+  const waiters = new Set<() => void>();
+  const add = (key: string, value: unknown) => {
+    jobs.set(key, { key, value, state: 'waiting', attempt: 0, queuedAt: Date.now() });
+    wake();
+  };
+  const wake = () => {
+    for (const waiter of [...waiters]) waiter();
+  };
+  const inState = (...states: Job['state'][]) => [...jobs.values()].filter(({ state }) => states.includes(state));
+
+  function bury(job: Job, reason: string): void {
+    Object.assign(job, { state: 'dead', diedAt: Date.now(), reason });
+  }
+
+  return {
+    name,
+    jobs,
+    inject: (value) => add(crypto.randomUUID(), value),
+
+    async put(delivery) {
+      if (jobs.has(delivery.key)) return 'known';
+      add(delivery.key, JSON.parse(JSON.stringify(delivery)));
+      return 'queued';
+    },
+
+    async work(options) {
+      const process = createProcessor(options);
+      const unreadable = new Set<Job>(); // put aside by this worker, and by no other one
+      let state: 'working' | 'stopping' | 'killed' = 'working';
+      let current: Job | undefined;
+
+      async function run(job: Job): Promise<void> {
+        job.state = 'running';
+        job.attempt += 1;
+        if (job.attempt > attempts) return bury(job, 'The workers died.');
+        current = job;
+        const ended = await process(job.value, { attempt: job.attempt });
+        if (state === 'killed') return;
+        current = undefined;
+        if (ended.as === 'done') job.state = 'done';
+        else if (ended.as === 'dead') bury(job, ended.error.message);
+        else if (ended.as === 'failed' && job.attempt >= attempts) bury(job, ended.error.message);
+        else job.state = 'waiting';
+        if (ended.as !== 'unreadable') return;
+        job.attempt -= 1;
+        unreadable.add(job);
+      }
+
+      async function loop(): Promise<void> {
+        while (state === 'working') {
+          const job = inState('waiting').find((one) => !unreadable.has(one));
+          if (job) await run(job);
+          else {
+            await new Promise<void>((resolve) => {
+              waiters.add(function waiter() {
+                waiters.delete(waiter);
+                resolve();
+              });
+            });
+          }
+        }
+      }
+      const looping = loop();
+      return {
+        async stop() {
+          if (state === 'working') state = 'stopping';
+          wake();
+          if (state === 'stopping') await looping;
+        },
+        async kill() {
+          state = 'killed';
+          if (current) current.state = 'waiting';
+          wake();
+        },
+      };
+    },
+
+    async deadLetters({ limit = 100, offset = 0 } = {}) {
+      const dead = inState('dead').slice(offset, offset + limit);
+      return dead.map(
+        ({ key, value, attempt, diedAt, reason }): DeadLetter => ({
+          id: key,
+          delivery: value as QueuedDelivery,
+          attempts: attempt,
+          diedAt,
+          reason,
+        }),
+      );
+    },
+
+    async retry(id) {
+      const job = jobs.get(id);
+      if (job?.state !== 'dead') return false;
+      jobs.delete(id);
+      add(id, job.value);
+      return true;
+    },
+
+    async discard(id) {
+      return jobs.get(id)?.state === 'dead' && jobs.delete(id);
+    },
+
+    async stats() {
+      const pending = inState('waiting', 'running');
+      const oldest = Math.min(...pending.map(({ queuedAt }) => queuedAt));
+      return {
+        depth: pending.length,
+        oldestMs: pending.length === 0 ? 0 : Date.now() - oldest,
+        dead: inState('dead').length,
+      };
+    },
+  };
+}

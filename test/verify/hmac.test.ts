@@ -1,0 +1,259 @@
+import { createHash, createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import * as onNode from '../../src/index.js';
+import { aDelivery, aRequest, bodyOf, inShort, NOW, now, SECRET, verdict } from '../support/deliveries.js';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** The library as it is where there is no node:crypto. */
+async function onTheWeb() {
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+  vi.resetModules();
+  return { ...(await import('../../src/index.js')), ...(await import('../../src/verify/hmac.js')) };
+}
+
+/** And where there is one that does not hash in one call. */
+async function withoutHash() {
+  const crypto = Object.create(process.getBuiltinModule('node:crypto'), { hash: { value: undefined } });
+  vi.spyOn(process, 'getBuiltinModule').mockReturnValue(crypto);
+  vi.resetModules();
+  return import('../../src/verify/hmac.js');
+}
+
+afterEach(() => {
+  vi.resetModules();
+});
+
+describe('HMAC-SHA256', () => {
+  // RFC 4231, cases 1 to 4 and 6, 7: short and long keys and data.
+  const VECTORS: [key: string, data: string, mac: string][] = [
+    ['0b'.repeat(20), '4869205468657265', 'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7'],
+    [
+      '4a656665',
+      '7768617420646f2079612077616e7420666f72206e6f7468696e673f',
+      '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    ],
+    ['aa'.repeat(20), 'dd'.repeat(50), '773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe'],
+    [
+      '0102030405060708090a0b0c0d0e0f10111213141516171819',
+      'cd'.repeat(50),
+      '82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b',
+    ],
+    [
+      'aa'.repeat(131),
+      Buffer.from('Test Using Larger Than Block-Size Key - Hash Key First').toString('hex'),
+      '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
+    ],
+    [
+      'aa'.repeat(131),
+      Buffer.from(
+        'This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before being used by the HMAC algorithm.',
+      ).toString('hex'),
+      '9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2',
+    ],
+  ];
+
+  it.each(VECTORS)('HMAC-SHA256 is right by RFC 4231, on both APIs: key %s', async (key, data, mac) => {
+    const { hexOf, hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
+    const hmacKey = () => ({ bytes: new Uint8Array(Buffer.from(key, 'hex')) });
+    const body = new Uint8Array(Buffer.from(data, 'hex'));
+    expect(hexOf(hmacSync(hmacKey(), '', body))).toBe(mac);
+    expect(hexOf(await hmacAsync(hmacKey(), '', body))).toBe(mac);
+  });
+
+  it('HMAC-SHA256 covers the prefix and the body, in this order, and uses a key again', async () => {
+    const { hexOf, hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
+    const key = { bytes: bytes(SECRET) };
+    const expected = createHmac('sha256', SECRET).update('12.body').digest('hex');
+    for (let i = 0; i < 2; i++) {
+      expect(hexOf(hmacSync(key, '12.', bytes('body')))).toBe(expected);
+      expect(hexOf(await hmacAsync(key, '12.', bytes('body')))).toBe(expected);
+    }
+  });
+
+  it('HMAC-SHA256 is the one of node:crypto at every length of key and body', async () => {
+    const { hmacSync } = await import('../../src/verify/hmac.js');
+    for (const keyLength of [1, 32, 63, 64, 65, 200]) {
+      const key = { bytes: new Uint8Array(keyLength).fill(keyLength) };
+      for (const length of [0, 1, 63, 64, 65, 2_000, 20_000]) {
+        const body = new Uint8Array(length).map((__, i) => i);
+        for (const prefix of ['', '0.', '999999999999.']) {
+          const expected = createHmac('sha256', key.bytes).update(prefix).update(body).digest();
+          expect(Buffer.from(hmacSync(key, prefix, body))).toEqual(expected);
+        }
+      }
+    }
+  });
+
+  it('HMAC-SHA256 is of the part of a buffer that the body is', async () => {
+    const { hexOf, hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
+    const view = bytes('..body..').subarray(2, 6);
+    const expected = createHmac('sha256', SECRET).update('body').digest('hex');
+    expect(hexOf(hmacSync({ bytes: bytes(SECRET) }, '', view))).toBe(expected);
+    expect(hexOf(await hmacAsync({ bytes: bytes(SECRET) }, '', view))).toBe(expected);
+  });
+});
+
+describe.each([
+  ['node:crypto', () => import('../../src/verify/hmac.js')],
+  ['a node:crypto without hash()', withoutHash],
+  ['WebCrypto', onTheWeb],
+])('on %s', (_, load) => {
+  it('two MACs are equal only where every byte is', async () => {
+    const { equalMacs } = await load();
+    const mac = new Uint8Array(createHash('sha256').update('x').digest());
+    expect(equalMacs(mac, mac.slice())).toBe(true);
+    for (let i = 0; i < mac.length; i++) {
+      for (let bit = 0; bit < 8; bit++) {
+        const other = mac.slice();
+        other[i] = (other[i] as number) ^ (1 << bit);
+        expect(equalMacs(mac, other)).toBe(false);
+      }
+    }
+  });
+
+  it('a MAC that does not have 32 bytes is equal to nothing, not even to itself', async () => {
+    const { equalMacs } = await load();
+    for (const length of [0, 31, 33]) {
+      const mac = new Uint8Array(length);
+      expect(equalMacs(mac, mac)).toBe(false);
+      expect(equalMacs(mac, new Uint8Array(32))).toBe(false);
+      expect(equalMacs(new Uint8Array(32), mac)).toBe(false);
+    }
+  });
+
+  it('a fingerprint is SHA-256 in hex', async () => {
+    const { fingerprint } = await load();
+    for (const text of ['', 'evt_1', 'Grüße 🎧', ...Array.from({ length: 50 }, (__, i) => `text ${i}`)]) {
+      const expected = createHash('sha256').update(text).digest('hex');
+      expect(await fingerprint(text)).toBe(expected);
+      expect(await fingerprint(bytes(text))).toBe(expected);
+    }
+    expect(await fingerprint(bytes('..evt_1..').subarray(2, 7))).toBe(await fingerprint('evt_1'));
+  });
+});
+
+describe('on node:crypto', () => {
+  it('HMAC on node:crypto works without waiting', async () => {
+    expect((await import('../../src/verify/hmac.js')).hasSyncCrypto).toBe(true);
+  });
+
+  it.each([
+    ['a short key and body', 24, 300],
+    ['a key longer than a block', 70, 1_024],
+    ['a large body', 24, 100_000],
+  ])(
+    'an HMAC of %s is computed by createHmac with a key object that is prepared once',
+    async (__, keyLength, length) => {
+      const { hmacSync } = await import('../../src/verify/hmac.js');
+      const crypto = process.getBuiltinModule('node:crypto');
+      const create = vi.spyOn(crypto, 'createHmac');
+      const prepare = vi.spyOn(crypto, 'createSecretKey');
+      const key = { bytes: new Uint8Array(keyLength).fill(1) };
+      for (let i = 0; i < 3; i++) hmacSync(key, '1.', new Uint8Array(length));
+      expect(prepare).toHaveBeenCalledOnce();
+      expect(create.mock.calls).toEqual(Array(3).fill(['sha256', expect.any(crypto.KeyObject)]));
+    },
+  );
+
+  it('two MACs are compared by node:crypto', async () => {
+    const { equalMacs } = await import('../../src/verify/hmac.js');
+    const compare = vi.spyOn(process.getBuiltinModule('node:crypto'), 'timingSafeEqual');
+    expect(equalMacs(new Uint8Array(32), new Uint8Array(32))).toBe(true);
+    expect(compare).toHaveBeenCalledOnce();
+  });
+});
+
+describe('without node:crypto', () => {
+  it('a prepared key cannot be read back', async () => {
+    const { hmacAsync } = await onTheWeb();
+    const key: Parameters<typeof hmacAsync>[0] = { bytes: bytes(SECRET) };
+    await hmacAsync(key, '', bytes('body'));
+    expect((await key.web)?.extractable).toBe(false);
+  });
+
+  it('what needs it says so, and says what to use instead', async () => {
+    const web = await onTheWeb();
+    expect(web.hasSyncCrypto).toBe(false);
+    const input = { ...aDelivery(), secret: SECRET, now };
+    for (const call of [
+      () => web.verify(input),
+      () => web.verifySignature(input),
+      () => web.sign({ body: bodyOf(), secret: SECRET }),
+    ]) {
+      expect(call).toThrow(
+        expect.objectContaining({ code: 'sync_crypto_unavailable', hint: expect.stringContaining('verifyAsync') }),
+      );
+    }
+  });
+
+  it('what headers and options decide is still told first', async () => {
+    const web = await onTheWeb();
+    expect(() => web.verify({ headers: {}, body: '', secret: SECRET })).toThrow(
+      expect.objectContaining({ code: 'missing_signature' }),
+    );
+    expect(() => web.verify({ headers: {}, body: '', secret: '' })).toThrow(
+      expect.objectContaining({ code: 'invalid_secret' }),
+    );
+  });
+
+  const wrong = 'whsec_wrong';
+  const inputs: [string, Partial<onNode.VerifyInput>][] = [
+    ['a good delivery', {}],
+    ['bytes for a body', { body: bytes(bodyOf()) }],
+    ['bytes for a secret', { secret: bytes(SECRET) }],
+    ['the second of two secrets', { secret: [wrong, SECRET] }],
+    ['a wrong secret', { secret: wrong }],
+    ['two wrong secrets', { secret: [wrong, wrong] }],
+    ['another body', { body: 'x' }],
+    ['no header', { headers: {} }],
+    ['a malformed header', { headers: { 'x-service-signature-v2': 't=1' } }],
+    ['a late one', { now: () => NOW + 301_000 }],
+    ['an early one', { now: () => NOW - 301_000 }],
+    ['a legacy one', aDelivery({ scheme: 'legacy' })],
+    ['a legacy one, accepted', { ...aDelivery({ scheme: 'legacy' }), legacy: 'accept' }],
+    ['a legacy one, accepted but old', { ...aDelivery({ scheme: 'legacy' }), legacy: 'accept', now: () => NOW + 2e7 }],
+    ['no UTF-8', aDelivery({ body: Uint8Array.of(0xff) })],
+    ['no JSON', aDelivery({ body: 'x' })],
+    ['no envelope', aDelivery({ body: '{}' })],
+    ['a parsed body', { body: {} as string }],
+    ['an empty secret', { secret: '' }],
+    ['a wrong option', { toleranceSeconds: 0 }],
+  ];
+
+  it.each(inputs)('verifyAsync says what verify says with it: %s', async (_, changes) => {
+    const input: onNode.VerifyInput = { ...aDelivery(), secret: SECRET, now, ...changes };
+    const expected = await verdict(() => onNode.verify(input));
+    const web = await onTheWeb();
+    expect(await verdict(() => web.verifyAsync(input))).toBe(expected);
+  });
+
+  it('a receiver works all the same', async () => {
+    const web = await onTheWeb();
+    const handler = vi.fn();
+    const receiver = web.createReceiver({ secret: [wrong, SECRET], now, on: { '*': handler } });
+    const request = aRequest({ headers: { 'idempotency-key': 'key-1' } });
+    expect(inShort(await receiver(request))).toBe('200 handled');
+    expect(inShort(await receiver(request))).toBe('200 duplicate');
+    expect(inShort(await receiver(aRequest({ secret: 'whsec_other' })))).toBe('401 signature_mismatch');
+    expect(handler.mock.calls[0]?.[1].delivery).toMatchObject({ scheme: 'v2', secretIndex: 1 });
+    expect(handler).toHaveBeenCalledOnce();
+  });
+
+  it.each<[string, object | undefined]>([
+    ['no process, as in a browser or a worker', undefined],
+    // With what the test runner itself needs.
+    ['one without modules and environment, as bundlers put it there', { nextTick: process.nextTick }],
+  ])('node:crypto is also missing where there is %s', async (_, process) => {
+    await new Promise(setImmediate); // until then the test runner itself needs a process
+    vi.stubGlobal('process', process);
+    vi.resetModules();
+    try {
+      const web = await import('../../src/index.js');
+      expect(() => web.createReceiver({ secret: SECRET })).not.toThrow();
+      expect((await web.verifyAsync({ ...aDelivery(), secret: SECRET, now })).scheme).toBe('v2');
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+});
