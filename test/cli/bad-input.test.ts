@@ -70,7 +70,13 @@ describe('a file', () => {
 describe('an argument', () => {
   it.each([
     [['lissen'], "unknown command 'lissen' .*Did you mean listen"],
-    [['send', 'stt.complete'], 'stt.complete is no event type: generation.completed, '],
+    [['send', 'stt.complete'], 'stt.complete is no event type. Did you mean stt.completed?'],
+    [['send', 'clip.done'], 'clip.done is no event type: generation.completed, '],
+    [
+      ['send', '3000/webhooks'],
+      'the event type comes before the URL: send generation.completed 3000/webhooks. There are: ',
+    ],
+    [['send', 'http://localhost:3000'], 'comes before the URL: send generation.completed http://localhost:3000. '],
     [['send'], 'no event type: '],
     [['send', 'stt.failed', 'ftp://x'], 'ftp: cannot be sent to: http: or https:.'],
     [['send', 'stt.failed', 'http://'], 'http:// is no port and no URL: 3000, 3000/path, or http://host:3000/path.'],

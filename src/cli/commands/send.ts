@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { nearestName } from '../../option-checks.js';
 import { type SignedDelivery, type SigningOptions, signDelivery } from '../../testing/sign-delivery.js';
 import { deliver, type SendResult } from '../../wire/deliver.js';
 import { asSpecified } from '../../wire/header-spelling.js';
@@ -109,8 +110,17 @@ function positionals(
   const type = WEBHOOK_EVENT_TYPES.find((known) => known === first);
   if (type !== undefined) return [type, second];
   if (body !== undefined && second === undefined) return [undefined, first];
-  const said = first === undefined ? 'no event type' : `${first} is no event type`;
-  throw new Failure('usage', `${said}: ${WEBHOOK_EVENT_TYPES.join(', ')}; --body FILE sends anything else.`);
+  throw new Failure('usage', noEventType(first));
+}
+
+function noEventType(word: string | undefined): string {
+  const types = `${WEBHOOK_EVENT_TYPES.join(', ')}; --body FILE sends anything else.`;
+  if (word === undefined) return `no event type: ${types}`;
+  const isAddress = /[:/]|^\d/.test(word);
+  if (isAddress) return `the event type comes before the URL: send generation.completed ${word}. There are: ${types}`;
+  const nearest = nearestName(word, WEBHOOK_EVENT_TYPES);
+  if (nearest) return `${word} is no event type. Did you mean ${nearest}?`;
+  return `${word} is no event type: ${types}`;
 }
 
 function createDelivery(
