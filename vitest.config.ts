@@ -12,7 +12,7 @@ export const shared = {
   },
   test: {
     // Most of the time is waiting for servers and leases: more at once than there are cores.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // To import everything again for every file takes a third of the time. So what a test changes in its process is put
     // back after it.
     isolate: false,

@@ -5,9 +5,10 @@ import type {
   MiddlewareOptions,
   Receiver,
   WebhookRequest,
+  WebhookResponse,
 } from 'service-webhooks';
+import { answerByRoute } from './shared/answer-by-route.js';
 import { checkRoute } from './shared/check-route.js';
-import { type AnswerForm, throughRoute } from './shared/through-route.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = 'Use the proxy integration (LAMBDA_PROXY), which hands the body over as it came.';
@@ -20,7 +21,7 @@ export interface LambdaEvent {
   httpMethod?: string | undefined;
   requestContext?: { http?: { method: string } | undefined } | object | undefined;
   headers?: Readonly<Record<string, string | undefined>> | null | undefined;
-  multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined;
+  multiValueHeaders?: Readonly<Record<string, readonly string[] | null | undefined>> | null | undefined;
   body?: string | null | undefined;
   isBase64Encoded?: boolean | undefined;
 }
@@ -31,12 +32,6 @@ export interface LambdaResult {
   headers: Record<string, string>;
   body: string;
 }
-
-const FORM: AnswerForm<LambdaResult> = {
-  // API Gateway treats a result of format 2.0 without a status as 200.
-  statusOf: (answer: Partial<LambdaResult> | undefined) => answer?.statusCode ?? 200,
-  toAnswer: ({ status, headers, body }) => ({ statusCode: status, headers, body }),
-};
 
 /**
  * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
@@ -58,7 +53,7 @@ export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (event: LambdaEvent) => Promise<LambdaResult> {
   const receiver = endpointReceiver(receiverOrOptions);
-  return async (event) => FORM.toAnswer(await receiver(toRequest(event)));
+  return async (event) => toResult(await receiver(toRequest(event)));
 }
 
 /** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
@@ -88,12 +83,22 @@ export function webhookMiddleware<Event extends LambdaEvent, Result>(
   checkRoute(route);
   const receiver = middlewareReceiver(receiverOrOptions);
   return (event) =>
-    throughRoute<Result | LambdaResult>(
+    answerByRoute<Result | LambdaResult>(
       receiver,
       toRequest(event),
       ({ delivery, context }) => route(event, delivery, context),
-      FORM as AnswerForm<Result | LambdaResult>,
+      { toAnswer: toResult, read: (result) => ({ status: statusOf(result, event) }) },
     );
+}
+
+function toResult({ status, headers, body }: WebhookResponse): LambdaResult {
+  return { statusCode: status, headers, body };
+}
+
+/** A result without a status is answered 200 by format 2.0, and 502 by format 1.0 and by a load balancer. */
+function statusOf(result: unknown, { httpMethod }: LambdaEvent): number {
+  const { statusCode } = (result ?? {}) as { statusCode?: unknown };
+  return statusCode === undefined && httpMethod === undefined ? 200 : Number(statusCode ?? 502);
 }
 
 function toRequest({ httpMethod, requestContext, headers, ...event }: LambdaEvent): WebhookRequest {
@@ -109,7 +114,7 @@ function toRequest({ httpMethod, requestContext, headers, ...event }: LambdaEven
 }
 
 function pairsOf(headers: NonNullable<LambdaEvent['multiValueHeaders']>): [name: string, value: string][] {
-  return Object.entries(headers).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
+  return Object.entries(headers).flatMap(([name, values]) =>
+    [values ?? []].flat().map((value): [string, string] => [name, value]),
   );
 }

@@ -6,8 +6,8 @@ import type {
   Receiver,
   WebhookRequest,
 } from 'service-webhooks';
+import { answerByRoute, type ReturnedForm } from './shared/answer-by-route.js';
 import { checkRoute } from './shared/check-route.js';
-import { type AnswerForm, throughRoute } from './shared/through-route.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX =
@@ -28,8 +28,13 @@ export interface AzureResponse {
   body?: string;
 }
 
-const FORM: AnswerForm<AzureResponse> = {
-  statusOf: (answer: AzureResponse | undefined) => answer?.status ?? 200,
+const FORM: ReturnedForm<AzureResponse> = {
+  read(answer: (AzureResponse & { cookies?: unknown }) | undefined) {
+    const { status = 200, headers, cookies, body } = answer ?? {};
+    // Azure's own class has getters, which a spread does not copy.
+    const replace = (other: unknown) => ({ ...answer, status, headers, cookies, body: other }) as AzureResponse;
+    return { status, stream: { body, replace } };
+  },
   toAnswer: ({ status, headers, body }) => (body === '' ? { status, headers } : { status, headers, body }),
 };
 
@@ -84,11 +89,11 @@ export function webhookMiddleware<Req extends AzureRequestLike, Res>(
   checkRoute(route);
   const receiver = middlewareReceiver(receiverOrOptions);
   return (request) =>
-    throughRoute<Res | AzureResponse>(
+    answerByRoute<Res | AzureResponse>(
       receiver,
       toRequest(request),
       ({ delivery, context }) => route(request, delivery, context),
-      FORM as AnswerForm<Res | AzureResponse>,
+      FORM as ReturnedForm<Res | AzureResponse>,
     );
 }
 

@@ -1,7 +1,8 @@
 import type { Delivery, EndpointOptions, HandlerContext, MiddlewareOptions, Receiver } from 'service-webhooks';
+import { answerByRoute } from './shared/answer-by-route.js';
 import { checkRoute } from './shared/check-route.js';
+import { readElysiaAnswer, resolveElysiaAnswer } from './shared/elysia-answer.js';
 import { fromFetchRequest, toFetchResponse } from './shared/fetch-api.js';
-import { throughRoute } from './shared/through-route.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = "Give the route { parse: 'none' }: app.post('/webhooks', webhookHandler(…), { parse: 'none' }).";
@@ -40,8 +41,10 @@ export function webhookMiddleware<Context extends ElysiaContextLike>(
 ): (context: Context) => Promise<unknown>;
 /**
  * Returns a handler for Elysia that verifies each delivery, claims it and lets `route` answer. A 2xx answer completes
- * the claim. Any other answer, or an error that `route` throws, releases it, and the service retries. If the sender has
- * disconnected by then, the claim ends with its lease. The request's body is already read: use `delivery.body`.
+ * the claim once it was sent whole; data that is not a stream counts as sent when `route` returns it. Any other answer, or
+ * an error that `route` throws, releases it, and the service retries. If the sender has disconnected by then, the claim
+ * ends with its lease. A hook of the app that changes the answer afterwards is not noticed: give the route none. The
+ * request's body is already read: use `delivery.body`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the handler is created.
  * @example
@@ -61,28 +64,14 @@ export function webhookMiddleware<Context extends ElysiaContextLike>(
   checkRoute(route);
   const receiver = middlewareReceiver(receiverOrOptions);
   return (context) =>
-    throughRoute<unknown>(
+    answerByRoute<unknown>(
       receiver,
       fromFetchRequest(context.request, RAW_BODY_FIX),
-      (begun) => route(context, begun.delivery, begun.context),
+      async (begun) => resolveElysiaAnswer(await route(context, begun.delivery, begun.context)),
       {
-        statusOf: (answer) => statusOf(answer) ?? statusByName(context.set.status),
         toAnswer: toFetchResponse,
-        takesErrors: true,
+        read: (answer) => readElysiaAnswer(answer, context.set.status),
+        handlesErrors: true,
       },
     );
-}
-
-/** Reads the status of a `Response` and of the result of Elysia's `status(…)`. */
-function statusOf(answer: unknown): number | undefined {
-  if (answer instanceof Response) return answer.status;
-  const { code, response } = (answer ?? {}) as { code?: unknown; response?: unknown };
-  return typeof code === 'number' && response !== undefined ? code : undefined;
-}
-
-const SUCCESSES = ['OK', 'Created', 'Accepted', 'No Content', 'Reset Content', 'Partial Content'];
-
-function statusByName(status: number | string = 200): number {
-  if (typeof status === 'number') return status;
-  return SUCCESSES.includes(status) ? 200 : 500;
 }

@@ -1,15 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  type Delivery,
-  type EndpointOptions,
-  isWebhookError,
-  type MiddlewareOptions,
-  type Receiver,
-  type WebhookRequest,
-  type WebhookResponse,
+import type {
+  BegunDelivery,
+  Delivery,
+  EndpointOptions,
+  MiddlewareOptions,
+  Receiver,
+  WebhookRequest,
+  WebhookResponse,
 } from 'service-webhooks';
+import { answerOnNode } from './shared/answer-on-node.js';
 import { checkRoute } from './shared/check-route.js';
-import { fromNodeRequest, settleWith } from './shared/node-http.js';
+import { fromNodeRequest } from './shared/node-http.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = 'Let no onRequest or preParsing hook read the body, or put the exact bytes on request.rawBody.';
@@ -47,8 +48,8 @@ export function webhookMiddleware(
 ): WebhookPlugin;
 /**
  * Returns a plugin that verifies each delivery, claims it and runs `route`, whose request has the delivery as
- * `request.webhook`. A 2xx response completes the claim. Any other response releases it, and the service retries. If
- * the connection closes before the response ends, the claim ends with its lease.
+ * `request.webhook`. A 2xx response completes the claim once it was sent whole. Any other response releases it, and the
+ * service retries. If the connection closes before the response ends, the claim ends with its lease.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the plugin is created.
  * @example
@@ -68,16 +69,10 @@ export function webhookMiddleware(
   checkRoute(route);
   const receiver = middlewareReceiver(receiverOrOptions);
   return post(async (request, reply) => {
-    const begun = await receiver.begin(toRequest(request));
-    if ('response' in begun) return send(reply, begun.response);
-    if (!settleWith(reply.raw, begun)) return reply;
-    try {
-      return await route(Object.assign(request, { webhook: begun.delivery }), reply);
-    } catch (error) {
-      const response = await begun.settle('failed', error);
-      if (!isWebhookError(error)) throw error;
-      return send(reply, response);
-    }
+    // As in Fastify, a route that returns nothing answers later; one that returns a promise has answered by then.
+    const run = ({ delivery }: BegunDelivery) => route(Object.assign(request, { webhook: delivery }), reply) ?? reply;
+    const toAnswer = (response: WebhookResponse) => send(reply, response);
+    return answerOnNode<unknown>(receiver, toRequest(request), reply.raw, run, { toAnswer, handlesErrors: true });
   });
 }
 

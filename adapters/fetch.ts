@@ -26,9 +26,9 @@ export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): F
 export function webhookMiddleware(receiver: Receiver, route: FetchRoute): FetchHandler;
 /**
  * Returns an endpoint that verifies each delivery, claims it and lets `route` return the response. A 2xx response
- * completes the claim. Any other response releases it, and the service retries; so does an error that `route` throws,
- * which is answered 500. If the sender has disconnected by then, the claim ends with its lease. The request's body is
- * already read: use `delivery.body`.
+ * completes the claim once it was sent whole. Any other response releases it, and the service retries; so does an error
+ * that `route` throws, which is answered 500. If the sender has disconnected by then, the claim ends with its lease.
+ * The request's body is already read: use `delivery.body`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example

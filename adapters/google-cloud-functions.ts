@@ -30,9 +30,9 @@ export function webhookMiddleware<Req extends NodeRequest, Res extends ServerRes
   route: (req: Req, res: Res, delivery: Delivery) => unknown,
 ): (req: Req, res: Res) => Promise<void>;
 /**
- * Returns an HTTP function that verifies each delivery, claims it and runs `route`. A 2xx response completes the claim.
- * Any other response releases it, and the service retries; so does an error that `route` throws, which is answered 500.
- * If the connection closes before the response ends, the claim ends with its lease.
+ * Returns an HTTP function that verifies each delivery, claims it and runs `route`. A 2xx response completes the claim
+ * once it was sent whole. Any other response releases it, and the service retries; so does an error that `route`
+ * throws, which is answered 500. If the connection closes before the response ends, the claim ends with its lease.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example

@@ -1,24 +1,23 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
+  BegunDelivery,
   Delivery,
   EndpointOptions,
   HandlerContext,
   MiddlewareOptions,
   Receiver,
-  WebhookRequest,
+  WebhookResponse,
 } from 'service-webhooks';
+import { answerByRoute, type ReadAnswer } from './shared/answer-by-route.js';
+import { answerOnNode } from './shared/answer-on-node.js';
 import { checkRoute } from './shared/check-route.js';
-import { fromFetchRequest, toFetchResponse } from './shared/fetch-api.js';
-import { fromNodeRequest } from './shared/node-http.js';
-import { throughRoute } from './shared/through-route.js';
+import { isResponse, readResponse, toFetchResponse } from './shared/fetch-api.js';
+import { fromH3Event, type H3EventLike, responseOf, watchImitated } from './shared/h3-event.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import type { OnResponseEnd } from './shared/watch-response.js';
+
+export type { H3EventLike };
 
 const RAW_BODY_FIX = 'Call the receiver before readBody(event), or keep the bytes with readRawBody(event, false).';
-
-/** The fields that the adapter reads from an event of h3 2 or h3 1. */
-export type H3EventLike =
-  | { req: Request; res: { status?: number | undefined } }
-  | { node: { req: IncomingMessage; res: ServerResponse } };
 
 /**
  * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
@@ -39,7 +38,9 @@ export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (event: H3EventLike) => Promise<Response> {
   const receiver = endpointReceiver(receiverOrOptions);
-  return markAsHandler(async (event: H3EventLike) => toFetchResponse(await receiver(await toRequest(event))));
+  return markAsHandler(async (event: H3EventLike) =>
+    toAnswer(event, await receiver(await fromH3Event(event, RAW_BODY_FIX))),
+  );
 }
 
 /** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
@@ -49,8 +50,9 @@ export function webhookMiddleware<Event extends H3EventLike>(
 ): (event: Event) => Promise<unknown>;
 /**
  * Returns an event handler that verifies each delivery, claims it and lets `route` answer. A 2xx answer completes the
- * claim. Any other answer, or an error that `route` throws, releases it, and the service retries. If the sender has
- * disconnected by then, the claim ends with its lease. The request's body is already read: use `delivery.body`.
+ * claim once it was sent whole. Any other answer, or an error that `route` throws, releases it, and the service
+ * retries. If the sender has disconnected by then, the claim ends with its lease. On h3 2 outside of Node, data that is
+ * not a stream counts as sent when `route` returns it. The request's body is already read: use `delivery.body`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the handler is created.
  * @example
@@ -69,18 +71,19 @@ export function webhookMiddleware<Event extends H3EventLike>(
 ): (event: Event) => Promise<unknown> {
   checkRoute(route);
   const receiver = middlewareReceiver(receiverOrOptions);
-  return markAsHandler(async (event: Event) =>
-    throughRoute<unknown>(
-      receiver,
-      await toRequest(event),
-      ({ delivery, context }) => route(event, delivery, context),
-      {
-        statusOf: (answer) => (answer instanceof Response ? answer.status : statusOf(event)),
-        toAnswer: toFetchResponse,
-        takesErrors: true,
-      },
-    ),
-  );
+  return markAsHandler(async (event: Event) => {
+    const run = ({ delivery, context }: BegunDelivery) => route(event, delivery, context);
+    const request = await fromH3Event(event, RAW_BODY_FIX);
+    const form = {
+      toAnswer: (response: WebhookResponse): unknown => toAnswer(event, response),
+      read: (answer: unknown) => readAnswer(answer, event),
+      handlesErrors: true,
+    };
+    const res = responseOf(event);
+    if (!res) return answerByRoute(receiver, request, run, form);
+    const watchMore = (onEnd: OnResponseEnd) => watchImitated(res, onEnd);
+    return answerOnNode(receiver, request, res, run, { ...form, watchMore });
+  });
 }
 
 /** h3 1 accepts any function as a handler, but warns of one without this mark. */
@@ -88,25 +91,27 @@ function markAsHandler<Handler extends object>(handler: Handler): Handler {
   return Object.assign(handler, { __is_handler__: true });
 }
 
-async function toRequest(event: H3EventLike): Promise<WebhookRequest> {
-  if (!isOfNode(event)) return fromFetchRequest(event.req, RAW_BODY_FIX);
-  const { req, res } = event.node;
-  const sender = new AbortController();
-  res.once('close', () => sender.abort());
-  // h3 1 and the platforms of Nitro keep the body here; it is a promise after a call of readRawBody or readBody.
-  const { rawBody, body, [RAW_BODY]: read } = req as Kept;
-  const kept = await ((event as { _requestBody?: unknown })._requestBody ?? read ?? rawBody);
-  return { ...fromNodeRequest(req, { rawBody: kept, body }, RAW_BODY_FIX), signal: sender.signal };
+/** Where other code has ended the response, a write emits an error that no code catches, and the process ends. */
+function toAnswer(event: H3EventLike, response: WebhookResponse): Response {
+  return toFetchResponse(responseOf(event)?.writableEnded ? { ...response, body: '' } : response);
 }
 
-const RAW_BODY: unique symbol = Symbol.for('h3RawBody');
-type Kept = { rawBody?: unknown; body?: unknown; [RAW_BODY]?: unknown };
+const HTTP_RESPONSE: unique symbol = Symbol.for('h3.HTTPResponse');
+const NOT_FOUND: unique symbol = Symbol.for('h3.notFound');
 
-/** `event.req` is the web request in h3 2 and Node's request in h3 1; on Node, h3 2 has both. */
-function isOfNode(event: H3EventLike): event is Extract<H3EventLike, { node: unknown }> {
-  return !('req' in event && typeof event.req.arrayBuffer === 'function');
+/** Reads an answer as h3 2 does. */
+function readAnswer(answer: unknown, event: H3EventLike): ReadAnswer<unknown> {
+  const { status = 200 } = 'res' in event ? event.res : {};
+  if (answer instanceof Error) return { status: 500, error: answer };
+  if (answer === NOT_FOUND) return { status: 404 };
+  if (isResponse(answer)) return readResponse(answer);
+  if (isHttpResponse(answer)) {
+    const replace = (body: unknown) => Object.assign(answer, { body });
+    return { status: answer.status ?? status, stream: { body: answer.body, replace } };
+  }
+  return { status, stream: { body: answer, replace: (body) => body } };
 }
 
-function statusOf(event: H3EventLike): number {
-  return isOfNode(event) ? event.node.res.statusCode : (event.res.status ?? 200);
+function isHttpResponse(answer: unknown): answer is { status?: number; body: unknown } {
+  return (answer as { [HTTP_RESPONSE]?: unknown } | undefined | null)?.[HTTP_RESPONSE] === true;
 }

@@ -1,14 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
-import {
-  type Delivery,
-  type EndpointOptions,
-  isWebhookError,
-  type MiddlewareOptions,
-  type Receiver,
-  type WebhookRequest,
-} from 'service-webhooks';
-import { toFetchResponse } from './shared/fetch-api.js';
+import type { BegunDelivery, Delivery, EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
+import { answerByRoute, type ReturnedForm } from './shared/answer-by-route.js';
+import { answerOnNode } from './shared/answer-on-node.js';
+import { isResponse, readResponse, toFetchResponse } from './shared/fetch-api.js';
+import { fromHonoRequest, keepHonoBody } from './shared/hono-request.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX =
@@ -30,15 +26,15 @@ export function webhookHandler(receiver: Receiver): (c: Context) => Promise<Resp
 export function webhookHandler(options: EndpointOptions): (c: Context) => Promise<Response>;
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (c: Context) => Promise<Response> {
   const receiver = endpointReceiver(receiverOrOptions);
-  return async (c) => toFetchResponse(await receiver(await toRequest(c)));
+  return async (c) => toFetchResponse(await receiver(await fromHonoRequest(c, RAW_BODY_FIX)));
 }
 
 /** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
 export function webhookMiddleware(receiver: Receiver): MiddlewareHandler<{ Variables: { webhook: Delivery } }>;
 /**
  * Returns middleware for Hono that verifies each delivery, claims it and sets `c.var.webhook`. A 2xx response completes
- * the claim. Any other response releases it, and the service retries. If the sender has disconnected by then, the claim
- * ends with its lease.
+ * the claim once it was sent whole. Any other response releases it, and the service retries. If the sender has
+ * disconnected by then, the claim ends with its lease.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the middleware is created.
  * @example
@@ -53,51 +49,31 @@ export function webhookMiddleware(
 ): MiddlewareHandler<{ Variables: { webhook: Delivery } }> {
   const receiver = middlewareReceiver(receiverOrOptions);
   return async (c, next) => {
-    const begun = await receiver.begin(await toRequest(c));
-    if ('response' in begun) return toFetchResponse(begun.response);
-    // Hono reads its own cache first, so that the route can still call c.req.json() and the like.
-    Object.assign(c.req.bodyCache, { arrayBuffer: Promise.resolve(new Uint8Array(begun.delivery.body).buffer) });
-    c.set('webhook', begun.delivery);
-    try {
+    const route = async ({ delivery }: BegunDelivery) => {
+      keepHonoBody(c, delivery.body);
+      c.set('webhook', delivery);
       await next();
-    } catch (error) {
-      await begun.settle('failed', error);
-      throw error;
-    }
-    const response = await begun.settle(c.req.raw.signal.aborted ? 'unknown' : c.res.ok ? 'ok' : 'failed', c.error);
-    if (isWebhookError(c.error)) c.res = toFetchResponse(response);
-    return undefined;
+      if (!c.finalized) return new Error('the route has returned no response'); // c.res would create one
+      return c.error && !c.res.ok ? c.error : c.res; // Hono has answered an error of a route by now
+    };
+    const outgoing = outgoingOf(c);
+    const answer = outgoing
+      ? await answerOnNode<unknown>(receiver, await fromHonoRequest(c, RAW_BODY_FIX), outgoing, route, FORM)
+      : await answerByRoute<unknown>(receiver, await fromHonoRequest(c, RAW_BODY_FIX), route, FORM);
+    if (answer === c.res || !isResponse(answer)) return;
+    c.res = undefined; // Hono would merge the headers of the old response into the new one
+    c.res = answer;
   };
 }
 
-async function toRequest(c: Context): Promise<WebhookRequest> {
-  const { raw } = c.req;
-  const incoming = untouchedIncoming(c);
-  if (incoming) return { method: raw.method, headers: incoming.headers, body: incoming, rawBodyFix: RAW_BODY_FIX };
-  const body = (await bodyOf(c)) as WebhookRequest['body'];
-  return { method: raw.method, headers: raw.headers, body, signal: raw.signal, rawBodyFix: RAW_BODY_FIX };
-}
+const FORM: ReturnedForm<unknown> = {
+  toAnswer: toFetchResponse,
+  read: (answer) => (isResponse(answer) ? readResponse(answer) : { status: 500, error: answer }),
+  handlesErrors: true,
+};
 
-/**
- * Returns Node's own request on @hono/node-server while no code has read the Fetch request around it. Building that
- * Fetch request is the most expensive part of a delivery, and its stream then reads from Node's request.
- */
-function untouchedIncoming({ env, req: { raw } }: Context): IncomingMessage | undefined {
-  const incoming: IncomingMessage | undefined = env?.incoming;
-  if (incoming?.readableFlowing !== null) return undefined;
-  // A middleware may have replaced the request by one that does not inherit from the server's own.
-  const isOwn = Object.getPrototypeOf(raw) !== Request.prototype;
-  // @hono/node-server has no public way to ask this; the names of its symbols are the only trace.
-  const isBuilt = Object.getOwnPropertySymbols(raw).some(({ description }) => description === 'requestCache');
-  return isOwn && !isBuilt ? incoming : undefined;
-}
-
-/**
- * Returns the stream, or the body that Hono has cached. Cached text is safe: if it is not the exact bytes, no signature
- * matches.
- */
-async function bodyOf({ req }: Context): Promise<unknown> {
-  if (!req.raw.bodyUsed) return req.raw.body;
-  const { arrayBuffer, text } = req.bodyCache;
-  return Promise.resolve(arrayBuffer ?? text).catch(() => undefined);
+/** Returns Node's own response on @hono/node-server, which knows what was sent. */
+function outgoingOf({ env }: Context): ServerResponse | undefined {
+  const outgoing: ServerResponse | undefined = env?.outgoing;
+  return typeof outgoing?.writeHead === 'function' ? outgoing : undefined; // a binding may have the name
 }

@@ -1,14 +1,15 @@
 import type { Context, Next } from 'koa';
-import {
-  type Delivery,
-  type EndpointOptions,
-  isWebhookError,
-  type MiddlewareOptions,
-  type Receiver,
-  type WebhookRequest,
-  type WebhookResponse,
+import type {
+  BegunDelivery,
+  Delivery,
+  EndpointOptions,
+  MiddlewareOptions,
+  Receiver,
+  WebhookRequest,
+  WebhookResponse,
 } from 'service-webhooks';
-import { fromNodeRequest, settleWith } from './shared/node-http.js';
+import { answerOnNode } from './shared/answer-on-node.js';
+import { fromNodeRequest } from './shared/node-http.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 declare module 'koa' {
@@ -44,8 +45,8 @@ export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (
 export function webhookMiddleware(receiver: Receiver): (ctx: Context, next: Next) => Promise<void>;
 /**
  * Returns middleware for Koa 2 and 3 that verifies each delivery, claims it and sets `ctx.state.webhook`. A 2xx
- * response completes the claim. Any other response releases it, and the service retries. If the connection closes
- * before the response ends, the claim ends with its lease.
+ * response completes the claim once it was sent whole. Any other response releases it, and the service retries. If the
+ * connection closes before the response ends, the claim ends with its lease.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the middleware is created.
  * @example
@@ -60,17 +61,12 @@ export function webhookMiddleware(
 ): (ctx: Context, next: Next) => Promise<void> {
   const receiver = middlewareReceiver(receiverOrOptions);
   return async (ctx, next) => {
-    const begun = await receiver.begin(toRequest(ctx));
-    if ('response' in begun) return send(ctx, begun.response);
-    if (!settleWith(ctx.res, begun)) return;
-    ctx.state.webhook = begun.delivery;
-    try {
+    const route = async ({ delivery }: BegunDelivery) => {
+      ctx.state.webhook = delivery;
       await next();
-    } catch (error) {
-      const response = await begun.settle('failed', error);
-      if (!isWebhookError(error)) throw error;
-      send(ctx, response);
-    }
+    };
+    const toAnswer = (response: WebhookResponse) => send(ctx, response);
+    await answerOnNode(receiver, toRequest(ctx), ctx.res, route, { toAnswer, handlesErrors: true });
   };
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type {
+  BegunDelivery,
   Delivery,
   EndpointOptions,
   MiddlewareOptions,
@@ -7,7 +8,8 @@ import type {
   WebhookRequest,
   WebhookResponse,
 } from 'service-webhooks';
-import { fromNodeRequest, settleWith } from './shared/node-http.js';
+import { answerOnNode } from './shared/answer-on-node.js';
+import { fromNodeRequest } from './shared/node-http.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX =
@@ -27,8 +29,10 @@ export type NestResponse = (ServerResponse | { raw: ServerResponse }) & {
   send(body: string): unknown;
 };
 
-/** The part of Nest's `ExecutionContext` that the interceptor uses. */
+/** The parts of Nest's `ExecutionContext` that the interceptor uses. */
 export interface NestContextLike {
+  getClass(): object;
+  getHandler(): { name: string };
   switchToHttp(): { getRequest<T>(): T; getResponse<T>(): T };
 }
 
@@ -66,7 +70,7 @@ export function webhookHandler(
   const receiver = endpointReceiver(receiverOrOptions);
   return async (req, res) => {
     const response = await receiver(toRequest(req));
-    res.send(begin(res, response));
+    res.send(setHead(res, response));
   };
 }
 
@@ -74,8 +78,8 @@ export function webhookHandler(
 export function webhookMiddleware(receiver: Receiver): WebhookInterceptor;
 /**
  * Returns an interceptor that verifies each delivery, claims it and sets `req.webhook`. A 2xx response completes the
- * claim. Any other response releases it, and the service retries. If the connection closes before the response ends,
- * the claim ends with its lease.
+ * claim once it was sent whole. Any other response releases it, and the service retries. If the connection closes
+ * before the response ends, the claim ends with its lease.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the interceptor is created.
  * @example
@@ -95,22 +99,37 @@ export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOption
     async intercept<Result>(context: NestContextLike, next: { handle(): Result }) {
       const http = context.switchToHttp();
       const [req, res] = [http.getRequest<NestRequest>(), http.getResponse<NestResponse>()];
-      const begun = await receiver.begin(toRequest(req));
-      // Nest iterates over a list as over an Observable and sends its only item.
-      if ('response' in begun) return [begin(res, begun.response)] as Result;
-      settleWith('raw' in res ? res.raw : res, begun);
-      req.webhook = begun.delivery;
-      return next.handle();
+      const run = ({ delivery }: BegunDelivery) => {
+        req.webhook = delivery;
+        return next.handle();
+      };
+      const toAnswer = (response: WebhookResponse) => {
+        const body = setHead(res, response);
+        if (isLeftToController(context)) res.send(body);
+        return [body] as Result; // Nest iterates over a list as over an Observable and sends its only item
+      };
+      return answerOnNode(receiver, toRequest(req), 'raw' in res ? res.raw : res, run, { toAnswer });
     },
   };
+}
+
+/** The decorators `@Res()` and `@Next()` in Nest's metadata. */
+const SENDS_ITSELF = /^[12]:/;
+
+/** Returns whether Nest sends nothing that an interceptor returns: the controller has `@Res()` without `passthrough`. */
+function isLeftToController(context: NestContextLike): boolean {
+  const { getMetadata } = Reflect as { getMetadata?(key: string, of: object, name: string): object | undefined };
+  const read = (key: string) => getMetadata?.(key, context.getClass(), context.getHandler().name);
+  const parameters = Object.keys(read('__routeArguments__') ?? {});
+  return parameters.some((key) => SENDS_ITSELF.test(key)) && !read('__responsePassthrough__');
 }
 
 function toRequest(req: NestRequest): WebhookRequest {
   return fromNodeRequest('raw' in req ? req.raw : req, req, RAW_BODY_FIX);
 }
 
-/** Sends the status and the headers, and returns the body for Nest to send. */
-function begin(res: NestResponse, { status, headers, body }: WebhookResponse): string {
+/** Sets the status and the headers, and returns the body, which is still to be sent. */
+function setHead(res: NestResponse, { status, headers, body }: WebhookResponse): string {
   res.status(status);
   for (const [name, value] of Object.entries(headers)) res.header(name, value);
   return body;

@@ -33,8 +33,8 @@ export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): N
 export function webhookMiddleware(receiver: Receiver): NodeMiddleware;
 /**
  * Returns Connect-style middleware that verifies each delivery, claims it, sets `req.webhook` and calls `next()`. A 2xx
- * response completes the claim. Any other response releases it, and the service retries. If the connection closes
- * before the response ends, the claim ends with its lease.
+ * response completes the claim once it was sent whole. Any other response releases it, and the service retries. If the
+ * connection closes before the response ends, the claim ends with its lease.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the middleware is created.
  * @example

@@ -191,6 +191,9 @@ export const ERRORS = {
 /** The code of a {@link WebhookError}: a key of {@link ERRORS}. */
 export type WebhookErrorCode = keyof typeof ERRORS;
 
+/** The codes of refused requests whose signature is valid: any sender can cause the other refusals. */
+export const SIGNED_REFUSALS: readonly WebhookErrorCode[] = ['invalid_encoding', 'invalid_json', 'invalid_envelope'];
+
 /** The details of an error beyond its code. */
 export interface WebhookErrorDetails {
   /** What happened, in place of the message in {@link ERRORS}: a whole sentence. */

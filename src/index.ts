@@ -27,12 +27,12 @@ export {
 export type { DeliveryQueue } from './receiver/delivery-queue.js';
 export type { Handler, HandlerContext, Handlers } from './receiver/handlers.js';
 export type { Health } from './receiver/health.js';
-export type { SecretSource } from './receiver/key-source.js';
+export type { SecretSource, TenantSecrets } from './receiver/key-source.js';
 export type { LogFields, Logger } from './receiver/log.js';
 export type { EndpointOptions, MiddlewareOptions, ReceiverOptions } from './receiver/options.js';
 export { type Decision, isNotice, type Notice, type Outcome, type UnsignedRequest } from './receiver/outcome.js';
 export type { QueuedDelivery } from './receiver/queued-delivery.js';
-export { type BegunDelivery, createReceiver, type Receiver } from './receiver/receiver.js';
+export { type BegunDelivery, createReceiver, type Receiver, type ResponseEnd } from './receiver/receiver.js';
 export type { BodySource, WebhookRequest, WebhookResponse } from './receiver/request.js';
 export type {
   ClaimRef,

@@ -1,5 +1,6 @@
 import { ERRORS, isWebhookError, PermanentError, WebhookError, type WebhookErrorCode } from 'service-webhooks';
 import { describe, expect, it, vi } from 'vitest';
+import { SIGNED_REFUSALS } from '../src/errors.js';
 
 const codes = Object.keys(ERRORS) as WebhookErrorCode[];
 
@@ -14,6 +15,10 @@ describe('the table of errors', () => {
     const { retryable, status } = ERRORS[code];
     const passes = ['body_incomplete', 'body_timeout', 'delivery_in_progress'].includes(code);
     expect(retryable).toBe(passes || status >= 500);
+  });
+
+  it('the refusals after a valid signature are those whose message says so', () => {
+    expect(SIGNED_REFUSALS).toEqual(codes.filter((code) => ERRORS[code].message.startsWith('The signature is valid')));
   });
 });
 

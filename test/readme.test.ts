@@ -170,7 +170,7 @@ async function deliver(url: string, secret: string) {
     data: { clipId: 'clip_1', feature: 'text-to-speech', durationSec: 4.2, downloadUrl: 'https://storage.example/1' },
     timestamp: new Date().toISOString(),
   });
-  const headers = { 'content-type': 'application/json', ...sign({ body, secret }) };
+  const headers = { 'content-type': 'application/json', 'x-service-webhook-id': 'wh_1', ...sign({ body, secret }) };
   const response = await fetch(url, { method: 'POST', headers, body });
   return { status: response.status, text: await response.text() };
 }

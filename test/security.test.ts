@@ -11,9 +11,9 @@ const rows = guarantees
   .filter((line) => line.startsWith('| ') && !line.startsWith('| Guarantee'))
   .map((line) => {
     const [what = '', shownBy = ''] = line.slice(2).split(' | ');
-    const tests = shownBy.split('; ').map((part) => ({
-      path: /`([^`]+)`/.exec(part)?.[1] ?? '',
-      names: [...part.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name),
+    const tests = [...shownBy.matchAll(/`([^`]+)`: ((?:"[^"]+"(?:, )?)+)/g)].map(([, path = '', titles = '']) => ({
+      path,
+      names: [...titles.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name),
     }));
     return { what, tests };
   });
@@ -31,7 +31,11 @@ describe('SECURITY.md', () => {
       expect(isTestFile(path), path).toBe(true);
       expect(names, path).not.toEqual([]);
       const titles = titlesOf(read(path));
-      for (const name of names) expect(titles, path).toContain(name);
+      for (const name of names) {
+        expect(titles, path).toContain(name);
+        const inGroup = titles.filter((title) => title.startsWith(`${name} > `));
+        expect(inGroup, `${path}: "${name}" is a group; name one of its tests`).toEqual([]);
+      }
     }
   });
 });
@@ -65,11 +69,11 @@ describe('what counts as a test that is named', () => {
       describe.skipIf(condition)('a group with a condition', () => it.runIf(condition).each(rows)('each, if', run));`;
     expect(titlesOf(source)).toEqual([
       'a group',
-      "a test's title",
-      `a test of \${count}`,
+      "a group > a test's title",
+      `a group > a test of \${count}`,
       'each of %s',
       'a group with a condition',
-      'each, if',
+      'a group with a condition > each, if',
     ]);
   });
 

@@ -1,8 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { isInstalled } from './integration/file-of.js';
+import { hasProgram } from './integration/program.js';
 import { ROOT } from './support/markdown.js';
 
 /** What is used of @action-validator/core, which has the published schemas of workflows and actions. */
@@ -33,11 +36,30 @@ describe.runIf(validator)('the published schema', () => {
   });
 });
 
+/** The jobs of a workflow, by name. */
+function jobsOf(text: string): [name: string, job: string][] {
+  const [, jobs = ''] = text.split(/^jobs:\n/m);
+  return [...jobs.matchAll(/^ {2}([\w-]+):\n((?:(?: {4}.*)?\n)+)/gm)].map(([, name = '', job = '']) => [name, job]);
+}
+
+/** What a job with a right to write may use: nothing that brings code of the repository or of its packages. */
+const ACTIONS_OF_PUBLISHERS = ['actions/setup-node', 'actions/download-artifact', 'actions/deploy-pages'];
+const RUNS_PACKAGES = /\b(npm (?!publish\b)\w+|npx|node|pnpm|yarn|bun|deno)\s/;
+
 describe.each([...workflows, 'action.yml'])('%s', (path) => {
   const text = read(path);
 
   it('pins every action by its commit', () => {
     for (const [, used = ''] of text.matchAll(/uses: (\S+)/g)) expect(used).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+  });
+
+  it('pins every image by its digest', () => {
+    for (const [, image = ''] of text.matchAll(/(?:container|image): (\S+)/g))
+      expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
+  });
+
+  it('restores no cache, which another branch may have written', () => {
+    expect(text).not.toMatch(/actions\/cache|\bcache:/);
   });
 
   it('puts no expression into a script', () => {
@@ -53,6 +75,35 @@ describe.each([...workflows, 'action.yml'])('%s', (path) => {
   });
 });
 
+describe.each(workflows)('%s', (path) => {
+  const text = read(path);
+
+  it('has jobs that may only read, unless a job says otherwise', () => {
+    expect(text).toMatch(/^permissions: \{\}\n|^permissions:\n {2}contents: read\n\n/m);
+    expect(text.split(/^jobs:/m)[0]).not.toContain('write');
+  });
+
+  it('leaves no token in a checkout', () => {
+    const checkouts = text.match(/uses: actions\/checkout@/g)?.length ?? 0;
+    expect(text.match(/actions\/checkout@.*\n {8}with:\n {10}persist-credentials: false\n/g) ?? []).toHaveLength(
+      checkouts,
+    );
+  });
+
+  it('gives a right to write only to jobs that run no code of the repository or of its packages', () => {
+    expect(jobsOf(text)).not.toEqual([]);
+    for (const [name, job] of jobsOf(text)) {
+      if (!/: write\b/.test(job)) continue;
+      for (const [, used] of job.matchAll(/uses: ([\w/-]+)@/g)) expect(ACTIONS_OF_PUBLISHERS, name).toContain(used);
+      expect(job.replaceAll(/ # .*/g, ''), name).not.toMatch(RUNS_PACKAGES);
+    }
+  });
+
+  it('runs one at a time', () => {
+    expect(text).toMatch(/^concurrency:\n {2}group: /m);
+  });
+});
+
 it('CI runs the two commands of the README on every supported line of Node', () => {
   const ci = read('.github/workflows/ci.yml');
   expect(ci).toContain("node: ['20', '22', '24', '26']");
@@ -61,9 +112,54 @@ it('CI runs the two commands of the README on every supported line of Node', () 
   expect(ci).toContain('- run: .ci/run\n');
 });
 
-it('the release publishes with provenance and without a token', () => {
+describe('the release', () => {
   const release = read('.github/workflows/release.yml');
-  expect(release).toMatch(/npm publish --provenance/);
-  expect(release).toContain('id-token: write');
-  expect(release).not.toMatch(/NODE_AUTH_TOKEN|secrets\./);
+  const jobs = new Map(jobsOf(release));
+  const publish = jobs.get('publish') ?? '';
+
+  it('the release publishes with provenance and without a token', () => {
+    expect(publish).toContain('id-token: write');
+    expect(publish).toMatch(/npm publish \.\/packed\/service-webhooks-\*\.tgz .*--provenance/);
+    expect(release).not.toMatch(/NODE_AUTH_TOKEN|secrets\./);
+  });
+
+  it('the release publishes the file that a job without that right has checked and packed', () => {
+    const pack = jobs.get('pack') ?? '';
+    expect(pack).toMatch(/npm ci --ignore-scripts[\s\S]+npm run prepublishOnly[\s\S]+npm pack\n[\s\S]+upload-artifact/);
+    expect(pack).not.toContain('write');
+    expect(publish).toMatch(/needs: pack\n[\s\S]+download-artifact[\s\S]+npm publish .*--ignore-scripts/);
+  });
+
+  it.runIf(hasProgram('jq')).each([
+    ['v1.2.3', {}, 0],
+    ['v1.2.4', {}, 1],
+    ['1.2.3', {}, 1],
+    ['v1.2.3', { name: 'another' }, 1],
+    ['v1.2.3', { publishConfig: { registry: 'https://registry.evil.test' } }, 1],
+  ])('the release of %s with %j in package.json ends with %i before it publishes', (tag, fields, status) => {
+    const [, command = ''] = /run: >-\n((?: {10}.*\n)+)/.exec(publish) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), 'release-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const name of ['package', 'packed']) mkdirSync(join(folder, name));
+    const manifest = { name: 'service-webhooks', version: '1.2.3', ...fields };
+    writeFileSync(join(folder, 'package/package.json'), JSON.stringify(manifest));
+    spawnSync('tar', ['-czf', 'packed/service-webhooks-1.2.3.tgz', 'package'], { cwd: folder });
+    const env = { PATH: process.env['PATH'], GITHUB_REF_NAME: tag };
+    expect(command).not.toBe('');
+    const line = command.replaceAll(/\n +/g, ' ').trim();
+    expect(spawnSync('bash', ['-e', '-c', line], { cwd: folder, env }).status).toBe(status);
+  });
+});
+
+describe('the doctor action', () => {
+  const action = read('action.yml');
+
+  it('the doctor action runs the version of this package by default', () => {
+    const { version } = JSON.parse(read('package.json'));
+    expect(action).toContain(`    description: The version of service-webhooks on npm.\n    default: ${version}\n`);
+  });
+
+  it('the doctor action runs no install script', () => {
+    expect(action).toContain('npx --yes --ignore-scripts "service-webhooks@$DOCTOR_VERSION" doctor');
+  });
 });

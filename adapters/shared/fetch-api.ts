@@ -7,8 +7,8 @@ import type {
   WebhookRequest,
   WebhookResponse,
 } from 'service-webhooks';
+import { answerByRoute, type ReadAnswer } from './answer-by-route.js';
 import { checkRoute } from './check-route.js';
-import { throughRoute } from './through-route.js';
 import { endpointReceiver, middlewareReceiver } from './to-receiver.js';
 
 export type FetchHandler = (request: Request) => Promise<Response>;
@@ -32,13 +32,12 @@ export function fetchMiddleware(
 ): FetchHandler {
   checkRoute(route);
   const receiver = middlewareReceiver(receiverOrOptions);
-  const form = { statusOf: ({ status }: Response) => status, toAnswer: toFetchResponse };
   return (request) =>
-    throughRoute(
+    answerByRoute(
       receiver,
       fromFetchRequest(request, rawBodyFix),
       ({ delivery, context }) => route(request, delivery, context),
-      form,
+      { toAnswer: toFetchResponse, read: readResponse },
     );
 }
 
@@ -46,6 +45,20 @@ export function fromFetchRequest(request: Request, rawBodyFix: string): WebhookR
   const { method, headers, bodyUsed, signal } = request;
   const body = bodyUsed ? undefined : (request.body as WebhookRequest['body']);
   return { method, headers, body, signal, rawBodyFix };
+}
+
+/** @throws TypeError for a value that is not a Response */
+export function readResponse(response: Response): ReadAnswer<Response> {
+  if (!isResponse(response)) throw new TypeError('the route returned no Response');
+  const { status, body } = response;
+  if (status === 204 || status === 205) return { status }; // no body is sent
+  return { status, stream: { body, replace: (other) => new Response(other as ReadableStream, response) } };
+}
+
+/** Recognises a Response by its members, because one of a polyfill is not an instance of the global class. */
+export function isResponse(value: unknown): value is Response {
+  const { status, headers, arrayBuffer } = (value ?? {}) as Partial<Response>;
+  return typeof status === 'number' && headers !== undefined && typeof arrayBuffer === 'function';
 }
 
 /** Returns a Fetch `Response`. An empty body becomes null, because a 204 must not even have an empty one. */

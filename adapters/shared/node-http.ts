@@ -8,8 +8,8 @@ import type {
   WebhookRequest,
   WebhookResponse,
 } from 'service-webhooks';
+import { answerOnNode } from './answer-on-node.js';
 import { checkRoute } from './check-route.js';
-import { isSuccess } from './through-route.js';
 import { endpointReceiver, middlewareReceiver } from './to-receiver.js';
 
 /** Node's request with the fields that frameworks and their parsers add. */
@@ -37,25 +37,30 @@ export function nodeHandler(receiverOrOptions: Receiver | EndpointOptions, rawBo
   return async (req, res) => send(res, await receiver(fromNodeRequest(req, req, rawBodyFix)));
 }
 
-/** Returns middleware that sets `req.webhook` and settles the claim by how the response ended. */
+/** Returns middleware that sets `req.webhook`, calls `next()` and ends the claim by what was sent. */
 export function nodeMiddleware(
   receiverOrOptions: Receiver | MiddlewareOptions,
   rawBodyFix: RawBodyFix,
 ): NodeMiddleware {
   const receiver = middlewareReceiver(receiverOrOptions);
   return async (req, res, next) => {
-    const begun = await receiver.begin(fromNodeRequest(req, req, rawBodyFix));
-    if ('response' in begun) return send(res, begun.response);
-    if (!settleWith(res, begun)) return;
-    req.webhook = begun.delivery;
-    try {
+    const route = async ({ delivery }: BegunDelivery) => {
+      req.webhook = delivery;
       await next();
-    } catch (error) {
-      const response = await begun.settle('failed', error);
-      if (res.headersSent) res.destroy();
+    };
+    const toAnswer = (response: WebhookResponse) => {
+      if (res.headersSent && !res.writableEnded) breakOff(res);
       else send(res, response);
-    }
+    };
+    await answerOnNode(receiver, fromNodeRequest(req, req, rawBodyFix), res, route, { toAnswer });
   };
+}
+
+/** Breaks off an answer that has begun and cannot be replaced. In HTTP/2, `destroy()` alone would look like its end. */
+function breakOff(res: ServerResponse & { stream?: { close(code: number): void } }): void {
+  const INTERNAL_ERROR = 2; // of HTTP/2
+  if (res.stream) res.stream.close(INTERNAL_ERROR);
+  else res.destroy();
 }
 
 /** Returns an endpoint that runs a route with the delivery, for frameworks without `next()`. */
@@ -67,32 +72,6 @@ export function nodeRoute<Req extends NodeRequest, Res extends ServerResponse>(
   checkRoute(route);
   const middleware = nodeMiddleware(receiverOrOptions, rawBodyFix);
   return (req, res) => middleware(req, res, () => route(req, res, req.webhook as Delivery));
-}
-
-/**
- * Settles the claim when the response ends. Returns false, after releasing the claim, where the sender has already
- * disconnected: no work has started, so the next attempt may run at once.
- */
-export function settleWith(res: ServerResponse, begun: BegunDelivery): boolean {
-  const socket = res.req?.socket; // some imitations of a response have no request
-  if (isClosed(res) || socket?.destroyed) {
-    begun.settle('failed');
-    return false;
-  }
-  const left = () => begun.settle('unknown'); // after `finish` it has no effect
-  // A pipelined response has no socket yet, and emits no `close` when its connection ends.
-  if (!res.socket) socket?.once('close', left);
-  res.once('close', left).once('finish', () => {
-    socket?.off('close', left);
-    if (isSuccess(res.statusCode)) begun.settle('ok');
-    else begun.settle('failed', new Error(`the route answered ${res.statusCode}`));
-  });
-  return true;
-}
-
-/** In HTTP/2, only the stream reports it. */
-function isClosed(res: ServerResponse & { stream?: { closed: boolean } }): boolean | undefined {
-  return res.closed ?? res.stream?.closed;
 }
 
 /** Where other code leaves a body: its bytes, and the value that a parser derived from it. */

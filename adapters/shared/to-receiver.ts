@@ -26,13 +26,18 @@ export function endpointReceiver(receiverOrOptions: Receiver | EndpointOptions):
  * @throws WebhookError `invalid_secret`, `invalid_option`; the latter also for options that a middleware cannot follow
  */
 export function middlewareReceiver(receiverOrOptions: Receiver | MiddlewareOptions): Receiver {
-  if (isReceiver(receiverOrOptions)) return receiverOrOptions;
-  const { on, deadlineMs } = receiverOrOptions as { on?: unknown; deadlineMs?: unknown };
-  if (on !== undefined)
-    throw hasNoEffect('on', 'the route behind the middleware handles the event: use webhookHandler');
-  if (deadlineMs !== undefined) throw hasNoEffect('deadlineMs', 'only the route can answer: use webhookHandler');
+  if (isReceiver(receiverOrOptions)) {
+    if (receiverOrOptions.hasQueue) throw hasNoEffect('queue', GETS_EVENT);
+    return receiverOrOptions;
+  }
+  const { on, queue, deadlineMs }: { on?: unknown; queue?: unknown; deadlineMs?: unknown } = receiverOrOptions;
+  if (on !== undefined) throw hasNoEffect('on', 'the route behind the middleware handles the event');
+  if (queue !== undefined) throw hasNoEffect('queue', GETS_EVENT);
+  if (deadlineMs !== undefined) throw hasNoEffect('deadlineMs', 'only the route can answer');
   return createReceiver(receiverOrOptions);
 }
+
+const GETS_EVENT = 'the route behind the middleware gets the event';
 
 function isReceiver(value: Receiver | object): value is Receiver {
   return typeof value === 'function';
@@ -41,6 +46,6 @@ function isReceiver(value: Receiver | object): value is Receiver {
 function hasNoEffect(option: string, reason: string): WebhookError {
   return new WebhookError('invalid_option', {
     message: `${option} has no effect in webhookMiddleware, since ${reason}.`,
-    fix: `Remove ${option}.`,
+    fix: `Use webhookHandler, or remove ${option}.`,
   });
 }

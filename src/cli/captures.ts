@@ -93,15 +93,20 @@ export interface Capture {
   eventId: string | undefined;
   /** The size of the body. */
   bytes: number;
+  /** Whether a secret has signed it; undefined where none is known. */
+  verified?: boolean | undefined;
 }
+
+type IsVerified = (message: HttpMessage) => boolean;
 
 /** Returns the newest captures and the number of all captures. @throws Failure */
 export async function listCaptures(
   directory: string,
   limit: number,
+  isVerified?: IsVerified,
 ): Promise<{ captures: readonly Capture[]; total: number }> {
   const names = await newestFirst(directory);
-  const captures = await Promise.all(names.slice(0, limit).map((name) => readCapture(directory, name)));
+  const captures = await Promise.all(names.slice(0, limit).map((name) => readCapture(directory, name, isVerified)));
   return { captures, total: names.length };
 }
 
@@ -164,16 +169,24 @@ function idIn(name: string): string {
   return name.slice(-'7f3a9c01.http'.length, -'.http'.length);
 }
 
-async function readCapture(directory: string, name: string): Promise<Capture> {
+async function readCapture(directory: string, name: string, isVerified?: IsVerified): Promise<Capture> {
   const file = join(directory, name);
-  const capture = { id: idIn(name), file, at: capturedAt(name) ?? 0, type: undefined, eventId: undefined, bytes: 0 };
+  const message = await readMessage(file);
+  const { id, type } = Object(message && parsedJson(message.body));
+  const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  return {
+    ...{ id: idIn(name), file, at: capturedAt(name) ?? 0, type: text(type), eventId: text(id) },
+    bytes: message?.body.length ?? 0,
+    verified: isVerified && message !== undefined && isVerified(message),
+  };
+}
+
+/** Returns undefined for a file that cannot be read as a request. */
+async function readMessage(file: string): Promise<HttpMessage | undefined> {
   try {
-    const { body } = parseHttp(await readFile(file), file);
-    const { id, type } = Object(parsedJson(body));
-    const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
-    return { ...capture, type: text(type), eventId: text(id), bytes: body.length };
+    return parseHttp(await readFile(file), file);
   } catch {
-    return capture;
+    return undefined;
   }
 }
 

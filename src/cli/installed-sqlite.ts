@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { SqliteClient } from '../stores/sqlite/database.js';
 import { Failure, fileFailure } from './failure.js';
 import { installed } from './installed.js';
+import { asked } from './reason.js';
 
 /** An open file, with what is used of each library. */
 export interface SqliteHandle {
@@ -17,6 +18,11 @@ export function openSqliteFile(file: string, { readonly }: { readonly: boolean }
   if (!existsSync(file)) throw fileFailure(file, { code: 'ENOENT' });
   const { client, handle } = open(file, readonly);
   return { handle, client: { [client]: handle } as unknown as SqliteClient };
+}
+
+/** Turns what a library says of a file into a Failure. */
+export function askFile<T>(file: string, call: () => T | Promise<T>): Promise<T> {
+  return asked(call, (reason) => new Failure('file', `${file}: ${reason}`));
 }
 
 function open(file: string, readonly: boolean): { client: 'betterSqlite3' | 'nodeSqlite'; handle: SqliteHandle } {

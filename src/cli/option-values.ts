@@ -45,3 +45,13 @@ export function listOption<Flags extends string, Word extends string>(
 export function repeatable(text: string, others: readonly string[] = []): readonly string[] {
   return [...others, text];
 }
+
+/** Collects the names of hosts, in lower case. */
+export function hostNames(text: string, others: readonly string[] = []): readonly string[] {
+  const url = `http://${text}/`;
+  const name = URL.canParse(url) ? new URL(url).hostname : '';
+  if (name !== text.toLowerCase() || !/[\w\]]$/.test(name)) {
+    throw new InvalidArgumentError('It takes a host without a port, as in me.tunnel.example.');
+  }
+  return [...others, name];
+}

@@ -53,6 +53,7 @@ Examples:
   service-webhooks doctor http://localhost:3000   test your endpoint with valid and hostile deliveries
 
 The signing secret is read from WEBHOOK_SECRET, also of .env; --secret names another place. It is never printed.
-service-webhooks.json may set headerPrefix, path, secretVariable and baseUrl for a project.
+service-webhooks.json may set headerPrefix, path, secretVariable and baseUrl for a project. Before an API key of
+yours goes to a host that a file of the folder names, the command asks; --base-url answers.
 
 Exit codes: 0 yes, 1 no (refused, does not verify, a probe failed), 2 usage, 3 a file, 4 the network, 130 Ctrl+C.`;

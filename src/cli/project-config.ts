@@ -20,6 +20,8 @@ export interface ProjectConfig {
 export interface Project {
   config: ProjectConfig;
   env: Readonly<Record<string, string | undefined>>;
+  /** The names in `env` whose values are those of `.env`. */
+  namesInDotEnv: ReadonlySet<string>;
   /** A line for each file that was read: its settings, but only the names in `.env`. */
   sources: readonly string[];
 }
@@ -43,7 +45,8 @@ export async function readProject(env: Project['env']): Promise<Project> {
   const settings = Object.entries(config).map(([name, value]) => `${name} ${value}`);
   if (configText !== undefined) sources.push(`${CONFIG_FILE}: ${settings.join(', ') || 'nothing set'}`);
   if (envText !== undefined) sources.push(`${ENV_FILE}: ${Object.keys(fromFile).join(', ') || 'nothing set'}`);
-  return { config, env: { ...fromFile, ...env }, sources };
+  const namesInDotEnv = new Set(Object.keys(fromFile).filter((name) => env[name] === undefined));
+  return { config, env: { ...fromFile, ...env }, namesInDotEnv, sources };
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

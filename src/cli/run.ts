@@ -17,10 +17,11 @@ import type { Io, Session } from './session.js';
 export async function run(words: readonly string[], io: Io): Promise<ExitCode> {
   const args = withoutAlias(withCompletionWords(words, io.env));
   try {
-    const { config, env, sources } = await projectOf(io);
+    const { sources, ...project } = await projectOf(io);
     const session: Session = {
       ...io,
-      ...{ env, config, read: createReadInput(io), out: createOutput(io, {}), exitCode: EXIT.fault },
+      ...project,
+      ...{ read: createReadInput(io), out: createOutput(io, {}), exitCode: EXIT.fault },
     };
     if (args.includes('--verbose')) for (const source of sources) io.stderr.write(`${printable(source)}\n`);
     const program = await createProgram(session, args);
@@ -29,7 +30,7 @@ export async function run(words: readonly string[], io: Io): Promise<ExitCode> {
     if (args.some((arg) => /^--[\w-]+=/.test(arg))) {
       (await import('./option-names.js')).checkOptionNames(program, command, args);
     }
-    if (command) usePrefix(command, config);
+    if (command) usePrefix(command, project.config);
     await program.parseAsync(command ? withPresets(command, args) : args, { from: 'user' });
     return session.exitCode;
   } catch (error) {
@@ -44,7 +45,7 @@ export async function run(words: readonly string[], io: Io): Promise<ExitCode> {
 /** Loaded only where there are files to read, so that the program starts quickly. */
 async function projectOf({ env }: Io): Promise<Project> {
   const isConfigured = ['.env', 'service-webhooks.json'].some((file) => existsSync(file));
-  if (!isConfigured) return { config: {}, env, sources: [] };
+  if (!isConfigured) return { config: {}, env, namesInDotEnv: new Set(), sources: [] };
   return (await import('./project-config.js')).readProject(env);
 }
 

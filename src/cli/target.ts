@@ -34,10 +34,10 @@ function spelledOut(text: string): string {
  */
 export function parseApp({ config }: Pick<Session, 'config'>, text: string): URL {
   const url = parseTarget(text);
-  return config.path === undefined || url.pathname !== '/' || url.search !== '' ? url : new URL(config.path, url);
+  return config.path === undefined ? url : withPathOf(url, config.path);
 }
 
-/** Returns the target with the path of the request where the target names none. */
+/** Returns the target with the path of the request where the target names none. A path such as `//host` is only a path. */
 export function withPathOf(target: URL, path: string): URL {
   if (target.pathname !== '/' || target.search !== '' || !path.startsWith('/')) return target;
   const url = new URL(target);

@@ -5,6 +5,7 @@ import type { Attempt, Incoming } from './attempt.js';
 import { type CallError, type CallFailure, callFailed, ServiceApiError } from './errors.js';
 import type { ReadyOptions } from './options.js';
 import { type RateState, readRate, readRetryAfter } from './rate-limits.js';
+import type { Redact } from './redact.js';
 
 /** The result of a call. */
 export interface Answer<T = unknown> {
@@ -31,8 +32,8 @@ export function readAnswer(incoming: Incoming, attempt: Attempt, options: ReadyO
   const { status, headers, text } = incoming;
   // In a browser a redirect that is not followed has the status 0.
   if (status === 0 || (status >= 300 && status < 400)) {
-    const target = options.redact(headers.get('location') ?? '');
-    const found = `the answer is a redirect (status ${status}) to ${originOf(target, attempt.url)}`;
+    const target = options.redact(originOf(headers.get('location') ?? '', attempt.url));
+    const found = `the answer is a redirect (status ${status}) to ${target}`;
     throw callFailed(attempt, 'redirected', found, { status });
   }
   if (status >= 400) throw readRefusal(incoming, attempt, options);
@@ -51,7 +52,7 @@ export function readAnswer(incoming: Incoming, attempt: Attempt, options: ReadyO
     status,
     requestId,
     sandbox: headers.get(`${options.headerPrefix}-sandbox`) === 'true',
-    rate: readRate(headers),
+    rate: readRate(headers, options.redact),
     attempts: attempt.attempts,
   };
 }
@@ -89,18 +90,14 @@ function readRefusal(incoming: Incoming, attempt: Attempt, { redact, now }: Read
   return new ServiceApiError(details, failure);
 }
 
-function requestIdIn(headers: Headers, redact: (text: string) => string): string | undefined {
+function requestIdIn(headers: Headers, redact: Redact): string | undefined {
   const id = headers.get('x-request-id');
   return id === null ? undefined : safeText(id, redact);
 }
 
-const MAX_TEXT_CHARACTERS = 10_000;
-
-/** Returns a text of an answer as an error may hold it: without the key and control characters, and not too long. */
-function safeText(text: string, redact: (text: string) => string): string {
-  const redacted = redact(text);
-  const rest = redacted.length > MAX_TEXT_CHARACTERS ? '…' : '';
-  return printable(redacted.slice(0, MAX_TEXT_CHARACTERS)) + rest;
+/** Returns a text of an answer as a field of an error holds it: without the key and control characters. */
+function safeText(text: string, redact: Redact): string {
+  return printable(redact(text));
 }
 
 /** Returns the origin of a redirect's target: the rest of an address may be private. */
@@ -112,14 +109,14 @@ const SEARCHED_CHARACTERS = 16_384;
 const EXCERPT_CHARACTERS = 100;
 
 /** Describes an answer in an error: its status, media type and size, and how an HTML page or an error begins. */
-function describe({ status, headers, text, bytes }: Incoming, redact: (text: string) => string): string {
+function describe({ status, headers, text, bytes }: Incoming, redact: Redact): string {
   if (text === '') return `${status} with an empty body`;
-  const [mediaType = ''] = (headers.get('content-type') ?? 'no content type').split(';', 1);
-  const begin = redact(text).slice(0, SEARCHED_CHARACTERS);
+  const [mediaType] = redact(headers.get('content-type') ?? 'no content type', EXCERPT_CHARACTERS).split(';', 1);
+  const begin = redact(text, SEARCHED_CHARACTERS);
   // An attribute cannot hold `<` here, so that each character is searched once however many tags are opened.
   const [, title] = /<title[^<>]*>([^<]*)/i.exec(begin) ?? [];
-  // A success may begin with a signing secret, so that it is not quoted.
-  const excerpt = title ?? (status >= 400 ? begin : undefined);
+  // A signing secret is never quoted: a success may begin with one, and a refusal may repeat the endpoint.
+  const excerpt = /signing.?secret/i.test(begin) ? undefined : (title ?? (status >= 400 ? begin : undefined));
   const quoted = excerpt === undefined ? '' : `: ${JSON.stringify(excerpt.trim().slice(0, EXCERPT_CHARACTERS))}`;
-  return `${status} ${mediaType.slice(0, EXCERPT_CHARACTERS)}, ${bytes} bytes${quoted}`;
+  return `${status} ${mediaType}, ${bytes} bytes${quoted}`;
 }

@@ -9,6 +9,8 @@ export type RequestBody = Exclude<RequestInit['body'], undefined>;
 export interface Attempt {
   method: string;
   url: string;
+  /** The path of the URL without its query, as an error may hold it. */
+  route: string;
   headers: Record<string, string>;
   body: RequestBody;
   /** The number of this attempt, from 1. */

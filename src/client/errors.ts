@@ -112,15 +112,15 @@ export class ClientError extends CallError {
   }
 }
 
-/** Returns the error of a call: its message begins with the route, without the query, and `found` completes it. */
+/** Returns the error of a call: its message begins with the route, and `found` completes it. */
 export function callFailed(
-  call: { method: string; url: string; attempts: number },
+  call: { method: string; route: string; attempts: number },
   code: ClientErrorCode,
   found: string,
   failure?: Partial<CallFailure>,
 ): ClientError {
-  const { method, url, attempts } = call;
-  return new ClientError(code, `${method} ${new URL(url).pathname} failed: ${found}.`, { attempts, ...failure });
+  const { method, route, attempts } = call;
+  return new ClientError(code, `${method} ${route} failed: ${found}.`, { attempts, ...failure });
 }
 
 /** The error object of the service, as far as it arrived. */

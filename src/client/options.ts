@@ -1,5 +1,6 @@
 import { WebhookError } from '../errors.js';
 import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../option-checks.js';
+import { createRedact } from './redact.js';
 import { sleep } from './time-limit.js';
 
 /** Options of {@link createClient}. An option given as undefined has its default. */
@@ -16,7 +17,7 @@ export interface ClientOptions {
   timeoutMs?: number | undefined;
   /** The largest number of times a request is sent. 1 turns retries off. Default: 5. */
   maxAttempts?: number | undefined;
-  /** The largest answer, in bytes after decompression. Default: 32 MiB. */
+  /** The largest answer, in bytes after decompression. Default: 10 MiB. */
   maxAnswerBytes?: number | undefined;
   /** Whether calls wait for the next rate-limit window where the current one has no request left. Default: false. */
   limiter?: boolean | undefined;
@@ -54,10 +55,9 @@ export function readOptions(options: ClientOptions) {
   checkChoice('limiter', limiter, [true, false]);
   for (const name of ['fetch', 'now', 'random', 'sleep'] as const) checkFunction(name, options[name]);
   return {
-    ...integers(options, { timeoutMs: 120_000, maxAttempts: 5, maxAnswerBytes: 32 * MIB }),
+    ...integers(options, { timeoutMs: 120_000, maxAttempts: 5, maxAnswerBytes: 10 * MIB }),
     apiKey,
-    /** Removes the key from a text of the service, which may repeat it. */
-    redact: (text: string) => text.replaceAll(apiKey, '[API key]'),
+    redact: createRedact(apiKey),
     baseUrl: readBaseUrl(options.baseUrl),
     headerPrefix,
     limiter,
@@ -79,6 +79,7 @@ function checkKey(key: unknown): void {
   }
   check(!/[\r\n]/.test(key), 'apiKey has a line break: trim it');
   check(/^[!-~]+$/.test(key), 'apiKey has a space, or a character that no header can hold');
+  check(/[a-z0-9]/i.test(key), 'apiKey has no letter and no digit');
 }
 
 /** Returns the address without a slash at its end. */

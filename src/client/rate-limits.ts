@@ -1,4 +1,5 @@
 import { RATE_HEADERS } from '../service/rate-headers.js';
+import type { Redact } from './redact.js';
 
 /** Rate limits and credits from the headers of an answer. */
 export interface RateState {
@@ -21,9 +22,10 @@ export interface RateState {
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Returns the rate limits, or undefined for an answer without any of the headers, such as that of a proxy. */
-export function readRate(headers: { get(name: string): string | null }): RateState | undefined {
+export function readRate(headers: { get(name: string): string | null }, redact: Redact): RateState | undefined {
   const number = (name: string) => readInteger(headers.get(name));
   const reset = number(RATE_HEADERS.reset);
+  const plan = headers.get(RATE_HEADERS.plan);
   const rate: RateState = {
     limit: number(RATE_HEADERS.limit),
     remaining: number(RATE_HEADERS.remaining),
@@ -31,7 +33,7 @@ export function readRate(headers: { get(name: string): string | null }): RateSta
     dailyLimit: number(RATE_HEADERS.dailyLimit),
     dailyUsed: number(RATE_HEADERS.dailyUsed),
     creditsRemaining: number(RATE_HEADERS.creditsRemaining),
-    plan: headers.get(RATE_HEADERS.plan) ?? undefined,
+    plan: plan === null ? undefined : redact(plan),
   };
   return Object.values(rate).some((value) => value !== undefined) ? rate : undefined;
 }

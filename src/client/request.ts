@@ -43,6 +43,7 @@ export type SendRequest = <T = unknown>(request: RouteRequest, options?: CallOpt
 interface Call {
   method: string;
   url: string;
+  route: string;
   headers: Record<string, string>;
   body: RequestBody;
   repeatable: boolean;
@@ -75,7 +76,7 @@ export function createSendRequest(options: ReadyOptions, onRate: (rate: RateStat
       let blockedMs: number | undefined;
       try {
         const incoming = await orAborted(sendOnce(current, options), signal);
-        rate = readRate(incoming.headers);
+        rate = readRate(incoming.headers, options.redact);
         if (rate !== undefined) onRate(rate);
         return readAnswer(incoming, current, options, request.shape);
       } catch (error) {
@@ -115,13 +116,18 @@ function readCall(request: RouteRequest, callOptions: CallOptions, options: Read
   const { method: name = 'GET', path, body } = request;
   check(typeof name === 'string' && /^[a-z]+$/i.test(name), 'method must be like GET');
   check(typeof path === 'string' && path.startsWith('/'), 'path must begin with a slash');
-  check(!path.includes(options.apiKey), 'path must not hold the key, which the service reads from a header only');
+  check(
+    options.redact(path, path.length) === path,
+    'path must not hold the key, which the service reads from a header only',
+  );
   const method = name.toUpperCase();
   const { repeatable = REPEATABLE.includes(method) } = request;
   checkChoice('repeatable', repeatable, [true, false]);
   // The header for the key that the service documents for webhook management.
   const headers = { accept: 'application/json', 'x-api-key': options.apiKey };
-  const common = { method, url: options.baseUrl + path, repeatable, signal, timeoutMs };
+  const url = options.baseUrl + path;
+  const route = options.redact(new URL(url).pathname);
+  const common = { method, url, route, repeatable, signal, timeoutMs };
   if (body === undefined) return { ...common, headers, body: null };
   if (isSentUnchanged(body)) return { ...common, headers, body };
   return { ...common, headers: { ...headers, 'content-type': 'application/json' }, body: toJson(body) };

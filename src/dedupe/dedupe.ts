@@ -1,3 +1,4 @@
+import { deliveryKey, idempotencyKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import type { ClaimRequest, DedupeStore, Seen } from '../stores/contract.js';
 import { memoryStore } from '../stores/memory.js';
@@ -5,7 +6,6 @@ import { withTimeout } from '../timers.js';
 import { fingerprint } from '../verify/hmac.js';
 import type { Delivery } from '../verify/verify.js';
 import { type ClaimAttempt, claimKey, type TimeLimit } from './claim.js';
-import { dedupeKey, idempotencyKey } from './key.js';
 import { type Lease, NO_LEASE, STORE_TIMEOUT_MS, startLease } from './lease.js';
 import type { DedupeNotice } from './notice.js';
 import { type DedupeOptions, type DedupeSettings, dedupeSettings } from './options.js';
@@ -39,7 +39,7 @@ export function createDedupe(options: DedupeOptions | false = {}, notify: (notic
   async function claimRequest(delivery: Delivery): Promise<ClaimRequest> {
     const header = idempotencyKey(delivery);
     return {
-      key: await dedupeKey(delivery, settings),
+      key: await deliveryKey(delivery, settings),
       token: crypto.randomUUID().split('-').join(''),
       fingerprint: await payloadFingerprint(delivery),
       alias: header === undefined ? undefined : await fingerprint(header),

@@ -1,8 +1,8 @@
+import { checkEndpointName, type IdentityKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { check, checkChoice, checkKnownOptions, checkObject, integers } from '../option-checks.js';
 import type { DedupeStore } from '../stores/contract.js';
 import { memoryStore } from '../stores/memory.js';
-import type { Delivery } from '../verify/verify.js';
 
 /** Options of dedupe, which recognises retries of an event. */
 export interface DedupeOptions {
@@ -11,7 +11,8 @@ export interface DedupeOptions {
   /**
    * The name of this endpoint, part of every key; required for a store that other processes share. The service gives an
    * event the same id at every endpoint, so two endpoints with one name would treat each other's events as duplicates.
-   * At most 64 visible ASCII characters without a colon. Default for a memory store: `'default'`.
+   * At most 64 visible ASCII characters without a colon. Default for a
+   * memory store that one receiver uses: `'default'`.
    */
   name?: string | undefined;
   /**
@@ -20,7 +21,7 @@ export interface DedupeOptions {
    * or send it under the key of another event, which is then treated as a duplicate and lost. A delivery without that
    * header has the event id as its key.
    */
-  key?: 'event-id' | 'idempotency-key' | ((delivery: Delivery) => string) | undefined;
+  key?: IdentityKey | undefined;
   /**
    * How long a claim lasts if its receiver stops responding, in milliseconds. Default: 25 000. Renewed every third of
    * it.
@@ -47,7 +48,6 @@ const OPTIONS = [
   'onStoreError',
 ] as const satisfies readonly (keyof DedupeOptions)[];
 const MIN_RETAIN_MS = 6 * 3_600_000;
-const NAME = /^[!-9;-~]{1,64}$/;
 
 /** @throws WebhookError `invalid_option` */
 export function dedupeSettings(options: DedupeOptions): DedupeSettings {
@@ -57,23 +57,24 @@ export function dedupeSettings(options: DedupeOptions): DedupeSettings {
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
     check(typeof store?.[method] === 'function', `dedupe.store has no method ${method}()`);
   }
-  const { name = store.scope === 'process' ? 'default' : undefined } = options;
+  const { name = store.scope === 'process' && !usedWithoutName.has(store) ? 'default' : undefined } = options;
   if (name === undefined) throw nameIsMissing();
-  check(
-    typeof name === 'string' && NAME.test(name),
-    'dedupe.name must be 1 to 64 visible ASCII characters without a colon',
-  );
+  checkEndpointName(name, 'dedupe.name must be');
   if (typeof key !== 'function') checkChoice('dedupe.key', key, ['event-id', 'idempotency-key']);
   checkChoice('dedupe.onStoreError', onStoreError, ['refuse', 'process']);
   const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: 72 * 3_600_000 });
   check(leaseMs <= retainMs, 'dedupe.leaseMs must not be above retainMs');
   check(retainMs >= MIN_RETAIN_MS, `dedupe.retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  if (options.name === undefined) usedWithoutName.add(store);
   return { store, name, key, leaseMs, retainMs, onStoreError };
 }
 
+/** Memory stores of a receiver without a name, which no second receiver may use without one. */
+const usedWithoutName = new WeakSet<DedupeStore>();
+
 function nameIsMissing(): WebhookError {
   return new WebhookError('invalid_option', {
-    message: "dedupe.name is missing: two endpoints on this store would take each other's events for duplicates.",
-    fix: "Give each endpoint a name of its own, such as dedupe: { store, name: 'billing' }.",
+    message: "dedupe.name is missing: two endpoints on one store would take each other's events for duplicates.",
+    fix: "Give each endpoint a name of its own, such as dedupe: { store, name: 'billing' }, and each receiver of one endpoint the same name.",
   });
 }

@@ -58,7 +58,7 @@ export const FIXES = {
   characters_lost: 'Read the body as bytes. Text decoded chunk by chunk loses the characters that lie across two.',
   body_changed: 'Compare the bytes with those the sender signed; look at every proxy, middleware and log in between.',
   no_event: 'The signature is valid and the body is no event: find out what signs with this secret.',
-} satisfies Record<string, string>;
+} as const satisfies Record<string, string>;
 
 /** The name of a reason why a delivery does not verify. `docs/explain.md` describes each. */
 export type CauseName = keyof typeof FIXES;

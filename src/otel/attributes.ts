@@ -39,6 +39,7 @@ export function spanAttributes(decision: Decision): Attributes {
       'webhook.event.type': delivery.event.type,
       'webhook.event.version': delivery.event.version,
       'webhook.secret.index': delivery.secretIndex,
+      ...(delivery.tenant !== undefined && { 'webhook.tenant': delivery.tenant }),
     }),
     ...(kind === 'handled' && { 'webhook.attempt': decision.attempt }),
   };

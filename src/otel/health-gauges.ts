@@ -9,7 +9,7 @@ const GAUGES: Readonly<Record<string, Gauge<Health>>> = {
     value: ({ inProgress }) => inProgress,
   },
   'webhook.receiver.refusals_in_a_row': {
-    description: 'Refused requests since the last accepted delivery.',
+    description: 'Refused requests since the last accepted delivery. Any sender can cause them.',
     unit: '{request}',
     value: ({ refusalsInARow }) => refusalsInARow,
   },
@@ -19,7 +19,8 @@ const GAUGES: Readonly<Record<string, Gauge<Health>>> = {
     value: ({ failuresInARow }) => failuresInARow,
   },
   'webhook.receiver.dead_in_a_row_estimate': {
-    description: 'An estimate of the dead deliveries since the last accepted one: 20 pause the endpoint.',
+    description:
+      'An estimate of the dead deliveries with a valid signature since the last accepted one: 20 pause the endpoint.',
     unit: '{delivery}',
     value: ({ deadInARowEstimate }) => deadInARowEstimate,
   },

@@ -23,6 +23,9 @@ export interface EmulatorActionsParts {
   clear(): { gone: number; left: number };
 }
 
+/** Why an attempt cannot be signed again. */
+export const NO_SECRET = 'its secret is not known here: send the same bytes and headers';
+
 /** What an emulator's page can do; each returns a sentence about what it did. */
 export function emulatorActions(parts: EmulatorActionsParts): {
   [Name in ActionName]: (input: ActionInputs[Name]) => string | Promise<string>;
@@ -52,7 +55,7 @@ export function emulatorActions(parts: EmulatorActionsParts): {
       const last = parts.attemptsOf(delivery).findLast(({ duplicate }) => !duplicate);
       check(last !== undefined, 'there is no attempt of it that could be sent again');
       const secret = secretOf(last.endpointId);
-      check(exact || secret !== undefined, 'its secret is not known here: send the same bytes and headers');
+      check(exact || secret !== undefined, NO_SECRET);
       const again = await replay(last, { secret: exact ? undefined : secret, headerPrefix, now: emulator.now });
       parts.replayed(delivery, again);
       const { status, problem } = outcomeOf(again);

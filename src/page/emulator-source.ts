@@ -9,7 +9,7 @@ import {
 import type { Secret } from '../verify/secret.js';
 import { outcomeOf, toAttemptDetails, toAttemptRow, toMessage } from './attempt-rows.js';
 import { createDiffer } from './differ.js';
-import { emulatorActions } from './emulator-actions.js';
+import { emulatorActions, NO_SECRET } from './emulator-actions.js';
 import type { Actions, Change, DeliveryDetails, DeliveryRow, Overview, PageSource } from './page-source.js';
 import { attemptsAfter, createSkippedTime } from './skipped-time.js';
 
@@ -190,7 +190,8 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       const offers: DeliveryDetails['offers'][number][] = [];
       if (found.state === 'dead') offers.push('redeliver');
       if (attempts.length > 0) offers.push('replay');
-      return { delivery: toRow(found), attempts, waits: RETRY_WAITS_MS, offers };
+      const cannotSign = secretOf(found.endpointId) === undefined && NO_SECRET;
+      return { delivery: toRow(found), attempts, waits: RETRY_WAITS_MS, offers, ...(cannotSign && { cannotSign }) };
     },
     attempt(id) {
       const found = find(id);

@@ -109,6 +109,8 @@ export interface DeliveryDetails {
   waits: readonly number[];
   /** The actions that are possible now. */
   offers: readonly ('redeliver' | 'replay')[];
+  /** Why a replay cannot be signed again; undefined where it can. */
+  cannotSign?: string | undefined;
 }
 
 export interface AttemptRow {
@@ -163,7 +165,7 @@ export interface Verdict {
 /** The actions, each with its inputs. */
 export interface ActionInputs {
   redeliver: { delivery: string };
-  /** Sends the latest attempt again: signed again, or with the same bytes and headers. */
+  /** Sends the latest attempt again: signed again where the source allows it, or with the same bytes and headers. */
   replay: { delivery: string; exact: boolean };
   /** All deliveries that are dead now. */
   redeliverDead: Record<never, never>;

@@ -1,10 +1,11 @@
+import { fromBase64 } from '../base64.js';
 import { parseEvent } from '../event.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 
 /** Returns the `jobId` of a queued event, for an order; undefined where it has none or cannot be read. */
 export function jobIdOf({ body }: QueuedDelivery): string | undefined {
   try {
-    return parseEvent(Uint8Array.from(atob(body), (character) => character.charCodeAt(0))).jobId ?? undefined;
+    return parseEvent(fromBase64(body)).jobId ?? undefined;
   } catch {
     return undefined;
   }

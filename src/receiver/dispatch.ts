@@ -71,13 +71,15 @@ export async function fail(delivery: Delivery, lease: Lease, thrown: unknown): P
   await lease.release();
   // From an inbox: another attempt holds the event in a transaction that is still open.
   if (error?.code === 'delivery_in_progress') return { kind: 'in_progress', delivery, retryAfterMs: 1_000, error };
-  return { kind: 'failed', delivery, error: new WebhookError('handler_failed', { cause: thrown }) };
+  const failure = error?.code === 'handler_failed' ? error : new WebhookError('handler_failed', { cause: thrown });
+  return { kind: 'failed', delivery, error: failure };
 }
 
-/** Leaves the claim to its lease: the connection closed before the response ended, so the work may be done or not. */
+/** Leaves the claim to its lease: the connection closed before the response was sent, so the work may be done or not. */
 export function abandon(delivery: Delivery, lease: Lease, cause: unknown): Conclusion {
   lease.abandon();
-  const message = 'The connection closed before your route had answered; the event is released when its lease ends.';
+  const message =
+    'The connection closed before your answer was sent completely; the event is released when its lease ends.';
   return { kind: 'failed', delivery, error: new WebhookError('handler_failed', { message, cause }) };
 }
 

@@ -1,4 +1,4 @@
-import { dedupeKey } from '../dedupe/key.js';
+import { deliveryKey, type IdentityKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { withTimeout } from '../timers.js';
 import type { DeliveryQueue } from './delivery-queue.js';
@@ -6,11 +6,18 @@ import type { ClaimedDelivery } from './dispatch.js';
 import type { Decision } from './outcome.js';
 import { toQueued } from './queued-delivery.js';
 
-/** Puts a delivery into a queue. Its claim is completed once the queue has confirmed it. Never rejects. */
-export async function enqueue(queue: DeliveryQueue, claimed: ClaimedDelivery): Promise<Decision> {
+/**
+ * Puts a delivery into a queue, under the key by which dedupe knows it. Its claim is completed once the queue has
+ * confirmed it. Never rejects.
+ */
+export async function enqueue(
+  queue: DeliveryQueue,
+  identity: IdentityKey,
+  claimed: ClaimedDelivery,
+): Promise<Decision> {
   const { delivery, lease, deadline } = claimed;
   try {
-    const key = await dedupeKey(delivery, { name: queue.name, key: 'event-id' });
+    const key = await deliveryKey(delivery, { name: queue.name, key: identity });
     const kind = await withTimeout(deadline.remaining(), async () => {
       await initialise(queue);
       return confirmed(await queue.put(toQueued(delivery, key, Date.now())));

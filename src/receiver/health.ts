@@ -1,4 +1,5 @@
 import type { Lease } from '../dedupe/lease.js';
+import { SIGNED_REFUSALS } from '../errors.js';
 import type { DedupeStore } from '../stores/contract.js';
 import { unrefTimeout, withTimeout } from '../timers.js';
 import { isNotice, type Notice, type Outcome } from './outcome.js';
@@ -15,15 +16,20 @@ export interface Health {
   lastRefused: { at: number; code: string } | undefined;
   /** The time and the code of the last delivery that could not be handled. */
   lastFailed: { at: number; code: string } | undefined;
-  /** The number of refusals since the last accepted delivery. */
+  /** The number of refusals since the last accepted delivery. Any sender can cause them. */
   refusalsInARow: number;
-  /** The number of failed deliveries and passed deadlines since the last accepted delivery. */
+  /**
+   * The number of failures and passed deadlines since the last accepted delivery. Requests that fail before their
+   * signature is verified are counted too: `lastFailed.code` is then `secret_unavailable`, `invalid_secret`,
+   * `body_already_parsed` or `body_already_read`.
+   */
   failuresInARow: number;
   /** The number of deliveries that are claimed and not settled. */
   inProgress: number;
   /**
-   * An estimate of the dead deliveries since the last accepted one: sixth attempts, by their unsigned header, that were
-   * not answered with 2xx. A receiver does not see deliveries that never reached it.
+   * An estimate of the dead deliveries since the last accepted one: sixth attempts, by their unsigned header, with a
+   * valid signature, that failed or were refused. A receiver does not see deliveries that never reached it, and with a
+   * wrong secret it does not recognise any: then `refusalsInARow` grows and `lastAcceptedAt` stays.
    */
   deadInARowEstimate: number;
   /** The number of consecutive dead deliveries that pause the endpoint. */
@@ -72,6 +78,7 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
     deadInARowEstimate: 0,
     deadInARowLimit: DEAD_IN_A_ROW_LIMIT,
   };
+  let lastDeadAt: number | undefined;
   let instance: string | undefined;
   let shareTimer: ReturnType<typeof setTimeout> | undefined;
   let silenceTimer: ReturnType<typeof setTimeout> | undefined;
@@ -88,7 +95,8 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
   async function share(): Promise<void> {
     const { store, name } = sharing as HealthSharing;
     instance ??= crypto.randomUUID(); // not sooner: Workers have no random values before the first request
-    const report = { name, instance, text: JSON.stringify(own), ttlMs: REPORT_TTL_MS };
+    const shared: SharedHealth = { ...own, lastDeadAt };
+    const report = { name, instance, text: JSON.stringify(shared), ttlMs: REPORT_TTL_MS };
     await withTimeout(STORE_TIMEOUT_MS, () => store.saveReport?.(report));
   }
 
@@ -107,8 +115,11 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
     own.deadInARowEstimate = 0;
   }
 
+  /** Counts a delivery with a valid signature that was not accepted. */
   function notAccepted(attempt: number | undefined): void {
-    if (attempt === LAST_ATTEMPT) own.deadInARowEstimate += 1;
+    if (attempt !== LAST_ATTEMPT) return;
+    own.deadInARowEstimate += 1;
+    lastDeadAt = Date.now();
   }
 
   waitForSilence();
@@ -121,7 +132,7 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
       if (kind === 'rejected') {
         own.lastRefused = { at: Date.now(), code: error.code };
         own.refusalsInARow += 1;
-        notAccepted(outcome.unsigned.attempt);
+        if (SIGNED_REFUSALS.includes(error.code)) notAccepted(outcome.unsigned.attempt);
       } else if (kind === 'failed' || kind === 'past_deadline') {
         own.lastFailed = { at: Date.now(), code: error.code };
         own.failuresInARow += 1;
@@ -157,25 +168,28 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
   };
 }
 
-function combine(reports: readonly Health[]): Health {
+/** The health of one receiver, as it is shared. */
+interface SharedHealth extends Health {
+  lastDeadAt?: number | undefined;
+}
+
+function combine(reports: readonly SharedHealth[]): Health {
   const lastAcceptedAt = latest(reports.map((report) => report.lastAcceptedAt ?? 0)) || undefined;
   const lastRefused = latestOf(reports.map((report) => report.lastRefused));
   const lastFailed = latestOf(reports.map((report) => report.lastFailed));
   // The counts in a row start at the last delivery that any of the receivers accepted.
-  const isSince = (last: { at: number } | undefined) => (last?.at ?? 0) > (lastAcceptedAt ?? 0);
-  const sum = (count: (report: Health) => number) => reports.reduce((total, report) => total + count(report), 0);
+  const isSince = (at = 0) => at > (lastAcceptedAt ?? 0);
+  const sum = (count: (report: SharedHealth) => number) => reports.reduce((total, report) => total + count(report), 0);
   return {
     receivers: reports.length,
     since: Math.min(...reports.map(({ since }) => since)),
     lastAcceptedAt,
     lastRefused,
     lastFailed,
-    refusalsInARow: sum((report) => (isSince(report.lastRefused) ? report.refusalsInARow : 0)),
-    failuresInARow: sum((report) => (isSince(report.lastFailed) ? report.failuresInARow : 0)),
+    refusalsInARow: sum((report) => (isSince(report.lastRefused?.at) ? report.refusalsInARow : 0)),
+    failuresInARow: sum((report) => (isSince(report.lastFailed?.at) ? report.failuresInARow : 0)),
     inProgress: sum(({ inProgress }) => inProgress),
-    deadInARowEstimate: sum((report) =>
-      isSince(report.lastRefused) || isSince(report.lastFailed) ? report.deadInARowEstimate : 0,
-    ),
+    deadInARowEstimate: sum((report) => (isSince(report.lastDeadAt) ? report.deadInARowEstimate : 0)),
     deadInARowLimit: DEAD_IN_A_ROW_LIMIT,
   };
 }

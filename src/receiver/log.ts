@@ -22,6 +22,8 @@ export interface LogFields {
   code: string;
   eventId?: string | undefined;
   eventType?: string | undefined;
+  /** The tenant whose secret matched, where the receiver has tenants. */
+  tenant?: string | undefined;
   /** The number of the attempt, from a header that no signature covers. */
   attempt?: number | undefined;
   /** The error that your handler, store or secret function threw. */
@@ -66,34 +68,33 @@ export function createLog(logger: Logger | false = console): Log {
   /** The number of entries left out since the last one that was written, by code. */
   const leftOut = new Map<string, number>();
 
-  function log(entry: Entry): void {
-    const { code, level, limited } = entry;
-    if (!limited) {
-      write(logger as Logger, entry);
-      return;
-    }
+  const log = (entry: Entry) => safely(() => write(logger, entry));
+
+  function logLimited({ code, level, ...entry }: Entry): void {
     const count = leftOut.get(code);
     leftOut.set(code, count === undefined ? 0 : count + 1);
     if (count !== undefined) return;
-    write(logger as Logger, entry);
+    log({ code, level, ...entry });
     unrefTimeout(() => {
       const more = leftOut.get(code);
       leftOut.delete(code);
-      if (more) safely(() => write(logger as Logger, { level, code, message: `${more} more of ${code} in a minute.` }));
+      if (more) log({ level, code, message: `${more} more of ${code} in a minute.` });
     }, WINDOW_MS);
   }
 
   return {
-    outcome: (outcome) => safely(() => log(entryOf(outcome))),
-    warn: (code, message) => safely(() => log({ level: 'warn', code, message, limited: true })),
+    outcome: (outcome) =>
+      safely(() => {
+        const entry = entryOf(outcome);
+        return entry.limited ? logLimited(entry) : log(entry);
+      }),
+    warn: (code, message) => logLimited({ level: 'warn', code, message }),
   };
 }
 
-/** Runs a call of the logger, whose error must not become a failure of the delivery. */
-function safely(call: () => void): void {
-  try {
-    call();
-  } catch {}
+/** Runs a call of the logger, whose error must not become a failure of the delivery. An async logger may reject. */
+function safely(call: () => unknown): void {
+  (async () => call())().catch(() => {});
 }
 
 function entryOf(outcome: Outcome): Entry {
@@ -110,7 +111,7 @@ function entryOf(outcome: Outcome): Entry {
     case 'late_result': {
       const { result, error } = outcome;
       const level = result === 'failed' ? 'error' : 'info';
-      const message = `Your handler ended after the deadline: ${result}.`;
+      const message = `Your handler or route ended after its delivery was answered: ${result}.`;
       return { level, code: kind, message, delivery, cause: error?.cause };
     }
     case 'store_error': {
@@ -144,35 +145,47 @@ const NOTICES = {
   unknown_version: `The event has another version than ${PAYLOAD_VERSION}, which the types describe. Branch on event.version.`,
 };
 
-function write(logger: Logger, { level, code, message, delivery, cause }: Entry): void {
+/** Returns what the logger returns. */
+function write(logger: Logger, { level, code, message, delivery, cause }: Entry): unknown {
   const isForConsole = logger === console;
-  if (isForConsole && level !== 'error' && level !== 'warn') return;
+  if (isForConsole && level !== 'error' && level !== 'warn') return undefined;
   const subject = delivery ? `${subjectOf(delivery)}: ` : '';
   const line = printable(`service-webhooks: ${subject}${message}`);
   if (isForConsole) {
-    logger[level]?.(cause === undefined ? line : `${line}\n${indented(stackOf(cause))}`);
-    return;
+    return logger[level]?.(cause === undefined ? line : `${line}\n${indented(stackOf(cause))}`);
   }
   const text = cause === undefined ? line : `${line} ${printable(textOf(cause))}`;
   const thrown = cause !== undefined && { err: cause, stack: stackOf(cause) };
   const fields = { code, ...(delivery && fieldsOf(delivery)), ...thrown };
   const { child } = logger as { child?: (fields: object) => Logger };
-  if (typeof child === 'function') child.call(logger, fields)[level]?.(text);
-  else logger[level]?.(text, fields);
+  if (typeof child === 'function') return child.call(logger, fields)[level]?.(text);
+  return logger[level]?.(text, fields);
 }
 
-function fieldsOf({ event, unsigned }: Delivery): Omit<LogFields, 'code'> {
-  return { eventId: shortened(event.id), eventType: shortened(event.type), attempt: unsigned.attempt };
+function fieldsOf({ event, tenant, unsigned }: Delivery) {
+  return {
+    eventId: shortened(event.id),
+    eventType: shortened(event.type),
+    ...(tenant !== undefined && { tenant: shortened(tenant) }),
+    attempt: unsigned.attempt,
+  };
 }
 
-function subjectOf(delivery: Delivery): string {
-  const { eventId, eventType, attempt } = fieldsOf(delivery);
-  return `${eventType} ${eventId}${attempt === undefined ? '' : `, attempt ${attempt}`}`;
+function subjectOf({ event, tenant, unsigned: { attempt } }: Delivery): string {
+  const owner = tenant === undefined ? '' : ` of ${quoted(tenant)}`;
+  return `${quoted(event.type)} ${quoted(event.id)}${owner}${attempt === undefined ? '' : `, attempt ${attempt}`}`;
+}
+
+const MAX_LENGTH = 120;
+
+/** Puts a text with other characters than those of ids in quotes, so that it does not read as the words next to it. */
+function quoted(text: string): string {
+  const short = text.slice(0, MAX_LENGTH);
+  return /^[\w.-]+$/.test(short) ? short : JSON.stringify(short);
 }
 
 /** Shortens and escapes the text of an event, which may contain a line feed that would begin a forged entry. */
 function shortened(text: string): string {
-  const MAX_LENGTH = 120;
   return printable(text.slice(0, MAX_LENGTH));
 }
 

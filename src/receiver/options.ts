@@ -17,8 +17,9 @@ import type { Outcome } from './outcome.js';
 /** Options of a receiver. An option given as undefined has its default; an unknown option throws. */
 export interface ReceiverOptions extends SignatureOptions {
   /**
-   * The signing secret of the endpoint, several during a rotation, or a function that fetches them, for example one
-   * secret for each tenant. The hint comes from a header that no signature covers: use it only to look a secret up.
+   * The signing secret of the endpoint, several during a rotation, or the secrets of each tenant: as an object, or by a
+   * function that fetches those of one delivery. Its hint comes from a header that no signature covers: use it only to
+   * look secrets up. `docs/multi-tenancy.md` has the rules of tenants.
    */
   secret: SecretSource;
   /** The handlers of an endpoint; a middleware has none. */
@@ -63,6 +64,7 @@ export type EndpointOptions = ReceiverOptions &
 export interface MiddlewareOptions extends ReceiverOptions {
   /** Not allowed, because the route handles the event. */
   on?: undefined;
+  /** Not allowed, because the route gets the event. */
   queue?: undefined;
   /** Not allowed, because only the route can answer. `context.signal` is aborted after 15 s. */
   deadlineMs?: undefined;

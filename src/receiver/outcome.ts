@@ -36,7 +36,7 @@ export interface UnsignedRequest {
 
 /** A report next to a decision. */
 export type Notice =
-  /** A handler ended after its deadline. */
+  /** A handler ended after its deadline, or a route threw after it had answered or its sender had left. */
   | {
       kind: 'late_result';
       delivery: Delivery;

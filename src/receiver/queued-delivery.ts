@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from '../base64.js';
 import { WebhookError } from '../errors.js';
 import { parseEvent } from '../event.js';
 import type { Scheme } from '../verify/signature.js';
@@ -10,7 +11,10 @@ import type { Delivery } from '../verify/verify.js';
  */
 export interface QueuedDelivery {
   v: 1;
-  /** The identity of the event at this endpoint: `name:` and the event id, or its hash. At most 200 bytes of ASCII. */
+  /**
+   * The identity of the event at this endpoint: `name:`, the tenant where there is one and the event id, or their hash.
+   * At most 200 bytes of ASCII.
+   */
   key: string;
   /** The exact bytes of the body, in base64. */
   body: string;
@@ -19,8 +23,10 @@ export interface QueuedDelivery {
   signedAt?: number | undefined;
   /** The time at which the receiver queued it, in milliseconds since the epoch. */
   receivedAt: number;
-  /** Which of the receiver's secrets matched, counted from 0. */
+  /** Which of the receiver's secrets matched, of the tenant's where there are tenants, counted from 0. */
   secretIndex: number;
+  /** The tenant whose secret matched, where the receiver has tenants. */
+  tenant?: string | undefined;
   /** Headers that no signature covers. */
   unsigned: UnsignedHeaders;
   /** The headers of W3C Trace Context, with which a worker continues the trace. */
@@ -35,8 +41,8 @@ export interface QueuedDelivery {
  * await queue.put(toQueued(delivery, `clips:${delivery.event.id}`, Date.now()));
  */
 export function toQueued(delivery: Delivery, key: string, receivedAt: number): QueuedDelivery {
-  const { body, scheme, signedAt, secretIndex, unsigned } = delivery;
-  return { v: 1, key, body: toBase64(body), scheme, signedAt, receivedAt, secretIndex, unsigned };
+  const { body, scheme, signedAt, secretIndex, tenant, unsigned } = delivery;
+  return { v: 1, key, body: toBase64(body), scheme, signedAt, receivedAt, secretIndex, tenant, unsigned };
 }
 
 /**
@@ -48,10 +54,11 @@ export function toQueued(delivery: Delivery, key: string, receivedAt: number): Q
  * const { event } = fromQueued(JSON.parse(message));
  */
 export function fromQueued(value: unknown): Delivery {
-  const { body, scheme, signedAt, secretIndex, unsigned } = checked(value);
-  const bytes = fromBase64(body);
+  const { body, scheme, signedAt, secretIndex, tenant, unsigned } = checked(value);
+  const bytes = bytesOf(body);
   try {
-    return { event: parseEvent(bytes), body: bytes, scheme, signedAt, secretIndex, unsigned };
+    const delivery = { event: parseEvent(bytes), body: bytes, scheme, signedAt, secretIndex, unsigned };
+    return tenant === undefined ? delivery : { ...delivery, tenant };
   } catch (cause) {
     throw unreadable('The body of the job is not an event that this version can read.', cause);
   }
@@ -64,7 +71,7 @@ function checked(value: unknown): QueuedDelivery {
     const found = typeof job?.v === 'number' ? `has version ${job.v}` : 'has no version';
     throw unreadable(`The job ${found}, and this worker reads version 1.`);
   }
-  const { key, body, scheme, signedAt, receivedAt, secretIndex, unsigned } = job;
+  const { key, body, scheme, signedAt, receivedAt, secretIndex, tenant, unsigned } = job;
   const wrong = Object.entries({
     key: typeof key === 'string' && key !== '',
     body: typeof body === 'string',
@@ -72,23 +79,16 @@ function checked(value: unknown): QueuedDelivery {
     signedAt: signedAt === undefined || Number.isFinite(signedAt),
     receivedAt: Number.isFinite(receivedAt),
     secretIndex: Number.isSafeInteger(secretIndex) && Number(secretIndex) >= 0,
+    tenant: tenant === undefined || (typeof tenant === 'string' && tenant !== ''),
     unsigned: typeof unsigned === 'object' && unsigned !== null,
   }).find(([, isRight]) => !isRight);
   if (wrong) throw unreadable(`${wrong[0]} of the job is missing or has another form than version 1 has.`);
   return job as QueuedDelivery;
 }
 
-/** In chunks, because JavaScript engines limit the number of arguments of a call. */
-function toBase64(bytes: Uint8Array): string {
-  const CHUNK = 0x8000;
-  let binary = '';
-  for (let i = 0; i < bytes.length; i += CHUNK) binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK));
-  return btoa(binary);
-}
-
-function fromBase64(text: string): Uint8Array {
+function bytesOf(body: string): Uint8Array {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return fromBase64(body);
   } catch (cause) {
     throw unreadable('The body of the job is not base64.', cause);
   }

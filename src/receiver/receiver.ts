@@ -13,7 +13,7 @@ import { abandon, type ClaimedDelivery, dispatch, fail, succeed } from './dispat
 import { enqueue } from './enqueue.js';
 import { type Handler, type HandlerContext, handlerTable } from './handlers.js';
 import { createHealth, type Health } from './health.js';
-import { keySource } from './key-source.js';
+import { keySource, type OwnedKey } from './key-source.js';
 import { createLog, type Log } from './log.js';
 import { type ReceiverOptions, receiverLimits, safeObserver } from './options.js';
 import { type Decision, type Outcome, toResponse } from './outcome.js';
@@ -28,9 +28,17 @@ export interface Receiver {
   begin(request: WebhookRequest): Promise<{ response: WebhookResponse } | BegunDelivery>;
   /** Whether it has `on` or a queue; without them it can only serve a middleware. */
   readonly hasHandlers: boolean;
+  /** Whether it has a queue; then it can serve no middleware, whose route would handle what belongs into the queue. */
+  readonly hasQueue: boolean;
   /** Resolves to the health of the endpoint, for a health check and for metrics. Never rejects. */
   health(): Promise<Health>;
 }
+
+/**
+ * How the response to a delivery ended: a 2xx that was sent completely, an error or any other status, or neither, because
+ * the connection closed before.
+ */
+export type ResponseEnd = 'ok' | 'failed' | 'unknown';
 
 /** A claimed delivery, for a middleware whose framework makes the response. */
 export interface BegunDelivery {
@@ -38,10 +46,10 @@ export interface BegunDelivery {
   context: HandlerContext;
   /**
    * Ends the claim by how the response ended: `'ok'` completes it, `'failed'` releases it, `'unknown'` leaves it to its
-   * lease. Only the first call has an effect. Never rejects; resolves to the answer, for an adapter that has not sent
-   * one.
+   * lease. Only the first call ends the claim; a later `'failed'` after another end is reported as `late_result`. Never
+   * rejects; resolves to the answer, for an adapter that has not sent one.
    */
-  settle(ended: 'ok' | 'failed' | 'unknown', error?: unknown): Promise<WebhookResponse>;
+  settle(ended: ResponseEnd, error?: unknown): Promise<WebhookResponse>;
 }
 
 /** A request is decided, or its delivery is claimed. */
@@ -69,6 +77,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const log = createLog(options.logger);
   const { queue, dedupe: dedupeOptions = queue ? false : {} } = options;
   const dedupe = createDedupe(dedupeOptions, notify);
+  const { key: identity = 'event-id' } = dedupe.settings ?? {};
   // A private memory store has no other receivers to share reports with.
   const sharing = dedupeOptions !== false && dedupeOptions.store !== undefined ? dedupe.settings : undefined;
   const health = createHealth({ sharing, silentAfterMs: options.silentAfterMs, notify });
@@ -80,7 +89,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       (event) => queue !== undefined || handlerFor(event) !== undefined,
     );
     if (decision) return respond(decision);
-    const result = await (queue ? enqueue(queue, claimed) : runHandler(claimed));
+    const result = await (queue ? enqueue(queue, identity, claimed) : runHandler(claimed));
     claimed.deadline.clear();
     return respond(result);
   }
@@ -115,7 +124,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       return { claimed: { delivery, context, lease, deadline } };
     } catch (thrown) {
       body?.drain();
-      const error = isWebhookError(thrown) ? thrown : new WebhookError('handler_failed', { cause: thrown });
+      // After the verification, an error below 500 comes from code of the user, and refuses nothing.
+      const isOwn = isWebhookError(thrown) && (delivery === undefined || thrown.status >= 500);
+      const error = isOwn ? thrown : new WebhookError('handler_failed', { cause: thrown });
       if (error.status >= 500) return decided({ kind: 'failed', error, delivery });
       return decided({ kind: 'rejected', error, unsigned: unsignedRequest(headers, policy.names) });
     }
@@ -135,15 +146,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   ): Promise<Delivery> {
     const signature = admit(request.method, headers, policy, maxBodyBytes);
     const bytes = await body.read(request, maxBodyBytes, Math.min(BODY_TIMEOUT_MS, deadline.remaining()));
-    const keys = await keysFor(headers, deadline);
-    const signed = { policy, keys, headers, body: bytes, signature };
-    return toDelivery(signed, hasSyncCrypto ? matchingSecret(signed) : await matchingSecretAsync(signed));
+    const owned = await keysFor(headers, deadline);
+    const signed = { policy, keys: owned.map(({ key }) => key), headers, body: bytes, signature };
+    const matching = hasSyncCrypto ? matchingSecret(signed) : await matchingSecretAsync(signed);
+    const { secretIndex, tenant } = owned[matching] as OwnedKey;
+    const delivery = toDelivery(signed, secretIndex);
+    return tenant === undefined ? delivery : { ...delivery, tenant };
   }
 
   /** Returns the claimed delivery for a middleware, which reports how its response ended. */
   function handOver({ delivery, context, lease, deadline }: ClaimedDelivery): BegunDelivery {
-    let settled: Promise<WebhookResponse> | undefined;
-    const settle = async (ended: 'ok' | 'failed' | 'unknown', error: unknown) => {
+    let settled: { ended: ResponseEnd; response: Promise<WebhookResponse> } | undefined;
+    const settle = async (ended: ResponseEnd, error: unknown) => {
       deadline.clear();
       if (ended === 'ok') return respond(await succeed(delivery, lease, 200));
       if (ended === 'failed') return respond(await fail(delivery, lease, error));
@@ -153,8 +167,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       delivery,
       context,
       settle(ended, error) {
-        settled ??= settle(ended, error);
-        return settled;
+        settled ??= { ended, response: settle(ended, error) };
+        if (ended === 'failed' && settled.ended !== 'failed') {
+          const late = new WebhookError('handler_failed', { cause: error });
+          notify({ kind: 'late_result', delivery, result: 'failed', error: late });
+        }
+        return settled.response;
       },
     };
   }
@@ -176,6 +194,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   return Object.assign(receive, {
     begin,
     hasHandlers: options.on !== undefined || queue !== undefined,
+    hasQueue: queue !== undefined,
     health: health.read,
   });
 }

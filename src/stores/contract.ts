@@ -40,7 +40,7 @@ export interface DedupeStore {
   purgeExpired?(options: { limit: number }): Promise<number>;
   /** Stores the report of one receiver for `ttlMs`, in place of its last one; for `receiver.health()`. */
   saveReport?(report: HealthReport): Promise<void>;
-  /** Resolves to the reports of an endpoint that have not expired; for `receiver.health()`. */
+  /** Resolves to the newest 1,000 reports of an endpoint that have not expired; for `receiver.health()`. */
   loadReports?(name: string): Promise<string[]>;
   /** Closes what the store has opened itself, and never a client that was passed to it. */
   close?(): Promise<void>;

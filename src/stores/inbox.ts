@@ -1,5 +1,5 @@
+import { checkEndpointName } from '../endpoint.js';
 import { check, checkKnownOptions, integers } from '../option-checks.js';
-import { fingerprint } from '../verify/hmac.js';
 import type { Delivery } from '../verify/verify.js';
 
 /** Options of every inbox. */
@@ -41,9 +41,13 @@ export interface TransactionInbox<Transaction> {
    *   that this needs for longer than `waitMs`: if your handler rethrows it, the delivery is answered 409.
    *   `invalid_option` where `tx` is not an open transaction.
    */
-  once<T>(tx: Transaction, delivery: Pick<Delivery, 'event'>, work: () => T | PromiseLike<T>): Promise<InboxResult<T>>;
-  /** Removes the record of an event, so that a redelivery is handled again; for the operator. */
-  forget(eventId: string): Promise<void>;
+  once<T>(
+    tx: Transaction,
+    delivery: Pick<Delivery, 'event' | 'tenant'>,
+    work: () => T | PromiseLike<T>,
+  ): Promise<InboxResult<T>>;
+  /** Removes the record of an event, of a tenant's where there are tenants, so that a redelivery is handled again. */
+  forget(eventId: string, options?: { tenant?: string | undefined }): Promise<void>;
   /**
    * Removes up to `limit` events whose retention is over, and resolves to the number of removed events; for the
    * operator.
@@ -61,19 +65,8 @@ export function inboxSettings(subject: string, options: InboxOptions, others: re
   );
   checkKnownOptions(subject, options, ['name', 'table', 'retainMs', 'waitMs', ...others]);
   const { name } = options;
-  check(
-    typeof name === 'string' && /^[!-9;-~]{1,64}$/.test(name),
-    'name must be the name of the endpoint: 1 to 64 visible ASCII characters without a colon',
-  );
+  checkEndpointName(name, 'name must be the name of the endpoint:');
   const { retainMs, waitMs } = integers(options, { retainMs: 72 * HOUR, waitMs: 300 });
   check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 hours');
   return { name, retainMs, waitMs };
-}
-
-/** Returns the key of a receiver with this name for the event. A promise where hashing is asynchronous. */
-export function inboxKey(name: string, eventId: string): string | Promise<string> {
-  if (/^[!-~]{1,120}$/.test(eventId)) return `${name}:${eventId}`;
-  const hash = fingerprint(JSON.stringify(eventId));
-  const keyOf = (hex: string) => `${name}:sha256:${hex}`;
-  return typeof hash === 'string' ? keyOf(hash) : hash.then(keyOf);
 }

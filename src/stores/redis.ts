@@ -1,7 +1,7 @@
 import { check, checkKnownOptions, checkPositiveInteger } from '../option-checks.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation } from './contract.js';
 import { clientName } from './named-client.js';
-import { SEPARATOR } from './reports.js';
+import { MAX_REPORTS, SEPARATOR } from './reports.js';
 
 /** The client of the app, under the name of its library. The store never closes it and adds no listener. */
 export type RedisClient =
@@ -32,7 +32,7 @@ export interface RedisStoreOptions {
 
 /**
  * Returns a store that remembers events in Redis 6 or later, Valkey, a Redis Cluster or Upstash, for all receivers. The
- * store uses the clock of the server. Each operation is one round trip that runs one script on one key.
+ * store uses the clock of the server. Each operation on an event is one round trip that runs one script on one key.
  *
  * An event that Redis loses is handled again. Redis should therefore not evict (`maxmemory-policy noeviction`) and
  * should keep its data when it restarts (`appendonly yes`). `init()` warns where these settings differ.
@@ -48,8 +48,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   check(typeof keyPrefix === 'string', 'keyPrefix must be a string');
   const evaluate = evaluator(client);
   let warned = false;
-  const run = async (script: string, key: string, ...args: (string | number)[]) =>
-    String(await evaluate(script, keyPrefix + key, args.map(String)));
+  const run = async (script: string, key: string | readonly string[], ...args: (string | number)[]) => {
+    const keys = [key].flat().map((one) => keyPrefix + one);
+    return String(await evaluate(script, keys, args.map(String)));
+  };
 
   return {
     scope: 'shared',
@@ -110,20 +112,31 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
     async saveReport({ name, instance, text, ttlMs }) {
       checkPositiveInteger('ttlMs', ttlMs);
-      await run(SAVE_REPORT, reportsKey(name), instance, ttlMs, text);
+      const index = reportIndex(name);
+      const keys = [index, reportKey(index, instance)];
+      const [dropped] = list(await run(SAVE_REPORT, keys, instance, ttlMs, text, MAX_REPORTS));
+      if (dropped !== undefined) await run(FORGET, reportKey(index, dropped));
     },
 
     async loadReports(name) {
-      const [, ...texts] = (await run(LOAD_REPORTS, reportsKey(name))).split(SEPARATOR);
-      return texts;
+      const index = reportIndex(name);
+      const instances = list(await run(LIST_REPORTS, index, MAX_REPORTS));
+      if (instances.length === 0) return [];
+      const keys = instances.map((instance) => reportKey(index, instance));
+      return list(await run(READ_REPORTS, keys));
     },
   };
 }
 
-/** No event has such a key, because the name of an endpoint is not empty. */
-const reportsKey = (name: string) => `:reports:${name}`;
+/**
+ * Returns the key of the index of an endpoint's reports. No event has such a key, because the name of an endpoint is not
+ * empty. A Redis Cluster keeps keys with the same text in braces in one slot.
+ */
+const reportIndex = (name: string) => `:health:{${encodeURIComponent(name)}}`;
 
-type Evaluate = (script: string, key: string, args: string[]) => Promise<unknown>;
+const reportKey = (index: string, instance: string) => `${index}:${instance}`;
+
+type Evaluate = (script: string, keys: string[], args: string[]) => Promise<unknown>;
 
 const FORMS = {
   ioredis: { methods: ['eval'], example: 'client' },
@@ -134,9 +147,9 @@ const FORMS = {
 function evaluator(client: RedisClient): Evaluate {
   clientName('redisStore', client, FORMS);
   const { ioredis, nodeRedis, upstash } = client;
-  if (ioredis) return (script, key, args) => ioredis.eval(script, 1, key, ...args);
-  if (nodeRedis) return (script, key, args) => nodeRedis.eval(script, { keys: [key], arguments: args });
-  return (script, key, args) => (upstash as UpstashClient).eval(script, [key], args);
+  if (ioredis) return (script, keys, args) => ioredis.eval(script, keys.length, ...keys, ...args);
+  if (nodeRedis) return (script, keys, args) => nodeRedis.eval(script, { keys, arguments: args });
+  return (script, keys, args) => (upstash as UpstashClient).eval(script, keys, args);
 }
 
 // A row is one string, so that one command writes it together with its time to live. Its lines are: the letter of the
@@ -166,6 +179,12 @@ function readRow(reply: string) {
     leaseMsLeft: Number(ttl) - Number(lapse),
     retainMsLeft: Number(ttl),
   };
+}
+
+/** Reads a list of texts. Its first part makes it a text that the Upstash client does not parse. */
+function list(reply: string): string[] {
+  const [first, ...texts] = reply.split(SEPARATOR);
+  return first === 'list' ? texts : unexpected(reply);
 }
 
 function toMutation(reply: string): Mutation {
@@ -222,23 +241,28 @@ return row and redis.call('PTTL', KEYS[1]) .. '\\n' .. row or 'absent'`;
 
 const FORGET = `redis.call('DEL', KEYS[1]) return 'ok'`;
 
-// The reports of an endpoint are one hash, with the end of each before its text.
-const NOW = `local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
-
-// Arguments: instance, time to live, text.
-const SAVE_REPORT = `${NOW}
-redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now + ARGV[2]) .. '\\n' .. ARGV[3])
+// A report is a key of its own. The index is a sorted set of the instances by the end of their reports.
+//
+// Keys: index, report. Arguments: instance, time to live, text, largest number of reports. Returns the instance whose
+// report must be removed, because a script must not touch keys that it was not called with.
+const SAVE_REPORT = `local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
+redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), ARGV[1])
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-return 'ok'`;
+if redis.call('ZCARD', KEYS[1]) <= tonumber(ARGV[4]) then return 'list' end
+return 'list${SEPARATOR}' .. redis.call('ZPOPMIN', KEYS[1])[1]`;
 
-const LOAD_REPORTS = `${NOW}
-local reply, found = {'reports'}, redis.call('HGETALL', KEYS[1])
-for i = 1, #found, 2 do
-  local ends, text = string.match(found[i + 1], '^(%d+)\\n(.*)')
-  if tonumber(ends) > now then reply[#reply + 1] = text else redis.call('HDEL', KEYS[1], found[i]) end
+// Key: index. Argument: largest number of reports. Returns the instances with the newest reports.
+const LIST_REPORTS = `return table.concat({'list', unpack(redis.call('ZRANGE', KEYS[1], -ARGV[1], -1))}, '${SEPARATOR}')`;
+
+// Keys: reports. Returns those that have not expired.
+const READ_REPORTS = `local reply = {'list'}
+for _, text in ipairs(redis.call('MGET', unpack(KEYS))) do
+  if text then reply[#reply + 1] = text end
 end
-return table.concat(reply, '\\30')`;
+return table.concat(reply, '${SEPARATOR}')`;
 
 // INFO contains the values of CONFIG GET and is permitted on more servers. The key decides which node of a cluster is
 // asked.

@@ -17,7 +17,8 @@ export function reportKeys(name: string): [from: string, to: string] {
 /** Separates texts in one reply. JSON has no control characters. */
 export const SEPARATOR = '\x1e';
 
-const MAX_REPORTS = 1_000;
+/** The number of reports of an endpoint that a store keeps: the newest ones. */
+export const MAX_REPORTS = 1_000;
 
 /** Returns methods that keep reports in the memory of this process. */
 export function reportsInMemory(clock: () => number): Required<Pick<DedupeStore, 'saveReport' | 'loadReports'>> {
@@ -33,8 +34,9 @@ export function reportsInMemory(clock: () => number): Required<Pick<DedupeStore,
       checkPositiveInteger('ttlMs', report.ttlMs);
       removeExpired();
       const key = reportKey(report);
+      reports.delete(key); // so that the first report is the oldest one
       const [oldest] = reports.keys();
-      if (reports.size >= MAX_REPORTS && !reports.has(key)) reports.delete(oldest as string);
+      if (reports.size >= MAX_REPORTS) reports.delete(oldest as string);
       reports.set(key, { name: report.name, text: report.text, expiresAt: clock() + report.ttlMs });
     },
     async loadReports(name) {

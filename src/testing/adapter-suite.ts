@@ -1,6 +1,7 @@
 import { answers } from './adapter-cases/answers.js';
 import { bodies } from './adapter-cases/bodies.js';
 import { connections } from './adapter-cases/connections.js';
+import { endings } from './adapter-cases/endings.js';
 import { readers } from './adapter-cases/readers.js';
 import { routes } from './adapter-cases/routes.js';
 import { type Rule, runTrial, type TrialCase } from './adapter-cases/trial.js';
@@ -20,7 +21,14 @@ export interface AdapterCase {
   run(): Promise<void>;
 }
 
-const GROUPS: Readonly<Record<string, readonly TrialCase[]>> = { bodies, answers, readers, connections, routes };
+const GROUPS: Readonly<Record<string, readonly TrialCase[]>> = {
+  bodies,
+  answers,
+  readers,
+  connections,
+  routes,
+  endings,
+};
 
 /**
  * Returns the cases that an adapter must pass in its framework. They work with any test runner.
@@ -38,8 +46,12 @@ export function adapterSuite(options: AdapterSuiteOptions): readonly AdapterCase
         name: one.name,
         group,
         rules: one.rules,
-        skip: one.needs && options.without?.[one.needs],
+        skip: (one.needs && options.without?.[one.needs]) ?? notPlayed(one, options),
         run: () => runTrial(one, options),
       })),
   );
+}
+
+function notPlayed({ ending }: TrialCase, { endings: played = [] }: AdapterSuiteOptions): string | undefined {
+  return ending && !played.includes(ending) ? `serve() does not play '${ending}'` : undefined;
 }

@@ -4,6 +4,7 @@ export type {
   AdapterSuiteOptions,
   AppUnderTest,
   CalledRequest,
+  RouteEnding,
   ServedApp,
 } from './adapter-under-test.js';
 export {

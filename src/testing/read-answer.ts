@@ -1,3 +1,4 @@
+import { fromBase64 } from '../base64.js';
 import { ERRORS, isWebhookError, type WebhookErrorCode } from '../errors.js';
 import { check } from '../option-checks.js';
 import { REFUSED_WITH } from '../receiver/outcome.js';
@@ -48,7 +49,7 @@ async function textOf(answer: Partial<Record<string, unknown>>): Promise<string>
   const { text, body } = answer;
   if (typeof text === 'string') return text;
   if (typeof body !== 'string') return '';
-  return answer['isBase64Encoded'] === true ? atob(body) : body;
+  return answer['isBase64Encoded'] === true ? new TextDecoder().decode(fromBase64(body)) : body;
 }
 
 function codeIn(text: string): string | undefined {

@@ -1,6 +1,6 @@
 import { WebhookError } from '../errors.js';
 import { exactBytes } from './bytes.js';
-import type { HmacKey } from './hmac.js';
+import { type HmacKey, hexOf } from './hmac.js';
 
 /** The signing secret of an endpoint, exactly as the service showed it: text (UTF-8) or bytes. */
 export type Secret = string | Uint8Array;
@@ -10,15 +10,24 @@ const preparedKeys = new Map<string, HmacKey>();
 const MAX_PREPARED = 100;
 
 /**
- * Returns the keys of one or more secrets. There is no minimum length: the service chooses its secrets.
+ * Returns the keys of one or more secrets. There is no minimum length: the service chooses its secrets. `name` is that
+ * of the option in messages.
  *
  * @throws WebhookError `invalid_secret`, which says what is wrong with the secret, never what it is
  */
-export function toKeys(secrets: Secret | readonly Secret[]): HmacKey[] {
-  if (!Array.isArray(secrets)) return [toKey(secrets as Secret, 'secret')];
-  if (secrets.length === 0) throw new WebhookError('invalid_secret', { message: 'secret is an empty list.' });
+export function toKeys(secrets: Secret | readonly Secret[], name = 'secret'): HmacKey[] {
+  if (!Array.isArray(secrets)) return [toKey(secrets as Secret, name)];
+  if (secrets.length === 0) throw new WebhookError('invalid_secret', { message: `${name} is an empty list.` });
   // Not `map`, which leaves out the holes of an array.
-  return Array.from(secrets, (secret: Secret, index) => toKey(secret, `secret[${index}]`));
+  return Array.from(secrets, (secret: Secret, index) => toKey(secret, `${name}[${index}]`));
+}
+
+/** HMAC pads a key with zeros up to this length, and hashes a longer one. */
+const BLOCK_BYTES = 64;
+
+/** Returns a text that two keys share if they are the same key of HMAC. */
+export function hexOfKey({ bytes }: HmacKey): string {
+  return hexOf(bytes).padEnd(2 * BLOCK_BYTES, '0');
 }
 
 function toKey(secret: Secret, name: string): HmacKey {

@@ -32,8 +32,10 @@ export interface Delivery<E extends WebhookEvent = WebhookEvent> {
   scheme: Scheme;
   /** The signed time of this attempt, in milliseconds since the epoch; undefined for legacy. */
   signedAt: number | undefined;
-  /** Which of the secrets matched, counted from 0: it shows when a rotation is finished. */
+  /** Which of the secrets matched, of the tenant's where there are tenants, counted from 0: see when a rotation is done. */
   secretIndex: number;
+  /** The tenant whose secret matched, where `secret` of the receiver names tenants. */
+  tenant?: string | undefined;
   /**
    * Headers that no signature covers: anyone between the service and you can change them. Do not base decisions on
    * them.
@@ -82,6 +84,11 @@ export async function verifyAsync(input: VerifyInput): Promise<Delivery> {
 /**
  * Verifies signature and time only and does not parse the body, for bytes that are passed on unchanged. A legacy
  * signature has no time to check: {@link verify} limits its age by the envelope, this function cannot.
+ *
+ * With `legacy: 'accept'`, anyone who has captured a delivery can send its V2 signature as the legacy signature of
+ * another body: the signed time, a dot and the captured body. This function accepts it, at any age. {@link verify} and a
+ * receiver refuse it, because such a body is not JSON. So parse the body with {@link parseEvent} before you use it, or
+ * pass it only to a process that verifies it.
  *
  * @throws WebhookError, as {@link verify} does, without the codes of the envelope.
  * @example

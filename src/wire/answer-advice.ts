@@ -10,35 +10,55 @@ export interface AnswerAdvice {
   fix: string;
 }
 
-/**
- * Returns the explanation of an answer that does not acknowledge the delivery; undefined where the answer says enough.
- */
-export function answerAdvice(sent: SendResult, url: URL): AnswerAdvice | undefined {
+/** The explanation of an answer without a code of this library. Nothing in it comes from the answer or its URL. */
+export const ANSWER_ADVICE = {
+  redirect: { message: 'The app redirects, and the service follows no redirect.', fix: 'Use the final URL.' },
+  no_path: { message: 'The app has no route for POST /.', fix: 'Name the path of your endpoint.' },
+  no_route: {
+    message: 'The app has no route for POST on this path.',
+    fix: 'Compare the path with the route of your app.',
+  },
+  too_large: { message: 'The app takes no body of this size.', fix: 'Raise the body limit of the app.' },
+  rate_limited: { message: 'The app limits requests.', fix: 'Exempt this path from the limit.' },
+  failed: { message: 'The app failed.', fix: 'Look at the log of the app.' },
+} as const satisfies Record<string, AnswerAdvice>;
+
+/** Why an app refuses a delivery: a code of this library, or a name in {@link ANSWER_ADVICE}. */
+export type AnswerProblem = WebhookErrorCode | keyof typeof ANSWER_ADVICE;
+
+/** Returns why a delivery is not acknowledged; undefined where the answer says enough. */
+export function answerProblem(sent: SendResult, url: URL): AnswerProblem | undefined {
   if (sent.status === undefined || isAcknowledged(sent)) return undefined;
   const code = answerCode(sent.body);
-  if (isErrorCode(code)) return { code, message: ERRORS[code].message, fix: ERRORS[code].fix };
-  const { status, headers } = sent;
-  if (status >= 300 && status <= 399) {
-    const location = headers['location'] ?? 'another address';
-    return {
-      message: 'The app redirects, and the service follows no redirect.',
-      fix: `Use the final URL: ${location}`,
-    };
-  }
-  if (status === 404 || status === 405) {
-    const fix =
-      url.pathname === '/'
-        ? `Name the path of your endpoint, as in ${url.port || url.host}/webhooks.`
-        : 'Compare the path with the route of your app.';
-    return { message: `The app has no route for POST ${url.pathname}.`, fix };
-  }
-  if (status === 413)
-    return { message: 'The app takes no body of this size.', fix: 'Raise the body limit of the app.' };
-  if (status === 429) return { message: 'The app limits requests.', fix: 'Exempt this path from the limit.' };
-  if (status >= 500) return { message: 'The app failed.', fix: 'Look at the log of the app.' };
-  return undefined;
+  if (isErrorCode(code)) return code;
+  const { status } = sent;
+  if (status >= 300 && status <= 399) return 'redirect';
+  if (status === 404 || status === 405) return url.pathname === '/' ? 'no_path' : 'no_route';
+  if (status === 413) return 'too_large';
+  if (status === 429) return 'rate_limited';
+  return status >= 500 ? 'failed' : undefined;
 }
 
-function isErrorCode(code: string | undefined): code is WebhookErrorCode {
+/**
+ * Returns the explanation of an answer that does not acknowledge the delivery, with its details; undefined where the
+ * answer says enough.
+ */
+export function answerAdvice(sent: SendResult, url: URL): AnswerAdvice | undefined {
+  const problem = answerProblem(sent, url);
+  if (problem === undefined) return undefined;
+  if (isErrorCode(problem)) return { code: problem, message: ERRORS[problem].message, fix: ERRORS[problem].fix };
+  const { message, fix } = ANSWER_ADVICE[problem];
+  if (problem === 'redirect') {
+    const location = sent.status === undefined ? undefined : sent.headers['location'];
+    return { message, fix: `Use the final URL: ${location ?? 'another address'}` };
+  }
+  if (problem === 'no_path') {
+    return { message, fix: `Name the path of your endpoint, as in ${url.port || url.host}/webhooks.` };
+  }
+  if (problem === 'no_route') return { message: `The app has no route for POST ${url.pathname}.`, fix };
+  return { message, fix };
+}
+
+export function isErrorCode(code: string | undefined): code is WebhookErrorCode {
   return code !== undefined && Object.hasOwn(ERRORS, code);
 }

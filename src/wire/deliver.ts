@@ -1,6 +1,7 @@
 import { type ClientRequest, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createByteBuffer } from '../byte-buffer.js';
 import { connectionProblem } from './connection-problem.js';
 import type { HttpMessage } from './http-message.js';
 
@@ -15,7 +16,7 @@ export interface Outgoing extends Pick<HttpMessage, 'method' | 'headers' | 'body
   breakOff?: boolean | undefined;
 }
 
-/** The result of a request: an answer, or the reason why there is none and what to do about it. */
+/** The result of a request: an answer with a status of 200 to 599, or the reason why there is none and what to do. */
 export type SendResult =
   | { status: number; headers: Readonly<Record<string, string>>; body: string; ms: number; problem?: undefined }
   | { status?: undefined; problem: string; ms: number };
@@ -28,11 +29,25 @@ export interface DeliverOptions {
 /** How long the service waits for an answer, in milliseconds. */
 export const ANSWER_TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
+/** The longest answer that is read before the connection is closed. */
+const MAX_READ_BYTES = 1024 * 1024;
+/** The statuses of a final answer. The app is another program, and Node refuses to write others. */
+const [MIN_STATUS, MAX_STATUS] = [200, 599];
+const NOT_ANSWERED = 'the connection was closed without an answer; look into the log of the app';
 const PIECES = 8;
 /** Gives the other side time to notice that the connection is cut, before the next request. */
 const SEEN_BY_MS = 100;
 /** Headers that belong to a connection and not to the delivery. */
-const OF_CONNECTION = ['host', 'connection', 'content-length', 'transfer-encoding', 'expect', 'keep-alive', 'upgrade'];
+const OF_CONNECTION = [
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'trailer',
+  'expect',
+  'keep-alive',
+  'upgrade',
+];
 
 /** Sends the exact bytes, on a new connection. Rejects only when `signal` is aborted. */
 export async function deliver(outgoing: Outgoing, { timeoutMs, signal }: DeliverOptions): Promise<SendResult> {
@@ -72,20 +87,28 @@ function exchange(outgoing: Outgoing, signal: AbortSignal) {
       signal,
       rejectUnauthorized: !insecure,
     });
-    request.on('error', reject);
+    let hasAnswer = false;
+    request.on('error', (error) => hasAnswer || reject(error)); // the status decides, once it has arrived
+    // After a switch of protocols Node emits neither an error nor a response.
+    request.on('close', () => hasAnswer || reject(new Error(NOT_ANSWERED)));
     request.on('response', (response) => {
-      request.off('error', reject).on('error', () => {}); // the status has arrived, which decides
-      const chunks: Buffer[] = [];
+      hasAnswer = true;
+      const status = response.statusCode ?? 0;
+      if (status < MIN_STATUS || status > MAX_STATUS) {
+        response.destroy();
+        return reject(new Error(`status ${status}, which is no answer of HTTP; look into the log of the app`));
+      }
+      const kept = createByteBuffer();
       let size = 0;
       response.on('data', (chunk: Buffer) => {
-        if (size < MAX_ANSWER_BYTES) chunks.push(chunk);
+        kept.append(chunk.subarray(0, MAX_ANSWER_BYTES - kept.size()));
         size += chunk.length;
+        if (size > MAX_READ_BYTES) response.destroy();
       });
       response.on('error', () => {});
       response.on('close', () => {
-        const text = Buffer.concat(chunks).toString('utf8', 0, MAX_ANSWER_BYTES);
         const single = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
-        resolve({ status: response.statusCode ?? 0, headers: Object.fromEntries(single), body: text });
+        resolve({ status, headers: Object.fromEntries(single), body: Buffer.from(kept.bytes()).toString() });
       });
     });
     writeBody(request, outgoing, signal).catch(() => request.destroy());

@@ -1,4 +1,4 @@
-import { mounts } from './mounts/fastify.js';
+import { http2Mounts, mounts } from './mounts/fastify.js';
 import { runSuite } from './run-suite.js';
 
-runSuite(mounts);
+runSuite([...mounts, ...http2Mounts]);

@@ -2,13 +2,13 @@ import { createAdaptorServer } from '@hono/node-server';
 import { createAdaptorServer as createAdaptorServer1 } from '@hono/node-server-1';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { webhookHandler } from 'service-webhooks/hono';
+import { webhookHandler, webhookMiddleware } from 'service-webhooks/hono';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { aDelivery, bodyOf, now, SECRET } from '../support/deliveries.js';
-import { calledMounts, mounts, server } from './mounts/hono.js';
+import { calledMounts, http2Mounts, mounts, server } from './mounts/hono.js';
 import { runSuite } from './run-suite.js';
 
-runSuite([...mounts, ...calledMounts]);
+runSuite([...mounts, ...http2Mounts, ...calledMounts]);
 
 /** The id of the event that arrives, or the answer. */
 async function arrivesBehind(
@@ -55,6 +55,22 @@ it('takes the body of a Request that a middleware has put in the place of the fi
   const delivery = aDelivery();
   const body = String.fromCharCode(...Buffer.from(delivery.body as string).map((byte) => byte ^ 1));
   expect(await arrivesBehind(unwrap, { ...delivery, body })).toMatch(/^evt_/);
+});
+
+it('takes the body that another middleware of it has read', async () => {
+  expect(await arrivesBehind(webhookMiddleware({ secret: SECRET, now }), aDelivery())).toMatch(/^evt_/);
+});
+
+it('takes no body from a variable of the app', async () => {
+  const app = new Hono()
+    .use('/webhooks', (c, next) => {
+      c.set('webhook' as never, { id: 1, body: 'other' } as never);
+      return next();
+    })
+    .post('/webhooks', webhookHandler({ secret: SECRET, now, on: {} }));
+  const { headers, body } = aDelivery();
+  const init = { method: 'POST', headers: headers as Record<string, string>, body: body as string };
+  expect((await app.request('/webhooks', init)).status).toBe(200);
 });
 
 const behind = (look: (raw: Request) => unknown): MiddlewareHandler => {

@@ -1,4 +1,4 @@
-import { mounts } from './mounts/nest.js';
+import { http2Mounts, mounts } from './mounts/nest.js';
 import { runSuite } from './run-suite.js';
 
-runSuite(mounts);
+runSuite([...mounts, ...http2Mounts]);

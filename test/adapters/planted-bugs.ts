@@ -1,14 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BegunDelivery, WebhookRequest, WebhookResponse } from 'service-webhooks';
 import type { AppUnderTest, ServedApp } from 'service-webhooks/testing';
-import { listenNode } from './mounts/listen.js';
+import { type WatchedResponse, watchResponse } from '../../adapters/shared/watch-response.js';
+import { listenHttp2, listenNode } from './mounts/listen.js';
+import { playOnNode, playOtherCode } from './mounts/play-ending.js';
 
 /** An adapter in parts, each of which can be exchanged for a wrong one. */
 interface Parts {
   bodyOf(req: IncomingMessage & { body?: unknown }): WebhookRequest['body'] | Promise<WebhookRequest['body']>;
   answer(res: ServerResponse, response: WebhookResponse): void;
-  /** Ends the claim of a delivery whose route is about to run. */
-  settle(res: ServerResponse, begun: BegunDelivery): void;
+  /** Watches a response from before its claim on. */
+  watch(res: ServerResponse): WatchedResponse;
+  /** Returns whether the route must not run, and releases the claim then. */
+  refuses(begun: BegunDelivery, response: WatchedResponse, res: ServerResponse): boolean;
+  /** Ends the claim of a route that works. */
+  settle(begun: BegunDelivery, response: WatchedResponse, working: Promise<void>): void;
   handOn(begun: BegunDelivery): BegunDelivery['delivery'];
 }
 
@@ -17,38 +23,77 @@ const right: Parts = {
   answer(res, { status, headers, body }) {
     res.writeHead(status, headers).end(body);
   },
-  settle(res, begun) {
-    res.once('finish', () => begun.settle(res.statusCode < 300 ? 'ok' : 'failed'));
-    res.once('close', () => begun.settle('unknown'));
+  watch: watchResponse,
+  refuses(begun, response) {
+    if (response.isLost()) begun.settle('failed');
+    return response.isLost();
+  },
+  async settle(begun, { over }, working) {
+    const { ended } = await over;
+    if (ended === 'ok') return void begun.settle('ok');
+    working.then(
+      () => begun.settle(ended),
+      () => begun.settle('failed'),
+    );
   },
   handOn: ({ delivery }) => delivery,
 };
 
 /** Without a bug it passes every case. */
-export function serveParts(form: 'handler' | 'middleware', planted: Partial<Parts> = {}) {
-  const { bodyOf, answer, settle, handOn } = { ...right, ...planted };
-  return ({ receiver, before, route }: AppUnderTest): Promise<ServedApp> =>
-    listenNode(async (req, res) => {
-      if (before === 'parser') Object.assign(req, { body: JSON.parse((await read(req)).toString()) });
+export function serveParts(form: 'handler' | 'middleware', planted: Partial<Parts> = {}, listen = listenNode) {
+  const { bodyOf, answer, watch, refuses, settle, handOn } = { ...right, ...planted };
+  return (app: AppUnderTest): Promise<ServedApp> =>
+    listen(async (req, res) => {
+      playOtherCode(app, res);
+      if (app.before === 'parser') Object.assign(req, { body: JSON.parse((await read(req)).toString()) });
       const { method = '', headers } = req;
       const rawBodyFix = 'Do not parse it.';
       const request = { method, headers, body: await bodyOf(req), rawBodyFix };
-      if (form === 'handler') return answer(res, await receiver(request));
-      const begun = await receiver.begin(request);
-      if ('response' in begun) return answer(res, begun.response);
-      settle(res, begun);
+      if (form === 'handler') return answer(res, await app.receiver(request));
+      const response = watch(res);
+      const begun = await app.receiver.begin(request);
+      if ('response' in begun) return res.headersSent ? undefined : answer(res, begun.response);
+      if (refuses(begun, response, res)) return;
+      const working = (async () => playOnNode(app, res, handOn(begun)))();
+      settle(begun, response, working);
       try {
-        res.writeHead(await route(handOn(begun))).end();
+        await working;
       } catch (error) {
-        answer(res, await begun.settle('failed', error));
+        if (res.writableEnded) return;
+        const refusal = await begun.settle('failed', error);
+        if (res.headersSent) res.destroy();
+        else answer(res, refusal);
       }
     });
 }
 
+/** Returns the name of a case about the end of a claim. */
+export function endsRightly(route: string, sender: string): string {
+  return `the claim ends by what was sent where the route ${route} and the sender ${sender}`;
+}
+
+/** Ends a response at its first event: as whole at `finish`, with the status that it has by then. */
+function watchCarelessly(res: ServerResponse, isSuccess = (status: number) => status < 300): WatchedResponse {
+  let isLost = false;
+  const over: WatchedResponse['over'] = new Promise((resolve) => {
+    res.once('finish', () => resolve({ ended: isSuccess(res.statusCode) ? 'ok' : 'failed' }));
+    res.once('close', () => {
+      isLost = true;
+      resolve({ ended: 'unknown' });
+    });
+  });
+  return { over, isLost: () => isLost };
+}
+
+export interface PlantedBug {
+  form: 'handler' | 'middleware';
+  parts: Partial<Parts>;
+  listen?: typeof listenNode;
+  caughtBy: string;
+}
+
 /** One bug each, with a case of the suite that has to catch it. */
-export const PLANTED_BUGS: Readonly<
-  Record<string, { form: 'handler' | 'middleware'; parts: Partial<Parts>; caughtBy: string }>
-> = {
+export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
   'writes the parsed body again': {
     form: 'handler',
     parts: { bodyOf: async (req) => JSON.stringify(JSON.parse((await read(req)).toString())) },
@@ -106,25 +151,66 @@ export const PLANTED_BUGS: Readonly<
   },
   'completes whatever the route answers': {
     form: 'middleware',
-    parts: { settle: (res, begun) => void res.once('finish', () => begun.settle('ok')) },
+    parts: { settle: (begun, { over }) => void over.then(() => begun.settle('ok')) },
     caughtBy: 'an event whose route answers other than 2xx is released, and that answer is unchanged',
   },
   'completes before the route has run': {
     form: 'middleware',
-    parts: { settle: (_, begun) => void begun.settle('ok') },
+    parts: { settle: (begun) => void begun.settle('ok') },
     caughtBy: 'an attempt that arrives while another one is in progress is answered 409',
   },
   'takes 200 for the only success': {
     form: 'middleware',
-    parts: {
-      settle: (res, begun) => void res.once('finish', () => begun.settle(res.statusCode === 200 ? 'ok' : 'failed')),
-    },
+    parts: { watch: (res) => watchCarelessly(res, (status) => status === 200) },
     caughtBy: 'an event whose route answers any 2xx is completed',
   },
-  'gives an event back when the sender has left': {
+  'releases an event whose sender has left': {
     form: 'middleware',
-    parts: { settle: (res, begun) => void res.once('close', () => begun.settle(res.writableEnded ? 'ok' : 'failed')) },
-    caughtBy: 'a claim is left to its lease when the sender leaves before the route has answered',
+    parts: {
+      settle: (begun, { over }) => void over.then(({ ended }) => begun.settle(ended === 'ok' ? 'ok' : 'failed')),
+    },
+    caughtBy: endsRightly('answers 2xx', 'leaves during the route'),
+  },
+  'takes each finish of HTTP/2 for a whole answer': {
+    form: 'middleware',
+    parts: { watch: watchCarelessly },
+    listen: listenHttp2,
+    caughtBy: endsRightly('rejects', 'leaves during the route'),
+  },
+  'reads the status when a response ends, not when it is sent': {
+    form: 'middleware',
+    parts: { watch: watchCarelessly },
+    caughtBy: endsRightly('answers 5xx and then sets 2xx', 'stays'),
+  },
+  'runs the route of a claim that it has released': {
+    form: 'middleware',
+    parts: { refuses: (...args) => right.refuses(...args) && false },
+    caughtBy: endsRightly('answers 2xx', 'leaves during the claim'),
+  },
+  'refuses an event that other code has acknowledged, because its sender has left': {
+    form: 'middleware',
+    parts: {
+      refuses(begun, _, { req }) {
+        if (req.socket.destroyed) begun.settle('failed');
+        return req.socket.destroyed;
+      },
+    },
+    caughtBy: endsRightly('comes after other code has acknowledged', 'leaves during the claim'),
+  },
+  'releases a claim while its route works': {
+    form: 'middleware',
+    parts: { settle: (begun, { over }) => void over.then(({ ended }) => begun.settle(ended)) },
+    caughtBy: endsRightly('works on after other code has refused', 'stays'),
+  },
+  'releases an answer after which the route throws': {
+    form: 'middleware',
+    parts: {
+      settle(begun, response, working) {
+        working.catch(() => begun.settle('failed'));
+        right.settle(begun, response, working);
+      },
+    },
+    caughtBy: endsRightly('answers and then throws', 'stays'),
   },
   'hands on a part of the delivery': {
     form: 'middleware',

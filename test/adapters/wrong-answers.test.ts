@@ -6,7 +6,8 @@ import { WRONG_ANSWERS } from './wrong-answers.js';
 
 describe.each(['handler', 'middleware'] as const)('adapterSuite on a %s that tells one thing wrongly', (form) => {
   it('has no other case', () => {
-    const names = adapterSuite({ form, serve: lyingApp(form, '') }).map(({ name }) => name);
+    const cases = adapterSuite({ form, serve: lyingApp(form, '') });
+    const names = cases.filter(({ group }) => group !== 'endings').map(({ name }) => name);
     expect(names.filter((name) => !Object.values(WRONG_ANSWERS).some((wrong) => name in wrong))).toEqual([]);
   });
 

@@ -141,13 +141,6 @@ export const WRONG_ANSWERS: Readonly<
       'the next attempt must be taken': ['answer 2 202'],
       'the work must be done once': ['request 1 unasked'],
     },
-    'a claim is left to its lease when the sender leaves before the route has answered': {
-      'nobody knows whether it was done: the next must wait': ['answer 2 200', 'answer 2 reworded'],
-      'when the lease is over, the event must be taken up': ['answer 3 202'],
-      'the receiver must decide failed': ['end 1 ok'],
-      'the observer must be told what happened': ['end 1 failed'],
-      'the receiver must decide handled': ['end 2 failed', 'end 2 unknown'],
-    },
     'the route receives the verified delivery': {
       'event must be the one sent': ['work 1 event'],
       'scheme and secretIndex must be those that held': ['work 1 scheme', 'work 1 secret'],

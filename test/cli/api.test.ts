@@ -9,6 +9,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { breakOff, hangUp, json, refusal, serveApi, text } from '../client/serve-api.js';
 import { serveApp } from '../support/app.js';
 import { type CliOptions, inside, useCli } from '../support/cli.js';
+import { withoutKeyLine } from '../support/key-line.js';
+import { exchange, toBytes } from '../support/raw-http.js';
 
 const cli = useCli();
 const URL_1 = 'https://app.example/webhooks';
@@ -23,9 +25,10 @@ beforeEach(async () => {
 
 const run = async (args: readonly string[], options?: CliOptions) => {
   const ended = await cli.run(args, { env, ...options });
+  const stderr = withoutKeyLine(ended.stderr);
   expect(ended.stdout + ended.stderr).not.toContain(emulator.apiKey);
-  expect(ended.stderr).toMatch(/^(service-webhooks: [^\n]+\n)?$/);
-  return ended;
+  expect(stderr).toMatch(/^(service-webhooks: [^\n]+\n)?$/);
+  return { ...ended, stderr };
 };
 
 describe('endpoints', () => {
@@ -39,7 +42,7 @@ describe('endpoints', () => {
 
   it('list says on a terminal that there is none, and otherwise which', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['endpoints', 'list', '--text'], { env });
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: 'There is no endpoint.\n' });
+    expect([exitCode, stdout, withoutKeyLine(stderr)]).toEqual([0, '', 'There is no endpoint.\n']);
     const { id } = emulator.endpoints.create({ url: URL_1, events: ['stt.failed'] });
     const listed = await run(['endpoints', 'list', '--text']);
     expect(listed).toMatchObject({ exitCode: 0, stdout: `${id}  ${URL_1}  stt.failed\n`, stderr: '' });
@@ -105,7 +108,7 @@ describe('endpoints', () => {
     const ensure = `service-webhooks endpoints ensure ${URL_1} --save-secret secret.txt`;
     const { exitCode, stderr } = await cli.shell(`ulimit -f 0; ${ensure}`, { env });
     expect(exitCode).toBe(3);
-    expect(stderr).toMatch(/^service-webhooks: secret\.txt: .*file too large.*\n$/);
+    expect(withoutKeyLine(stderr)).toMatch(/^service-webhooks: secret\.txt: .*file too large.*\n$/);
     expect(emulator.totals.endpoints).toBe(1);
     expect(() => statSync(join(cli.cwd, 'secret.txt'))).toThrow('ENOENT');
     expect(emulator.endpoints.list()).toEqual([]);
@@ -247,7 +250,8 @@ describe('a call of the API that fails', () => {
     const { signal, ended } = cli.start(args, { env: { ...env, SERVICE_URL: api.url } });
     await there;
     signal('SIGINT');
-    expect(await ended).toMatchObject({ exitCode: 130, stderr: 'service-webhooks: stopped before it was done.\n' });
+    const { exitCode, stderr } = await ended;
+    expect([exitCode, withoutKeyLine(stderr)]).toEqual([130, 'service-webhooks: stopped before it was done.\n']);
   });
 });
 
@@ -276,7 +280,8 @@ describe('listen --url', () => {
     await emulator.emit('stt.completed', { id: 'evt_1' });
     expect(await next('delivery')).toMatchObject({ id: 'evt_1', verdict: 'verified', status: 200 });
     signal('SIGINT');
-    expect(await ended).toMatchObject({ exitCode: 0, stderr: '' });
+    const { exitCode, stderr } = await ended;
+    expect([exitCode, withoutKeyLine(stderr)]).toEqual([0, '']);
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
@@ -295,6 +300,14 @@ describe('listen --url', () => {
     await emulator.emit('stt.completed');
     await ended;
     expect(emulator.endpoints.list()).toEqual([]);
+  });
+
+  it('listen --url takes requests under the host of its URL, and under no other name', async () => {
+    const { next } = cli.start(['listen', '--port', '0', '--url', URL_1], { env });
+    const port = Number(new URL(String((await next('listening'))['url'])).port);
+    const postTo = (host: string) => exchange(port, toBytes({ host, headers: [], body: Buffer.from('{}') }));
+    expect((await postTo(new URL(URL_1).host)).status).toBe(401);
+    expect((await postTo('evil.example')).status).toBe(421);
   });
 
   it('listen --url leaves nothing behind where the port is in use', async () => {
@@ -367,12 +380,11 @@ describe('listen --url', () => {
     const { signal, ended } = await start();
     emulator.script({ method: 'DELETE', path: '/api/v1/account/webhooks/{id}', error: 'insufficient_scope' });
     signal('SIGINT');
-    expect(await ended).toMatchObject({
-      exitCode: 4,
-      stderr: expect.stringMatching(
-        /^service-webhooks: the temporary endpoint is still there, since the service says no: insufficient_scope: .+ Next time: --cleanup\.\n$/,
-      ),
-    });
+    const { exitCode, stderr } = await ended;
+    expect(exitCode).toBe(4);
+    expect(withoutKeyLine(stderr)).toMatch(
+      /^service-webhooks: the temporary endpoint is still there, since the service says no: insufficient_scope: .+ Next time: --cleanup\.\n$/,
+    );
   });
 
   it.each([

@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { serveApp } from '../support/app.js';
 import { type CliOptions, inside, useCli } from '../support/cli.js';
 import { SECRET } from '../support/deliveries.js';
+import { answerBytes, STRANGE_STATUSES, serveBytes } from '../support/hostile-app.js';
 import { exchange, toBytes } from '../support/raw-http.js';
 
 const cli = useCli();
@@ -21,8 +22,12 @@ async function listen(args: readonly string[] = [], options?: CliOptions) {
     ...running,
     listening,
     port: Number(port),
-    post: (delivery: { headers: Record<string, string>; body: Uint8Array }, path = '/hook') =>
-      exchange(Number(port), toBytes({ path, headers: Object.entries(delivery.headers), body: delivery.body })),
+    post: (
+      delivery: { headers: Record<string, string>; body: Uint8Array },
+      path = '/hook',
+      host = `127.0.0.1:${port}`,
+    ) =>
+      exchange(Number(port), toBytes({ path, host, headers: Object.entries(delivery.headers), body: delivery.body })),
     async stop() {
       running.signal('SIGINT');
       return running.ended;
@@ -251,7 +256,9 @@ describe('listen', () => {
   it('listen does not wait for the rest of a body, after Ctrl+C', async () => {
     const { port, stop } = await listen();
     const socket = connect(port, '127.0.0.1', () => {
-      socket.write('POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\nhalf');
+      socket.write(
+        `POST / HTTP/1.1\r\nHost: localhost:${port}\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\nhalf`,
+      );
     });
     await once(socket, 'data'); // 100 Continue: it is being read
     expect(await stop()).toMatchObject({ exitCode: 0, stderr: '' });
@@ -267,16 +274,27 @@ describe('listen', () => {
 
   it('listen refuses other methods, compressed bodies and bodies that break off, and goes on', async () => {
     const { port, post, next } = await listen();
-    const get = toBytes({ method: 'GET', headers: [], body: new Uint8Array() });
+    const get = toBytes({ method: 'GET', host: `127.0.0.1:${port}`, headers: [], body: new Uint8Array() });
     expect((await exchange(port, get)).status).toBe(405);
     expect(await next('problem')).toMatchObject({ code: 'method_not_allowed' });
     const socket = connect(port, '127.0.0.1', () => {
-      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf', () => socket.destroy());
+      const head = `POST / HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: 100\r\n\r\n`;
+      socket.write(`${head}half`, () => socket.destroy());
     });
     expect(await next('problem')).toMatchObject({ code: 'body_incomplete' });
     const gzip = { ...aDelivery().headers, 'content-encoding': 'gzip' };
     expect((await post({ headers: gzip, body: Buffer.from('x') })).status).toBe(415);
     expect((await post(aDelivery())).status).toBe(200);
+  });
+
+  it('listen answers a large request without a signature before its body has come, and shows it', async () => {
+    const { port, next } = await listen();
+    const head = `POST /hook HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: 8000000\r\n\r\n`;
+    expect(await exchange(port, Buffer.from(head))).toMatchObject({
+      status: 401,
+      body: expect.stringContaining('missing_signature'),
+    });
+    expect(await next('problem')).toMatchObject({ code: 'missing_signature', path: '/hook', hint: expect.any(String) });
   });
 
   it('listen takes bodies that no receiver would, and does not explain them for minutes', async () => {
@@ -305,6 +323,15 @@ describe('listen', () => {
     expect(await next('delivery')).toMatchObject({
       advice: { code: 'body_already_parsed', message: expect.stringContaining('parser'), fix: expect.any(String) },
     });
+  });
+
+  it.each(STRANGE_STATUSES)('listen answers 502 where the app answers the status %s, and goes on', async (status) => {
+    const { url } = await serveBytes(answerBytes(status));
+    const { post, next, stop } = await listen([url]);
+    expect(await post(aDelivery())).toMatchObject({ status: 502, body: '{"outcome":"app_did_not_answer"}' });
+    expect(await next('delivery')).toMatchObject({ forwarded: { problem: expect.any(String) }, status: 502 });
+    expect((await post(aDelivery())).status).toBe(502);
+    expect(await stop()).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
   it('listen asks about the path where the app answers 404', async () => {
@@ -343,5 +370,81 @@ describe('listen', () => {
     const app = await serveApp();
     const running = cli.start(['forward', app.url, '-p', '0']);
     expect(await running.next('listening')).toMatchObject({ forwardsTo: `${app.url}/` });
+  });
+});
+
+describe('a request that a page in a browser may have sent', () => {
+  const refused = (code: string) => ({ error: expect.objectContaining({ code }) });
+
+  it.each(['https://evil.example', 'null', 'http://localhost:5173', 'http://127.0.0.1', 'file://'])(
+    'it is refused with the origin %s, and does not reach the app',
+    async (origin) => {
+      const app = await serveApp();
+      const { post, next, stop } = await listen([app.url, '--capture=kept']);
+      const { headers, body } = aDelivery();
+      const answer = await post({ headers: { ...headers, Origin: origin }, body });
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([403, refused('foreign_origin')]);
+      expect(await next('problem')).toMatchObject({ code: 'foreign_origin', message: expect.stringContaining(origin) });
+      expect((await stop()).records.at(-1)).toMatchObject({ deliveries: 0 });
+      expect(app.got).toEqual([]);
+      expect(readdirSync(join(cli.cwd, 'kept')).filter((name) => name.endsWith('.http'))).toEqual([]);
+    },
+  );
+
+  it.each(['cross-site', 'same-site'])('it is refused where the browser says that it is %s', async (site) => {
+    const { post } = await listen();
+    const { headers, body } = aDelivery();
+    expect((await post({ headers: { ...headers, 'Sec-Fetch-Site': site }, body })).status).toBe(403);
+  });
+
+  it.each([
+    'evil.example',
+    'evil.example:4747',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '127.0.0.1:1',
+    'x@localhost',
+  ])('it is refused under the host %s, which DNS may have moved here', async (host) => {
+    const { post, next } = await listen();
+    const answer = await post(aDelivery(), '/hook', host);
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([421, refused('foreign_host')]);
+    const { message, hint } = await next('problem');
+    expect(message).toContain(host);
+    expect(hint).toContain('--allow-host');
+  });
+
+  it('a request without an origin is taken under each name of listen', async () => {
+    const { post, port } = await listen(['--host', '127.0.0.1']);
+    for (const name of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]']) {
+      expect((await post(aDelivery(), '/hook', `${name}:${port}`)).status, name).toBe(200);
+    }
+  });
+
+  it('the host of a tunnel is taken where --allow-host names it, also with its own origin', async () => {
+    const { post } = await listen(['--allow-host', 'me.tunnel.example', '--allow-host', 'Other.Example']);
+    for (const host of ['me.tunnel.example', 'ME.tunnel.example:443', 'other.example:8080']) {
+      expect((await post(aDelivery(), '/hook', host)).status, host).toBe(200);
+    }
+    const { headers, body } = aDelivery();
+    const from = (origin: string) => post({ headers: { ...headers, Origin: origin }, body }, '/', 'me.tunnel.example');
+    expect((await from('https://me.tunnel.example')).status).toBe(200);
+    expect((await from('https://evil.example')).status).toBe(403);
+    expect((await post(aDelivery(), '/hook', 'you.tunnel.example')).status).toBe(421);
+  });
+
+  it.each(['https://me.example', 'me.example:443', 'me.example/a', '', '*'])(
+    '--allow-host %s is no host',
+    async (host) => {
+      const { exitCode, stderr } = await cli.run(['listen', '--port', '0', `--allow-host=${host}`]);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('as in me.tunnel.example') });
+    },
+  );
+
+  it('the address of this machine on which it arrives is taken where listen is open to others', async () => {
+    const { port, post } = await listen(['--host', '0.0.0.0']);
+    const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    const own = addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+    expect((await fetch(`http://${own}:${port}/`, { method: 'POST' })).status).toBe(401);
+    expect((await post(aDelivery(), '/', 'box.example')).status).toBe(421);
   });
 });

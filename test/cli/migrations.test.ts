@@ -48,7 +48,8 @@ describe('migrations print', () => {
 describe.runIf(server)('migrations status --postgres', () => {
   const { url = '', schema = '', admin } = server ?? {};
   const names = [`--table`, `${schema}.deliveries`, '--inbox-table', `${schema}.inbox`];
-  const status = (...args: string[]) => cli.run(['migrations', 'status', '--postgres', url, ...names, ...args]);
+  const status = (...args: string[]) =>
+    cli.run(['migrations', 'status', '--postgres', ...names, ...args], { env: { DATABASE_URL: url } });
   const states = async (...args: string[]) => {
     const { exitCode, stdout } = await status(...args);
     const lines = stdout.trim().split('\n');
@@ -76,10 +77,10 @@ describe.runIf(server)('migrations status --postgres', () => {
     },
   );
 
-  it('migrations status --postgres reads DATABASE_URL where no URL is given, and says in text what to run', async () => {
+  it('migrations status --postgres reads the URL from a place that is named, and says in text what to run', async () => {
     install('pg');
-    const args = ['--text', 'migrations', 'status', '--postgres', '--table', `${schema}.nothing`];
-    const { exitCode, stdout, stderr } = await cli.run(args, { env: { DATABASE_URL: url } });
+    const args = ['--text', 'migrations', 'status', '--postgres', 'env:MINE', '--table', `${schema}.nothing`];
+    const { exitCode, stdout, stderr } = await cli.run(args, { env: { MINE: url } });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: `missing  ${schema}.nothing\n` });
     expect(stderr).toContain('service-webhooks migrations print --postgres');
   });
@@ -89,14 +90,17 @@ describe.runIf(server)('migrations status --postgres', () => {
     expect(await status()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('neither pg nor postgres') });
   });
 
-  it('migrations status --postgres answers 4 where the server does not answer, and 2 without a URL, and shows no password', async () => {
-    install('pg');
-    const args = ['migrations', 'status', '--postgres'];
-    const away = await cli.run([...args, 'postgres://me:hunter2@127.0.0.1:1/test']);
-    expect(away).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('the database does not answer') });
-    expect(away.stderr).not.toContain('hunter2');
-    expect(await cli.run(args)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('DATABASE_URL') });
-  });
+  it.each(['pg', 'postgres'])(
+    'migrations status --postgres answers 4 where the server does not answer, over %s',
+    async (client) => {
+      for (const one of ['pg', 'postgres']) if (one !== client) hidePackage(cli.cwd, one);
+      install(client);
+      const env = { DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/test' };
+      const { exitCode, stderr } = await cli.run(['migrations', 'status', '--postgres'], { env });
+      expect([exitCode, stderr]).toEqual([4, expect.stringContaining('postgres at 127.0.0.1:1 does not answer: ')]);
+      expect(stderr).not.toContain('hunter2');
+    },
+  );
 });
 
 describe('migrations status --sqlite', () => {

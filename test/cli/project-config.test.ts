@@ -43,9 +43,10 @@ describe('the settings of a project', () => {
   });
 
   it('the base URL is read from service-webhooks.json', async () => {
+    write('.env', 'SERVICE_API_KEY=acct_1\n');
     write('service-webhooks.json', { baseUrl: 'http://127.0.0.1:1' });
-    const { exitCode, stderr } = await cli.run(['limits'], { env: { SERVICE_API_KEY: 'acct_1' } });
-    expect([exitCode, stderr]).toEqual([4, expect.stringMatching(/service-webhooks: \w/)]);
+    const { exitCode, stderr } = await cli.run(['limits']);
+    expect([exitCode, stderr]).toEqual([4, expect.stringMatching(/\nservice-webhooks: \w/)]);
   });
 
   it('--verbose names what was read, and never the value of a variable', async () => {

@@ -4,7 +4,7 @@ import { createReceivedLog } from '../../src/cli/listen/received-log.js';
 const MIB = 1024 * 1024;
 
 const aRequest = (id: string | undefined, bytes = 1, verdict = 'verified') => ({
-  ...{ at: 1, endedAt: 2, url: 'http://127.0.0.1/', kind: 'attempt' as const },
+  ...{ at: 1, endedAt: 2, url: 'http://127.0.0.1/', kind: 'attempt' as const, isSigned: false },
   message: { method: 'POST', path: '/', headers: [], body: new Uint8Array(bytes) },
   inspection: { verdict, id, bytes },
   response: { status: 200, headers: {}, body: '' },

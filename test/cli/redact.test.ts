@@ -76,12 +76,23 @@ describe('captures export', () => {
     [['delivery.http', 'new.http', '--redact', 'data.x'], 2, 'give both --redact and --sign-with'],
     [['delivery.http', 'new.http', '--redact', 'id', '--sign-with', 'env:HOME'], 2, 'Every receiver checks id'],
     [['delivery.http', 'new.http', '--redact', 'data..x', '--sign-with', 'env:HOME'], 2, 'names with dots'],
-    [['text.http', 'new.http', ...SIGNING], 3, 'its body is no JSON'],
+    [['text.http', 'new.http', ...SIGNING, '--sign-unverified'], 3, 'its body is no JSON'],
+    [['forged.http', 'new.http', ...SIGNING], 2, '--sign-unverified'],
+    [['delivery.http', 'new.http', ...SIGNING, '--secret', 'file:test-secret.txt'], 2, 'signature_mismatch'],
   ])('captures export %j ends with %i and writes nothing', async (args, exitCode, says) => {
     writeFileSync(inCwd('text.http'), 'POST / HTTP/1.1\r\n\r\nno JSON');
+    writeFileSync(inCwd('forged.http'), 'POST / HTTP/1.1\r\n\r\n{"id":"evt_7"}');
     const ended = await cli.run(['captures', 'export', ...args]);
     expect(ended).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(says) });
     expect(existsSync(inCwd('new.http'))).toBe(false);
+  });
+
+  it('captures export signs an unverified capture only with --sign-unverified', async () => {
+    const args = ['captures', 'export', 'delivery.http', 'fixture.http', ...SIGNING];
+    const env = { WEBHOOK_SECRET: undefined };
+    expect(await cli.run(args, { env })).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('no secret') });
+    expect((await cli.run([...args, '--sign-unverified'], { env })).exitCode).toBe(0);
+    await expectFixture(inCwd('fixture.http'));
   });
 });
 

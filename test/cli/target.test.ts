@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTarget, withPathOf } from '../../src/cli/target.js';
+import { parseApp, parseTarget, withPathOf } from '../../src/cli/target.js';
 import { failureOf } from '../support/failures.js';
 
 describe('where something is sent to', () => {
@@ -47,4 +47,12 @@ describe('where something is sent to', () => {
     withPathOf(target, '/a');
     expect(target.href).toBe('http://h/');
   });
+
+  it.each(['//evil.test/hooks', '/\\evil.test/hooks'])(
+    'the path %s of service-webhooks.json does not change the host that the command line names',
+    (path) => {
+      const url = parseApp({ config: { path } }, '3000');
+      expect([url.host, url.pathname]).toEqual(['localhost:3000', '//evil.test/hooks']);
+    },
+  );
 });

@@ -49,6 +49,7 @@ describe.runIf(hasProgram('script'))('on a terminal', () => {
     const body = JSON.stringify({ id: `evt_${evil}`, type: evil });
     const { headers } = signDelivery({ secret: SECRET, body });
     const request = {
+      host: `127.0.0.1:${port}`,
       headers: [...Object.entries(headers), ['X-Service-Attempt', '\u009b2J']] as [string, string][],
       body: Buffer.from(body),
     };

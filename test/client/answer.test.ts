@@ -189,7 +189,33 @@ describe('a hostile answer', () => {
     expect(await failureOf(client.voices())).toMatchObject({ code: 'new_[API key]' });
     expect((await failureOf(client.voices())).message).toContain(`"${'x'.repeat(95)}[API "`); // no half of it either
     expect(await failureOf(client.voices())).toMatchObject({ requestId: '[API key]' });
-    expect((await failureOf(client.voices())).message).toContain('is a redirect (status 302) to nowhere.');
+    expect((await failureOf(client.voices())).message).toContain('(status 302) to https://[API key].example. ');
+  });
+
+  it('a text with the key in another spelling is replaced as a whole, and other escapes stay', async () => {
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    const encoded = [...KEY].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('');
+    api.replies.push(
+      refusal('invalid_api_key', 401, { message: `bad key ${encoded}`, param: 'a%20b &amp; \\u00e9' }),
+      text('x', 500, { 'content-type': `text/${KEY.toLowerCase()}` }),
+      text('x', 500, { 'content-type': encoded }),
+    );
+    expect(await failureOf(client.voices())).toMatchObject({
+      message: '[withheld, because it holds the API key]',
+      param: 'a%20b &amp; \\u00e9',
+    });
+    expect((await failureOf(client.voices())).message).toContain('500 text/[API key], 1 bytes');
+    expect((await failureOf(client.voices())).message).toContain(
+      '500 [withheld, because it holds the API key], 1 bytes',
+    );
+  });
+
+  it('no error holds a key that is in the path of baseUrl', async () => {
+    for (const path of [KEY, KEY.replace('_', '%5f')]) {
+      const { client } = clientOf(`${api.url}/${path}`, { maxAttempts: 1 });
+      api.replies.push(text('', 500));
+      expect((await failureOf(client.voices())).message).not.toMatch(/0123456789abcdefKEY/i);
+    }
   });
 
   it('no field of an error holds a control character of the answer', async () => {
@@ -225,7 +251,7 @@ describe('a hostile answer', () => {
 
   it('a message of megabytes is cut before it is escaped', async () => {
     const { client } = clientOf(api.url, { maxAttempts: 1 });
-    api.replies.push(refusal('forbidden', 403, { message: '\u0001'.repeat(2 ** 21), param: 'p'.repeat(10_000) }));
+    api.replies.push(refusal('forbidden', 403, { message: '\u0001'.repeat(2 ** 20), param: 'p'.repeat(10_000) }));
     const failure = await failureOf(client.voices());
     expect(failure.message).toBe(`${'\\u0001'.repeat(10_000)}…`);
     expect(failure).toMatchObject({ param: 'p'.repeat(10_000) });
@@ -235,5 +261,19 @@ describe('a hostile answer', () => {
     const { client } = clientOf(api.url, { maxAttempts: 1 });
     api.replies.push(text('{"signing_secret":"whsec_dont_log_me', 201));
     expect(inspect(await failureOf(client.voices()), { depth: null, showHidden: true })).not.toContain('whsec');
+  });
+
+  it('a signing secret in an answer that refuses is not quoted', async () => {
+    const { client } = clientOf(api.url, { maxAttempts: 1 });
+    api.replies.push(
+      json({ signing_secret: 'whsec_dont_log_me' }, 409),
+      text('{"Signing-Secret":"whsec_dont_log_me', 502),
+      text('<title>signingSecret whsec_dont_log_me</title>', 502),
+    );
+    for (const code of ['unexpected_answer', 'not_json', 'not_json']) {
+      const failure = await failureOf(client.voices());
+      expect(failure.code).toBe(code);
+      expect(inspect(failure, { depth: null, showHidden: true })).not.toContain('whsec');
+    }
   });
 });

@@ -97,6 +97,14 @@ describe('the body of an answer', () => {
     });
   });
 
+  it('an answer of 10 MiB is accepted by default, and one byte more is refused', async () => {
+    const { client } = clientOf(api.url);
+    const characters = 10 * 2 ** 20 - 2;
+    api.replies.push(text(`"${'x'.repeat(characters)}"`), text(`"${'x'.repeat(characters + 1)}"`));
+    expect((await client.voices()).data).toHaveLength(characters);
+    expect(await failureOf(client.voices())).toMatchObject({ code: 'too_large' });
+  });
+
   it('an answer without end is cancelled as soon as it is too large', async () => {
     let sent = 0;
     let cancelled = false;

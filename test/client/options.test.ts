@@ -30,6 +30,7 @@ describe('createClient', () => {
     ['a key with a line break', { ...good, apiKey: `${KEY}\n` }, 'apiKey has a line break: trim it'],
     ['a key with a space at its end', { ...good, apiKey: `${KEY} ` }, 'apiKey has a space'],
     ['a key with a space at its start', { ...good, apiKey: ` ${KEY}` }, 'apiKey has a space'],
+    ['a key of signs', { ...good, apiKey: '---' }, 'apiKey has no letter and no digit'],
     ['no baseUrl', { apiKey: KEY }, 'baseUrl must begin with https://'],
     ['a baseUrl without a scheme', { ...good, baseUrl: 'api.example' }, 'baseUrl must begin with https://'],
     ['a baseUrl of host and port', { ...good, baseUrl: 'localhost:80' }, 'baseUrl must begin with https://'],

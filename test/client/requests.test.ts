@@ -89,6 +89,7 @@ describe('a request', () => {
     [undefined, 'request must be an object'],
     [{ path: 'v1/voices' }, 'path must begin with a slash'],
     [{ path: `/v1/voices?api_key=${KEY}` }, 'path must not hold the key, which the service reads from a header only'],
+    [{ path: `/v1/voices/${KEY.toUpperCase().replace('_', '%5F')}` }, 'path must not hold the key'],
     [{ path: 7 }, 'path must begin with a slash'],
     [{ path: '/', method: 'GET /x' }, 'method must be like GET'],
     [{ path: '/', method: ['GET'] }, 'method must be like GET'],

@@ -21,6 +21,10 @@ if (wanted.length > 0 && existsSync('/usr/bin/apt-get') && process.getuid?.() ==
   spawnSync('apt-get', ['install', '--yes', '--no-install-recommends', ...names], options);
 }
 
+// A native part compiles against the headers of this Node, which need no download where they were installed with it.
+const prefix = join(process.execPath, '../..');
+const headers = existsSync(join(prefix, 'include/node/node.h')) ? { npm_config_nodedir: prefix } : {};
+
 const root = join(here, '../..');
 const named = process.argv.slice(2);
 const folders =
@@ -40,6 +44,7 @@ for (const name of folders) {
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
     cwd: folder,
     stdio: 'inherit',
+    env: { ...headers, ...process.env },
     shell: process.platform === 'win32',
   });
   // The tests say what they skip for want of it; in CI that is a failure.

@@ -88,6 +88,11 @@ describe('the span of a delivery', () => {
     });
   });
 
+  it('names the tenant where there are tenants', async () => {
+    await traced({ secret: { acme: SECRET } })(aRequest());
+    expect(onlySpan().attributes).toMatchObject({ 'webhook.tenant': 'acme', 'webhook.secret.index': 0 });
+  });
+
   it.each<[string, number, string, Partial<ReceiverOptions>]>([
     ['handled', 202, 'UNSET', { on: { '*': () => ({ status: 202 }) } }],
     ['ignored', 200, 'UNSET', { on: {} }],
@@ -277,7 +282,7 @@ describe('the gauges', () => {
     vi.setSystemTime(1_030_000);
     await receiver(aRequest({ secret: 'another', headers: { 'x-service-attempt': '6' } }));
     await receiver(aRequest({ secret: 'another' }));
-    await receiver(aRequest({ event: { id: 'evt_2', type: 'stt.failed' } }));
+    await receiver(aRequest({ event: { id: 'evt_2', type: 'stt.failed' }, headers: { 'x-service-attempt': '6' } }));
     const begun = await receiver.begin(aRequest({ event: { id: 'evt_3' } }));
     const found = await points(true);
     expect(valuesOf(found)).toEqual({

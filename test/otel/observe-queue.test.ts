@@ -14,6 +14,7 @@ import { clientOf } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { aQueued } from '../queue/queued.js';
 import { later, refusal } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 
 const { newFile, open } = sqliteFiles();
 const [library] = libraries;
@@ -57,7 +58,7 @@ describe('observeQueue', () => {
     await queue.put(aQueued());
     const dies = () => Promise.reject(new PermanentError('no clip'));
     const worker = queue.work({ on: { '*': dies }, logger: false });
-    await vi.waitUntil(async () => (await queue.stats()).dead === 1, { interval: 5 });
+    await vi.waitUntil(async () => (await queue.stats()).dead === 1, PATIENTLY);
     await worker.stop();
     await queue.put(aQueued());
     clock += 30_000;
@@ -105,7 +106,7 @@ describe('observeQueue', () => {
     const stats = vi.fn(() => answer.promise);
     observeQueue(queueOf(stats), { meterProvider });
     const both = [values(), values()];
-    await vi.waitUntil(() => stats.mock.calls.length > 0, { interval: 1 });
+    await vi.waitUntil(() => stats.mock.calls.length > 0, PATIENTLY);
     answer.resolve(STATS);
     await Promise.all(both);
     expect(stats).toHaveBeenCalledTimes(1);

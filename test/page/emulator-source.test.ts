@@ -230,8 +230,9 @@ describe('what can be done', () => {
     await expect(replay(true)).rejects.toThrow('there is no attempt of it that could be sent again');
     emulator.endpoints.enable(other.id);
     await emulator.settled();
-    expect(source.delivery(id)?.offers).toEqual(['replay']);
-    await expect(replay(false)).rejects.toThrow('its secret is not known here: send the same bytes and headers');
+    const cannotSign = 'its secret is not known here: send the same bytes and headers';
+    expect(source.delivery(id)).toMatchObject({ offers: ['replay'], cannotSign });
+    await expect(replay(false)).rejects.toThrow(cannotSign);
     await expect(replay(true)).resolves.toMatch('401');
   });
 

@@ -60,9 +60,10 @@ it.each([
   expect(await again(SECRET)).toMatchObject({ outcome, reason, answer, error: undefined });
 });
 
-it('an answer of a status that there is not means that it is failed', async () => {
+it('an answer of a status that there is not is a failed connection, and says why', async () => {
   const { again } = await receiver(({ socket }) => socket.end('HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n'));
-  expect(await again(SECRET)).toMatchObject({ outcome: 'failed', reason: 'non-2xx', answer: { status: 99 } });
+  const error = expect.stringContaining('status 99, which is no answer of HTTP');
+  expect(await again(SECRET)).toMatchObject({ outcome: 'failed', reason: 'connection_error', error });
 });
 
 it('no answer is a failed connection, and says why', async () => {

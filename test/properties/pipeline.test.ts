@@ -148,7 +148,7 @@ describe('a receiver, with whatever request and whatever user code', () => {
 
   it('runs no handler again once an attempt of the event was acknowledged', options, () =>
     holds([fc.array(userCode(), { minLength: 1, maxLength: 6 })], async (attempts) => {
-      const dedupe = { store: memoryStore() };
+      const dedupe = { store: memoryStore(), name: 'one-endpoint' };
       const body = bodyOf({ id: 'evt_same' });
       let done = false;
       let runsAfterwards = 0;

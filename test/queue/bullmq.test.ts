@@ -4,12 +4,13 @@ import { type BullmqQueueOptions, bullmqProcessor, bullmqQueue } from 'service-w
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { queueSuite } from '../../src/testing/index.js';
 import { aReceiver, aRequest, inShort, refusal } from '../support/deliveries.js';
-import { canStartRedis, startRedis } from '../support/redis.js';
+import { PATIENTLY } from '../support/patiently.js';
+import { canStartRedis, DURABLE, startRedis } from '../support/redis.js';
 import { freePort } from '../support/server-process.js';
 import { aQueued } from './queued.js';
 
 /** A server of our own: what BullMQ keeps is killed and started again here. */
-const redis = canStartRedis() ? await startRedis('--appendonly', 'yes', '--appendfsync', 'always') : undefined;
+const redis = canStartRedis() ? await startRedis(...DURABLE) : undefined;
 const closing: (() => Promise<unknown>)[] = [];
 const closeAll = async () => {
   for (const close of closing.splice(0).reverse()) await close();
@@ -19,7 +20,6 @@ afterEach(closeAll);
 afterAll(() => redis?.stop());
 
 let names = 0;
-const PATIENTLY = { timeout: 15_000 };
 
 function open(name = `webhooks-${++names}`, options: Partial<BullmqQueueOptions> = {}, url = redis?.url ?? '') {
   const connection = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50 }).on('error', () => {});
@@ -36,7 +36,7 @@ function startWorker(name: string, processor: ReturnType<typeof bullmqProcessor>
   connection.on('error', () => {});
   const worker = new Worker(name, processor, {
     connection,
-    lockDuration: 600,
+    lockDuration: 2_000,
     stalledInterval: 150,
     maxStalledCount: 1_000,
     drainDelay: 1,
@@ -151,7 +151,7 @@ describe.runIf(redis)('bullmqQueue', () => {
   });
 
   it('a receiver answers 503 while Redis is away, and takes the delivery when it is back', async () => {
-    const server = await startRedis('--appendonly', 'yes');
+    const server = await startRedis(...DURABLE);
     closing.push(() => server.stop());
     const connection = new Redis(server.url, {
       enableOfflineQueue: false,
@@ -162,7 +162,7 @@ describe.runIf(redis)('bullmqQueue', () => {
     closing.push(async () => connection.disconnect());
     const bull = new Queue('away', { connection }).on('error', () => {});
     closing.push(() => bull.close().catch(() => {}));
-    const { receiver } = aReceiver({ on: undefined, queue: bullmqQueue({ queue: bull }), deadlineMs: 500 });
+    const { receiver } = aReceiver({ on: undefined, queue: bullmqQueue({ queue: bull }), deadlineMs: 2_000 });
     expect(inShort(await receiver(aRequest()))).toBe('202 queued');
     server.freeze();
     expect(inShort(await receiver(aRequest({ event: { id: 'evt_2' } })))).toBe('503 queue_unavailable');

@@ -110,10 +110,29 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     await queue.init?.();
     await queue.put(aQueued({ jobId: 'clip_1' }));
     await queue.put(aQueued({ jobId: null }));
+    await queue.put(aQueued({ jobId: 'clip_1', tenant: 'acme' }));
+    await queue.put(aQueued({ jobId: 'c'.repeat(128) }));
     const { rows } = await pool.query(`SELECT queue_name FROM ${schema}.jobs WHERE task_identifier = $1 ORDER BY id`, [
       task,
     ]);
-    expect(rows).toEqual([{ queue_name: 'test:clip_1' }, { queue_name: null }]);
+    expect(rows.map(({ queue_name }) => queue_name)).toEqual([
+      'test:clip_1',
+      null,
+      'test:tenant=acme:clip_1',
+      expect.stringMatching(/^test:sha256:[0-9a-f]{64}$/),
+    ]);
+  });
+
+  it('keeps the order of jobs also where its name and their ids are long', async () => {
+    const { task, pool } = open();
+    const queue = graphileWorkerQueue({ pg: pool, task, name: 'n'.repeat(64), schema, table, order: 'jobId' });
+    await queue.init?.();
+    for (const jobId of ['c'.repeat(120), 'c'.repeat(120), 'd'.repeat(120)]) await queue.put(aQueued({ jobId }));
+    const { rows } = await pool.query(`SELECT queue_name FROM ${schema}.jobs WHERE task_identifier = $1 ORDER BY id`, [
+      task,
+    ]);
+    expect(rows[0].queue_name).toEqual(rows[1].queue_name);
+    expect(rows[0].queue_name).not.toEqual(rows[2].queue_name);
   });
 
   it('records no key where the job cannot be added', async () => {

@@ -7,6 +7,7 @@ import { deliveryStream } from '../../src/queue/nats/delivery-stream.js';
 import { queueSuite } from '../../src/testing/index.js';
 import { later, never, refusal } from '../support/deliveries.js';
 import { canStartNats, findNats, openNats, startNats } from '../support/nats.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
 
@@ -23,7 +24,6 @@ afterAll(async () => {
   await shared?.stop();
 });
 
-const PATIENTLY = { timeout: 15_000 };
 const NANOS_PER_MS = 1_000_000;
 let names = 0;
 
@@ -210,16 +210,16 @@ describe.runIf(shared && own)('natsQueue', () => {
   });
 
   it('a handler that runs longer than ackWaitMs keeps its job', async () => {
-    const one = await open(undefined, { ackWaitMs: 300 });
+    const one = await open(undefined, { ackWaitMs: 1_500 });
     await one.queue.init();
     const end = later();
     const handler = vi.fn(() => end.promise);
     startWorker(one, { '*': handler });
-    startWorker(await open(one.stream, { ackWaitMs: 300 }), { '*': handler });
+    startWorker(await open(one.stream, { ackWaitMs: 1_500 }), { '*': handler });
     await one.queue.put(aQueued());
     await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(1), PATIENTLY);
     // Three times as long as JetStream waits for a worker that is silent.
-    await vi.waitUntil(async () => Number((await one.queue.stats()).oldestMs) > 900, PATIENTLY);
+    await vi.waitUntil(async () => Number((await one.queue.stats()).oldestMs) > 4_500, PATIENTLY);
     end.resolve();
     await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0 }), PATIENTLY);
     expect(handler).toHaveBeenCalledTimes(1);
@@ -227,9 +227,9 @@ describe.runIf(shared && own)('natsQueue', () => {
 
   it('a job whose worker lost its connection is run by another one, with a larger fence, and its signal is aborted', async () => {
     const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
-    const lost = await open(undefined, { ackWaitMs: 300 }, own?.url);
+    const lost = await open(undefined, { ackWaitMs: 1_500 }, own?.url);
     await lost.queue.init();
-    const cut = await open(lost.stream, { ackWaitMs: 300 }, `nats://127.0.0.1:${proxy.port}`);
+    const cut = await open(lost.stream, { ackWaitMs: 1_500 }, `nats://127.0.0.1:${proxy.port}`);
     const runs: { attempt: number; fence: number; signal: AbortSignal }[] = [];
     startWorker(cut, {
       '*': (_, context) => {

@@ -3,6 +3,7 @@ import { pgBossProcessor, pgBossQueue } from 'service-webhooks/queue/pg-boss';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { queueSuite } from '../../src/testing/index.js';
 import { refusal, rejection } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
 import { aQueued } from './queued.js';
@@ -19,7 +20,6 @@ afterAll(async () => {
   await postgres?.admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
   await postgres?.stop();
 });
-const PATIENTLY = { timeout: 15_000 };
 let names = 0;
 
 async function startBoss(options: PgBoss.ConstructorOptions = {}): Promise<PgBoss> {
@@ -30,10 +30,10 @@ async function startBoss(options: PgBoss.ConstructorOptions = {}): Promise<PgBos
   return boss;
 }
 
-/** The job of a worker that died expires after a second, as the maintenance of pg-boss finds out. */
+/** The job of a worker that died expires after two seconds, as the maintenance of pg-boss finds out. */
 async function open(attempts = 3, queueName = `webhooks_${++names}`) {
   const boss = await startBoss();
-  const queue = pgBossQueue({ boss, queue: queueName, attempts, schema, expireInSeconds: 1 });
+  const queue = pgBossQueue({ boss, queue: queueName, attempts, schema, expireInSeconds: 2 });
   const expire = setInterval(() => boss.expire().catch(() => {}), 200);
   closing.push(async () => clearInterval(expire));
   return { boss, queue, queueName };
@@ -85,6 +85,41 @@ describe.runIf(postgres)('pgBossQueue', () => {
     await expect(queue.put(aQueued())).rejects.toThrow('pg-boss has no queue');
   });
 
+  it('says so where the PgBoss was not started', async () => {
+    const queue = pgBossQueue({ boss: new PgBoss({ connectionString: postgres?.url ?? '', schema }), queue: 'early' });
+    expect((await rejection(queue.init?.() ?? Promise.resolve())).message).toContain('Await boss.start()');
+  });
+
+  it('is created as pg-boss itself creates a queue', async () => {
+    const { boss, queue, queueName } = await open(4);
+    await queue.init?.();
+    const kept = { policy: 'standard', retentionMinutes: 365 * 24 * 60 } as const;
+    const retries = { retryLimit: 3, retryDelay: 1, retryBackoff: true };
+    const [own, ownDead] = [`${queueName}_own`, `${queueName}_own_dead`];
+    await boss.createQueue(ownDead, { name: ownDead, ...kept });
+    await boss.createQueue(own, { name: own, ...kept, ...retries, deadLetter: ownDead, expireInSeconds: 2 });
+    const times = { createdOn: expect.anything(), updatedOn: expect.anything() };
+    const dead = `${queueName}_dead`;
+    const expected = { ...(await boss.getQueue(own)), ...times, name: queueName, deadLetter: dead };
+    expect(await boss.getQueue(queueName)).toEqual(expected);
+    expect(await boss.getQueue(dead)).toEqual({ ...(await boss.getQueue(ownDead)), ...times, name: dead });
+  });
+
+  it('is not created while a transaction reads the jobs, which might then never find its own', async () => {
+    const { queue } = await open();
+    const reader = await postgres?.admin.connect();
+    try {
+      await reader?.query('BEGIN');
+      await reader?.query(`SELECT count(*) FROM ${schema}.job`);
+      await expect(queue.init?.()).rejects.toThrow('lock timeout');
+      await reader?.query('COMMIT');
+    } finally {
+      reader?.release(true);
+    }
+    await queue.init?.();
+    expect(await queue.put(aQueued())).toBe('queued');
+  });
+
   it('is refused at its start where pg-boss archives finished jobs before the end of the retries', async () => {
     const boss = await startBoss({ archiveCompletedAfterSeconds: 3_600 });
     const error = await rejection(pgBossQueue({ boss, queue: 'early', schema }).init?.() ?? Promise.resolve());
@@ -107,8 +142,8 @@ describe.runIf(postgres)('pgBossQueue', () => {
   it.each<[string, object]>([
     ['boss must be a PgBoss', { queue: 'a' }],
     ["Did you mean 'queue'?", { queu: 'a' }],
-    ['queue must be a name', { boss: { send() {}, createQueue() {}, getDb() {} }, queue: 'a b' }],
-    ['schema must be a name', { boss: { send() {}, createQueue() {}, getDb() {} }, queue: 'a', schema: 'a;' }],
+    ['queue must be a name', { boss: { send() {}, getDb() {} }, queue: 'a b' }],
+    ['schema must be a name', { boss: { send() {}, getDb() {} }, queue: 'a', schema: 'a;' }],
   ])('says %j', (message, options) => {
     expect(refusal(() => pgBossQueue(options as never)).message).toContain(message);
   });

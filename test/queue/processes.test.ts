@@ -12,7 +12,7 @@ import { canStartNats, startNats } from '../support/nats.js';
 import { startPrivatePostgres } from '../support/postgres.js';
 import { buildProgram, type TestProcess } from '../support/processes.js';
 import { startPrivateRabbitmq } from '../support/rabbitmq.js';
-import { canStartRedis, startRedis } from '../support/redis.js';
+import { canStartRedis, DURABLE, startRedis } from '../support/redis.js';
 import { EVENTS, isFull, SEED } from '../support/scale.js';
 import { openQueue, type QueuePlace } from './open-queue.js';
 
@@ -23,7 +23,7 @@ const [RECEIVERS, WORKERS, KILLS, LANES] = isFull ? [4, 3, 40, 24] : [2, 2, 4, 8
 
 const driver = libraries[0]?.[1];
 const folder = mkdtempSync(join(tmpdir(), 'service-webhooks-queues-'));
-const redis = canStartRedis() ? await startRedis('--appendonly', 'yes', '--appendfsync', 'always') : undefined;
+const redis = canStartRedis() ? await startRedis(...DURABLE) : undefined;
 const nats = canStartNats() ? await startNats() : undefined;
 const rabbitmq = await startPrivateRabbitmq();
 const postgres = await startPrivatePostgres();

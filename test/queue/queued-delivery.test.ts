@@ -44,7 +44,7 @@ describe('a queued delivery', () => {
   });
 
   it('keeps every byte of a body of 5 MiB', () => {
-    const event = JSON.stringify({ ...delivered().event, data: { text: 'é\u0000日'.repeat(900_000) } });
+    const event = JSON.stringify({ ...delivered().event, data: { text: 'é\u0000日'.repeat(480_000) } });
     const { body } = through(toQueued(delivered(event), 'test:evt_1', 1));
     expect(Buffer.compare(Buffer.from(body), Buffer.from(event))).toBe(0);
   });

@@ -7,6 +7,7 @@ export interface QueuedParts {
   eventId?: string;
   type?: string;
   jobId?: string | null;
+  tenant?: string | undefined;
 }
 
 /** A queued delivery with a new event id, except for what is given. */
@@ -15,9 +16,10 @@ export function aQueued({
   key = `test:${eventId}`,
   type = 'stt.completed',
   jobId = null,
+  tenant,
 }: QueuedParts = {}): QueuedDelivery {
   const event = anEvent({ id: eventId, type, jobId });
   const body = new TextEncoder().encode(JSON.stringify(event));
-  const delivery = { event, body, scheme: 'v2', signedAt: 1, secretIndex: 0, unsigned: {} };
+  const delivery = { event, body, scheme: 'v2', signedAt: 1, secretIndex: 0, tenant, unsigned: {} };
   return toQueued(delivery as never, key, Date.now());
 }

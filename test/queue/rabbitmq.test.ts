@@ -4,6 +4,7 @@ import { type RabbitmqQueueOptions, rabbitmqQueue } from 'service-webhooks/queue
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { queueSuite } from '../../src/testing/index.js';
 import { later, never, refusal } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { findRabbitmq, openRabbitmq } from '../support/rabbitmq.js';
 import { freePort } from '../support/server-process.js';
 import { aQueued } from './queued.js';
@@ -15,7 +16,6 @@ const closeAll = async () => {
 };
 afterEach(closeAll);
 
-const PATIENTLY = { timeout: 15_000 };
 let names = 0;
 
 /** A queue of its own, deleted after the test, on a connection of its own. */

@@ -6,6 +6,7 @@ import { queueSuite } from '../../src/testing/index.js';
 import { clientOf, type Handle } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { later, never, refusal } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { aQueued } from './queued.js';
 
 const { newFile, open } = sqliteFiles();
@@ -38,7 +39,8 @@ function mortal(handle: Handle): Handle & { die(): void } {
   };
 }
 
-const FAST = { name: 'test', backoffMs: 1, leaseMs: 200, pollMs: 10 };
+const LEASE_MS = 30_000;
+const FAST = { name: 'test', backoffMs: 1, leaseMs: LEASE_MS, pollMs: 10 };
 
 describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
   function queueOn(file: string, options: Partial<SqliteQueueOptions> = {}, handle = open(driver, file)) {
@@ -61,19 +63,22 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     const cases = queueSuite({
       make({ attempts }) {
         const file = newFile();
-        const [queue, queue2] = [queueOn(file, { attempts }), queueOn(file, { attempts })];
+        let passedMs = 0;
+        const settings = { attempts, now: () => Date.now() + passedMs };
+        const [queue, queue2] = [queueOn(file, settings), queueOn(file, settings)];
         return {
           queue,
           queue2,
           file,
           async work(options) {
             const handle = mortal(open(driver, file));
-            const worker = queueOn(file, { attempts }, handle).work(options);
+            const worker = queueOn(file, settings, handle).work(options);
             return {
               stop: () => worker.stop(),
               async kill() {
                 handle.die();
                 await worker.stop({ timeoutMs: 0 });
+                passedMs += LEASE_MS;
               },
             };
           },
@@ -101,10 +106,10 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     const handler = vi.fn(() => end.promise);
     for (let i = 0; i < 5; i += 1) await queue.put(aQueued());
     queue.work({ on: { '*': handler }, concurrency: 3 });
-    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(3));
+    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(3), PATIENTLY);
     expect(await queue.jobs({ state: 'running' })).toHaveLength(3);
     end.resolve();
-    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(5));
+    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(5), PATIENTLY);
   });
 
   it('two queues in one table handle their own deliveries', async () => {
@@ -116,7 +121,7 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     expect(await one.stats()).toMatchObject({ depth: 1 });
     const handler = vi.fn();
     two.work({ on: { '*': handler } });
-    await vi.waitFor(async () => expect(await two.stats()).toMatchObject({ depth: 0 }));
+    await vi.waitFor(async () => expect(await two.stats()).toMatchObject({ depth: 0 }), PATIENTLY);
     expect(handler).toHaveBeenCalledTimes(1);
     expect(await one.stats()).toMatchObject({ depth: 1 });
     expect(await two.jobs({ state: 'done' })).toHaveLength(1);
@@ -138,9 +143,29 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
         },
       },
     });
-    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }), PATIENTLY);
     expect(seen.filter((id) => id.startsWith('a'))).toEqual(['a1', 'a2', 'a3']);
     expect(seen.indexOf('b1')).toBeLessThan(seen.indexOf('a1'));
+  });
+
+  it('lets no event of another tenant wait for a job with the same id', async () => {
+    const queue = await aQueue({ order: 'jobId' });
+    const tenants = ['acme', 'globex', undefined];
+    for (const tenant of tenants) await queue.put(aQueued({ jobId: 'clip_1', tenant }));
+    const running = new Set<string | undefined>();
+    const all = later();
+    queue.work({
+      concurrency: 3,
+      on: {
+        '*': async (_, { delivery }) => {
+          running.add(delivery.tenant);
+          if (running.size === tenants.length) all.resolve();
+          await all.promise;
+        },
+      },
+    });
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }), PATIENTLY);
+    expect(running).toEqual(new Set(tenants));
   });
 
   it('goes on with the events of a job after a dead one', async () => {
@@ -153,7 +178,7 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
         },
       },
     });
-    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
   });
 
   it('waits longer after each failure, with jitter', async () => {
@@ -170,7 +195,7 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
         const jobs = await queue.jobs({ state: 'waiting' });
         expect(jobs).toMatchObject([{ attempts: attempt }]);
         return jobs;
-      });
+      }, PATIENTLY);
       waits.push(Number(job?.runAt) - clock.now);
       clock.now = Number(job?.runAt);
     }
@@ -183,26 +208,29 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
 
   it('renews the lease of a running job, so that no other worker takes it', async () => {
     const file = newFile();
-    const queue = queueOn(file, { leaseMs: 60 });
+    const clock = { now: Date.UTC(2026, 0) };
+    const settings = { leaseMs: 60, now: () => clock.now };
+    const queue = queueOn(file, settings);
     await queue.init();
     await queue.put(aQueued());
     const end = later();
     const handler = vi.fn(() => end.promise);
     queue.work({ on: { '*': handler } });
-    await vi.waitFor(() => expect(handler).toHaveBeenCalled());
-    const [first] = await queue.jobs({ state: 'running' });
-    queueOn(file, { leaseMs: 60 }).work({ on: { '*': handler } });
-    await vi.waitFor(async () => {
-      const [job] = await queue.jobs({ state: 'running' });
-      expect(Number(job?.runAt) - Number(first?.runAt)).toBeGreaterThan(120);
-    });
+    queueOn(file, settings).work({ on: { '*': handler } });
+    await vi.waitFor(() => expect(handler).toHaveBeenCalled(), PATIENTLY);
+    for (let renewals = 1; renewals <= 4; renewals += 1) {
+      clock.now += 40;
+      const renewed = [{ runAt: clock.now + 60 }];
+      await vi.waitFor(async () => expect(await queue.jobs({ state: 'running' })).toMatchObject(renewed), PATIENTLY);
+    }
     end.resolve();
-    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }), PATIENTLY);
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
   it('aborts the signal of a handler whose job another worker has taken, with a higher fence', async () => {
-    const queue = await aQueue({ leaseMs: 60 });
+    const clock = { now: Date.UTC(2026, 0) };
+    const queue = await aQueue({ leaseMs: 60, now: () => clock.now });
     await queue.put(aQueued());
     const fences: number[] = [];
     let aborted = false;
@@ -218,8 +246,8 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
         },
       },
     });
-    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }));
-    await vi.waitFor(() => expect(aborted).toBe(true));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0 }), PATIENTLY);
+    await vi.waitFor(() => expect(aborted).toBe(true), PATIENTLY);
     expect(fences[1]).toBeGreaterThan(Number(fences[0]));
     expect(await queue.jobs()).toMatchObject([{ state: 'done', attempts: 2 }]);
   });
@@ -236,7 +264,7 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
         },
       },
     });
-    await vi.waitFor(() => expect(signal).toBeDefined());
+    await vi.waitFor(() => expect(signal).toBeDefined(), PATIENTLY);
     await worker.stop({ timeoutMs: 1 });
     expect(signal?.aborted).toBe(true);
     expect(await queue.jobs()).toMatchObject([{ state: 'waiting', attempts: 1, reason: 'The worker stopped.' }]);
@@ -270,12 +298,12 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
       const letters = await queue.deadLetters();
       expect(letters).toHaveLength(1);
       return letters;
-    });
+    }, PATIENTLY);
     expect(letter).toMatchObject({ diedAt: clock.now });
     expect(await queue.retry(String(letter?.id), { delayMs: 5_000 })).toBe(true);
     expect(await queue.jobs()).toMatchObject([{ state: 'waiting', runAt: clock.now + 5_000, attempts: 0 }]);
     clock.now += 5_000;
-    await vi.waitFor(async () => expect(await queue.jobs({ state: 'done' })).toHaveLength(1));
+    await vi.waitFor(async () => expect(await queue.jobs({ state: 'done' })).toHaveLength(1), PATIENTLY);
   });
 
   it('forgets the keys of finished jobs after their retention, and no others', async () => {
@@ -284,7 +312,7 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     const done = aQueued();
     await queue.put(done);
     queue.work({ on: { '*': () => {} } });
-    await vi.waitFor(async () => expect(await queue.jobs({ state: 'done' })).toHaveLength(1));
+    await vi.waitFor(async () => expect(await queue.jobs({ state: 'done' })).toHaveLength(1), PATIENTLY);
     const rows = () => queue.handle.prepare('SELECT count(*) AS rows FROM webhook_queue').get();
     clock.now += 72 * 3_600_000 - 1;
     expect(await queue.purgeExpired({ limit: 100 })).toBe(0);
@@ -305,10 +333,10 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     const logger = { error: vi.fn(), warn: vi.fn() };
     const handler = vi.fn();
     queue.work({ on: { '*': handler }, logger });
-    await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled(), { timeout: 10_000 });
+    await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled(), PATIENTLY);
     expect(logger.warn.mock.calls[0]?.[0]).toContain('The queue failed at claim, and the worker tries again');
     locker.exec('ROLLBACK');
-    await vi.waitFor(() => expect(handler).toHaveBeenCalled(), { timeout: 10_000 });
+    await vi.waitFor(() => expect(handler).toHaveBeenCalled(), PATIENTLY);
   });
 
   it('a worker refuses a concurrency that is no positive integer, and unknown options', async () => {

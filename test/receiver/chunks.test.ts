@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startFlow } from '../../src/receiver/chunks.js';
 import { listenNode } from '../adapters/mounts/listen.js';
 import { later } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 
 /** A consumer that reads on until it has been called `limit` times. */
 const aConsumer = (limit = Number.POSITIVE_INFINITY) => {
@@ -34,7 +35,7 @@ describe('the flow of a Node stream', () => {
     const [stream, consumer] = [new PassThrough(), aConsumer(2)];
     startFlow(stream, consumer);
     for (const chunk of ['a', 'b', 'c']) stream.write(chunk);
-    await vi.waitFor(() => expect(stream.isPaused()).toBe(true));
+    await vi.waitFor(() => expect(stream.isPaused()).toBe(true), PATIENTLY);
     expect(consumer.seen).toEqual(['a', 'b']);
   });
 

@@ -1,6 +1,7 @@
 import { type Handler, type HandlerContext, memoryStore, PermanentError, WebhookError } from 'service-webhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, inShort, later, never, SECRET } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 
 type Returned = ReturnType<Handler>;
 
@@ -125,7 +126,7 @@ describe('a handler that throws', () => {
   ])('%s is answered with 500, released, and told with its cause', async (_, thrown) => {
     const store = aStore();
     for (const on of [failing(thrown), handlerOf(() => Promise.reject(thrown))]) {
-      const { receiver, find, answers } = aReceiver({ on, dedupe: { store } });
+      const { receiver, find, answers } = aReceiver({ on, dedupe: { store, name: 'clips' } });
       const response = await receiver(aRequest());
       expect(inShort(response)).toBe('500 handler_failed');
       expect(answers()).toEqual(['failed']);
@@ -244,7 +245,7 @@ describe('the answer', () => {
     const answered = aReceiver({ on: handlerOf(work), dedupe: { store } })
       .receiver(aRequest())
       .then((response) => answer(inShort(response)));
-    await vi.waitFor(() => expect(store.calls).toHaveLength(2));
+    await vi.waitFor(() => expect(store.calls).toHaveLength(2), PATIENTLY);
     expect(answer).not.toHaveBeenCalled();
     gate.resolve();
     await answered;

@@ -2,6 +2,7 @@ import { type DeliveryQueue, memoryStore } from 'service-webhooks';
 import { describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, inShort, later, never, refusal } from '../support/deliveries.js';
 import { memoryQueue } from '../support/memory-queue.js';
+import { PATIENTLY } from '../support/patiently.js';
 
 const receiverOf = (queue: DeliveryQueue, options = {}) => aReceiver({ on: undefined, queue, ...options });
 const queueOf = (put: DeliveryQueue['put'], more: Partial<DeliveryQueue> = {}) => ({ name: 'clips', put, ...more });
@@ -27,7 +28,7 @@ describe('a receiver with a queue', () => {
     const answered = receiver(aRequest()).then((response) => {
       answer = inShort(response);
     });
-    await vi.waitFor(() => expect(answer).toBe('none'));
+    await vi.waitFor(() => expect(answer).toBe('none'), PATIENTLY);
     confirmed.resolve('queued');
     await answered;
     expect(answer).toBe('202 queued');
@@ -63,7 +64,7 @@ describe('a receiver with a queue', () => {
   ])('a receiver with a queue answers 503 where the put %s, and takes the retry', async (_, put) => {
     const inner = memoryQueue();
     const puts = vi.fn<DeliveryQueue['put']>(put as DeliveryQueue['put']);
-    const { receiver, find } = receiverOf(queueOf(puts), { deadlineMs: 100 });
+    const { receiver, find } = receiverOf(queueOf(puts), { deadlineMs: 1_000 });
     const response = await receiver(aRequest());
     expect(inShort(response)).toBe('503 queue_unavailable');
     expect(response.headers).toMatchObject({ 'retry-after': '30' });

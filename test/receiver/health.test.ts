@@ -105,12 +105,41 @@ describe('the health of a receiver', () => {
   it('sixth attempts that are not accepted estimate the dead deliveries, until one is accepted', async () => {
     const { receiver } = aReceiver({ on: { 'stt.failed': () => {}, '*': failing } });
     for (const attempt of ['5', '6', 'six']) {
-      await receiver(aForgery(attempt));
       await receiver(anEvent(`evt_${attempt}`, { 'x-service-attempt': attempt }));
     }
-    expect(await receiver.health()).toMatchObject({ deadInARowEstimate: 2 });
+    expect(await receiver.health()).toMatchObject({ deadInARowEstimate: 1 });
     await receiver(aRequest({ event: { id: 'evt_good', type: 'stt.failed' } }));
     expect(await receiver.health()).toMatchObject({ deadInARowEstimate: 0 });
+  });
+
+  it.each([
+    ['a forgery', (headers: Record<string, string>) => aRequest({ secret: 'a guess', headers })],
+    ['a request without a signature', (headers: Record<string, string>) => ({ ...aRequest(), headers })],
+    ['an old delivery', (headers: Record<string, string>) => aRequest({ at: NOW - 301_000, headers })],
+  ])('a sixth attempt is not counted as dead where its signature is not valid: %s', async (_, requestWith) => {
+    const { receiver } = aReceiver();
+    for (let sent = 0; sent < 20; sent += 1) await receiver(requestWith({ 'x-service-attempt': '6' }));
+    expect(await receiver.health()).toMatchObject({ refusalsInARow: 20, failuresInARow: 0, deadInARowEstimate: 0 });
+  });
+
+  it('a sixth attempt that fails before its signature is verified is not counted as dead', async () => {
+    const { receiver } = aReceiver({ secret: failing });
+    await receiver(aForgery('6'));
+    expect(await receiver.health()).toMatchObject({
+      failuresInARow: 1,
+      lastFailed: { code: 'secret_unavailable' },
+      deadInARowEstimate: 0,
+    });
+  });
+
+  it.each([
+    ['invalid_encoding', Uint8Array.of(0xff)],
+    ['invalid_json', '{'],
+    ['invalid_envelope', '{}'],
+  ])('a signed sixth attempt whose body is no event is counted as dead: %s', async (code, body) => {
+    const { receiver } = aReceiver();
+    await receiver(aRequest({ body, headers: { 'x-service-attempt': '6' } }));
+    expect(await receiver.health()).toMatchObject({ lastRefused: { code }, deadInARowEstimate: 1 });
   });
 });
 
@@ -144,11 +173,24 @@ describe('the health of several receivers on one store', () => {
   it('what one receiver accepts ends the row of another', async () => {
     const [one, two] = pair(memoryStore()) as [ReturnType<typeof createReceiver>, ReturnType<typeof createReceiver>];
     await two(aFailure('evt_2'));
-    await two(aForgery('6'));
+    await two(aForgery());
     vi.setSystemTime(NOW + 1_000);
     await one(anEvent('evt_1'));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await one.health()).toMatchObject({ refusalsInARow: 0, failuresInARow: 0, deadInARowEstimate: 0 });
+  });
+
+  it('dead deliveries before the last accepted one are not counted again after a forgery', async () => {
+    const [one, two] = pair(memoryStore()) as [ReturnType<typeof createReceiver>, ReturnType<typeof createReceiver>];
+    await two(aRequest({ event: { id: 'evt_2', type: 'stt.failed' }, headers: { 'x-service-attempt': '6' } }));
+    await two.health(); // writes its report
+    expect(await one.health()).toMatchObject({ deadInARowEstimate: 1 });
+    vi.setSystemTime(NOW + 1_000);
+    await one(anEvent('evt_1'));
+    vi.setSystemTime(NOW + 2_000);
+    await two(aForgery('6'));
+    await two.health();
+    expect(await one.health()).toMatchObject({ refusalsInARow: 1, deadInARowEstimate: 0 });
   });
 
   it('endpoints of other names are not reported', async () => {

@@ -127,6 +127,23 @@ describe('without a logger, the console', () => {
 });
 
 describe('a logger', () => {
+  it('a logger has the tenant of a delivery in its message and its fields, and no line of its own by it', async () => {
+    const { logger, calls } = aLogger();
+    await aReceiver({ logger, secret: { 'acme\nforged': SECRET }, on: failing(new Error('full')) })(aRequest());
+    const [, message, fields] = calls[0] as [string, string, object];
+    expect(message).toMatch(/^service-webhooks: stt\.completed evt_1 of "acme\\nforged": Your handler failed/);
+    expect(fields).toMatchObject({ tenant: 'acme\\nforged' });
+  });
+
+  it('a logger has an id that is more than a word in quotes, so that it names no other tenant', async () => {
+    const { logger, calls } = aLogger();
+    const id = 'evt_1\\" of "globex": Your handler';
+    await aReceiver({ logger, secret: { acme: SECRET }, on: failing(new Error('full')) })(aRequest({ event: { id } }));
+    expect(calls[0]?.[1]).toMatch(
+      /^service-webhooks: stt\.completed "evt_1\\\\\\" of \\"globex\\": Your handler" of acme: /,
+    );
+  });
+
   it('a logger without child() has the fields as second argument, and the error among them', async () => {
     const { logger, calls } = aLogger();
     const thrown = new RangeError('full');
@@ -219,6 +236,18 @@ describe('a logger', () => {
     },
   );
 
+  it('a logger that rejects or throws does no harm', async () => {
+    const rejects = async () => Promise.reject(new Error('the log is full'));
+    const throws = () => {
+      throw new Error('the log is full');
+    };
+    for (const write of [rejects, throws]) {
+      const answer = await aReceiver({ logger: { error: write, warn: write } })(aRequest({ secret: OTHER }));
+      expect(answer.status).toBe(401);
+    }
+    await new Promise(setImmediate); // Vitest fails for a rejection that nothing handles
+  });
+
   it('a logger with only error() and warn() has no entry of another level', async () => {
     const { logger, calls } = aLogger();
     const { error, warn } = logger;
@@ -281,7 +310,7 @@ describe('what a sender controls', () => {
     await aReceiver({ logger, on: failing('full') })(aRequest({ event: { id } }));
     const [[, text = '', fields] = []] = calls;
     expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
-    expect(text).toContain('evt_1\\nservice-webhooks: forged\\u001b[2J\\u2028\\u202e: ');
+    expect(text).toContain('"evt_1\\nservice-webhooks: forged\\u001b[2J\\u2028\\u202e": ');
     expect(fields?.['eventId']).toBe('evt_1\\nservice-webhooks: forged\\u001b[2J\\u2028\\u202e');
   });
 

@@ -72,7 +72,6 @@ describe('a receiver is not made', () => {
     ['a list in a list', [[SECRET]], 'secret[0] is neither text nor bytes, but of type object.'],
     ['a number', 42, 'secret is neither text nor bytes, but of type number.'],
     ['false', false, 'secret is neither text nor bytes, but of type boolean.'],
-    ['an object', { secret: SECRET }, 'secret is neither text nor bytes, but of type object.'],
     ['an ArrayBuffer', new ArrayBuffer(8), 'secret is neither text nor bytes, but of type object.'],
     ['a Set', new Set([SECRET]), 'secret is neither text nor bytes, but of type object.'],
     ['a promise', Promise.resolve(SECRET), 'secret is neither text nor bytes, but of type object.'],

@@ -50,7 +50,7 @@ const CASES: Record<string, Case> = {
   'body_already_read 500': { request: () => ({ ...aRequest(), body: undefined, rawBodyFix: 'CANARY' }) },
   'invalid_secret 500': { options: { secret: async () => [' CANARY'] } },
   'handler_timeout 503': { options: { on: { '*': never } }, advanceMs: 15_000 },
-  'store_unavailable 503': { options: { dedupe: { store: aStore({ claim: throwing }) } } },
+  'store_unavailable 503': { options: { dedupe: { store: aStore({ claim: throwing }), name: 'clips' } } },
   'secret_unavailable 503': { options: { secret: throwing } },
 };
 

@@ -8,6 +8,7 @@ import {
 } from 'service-webhooks';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, inShort, later, NOW, never, now, SECRET } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 
 const OTHER = 'whsec_another-tenant';
 
@@ -287,8 +288,13 @@ describe('an observer', () => {
     ['refused', {}, { secret: OTHER }, '401 signature_mismatch'],
     ['failed', { on: { '*': throwing } }, {}, '500 handler_failed'],
     ['of another version', {}, { event: { version: '2020-01-01' } }, '200 handled'],
-    ['handled and not recorded', { dedupe: { store: failingStore } }, {}, '200 handled'],
-    ['failed and not released', { on: { '*': throwing }, dedupe: { store: failingStore } }, {}, '500 handler_failed'],
+    ['handled and not recorded', { dedupe: { store: failingStore, name: 'clips' } }, {}, '200 handled'],
+    [
+      'failed and not released',
+      { on: { '*': throwing }, dedupe: { store: failingStore, name: 'clips' } },
+      {},
+      '500 handler_failed',
+    ],
   ];
 
   const observers: [string, (outcome: object) => unknown][] = [
@@ -540,7 +546,7 @@ describe('the process', () => {
         return never();
       },
     };
-    const answer = aReceiver({ on, deadlineMs: 50 }).receiver(aRequest());
+    const answer = aReceiver({ on, deadlineMs: 1_000 }).receiver(aRequest());
     await begun.promise;
     const keeping = set.results.map(({ value }) => value).filter((timer) => timer.hasRef());
     expect(keeping).toHaveLength(1);
@@ -602,7 +608,7 @@ describe('deliveries at the same time', () => {
     };
     const { receiver } = aReceiver({ on });
     const answers = ends.map((_, i) => receiver(aRequest({ event: { id: `evt_${i}` } })).then(inShort));
-    await vi.waitFor(() => expect(handled).toHaveLength(3));
+    await vi.waitFor(() => expect(handled).toHaveLength(3), PATIENTLY);
     for (const end of ends.reverse()) end.resolve();
     expect(await Promise.all(answers)).toEqual(['200 handled', '200 handled', '200 handled']);
     expect(new Set(handled.map(({ delivery }) => delivery.event.id)).size).toBe(3);

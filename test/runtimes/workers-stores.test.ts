@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sampleEvent } from 'service-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aDelivery, SECRET } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { buildPrograms, filesOf } from './build-programs.js';
 import { type Miniflare, miniflare, startWorkers } from './miniflare.js';
 import type { Stored } from './programs/worker-objects.js';
@@ -151,7 +152,7 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
     it('removes itself when its event is to be forgotten', async () => {
       await operate('claim', { ...claimOf('brief'), retainMs: 1_000 });
       expect(await storedBy('brief')).toEqual({ entries: [['entry', expect.anything()]], alarm: expect.any(Number) });
-      await vi.waitFor(async () => expect(await storedBy('brief')).toEqual({ entries: [], alarm: null }), 15_000);
+      await vi.waitFor(async () => expect(await storedBy('brief')).toEqual({ entries: [], alarm: null }), PATIENTLY);
     });
 
     it('stays when its event is remembered for longer by then', async () => {
@@ -162,7 +163,7 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
       expect((await storedBy('renewed')).alarm).toBe(first);
       await vi.waitFor(
         async () => expect((await storedBy('renewed')).alarm).toBeGreaterThan(first + 3_000_000),
-        15_000,
+        PATIENTLY,
       );
       expect((await storedBy('renewed')).entries).toHaveLength(1);
     });

@@ -46,6 +46,7 @@ const OF_REPORTS: Lies<string[]> = {
   none: () => [],
   more: (texts) => [...texts, '"more"'],
   changed: (texts) => texts.map((text) => `${text} `),
+  oldest: ([_, ...texts]) => ['"oldest"', ...texts],
 };
 
 const LIES: Readonly<Record<string, Lies<never, never>>> = {

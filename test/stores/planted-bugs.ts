@@ -436,6 +436,35 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     }),
     caughtBy: 'either the late complete or the takeover wins, never both',
   },
+  'returns the reports of receivers that are gone': {
+    plant() {
+      const reports = new Map<string, string>();
+      return {
+        async saveReport({ name, instance, text }) {
+          reports.set(`${name}:${instance}`, text);
+        },
+        async loadReports(name) {
+          return [...reports].filter(([key]) => key.startsWith(`${name}:`)).map(([, text]) => text);
+        },
+      };
+    },
+    caughtBy: [
+      'a report is gone when its time is over, and a new one of its receiver is there again',
+      'of more than 1,000 receivers of an endpoint, the newest 1,000 reports are returned',
+    ],
+  },
+  'keeps the first reports instead of the newest': {
+    plant(store) {
+      const instances = new Set<string>();
+      return {
+        async saveReport(report) {
+          if (instances.size < 1_000) instances.add(report.instance);
+          if (instances.has(report.instance)) await store.saveReport(report);
+        },
+      };
+    },
+    caughtBy: 'of more than 1,000 receivers of an endpoint, the newest 1,000 reports are returned',
+  },
 };
 
 function held({ fingerprint, alias, leaseMs }: ClaimRequest) {

@@ -53,6 +53,17 @@ describe.runIf(server).each(Object.entries(LIBRARIES))('postgresInbox in transac
     expect([await clips(), await keys()]).toEqual([['evt_1'], ['clips:evt_1']]);
   });
 
+  it('an event runs once for each tenant, and that of one is forgotten', async () => {
+    const once = async (tenant?: string) => {
+      const delivery = { ...deliveryOf('evt_1'), tenant };
+      return (await library.transaction((tx) => inbox.once(tx, delivery, () => library.insert(tx, 'evt_1')))).status;
+    };
+    expect([await once(), await once('acme'), await once('acme')]).toEqual(['done', 'done', 'duplicate']);
+    await inbox.forget('evt_1', { tenant: 'acme' });
+    expect([await once(), await once('acme')]).toEqual(['duplicate', 'done']);
+    expect((await keys()).sort()).toEqual(['clips:evt_1', 'clips:tenant=acme:evt_1']);
+  });
+
   it('a rollback after once undoes the record and the writes, and the event runs again', async () => {
     const undo = new Error('undo');
     const undone = library.transaction(async (tx) => {

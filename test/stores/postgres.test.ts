@@ -4,6 +4,7 @@ import type { ClaimRequest } from 'service-webhooks';
 import { type PgClient, type PostgresClient, postgresStore } from 'service-webhooks/stores/postgres';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { refusal, rejection } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { poolOf, startPostgres, startProxy } from '../support/postgres.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 
@@ -207,7 +208,7 @@ describe.runIf(server)('postgresStore', () => {
           [table],
         );
         expect(rows).toEqual([{ inserts: 200, updates: 600, hot: 600 }]);
-      }, 10_000);
+      }, PATIENTLY);
     });
 
     it('complete counts the retention from itself where the claim is more than 1 % of it older', async () => {
@@ -227,6 +228,24 @@ describe.runIf(server)('postgresStore', () => {
       const before = (await row(table, 'quick')).expires_at;
       await store.complete({ ...request, fence }, request);
       expect((await row(table, 'quick')).expires_at).toEqual(before);
+    });
+  });
+
+  describe('reports', () => {
+    it('the table keeps the newest 1,000 reports of an endpoint, and its events', async () => {
+      const { store, table } = await storeOf();
+      await store.claim(aClaim('clips:evt_1'));
+      await store.saveReport?.({ name: 'clip', instance: 'other', text: '{}', ttlMs: 60_000 });
+      await admin.query(
+        `INSERT INTO ${table} SELECT ':clips:' || i, 'report', NULL, 0, 0, NULL, '{}', NULL, now() + i * interval '1 ms'
+         FROM generate_series(1, 1100) AS i`,
+      );
+      await store.saveReport?.({ name: 'clips', instance: 'one', text: '"one"', ttlMs: 60_000 });
+      const { rows } = await admin.query(`SELECT state, count(*)::int FROM ${table} GROUP BY state ORDER BY state`);
+      expect(rows).toEqual([
+        { state: 'in_progress', count: 1 },
+        { state: 'report', count: 1_001 },
+      ]);
     });
   });
 

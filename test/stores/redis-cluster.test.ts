@@ -46,6 +46,24 @@ describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
     one.disconnect();
     two.disconnect();
   });
+
+  it.each([
+    ['service-webhooks:', 'clips'],
+    ['{app}:', 'clips'],
+    ['{', 'clips'],
+    ['}{', '{}'],
+    ['', '}clips{'],
+  ])('the reports of an endpoint are in one slot: prefix %j, name %j', async (keyPrefix, name) => {
+    const { url = '' } = cluster ?? {};
+    for (const { client, close } of [overIoredis(url), await overNodeRedis(url)]) {
+      const store = redisStore(client, { keyPrefix });
+      for (const instance of ['one', 'two', 'three']) {
+        await store.saveReport?.({ name, instance, text: JSON.stringify(instance), ttlMs: 60_000 });
+      }
+      expect((await store.loadReports?.(name))?.sort()).toEqual(['"one"', '"three"', '"two"']);
+      close();
+    }
+  });
 });
 
 /** A key that nobody used, of a slot in this range. */

@@ -2,8 +2,9 @@ import type { ClaimRequest } from 'service-webhooks';
 import { redisStore } from 'service-webhooks/stores/redis';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aRequest as aDeliveryRequest, aReceiver, inShort } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { buildProgram, type Program } from '../support/processes.js';
-import { canStartRedis, findRedis, openIoredis, openNodeRedis, startRedis } from '../support/redis.js';
+import { canStartRedis, DURABLE, findRedis, openIoredis, openNodeRedis, startRedis } from '../support/redis.js';
 import { ATTEMPTS } from '../support/scale.js';
 import { freePort } from '../support/server-process.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
@@ -166,13 +167,17 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
     const hung = await start();
     const store = redisStore({ ioredis: ioredisOf(hung.url) });
     const handled = vi.fn();
-    const { receiver, find } = aReceiver({ on: { '*': handled }, dedupe: { store, name: 'default' }, deadlineMs: 500 });
+    const { receiver, find } = aReceiver({
+      on: { '*': handled },
+      dedupe: { store, name: 'default' },
+      deadlineMs: 2_000,
+    });
     expect(inShort(await receiver(aDeliveryRequest({ event: { id: 'evt_before' } })))).toBe('200 handled');
     hung.freeze();
     expect(inShort(await receiver(aDeliveryRequest()))).toBe('503 store_unavailable');
     expect(find('store_error')).toMatchObject({ operation: 'claim' });
     hung.thaw();
-    await vi.waitFor(async () => expect(inShort(await receiver(aDeliveryRequest()))).toBe('200 handled'), 10_000);
+    await vi.waitFor(async () => expect(inShort(await receiver(aDeliveryRequest()))).toBe('200 handled'), PATIENTLY);
     expect(inShort(await receiver(aDeliveryRequest()))).toBe('200 duplicate');
     expect(handled).toHaveBeenCalledTimes(2);
   });
@@ -188,7 +193,7 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
   });
 
   it('a store remembers over a crash of a server that writes everything to a file at once', async () => {
-    const durable = await start('--appendonly', 'yes', '--appendfsync', 'always');
+    const durable = await start(...DURABLE);
     const store = redisStore({ ioredis: ioredisOf(durable.url, { retryStrategy: () => 10 }) });
     const [held, done] = [aRequest(), aRequest()];
     await store.claim(held);
@@ -207,7 +212,7 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
     const [store, store2] = [redisStore({ ioredis: before }), redisStore({ ioredis: after })];
     const [known, unknown] = [aRequest(), aRequest()];
     await store.release({ ...known, fence: (await store.claim(known)).fence });
-    await vi.waitFor(async () => expect(await after.dbsize()).toBe(1), 10_000);
+    await vi.waitFor(async () => expect(await after.dbsize()).toBe(1), PATIENTLY);
     await after.replicaof('NO', 'ONE'); // what the old primary takes from here on is lost
     for (const request of [known, unknown]) {
       const lost = await store.claim(rivalOf(request));
@@ -223,7 +228,7 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
     const request = aRequest();
     await store.claim(request);
     await forgetful.crash();
-    await vi.waitFor(async () => expect(await store.inspect?.(request.key)).toBeUndefined(), 10_000);
+    await vi.waitFor(async () => expect(await store.inspect?.(request.key)).toBeUndefined(), PATIENTLY);
     expect(await store.complete({ ...request, fence: 1 }, request)).toBe('ok');
     expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'completed' });
   });

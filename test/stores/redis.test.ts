@@ -4,6 +4,7 @@ import type { ClaimRequest } from 'service-webhooks';
 import { type RedisClient, redisStore } from 'service-webhooks/stores/redis';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { refusal } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { findRedis, openIoredis, openNodeRedis } from '../support/redis.js';
 import { startUpstash } from '../support/upstash.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
@@ -199,6 +200,51 @@ describe.runIf(server)('redisStore on a server', () => {
       }
     }
     expect(new Set(left)).toEqual(new Set([1, 2]));
+  });
+
+  it('each report is a key that expires by itself, and the index expires with the last of them', async () => {
+    const ioredis = open();
+    const [name, store] = [crypto.randomUUID(), redisStore({ ioredis })];
+    await store.saveReport?.({ name, instance: 'long', text: '"long"', ttlMs: 60_000 });
+    await store.saveReport?.({ name, instance: 'short', text: '"short"', ttlMs: 30_000 });
+    const keys = (await ioredis.keys(`service-webhooks::health:*${name}*`)).sort();
+    const lives = await Promise.all(keys.map((key) => ioredis.pttl(key)));
+    expect(lives.map((ms) => Math.ceil(ms / 30_000) * 30_000)).toEqual([60_000, 60_000, 30_000]);
+    await ioredis.del(keys);
+  });
+
+  it('the reports of receivers beyond the newest 1,000 of an endpoint are removed', async () => {
+    const ioredis = open();
+    const [name, store] = [crypto.randomUUID(), redisStore({ ioredis })];
+    const instances = Array.from({ length: 1_500 }, (_, nth) => `receiver-${nth}`);
+    await Promise.all(instances.map((instance) => store.saveReport?.({ name, instance, text: '{}', ttlMs: 60_000 })));
+    const keys = await ioredis.keys(`service-webhooks::health:*${name}*`);
+    expect(keys).toHaveLength(1_001);
+    await ioredis.del(keys);
+  });
+
+  it('reports that have expired leave no entry in the index', async () => {
+    const ioredis = open();
+    const [name, store] = [crypto.randomUUID(), redisStore({ ioredis })];
+    await store.saveReport?.({ name, instance: 'gone', text: '{}', ttlMs: 1 });
+    await vi.waitFor(async () => expect(await store.loadReports?.(name)).toEqual([]), PATIENTLY);
+    await store.saveReport?.({ name, instance: 'new', text: '{}', ttlMs: 60_000 });
+    const [index = '', ...keys] = (await ioredis.keys(`service-webhooks::health:*${name}*`)).sort();
+    expect(await ioredis.zrange(index, '0', '-1')).toEqual(['new']);
+    await ioredis.del(index, ...keys);
+  });
+
+  it('the reports of an earlier version, which were one hash, are left alone', async () => {
+    const ioredis = open();
+    const [name, store] = [crypto.randomUUID(), redisStore({ ioredis })];
+    const earlier = `service-webhooks::reports:${name}`;
+    await ioredis.hset(earlier, 'old', `${Date.now() + 60_000}\n"old"`);
+    for (const endpoint of [name, `{${name}}`]) {
+      await store.saveReport?.({ name: endpoint, instance: 'new', text: '"new"', ttlMs: 60_000 });
+      expect(await store.loadReports?.(endpoint)).toEqual(['"new"']);
+    }
+    expect(await ioredis.hlen(earlier)).toBe(1);
+    await ioredis.del(earlier, ...(await ioredis.keys(`service-webhooks::health:*${name}*`)));
   });
 
   it('a store finds its rows under the prefix of ioredis as well', async () => {

@@ -112,6 +112,17 @@ describe.runIf(hasSqlite)('sqliteInbox in transactions of Kysely', () => {
     expect(busyTimeout()).toEqual(before);
   });
 
+  it('an event runs once for each tenant, and that of one is forgotten', async () => {
+    const { inbox, kysely } = await anInbox();
+    const once = async (tenant?: string) => {
+      const delivery = { ...deliveryOf('evt_1'), tenant };
+      return (await kysely.transaction().execute((tx: typeof kysely) => inbox.once(tx, delivery, () => {}))).status;
+    };
+    expect([await once(), await once('acme'), await once('acme')]).toEqual(['done', 'done', 'duplicate']);
+    await inbox.forget('evt_1', { tenant: 'acme' });
+    expect([await once(), await once('acme')]).toEqual(['duplicate', 'done']);
+  });
+
   it('a database in place of a transaction is refused, and no work runs', async () => {
     const { inbox, kysely, keys } = await anInbox();
     const work = vi.fn();

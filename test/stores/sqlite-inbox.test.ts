@@ -38,6 +38,14 @@ describe.each(libraries)('sqliteInbox on %s', (_, driver) => {
     expect(keys.split(',').sort()).toEqual(['default:evt_1', 'default:evt_2']);
   });
 
+  it('an inbox runs an event once for each tenant, and forgets that of one', async () => {
+    const { inbox } = await anInbox();
+    const once = (tenant?: string) => inbox.once({ ...deliveryOf('evt_1'), tenant }, () => {}).status;
+    expect([once(), once('acme'), once('Müller'), once('acme')]).toEqual(['done', 'done', 'done', 'duplicate']);
+    await inbox.forget('evt_1', { tenant: 'acme' });
+    expect([once(), once('acme'), once('Müller')]).toEqual(['duplicate', 'done', 'duplicate']);
+  });
+
   it('an inbox tells any two ids apart, also those that UTF-8 cannot hold', async () => {
     const { inbox } = await anInbox();
     for (const id of [

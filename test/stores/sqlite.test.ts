@@ -162,6 +162,29 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     clearInterval(ticking);
   });
 
+  it('the table keeps the newest 1,000 reports of an endpoint, and its events', async () => {
+    const handle = open(newFile());
+    let time = 1_000;
+    const store = storeOf(handle, { now: () => time });
+    await store.init?.();
+    await store.claim(claimOf('clips:evt_1'));
+    await store.saveReport?.({ name: 'clip', instance: 'other', text: '{}', ttlMs: 60_000 });
+    handle.exec(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1100) INSERT INTO webhook_deliveries
+       SELECT ':clips:' || i, 'report', NULL, 0, 0, NULL, i, '{}', NULL, 1 FROM n`,
+    );
+    await store.saveReport?.({ name: 'clips', instance: 'one', text: '"one"', ttlMs: 60_000 });
+    const states = () =>
+      handle.prepare('SELECT group_concat(state) AS states FROM webhook_deliveries').get() as { states: string };
+    const count = (state: string) =>
+      states()
+        .states.split(',')
+        .filter((one) => one === state).length;
+    expect([count('report'), count('in_progress')]).toEqual([1_001, 1]);
+    time = 1_001; // the older ones have expired
+    expect(await store.loadReports?.('clips')).toHaveLength(100);
+  });
+
   it('fences grow at one instant: after forget, and where the clock is set back', async () => {
     const handle = open(newFile());
     let time = 5_000;

@@ -367,4 +367,8 @@ export const WRONG_ANSWERS: Readonly<Record<string, Readonly<Record<string, read
     completed: ['claim 2 acquired', 'claim 2 held'],
     'nothing but the report': ['loadReports 2 none', 'loadReports 2 more', 'loadReports 2 changed'],
   },
+  'of more than 1,000 receivers of an endpoint, the newest 1,000 reports are returned': {
+    '1,000 reports': ['loadReports 1 none', 'loadReports 1 more'],
+    'the newest ones': ['loadReports 1 oldest'],
+  },
 };

@@ -41,8 +41,15 @@ export async function serveEndpoints<App extends ServedApp>(
     return begun;
   };
   return serve({
-    receiver: Object.assign(receive, { begin, hasHandlers: true, health: () => receiverFor('').health() }),
+    receiver: Object.assign(receive, {
+      begin,
+      hasHandlers: true,
+      hasQueue: false,
+      health: () => receiverFor('').health(),
+    }),
     before: 'nothing',
+    body: () => new Uint8Array(),
+    otherAnswer: new Promise(() => {}),
     async route(delivery) {
       onRouted((delivery && endpoints.get(delivery)) ?? '', delivery);
       return 200;

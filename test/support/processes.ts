@@ -6,7 +6,8 @@ import { build } from 'tsup';
 
 /** Starts a file of these tests in processes of their own. */
 export interface Program {
-  start(task: object): TestProcess;
+  /** `flags` are those of Node. */
+  start(task: object, flags?: readonly string[]): TestProcess;
   remove(): void;
 }
 
@@ -35,11 +36,11 @@ export async function buildProgram(source: string): Promise<Program> {
     skipNodeModulesBundle: true,
   });
   const file = join(outDir, basename(source).replace(/\.ts$/, '.js'));
-  return { start: (task) => start(file, task), remove: () => rmSync(outDir, { recursive: true }) };
+  return { start: (task, flags) => start(file, task, flags), remove: () => rmSync(outDir, { recursive: true }) };
 }
 
-function start(file: string, task: object): TestProcess {
-  const child = fork(file, [JSON.stringify(task)]);
+function start(file: string, task: object, flags: readonly string[] = []): TestProcess {
+  const child = fork(file, [JSON.stringify(task)], { execArgv: [...flags] });
   const ended = once(child, 'exit');
   const said = on(child, 'message', { close: ['exit'] });
   return {

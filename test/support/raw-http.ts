@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 export interface RawRequest {
   method?: string;
   path?: string;
+  /** The Host header. */
+  host?: string;
   /** As they go over the wire, in this order; one character is one byte. */
   headers: readonly (readonly [name: string, value: string])[];
   body: Uint8Array;
@@ -16,9 +18,9 @@ export interface RawResponse {
 }
 
 /** The bytes of a request, with nothing added but the request line, Host, Content-Length and Connection. */
-export function toBytes({ method = 'POST', path = '/', headers, body }: RawRequest): Buffer {
+export function toBytes({ method = 'POST', path = '/', host = 'receiver.test', headers, body }: RawRequest): Buffer {
   const framing: [string, string][] = [
-    ['Host', 'receiver.test'],
+    ['Host', host],
     ['Content-Length', String(body.length)],
     ['Connection', 'close'],
   ];

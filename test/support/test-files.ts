@@ -22,11 +22,15 @@ function patternOf(glob: string): RegExp {
 const TESTS = ['describe', 'it', 'test'];
 const SKIPPED = ['skip', 'todo'];
 
-/** The titles of the tests of a source and of their groups, as they are written there, but for what is skipped always. */
+/**
+ * The titles of the tests and groups of a source as they are written there, each behind those of the groups around it:
+ * `group > test`. Those that are always skipped are left out.
+ */
 export function titlesOf(source: string): string[] {
   const file = ts.createSourceFile('some.test.ts', source, ts.ScriptTarget.ESNext);
   const titles: string[] = [];
-  const visit = (node: ts.Node): void => {
+  const visit = (node: ts.Node, groups: readonly string[]): void => {
+    let inside = groups;
     if (ts.isCallExpression(node)) {
       const {
         expression: callee,
@@ -37,14 +41,22 @@ export function titlesOf(source: string): string[] {
       if (isTest && others.some((name) => SKIPPED.includes(name))) return;
       // `it(title)` and `it.each(rows)(title)`, but neither `it.each(rows)` nor `test.includes(text)`.
       if (isTest && title && !ts.isPropertyAccessExpression(callee)) {
-        if (ts.isStringLiteralLike(title)) titles.push(title.text);
-        if (ts.isTemplateExpression(title)) titles.push(title.getText(file).slice(1, -1));
+        const text = textOf(title, file);
+        if (text !== undefined) {
+          inside = [...groups, text];
+          titles.push(inside.join(' > '));
+        }
       }
     }
-    ts.forEachChild(node, visit);
+    ts.forEachChild(node, (child) => visit(child, inside));
   };
-  visit(file);
+  visit(file, []);
   return titles;
+}
+
+function textOf(title: ts.Expression, file: ts.SourceFile): string | undefined {
+  if (ts.isStringLiteralLike(title)) return title.text;
+  return ts.isTemplateExpression(title) ? title.getText(file).slice(1, -1) : undefined;
 }
 
 /** `it`, `skipIf` and `each` of `it.skipIf(condition).each(rows)`. */

@@ -18,6 +18,11 @@ describe('an answer', () => {
     expect(await readAnswer(answer)).toEqual(read);
   });
 
+  it('in base64 has the text of its UTF-8', async () => {
+    const answer = { statusCode: 200, body: Buffer.from('é日').toString('base64'), isBase64Encoded: true };
+    expect((await readAnswer(answer)).text).toBe('é日');
+  });
+
   it.each(['', 'text', 'null', '{"error":null}', '{"error":{"code":401}}'])('has no code in %j', async (text) => {
     expect(await readAnswer({ status: 401, body: text })).toEqual({ status: 401, text, code: undefined });
   });

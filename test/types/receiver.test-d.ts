@@ -103,6 +103,12 @@ describe('options', () => {
   it('take a secret, several, or a function that fetches them', () => {
     createReceiver({ secret: new Uint8Array(32) });
     createReceiver({ secret: ['one', new Uint8Array(32)] as const });
+    createReceiver({ secret: { acme: 'one', globex: ['two', new Uint8Array(32)] } });
+    createReceiver({ secret: async () => ({ tenant: 'acme', secrets: ['one'] }) });
+    // @ts-expect-error -- the secrets of a tenant have no tenants
+    createReceiver({ secret: { acme: { eu: 'one' } } });
+    // @ts-expect-error -- a function says whose the secrets are, or returns a list
+    createReceiver({ secret: async () => ({ secrets: ['one'] }) });
     createReceiver({
       secret: async ({ webhookId }) => {
         expectTypeOf(webhookId).toEqualTypeOf<string | undefined>();

@@ -370,6 +370,7 @@ describe('the legacy signature', () => {
       legacy: 'accept',
     };
     expect(verifySignature(swapped).scheme).toBe('legacy');
+    expect(verifySignature({ ...swapped, now: () => NOW + 1e12 }).scheme).toBe('legacy');
     expect((await refused(swapped)).code).toBe('invalid_json');
   });
 

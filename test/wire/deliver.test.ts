@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { deliver, type Outgoing } from '../../src/wire/deliver.js';
 import { serveApp, serveListener } from '../support/app.js';
+import { answerBytes, STRANGE_STATUSES, serveBytes } from '../support/hostile-app.js';
 
 const outgoing = (url: string, changes: Partial<Outgoing> = {}): Outgoing => ({
   ...{ url: new URL(url), method: 'POST', headers: [['X-Own', 'Café']], body: Buffer.from('{}') },
@@ -14,9 +15,16 @@ describe('a request over the wire', () => {
   it('has the headers of the delivery, and of the connection only its own', async () => {
     const app = await serveApp();
     const headers = [
-      ...['Host', 'CONNECTION', 'content-length', 'Transfer-Encoding', 'Expect', 'Keep-Alive', 'Upgrade'].map(
-        (name): [string, string] => [name, 'x'],
-      ),
+      ...[
+        'Host',
+        'CONNECTION',
+        'content-length',
+        'Transfer-Encoding',
+        'Expect',
+        'Keep-Alive',
+        'Upgrade',
+        'Trailer',
+      ].map((name): [string, string] => [name, 'x']),
       ...[['X-Own', 'Café'] as const, ['x-own', '2'] as const],
     ];
     expect(await deliver(outgoing(app.url, { headers }), wire())).toMatchObject({ status: 200, body: '' });
@@ -115,5 +123,27 @@ describe('why there is no answer', () => {
       problem: `app.example:3000: ${words}`,
       ms: expect.any(Number),
     });
+  });
+
+  it.each(STRANGE_STATUSES)(
+    'a request that is answered with the status %s has no answer, and says why',
+    async (status) => {
+      const { url } = await serveBytes(answerBytes(status));
+      const sent = await deliver(outgoing(url), wire());
+      expect(sent.status).toBeUndefined();
+      expect(sent.problem).toMatch(/status \d+, which is no answer|is no HTTP|closed without an answer/);
+    },
+  );
+
+  it('a request whose answer has no end reads a part of it', async () => {
+    const { url } = await serveListener((_, res) => {
+      const write = () => {
+        while (!res.destroyed && res.write(Buffer.alloc(64 * 1024, 'a')));
+      };
+      res.on('drain', write);
+      write();
+    });
+    const { status, body } = (await deliver(outgoing(url), wire(60_000))) as { status: number; body: string };
+    expect([status, body.length]).toEqual([200, 64 * 1024]);
   });
 });

@@ -3,9 +3,9 @@ import { type Client, createClient, isClientError, isServiceApiError } from '../
 import { Failure } from '../failure.js';
 import { checkSource, readSecret, SOURCES } from '../secrets.js';
 import type { Session } from '../session.js';
+import { allowKey, findAddress, URL_ENV } from './key-destination.js';
 
 const KEY_ENV = 'SERVICE_API_KEY';
-const URL_ENV = 'SERVICE_URL';
 
 /** The address of the API and the source of its key, never the key itself. */
 export interface ApiOptions {
@@ -35,17 +35,15 @@ export function apiCommand(name: string) {
 /** A person waits for the answer, so the limit is shorter than the client's default. */
 const TIMEOUT_MS = 30_000;
 
-/** @throws Failure, WebhookError */
+/** Opens the client of a command, once the key may go to its address. @throws Failure, WebhookError */
 export async function openClient(session: Session, { key, baseUrl, headerPrefix }: ApiOptions): Promise<Client> {
-  const url = baseUrl ?? session.env[URL_ENV] ?? session.config.baseUrl;
-  if (url === undefined)
-    throw new Failure(
-      'usage',
-      `where is the API? Set ${URL_ENV}, give --base-url https://…, or set baseUrl in service-webhooks.json.`,
-    );
+  const address = findAddress(session, baseUrl);
   const apiKey = await readSecret(session, key);
   if (typeof apiKey !== 'string') throw new Failure('usage', 'the API key is no text; look at where it comes from.');
-  return createClient({ apiKey, baseUrl: url, headerPrefix, timeoutMs: TIMEOUT_MS, maxAttempts: 3 });
+  const { url } = address;
+  const client = createClient({ apiKey, baseUrl: url, headerPrefix, timeoutMs: TIMEOUT_MS, maxAttempts: 3 });
+  await allowKey(session, key, address);
+  return client;
 }
 
 /** Awaits a client call and turns client errors into a Failure. @throws Failure */

@@ -1,13 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { Command } from '@commander-js/extra-typings';
-import { formatHttp } from '../../wire/http-message.js';
+import { formatHttp, type HttpMessage } from '../../wire/http-message.js';
 import { capturedAt, captureOrFile, DEFAULT_DIRECTORY, listCaptures } from '../captures.js';
 import { EXIT, Failure, fileFailure } from '../failure.js';
 import { parseHttp } from '../http-file.js';
 import { wholeNumber } from '../option-values.js';
 import { checkSigned, redactDelivery, redactOption } from '../redact-delivery.js';
-import { readSecret, signWithOption } from '../secrets.js';
+import { findSecrets, readSecret, readSecrets, secretOption, signWithOption } from '../secrets.js';
 import type { Session } from '../session.js';
+import { shortened } from '../shortened.js';
+import { signUnverifiedOption, unverifiedFailure } from '../sign-unverified.js';
+import { signatureFault } from '../signature-fault.js';
+import { legacyOption } from '../verification-options.js';
 
 export function capturesCommand(session: Session) {
   return new Command('captures')
@@ -30,16 +34,22 @@ function listCommand(session: Session) {
     .summary('the newest first')
     .option('--captures <directory>', 'where they are', DEFAULT_DIRECTORY)
     .option('--limit <number>', 'so many at most', wholeNumber(1, 100_000), 20)
-    .action(async ({ captures: directory, limit }) => {
-      const { captures, total } = await listCaptures(directory, limit);
-      for (const { id, file, at, type, eventId, bytes } of captures) {
+    .addOption(secretOption())
+    .addOption(legacyOption())
+    .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
+    .action(async ({ captures: directory, limit, secret: sources, ...checks }) => {
+      const secrets = await findSecrets(session, sources);
+      const isVerified = secrets && ((message: HttpMessage) => signatureFault(message, secrets, checks) === undefined);
+      const { captures, total } = await listCaptures(directory, limit, isVerified);
+      for (const { id, file, at, type, eventId, bytes, verified } of captures) {
         const time = new Date(at).toISOString();
-        session.out.record({ kind: 'capture', id, file, at: time, type, eventId, bytes }, [
+        session.out.record({ kind: 'capture', id, file, at: time, type, eventId, bytes, verified }, [
           ['strong', id],
           ['faint', time],
-          type ?? 'no event',
-          eventId,
+          shortened(type ?? 'no event', 60),
+          eventId && shortened(eventId, 60),
           ['faint', `${bytes} B`],
+          verified === false && ['warn', 'not verified'],
         ]);
       }
       if (total === 0) session.out.note(`There are no deliveries in ${directory}: listen --capture keeps them.`);
@@ -56,9 +66,13 @@ function exportCommand(session: Session) {
     .argument('<file>', 'where it is put; a new file')
     .addOption(redactOption())
     .addOption(signWithOption())
+    .addOption(secretOption())
+    .addOption(signUnverifiedOption())
     .option('--captures <directory>', 'where an id is looked for', DEFAULT_DIRECTORY)
+    .addOption(legacyOption())
     .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
-    .action(async (name, target, { captures: directory, redact: fields, signWith, headerPrefix }) => {
+    .action(async (name, target, { captures: directory, redact: fields, signWith, secret: sources, ...options }) => {
+      const { headerPrefix, signUnverified } = options;
       checkSigned(fields, signWith);
       if (fields === undefined || signWith === undefined) {
         throw new Failure('usage', 'say what is left out: --redact data.downloadUrl, or copy the file as it is.');
@@ -66,6 +80,10 @@ function exportCommand(session: Session) {
       const secret = await readSecret(session, signWith);
       const source = await captureOrFile(name, directory);
       const message = parseHttp(await session.read(source), source);
+      if (!signUnverified) {
+        const fault = signatureFault(message, await readSecrets(session, sources), options);
+        if (fault) throw unverifiedFailure(source, fault, 'Copy the file to have it as it came.');
+      }
       const at = capturedAt(source) ?? session.now();
       const redacted = redactDelivery(message, { fields, secret }, { headerPrefix, at });
       if (redacted === undefined) throw new Failure('file', `${source}: its body is no JSON; copy the file as it is.`);

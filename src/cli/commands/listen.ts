@@ -15,7 +15,7 @@ import { createReceivedSource } from '../listen/received-source.js';
 import { createRoutes, routeArgument } from '../listen/routes.js';
 import { serve } from '../listen/serve.js';
 import { portFailure } from '../listening.js';
-import { duration, listOption, repeatable, wholeNumber } from '../option-values.js';
+import { duration, hostNames, listOption, repeatable, wholeNumber } from '../option-values.js';
 import { checkSigned, redactOption } from '../redact-delivery.js';
 import { findSecrets, readSecret, secretOption, signWithOption } from '../secrets.js';
 import type { Session } from '../session.js';
@@ -35,6 +35,7 @@ export function listenCommand(session: Session) {
     .option('--insecure', 'accept any certificate of the app, as a self-signed one')
     .option('-p, --port <number>', 'the port to listen on; 0 for any', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--allow-host <name>', 'the host of a tunnel of yours without --url (repeatable)', hostNames)
     .addOption(secretOption())
     .addOption(
       listOption('--events <types>', 'only these types; others are acknowledged and dropped', WEBHOOK_EVENT_TYPES),
@@ -70,7 +71,8 @@ Examples:
   service-webhooks listen --respond 500            watch the service retry
   service-webhooks listen --delay 25s              answer after the service’s time limit
   service-webhooks listen 3000 --ui                show the deliveries in a browser
-  service-webhooks listen 3000 --url https://me.tunnel.example/webhooks`,
+  service-webhooks listen 3000 --url https://me.tunnel.example/webhooks
+  service-webhooks listen 3000 --allow-host me.tunnel.example     behind a tunnel, for an endpoint that there is`,
     )
     .action(
       async (
@@ -80,6 +82,7 @@ Examples:
           route = [],
           insecure = false,
           secret: sources,
+          allowHost = [],
           url,
           ui,
           cleanup = false,
@@ -132,7 +135,8 @@ Examples:
             mark: crypto.randomUUID(),
           };
           const source = createReceivedSource(options, () => new URL(serving.url), session.signal);
-          const serving = await serve(session, options, { host, port, received: source.add });
+          const allowedHosts = url === undefined ? allowHost : [...allowHost, new URL(url).hostname];
+          const serving = await serve(session, options, { host, port, allowedHosts, received: source.add });
           const own = Number(new URL(serving.url).port);
           const { isOwnAddress } = await import('../listen/own-address.js');
           for (const target of routes.apps) {

@@ -21,15 +21,15 @@ Examples:
   service-webhooks mcp http://localhost:3000/webhooks
   claude mcp add webhooks -- npx service-webhooks mcp 3000/webhooks
 
-Results never have a secret in them, and mark what came from an event or from the app.`,
+Results never have a secret in them, and mark what an event, an app or an endpoint has chosen.`,
     )
     .action(async (given, { secret: sources, ...options }) => {
       const app = given === undefined ? undefined : parseApp(session, given);
       const signingSecret = app && (await readTextSecret(session, sources));
       const { events, speed, fault: faults, seed, headerPrefix, port } = options;
       const dev = await startDev({ app, signingSecret, events, speed, faults, seed, headerPrefix, port });
-      const result = createResults(dev.secrets.all);
-      const tools = createTools({ dev, app, signingSecret, headerPrefix, result });
+      const results = createResults(dev.secrets.all);
+      const tools = createTools({ dev, app, signingSecret, headerPrefix, result: results.done });
       const instructions = `${INSTRUCTIONS} A person sees the deliveries at ${dev.url}/.`;
       session.out.note(`MCP over stdio; deliveries: ${dev.url}/`);
       const stopped = session.signal.aborted ? undefined : once(session.signal, 'abort');
@@ -38,6 +38,7 @@ Results never have a secret in them, and mark what came from an event or from th
         version: manifest.version,
         instructions,
         tools,
+        failed: results.failed,
       });
       await Promise.race([serving, stopped]);
       await dev.close();

@@ -2,6 +2,8 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { EXIT, Failure } from '../failure.js';
 import { openDatabase } from '../migrations/database.js';
 import { type DatabaseKind, migrationScript, SCHEMA_VERSIONS, tablesOf } from '../migrations/schemas.js';
+import { SOURCES } from '../secrets.js';
+import { POSTGRES_URL, readServerUrl } from '../server-url.js';
 import type { Session } from '../session.js';
 
 export function migrationsCommand(session: Session) {
@@ -38,11 +40,16 @@ function printCommand(session: Session) {
 
 function statusCommand(session: Session) {
   return withTables(new Command('status').summary('whether the tables are up to date'))
-    .addOption(new Option('--postgres [url]', 'the URL of the database (DATABASE_URL)').conflicts('sqlite'))
+    .addOption(
+      new Option('--postgres [url]', `the URL of the database, or ${SOURCES}; env:${POSTGRES_URL.variable}`).conflicts(
+        'sqlite',
+      ),
+    )
     .option('--sqlite <file>', 'the file of the database')
     .action(async ({ postgres, sqlite, ...names }) => {
       const kind = kindOf({ postgres, sqlite });
-      const database = await openDatabase(kind, sqlite ?? urlOf(session, postgres));
+      const address = sqlite ?? (await readServerUrl(session, 'postgres', POSTGRES_URL, postgres));
+      const database = await openDatabase(kind, address);
       try {
         const wanted = SCHEMA_VERSIONS[kind];
         const versions = await Promise.all(
@@ -69,10 +76,4 @@ function kindOf({ postgres, sqlite }: { postgres?: unknown; sqlite?: unknown }):
   if (postgres !== undefined) return 'postgres';
   if (sqlite !== undefined) return 'sqlite';
   throw new Failure('usage', 'pass --postgres or --sqlite.');
-}
-
-function urlOf({ env }: Session, given: unknown): string {
-  const url = typeof given === 'string' ? given : env['DATABASE_URL'];
-  if (url) return url;
-  throw new Failure('usage', 'there is no URL of a database: pass --postgres <url>, or set DATABASE_URL.');
 }

@@ -122,13 +122,16 @@ type ChangeOptions = LetterFilter & { all?: true | undefined; dryRun?: true | un
 
 function change(session: Session, ids: readonly string[], given: object, kind: LetterChange): Promise<void> {
   const { all = false, dryRun = false, limit, ...options } = given as ChangeOptions;
-  const { type, event, since } = options;
+  const { type, event, tenant, since } = options;
   const isFiltered = type !== undefined || event !== undefined || since !== undefined;
   if (ids.length > 0 && (isFiltered || all)) throw new Failure('usage', 'name ids, or select with options: not both.');
-  if (ids.length === 0 && !isFiltered && !all)
-    throw new Failure('usage', 'which ones? Name their ids, select with --type, --event or --since, or pass --all.');
+  if (ids.length === 0 && !isFiltered && tenant === undefined && !all)
+    throw new Failure(
+      'usage',
+      'which ones? Name their ids, select with --type, --event, --tenant or --since, or pass --all.',
+    );
   return withQueue(session, options, async (opened) => {
-    const letters = filteredLetters(session, opened, { type, event, since });
+    const letters = filteredLetters(session, opened, { type, event, tenant, since });
     const found = ids.length > 0 ? await findLetters(letters, ids) : letters;
     await changeLetters(session, opened, found, { ...kind, dryRun, limit });
   });

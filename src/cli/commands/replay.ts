@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { Command } from '@commander-js/extra-typings';
+import type { Secret } from '../../verify/secret.js';
 import { deliver, type SendResult } from '../../wire/deliver.js';
 import type { HttpMessage } from '../../wire/http-message.js';
 import { resign } from '../../wire/resign.js';
@@ -15,8 +16,11 @@ import { redactDelivery, redactOption } from '../redact-delivery.js';
 import { readSecrets, secretOption } from '../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../send-report.js';
 import type { Session } from '../session.js';
+import { signUnverifiedOption, unverifiedFailure } from '../sign-unverified.js';
+import { signatureFault } from '../signature-fault.js';
 import { parseApp, parseTarget, withPathOf } from '../target.js';
 import { timeoutOption } from '../timeout-option.js';
+import { legacyOption } from '../verification-options.js';
 
 export function replayCommand(session: Session) {
   const command = new Command('replay')
@@ -29,10 +33,12 @@ export function replayCommand(session: Session) {
     .option('--insecure', 'accept any certificate, as a self-signed one')
     .addOption(secretOption())
     .option('--exact', 'the bytes and headers as they were captured; needs no secret')
+    .addOption(signUnverifiedOption())
     .option('--captures <directory>', 'the directory of the captures', DEFAULT_DIRECTORY)
     .option('--attempt <number>', 'which attempt of the delivery it is; as captured', wholeNumber(1, 1_000_000))
     .addOption(redactOption())
     .addOption(timeoutOption())
+    .addOption(legacyOption())
     .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service');
   return withQueueOptions(command)
     .addHelpText(
@@ -46,19 +52,29 @@ Examples:
   service-webhooks replay delivery.http 3000 --exact       a correct receiver refuses it as too old
   service-webhooks replay 17 3000 --sqlite webhooks.db     a dead letter, which stays in the queue`,
     )
-    .action(async (words, { secret: sources, exact = false, insecure = false, ...options }) => {
-      if (exact && options.redact) throw new Failure('usage', '--exact sends every byte: leave --redact out.');
+    .action(async (words, given) => {
+      const { secret: sources, exact = false, insecure = false, redact, signUnverified = false, ...options } = given;
+      if (exact && redact) throw new Failure('usage', '--exact sends every byte: leave --redact out.');
       const { names, url } = await splitWords(words, options);
-      const given = url === undefined ? parseTarget() : parseApp(session, url);
+      const app = url === undefined ? parseTarget() : parseApp(session, url);
       if (exact && namesQueue(options))
         throw new Failure('usage', 'a queue does not keep the signature of a delivery: leave --exact out.');
+      if (signUnverified && exact) throw new Failure('usage', '--exact signs nothing: leave --sign-unverified out.');
+      if (signUnverified && namesQueue(options))
+        throw new Failure('usage', 'a queue has verified what it keeps: leave --sign-unverified out.');
+      let secrets: Promise<readonly [Secret, ...Secret[]]> | undefined;
+      const signing = async () => {
+        secrets ??= readSecrets(session, sources);
+        return { ...options, secrets: await secrets, now: session.now };
+      };
       const all: SendResult[] = [];
       for await (const { file, letter, message: kept } of deliveriesOf(session, names, options)) {
-        const message = options.redact
-          ? await redacted(kept, file ?? letter ?? 'the delivery', { sources, ...options })
-          : kept;
-        const headers = exact ? message.headers : await signedNow(message, { sources, ...options });
-        const target = withPathOf(given, message.path);
+        const name = file ?? letter ?? 'the delivery';
+        // A dead letter has no signature: its receiver verified it before it was queued.
+        if (!exact && !signUnverified && file !== undefined) checkGenuine(kept, file, await signing());
+        const message = redact ? redacted(kept, name, redact, await signing()) : kept;
+        const headers = exact ? message.headers : signedNow(message, await signing());
+        const target = withPathOf(app, message.path);
         const outgoing = { ...message, headers, url: target, insecure };
         const sent = await deliver(outgoing, { timeoutMs: options.timeout, signal: session.signal });
         all.push(sent);
@@ -71,23 +87,34 @@ Examples:
       }
       session.exitCode = exitCodeOf(all);
     });
+}
 
-  async function redacted(
-    message: HttpMessage,
-    source: string | undefined,
-    { sources, headerPrefix, redact = [] }: Signing,
-  ) {
-    const [secret] = await readSecrets(session, sources);
-    const found = redactDelivery(message, { fields: redact, secret }, { headerPrefix, at: session.now() });
-    if (found === undefined)
-      throw new Failure('file', `${source}: its body is not JSON, so that no field can be replaced.`);
-    return found.message;
-  }
+interface Signing {
+  /** The first one signs. */
+  secrets: readonly [Secret, ...Secret[]];
+  headerPrefix: string;
+  legacy?: 'reject' | 'accept' | undefined;
+  attempt?: number | undefined;
+  now: () => number;
+}
 
-  async function signedNow(message: HttpMessage, { sources, headerPrefix, attempt }: Signing) {
-    const [secret] = await readSecrets(session, sources);
-    return resign(message, { secret, at: session.now(), headerPrefix, attempt });
+/** @throws Failure for a capture that none of the secrets has signed */
+function checkGenuine(message: HttpMessage, file: string, { secrets, ...checks }: Signing): void {
+  const fault = signatureFault(message, secrets, checks);
+  if (fault) throw unverifiedFailure(file, fault, '--exact sends it as it came.');
+}
+
+function redacted(message: HttpMessage, name: string, fields: readonly string[], signing: Signing): HttpMessage {
+  const { secrets, headerPrefix, now } = signing;
+  const found = redactDelivery(message, { fields, secret: secrets[0] }, { headerPrefix, at: now() });
+  if (found === undefined) {
+    throw new Failure('file', `${name}: its body is not JSON, so that no field can be replaced.`);
   }
+  return found.message;
+}
+
+function signedNow(message: HttpMessage, { secrets, headerPrefix, attempt, now }: Signing) {
+  return resign(message, { secret: secrets[0], at: now(), headerPrefix, attempt });
 }
 
 interface Source {
@@ -114,13 +141,6 @@ async function* deliveriesOf(session: Session, names: readonly string[], options
   const files = options.last ? [await lastCapture(options.captures)] : [];
   for (const name of names) files.push((await isFile(name)) ? name : await findCapture(options.captures, name));
   for (const file of files) yield { file, message: parseHttp(await session.read(file), file) };
-}
-
-interface Signing {
-  sources?: readonly string[] | undefined;
-  headerPrefix: string;
-  attempt?: number | undefined;
-  redact?: readonly string[] | undefined;
 }
 
 /** Splits the words into deliveries and an address. @throws Failure where no delivery is named */

@@ -4,7 +4,8 @@ import { Readable } from 'node:stream';
 import type { PageSource } from '../../page/page-source.js';
 import { type Assets, readAssets } from '../../page/server/assets.js';
 import { createPage } from '../../page/server/create-page.js';
-import { isOwnHost } from '../../page/server/guard.js';
+import { foreignRefusal } from '../../page/server/guard.js';
+import { openBody } from '../../receiver/body.js';
 import { listening } from '../listening.js';
 
 export interface DevServer {
@@ -35,7 +36,14 @@ export async function serveDev(source: PageSource, api: Api, port: number, asset
 }
 
 async function answer(api: Api, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  if (!isOwnHost(req)) return void res.writeHead(421).end();
+  const refusal = foreignRefusal(req);
+  if (refusal) {
+    openBody(req).drain();
+    res
+      .writeHead(refusal.status, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ error: refusal.reason }));
+    return;
+  }
   const { status, headers, body } = await api(toRequest(req));
   res.writeHead(status, Object.fromEntries(headers));
   if (body === null) res.end();

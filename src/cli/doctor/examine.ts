@@ -1,7 +1,7 @@
 import { type DeliverOptions, deliver, type SendResult } from '../../wire/deliver.js';
 import { asSpecified } from '../../wire/header-spelling.js';
 import type { Sending } from '../faults.js';
-import { diagnose } from './diagnosis.js';
+import { type Diagnosis, diagnose } from './diagnosis.js';
 import type { Finding } from './judge.js';
 import type { Probe } from './probes.js';
 import type { Requests } from './requests.js';
@@ -9,6 +9,8 @@ import type { Requests } from './requests.js';
 /** A probe and its result. */
 export interface Examined extends Pick<Probe, 'group' | 'name' | 'says' | 'fix'>, Finding {
   ms: number;
+  /** Why the first probe was not accepted. */
+  diagnosis?: Diagnosis;
   /** Why the endpoint did not answer the first probe. */
   problem?: string;
 }
@@ -25,16 +27,16 @@ export async function* examine(probes: readonly Probe[], requests: Requests, wir
     const begun = performance.now();
     const answers = open ? await answersTo(probe, requests, wire) : [];
     const finding: Finding = open ? probe.judge(answers) : SKIPPED;
-    let { fix } = probe;
+    let advice: Pick<Examined, 'fix' | 'diagnosis'> = { fix: probe.fix };
     if (index === 0 && finding.verdict !== 'passed') {
       open = false;
       const [answer] = answers as [SendResult];
       const compact = answer.status === undefined ? answer : await send(requests.compact(), wire);
-      fix = diagnose(answer, compact, wire.url);
+      advice = diagnose(answer, compact, wire.url);
     }
     const [answer] = answers;
     const problem = index === 0 && answer?.problem !== undefined ? { problem: answer.problem } : {};
-    yield { group, name, ...finding, says, fix, ms: Math.round(performance.now() - begun), ...problem };
+    yield { group, name, ...finding, says, ...advice, ms: Math.round(performance.now() - begun), ...problem };
   }
 }
 

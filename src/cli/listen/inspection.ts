@@ -1,6 +1,7 @@
 import { isWebhookError } from '../../errors.js';
 import { verify } from '../../verify/verify.js';
 import { type HttpMessage, headerValue } from '../../wire/http-message.js';
+import { shortened } from '../shortened.js';
 import type { ListenOptions } from './options.js';
 
 /** The claims of a request, and whether they are true. */
@@ -38,12 +39,20 @@ function verdictOn({ headers, body }: HttpMessage, { secrets, checks, now }: Ins
   }
 }
 
+/** Longer than any type or id of the service; the page shows them in a list of thousands. */
+const MAX_TEXT = 500;
+
 /** Returns type and id of an event, which may be forged. */
 function claimedEvent(body: Uint8Array): { type?: string; id?: string } {
   try {
     const { type, id } = JSON.parse(Buffer.from(body).toString());
-    return { ...(typeof type === 'string' && { type }), ...(typeof id === 'string' && { id }) };
+    return { ...(typeof type === 'string' && { type: shown(type) }), ...(typeof id === 'string' && { id: shown(id) }) };
   } catch {
     return {};
   }
+}
+
+/** Replaces lone surrogates too, which JSON may have and an address may not. */
+function shown(text: string): string {
+  return shortened(Buffer.from(text.slice(0, 2 * MAX_TEXT)).toString(), MAX_TEXT);
 }

@@ -21,6 +21,8 @@ export interface Received {
 export interface KeptRequest extends Received {
   id: string;
   kind: AttemptRow['kind'];
+  /** Whether the secret has signed it, at any time. */
+  isSigned: boolean;
 }
 
 /** The latest deliveries with their requests, the oldest first. */

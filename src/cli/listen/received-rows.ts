@@ -4,6 +4,7 @@ import type { AttemptDetails, AttemptRow, DeliveryRow, SentMessage } from '../..
 import { viewBody } from '../../page/view-body.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
 import { headerValue } from '../../wire/http-message.js';
+import { shortened } from '../shortened.js';
 import type { Inspection } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import type { KeptRequest } from './received-log.js';
@@ -18,14 +19,14 @@ export function toDeliveryRow(id: string, kept: readonly KeptRequest[], headerPr
     id,
     eventId: inspection.id ?? '',
     // A request without an event is shown by its request line.
-    type: inspection.type ?? `${message.method} ${message.path}`,
-    endpointId: headerValue(message.headers, `${headerPrefix.toLowerCase()}-webhook-id`) ?? '',
+    type: inspection.type ?? shortened(`${message.method} ${message.path}`),
+    endpointId: shortened(headerValue(message.headers, `${headerPrefix.toLowerCase()}-webhook-id`) ?? ''),
     state: rows.some(({ acknowledged }) => acknowledged) ? 'delivered' : 'failed',
     attempts: Math.max(...rows.map(({ number }) => number)),
     replays: kept.filter(({ kind }) => kind === 'replay').length,
     duplicates: kept.filter(({ kind }) => kind === 'duplicate').length,
     ...{ redeliveries: 0, test: false, createdAt: at },
-    ...{ url: last.url, verdict, ...(last.cause && { cause: last.cause }) },
+    ...{ url: shortened(last.url, 500), verdict, ...(last.cause && { cause: shortened(last.cause, 500) }) },
     ...outcomeOf(last),
   };
 }

@@ -8,11 +8,16 @@ import { ANSWER_TIMEOUT_MS, deliver } from '../../wire/deliver.js';
 import { asSpecified } from '../../wire/header-spelling.js';
 import type { HttpMessage } from '../../wire/http-message.js';
 import { resign } from '../../wire/resign.js';
+import { signatureFault } from '../signature-fault.js';
 import { withPathOf } from '../target.js';
 import { inspect, isRefused } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import { createReceivedLog, type KeptRequest, type Received } from './received-log.js';
 import { attemptNumber, toAttemptDetails, toAttemptRow, toDeliveryRow, toMessage } from './received-rows.js';
+
+/** Why a request is not signed again: its sender did not know the secret, and the app would accept it. */
+const NOT_GENUINE =
+  'your secret has not signed it, so anyone may have sent it: send it unchanged, or sign its capture with replay --sign-unverified';
 
 /** The requests that `listen` has received, for the page. */
 export interface ReceivedSource extends PageSource {
@@ -33,23 +38,31 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
   const overview = () => ({ now: now(), speed: 1, endpoints: [], failing: 0 });
   const rowOf = (id: string) => toDeliveryRow(id, log.deliveries.get(id) ?? [], headerPrefix);
 
-  function keep(request: Omit<KeptRequest, 'id'>, ofDelivery?: string): typeof last {
-    const { deliveryId, removed } = log.add(request, ofDelivery);
+  /** Returns why no request of a delivery can be signed again. */
+  function signingProblem(kept: readonly KeptRequest[]): string | undefined {
+    if (secret === undefined) return 'there is no secret to sign it with: send the same bytes and headers';
+    return kept.some(({ isSigned }) => isSigned) ? undefined : NOT_GENUINE;
+  }
+
+  function keep(request: Omit<KeptRequest, 'id' | 'isSigned'>, ofDelivery?: string): typeof last {
+    const isSigned = secrets !== undefined && signatureFault(request.message, secrets, options.checks) === undefined;
+    const { deliveryId, removed } = log.add({ ...request, isSigned }, ofDelivery);
     const change = { overview: overview(), deliveries: [rowOf(deliveryId)], removed };
     for (const changed of watchers) changed(change);
     return { deliveryId, isRefused: isRefused(request.inspection) };
   }
 
   async function replay(id: string, exact: boolean): Promise<string> {
-    const last = log.deliveries.get(id)?.at(-1);
-    check(last !== undefined, 'it is not kept any more');
-    check(exact || secret !== undefined, 'there is no secret to sign it with: send the same bytes and headers');
+    const kept = log.deliveries.get(id) ?? [];
+    // The latest one may have the id of a genuine event without being one: any sender chooses it.
+    const chosen = exact ? kept.at(-1) : kept.findLast(({ isSigned }) => isSigned);
+    check(chosen !== undefined, (kept.length > 0 && signingProblem(kept)) || 'it is not kept any more');
+    const { message: found, inspection: claimed } = chosen;
     const at = now();
-    const anew = exact || secret === undefined ? {} : { headers: resign(last.message, { secret, at, headerPrefix }) };
-    const [target] = routes.targets(last.inspection.type);
-    const url = withPathOf(target ?? ownUrl(), last.message.path);
-    const signed = { ...last.message, ...anew };
-    const message = { ...signed, headers: withHost(signed.headers, url.host) };
+    const headers = exact || secret === undefined ? found.headers : resign(found, { secret, at, headerPrefix });
+    const [target] = routes.targets(claimed.type);
+    const url = withPathOf(target ?? ownUrl(), found.path);
+    const message = { ...found, headers: withHost(headers, url.host) };
     const sent = await deliver({ ...message, url, insecure }, wire);
     const response = sent.status === undefined ? { status: 0, headers: {}, body: '' } : sent;
     const { problem } = sent;
@@ -112,7 +125,16 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
     delivery(id) {
       const kept = log.deliveries.get(id);
       if (kept === undefined) return undefined;
-      return { delivery: rowOf(id), attempts: kept.map(toAttemptRow), waits: RETRY_WAITS_MS, offers: ['replay'] };
+      const cannotSign = signingProblem(kept);
+      return {
+        ...{
+          delivery: rowOf(id),
+          attempts: kept.map(toAttemptRow),
+          waits: RETRY_WAITS_MS,
+          offers: ['replay'] as const,
+        },
+        ...(cannotSign && { cannotSign }),
+      };
     },
     attempt(id) {
       const found = log.requests.get(id);

@@ -2,20 +2,26 @@ import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isWebhookError } from '../../errors.js';
+import { hostOf } from '../../page/server/guard.js';
+import { openBody } from '../../receiver/body.js';
 import type { WebhookResponse } from '../../receiver/request.js';
 import { headerPairs } from '../../wire/http-message.js';
 import { listening } from '../listening.js';
 import type { Session } from '../session.js';
+import { withPathOf } from '../target.js';
+import { plain } from './answer.js';
 import { createExplainer } from './explainer.js';
-import { createRequestHandler, type IncomingRequest } from './handle-request.js';
+import { createForeignRequests } from './foreign-requests.js';
+import { createRequestHandler } from './handle-request.js';
 import { isRefused } from './inspection.js';
 import type { ListenOptions } from './options.js';
+import type { IncomingRequest } from './read-message.js';
 import type { Received } from './received-log.js';
 import { report } from './report.js';
 
 /** How long running requests may continue after Ctrl+C. */
 const GRACE_MS = 2_000;
-/** Each connection may hold a whole body. */
+/** Each connection holds its headers; their bodies have limits of their own. */
 const MAX_CONNECTIONS = 256;
 
 export interface Serving {
@@ -27,6 +33,8 @@ export interface Serving {
 export interface ServeOptions {
   host: string;
   port: number;
+  /** The names under which a tunnel sends requests, in lower case. */
+  allowedHosts?: readonly string[];
   /** Is called with every delivery. */
   received(received: Received): void;
 }
@@ -37,14 +45,17 @@ export interface ServeOptions {
 export async function serve(
   session: Session,
   options: ListenOptions,
-  { host, port, received }: ServeOptions,
+  { host, port, allowedHosts = [], received }: ServeOptions,
 ): Promise<Serving> {
   const cut = new AbortController();
   setMaxListeners(0, cut.signal);
   const pending = new Set<Promise<void>>();
   const handleRequest = createRequestHandler(options);
   const explain = createExplainer(options);
+  const own = { names: [hostOf(host).toLowerCase()], tunnels: allowedHosts };
+  const foreign = createForeignRequests({ own, out: session.out, now: options.now });
   let count = 0;
+  let url = '';
 
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
     const begun = performance.now();
@@ -58,7 +69,7 @@ export async function serve(
     const cause = handled.kind === 'delivery' && isRefused(handled.inspection) ? explain(handled.message) : undefined;
     report(session.out, handled, { at, ms, path }, cause);
     const times = { at, endedAt: at + ms };
-    const ownUrl = `http://${req.headers.host ?? host}${path}`;
+    const ownUrl = withPathOf(new URL(url), path).href;
     const { response } = handled;
     if (handled.kind === 'delivery') {
       const { message, inspection, forwarded } = handled;
@@ -78,15 +89,34 @@ export async function serve(
       received({ ...times, url: ownUrl, message, inspection: { verdict, bytes: 0 }, response });
     }
   };
+  /** A fault in one request must not end the others. */
+  const fail = (req: IncomingMessage, res: ServerResponse, problem: unknown) => {
+    const response = plain(502, 'not_answered');
+    if (res.headersSent) res.destroy();
+    else send(res, response);
+    report(
+      session.out,
+      { kind: 'problem', response, problem },
+      { at: options.now(), ms: 0, path: req.url ?? '/' },
+      undefined,
+    );
+  };
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => {
-    const handling: Promise<void> = handle(req, res).finally(() => pending.delete(handling));
+    const refusal = foreign.refuse(req);
+    if (refusal) {
+      openBody(req).drain();
+      return send(res, refusal);
+    }
+    const handling: Promise<void> = handle(req, res)
+      .catch((problem) => fail(req, res, problem))
+      .finally(() => pending.delete(handling));
     pending.add(handling);
   });
   server.maxConnections = MAX_CONNECTIONS;
   await listening(server, host, port);
-  const { port: bound } = server.address() as AddressInfo;
+  url = `http://${hostOf(host)}:${(server.address() as AddressInfo).port}/`;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}/`,
+    url,
     async stop() {
       server.close();
       server.closeIdleConnections();

@@ -18,7 +18,7 @@ const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 export const METHOD_NOT_FOUND = -32_601;
 export const INVALID_PARAMS = -32_602;
-const INTERNAL_ERROR = -32_603;
+const FAULT = { code: -32_603, message: 'A fault of this program.' };
 /** More than any call has. */
 const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;
 
@@ -44,8 +44,9 @@ export async function serveJsonRpc(input: Readable, write: (line: string) => voi
       const result = await handle(method, params as Record<string, unknown>, isCall ? id : undefined);
       if (isCall) send({ id, result });
     } catch (error) {
-      const code = error instanceof RpcError ? error.code : INTERNAL_ERROR;
-      if (isCall) send({ id, error: { code, message: error instanceof Error ? error.message : String(error) } });
+      // The text of any other error may come from an event or an app.
+      const { code, message } = error instanceof RpcError ? error : FAULT;
+      if (isCall) send({ id, error: { code, message } });
     }
   }
 

@@ -1,6 +1,4 @@
 import type { Readable } from 'node:stream';
-import { isWebhookError } from '../../errors.js';
-import { Failure } from '../failure.js';
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, type RpcId, serveJsonRpc } from './json-rpc.js';
 import type { ToolResult } from './tool-result.js';
 
@@ -10,7 +8,7 @@ export interface Tool {
   description: string;
   /** JSON Schema of the arguments. */
   inputSchema: { type: 'object'; properties: Record<string, object>; required?: readonly string[] };
-  /** @throws WebhookError, Failure with what the model is to do differently */
+  /** @throws WebhookError, Failure for a call that the model can correct */
   call(input: Record<string, unknown>, signal: AbortSignal): Promise<ToolResult>;
 }
 
@@ -19,6 +17,8 @@ export interface McpOptions {
   /** For the model: what the tools are for. */
   instructions: string;
   tools: readonly Tool[];
+  /** Returns the result of a call that threw. */
+  failed(error: unknown): ToolResult;
 }
 
 /** Versions of the protocol in which tools over stdio are the same, the newest first. */
@@ -28,7 +28,7 @@ const PROTOCOL_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05
 export async function serveMcp(
   input: Readable,
   write: (line: string) => void,
-  { version, instructions, tools }: McpOptions,
+  { version, instructions, tools, failed }: McpOptions,
 ): Promise<void> {
   const running = new Map<RpcId, AbortController>();
 
@@ -41,8 +41,7 @@ export async function serveMcp(
     try {
       return await tool.call(Object(input), stop.signal);
     } catch (error) {
-      if (!isWebhookError(error) && !(error instanceof Failure)) throw error;
-      return { content: [{ type: 'text', text: error.message }], isError: true };
+      return failed(error);
     } finally {
       if (id !== undefined) running.delete(id);
     }
@@ -59,7 +58,7 @@ export async function serveMcp(
     if (method === 'tools/call') return callTool(params, id);
     if (method === 'notifications/cancelled') return running.get(params['requestId'] as RpcId)?.abort();
     if (id === undefined) return undefined; // notifications that are of no use here
-    throw new RpcError(METHOD_NOT_FOUND, `There is no method ${method}.`);
+    throw new RpcError(METHOD_NOT_FOUND, 'There is no such method.');
   });
   for (const stop of running.values()) stop.abort();
 }

@@ -1,15 +1,20 @@
+import { FAULT_NAMES } from '../../emulator/faults.js';
+import { ERRORS } from '../../errors.js';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { FIXES } from '../../explain/causes.js';
 import { check, checkChoice, checkKnownOptions } from '../../option-checks.js';
 import type { AttemptDetails } from '../../page/page-source.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
-import { answerAdvice } from '../../wire/answer-advice.js';
+import { ANSWER_ADVICE, type AnswerProblem, answerProblem, isErrorCode } from '../../wire/answer-advice.js';
 import type { Dev } from '../dev/start-dev.js';
+import { DIAGNOSES, type Diagnosis, isOwnDiagnosis } from '../doctor/diagnosis.js';
 import { examine } from '../doctor/examine.js';
 import { PROBES } from '../doctor/probes.js';
 import { createRequests } from '../doctor/requests.js';
 import { shortened } from '../shortened.js';
 import type { Tool } from './mcp-server.js';
-import type { MakeResult } from './tool-result.js';
+import { type OwnText, own, ownAddress, ownId, ownProbe, ownTime } from './own-text.js';
+import type { Facts, Results } from './tool-result.js';
 import { waitForDelivery } from './wait-for-delivery.js';
 
 export interface ToolsOptions {
@@ -17,7 +22,7 @@ export interface ToolsOptions {
   app: URL | undefined;
   signingSecret: string | undefined;
   headerPrefix: string;
-  result: MakeResult;
+  result: Results['done'];
 }
 
 const MAX_TEXT = 8_000;
@@ -37,15 +42,15 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
     const last = detailsOf(id).attempts.at(-1);
     return last && source.attempt(last.id);
   };
-  /** What is known here, without a word that an event or the app chose. */
-  const factsOf = (id: string) => {
-    const { delivery, attempts } = detailsOf(id);
-    const { state, nextAt, endpointId } = delivery;
-    const next = nextAt === undefined ? undefined : new Date(nextAt).toISOString();
-    const tried = attempts.map(({ number, kind, at, endedAt, status, acknowledged, faults }) => {
-      return { number, kind, at: new Date(at).toISOString(), ms: endedAt - at, status, acknowledged, faults };
+  const factsOf = (given: string): Facts => {
+    const { delivery, attempts } = detailsOf(given);
+    const { id, state, nextAt, endpointId } = delivery;
+    const nextAttemptAt = nextAt === undefined ? undefined : ownTime(nextAt);
+    const tried = attempts.map(({ number, kind, at, endedAt, status, acknowledged, faults: names }) => {
+      const faults = FAULT_NAMES.filter((name) => names.includes(name)).map((name) => own(name));
+      return { number, kind: own(kind), at: ownTime(at), ms: endedAt - at, status, acknowledged, faults };
     });
-    return { delivery: id, state, endpoint: endpointId, nextAttemptAt: next, attempts: tried };
+    return { delivery: ownId(id), state: own(state), endpoint: ownId(endpointId), nextAttemptAt, attempts: tried };
   };
   const wordsOf = (attempt: AttemptDetails | undefined) =>
     attempt && {
@@ -74,12 +79,8 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         const { type, ...overrides } = input;
         checkChoice('type', type, WEBHOOK_EVENT_TYPES);
         const { event, deliveries } = await emulator.emit(String(type), overrides);
-        const ids = deliveries.map(({ id }) => id);
-        return result({
-          event: event.id,
-          deliveries: ids,
-          ...(ids.length === 0 && { note: 'no endpoint gets this type' }),
-        });
+        const note = deliveries.length === 0 ? own('no endpoint gets this type') : undefined;
+        return result({ deliveries: deliveries.map(({ id }) => ownId(id)), note }, { event: event.id });
       },
     },
     {
@@ -118,10 +119,16 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         if (id !== undefined) return result(factsOf(String(id)), wordsOf(latestAttempt(String(id))));
         const { overview, deliveries } = source.snapshot();
         const latest = deliveries.slice(-20).toReversed();
-        const endpoints = overview.endpoints.map((endpoint) => ({ ...endpoint, url: shortened(endpoint.url) }));
-        const rows = latest.map(({ id, state, attempts, status }) => ({ delivery: id, state, attempts, status }));
+        const endpoints = overview.endpoints.map(({ id, state, deadInARow, pausesAfter }) => {
+          return { id: ownId(id), state: own(state), deadInARow, pausesAfter };
+        });
+        const rows = latest.map(({ id, state, attempts, status }) => {
+          return { delivery: ownId(id), state: own(state), attempts, status };
+        });
+        const urls = overview.endpoints.map(({ id, url }) => ({ endpoint: id, url: shortened(url) }));
         const events = latest.map(({ id, type, eventId }) => ({ delivery: id, type, eventId: shortened(eventId) }));
-        return result({ page: dev.url, endpoints, total: deliveries.length, deliveries: rows }, { events });
+        const facts = { page: ownAddress(dev.url), endpoints, total: deliveries.length, deliveries: rows };
+        return result(facts, { urls, events });
       },
     },
     {
@@ -133,16 +140,21 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         checkKnownOptions('explain', input, ['delivery']);
         const attempt = latestAttempt(String(input['delivery']));
         check(attempt !== undefined, 'there is no attempt of it yet: wait_for waits for one');
-        const { verdict, answer, request } = attempt;
-        const sent = answer && {
-          ...answer,
-          headers: Object.fromEntries(answer.headers),
-          body: answer.body.text,
-          ms: 0,
+        const { verdict: judged, answer, request } = attempt;
+        const signature = {
+          verdict: own(judged.verdict),
+          causes: judged.causes.map(({ cause, certainty }) => {
+            return { cause: own(cause), certainty: own(certainty), fix: own(FIXES[cause]) };
+          }),
         };
-        const advice = sent && adviceOf(sent, request.url);
-        const acknowledged = answer !== undefined && isAcknowledged(answer);
-        return result({ acknowledged, status: answer?.status, signature: verdict, advice }, wordsOf(attempt));
+        const evidence = judged.causes.map(({ cause, evidence }) => ({ cause, evidence }));
+        const problem = answer && answerProblem(asSent(answer), new URL(request.url));
+        const facts = {
+          acknowledged: answer !== undefined && isAcknowledged(answer),
+          status: answer?.status,
+          ...{ signature, advice: problem && adviceOf(problem) },
+        };
+        return result(facts, { evidence, ...wordsOf(attempt) });
       },
     },
     {
@@ -182,10 +194,11 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         const said: Record<string, string> = {};
         const wire = { url: app, timeoutMs: 20_000, signal };
         for await (const probe of examine(wanted, createRequests(signingSecret, headerPrefix), wire)) {
-          const { name, says, verdict, evidence, fix } = probe;
+          const { verdict, diagnosis, evidence, fix: detailed } = probe;
+          const { name, says, fix } = ownProbe(probe.name);
           const isGood = verdict === 'passed' || verdict === 'skipped';
-          found.push({ name, says, verdict, ...(!isGood && { fix }) });
-          if (!isGood) said[name] = shortened(evidence, MAX_TEXT);
+          found.push({ name, says, verdict: own(verdict), ...(!isGood && diagnosisOf(diagnosis, fix)) });
+          if (!isGood) said[name] = shortened(diagnosis ? `${evidence}. ${detailed}` : evidence, MAX_TEXT);
         }
         return result({ probes: found }, { evidence: said });
       },
@@ -209,9 +222,18 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
   ];
 }
 
-/** The words of the library, and none of the app: a Location is one. */
-function adviceOf(sent: Parameters<typeof answerAdvice>[0], url: string) {
-  return sent.status !== undefined && sent.status >= 300 && sent.status <= 399
-    ? { message: 'The app redirects, and the service follows no redirect.', fix: 'Use the final URL.' }
-    : answerAdvice(sent, new URL(url));
+function asSent(answer: NonNullable<AttemptDetails['answer']>) {
+  return { ...answer, headers: Object.fromEntries(answer.headers), body: answer.body.text, ms: 0 };
+}
+
+/** Returns the advice of the library on an answer, without its details: a Location is the app's. */
+function adviceOf(problem: AnswerProblem): Facts {
+  const { message, fix } = isErrorCode(problem) ? ERRORS[problem] : ANSWER_ADVICE[problem];
+  return { code: own(problem), message: own(message), fix: own(fix) };
+}
+
+/** Returns what to do about a probe that did not pass: the gate has a diagnosis, and the others the fix of the probe. */
+function diagnosisOf(diagnosis: Diagnosis | undefined, fix: OwnText): Facts {
+  if (diagnosis === undefined) return { fix };
+  return isOwnDiagnosis(diagnosis) ? { fix: own(DIAGNOSES[diagnosis]) } : adviceOf(diagnosis);
 }

@@ -3,8 +3,8 @@ import * as postgres from '../../stores/postgres/schema.js';
 import * as sqlite from '../../stores/sqlite/schema.js';
 import { Failure } from '../failure.js';
 import { installed } from '../installed.js';
-import { openSqliteFile } from '../installed-sqlite.js';
-import { reasonOf } from '../reason.js';
+import { askFile, openSqliteFile } from '../installed-sqlite.js';
+import { askServer } from '../server-url.js';
 import { type DatabaseKind, written } from './schemas.js';
 
 /** A database whose tables can be looked up. */
@@ -22,13 +22,9 @@ export function openDatabase(kind: DatabaseKind, address: string): Promise<Datab
 const CONNECT_SECONDS = 10;
 
 async function openPostgres(url: string): Promise<Database> {
-  try {
-    const { query, close } = await connect(url);
-    return { versionOf: (table) => postgres.schemaVersion(query, written('postgres', table)), close };
-  } catch (error) {
-    if (error instanceof Failure) throw error;
-    throw new Failure('network', `the database does not answer: ${reasonOf(error)}. Check the URL and the server.`);
-  }
+  const ask = <Answer>(call: () => Promise<Answer>) => askServer('postgres', url, call);
+  const { query, close } = await ask(() => connect(url));
+  return { versionOf: (table) => ask(() => postgres.schemaVersion(query, written('postgres', table))), close };
 }
 
 async function connect(url: string) {
@@ -55,13 +51,8 @@ interface PgConnection {
 async function openSqlite(file: string): Promise<Database> {
   const { handle } = openSqliteFile(file, { readonly: true });
   return {
-    async versionOf(table) {
-      try {
-        return await sqlite.schemaVersion(written('sqlite', table), (sql) => handle.prepare(sql).get());
-      } catch (error) {
-        throw new Failure('file', `${file}: ${reasonOf(error)}`);
-      }
-    },
+    versionOf: (table) =>
+      askFile(file, () => sqlite.schemaVersion(written('sqlite', table), (sql) => handle.prepare(sql).get())),
     close: async () => handle.close(),
   };
 }

@@ -35,15 +35,16 @@ export async function changeLetters(
   if (overMs > 0 && !dryRun && chosen.length > 1)
     out.note(`${counted(chosen.length, 'dead letter')}, one every ${overMs / chosen.length / 1_000} s.`);
   let changed = 0;
-  for await (const { id, type, eventId } of spread(chosen, { overMs: dryRun ? 0 : overMs, signal })) {
+  for await (const { id, type, eventId, tenant } of spread(chosen, { overMs: dryRun ? 0 : overMs, signal })) {
     const isDone = dryRun || (await run(opened, id));
     if (isDone) changed += 1;
     const word = isDone ? (dryRun ? `would be ${done}` : done) : 'gone: it was changed by another operator';
-    out.record({ kind: isDone ? done : 'gone', dryRun, id, type, eventId }, [
+    out.record({ kind: isDone ? done : 'gone', dryRun, id, type, eventId, tenant }, [
       [isDone ? 'good' : 'bad', word],
       ['strong', id],
       type ?? 'no event',
       eventId,
+      tenant !== undefined && `of ${tenant}`,
     ]);
   }
   if (chosen.length === 0) out.note('There is no such dead letter.');
@@ -53,10 +54,10 @@ export async function changeLetters(
 
 /** Keeps no bodies, so that any number of letters may be chosen. */
 async function choose(letters: AsyncIterable<ListedLetter> | Iterable<ListedLetter>, limit: number) {
-  const chosen: Pick<ListedLetter, 'id' | 'type' | 'eventId'>[] = [];
-  for await (const { id, type, eventId } of letters) {
+  const chosen: Pick<ListedLetter, 'id' | 'type' | 'eventId' | 'tenant'>[] = [];
+  for await (const { id, type, eventId, tenant } of letters) {
     if (chosen.length === limit) return { chosen, hasMore: true };
-    chosen.push({ id, type, eventId });
+    chosen.push({ id, type, eventId, tenant });
   }
   return { chosen, hasMore: false };
 }

@@ -2,6 +2,7 @@ import { graphileWorkerQueue } from '../../queue/graphile-worker/graphile-worker
 import { checkPostgresName } from '../../queue/postgres-name.js';
 import { Failure } from '../failure.js';
 import { needed } from '../installed.js';
+import { POSTGRES_URL } from '../server-url.js';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, existingQueue, type QueueEngine } from './queue-engine.js';
 
 interface Pool {
@@ -13,11 +14,7 @@ interface Pool {
 export const graphileWorkerEngine: QueueEngine = {
   name: 'graphile-worker',
   says: 'the URL of the PostgreSQL of graphile-worker, whose task is the queue',
-  url: {
-    variable: 'DATABASE_URL',
-    example: 'postgres://localhost/app',
-    protocols: ['postgres:', 'postgresql:'],
-  },
+  url: POSTGRES_URL,
 
   async open({ address, queue, schema = 'graphile_worker' }) {
     checkPostgresName('schema', schema);

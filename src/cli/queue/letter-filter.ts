@@ -14,6 +14,7 @@ export interface LetterFilter {
   state?: SqliteJob['state'] | undefined;
   type?: readonly string[] | undefined;
   event?: readonly string[] | undefined;
+  tenant?: readonly string[] | undefined;
   since?: number | undefined;
 }
 
@@ -23,6 +24,7 @@ export function withFilterOptions<Taken extends CommandUnknownOpts>(command: Tak
   type.argChoices = [...WEBHOOK_EVENT_TYPES];
   command.addOption(type);
   command.option('--event <id>', 'of the event with this id alone (repeatable)', repeatable);
+  command.option('--tenant <name>', 'of this tenant alone (repeatable)', repeatable);
   command.option(
     '--since <time>',
     'dead since this time or later: 2026-07-11T12:00:00Z, or 30m for so long ago',
@@ -50,7 +52,7 @@ function types(text: string, others: readonly string[] = []): readonly string[] 
 export async function* filteredLetters(
   session: Session,
   { queue, jobs, hasNoPages }: OpenedQueue,
-  { state = 'dead', type, event, since }: LetterFilter,
+  { state = 'dead', type, event, tenant, since }: LetterFilter,
 ): AsyncGenerator<ListedLetter> {
   if (state !== 'dead' && jobs === undefined)
     throw new Failure('usage', `this engine lists its dead letters alone: leave --state ${state} out.`);
@@ -64,6 +66,7 @@ export async function* filteredLetters(
     const isMeant =
       (type?.includes(letter.type ?? '') ?? true) &&
       (event?.includes(letter.eventId ?? '') ?? true) &&
+      (tenant?.includes(letter.tenant ?? '') ?? true) &&
       (since === undefined || (letter.at ?? Number.NEGATIVE_INFINITY) >= since);
     if (isMeant) yield letter;
   }

@@ -9,6 +9,7 @@ export interface ListedLetter extends DeadLetter {
   /** The time of its last failure; of another job, the time of queueing. */
   at: number | undefined;
   eventId: string | undefined;
+  tenant: string | undefined;
   type: string | undefined;
   /** The exact bytes of the body, where it is a queued delivery. */
   body: Buffer | undefined;
@@ -24,26 +25,28 @@ export function listedLetter(letter: DeadLetter | SqliteJob): ListedLetter {
     state: stored?.state ?? 'dead',
     at: letter.diedAt ?? stored?.queuedAt,
     eventId: text(event.id) ?? stored?.eventId,
+    tenant: text(letter.delivery?.tenant),
     type: text(event.type) ?? stored?.eventType,
     body,
   };
 }
 
 /** A letter as the fields of a record. */
-export function letterFields({ id, state, at, attempts, type, eventId, reason, body }: ListedLetter) {
-  return { id, state, at: isoTime(at), attempts, type, eventId, bytes: body?.length, reason };
+export function letterFields({ id, state, at, attempts, type, eventId, tenant, reason, body }: ListedLetter) {
+  return { id, state, at: isoTime(at), attempts, type, eventId, tenant, bytes: body?.length, reason };
 }
 
 const MAX_REASON = 200;
 
 /** The same as parts of a line. */
-export function letterPieces({ id, state, at, attempts, type, eventId, reason }: ListedLetter): Piece[] {
+export function letterPieces({ id, state, at, attempts, type, eventId, tenant, reason }: ListedLetter): Piece[] {
   return [
     ['strong', id],
     state !== 'dead' && state,
     ['faint', isoTime(at) ?? 'no time'],
     type ?? 'no event',
     eventId,
+    tenant !== undefined && `of ${tenant}`,
     attempts !== undefined && ['faint', `attempts ${attempts}`],
     reason !== undefined && ['bad', shortened(reason, MAX_REASON)],
   ];

@@ -3,6 +3,7 @@ import { checkPostgresName } from '../../queue/postgres-name.js';
 import { Failure } from '../failure.js';
 import { needed } from '../installed.js';
 import { reasonOf } from '../reason.js';
+import { POSTGRES_URL } from '../server-url.js';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, existingQueue, type QueueEngine } from './queue-engine.js';
 
 interface Boss extends PgBossClient {
@@ -14,11 +15,7 @@ interface Boss extends PgBossClient {
 export const pgBossEngine: QueueEngine = {
   name: 'pg-boss',
   says: 'the URL of the PostgreSQL of pg-boss',
-  url: {
-    variable: 'DATABASE_URL',
-    example: 'postgres://localhost/app',
-    protocols: ['postgres:', 'postgresql:'],
-  },
+  url: POSTGRES_URL,
 
   async open({ address, queue, schema = 'pgboss' }) {
     checkPostgresName('schema', schema);

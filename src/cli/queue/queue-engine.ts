@@ -2,6 +2,7 @@ import { nearestName } from '../../option-checks.js';
 import type { DeadLetters } from '../../queue/dead-letters.js';
 import type { SqliteQueue } from '../../queue/sqlite/sqlite-queue.js';
 import { Failure } from '../failure.js';
+import type { ServerUrl } from '../server-url.js';
 
 /** An engine whose queues the command line can open. */
 export interface QueueEngine {
@@ -10,7 +11,7 @@ export interface QueueEngine {
   /** What the value of the option is, for the help. */
   says: string;
   /** The URLs that it takes, and the variable that has one where none is given; absent where the address is a file. */
-  url?: { variable: string; example: string; protocols: readonly string[] };
+  url?: ServerUrl;
   /** Opens a queue that exists, and creates nothing. @throws Failure; anything else is a problem of the connection */
   open(place: QueuePlace): Promise<OpenedQueue>;
 }

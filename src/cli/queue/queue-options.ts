@@ -1,9 +1,9 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { isWebhookError } from '../../errors.js';
 import { withTimeout } from '../../timers.js';
 import { Failure } from '../failure.js';
-import { reasonOf } from '../reason.js';
-import { readSecret, SOURCES } from '../secrets.js';
+import { askFile } from '../installed-sqlite.js';
+import { SOURCES } from '../secrets.js';
+import { askServer, readServerUrl } from '../server-url.js';
 import type { Session } from '../session.js';
 import { ENGINES } from './engines.js';
 import type { OpenedQueue, QueueEngine } from './queue-engine.js';
@@ -44,7 +44,8 @@ export async function withQueue<T>(
   }
   const address = await addressOf(session, engine, Reflect.get(options, optionName(engine.name)));
   const { queue, schema, table, prefix } = options as Record<string, string | undefined>;
-  const ask = <Answer>(call: () => Promise<Answer>) => asked(engine, address, call);
+  const ask = <Answer>(call: () => Promise<Answer>) =>
+    engine.url === undefined ? askFile(address, call) : askServer(engine.name, address, call);
   const opened = await ask(() => engine.open({ address, queue, schema, table, prefix }));
   const { queue: letters, jobs } = opened;
   try {
@@ -68,37 +69,7 @@ function engineIn(options: object): QueueEngine | undefined {
 
 async function addressOf(session: Session, { name, url }: QueueEngine, given: unknown): Promise<string> {
   if (url === undefined) return String(given);
-  if (given === true && session.env[url.variable] === undefined)
-    throw new Failure('usage', `there is no URL: pass --${name} ${url.example}, or set ${url.variable}, also in .env.`);
-  const source = given === true ? `env:${url.variable}` : String(given);
-  const isSource = source === '-' || /^(env|file):./.test(source);
-  const address = isSource ? String(await readSecret(session, source)).trim() : source;
-  // The value may be a password, so that it is not repeated.
-  if (!URL.canParse(address) || !url.protocols.includes(new URL(address).protocol)) {
-    const ids = isSource ? '' : ' Ids stand in front of it.';
-    throw new Failure('usage', `--${name} takes a URL such as ${url.example}, or ${SOURCES}.${ids}`);
-  }
-  if (!isSource && new URL(address).password !== '') {
-    const advice = `set ${url.variable}, also in .env, and pass --${name} without a value`;
-    throw new Failure('usage', `the URL has a password in it, which everyone on the machine sees: ${advice}.`);
-  }
-  return address;
-}
-
-/** Turns what a client throws into a Failure, without the password of its URL. */
-async function asked<T>({ name, url }: QueueEngine, address: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof Failure || (isWebhookError(error) && error.code === 'invalid_option')) throw error;
-    const reason = reasonOf(error);
-    if (url === undefined) throw new Failure('file', `${address}: ${reason}`);
-    const { password, host } = new URL(address);
-    const said = [password, decodeURIComponent(password)]
-      .filter(Boolean)
-      .reduce((text, secret) => text.replaceAll(secret, '***'), reason.replace(/\.$/, ''));
-    throw new Failure('network', `${name} at ${host} does not answer: ${said}. Check the URL and the server.`);
-  }
+  return readServerUrl(session, name, url, given, ' Ids stand in front of it.');
 }
 
 /** As the argument parser calls it. */

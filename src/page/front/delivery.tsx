@@ -38,7 +38,7 @@ export function Delivery() {
   );
 }
 
-function Head({ details: { delivery, offers } }: { details: DeliveryDetails }) {
+function Head({ details: { delivery, offers, cannotSign } }: { details: DeliveryDetails }) {
   const { id, eventId, type, state, endpointId, createdAt, duplicates } = delivery;
   const actions = useStore((state) => state.offers);
   const url = useStore((state) => state.overview.endpoints.find((endpoint) => endpoint.id === endpointId)?.url);
@@ -83,12 +83,18 @@ function Head({ details: { delivery, offers } }: { details: DeliveryDetails }) {
         )}
         {actions.includes('replay') && offers.includes('replay') && (
           <>
-            <button type="button" onClick={() => act('replay', { delivery: id, exact: false })}>
+            <button
+              type="button"
+              aria-disabled={cannotSign !== undefined}
+              title={cannotSign}
+              onClick={() => cannotSign === undefined && act('replay', { delivery: id, exact: false })}
+            >
               Send again, newly signed
             </button>
             <button type="button" onClick={() => act('replay', { delivery: id, exact: true })}>
               Send again unchanged
             </button>
+            {cannotSign !== undefined && <span class="note">Not newly signed: {cannotSign}.</span>}
           </>
         )}
       </div>

@@ -1,8 +1,8 @@
+import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
 import { limitedPut } from '../put-limit.js';
-import { checkQueueName } from '../queue-name.js';
 
 /** The part of a `Queue` of BullMQ 6 that is used. */
 export interface BullmqQueueClient {
@@ -73,8 +73,9 @@ const PENDING = ['wait', 'active', 'delayed', 'prioritized'] as const;
 
 /**
  * Returns a queue that puts deliveries into BullMQ 6 on Redis; `bullmqProcessor` runs their handlers in its workers. A
- * delivery is as durable as Redis is: set `appendonly yes` and `maxmemory-policy noeviction`. Create the connection of
- * the receiver with `enableOfflineQueue: false`, so that a delivery is refused at once while Redis is down.
+ * delivery is as durable as Redis is: set `appendonly yes`, `appendfsync always` and `maxmemory-policy noeviction`.
+ * Create the connection of the receiver with `enableOfflineQueue: false`, so that a delivery is refused at once while
+ * Redis is down.
  *
  * Jobs that fail without a further retry stay in Redis as the dead letters until they are retried or discarded.
  *
@@ -91,7 +92,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     check(typeof queue?.[method] === 'function', `queue must be a Queue of BullMQ: it has no method ${method}()`);
   }
   const { name = queue.name } = options;
-  checkQueueName('name', name);
+  checkEndpointName(name, 'name must be');
   const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: 72 * 3_600_000 });
   check(retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
   const removeOnComplete = { age: Math.ceil(retainMs / 1_000) };

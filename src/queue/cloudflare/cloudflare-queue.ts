@@ -1,7 +1,7 @@
+import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject } from '../../option-checks.js';
 import type { DeliveryQueue } from '../../receiver/delivery-queue.js';
 import { limitedPut } from '../put-limit.js';
-import { checkQueueName } from '../queue-name.js';
 
 /** What is used of a producer binding of Cloudflare Queues. */
 export interface CloudflareQueueBinding {
@@ -32,7 +32,7 @@ export function cloudflareQueue(options: CloudflareQueueOptions): DeliveryQueue 
   checkKnownOptions('cloudflareQueue', options, ['queue', 'name'], { binding: 'queue' });
   const { queue, name } = options;
   checkBinding('queue', queue);
-  checkQueueName('name', name);
+  checkEndpointName(name, 'name must be');
   return {
     name,
 

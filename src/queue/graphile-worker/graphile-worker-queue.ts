@@ -1,3 +1,4 @@
+import { checkEndpointName, endpointKey } from '../../endpoint.js';
 import {
   check,
   checkChoice,
@@ -7,11 +8,11 @@ import {
   integers,
 } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
+import { fingerprint } from '../../verify/hmac.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
 import { jobIdOf } from '../job-id.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { limitedPut } from '../put-limit.js';
-import { checkQueueName } from '../queue-name.js';
 import { graphileWorkerStatements } from './statements.js';
 
 /** The part of a `Pool` of `pg` that is used. */
@@ -49,6 +50,8 @@ export interface GraphileWorkerQueue extends OperatedQueue {
 }
 
 const MIN_RETAIN_MS = 6 * 3_600_000;
+/** The limit of graphile-worker. */
+const MAX_QUEUE_NAME = 128;
 const OPTIONS = ['pg', 'task', 'name', 'attempts', 'retainMs', 'order', 'schema', 'table'];
 
 /**
@@ -67,7 +70,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   check(typeof pg?.query === 'function', 'pg must be a Pool of pg: it has no method query()');
   check(typeof task === 'string' && task.length > 0 && task.length <= 128, 'task must be the identifier of a task');
   const { name = task } = options;
-  checkQueueName('name', name);
+  checkEndpointName(name, 'name must be');
   checkChoice('order', order, ['none', 'jobId']);
   checkPostgresName('schema', schema);
   checkPostgresName('table', table);
@@ -80,9 +83,15 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     return rows as Row[];
   }
 
+  async function queueNameOf(delivery: QueuedDelivery): Promise<string | null> {
+    const jobId = jobIdOf(delivery);
+    if (jobId === undefined) return null;
+    const key = await endpointKey(name, jobId, delivery.tenant);
+    return key.length <= MAX_QUEUE_NAME ? key : fingerprint(key);
+  }
+
   async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
-    const jobId = order === 'jobId' ? jobIdOf(delivery) : undefined;
-    const queueName = jobId === undefined ? null : `${name}:${jobId}`;
+    const queueName = order === 'jobId' ? await queueNameOf(delivery) : null;
     const rows = await query(sql.put, delivery.key, retainMs, task, JSON.stringify(delivery), queueName, attempts);
     return rows.length > 0 ? 'queued' : 'known';
   }

@@ -1,8 +1,8 @@
+import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
 import { parsedJob } from '../parsed-job.js';
 import { limitedPut } from '../put-limit.js';
-import { checkQueueName } from '../queue-name.js';
 import { type DeliveryStream, deliveryStream } from './delivery-stream.js';
 import type { NatsConsumerInfo, NatsJetStream, NatsStoredMessage } from './jetstream.js';
 import { type NatsWorker, type NatsWorkerOptions, startNatsWorker } from './nats-worker.js';
@@ -59,7 +59,7 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
   }
   check(typeof stream === 'string' && /^[\w-]{1,64}$/.test(stream), 'stream must be 1 to 64 letters, digits, _ and -');
   const { name = stream } = options;
-  checkQueueName('name', name);
+  checkEndpointName(name, 'name must be');
   const settings = integers(options, {
     attempts: 10,
     backoffMs: 1_000,

@@ -1,3 +1,4 @@
+import { checkEndpointName } from '../../endpoint.js';
 import { WebhookError } from '../../errors.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
@@ -5,12 +6,10 @@ import { fingerprint } from '../../verify/hmac.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { limitedPut } from '../put-limit.js';
-import { checkQueueName } from '../queue-name.js';
 import { pgBossStatements } from './statements.js';
 
 /** The part of a `PgBoss` of pg-boss 10 that is used. */
 export interface PgBossClient {
-  createQueue(name: string, options: never): Promise<void>;
   send(name: string, data: object, options: { id: string }): Promise<string | null>;
   getJobById(name: string, id: string): Promise<unknown>;
   getDb(): PgBossDatabase;
@@ -41,8 +40,8 @@ export interface PgBossQueueOptions {
 
 /** The archive must outlast the service's retries. */
 const MIN_ARCHIVE_SECONDS = 6 * 3_600;
-/** pg-boss drops a job that no worker fetches within this time. */
-const RETENTION_DAYS = 365;
+/** pg-boss drops a job that no worker fetches within this time: a year. */
+const RETENTION_MINUTES = 365 * 24 * 60;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
@@ -61,12 +60,12 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
   const names = ['boss', 'queue', 'name', 'attempts', 'retryDelaySeconds', 'expireInSeconds', 'schema'];
   checkKnownOptions('pgBossQueue', options, names);
   const { boss, queue, schema = 'pgboss' } = options;
-  for (const method of ['send', 'createQueue', 'getDb'] as const) {
+  for (const method of ['send', 'getDb'] as const) {
     check(typeof boss?.[method] === 'function', `boss must be a PgBoss: it has no method ${method}()`);
   }
   check(typeof queue === 'string' && /^[\w-]{1,50}$/.test(queue), 'queue must be a name of letters, digits, _ and -');
   const { name = queue } = options;
-  checkQueueName('name', name);
+  checkEndpointName(name, 'name must be');
   checkPostgresName('schema', schema);
   const { attempts, retryDelaySeconds, expireInSeconds } = integers(options, {
     attempts: 10,
@@ -77,8 +76,10 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
   const sql = pgBossStatements(schema);
 
   async function query<Row>(text: string, ...values: unknown[]): Promise<Row[]> {
-    const { rows } = await boss.getDb().executeSql(text, values);
-    return rows as Row[];
+    // Before its start and after its stop pg-boss answers undefined, which its types do not say.
+    const result = (await boss.getDb().executeSql(text, values)) as { rows: Row[] } | undefined;
+    if (result === undefined) throw notStarted();
+    return result.rows;
   }
 
   async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
@@ -95,10 +96,11 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     async init() {
       const { config } = boss.getDb() as { config?: { archiveSeconds?: number } };
       if ((config?.archiveSeconds ?? MIN_ARCHIVE_SECONDS) < MIN_ARCHIVE_SECONDS) throw archivesTooEarly();
-      await boss.createQueue(dead, { name: dead, retentionDays: RETENTION_DAYS } as never);
+      if ((await query(sql.queues, queue, dead)).length === 2) return;
+      const kept = { policy: 'standard', retentionMinutes: RETENTION_MINUTES };
       const retries = { retryLimit: attempts - 1, retryDelay: retryDelaySeconds, retryBackoff: true };
-      const more = { deadLetter: dead, retentionDays: RETENTION_DAYS, expireInSeconds };
-      await boss.createQueue(queue, { name: queue, ...retries, ...more } as never);
+      await query(sql.createQueue(dead, kept));
+      await query(sql.createQueue(queue, { ...kept, ...retries, deadLetter: dead, expireInSeconds }));
     },
 
     put: (delivery) => limitedPut(() => put(delivery)),
@@ -134,6 +136,13 @@ async function jobId(key: string): Promise<string> {
     variant + hash.slice(17, 20),
     hash.slice(20, 32),
   ].join('-');
+}
+
+function notStarted(): WebhookError {
+  return new WebhookError('invalid_option', {
+    message: 'The PgBoss has not been started, or was stopped.',
+    fix: 'Await boss.start() before the server listens, and stop the server before boss.stop().',
+  });
 }
 
 function archivesTooEarly(): WebhookError {

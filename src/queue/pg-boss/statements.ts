@@ -1,5 +1,18 @@
 /** Statements on the tables of pg-boss 10, for operations that its API does not have. */
 export const pgBossStatements = (schema: string) => ({
+  queues: `SELECT name FROM ${schema}.queue WHERE name IN ($1, $2)`,
+
+  /**
+   * Creates a queue that is not there yet. A connection that reads the list of partitions while one is added may miss
+   * it from then on, so no statement uses the table of the jobs meanwhile.
+   */
+  createQueue: (name: string, options: object) => `
+DO $$ BEGIN
+  PERFORM set_config('lock_timeout', '4s', true);
+  LOCK TABLE ONLY ${schema}.job IN ACCESS EXCLUSIVE MODE;
+  PERFORM ${schema}.create_queue('${name}', '${JSON.stringify(options)}');
+END $$`,
+
   deadLetters: `
 SELECT id, data, round(extract(epoch FROM created_on) * 1000)::float8 AS died_at, retry_limit, output
 FROM ${schema}.job WHERE name = $1 AND state < 'active' ORDER BY created_on, id LIMIT $2 OFFSET $3`,

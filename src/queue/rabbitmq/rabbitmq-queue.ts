@@ -1,3 +1,4 @@
+import { checkEndpointName } from '../../endpoint.js';
 import {
   check,
   checkFunction,
@@ -9,7 +10,6 @@ import {
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
 import { parsedJob } from '../parsed-job.js';
 import { limitedPut } from '../put-limit.js';
-import { checkQueueName } from '../queue-name.js';
 import {
   keepConnection,
   type RabbitmqChannel,
@@ -79,7 +79,7 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
   checkFunction('connect', connect);
   check(typeof queue === 'string' && queue.length > 0 && queue.length <= 200, 'queue must be the name of a queue');
   const { name = queue } = options;
-  checkQueueName('name', name);
+  checkEndpointName(name, 'name must be');
   const { attempts } = integers(options, { attempts: 10 });
   check(Array.isArray(retryDelaysMs) && retryDelaysMs.length > 0, 'retryDelaysMs must be a list with a delay');
   for (const ms of retryDelaysMs) checkPositiveInteger('retryDelaysMs', ms);

@@ -1,10 +1,11 @@
+import { fromBase64 } from '../../base64.js';
+import { checkEndpointName, endpointKey } from '../../endpoint.js';
 import { parseEvent } from '../../event.js';
 import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import { clientName } from '../../stores/named-client.js';
 import { openDatabase, type SqliteClient, type SqliteDatabase } from '../../stores/sqlite/database.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
 import { parsedJob } from '../parsed-job.js';
-import { checkQueueName } from '../queue-name.js';
 import { queueSchema } from './schema.js';
 import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';
 import { queueStatements } from './statements.js';
@@ -111,7 +112,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
   checkObject('options', options);
   checkKnownOptions('sqliteQueue', options, OPTIONS);
   const { name, table = 'webhook_queue', order = 'none', now } = options;
-  checkQueueName('name', name);
+  checkEndpointName(name, 'name must be');
   checkChoice('order', order, ['none', 'jobId']);
   checkFunction('now', now);
   const settings = integers(options, {
@@ -157,7 +158,8 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
 
     async put(delivery) {
       const { jobId, id, type } = eventOf(delivery.body);
-      const orderBy = order === 'jobId' ? (jobId ?? null) : null;
+      const isOrdered = order === 'jobId' && typeof jobId === 'string';
+      const orderBy = isOrdered ? await endpointKey(name, jobId, delivery.tenant) : null;
       const values = [delivery.key, name, JSON.stringify(delivery), id ?? null, type ?? null, orderBy, time()] as const;
       const row = await db.write(() => db.get(sql.put, ...values));
       if (row === undefined) return 'known';
@@ -228,7 +230,7 @@ function toJob({ id, job, attempt, runAt, diedAt, reason, eventId, eventType, st
 /** Returns the columns that filters and the order read; a body that is not an event has none. */
 function eventOf(body: string): { id?: string; type?: string; jobId?: string | null } {
   try {
-    return parseEvent(Uint8Array.from(atob(body), (character) => character.charCodeAt(0)));
+    return parseEvent(fromBase64(body));
   } catch {
     return {};
   }

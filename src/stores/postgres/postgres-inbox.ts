@@ -1,6 +1,7 @@
+import { endpointKey } from '../../endpoint.js';
 import { WebhookError } from '../../errors.js';
 import { check, checkPositiveInteger } from '../../option-checks.js';
-import { type InboxOptions, inboxKey, inboxSettings, type TransactionInbox } from '../inbox.js';
+import { type InboxOptions, inboxSettings, type TransactionInbox } from '../inbox.js';
 import { clientName, hasMethods } from '../named-client.js';
 import { type InboxClients, type InboxTransaction, LIBRARIES } from './inbox-clients.js';
 import { inboxStatements } from './inbox-statements.js';
@@ -52,7 +53,8 @@ export function postgresInbox<Name extends keyof InboxClients>(
   const run = queryOn(client[library]);
   const query = retrying(run);
   const sql = inboxStatements(table);
-  const keyOf = async (eventId: string) => textLiteral(await inboxKey(name, eventId));
+  const keyOf = async (eventId: string, tenant: string | undefined) =>
+    textLiteral(await endpointKey(name, eventId, tenant));
 
   /** Returns whether the event is new. Waits for locks at most `waitMs`, and then restores the user's own limit. */
   async function record(inTransaction: Query, key: string): Promise<boolean> {
@@ -70,10 +72,10 @@ export function postgresInbox<Name extends keyof InboxClients>(
   return {
     init: () => updateSchema(run, table, inboxSchema(table)),
 
-    async once(tx, { event }, work) {
+    async once(tx, { event, tenant }, work) {
       check(isTransaction(tx), `tx must be an open transaction of ${library}`);
       const inTransaction = queryOn(client[library], tx);
-      const key = await keyOf(event.id);
+      const key = await keyOf(event.id, tenant);
       await inTransaction(sql.begin).catch(explainMissingTransaction);
       try {
         const done = (await record(inTransaction, key))
@@ -87,8 +89,8 @@ export function postgresInbox<Name extends keyof InboxClients>(
       }
     },
 
-    async forget(eventId) {
-      await query(sql.forget(await keyOf(eventId)));
+    async forget(eventId, { tenant } = {}) {
+      await query(sql.forget(await keyOf(eventId, tenant)));
     },
 
     async purgeExpired({ limit }) {

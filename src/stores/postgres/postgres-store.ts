@@ -1,7 +1,7 @@
 import { checkKnownOptions, checkPositiveInteger, integers } from '../../option-checks.js';
 import type { ClaimResult, DedupeRecord, DedupeStore } from '../contract.js';
 import { clientName } from '../named-client.js';
-import { reportKey, reportKeys } from '../reports.js';
+import { MAX_REPORTS, reportKey, reportKeys } from '../reports.js';
 import { POSTGRES_FORMS, type PostgresClient, type PostgresJsClient, queryOnPg, queryOnPostgresJs } from './client.js';
 import { intervalLiteral, textLiteral } from './literals.js';
 import { type Query, quotedTable, retrying } from './query.js';
@@ -120,13 +120,19 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     async saveReport(report) {
       const retention = interval('ttlMs', report.ttlMs);
       await query(sql.saveReport({ key: textLiteral(reportKey(report)), text: textLiteral(report.text), retention }));
+      await query(sql.trimReports(reportRange(report.name), MAX_REPORTS));
     },
 
     async loadReports(name) {
-      const [from, to] = reportKeys(name).map(textLiteral) as [string, string];
-      return (await query(sql.loadReports({ from, to }))).map(([text]) => String(text));
+      const found = await query(sql.loadReports(reportRange(name), MAX_REPORTS));
+      return found.map(([text]) => String(text));
     },
   };
+}
+
+function reportRange(name: string): { from: string; to: string } {
+  const [from, to] = reportKeys(name);
+  return { from: textLiteral(from), to: textLiteral(to) };
 }
 
 function queryOf(client: PostgresClient): Query {

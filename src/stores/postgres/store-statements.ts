@@ -119,7 +119,15 @@ FROM ${table} WHERE key = ${key} AND expires_at > clock_timestamp()`,
 SELECT ${key}, 'report', NULL, 0, 0, NULL, ${text}, NULL, now + ${retention} FROM ${clock}
 ON CONFLICT (key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, expires_at = EXCLUDED.expires_at`,
 
-    loadReports: ({ from, to }: Values<'from' | 'to'>) =>
-      `SELECT fingerprint FROM ${table} WHERE key >= ${from} AND key < ${to} AND expires_at > clock_timestamp()`,
+    /** Removes the oldest reports of an endpoint beyond a number of them. Rows that are being saved are left. */
+    trimReports: ({ from, to }: Values<'from' | 'to'>, keep: number) => `DELETE FROM ${table} WHERE key IN (
+  SELECT key FROM ${table} WHERE key IN (
+    SELECT key FROM ${table} WHERE key >= ${from} AND key < ${to} ORDER BY expires_at DESC OFFSET ${keep}
+  ) FOR UPDATE SKIP LOCKED
+)`,
+
+    loadReports: ({ from, to }: Values<'from' | 'to'>, limit: number) => `SELECT fingerprint FROM ${table}
+WHERE key >= ${from} AND key < ${to} AND expires_at > clock_timestamp()
+ORDER BY expires_at DESC LIMIT ${limit}`,
   };
 }

@@ -1,5 +1,6 @@
+import { endpointKey } from '../../endpoint.js';
 import { check, checkPositiveInteger } from '../../option-checks.js';
-import { type InboxSettings, inboxKey, type TransactionInbox } from '../inbox.js';
+import type { InboxSettings, TransactionInbox } from '../inbox.js';
 import { type KyselyClient, runOnKysely } from '../kysely.js';
 import { busyAsInProgress, checkTable, inBatches } from './database.js';
 import { inboxStatements } from './inbox-statements.js';
@@ -25,7 +26,7 @@ export function kyselyInbox(
     async once(tx, delivery, work) {
       check(tx.isTransaction, 'tx must be an open transaction of Kysely');
       const run = (statement: string, ...values: unknown[]) => runOnKysely(tx, statement, values);
-      const key = await inboxKey(name, delivery.event.id);
+      const key = await endpointKey(name, delivery.event.id, delivery.tenant);
       const [{ timeout } = { timeout: 0 }] = (await run('PRAGMA busy_timeout')) as { timeout: number }[];
       await run('SAVEPOINT webhooks');
       try {
@@ -49,8 +50,8 @@ export function kyselyInbox(
       }
     },
 
-    async forget(eventId) {
-      await runOnKysely(kysely, sql.forget, [await inboxKey(name, eventId)]);
+    async forget(eventId, { tenant } = {}) {
+      await runOnKysely(kysely, sql.forget, [await endpointKey(name, eventId, tenant)]);
     },
 
     async purgeExpired({ limit }) {

@@ -1,6 +1,6 @@
 import { checkPositiveInteger } from '../../option-checks.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation, Seen } from '../contract.js';
-import { reportKey, reportKeys, SEPARATOR } from '../reports.js';
+import { MAX_REPORTS, reportKey, reportKeys, SEPARATOR } from '../reports.js';
 import { NOW, purge } from './database.js';
 
 /** A statement and the values of its parameters. */
@@ -82,6 +82,7 @@ export function sqliteRows(
     async saveReport(report) {
       checkDurations({ ttlMs: report.ttlMs });
       await change([sql.saveReport, reportKey(report), report.text, report.ttlMs, time()]);
+      await change([sql.trimReports, ...reportKeys(report.name)]);
     },
 
     async loadReports(name) {
@@ -178,9 +179,16 @@ FROM (SELECT ? AS key, ? AS text, ? AS ttl, ${NOW} AS now) WHERE true
 ON CONFLICT (key) DO UPDATE SET
   expires_at = excluded.expires_at, fingerprint = excluded.fingerprint, updated_at = excluded.updated_at`,
 
+  trimReports: `
+DELETE FROM ${table} WHERE key IN (
+  SELECT key FROM ${table} WHERE key >= ? AND key < ? ORDER BY expires_at DESC LIMIT -1 OFFSET ${MAX_REPORTS}
+)`,
+
   loadReports: `
-SELECT group_concat(fingerprint, char(${SEPARATOR.charCodeAt(0)})) AS texts
-FROM ${table}, (SELECT ${NOW} AS now) WHERE key >= ? AND key < ? AND expires_at > now`,
+SELECT group_concat(fingerprint, char(${SEPARATOR.charCodeAt(0)})) AS texts FROM (
+  SELECT fingerprint FROM ${table}, (SELECT ${NOW} AS now) WHERE key >= ? AND key < ? AND expires_at > now
+  ORDER BY expires_at DESC LIMIT ${MAX_REPORTS}
+)`,
 
   // A row whose fence the clock has not passed stays, so that the next fence is higher.
   purge: purge(table, 'AND fence < now * 1000'),

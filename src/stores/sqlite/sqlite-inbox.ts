@@ -1,7 +1,8 @@
+import { endpointKey } from '../../endpoint.js';
 import { WebhookError } from '../../errors.js';
 import { check, checkFunction, checkPositiveInteger } from '../../option-checks.js';
 import type { Delivery } from '../../verify/verify.js';
-import { type InboxOptions, type InboxResult, inboxKey, inboxSettings, type TransactionInbox } from '../inbox.js';
+import { type InboxOptions, type InboxResult, inboxSettings, type TransactionInbox } from '../inbox.js';
 import type { KyselyClient } from '../kysely.js';
 import { clientName } from '../named-client.js';
 import { busyAsInProgress, openDatabase, type SqliteClient, type SqliteDatabase } from './database.js';
@@ -30,7 +31,7 @@ export interface SqliteInbox extends Pick<TransactionInbox<never>, 'init' | 'for
    *   handler rethrows it, the delivery is answered 409. `invalid_option` where `work` returns a promise, for which a
    *   transaction on this handle cannot wait; nothing is recorded then.
    */
-  once<T>(delivery: Pick<Delivery, 'event'>, work: () => T): InboxResult<T>;
+  once<T>(delivery: Pick<Delivery, 'event' | 'tenant'>, work: () => T): InboxResult<T>;
 }
 
 const FORMS = {
@@ -89,8 +90,8 @@ export function sqliteInbox(
     }
   }
 
-  function record(eventId: string): boolean {
-    return db.get(sql.record, keyOf(name, eventId), retainMs, time(), retainMs) !== undefined;
+  function record({ event, tenant }: Pick<Delivery, 'event' | 'tenant'>): boolean {
+    return db.get(sql.record, keyOf(name, event.id, tenant), retainMs, time(), retainMs) !== undefined;
   }
 
   const inbox: SqliteInbox = {
@@ -98,7 +99,7 @@ export function sqliteInbox(
 
     once(delivery, work) {
       const runOnce = () => {
-        if (!bounded(() => record(delivery.event.id))) return { status: 'duplicate' } as const;
+        if (!bounded(() => record(delivery))) return { status: 'duplicate' } as const;
         const result = work();
         check(!isThenable(result), 'work must not return a promise');
         return { status: 'done', result } as const;
@@ -106,8 +107,8 @@ export function sqliteInbox(
       return db.atomically(runOnce, () => bounded(db.begin));
     },
 
-    async forget(eventId) {
-      await db.write(() => db.run(sql.forget, keyOf(name, eventId)));
+    async forget(eventId, { tenant } = {}) {
+      await db.write(() => db.run(sql.forget, keyOf(name, eventId, tenant)));
     },
 
     async purgeExpired({ limit }) {
@@ -119,8 +120,8 @@ export function sqliteInbox(
 }
 
 /** @throws WebhookError `sync_crypto_unavailable` in a runtime without a synchronous hash, for an id that needs one */
-function keyOf(name: string, eventId: string): string {
-  const key = inboxKey(name, eventId);
+function keyOf(name: string, eventId: string, tenant: string | undefined): string {
+  const key = endpointKey(name, eventId, tenant);
   if (typeof key !== 'string') throw new WebhookError('sync_crypto_unavailable', { fix: 'Use the inbox on Node.' });
   return key;
 }

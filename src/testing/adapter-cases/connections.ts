@@ -1,8 +1,6 @@
 import { must } from '../must.js';
 import { aDelivery, aRequest, createGate, inShort, type Started, type TrialCase } from './trial.js';
 
-const LEASE_MS = 25_000;
-
 export const connections: readonly TrialCase[] = [
   {
     name: 'no work runs for an upload that breaks off, and the app continues to receive',
@@ -30,27 +28,6 @@ export const connections: readonly TrialCase[] = [
       await app.decided('handled');
       const { status, headers } = await app.send(aRequest(delivery.again()));
       must(status === 200 && headers['idempotency-replayed'] === 'true', 'the retry must be a duplicate', status);
-    },
-  },
-  {
-    name: 'a claim is left to its lease when the sender leaves before the route has answered',
-    rules: ['A8'],
-    form: 'middleware',
-    needs: 'hangUp',
-    async run(trial) {
-      const { app, delivery, open, left } = await leaveDuringWork(trial);
-      left.then(open); // a route that notices the disconnection settles the claim when it ends
-      const { error } = await app.decided('failed');
-      must(error.message.includes('connection closed'), 'the observer must be told what happened', error.message);
-      open();
-      const early = inShort(await app.send(aRequest(delivery.again())));
-      must(early === '409 delivery_in_progress', 'nobody knows whether it was done: the next must wait', early);
-      await app.decided('in_progress');
-      app.advance(LEASE_MS);
-      const later = await app.send(aRequest(delivery.again()));
-      must(later.status === 200, 'when the lease is over, the event must be taken up', inShort(later));
-      const { attempt } = await app.decided('handled');
-      must(attempt === 2, 'by the second attempt', attempt);
     },
   },
 ];

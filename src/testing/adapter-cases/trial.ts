@@ -3,24 +3,25 @@ import { PAYLOAD_VERSION } from '../../event.js';
 import type { ReceiverOptions } from '../../receiver/options.js';
 import { type Decision, isNotice, type Notice, type Outcome } from '../../receiver/outcome.js';
 import { createReceiver } from '../../receiver/receiver.js';
+import type { DedupeStore } from '../../stores/contract.js';
 import { memoryStore } from '../../stores/memory.js';
 import { withTimeout } from '../../timers.js';
 import type { Delivery } from '../../verify/verify.js';
-import type { AdapterAbility, AdapterSuiteOptions, AppUnderTest } from '../adapter-under-test.js';
+import type { AdapterAbility, AdapterSuiteOptions, AppUnderTest, RouteEnding } from '../adapter-under-test.js';
 import { BrokenRule, must } from '../must.js';
 import { type SignDeliveryInput, type SignedDelivery, signDelivery } from '../sign-delivery.js';
-import { type Sending, type SentAnswer, type SentRequest, send } from './send.js';
+import { type Sending, type SendOptions, type SentAnswer, type SentRequest, send } from './send.js';
 
 /** The rules of `docs/add-an-adapter.md`, as a failing case quotes them. */
 export const RULES = {
   A1: 'the bytes that are verified are the bytes that were sent',
   A2: 'the limits and the content types are those of the receiver, not of the framework',
   A3: 'the answer of the receiver is the answer of the app: status, headers and body',
-  A4: 'a body that something else has read is refused at once, with the sentence of the framework that corrects it',
-  A5: 'exact bytes that somebody has kept are as good as the stream',
+  A4: "a body that other code has read is refused at once, with the framework's own sentence, and not at the deadline",
+  A5: 'exact bytes that other code has kept, such as req.rawBody, are used in place of the stream',
   A6: 'an upload that breaks off runs nothing, and affects no other request',
-  A7: 'the route gets the delivery, and only what is verified and claimed reaches it',
-  A8: 'the claim ends as the response did: 2xx completes it, any other releases it, a lost connection leaves it alone',
+  A7: 'the route receives the delivery, and it is called only with a verified and claimed one',
+  A8: 'the claim ends by what was sent: a whole 2xx completes it, a refusal releases it, a lost connection leaves it to its lease; a route whose sender has left before it is called does not begin',
 } as const;
 
 export type Rule = keyof typeof RULES;
@@ -32,6 +33,8 @@ export interface TrialCase {
   /** The mounted form that the case is for. Default: both. */
   form?: AdapterSuiteOptions['form'] | undefined;
   needs?: AdapterAbility | undefined;
+  /** The ending that the app must play. */
+  ending?: RouteEnding | undefined;
   run(trial: Trial): Promise<void>;
 }
 
@@ -43,6 +46,11 @@ interface Settings extends Omit<ReceiverOptions, 'secret' | 'on' | 'observe' | '
   work?: Work;
   /** Whether the store fails every call. */
   storeDown?: boolean;
+  /** What every claim waits for. */
+  claimAfter?: Promise<void>;
+  ending?: RouteEnding | undefined;
+  body?: AppUnderTest['body'];
+  otherAnswer?: Promise<number>;
 }
 
 export interface Trial {
@@ -55,11 +63,17 @@ export interface Trial {
 export interface Started {
   send(request: SentRequest): Promise<SentAnswer>;
   /** Sends a request without waiting for the answer. */
-  begin(request: SentRequest): Sending;
+  begin(request: SentRequest, options?: SendOptions): Sending;
   /** The deliveries that reached the user's work so far. */
   worked: readonly Delivery[];
   /** Resolves to the next decision of the receiver, which must be of this kind. Each request has one decision. */
   decided<Kind extends Decision['kind']>(kind: Kind): Promise<Extract<Decision, { kind: Kind }>>;
+  /** Resolves when the claim of an event has ended. */
+  claimEnded(eventId: string): Promise<void>;
+  /** Resolves when a claim has begun. */
+  claiming(): Promise<void>;
+  /** Gives another attempt to the receiver, past the app, and resolves to what it finds. An acquired claim is released. */
+  claimAgain(attempt: SignedDelivery): Promise<'acquired' | 'completed' | 'in progress'>;
   /** Resolves when the observer has received a notice of this kind. */
   noticed(kind: Notice['kind']): Promise<void>;
   /** Resolves when the work has started that many times. */
@@ -78,14 +92,14 @@ export async function runTrial(one: TrialCase, options: AdapterSuiteOptions): Pr
   } catch (error) {
     if (!(error instanceof BrokenRule)) throw error;
     const [rule] = one.rules;
-    throw new Error(`${error.message} (${rule}: ${RULES[rule]})`);
+    throw new Error(`${error.message} (${rule}: ${RULES[rule]})`, { cause: error });
   } finally {
     for (const close of closing) await close();
   }
 }
 
 async function start(options: AdapterSuiteOptions, settings: Settings, onClose: (close: () => unknown) => void) {
-  const { before = 'nothing', work = () => 200, storeDown, ...rest } = settings;
+  const { before = 'nothing', work = () => 200, storeDown, claimAfter, ending, body, otherAnswer, ...rest } = settings;
   const clock = { now: 0 };
   const memory = memoryStore({ now: () => clock.now });
   const worked: Delivery[] = [];
@@ -97,12 +111,20 @@ async function start(options: AdapterSuiteOptions, settings: Settings, onClose: 
     changed.ring();
     return work(delivery, signal);
   };
+  let claims = 0;
+  const claim: DedupeStore['claim'] = async (request) => {
+    claims += 1;
+    changed.ring();
+    if (storeDown) throw new Error('the store is away');
+    await claimAfter;
+    return memory.claim(request);
+  };
   const receiver = createReceiver({
     logger: false,
     ...rest,
     secret: SECRET,
     on: { '*': async (_, { delivery }) => ({ status: await run(delivery) }) },
-    dedupe: { store: storeDown ? { ...memory, claim: () => Promise.reject(new Error('the store is away')) } : memory },
+    dedupe: { store: { ...memory, claim } },
     observe(outcome) {
       outcomes.push(outcome);
       changed.ring();
@@ -115,9 +137,12 @@ async function start(options: AdapterSuiteOptions, settings: Settings, onClose: 
       must(delivery !== undefined, 'the route must get the delivery');
       return run(delivery, signal);
     },
+    ending,
+    body: body ?? (() => new Uint8Array()),
+    otherAnswer: otherAnswer ?? new Promise(() => {}),
   });
   onClose(() => served.close?.());
-  const begin = (request: SentRequest) => send(served, request);
+  const begin = (request: SentRequest, options?: SendOptions) => send(served, request, options);
   const until = <T>(what: string, find: () => T | undefined): Promise<T> =>
     patiently(
       () => `no ${what} among: ${outcomes.map(({ kind, error }) => `${kind} ${error ?? ''}`).join(', ')}`,
@@ -139,6 +164,17 @@ async function start(options: AdapterSuiteOptions, settings: Settings, onClose: 
       decisions += 1;
       must(isOf(kind, next), `the receiver must decide ${kind}`, `${next.kind} ${next.error ?? ''}`);
       return next;
+    },
+    async claimEnded(eventId: string) {
+      const isEnd = (one: Outcome) => one.kind === 'handled' || one.kind === 'failed' || one.kind === 'discarded';
+      await until('end of the claim', () => outcomes.find((one) => isEnd(one) && one.delivery?.event.id === eventId));
+    },
+    claiming: async () => void (await until('claim', () => claims || undefined)),
+    async claimAgain({ method, headers, body: bytes }: SignedDelivery) {
+      const begun = await receiver.begin({ method, headers, body: bytes });
+      if ('response' in begun) return begun.response.status === 200 ? ('completed' as const) : ('in progress' as const);
+      await begun.settle('failed');
+      return 'acquired' as const;
     },
     noticed: async (kind: Notice['kind']) =>
       void (await until(`notice of ${kind}`, () => outcomes.find((outcome) => outcome.kind === kind))),
@@ -172,7 +208,9 @@ function createBell() {
       return new Promise((resolve) => {
         const look = () => {
           const found = find();
-          if (found !== undefined) resolve(found);
+          if (found === undefined) return;
+          waiting.delete(look);
+          resolve(found);
         };
         waiting.add(look);
         look();

@@ -1,3 +1,4 @@
+import { toBase64 } from '../../base64.js';
 import { check } from '../../option-checks.js';
 import { exactBytes } from '../../verify/bytes.js';
 import type { DeliveryRequest } from '../sign-delivery.js';
@@ -108,10 +109,6 @@ function checkPath(path: string): void {
 function bodyFields(body: Uint8Array, { base64 = true }: ApiGatewayOptions = {}) {
   const bytes = exactBytes(body);
   return { body: base64 ? toBase64(bytes) : toText(bytes), isBase64Encoded: base64 };
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 }
 
 function toText(bytes: Uint8Array): string {

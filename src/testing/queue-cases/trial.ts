@@ -1,3 +1,4 @@
+import { fromBase64 } from '../../base64.js';
 import type { DeadLetter, OperatedQueue } from '../../queue/dead-letters.js';
 import type { Handler } from '../../receiver/handlers.js';
 import { type QueuedDelivery, toQueued } from '../../receiver/queued-delivery.js';
@@ -161,8 +162,7 @@ function queuedDelivery({
 }
 
 export function eventIdOf({ body }: QueuedDelivery): string {
-  const bytes = Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
-  return JSON.parse(new TextDecoder().decode(bytes)).id;
+  return JSON.parse(new TextDecoder().decode(fromBase64(body))).id;
 }
 
 /** Returns the `skip` of a case that needs a hook. */

@@ -1,4 +1,5 @@
 import type { HealthReport } from '../../stores/contract.js';
+import { MAX_REPORTS } from '../../stores/reports.js';
 import { must } from '../must.js';
 import { LONG, needsMethod, SHORT, type TrialCase } from './trial.js';
 
@@ -61,7 +62,28 @@ export const reports: readonly TrialCase[] = [
       must(after?.length === 1 && after[0] === '"report"', 'nothing but the report', { after });
     },
   },
+  {
+    name: 'of more than 1,000 receivers of an endpoint, the newest 1,000 reports are returned',
+    rules: ['R13'],
+    skip: needsMethod('saveReport'),
+    async run({ store, store2 }) {
+      const name = newName();
+      const save = (instance: string, ttlMs?: number) =>
+        store.saveReport?.(report(name, instance, JSON.stringify(instance), ttlMs));
+      await save('renewed', LONG / 2);
+      await save('oldest', LONG / 2);
+      await save('renewed');
+      const others = Array.from({ length: MAX_REPORTS - 1 }, (_, nth) => `receiver ${nth}`);
+      while (others.length > 0) await Promise.all(others.splice(0, AT_ONCE).map((instance) => save(instance)));
+      const found = new Set(await store2.loadReports?.(name));
+      must(found.size === MAX_REPORTS, '1,000 reports', { size: found.size });
+      must(found.has('"renewed"') && !found.has('"oldest"'), 'the newest ones', { size: found.size });
+    },
+  },
 ];
+
+/** How many reports are saved at the same time. */
+const AT_ONCE = 50;
 
 function newName(): string {
   return `suite-${crypto.randomUUID()}`;

@@ -16,7 +16,7 @@ export const RULES = {
   R10: 'durations are positive integers, checked before anything is sent',
   R11: 'durations and what is left of them are milliseconds',
   R12: 'a fence is a positive safe integer that grows with every owner, also after the row was forgotten, purged or lost',
-  R13: 'a report is kept as it came until its time is over, one for each receiver of a name',
+  R13: 'a report is kept as it came until its time is over, one for each receiver of a name, the newest 1,000 of them',
 } as const;
 
 export type Rule = keyof typeof RULES;

@@ -1,3 +1,4 @@
+import type { Delivery } from 'service-webhooks';
 import { type LambdaEvent, webhookHandler, webhookMiddleware } from 'service-webhooks/aws-lambda';
 import {
   type AppUnderTest,
@@ -10,6 +11,15 @@ import { bothForms, type Mount } from './mount.js';
 
 type Result = { statusCode: number; headers?: Record<string, string>; body?: string };
 type Gateway = (request: CalledRequest) => LambdaEvent;
+
+function play(app: AppUnderTest, delivery: Delivery): Promise<Result> {
+  const status = app.route(delivery);
+  if (app.ending === 'throws at once') throw new Error('the route throws at once');
+  return status.then((statusCode) => {
+    if (app.ending === 'returns an error') return new Error('no') as never;
+    return { statusCode, headers: {}, body: '' };
+  });
+}
 
 /** What each platform makes of a request. */
 const gateways: Record<string, Gateway> = {
@@ -42,16 +52,15 @@ function mountsOf(name: string, toEvent: Gateway): Mount[] {
     {
       handler: (app) => call(app, webhookHandler(app.receiver)),
       middleware(app) {
-        const route = async (_: LambdaEvent, delivery: Parameters<typeof app.route>[0]) => ({
-          statusCode: await app.route(delivery),
-          headers: {},
-          body: '',
-        });
-        return call(app, webhookMiddleware(app.receiver, route));
+        return call(
+          app,
+          webhookMiddleware(app.receiver, (_: LambdaEvent, delivery) => play(app, delivery)),
+        );
       },
     },
     {
       rawBodyFix: /proxy integration/,
+      endings: ['throws at once', 'returns an error'],
       without: {
         rawBody: 'nothing stands before the function',
         pieces: 'the platform calls with the whole body',

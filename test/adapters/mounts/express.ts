@@ -4,6 +4,7 @@ import { webhookHandler, webhookMiddleware } from 'service-webhooks/express';
 import type { AppUnderTest } from 'service-webhooks/testing';
 import { listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
+import { ON_NODE, playOnNode, playOtherCode, UNKNOWN_ON_NODE } from './play-ending.js';
 
 function mountsOf(name: string, express: typeof express5): Mount<Listening>[] {
   const appBehind = ({ before }: AppUnderTest) => {
@@ -21,20 +22,26 @@ function mountsOf(name: string, express: typeof express5): Mount<Listening>[] {
         return listenNode(appBehind(app).all('/webhooks', webhookHandler(app.receiver)));
       },
       middleware(app) {
-        const routes = appBehind(app).use('/webhooks', webhookMiddleware(app.receiver));
-        routes.post('/webhooks', async (req, res, next) => {
-          try {
-            res.sendStatus(await app.route(req.webhook));
-          } catch (error) {
-            next(error); // Express 4 does not do it
-          }
+        const routes = appBehind(app);
+        routes.use((_req, res, next) => {
+          playOtherCode(app, res);
+          next();
+        });
+        routes.use('/webhooks', webhookMiddleware(app.receiver));
+        routes.use((_req, _res, next) => {
+          if (app.ending === 'calls next twice') next();
+          next();
+        });
+        routes.post('/webhooks', (req, res, next) => {
+          playOnNode(app, res, req.webhook).catch(next); // Express 4 does not do it
         });
         return listenNode(routes);
       },
     },
     {
       rawBodyFix: /above app\.use\(express\.json\(\)\).*verify/,
-      without: { throws: 'Express keeps what a route throws for its own error handler' },
+      endings: [...ON_NODE, 'calls next twice'],
+      without: { throws: 'Express keeps what a route throws for its own error handler', ...UNKNOWN_ON_NODE },
     },
   );
 }

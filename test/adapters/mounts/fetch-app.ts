@@ -1,17 +1,16 @@
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/fetch';
 import type { AppUnderTest } from 'service-webhooks/testing';
+import { playByFetch } from './play-ending.js';
 
 export type Fetch = (request: Request) => Promise<Response>;
 
 /** The adapter on whatever runtime this is. */
 export const handler = ({ receiver, before }: AppUnderTest) => behind(before, webhookHandler(receiver));
 
-export const middleware = ({ receiver, before, route }: AppUnderTest) =>
+export const middleware = (app: AppUnderTest) =>
   behind(
-    before,
-    webhookMiddleware(receiver, async ({ signal }, delivery) => {
-      return new Response(null, { status: await route(delivery, signal) });
-    }),
+    app.before,
+    webhookMiddleware(app.receiver, ({ signal }, delivery) => playByFetch(app, delivery, signal)),
   );
 
 function behind(before: AppUnderTest['before'], receive: Fetch): Fetch {

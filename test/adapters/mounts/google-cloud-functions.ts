@@ -5,6 +5,7 @@ import type { AppUnderTest } from 'service-webhooks/testing';
 import { framework } from '../../integration/framework.js';
 import { listen } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
+import { ON_NODE, playOnNode, playOtherCode, UNKNOWN_ON_NODE } from './play-ending.js';
 
 type HttpFunction = (req: Request, res: Response) => unknown;
 
@@ -13,11 +14,12 @@ const testing = framework<{ getTestServer(name: string): Server }>('@google-clou
 
 let count = 0;
 
-function serve({ before }: AppUnderTest, handler: HttpFunction) {
+function serve(app: AppUnderTest, handler: HttpFunction) {
   count += 1;
   const name = `receiver-${count}`;
   functions?.http(name, (req, res) => {
-    if (before === 'parser') Object.assign(req, { rawBody: undefined });
+    playOtherCode(app, res);
+    if (app.before === 'parser') Object.assign(req, { rawBody: undefined });
     return handler(req, res);
   });
   return listen(testing?.getTestServer(name) as Server);
@@ -31,14 +33,14 @@ export const mounts: readonly Mount<Listening>[] = functions
         middleware: (app) =>
           serve(
             app,
-            webhookMiddleware(app.receiver, async (_: Request, res: Response, delivery) => {
-              res.sendStatus(await app.route(delivery));
-            }),
+            webhookMiddleware(app.receiver, (_: Request, res: Response, delivery) => playOnNode(app, res, delivery)),
           ),
       },
       {
         rawBodyFix: /Leave req\.rawBody/,
+        endings: ON_NODE,
         without: {
+          ...UNKNOWN_ON_NODE,
           unparsed: 'the platform parses first, and keeps the bytes of what it could parse',
           pieces: 'the platform reads the body',
         },

@@ -1,16 +1,19 @@
+import type { RequestListener } from 'node:http';
+import { Readable } from 'node:stream';
 import Koa3 from 'koa';
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/koa';
 import type { AppUnderTest } from 'service-webhooks/testing';
 import { framework } from '../../integration/framework.js';
-import { listenNode } from './listen.js';
+import { HAS_HTTP2, listenHttp2, listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
+import { ON_NODE, otherStatus, playOtherCode, UNKNOWN_ON_NODE } from './play-ending.js';
 
 type Parser = (options?: object) => Koa3.Middleware;
 
 const Koa2 = framework<typeof Koa3>('koa2');
 const bodyParser = framework<Parser>('koa-bodyparser');
 
-function mountsOf(name: string, Koa: typeof Koa3): Mount<Listening>[] {
+function mountsOf(name: string, Koa: typeof Koa3, listen = listenNode): Mount<Listening>[] {
   const appBehind = ({ before }: AppUnderTest) => {
     const app = new Koa();
     app.silent = true; // it prints the errors of routes
@@ -27,22 +30,56 @@ function mountsOf(name: string, Koa: typeof Koa3): Mount<Listening>[] {
   return bothForms(
     name,
     {
-      handler: (app) => listenNode(appBehind(app).use(webhookHandler(app.receiver)).callback()),
+      handler: (app) => listen(appBehind(app).use(webhookHandler(app.receiver)).callback() as RequestListener),
       middleware(app) {
-        const routes = appBehind(app).use(webhookMiddleware(app.receiver));
-        routes.use(async (ctx) => {
-          ctx.body = 'routed';
-          ctx.status = await app.route(ctx.state.webhook);
+        const routes = appBehind(app);
+        routes.use((ctx, next) => {
+          playOtherCode(app, ctx.res);
+          return next();
         });
-        return listenNode(routes.callback());
+        routes.use(webhookMiddleware(app.receiver));
+        routes.use(async (_ctx, next) => {
+          await next();
+          if (app.ending === 'calls next twice') await next();
+        });
+        routes.use((ctx) => play(app, ctx));
+        return listen(routes.callback() as RequestListener);
       },
     },
     {
       rawBodyFix: /above app\.use\(bodyParser\(\)\)/,
-      without: bodyParser ? {} : { parser: 'not installed', rawBody: 'not installed' },
+      endings: [...ON_NODE, 'calls next twice'],
+      without: {
+        ...UNKNOWN_ON_NODE,
+        ...(!bodyParser && { parser: 'not installed', rawBody: 'not installed' }),
+      },
     },
   );
 }
+
+function play(app: AppUnderTest, ctx: Koa3.Context): Promise<void> {
+  const status = app.route(ctx.state.webhook);
+  if (app.ending === 'throws at once') throw new Error('the route throws at once');
+  return status.then(async (status) => {
+    if (app.ending === 'answers and throws') {
+      ctx.res.writeHead(status).end(app.body());
+      throw new Error('the route throws after its answer');
+    }
+    if (app.ending === 'answers twice') {
+      ctx.res.writeHead(status).end();
+      ctx.res.statusCode = otherStatus(status);
+      return;
+    }
+    const body = app.ending ? app.body() : 'routed';
+    ctx.body =
+      typeof body === 'string' ? body : body instanceof Uint8Array ? Buffer.from(body.buffer) : Readable.from(body);
+    ctx.status = status;
+  });
+}
+
+export const http2Mounts: readonly Mount<Listening>[] = !HAS_HTTP2
+  ? []
+  : mountsOf('Koa 3 with HTTP/2', Koa3, listenHttp2);
 
 export const mounts: readonly Mount<Listening>[] = [
   ...mountsOf('Koa 3', Koa3),

@@ -7,13 +7,13 @@ export interface Mount<App extends ServedApp = ServedApp> extends AdapterSuiteOp
   serve(app: AppUnderTest): App | Promise<App>;
 }
 
-export type Listening = { port: number; path?: string; close(): Promise<void> };
+export type Listening = { port: number; path?: string; http2?: boolean; close(): Promise<void> };
 
 /** Both forms of one framework. */
 export function bothForms<App extends ServedApp>(
   name: string,
   serve: Record<AdapterSuiteOptions['form'], Mount<App>['serve']>,
-  rest: Pick<AdapterSuiteOptions, 'rawBodyFix' | 'without'>,
+  rest: Pick<AdapterSuiteOptions, 'rawBodyFix' | 'without' | 'endings'>,
 ): Mount<App>[] {
   return (['handler', 'middleware'] as const).map((form) => ({
     name: `${name}, ${form}`,

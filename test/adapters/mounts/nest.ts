@@ -1,15 +1,18 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import {
+  type NestContextLike,
   type NestRequest,
   type NestResponse,
-  type WebhookInterceptor,
   webhookHandler,
   webhookMiddleware,
 } from 'service-webhooks/nest';
 import type { AppUnderTest } from 'service-webhooks/testing';
 import { framework } from '../../integration/framework.js';
+import { HAS_HTTP2 } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
+import { playOtherCode, UNKNOWN_ON_NODE } from './play-ending.js';
 
 type Decorator = (target: object, key?: string, descriptor?: PropertyDescriptor | number) => void;
 
@@ -20,7 +23,10 @@ interface Common {
   All(): Decorator;
   Req(): Decorator;
   Res(options?: object): Decorator;
-  UseInterceptors(interceptor: WebhookInterceptor): Decorator;
+  UseInterceptors(
+    ...interceptors: { intercept(context: NestContextLike, next: { handle(): unknown }): unknown }[]
+  ): Decorator;
+  StreamableFile: new (body: Uint8Array | Readable) => object;
 }
 interface App {
   useBodyParser(type: string, options: object): void;
@@ -37,7 +43,7 @@ type Platform = 'express' | 'fastify';
 const OPTIONS = { nothing: { bodyParser: false }, rawBody: { rawBody: true }, parser: {} };
 const LIMIT = 5 * 1024 * 1024;
 
-function mountsOf(version: string, platform: Platform): Mount<Listening>[] {
+function mountsOf(version: string, platform: Platform, http2 = false): Mount<Listening>[] {
   const folder = `nest-${version}`;
   if (framework('reflect-metadata', folder) === undefined) return [];
   const common = framework<Common>('@nestjs/common', folder) as Common;
@@ -53,21 +59,55 @@ function mountsOf(version: string, platform: Platform): Mount<Listening>[] {
     common.Controller('webhooks')(Webhooks);
     const AppModule = class {};
     common.Module({ controllers: [Webhooks] })(AppModule);
-    const adapter = FastifyAdapter && new FastifyAdapter({ bodyLimit: LIMIT, forceCloseConnections: true });
+    const adapter =
+      FastifyAdapter &&
+      new FastifyAdapter({ bodyLimit: LIMIT, ...(http2 ? { http2 } : { forceCloseConnections: true }) });
     // On Fastify there is no way around its parser.
     const parsing = adapter && before === 'nothing' ? OPTIONS.rawBody : OPTIONS[before];
     const options = { ...parsing, logger: false, forceCloseConnections: true };
     const app = await NestFactory.create(AppModule, ...(adapter ? [adapter, options] : [options]));
     if (!adapter && before !== 'nothing') app.useBodyParser('json', { limit: LIMIT });
     await app.listen(0, '127.0.0.1');
-    return { port: (app.getHttpServer().address() as AddressInfo).port, close: () => app.close() };
+    return { port: (app.getHttpServer().address() as AddressInfo).port, http2, close: () => app.close() };
   }
+
+  const streamable = (body: ReturnType<AppUnderTest['body']>) =>
+    new common.StreamableFile(body instanceof Uint8Array ? body : Readable.from(body));
 
   const parameter = (decorator: Decorator, index: number) => (target: object, key?: string) =>
     decorator(target, key, index);
 
-  return bothForms(
-    `Nest ${version} on ${platform}`,
+  const parsedByFastify = platform === 'fastify' && {
+    unparsed: 'Nest parses first on Fastify, and keeps the bytes of what it could parse',
+    pieces: 'Nest reads the body on Fastify',
+    methods: 'Nest refuses empty JSON on Fastify',
+  };
+  const throws = 'Nest keeps what a route throws for its exception filters';
+  const rawBodyFix = /NestFactory\.create\(AppModule, \{ rawBody: true \}\)/;
+
+  const bySending: Mount<Listening> = {
+    name: `Nest ${version} on ${platform}${http2 ? ' with HTTP/2' : ''}, middleware of a controller with @Res()`,
+    form: 'middleware',
+    serve(app) {
+      class Webhooks {
+        async receive(req: NestRequest, res: NestResponse) {
+          res.status(await app.route(req.webhook));
+          res.send('');
+        }
+      }
+      return serve(app, Webhooks, [
+        common.UseInterceptors(webhookMiddleware(app.receiver)),
+        parameter(common.Req(), 0),
+        parameter(common.Res(), 1),
+      ]);
+    },
+    rawBodyFix,
+    endings: [],
+    without: { ...UNKNOWN_ON_NODE, throws, ...parsedByFastify },
+  };
+
+  const byReturning = bothForms(
+    `Nest ${version} on ${platform}${http2 ? ' with HTTP/2' : ''}`,
     {
       handler(app) {
         const receive = webhookHandler(app.receiver);
@@ -80,32 +120,42 @@ function mountsOf(version: string, platform: Platform): Mount<Listening>[] {
       },
       middleware(app) {
         class Webhooks {
-          async receive(req: NestRequest, res: NestResponse) {
-            res.status(await app.route(req.webhook));
-            return '';
+          receive(req: NestRequest, res: NestResponse) {
+            const status = app.route(req.webhook);
+            if (app.ending === 'throws at once') throw new Error('the route throws at once');
+            return status.then((status) => {
+              res.status(status);
+              return app.ending ? streamable(app.body()) : '';
+            });
           }
         }
+        const answersBefore = {
+          intercept(context: NestContextLike, next: { handle(): unknown }) {
+            const res = context.switchToHttp().getResponse<NestResponse>();
+            playOtherCode(app, 'raw' in res ? res.raw : res);
+            return next.handle();
+          },
+        };
         return serve(app, Webhooks, [
-          common.UseInterceptors(webhookMiddleware(app.receiver)),
+          common.UseInterceptors(answersBefore, webhookMiddleware(app.receiver)),
           parameter(common.Req(), 0),
           parameter(common.Res({ passthrough: true }), 1),
         ]);
       },
     },
     {
-      rawBodyFix: /NestFactory\.create\(AppModule, \{ rawBody: true \}\)/,
-      without: {
-        throws: 'Nest keeps what a route throws for its exception filters',
-        ...(platform === 'fastify' && {
-          unparsed: 'Nest parses first on Fastify, and keeps the bytes of what it could parse',
-          pieces: 'Nest reads the body on Fastify',
-          methods: 'Nest refuses empty JSON on Fastify',
-        }),
-      },
+      rawBodyFix,
+      endings: ['sends bytes', 'streams', 'throws at once', 'other code answers'],
+      without: { ...UNKNOWN_ON_NODE, throws, ...parsedByFastify },
     },
   );
+  return [...byReturning, bySending];
 }
 
 export const mounts: readonly Mount<Listening>[] = ['12', '11'].flatMap((version) =>
   (['express', 'fastify'] as const).flatMap((platform) => mountsOf(version, platform)),
 );
+
+export const http2Mounts: readonly Mount<Listening>[] = !HAS_HTTP2
+  ? []
+  : ['12', '11'].flatMap((version) => mountsOf(version, 'fastify', true));

@@ -5,24 +5,27 @@ import type { AppUnderTest } from 'service-webhooks/testing';
 import type { ApiRoute, AppRoute } from '../../integration/next/start-next.js';
 import { listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
+import { BY_FETCH, ON_NODE, playByFetch, playOnNode, playOtherCode, UNKNOWN_ON_NODE } from './play-ending.js';
 
 /** What a `route.ts` exports. */
 export const appRoutes = {
   handler: ({ receiver }: AppUnderTest): AppRoute => appRouter.webhookHandler(receiver),
-  middleware: ({ receiver, route }: AppUnderTest): AppRoute =>
-    appRouter.webhookMiddleware(receiver, async ({ signal }, delivery) => {
-      return new Response(null, { status: await route(delivery, signal) });
-    }),
+  middleware: (app: AppUnderTest): AppRoute =>
+    appRouter.webhookMiddleware(app.receiver, ({ signal }, delivery) => playByFetch(app, delivery, signal)),
 };
 
 /** What a file of `pages/api` exports. */
 export const apiRoutes = {
   handler: ({ receiver }: AppUnderTest): ApiRoute => pagesRouter.webhookHandler(receiver),
-  middleware: ({ receiver, route }: AppUnderTest): ApiRoute =>
-    pagesRouter.webhookMiddleware(receiver, async (_: IncomingMessage, res: ServerResponse, delivery) => {
-      res.statusCode = await route(delivery);
-      res.end();
-    }),
+  middleware(app: AppUnderTest): ApiRoute {
+    const route = pagesRouter.webhookMiddleware(app.receiver, (_: IncomingMessage, res: ServerResponse, delivery) =>
+      playOnNode(app, res, delivery),
+    );
+    return (req, res) => {
+      playOtherCode(app, res);
+      return route(req, res);
+    };
+  },
 };
 
 // Called as Next calls them, which takes half a minute to build: next.ts has the real one.
@@ -33,7 +36,7 @@ export const calledMounts: readonly Mount[] = bothForms(
     handler: (app) => ({ fetch: appRoutes.handler(app) }),
     middleware: (app) => ({ fetch: appRoutes.middleware(app) }),
   },
-  {},
+  { endings: BY_FETCH },
 );
 
 export const mounts: readonly Mount<Listening>[] = bothForms(
@@ -42,5 +45,5 @@ export const mounts: readonly Mount<Listening>[] = bothForms(
     handler: (app) => listenNode(apiRoutes.handler(app)),
     middleware: (app) => listenNode(apiRoutes.middleware(app)),
   },
-  {},
+  { endings: ON_NODE, without: UNKNOWN_ON_NODE },
 );

@@ -3,6 +3,7 @@ import { type AppRoute, startNext } from '../../integration/next/start-next.js';
 import { SERVER_OPTIONS } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
 import { apiRoutes, appRoutes } from './next-routes.js';
+import { BY_FETCH, ON_NODE, UNKNOWN_ON_NODE } from './play-ending.js';
 
 /** One app with all its routes, since Next takes its time to start. */
 export const next = await startNext(SERVER_OPTIONS);
@@ -28,7 +29,7 @@ function mountsOf({ port, mount }: NonNullable<typeof next>): Mount<Listening>[]
         handler: (app) => route(app, appRoutes.handler(app)),
         middleware: (app) => route(app, appRoutes.middleware(app)),
       },
-      { rawBodyFix: /no await request\.json\(\)/ },
+      { rawBodyFix: /no await request\.json\(\)/, endings: BY_FETCH },
     ),
     ...bothForms(
       'the Pages Router of Next',
@@ -38,7 +39,8 @@ function mountsOf({ port, mount }: NonNullable<typeof next>): Mount<Listening>[]
       },
       {
         rawBodyFix: /export const config = \{ api: \{ bodyParser: false \} \}/,
-        without: { rawBody: 'Next keeps nothing of a body that it parsed' },
+        endings: ON_NODE,
+        without: { rawBody: 'Next keeps nothing of a body that it parsed', ...UNKNOWN_ON_NODE },
       },
     ),
   ];

@@ -7,6 +7,7 @@ import { hasProgram } from '../../integration/program.js';
 import { serveApp, serveListener } from '../../support/app.js';
 import { inside, useCli } from '../../support/cli.js';
 import { SECRET } from '../../support/deliveries.js';
+import { withoutKeyLine } from '../../support/key-line.js';
 import { inTerminal } from '../../support/pseudo-terminal.js';
 
 const cli = useCli();
@@ -20,7 +21,10 @@ beforeEach(async () => {
   env = { SERVICE_API_KEY: emulator.apiKey, SERVICE_URL: (await emulator.listen()).url, WEBHOOK_SECRET: SECRET };
 });
 
-const rotate = (...args: string[]) => cli.run(['endpoints', 'rotate', ...args], { env });
+const rotate = async (...args: string[]) => {
+  const ended = await cli.run(['endpoints', 'rotate', ...args], { env });
+  return { ...ended, stderr: withoutKeyLine(ended.stderr) };
+};
 const steps = (records: readonly Record<string, unknown>[]) => records.map(({ step, state }) => `${step} ${state}`);
 const inCwd = (name: string) => join(cli.cwd, name);
 

@@ -40,9 +40,34 @@ describe('the page and the API on one port', () => {
   it('give a header that came twice on as both', async () => {
     const url = await served(async ({ headers }) => new Response(headers.get('x-key')));
     const port = Number(new URL(url).port);
-    const request = toBytes({ method: 'GET', path: '/api', headers: [['X-Key', 'a'], ['x-key', 'b']], body: Buffer.of() }); // biome-ignore format: one request
-    const bytes = request.toString().replace('receiver.test', `localhost:${port}`);
-    expect(await exchange(port, Buffer.from(bytes))).toMatchObject({ status: 200, body: 'a, b' });
+    const headers = [['X-Key', 'a'], ['x-key', 'b']] as const; // biome-ignore format: one header
+    const request = toBytes({ method: 'GET', path: '/api', host: `localhost:${port}`, headers, body: Buffer.of() });
+    expect(await exchange(port, request)).toMatchObject({ status: 200, body: 'a, b' });
+  });
+
+  it.each([
+    [421, { host: 'evil.example' }],
+    [403, { origin: 'https://evil.example' }],
+    [403, { origin: 'null' }],
+    [403, { origin: 'http://localhost:5173' }],
+    [403, { 'sec-fetch-site': 'cross-site' }],
+  ])('answer %i to a request of another site, %j, which does not reach the API', async (status, headers) => {
+    const asked: Request[] = [];
+    const url = await served(async (request) => {
+      asked.push(request);
+      return new Response('here');
+    });
+    const { host = new URL(url).host, ...others } = headers as { host?: string };
+    const request = {
+      method: 'DELETE',
+      path: '/api',
+      host,
+      headers: Object.entries<string>(others),
+      body: Buffer.of(),
+    };
+    const answer = await exchange(Number(new URL(url).port), toBytes(request));
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([status, { error: expect.any(String) }]);
+    expect(asked).toEqual([]);
   });
 
   it.each(['GET', 'HEAD'])('take a %s, which has no body', async (method) => {

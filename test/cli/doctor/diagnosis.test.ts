@@ -23,11 +23,13 @@ describe('the cause of a refused good delivery', () => {
     ['no answer says so', { problem: 'nothing listens there', ms: 1 }, /nothing listens there/],
     ['an answer that says nothing points at the log', answer(418), /log of the endpoint/],
   ])('%s', (_, good, says) => {
-    expect(diagnose(good, good, url)).toMatch(says);
-    expect(diagnose(good, good, url)).not.toContain('parser runs before');
+    const { fix } = diagnose(good, good, url);
+    expect(fix).toMatch(says);
+    expect(fix).not.toContain('parser runs before');
   });
 
   it('a body that is parsed and written again shows where compact JSON is accepted', () => {
-    expect(diagnose(answer(401, 'signature_mismatch'), answer(200), url)).toContain('Verify the raw body');
+    const { diagnosis, fix } = diagnose(answer(401, 'signature_mismatch'), answer(200), url);
+    expect([diagnosis, fix]).toEqual(['parsed_body', expect.stringContaining('Verify the raw body')]);
   });
 });

@@ -46,6 +46,15 @@ describe('what a request says of itself', () => {
     expect(inspect(aMessage(), options).attempt).toBeUndefined();
   });
 
+  it('what a request says of itself is short, and text that an address can have', () => {
+    const long = 'x'.repeat(100_000);
+    const { id, type } = inspect(aMessage({ body: JSON.stringify({ id: `evt_${long}`, type: long }) }), options);
+    expect([id?.length, type?.length]).toEqual([501, 501]);
+    const broken = inspect(aMessage({ body: '{"id":"evt_\\ud800","type":"\\udfff"}' }), options);
+    expect([broken.id, broken.type]).toEqual(['evt_\ufffd', '\ufffd']);
+    expect(() => encodeURIComponent(broken.id ?? '')).not.toThrow();
+  });
+
   it.each([
     ['{"id":', 'invalid_json'],
     ['null', 'invalid_envelope'],

@@ -5,6 +5,7 @@ import type { DeliveryRow } from '../../../src/page/page-source.js';
 import { serveApp } from '../../support/app.js';
 import { useCli } from '../../support/cli.js';
 import { SECRET } from '../../support/deliveries.js';
+import { exchange, toBytes } from '../../support/raw-http.js';
 
 const cli = useCli();
 
@@ -43,12 +44,26 @@ describe('the page of listen', () => {
   it('shows a request whose body broke off, with the reason', async () => {
     const listen = cli.start(['listen', '--port', '0', '--ui=0']);
     const { url, page } = await listen.next('listening');
-    const socket = connect(Number(new URL(String(url)).port), '127.0.0.1', () => {
-      socket.write('POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf', () => socket.destroy());
+    const { host, port } = new URL(String(url));
+    const socket = connect(Number(port), '127.0.0.1', () => {
+      const head = `POST /hook HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100\r\n\r\n`;
+      socket.write(`${head}half`, () => socket.destroy());
     });
     await listen.next('problem');
     expect(await rowsOf(String(page))).toMatchObject([
       { type: 'POST /hook', state: 'failed', verdict: 'body_incomplete', status: 400 },
     ]);
+  });
+
+  it('shows a request whose target is no path, with the command that sends it again', async () => {
+    const listen = cli.start(['listen', '--port', '0', '--ui=0']);
+    const { url, page } = await listen.next('listening');
+    const { host, port } = new URL(String(url));
+    for (const path of ['http://other.example/hook', '*', '//other.example/hook']) {
+      await exchange(Number(port), toBytes({ path, host, headers: [], body: Buffer.from('{}') }));
+    }
+    const rows = await rowsOf(String(page));
+    expect(rows.map((row) => row.url)).toEqual([`${url}`, `${url}`, `${url}/other.example/hook`]);
+    for (const id of ['1', '2', '3']) expect((await fetch(new URL(`/page/curl/${id}`, String(page)))).status).toBe(200);
   });
 });

@@ -85,6 +85,23 @@ describe('a delivery that was received', () => {
       status: 400,
     });
   });
+
+  it('a delivery that was received is a short row, however long its address and its headers are', () => {
+    const long = 'x'.repeat(60_000);
+    const headers = [['x-service-webhook-id', long] as const];
+    const anything = {
+      ...kept({ message: { ...message, path: `/${long}`, headers } }),
+      url: `http://127.0.0.1/${long}`,
+    };
+    const { id: _, ...inspection } = anything.inspection;
+    const row = toDeliveryRow(
+      'request_1',
+      [{ ...anything, inspection: { ...inspection, type: undefined } }],
+      'x-service',
+    );
+    expect(JSON.stringify(row).length).toBeLessThan(2_000);
+    expect(row.type).toMatch(/^POST \/x+…$/);
+  });
 });
 
 describe('all there is to see of a request', () => {

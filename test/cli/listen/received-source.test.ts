@@ -5,6 +5,7 @@ import { createReceivedSource } from '../../../src/cli/listen/received-source.js
 import { createRoutes } from '../../../src/cli/listen/routes.js';
 import { RETRY_WAITS_MS } from '../../../src/emulator/delivery/schedule.js';
 import type { Change } from '../../../src/page/page-source.js';
+import type { HttpMessage } from '../../../src/wire/http-message.js';
 import { type Got, serveApp } from '../../support/app.js';
 import { aDelivery, NOW, now, SECRET } from '../../support/deliveries.js';
 
@@ -179,6 +180,68 @@ describe('a delivery that is sent again from the page', () => {
     source.add(received('evt_1'));
     stop.abort();
     await expect(replay('evt_1')).rejects.toThrow(/abort/i);
+  });
+});
+
+describe('a request that the secret has not signed', () => {
+  const forged = { ...message, headers: Object.entries(aDelivery({ secret: 'another' }).headers) };
+  const withMessage = (id: string, message: HttpMessage, verdict: string) => {
+    const { inspection, ...rest } = received(id);
+    return { ...rest, message, inspection: { ...inspection, verdict } };
+  };
+  const aSourceOf = async (...all: readonly Parameters<ReturnType<typeof aSource>['source']['add']>[0][]) => {
+    const app = await serveApp();
+    const { source, replay } = aSource({ routes: createRoutes([new URL(app.url)]) });
+    for (const one of all) source.add(one);
+    return { app, source, replay };
+  };
+
+  it.each([
+    ['a forged request', forged, 'signature_mismatch'],
+    ['an unsigned request', { ...message, headers: [] }, 'missing_signature'],
+    ['a forged request with no event', { ...forged, body: Buffer.from('x') }, 'signature_mismatch'],
+  ])('%s is not signed by the page, which says why', async (_, sent, verdict) => {
+    const { app, source, replay } = await aSourceOf(withMessage('evt_1', sent, verdict));
+    const why = 'your secret has not signed it, so anyone may have sent it';
+    await expect(replay('evt_1')).rejects.toThrow(why);
+    expect(source.delivery('evt_1')).toMatchObject({ offers: ['replay'], cannotSign: expect.stringContaining(why) });
+    expect(app.got).toEqual([]);
+    expect(await replay('evt_1', true)).toBe('It was sent again: 200.');
+  });
+
+  it('a request without a secret to check it with is not signed by the page, which says why', () => {
+    const { source } = aSource({ secrets: undefined });
+    source.add(received('evt_1'));
+    expect(source.delivery('evt_1')?.cannotSign).toContain('there is no secret');
+  });
+
+  it('a forged request with the id of a genuine event is not signed, and does not block the event', async () => {
+    const body = Buffer.from(message.body.toString().replace('clip_1', 'clip_2'));
+    const { app, source, replay } = await aSourceOf(
+      received('evt_1'),
+      withMessage('evt_1', { ...forged, body }, 'signature_mismatch'),
+    );
+    expect(await replay('evt_1')).toBe('It was sent again: 200.');
+    expect(app.got[0]?.body).toEqual(message.body);
+    expect(source.delivery('evt_1')).not.toHaveProperty('cannotSign');
+  });
+
+  it('a delivery that was only too old, or no event, is signed again', async () => {
+    const { body } = message;
+    const [at, text] = [NOW - 3_600_000, 'no event'];
+    const old = { ...message, headers: Object.entries(aDelivery({ at, body }).headers) };
+    const noEvent = { ...message, ...aDelivery({ body: text }), body: Buffer.from(text) };
+    const { replay } = await aSourceOf(
+      withMessage('evt_1', old, 'timestamp_too_old'),
+      withMessage('evt_2', { ...noEvent, headers: Object.entries(noEvent.headers) }, 'invalid_json'),
+    );
+    expect([await replay('evt_1'), await replay('evt_2')]).toEqual(Array(2).fill('It was sent again: 200.'));
+  });
+
+  it('r sends a request that was not verified as it came', async () => {
+    const { app, source } = await aSourceOf(received('evt_1'), withMessage('evt_1', forged, 'signature_mismatch'));
+    expect(await source.replayLast()).toBe('It was sent again: 200.');
+    expect(app.got[0]?.rawHeaders).toEqual(expect.arrayContaining(forged.headers.flat()));
   });
 });
 

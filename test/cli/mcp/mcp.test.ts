@@ -26,7 +26,7 @@ async function connect(...args: string[]) {
   const call = async (name: string, input: Record<string, unknown> = {}) => {
     const { content, isError = false } = (await client.callTool({ name, arguments: input })) as CallToolResult;
     const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
-    return { isError, texts, facts: isError ? {} : JSON.parse(texts[0] ?? ''), untrusted: texts[1] ?? '' };
+    return { isError, texts, facts: JSON.parse(texts[0] ?? ''), untrusted: texts[1] ?? '' };
   };
   return { client, transport, call };
 }
@@ -55,8 +55,9 @@ describe.skipIf(inside)('mcp', () => {
   it('send delivers a signed event to the app, and wait_for returns when it is delivered', async () => {
     const app = await serveApp();
     const { call } = await connect(app.url);
-    const { facts } = await call('send', { type: 'stt.failed', id: 'evt_own', data: { reason: 'noise' } });
-    expect(facts).toEqual({ event: 'evt_own', deliveries: [expect.any(String)] });
+    const { facts, untrusted } = await call('send', { type: 'stt.failed', id: 'evt_own', data: { reason: 'noise' } });
+    expect(facts).toEqual({ deliveries: [expect.any(String)] });
+    expect(untrusted).toContain('"event": "evt_own"');
     const delivery = facts.deliveries[0];
     const waited = await call('wait_for', { delivery });
     expect(waited.facts).toMatchObject({
@@ -164,7 +165,9 @@ describe.skipIf(inside)('mcp', () => {
     ['doctor', {}, /mcp was started without an app/],
   ])('%s with %j is an error that the model can read', async (name, input, says) => {
     const { call } = await connect();
-    expect(await call(name, input)).toMatchObject({ isError: true, texts: [expect.stringMatching(says)] });
+    const { isError, facts, untrusted } = await call(name, input);
+    expect({ isError, facts }).toEqual({ isError: true, facts: { error: 'the call was refused' } });
+    expect(JSON.parse(/\{[\s\S]*\}/.exec(untrusted)?.[0] ?? '').reason).toMatch(says);
   });
 
   it('answers other calls while wait_for waits, and stops waiting when the client cancels', async () => {

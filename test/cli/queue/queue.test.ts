@@ -133,6 +133,19 @@ describe.runIf(hasSqlite)('queue', () => {
     expect(await file.queue.stats()).toMatchObject({ depth: 1, dead: 0 });
   });
 
+  it('a letter has its tenant, and --tenant selects those of one, also among the letters of an event', async () => {
+    await file.bury('no clip', aQueued({ eventId: 'evt_a', key: 'test:tenant=acme:evt_a', tenant: 'acme' }));
+    await file.bury('no clip', aQueued({ eventId: 'evt_a', key: 'test:tenant=globex:evt_a', tenant: 'globex' }));
+    await file.bury('no clip', C);
+    const tenantsIn = (run: Awaited<ReturnType<typeof queue>>) => run.records.map(({ tenant }) => tenant);
+    expect(tenantsIn(await queue('list'))).toEqual(['acme', 'globex', undefined]);
+    expect((await queue('list', '--tenant', 'globex', '--text')).stdout).toMatch(/^[^\n]*evt_a {2}of globex[^\n]*\n$/);
+    expect(tenantsIn(await queue('show', 'evt_a'))).toEqual(['acme', 'globex']);
+    expect(tenantsIn(await queue('discard', 'evt_a', '--tenant', 'globex'))).toEqual(['globex']);
+    expect(tenantsIn(await queue('retry', '--tenant', 'acme'))).toEqual(['acme']);
+    expect(await left()).toEqual(['evt_c']);
+  });
+
   it.each(['retry', 'discard'])('%s --dry-run changes nothing', async (name) => {
     await buryThree();
     const { exitCode, records } = await queue(name, '--all', '--dry-run', '--limit', '2');

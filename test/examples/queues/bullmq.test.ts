@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { canStartRedis, startRedis } from '../../support/redis.js';
+import { canStartRedis, DURABLE, startRedis } from '../../support/redis.js';
 import { PATIENTLY } from './app.js';
 import { installed, load } from './example.js';
 import { takeRedisDatabase } from './servers.js';
@@ -113,7 +113,7 @@ describe.runIf(redis)('BullMQ', () => {
   describe.runIf(redis && canStartRedis())('on a Redis that is killed and starts again', () => {
     it.each([
       ['has forgotten', 'nothing that persists', [], undefined],
-      ['has', 'an append-only file', ['--appendonly', 'yes'], 'waiting'],
+      ['has', 'a file that is written at once', DURABLE, 'waiting'],
     ])('%s what was queued, with %s', async (_knows, _persistence, settings, found) => {
       const server = await startRedis(...settings);
       closing.push(() => server.stop());

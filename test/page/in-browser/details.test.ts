@@ -314,14 +314,18 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
   describe('offers', () => {
     const buttons = (page: Page) => section(page).locator('.head .controls button');
     /** A page whose actions say what they were asked for. */
-    async function offering(offers: DeliveryDetails['offers'], names = ['redeliver', 'replay'] as const) {
+    async function offering(
+      offers: DeliveryDetails['offers'],
+      names = ['redeliver', 'replay'] as const,
+      cannotSign?: string,
+    ) {
       const asked: unknown[] = [];
       const ask = async (input: unknown) => {
         asked.push(input);
         return 'It is done.';
       };
       const actions = Object.fromEntries(names.map((name) => [name, ask]));
-      return { ...(await select({ details: { offers }, actions })), asked };
+      return { ...(await select({ details: { offers, cannotSign }, actions })), asked };
     }
 
     it('to redeliver what is dead', async () => {
@@ -349,6 +353,18 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       await expect.poll(() => asked).toEqual([{ delivery: 'dlv_1', exact: false }]);
       await buttons(page).nth(2).click();
       await expect.poll(() => asked.slice(1)).toEqual([{ delivery: 'dlv_1', exact: true }]);
+    });
+
+    it('no new signature where the source says why, but the request unchanged', async () => {
+      const cannotSign = 'your secret has not signed it';
+      const { page, asked } = await offering(['replay'], undefined, cannotSign);
+      const signed = buttons(page).filter({ hasText: 'newly signed' });
+      expect(await signed.getAttribute('aria-disabled')).toBe('true');
+      expect(await signed.getAttribute('title')).toBe(cannotSign);
+      await page.getByText(`Not newly signed: ${cannotSign}.`).waitFor();
+      await signed.click({ force: true });
+      await buttons(page).filter({ hasText: 'unchanged' }).click();
+      await expect.poll(() => asked).toEqual([{ delivery: 'dlv_1', exact: true }]);
     });
 
     it('nothing that the source cannot do', async () => {

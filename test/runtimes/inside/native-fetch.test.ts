@@ -5,6 +5,7 @@ import { type Fetch, handler, middleware, rawBodyFix } from '../../adapters/moun
 import { bothForms } from '../../adapters/mounts/mount.js';
 import { runSuite } from '../../adapters/run-suite.js';
 import { aDelivery, aReceiver } from '../../support/deliveries.js';
+import { PATIENTLY } from '../../support/patiently.js';
 import { toBytes } from '../../support/raw-http.js';
 
 interface Native {
@@ -66,7 +67,7 @@ describe.skipIf(!Bun && !Deno)("the runtime's own server for Fetch", () => {
     const request = toBytes({ headers: Object.entries(headers), body: Buffer.from(body) });
     const socket = connect(server.port, '127.0.0.1', () => socket.write(request));
     leave = () => socket.destroy();
-    const { error } = await vi.waitFor(() => find('failed'));
+    const { error } = await vi.waitFor(() => find('failed'), PATIENTLY);
     expect(error.message).toContain('connection closed');
     await server.close();
   });

@@ -1,0 +1,100 @@
+import type { ResponseEnd } from 'service-webhooks';
+
+/** Called with the end of a body: read to its end, broken by the app, or no longer wanted by its reader. */
+type OnEnd = (ended: ResponseEnd, error?: unknown) => Promise<unknown>;
+
+/**
+ * Returns a body whose end is reported, in place of a body that is a stream; undefined for any other. The reader sees
+ * the end of the stream after it was reported.
+ *
+ * @throws TypeError for a stream that other code reads
+ */
+export function watchBody(body: unknown, onEnd: OnEnd): unknown {
+  if (typeof body !== 'object' || body === null) return undefined;
+  if (body instanceof ReadableStream) return marked(watchStream(body, onEnd), body);
+  if (isNodeStream(body)) return watchNodeStream(body, onEnd);
+  if (isIterator(body)) return marked(watchIterator(body, onEnd), body);
+  return undefined;
+}
+
+/**
+ * Gives a stream the own properties of the one in whose place it is: Elysia marks a stream of server-sent events with one.
+ * Symbols stay out, because Node keeps the state of a stream in some.
+ */
+function marked<Watched extends object>(watched: Watched, body: object): Watched {
+  return Object.assign(watched, Object.fromEntries(Object.entries(body).filter(([name]) => !(name in watched))));
+}
+
+/** A server that has not begun to read a body after this time has sent another answer in its place. */
+const UNREAD_MS = 30_000;
+
+/** Returns a function that tells that the body is read. */
+function unlessRead(onEnd: OnEnd): () => void {
+  const timer: { unref?(): void } | number = setTimeout(() => onEnd('unknown'), UNREAD_MS);
+  if (typeof timer === 'object') timer.unref?.();
+  return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
+}
+
+function watchStream(stream: ReadableStream, onEnd: OnEnd): ReadableStream {
+  const reader = stream.getReader();
+  const read = unlessRead(onEnd);
+  const broken = async (error: unknown) => {
+    await onEnd('failed', error);
+    throw error;
+  };
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        read();
+        const { done, value } = await reader.read().catch(broken);
+        if (!done) return controller.enqueue(value);
+        await onEnd('ok');
+        controller.close();
+      },
+      cancel(reason) {
+        read();
+        onEnd('unknown');
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 }, // reads nothing that the server has not asked for
+  );
+}
+
+interface NodeStream {
+  once(event: string, listener: (error?: unknown) => void): NodeStream;
+}
+
+function isNodeStream(body: object): body is NodeStream {
+  const { once, pipe } = body as { once?: unknown; pipe?: unknown };
+  return typeof once === 'function' && typeof pipe === 'function';
+}
+
+function watchNodeStream(stream: NodeStream, onEnd: OnEnd): NodeStream {
+  return stream
+    .once('end', () => onEnd('ok'))
+    .once('error', (error) => onEnd('failed', error))
+    .once('close', () => onEnd('unknown')); // after the others it has no effect
+}
+
+function isIterator(body: object): body is AsyncGenerator {
+  return typeof (body as { next?: unknown }).next === 'function';
+}
+
+function watchIterator(iterator: AsyncGenerator, onEnd: OnEnd): AsyncGenerator {
+  return watchedSteps(iterator, onEnd, unlessRead(onEnd));
+}
+
+async function* watchedSteps(iterator: AsyncGenerator, onEnd: OnEnd, read: () => void): AsyncGenerator {
+  read();
+  try {
+    const value = yield* iterator;
+    await onEnd('ok');
+    return value;
+  } catch (error) {
+    await onEnd('failed', error);
+    throw error;
+  } finally {
+    await onEnd('unknown'); // after the others it has no effect
+  }
+}

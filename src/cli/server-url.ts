@@ -1,0 +1,85 @@
+import { Failure } from './failure.js';
+import { asked } from './reason.js';
+import { readSecret, SOURCES } from './secrets.js';
+import type { Session } from './session.js';
+
+/** The URLs that an option takes, and the variable that has one where the option has no value. */
+export interface ServerUrl {
+  variable: string;
+  example: string;
+  protocols: readonly string[];
+}
+
+/** URLs of PostgreSQL. */
+export const POSTGRES_URL: ServerUrl = {
+  variable: 'DATABASE_URL',
+  example: 'postgres://localhost/app',
+  protocols: ['postgres:', 'postgresql:'],
+};
+
+/**
+ * Returns the URL of a server: the value of an option, or that of the place which the value names. It refuses a
+ * password on the command line. @throws Failure, which does not repeat the URL
+ *
+ * @param given The value of the option; true where it has none.
+ * @param advice What else the value may have been meant as.
+ */
+export async function readServerUrl(
+  session: Session,
+  name: string,
+  { variable, example, protocols }: ServerUrl,
+  given: unknown,
+  advice = '',
+): Promise<string> {
+  if (given === true && session.env[variable] === undefined)
+    throw new Failure('usage', `there is no URL: pass --${name} ${example}, or set ${variable}, also in .env.`);
+  const source = given === true ? `env:${variable}` : String(given);
+  const isSource = source === '-' || /^(env|file):./.test(source);
+  const address = isSource ? String(await readSecret(session, source)).trim() : source;
+  if (!URL.canParse(address) || !protocols.includes(new URL(address).protocol)) {
+    throw new Failure('usage', `--${name} takes a URL such as ${example}, or ${SOURCES}.${isSource ? '' : advice}`);
+  }
+  if (!isSource && passwordsIn(address).length > 0) {
+    const instead = `set ${variable}, also in .env, and pass --${name} without a value`;
+    throw new Failure('usage', `the URL has a password in it, which everyone on the machine sees: ${instead}.`);
+  }
+  return address;
+}
+
+/** Turns what a client of the server throws into a Failure, without the password of its URL. */
+export function askServer<T>(name: string, address: string, call: () => Promise<T>): Promise<T> {
+  return asked(call, (reason) => {
+    const said = withoutPasswords(reason.replace(/\.$/, ''), address);
+    const { host } = new URL(address);
+    return new Failure('network', `${name} at ${host} does not answer: ${said}. Check the URL and the server.`);
+  });
+}
+
+/** Returns the passwords of a URL as they are written there: of its user, and of its parameters. */
+function passwordsIn(address: string): string[] {
+  const { password, search } = new URL(address);
+  const [, asTyped = ''] = /^[^:]*:\/\/[^:/?#]*:([^/?#]*)@/.exec(address) ?? [];
+  const inSearch = search
+    .slice(1)
+    .split('&')
+    .map((pair) => /^([^=]*)=(.*)$/.exec(pair) ?? [])
+    .filter(([, name = '']) => /pass|secret|token/i.test(decoded(name)))
+    .map(([, , value = '']) => value);
+  return [password, asTyped, ...inSearch].filter((found) => found !== '');
+}
+
+function withoutPasswords(text: string, address: string): string {
+  const forms = passwordsIn(address).flatMap((password) => [password, decoded(password)]);
+  // The longest first: one may begin another.
+  const found = forms.toSorted((a, b) => b.length - a.length);
+  return found.reduce((left, password) => left.replaceAll(password, '***'), text);
+}
+
+/** A percent sign that encodes nothing stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,26 @@
+import { createReceiver, type MiddlewareOptions } from 'service-webhooks';
+import { webhookMiddleware } from 'service-webhooks/express';
+import { describe, expect, it } from 'vitest';
+import { SECRET } from '../../support/deliveries.js';
+
+describe('a middleware', () => {
+  it.each([
+    ['on', {}],
+    ['queue', { put: async () => 'enqueued' }],
+    ['deadlineMs', 1_000],
+  ])('refuses %s, which only a handler can follow', (option, value) => {
+    const options = { secret: SECRET, [option]: value } as unknown as MiddlewareOptions;
+    expect(() => webhookMiddleware(options)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.stringContaining(`${option} has no effect in webhookMiddleware`),
+        hint: `Use webhookHandler, or remove ${option}.`,
+      }),
+    );
+  });
+
+  it('refuses a receiver with a queue, whose events would never reach it', () => {
+    const receiver = createReceiver({ secret: SECRET, queue: { name: 'clips', put: async () => 'queued' } });
+    expect(() => webhookMiddleware(receiver)).toThrow('queue has no effect in webhookMiddleware');
+  });
+});

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkEndpointName, deliveryKey, endpointKey } from '../src/endpoint.js';
+import type { Delivery } from '../src/verify/verify.js';
+import { refusal } from './support/deliveries.js';
+
+const deliveryOf = (id: string, tenant?: string): Delivery =>
+  ({ event: { id }, unsigned: {}, ...(tenant !== undefined && { tenant }) }) as Delivery;
+
+const byId = { name: 'clips', key: 'event-id' } as const;
+
+describe('the key of a delivery', () => {
+  it.each([
+    ['an event', deliveryOf('evt_1'), 'clips:evt_1'],
+    ['an event of a tenant', deliveryOf('evt_1', 'acme'), 'clips:tenant=acme:evt_1'],
+    ['an event whose id resembles that of a tenant', deliveryOf('tenant=acme:evt_1'), /^clips:sha256:[0-9a-f]{64}$/],
+    ['an event whose id resembles a hash', deliveryOf('sha256:evt_1'), /^clips:sha256:[0-9a-f]{64}$/],
+    ['an event of a tenant with a colon', deliveryOf('evt_1', 'acme:eu'), /^clips:sha256:[0-9a-f]{64}$/],
+    ['an event of a tenant with another alphabet', deliveryOf('evt_1', 'Müller'), /^clips:sha256:[0-9a-f]{64}$/],
+    ['an event of a long tenant', deliveryOf('evt_1', 'x'.repeat(200)), /^clips:sha256:[0-9a-f]{64}$/],
+    ['a long event of a tenant', deliveryOf(`evt_${'x'.repeat(120)}`, 'acme'), /^clips:sha256:[0-9a-f]{64}$/],
+  ])('has a form of its own for %s', async (_, delivery, expected) => {
+    expect(await deliveryKey(delivery, byId)).toMatch(expected);
+  });
+
+  it('contains the tenant whatever the identity of the event is', async () => {
+    const header = { ...deliveryOf('evt_1', 'acme'), unsigned: { idempotencyKey: '"a-key"' } };
+    expect(await deliveryKey(header, { name: 'clips', key: 'idempotency-key' })).toBe('clips:tenant=acme:key:a-key');
+    const own = await deliveryKey(deliveryOf('evt_1', 'acme'), { name: 'clips', key: () => 'of-mine' });
+    expect(own).toBe('clips:tenant=acme:of-mine');
+  });
+
+  it('is the key of the event in an inbox', async () => {
+    for (const [id, tenant] of [['evt_1'], ['evt_1', 'acme'], ['evt_é'], ['evt_é', 'Müller']] as [string, string?][]) {
+      expect(await endpointKey('clips', id, tenant)).toBe(await deliveryKey(deliveryOf(id, tenant), byId));
+    }
+  });
+
+  it('is at most 200 bytes of visible ASCII', async () => {
+    const name = 'n'.repeat(64);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'binary', minLength: 1 }),
+        fc.option(fc.string({ unit: 'binary', minLength: 1 })),
+        async (id, tenant) => {
+          expect(await endpointKey(name, id, tenant ?? undefined)).toMatch(/^[!-~]{1,200}$/);
+        },
+      ),
+    );
+  });
+
+  it('differs for any two of tenant and identity that differ', async () => {
+    const texts = fc.oneof(
+      fc.constantFrom('acme', 'tenant=acme', 'acme:evt_1', 'tenant=acme:evt_1', 'sha256:', '["acme","evt_1"]', 'evt_1'),
+      fc.string({ unit: 'binary', minLength: 1 }),
+    );
+    const identities = fc.tuple(texts, fc.option(texts, { nil: undefined }));
+    await fc.assert(
+      fc.asyncProperty(identities, identities, async ([id, tenant], [otherId, otherTenant]) => {
+        fc.pre(id !== otherId || tenant !== otherTenant);
+        expect(await endpointKey('clips', id, tenant)).not.toBe(await endpointKey('clips', otherId, otherTenant));
+      }),
+    );
+  });
+});
+
+describe('the name of an endpoint', () => {
+  it.each(['', 'with space', 'a:b', 'x'.repeat(65), 'Müller', 7, undefined])('is not %j', (name) => {
+    const { code, message } = refusal(() => checkEndpointName(name, 'name must be'));
+    expect([code, message]).toEqual(['invalid_option', expect.stringMatching(/^name must be 1 to 64 visible ASCII/)]);
+  });
+});
