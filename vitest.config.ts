@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { subpaths } from './scripts/subpaths.js';
@@ -23,6 +24,21 @@ export const shared = {
   },
 };
 
+const testFilesIn = (folder: string): string[] =>
+  readdirSync(path(folder), { withFileTypes: true }).flatMap((entry) => {
+    const name = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : testFilesIn(name);
+    return name.endsWith('.test.ts') ? [name] : [];
+  });
+
+/**
+ * The files that replace the clock of their process, or read its memory or its warnings. Other files leave timers and
+ * sockets behind, which would run on that clock and count in that memory, so each of these files has its own process.
+ */
+const OWN_PROCESS = testFilesIn('test').filter((file) =>
+  /useFakeTimers|memoryUsage\(|setFlagsFromString|process\.on\('warning'/.test(readFileSync(path(file), 'utf8')),
+);
+
 type Project = { name: string; include: string[]; exclude?: string[] } & TestProjectInlineConfiguration['test'];
 
 // The command line, the page in Chromium, the examples, the documentation's code and site: each is built or started first.
@@ -37,13 +53,18 @@ const PROGRAMS = [
   'test/newcomer/**/*.test.ts',
 ];
 
-/** `npm test` runs `library`; the others run by `vitest run --project <name>`. */
+const NOT_LIBRARY = [
+  ...PROGRAMS,
+  'test/package/**',
+  'test/faults/**',
+  'test/queue/processes.test.ts',
+  'test/runtimes/**',
+];
+
+/** `npm test` runs `library` and `own-process`; the others run by `vitest run --project <name>`. */
 export const projects: readonly Project[] = [
-  {
-    name: 'library',
-    include: ['test/**/*.test.ts'],
-    exclude: [...PROGRAMS, 'test/package/**', 'test/faults/**', 'test/queue/processes.test.ts', 'test/runtimes/**'],
-  },
+  { name: 'library', include: ['test/**/*.test.ts'], exclude: [...NOT_LIBRARY, ...OWN_PROCESS] },
+  { name: 'own-process', include: OWN_PROCESS, exclude: NOT_LIBRARY, isolate: true },
   { name: 'types', include: [], typecheck: { enabled: true, only: true, include: ['test/**/*.test-d.ts'] } },
   {
     name: 'programs',
@@ -68,6 +89,7 @@ export const variants: readonly Project[] = [
     // Receivers killed at random, histories of operations, the stores and the queues, with the numbers that take minutes.
     name: 'faults',
     include: ['test/faults/**/*.test.ts', 'test/stores/**/*.test.ts', 'test/queue/processes.test.ts'],
+    isolate: true,
     env: { FAULTS: 'full' },
   },
   {
