@@ -11,7 +11,7 @@ import { answerByRoute } from './shared/answer-by-route.js';
 import { checkRoute } from './shared/check-route.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
-const RAW_BODY_FIX = 'Use the proxy integration (LAMBDA_PROXY), which hands the body over as it came.';
+const RAW_BODY_FIX = 'Use the proxy integration (LAMBDA_PROXY), which passes the body unchanged.';
 
 /**
  * The fields that the adapter reads from an event of API Gateway (payload format 1.0 or 2.0), a function URL or a load
@@ -87,7 +87,7 @@ export function webhookMiddleware<Event extends LambdaEvent, Result>(
       receiver,
       toRequest(event),
       ({ delivery, context }) => route(event, delivery, context),
-      { toAnswer: toResult, read: (result) => ({ status: statusOf(result, event) }) },
+      { toAnswer: toResult, read: (result) => ({ status: statusOf(result, event), json: result }) },
     );
 }
 
@@ -95,10 +95,14 @@ function toResult({ status, headers, body }: WebhookResponse): LambdaResult {
   return { statusCode: status, headers, body };
 }
 
-/** A result without a status is answered 200 by format 2.0, and 502 by format 1.0 and by a load balancer. */
+/**
+ * A result without a status is answered 200 by format 2.0, and 502 by format 1.0 and by a load balancer. One with a status
+ * and a body that is not text is answered 500 or 502.
+ */
 function statusOf(result: unknown, { httpMethod }: LambdaEvent): number {
-  const { statusCode } = (result ?? {}) as { statusCode?: unknown };
-  return statusCode === undefined && httpMethod === undefined ? 200 : Number(statusCode ?? 502);
+  const { statusCode, body } = (result ?? {}) as { statusCode?: unknown; body?: unknown };
+  if (statusCode === undefined) return httpMethod === undefined ? 200 : 502;
+  return typeof (body ?? '') === 'string' ? Number(statusCode) : 502;
 }
 
 function toRequest({ httpMethod, requestContext, headers, ...event }: LambdaEvent): WebhookRequest {

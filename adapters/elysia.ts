@@ -43,8 +43,8 @@ export function webhookMiddleware<Context extends ElysiaContextLike>(
  * Returns a handler for Elysia that verifies each delivery, claims it and lets `route` answer. A 2xx answer completes
  * the claim once it was sent whole; data that is not a stream counts as sent when `route` returns it. Any other answer, or
  * an error that `route` throws, releases it, and the service retries. If the sender has disconnected by then, the claim
- * ends with its lease. A hook of the app that changes the answer afterwards is not noticed: give the route none. The
- * request's body is already read: use `delivery.body`.
+ * ends with its lease. A hook of the app or a `response` schema that refuses the answer afterwards is not noticed: give
+ * the route none. The request's body is already read: use `delivery.body`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the handler is created.
  * @example

@@ -7,10 +7,11 @@ import type {
   Receiver,
   WebhookResponse,
 } from 'service-webhooks';
-import { answerByRoute, type ReadAnswer } from './shared/answer-by-route.js';
+import { answerByRoute } from './shared/answer-by-route.js';
 import { answerOnNode } from './shared/answer-on-node.js';
 import { checkRoute } from './shared/check-route.js';
-import { isResponse, readResponse, toFetchResponse } from './shared/fetch-api.js';
+import { toFetchResponse } from './shared/fetch-api.js';
+import { readH3Answer } from './shared/h3-answer.js';
 import { fromH3Event, type H3EventLike, responseOf, watchImitated } from './shared/h3-event.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 import type { OnResponseEnd } from './shared/watch-response.js';
@@ -76,7 +77,7 @@ export function webhookMiddleware<Event extends H3EventLike>(
     const request = await fromH3Event(event, RAW_BODY_FIX);
     const form = {
       toAnswer: (response: WebhookResponse): unknown => toAnswer(event, response),
-      read: (answer: unknown) => readAnswer(answer, event),
+      read: (answer: unknown) => readH3Answer(answer, 'res' in event ? event.res.status : undefined),
       handlesErrors: true,
     };
     const res = responseOf(event);
@@ -94,24 +95,4 @@ function markAsHandler<Handler extends object>(handler: Handler): Handler {
 /** Where other code has ended the response, a write emits an error that no code catches, and the process ends. */
 function toAnswer(event: H3EventLike, response: WebhookResponse): Response {
   return toFetchResponse(responseOf(event)?.writableEnded ? { ...response, body: '' } : response);
-}
-
-const HTTP_RESPONSE: unique symbol = Symbol.for('h3.HTTPResponse');
-const NOT_FOUND: unique symbol = Symbol.for('h3.notFound');
-
-/** Reads an answer as h3 2 does. */
-function readAnswer(answer: unknown, event: H3EventLike): ReadAnswer<unknown> {
-  const { status = 200 } = 'res' in event ? event.res : {};
-  if (answer instanceof Error) return { status: 500, error: answer };
-  if (answer === NOT_FOUND) return { status: 404 };
-  if (isResponse(answer)) return readResponse(answer);
-  if (isHttpResponse(answer)) {
-    const replace = (body: unknown) => Object.assign(answer, { body });
-    return { status: answer.status ?? status, stream: { body: answer.body, replace } };
-  }
-  return { status, stream: { body: answer, replace: (body) => body } };
-}
-
-function isHttpResponse(answer: unknown): answer is { status?: number; body: unknown } {
-  return (answer as { [HTTP_RESPONSE]?: unknown } | undefined | null)?.[HTTP_RESPONSE] === true;
 }

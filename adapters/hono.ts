@@ -8,7 +8,7 @@ import { fromHonoRequest, keepHonoBody } from './shared/hono-request.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX =
-  'Mount the receiver above whatever reads the body, or read it with await c.req.arrayBuffer() first, which Hono keeps.';
+  'Mount the receiver above any middleware that reads the body, or call await c.req.arrayBuffer() first, which Hono caches.';
 
 /**
  * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.

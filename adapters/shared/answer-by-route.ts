@@ -2,7 +2,6 @@ import {
   type BegunDelivery,
   isWebhookError,
   type Receiver,
-  type ResponseEnd,
   type WebhookRequest,
   type WebhookResponse,
 } from 'service-webhooks';
@@ -28,6 +27,8 @@ export interface ReadAnswer<Answer> {
   status: number;
   /** The error for which the framework sends this answer. */
   error?: unknown;
+  /** The data that the framework sends as JSON. If it cannot be serialised, the route has failed. */
+  json?: unknown;
   stream?: AnswerStream<Answer>;
 }
 
@@ -54,14 +55,13 @@ export async function answerByRoute<Answer>(
   try {
     const answer = await route(begun);
     if (!handlesErrors && answer instanceof Error) throw answer;
-    const { status, error, stream } = read(answer);
+    const { status, error, json, stream } = read(answer);
+    JSON.stringify(json);
     if (!isSuccess(status)) {
       const response = await begun.settle('failed', error ?? new Error(`the route answered ${status}`));
       return isWebhookError(error) ? toAnswer(response) : answer;
     }
-    const settleAtEnd = (ended: ResponseEnd, cause?: unknown) =>
-      begun.settle(ended === 'ok' && hasLeft() ? 'unknown' : ended, cause);
-    const watched = stream && watchBody(stream.body, settleAtEnd);
+    const watched = stream && watchBody(stream.body, (ended, cause) => begun.settle(ended, cause));
     request.signal?.addEventListener('abort', () => begun.settle('unknown'), { once: true });
     if (hasLeft()) await begun.settle('unknown');
     else if (watched === undefined) await begun.settle('ok');

@@ -12,7 +12,7 @@ import { type OnResponseEnd, type WatchedResponse, watchResponse } from './watch
 
 /** How a framework answers on Node's own response. */
 export interface OnNodeForm<Answer> extends AnswerForm<Answer> {
-  /** Notices an end of which the response itself does not tell. */
+  /** Reports an end that the response itself does not report. */
   watchMore?(onEnd: OnResponseEnd): void;
 }
 

@@ -30,6 +30,7 @@ export function readElysiaAnswer(answer: unknown, status: number | string = 200)
     const replace = (body: unknown) => Object.assign(answer, { response: stream.replace(body) });
     return { ...read, stream: { body: stream.body, replace } };
   }
+  if (isData(answer)) return { status: statusByName(status), json: answer };
   return { status: statusByName(status), stream: { body: answer, replace: (body) => body } };
 }
 

@@ -14,7 +14,7 @@ interface NodeEvent {
 
 /** Takes the request out of an event, with the bytes that the app has kept of its body. */
 export async function fromH3Event(event: H3EventLike, rawBodyFix: string): Promise<WebhookRequest> {
-  if (!isOfNode(event)) return fromFetchRequest(event.req, rawBodyFix);
+  if (!isVersion1(event)) return fromFetchRequest(event.req, rawBodyFix);
   const { req } = event.node;
   // Where h3 1 looks for a body, in its order: without a server of Node the request is an imitation, and its stream is empty.
   const { _requestBody, web } = event as Imitated;
@@ -58,6 +58,6 @@ function isBody(kept: unknown): kept is Uint8Array | string | AsyncIterable<Uint
 }
 
 /** `event.req` is the web request in h3 2 and Node's request in h3 1; on Node, h3 2 has both. */
-function isOfNode(event: H3EventLike): event is NodeEvent {
+function isVersion1(event: H3EventLike): event is NodeEvent {
   return !('req' in event && typeof event.req.arrayBuffer === 'function');
 }

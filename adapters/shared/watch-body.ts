@@ -11,9 +11,9 @@ type OnEnd = (ended: ResponseEnd, error?: unknown) => Promise<unknown>;
  */
 export function watchBody(body: unknown, onEnd: OnEnd): unknown {
   if (typeof body !== 'object' || body === null) return undefined;
-  if (body instanceof ReadableStream) return marked(watchStream(body, onEnd), body);
+  if (isWebStream(body)) return marked(watchStream(body, onEnd), body);
   if (isNodeStream(body)) return watchNodeStream(body, onEnd);
-  if (isIterator(body)) return marked(watchIterator(body, onEnd), body);
+  if (isIterable(body)) return marked(watchSteps(body, onEnd, startUnreadTimer(onEnd)), body);
   return undefined;
 }
 
@@ -28,16 +28,21 @@ function marked<Watched extends object>(watched: Watched, body: object): Watched
 /** A server that has not begun to read a body after this time has sent another answer in its place. */
 const UNREAD_MS = 30_000;
 
-/** Returns a function that tells that the body is read. */
-function unlessRead(onEnd: OnEnd): () => void {
+/** Returns the function that stops the timer. */
+function startUnreadTimer(onEnd: OnEnd): () => void {
   const timer: { unref?(): void } | number = setTimeout(() => onEnd('unknown'), UNREAD_MS);
   if (typeof timer === 'object') timer.unref?.();
   return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
 }
 
+/** Recognises a stream by its method, because one of a polyfill is not an instance of the global class. */
+function isWebStream(body: object): body is ReadableStream {
+  return typeof (body as Partial<ReadableStream>).getReader === 'function';
+}
+
 function watchStream(stream: ReadableStream, onEnd: OnEnd): ReadableStream {
   const reader = stream.getReader();
-  const read = unlessRead(onEnd);
+  const stopTimer = startUnreadTimer(onEnd);
   const broken = async (error: unknown) => {
     await onEnd('failed', error);
     throw error;
@@ -45,14 +50,14 @@ function watchStream(stream: ReadableStream, onEnd: OnEnd): ReadableStream {
   return new ReadableStream(
     {
       async pull(controller) {
-        read();
+        stopTimer();
         const { done, value } = await reader.read().catch(broken);
         if (!done) return controller.enqueue(value);
         await onEnd('ok');
         controller.close();
       },
       cancel(reason) {
-        read();
+        stopTimer();
         onEnd('unknown');
         return reader.cancel(reason);
       },
@@ -63,6 +68,9 @@ function watchStream(stream: ReadableStream, onEnd: OnEnd): ReadableStream {
 
 interface NodeStream {
   once(event: string, listener: (error?: unknown) => void): NodeStream;
+  readableDidRead?: boolean;
+  readableEnded?: boolean;
+  destroyed?: boolean;
 }
 
 function isNodeStream(body: object): body is NodeStream {
@@ -70,25 +78,29 @@ function isNodeStream(body: object): body is NodeStream {
   return typeof once === 'function' && typeof pipe === 'function';
 }
 
+/** After the first end that is reported, others have no effect. */
 function watchNodeStream(stream: NodeStream, onEnd: OnEnd): NodeStream {
+  if (stream.readableEnded || stream.destroyed) onEnd('unknown');
+  const stopTimer = startUnreadTimer(async () => stream.readableDidRead || onEnd('unknown'));
   return stream
     .once('end', () => onEnd('ok'))
     .once('error', (error) => onEnd('failed', error))
-    .once('close', () => onEnd('unknown')); // after the others it has no effect
+    .once('close', () => {
+      stopTimer();
+      onEnd('unknown');
+    });
 }
 
-function isIterator(body: object): body is AsyncGenerator {
-  return typeof (body as { next?: unknown }).next === 'function';
+function isIterable(body: object): body is AsyncGenerator {
+  const { next, [Symbol.asyncIterator]: iterate } = body as Partial<AsyncGenerator>;
+  return typeof next === 'function' || typeof iterate === 'function';
 }
 
-function watchIterator(iterator: AsyncGenerator, onEnd: OnEnd): AsyncGenerator {
-  return watchedSteps(iterator, onEnd, unlessRead(onEnd));
-}
-
-async function* watchedSteps(iterator: AsyncGenerator, onEnd: OnEnd, read: () => void): AsyncGenerator {
-  read();
+/** The timer is started before, because a generator runs nothing before it is read. */
+async function* watchSteps(body: AsyncGenerator, onEnd: OnEnd, stopTimer: () => void): AsyncGenerator {
+  stopTimer();
   try {
-    const value = yield* iterator;
+    const value = yield* body;
     await onEnd('ok');
     return value;
   } catch (error) {

@@ -19,13 +19,13 @@ interface Http2Parts {
 /** Called with the end of a response: whether it was sent whole. */
 export type OnResponseEnd = (wasSent: boolean) => void;
 
-/** Watches what is sent from now on. `watchMore` notices an end of which the response itself does not tell. */
+/** Watches a response from now on. `watchMore` reports an end that the response itself does not report. */
 export function watchResponse(
   res: ServerResponse & Http2Parts,
   watchMore?: (onEnd: OnResponseEnd) => void,
 ): WatchedResponse {
   const sentStatus = watchStatus(res);
-  tellClosed(res);
+  addClosed(res);
   let isBroken = false;
   const over: WatchedResponse['over'] = new Promise((resolve) => {
     let stopWaiting: (() => void) | undefined;
@@ -54,7 +54,7 @@ export function watchResponse(
   return { over, isLost: () => isBroken || isRefused() };
 }
 
-/** Returns a function that tells the status that was sent. The app may set `res.statusCode` to another one after that. */
+/** Returns a function that returns the status that was sent. The app may change `res.statusCode` after that. */
 function watchStatus(res: ServerResponse): () => number | undefined {
   let sent = res.headersSent ? res.statusCode : undefined;
   const { writeHead } = res; // Node calls it too, where the app does not
@@ -66,8 +66,8 @@ function watchStatus(res: ServerResponse): () => number | undefined {
   return () => sent;
 }
 
-/** Without `closed`, Node's `finished` never ends for a stream of HTTP/2 that has closed. Fastify waits with it. */
-function tellClosed(res: ServerResponse & Http2Parts): void {
+/** Adds `closed`, without which Node's `finished` never ends for a closed stream of HTTP/2. Fastify waits for it. */
+function addClosed(res: ServerResponse & Http2Parts): void {
   const { stream } = res;
   if (stream && !('closed' in res)) Object.defineProperty(res, 'closed', { get: () => stream.closed });
 }

@@ -3,6 +3,7 @@ import { toApiGatewayV1, toApiGatewayV2 } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import { aReceiver, aRequest } from '../support/deliveries.js';
 import { calledMounts } from './mounts/aws-lambda.js';
+import { UNSERIALISABLE } from './returned-answers.js';
 import { runSuite } from './run-suite.js';
 
 runSuite(calledMounts);
@@ -17,6 +18,17 @@ describe('a function of Lambda', () => {
     const { receiver, answers } = aReceiver({ on: undefined });
     await webhookMiddleware(receiver, () => ({ done: true }))(event());
     expect(answers()).toEqual([decided]);
+  });
+
+  it.each<[string, object]>([
+    ['a body that is not text', { statusCode: 200, body: { done: true } }],
+    ...UNSERIALISABLE.map(([what, data]): [string, object] => [`data ${what}`, { statusCode: 200, data }]),
+  ])('whose result has %s is released, because the gateway answers 5xx', async (_, result) => {
+    for (const event of [toApiGatewayV1(request(), '/webhooks'), toApiGatewayV2(request(), '/webhooks')]) {
+      const { receiver, answers } = aReceiver({ on: undefined });
+      await webhookMiddleware(receiver, () => result)(event);
+      expect(answers()).toEqual(['failed']);
+    }
   });
 
   it('answers an event whose header has no values', async () => {

@@ -3,7 +3,7 @@ import { PermanentError } from 'service-webhooks';
 import { type ElysiaContextLike, webhookMiddleware } from 'service-webhooks/elysia';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { calledMounts } from './mounts/elysia.js';
-import { whatCameOf } from './returned-answers.js';
+import { UNSERIALISABLE, whatCameOf } from './returned-answers.js';
 import { runSuite } from './run-suite.js';
 
 // Elysia prints an answer that breaks.
@@ -31,6 +31,8 @@ describe('a route of Elysia', () => {
     ['a function in status(200) that does', () => status(200, async () => new Response('', { status: 503 })), 503],
     ['an object whose toResponse() has 503', () => new Refusal(), 503],
     ['an error whose toResponse() has 503', () => Object.assign(new Error(), new Refusal()), 503],
+    ...UNSERIALISABLE.map(([what, data]): [string, () => unknown, number] => [`data ${what}`, () => data, 500]),
+    ['such data in status(200)', () => status(200, { count: 1n }), 500],
     ['a Response with 503 in status(200)', () => status(200, new Response('later', { status: 503 })), 503],
   ])('that returns %s has refused the delivery', async (_, route, expected) => {
     expect(await returning(route)).toEqual({ status: expected, decided: ['failed'] });

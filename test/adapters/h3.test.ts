@@ -7,7 +7,7 @@ import { PermanentError } from 'service-webhooks';
 import { webhookMiddleware } from 'service-webhooks/h3';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { calledMounts, http2Mounts, mounts } from './mounts/h3.js';
-import { whatCameOf } from './returned-answers.js';
+import { UNSERIALISABLE, whatCameOf } from './returned-answers.js';
 import { runSuite } from './run-suite.js';
 
 // h3 1 prints what a route throws.
@@ -49,6 +49,8 @@ describe.each([
     ['a Response with 503', () => new Response('later', { status: 503 }), 503],
     ['data after a status of the event', (event) => later(event, { later: true }), 503],
     ['the symbol of a missing route', () => Symbol.for('h3.notFound'), 404],
+    ...UNSERIALISABLE.map(([what, data]): [string, Route, number] => [`data ${what}`, () => data, 500]),
+    ['data whose toJSON() throws', () => new Unreadable(), 500],
   ])('that returns %s has refused the delivery', async (_, route, expected) => {
     expect(await returning(route)).toEqual({ status: expected, decided: ['failed'] });
   });
@@ -75,6 +77,12 @@ describe('a route of h3 2 without a server', () => {
     expect((await called(route)).decided).toEqual(['failed']);
   });
 });
+
+class Unreadable {
+  toJSON(): never {
+    throw new Error('no disk');
+  }
+}
 
 function later<Answer>(event: H3Event, answer: Answer): Answer {
   event.res.status = 503;

@@ -3,6 +3,18 @@ import { vi } from 'vitest';
 import { aReceiver, aRequest } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 
+/** Data that `JSON.stringify` refuses. */
+export const UNSERIALISABLE: readonly (readonly [what: string, data: object])[] = [
+  ['that refers to itself', circular()],
+  ['with a BigInt', { count: 1n }],
+];
+
+function circular(): object {
+  const data: { self?: object } = {};
+  data.self = data;
+  return data;
+}
+
 type Fetch = (request: Request) => Response | Promise<Response>;
 
 /**

@@ -13,7 +13,7 @@ export const WRONG_ANSWERS: Readonly<
     'an event whose work fails is released, and its next attempt runs': {
       'the failure must be answered with 5xx': ['answer 1 200'],
       'what was thrown is not for the sender': ['answer 1 wordy'],
-      'the next attempt must be taken': ['answer 2 202'],
+      'the next attempt must be accepted': ['answer 2 202'],
     },
     'a PermanentError of the handler ends the event': {
       'it must be acknowledged': ['answer 1 202'],
@@ -37,14 +37,14 @@ export const WRONG_ANSWERS: Readonly<
       'its signature must be valid, and its encoding be refused': ['answer 1 200', 'answer 1 reworded'],
     },
     'a byte order mark is verified as part of the body': {
-      'the signature must hold': ['answer 1 wordy'],
+      'the signature must be valid': ['answer 1 wordy'],
     },
     'a body that arrives in chunks, without a length and split within a character, is verified': {
       'it must be answered with 200': ['answer 1 202'],
       'the bytes of the delivery must be those that were sent': ['work 1 longer', 'work 1 other', 'request 1 unasked'],
     },
     'an empty body is read as empty': {
-      'its signature must hold, and then it is no JSON': ['answer 1 200', 'answer 1 reworded'],
+      'its signature must be valid, and its body no JSON': ['answer 1 200', 'answer 1 reworded'],
     },
     'the body is parsed as JSON only after its signature is verified': {
       'what is signed and no JSON must be refused for that': ['answer 1 200', 'answer 1 reworded'],
@@ -67,7 +67,7 @@ export const WRONG_ANSWERS: Readonly<
     },
     'a body whose content length is over the limit is refused': {
       'one byte over the limit must be refused': ['answer 1 200', 'answer 1 reworded'],
-      'a body as long as the limit must be taken': ['answer 2 202'],
+      'a body as long as the limit must be accepted': ['answer 2 202'],
     },
     'a body that grows over the limit is refused': {
       'it must be refused for its size': ['answer 1 200', 'answer 1 reworded'],
@@ -109,13 +109,13 @@ export const WRONG_ANSWERS: Readonly<
       'the work must be done once': ['request 1 unasked'],
     },
     'an attempt that arrives while another one is in progress is answered 409': {
-      'it must be told so': ['answer 1 200', 'answer 1 reworded'],
+      'the second attempt must be refused': ['answer 1 200', 'answer 1 reworded'],
       'and when to come again': ['answer 1 bare'],
       'the first attempt must end well': ['answer 2 202'],
     },
     'an event whose work fails is released, and its next attempt runs': {
       'the failure must be answered with 5xx': ['answer 1 200', 'end 1 ok'],
-      'the next attempt must be taken': ['answer 2 202', 'end 1 unknown'],
+      'the next attempt must be accepted': ['answer 2 202', 'end 1 unknown'],
       'the receiver must decide handled': ['end 2 failed', 'end 2 unknown'],
     },
     'a delivery is not acknowledged while the store is unavailable': {
@@ -138,19 +138,19 @@ export const WRONG_ANSWERS: Readonly<
       'the bytes of the delivery must be those that were sent': ['work 1 longer', 'work 1 other', 'request 1 unasked'],
     },
     'no work runs for an upload that breaks off, and the app continues to receive': {
-      'the next attempt must be taken': ['answer 2 202'],
+      'the next attempt must be accepted': ['answer 2 202'],
       'the work must be done once': ['request 1 unasked'],
     },
     'the route receives the verified delivery': {
       'event must be the one sent': ['work 1 event'],
-      'scheme and secretIndex must be those that held': ['work 1 scheme', 'work 1 secret'],
+      'scheme and secretIndex must be those of the valid signature': ['work 1 scheme', 'work 1 secret'],
       'signedAt must be the signed time': ['work 1 time'],
       'unsigned must be there': ['work 1 endpoint', 'work 1 attempt'],
       'the route must run once': ['request 1 unasked'],
     },
     'an event whose route answers other than 2xx is released, and that answer is unchanged': {
       'the 404 must be answered': ['answer 1 200', 'request 1 unasked'],
-      'the next attempt must be taken': ['answer 2 202', 'end 1 unknown'],
+      'the next attempt must be accepted': ['answer 2 202', 'end 1 unknown'],
       'the 422 must be answered': ['answer 3 200'],
       'the 500 must be answered': ['answer 5 200'],
       'the 503 must be answered': ['answer 7 200'],

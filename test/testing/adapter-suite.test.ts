@@ -164,7 +164,7 @@ describe('the cases for an adapter', () => {
       serve: () => ({ call: async () => ({ status, headers: {}, body: '' }) }),
     });
     await expect(run(answering(202), READ)).rejects.toThrow(
-      /^where no fix is needed, it must be taken, got 202 \(A4: /,
+      /^where no fix is needed, it must be accepted, got 202 \(A4: /,
     );
     await expect(run(answering(200), READ)).rejects.toThrow(
       /^the bytes of the delivery must be those that were sent \(A4: /,

@@ -113,7 +113,7 @@ export const answers: readonly TrialCase[] = [
       await app.working(1);
       const second = await app.send(aRequest(delivery.again()));
       open();
-      must(inShort(second) === '409 delivery_in_progress', 'it must be told so', inShort(second));
+      must(inShort(second) === '409 delivery_in_progress', 'the second attempt must be refused', inShort(second));
       must(Number(second.headers['retry-after']) > 0, 'and when to come again', second.headers);
       const { status } = await first.answer;
       must(status === 200 && app.worked.length === 1, 'the first attempt must end well', status);
@@ -138,7 +138,7 @@ export const answers: readonly TrialCase[] = [
       await app.decided('failed');
       broken = false;
       const second = await app.send(aRequest(delivery.again()));
-      must(second.status === 200, 'the next attempt must be taken', inShort(second));
+      must(second.status === 200, 'the next attempt must be accepted', inShort(second));
       const { attempt } = await app.decided('handled');
       must(attempt === 2, 'and count as the second', attempt);
     },

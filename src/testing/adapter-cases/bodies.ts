@@ -46,7 +46,7 @@ export const bodies: readonly TrialCase[] = [
       const app = await trial.start();
       const delivery = aDelivery({ body: `\ufeff${anEvent()}` });
       const { status, text } = await app.send(aRequest(delivery));
-      must(!text.includes('signature_mismatch'), 'the signature must hold', { status, text });
+      must(!text.includes('signature_mismatch'), 'the signature must be valid', { status, text });
     },
   },
   {
@@ -69,7 +69,7 @@ export const bodies: readonly TrialCase[] = [
     async run(trial) {
       const app = await trial.start();
       const answer = inShort(await app.send(aRequest(aDelivery({ body: '' }))));
-      must(answer === '400 invalid_json', 'its signature must hold, and then it is no JSON', answer);
+      must(answer === '400 invalid_json', 'its signature must be valid, and its body no JSON', answer);
     },
   },
   {
@@ -130,7 +130,7 @@ export const bodies: readonly TrialCase[] = [
       must(refused === '413 body_too_large', 'one byte over the limit must be refused', refused);
       const wide = await trial.start({ maxBodyBytes: delivery.body.length });
       const taken = await wide.send(aRequest(delivery));
-      must(taken.status === 200, 'a body as long as the limit must be taken', inShort(taken));
+      must(taken.status === 200, 'a body as long as the limit must be accepted', inShort(taken));
     },
   },
   {

@@ -13,7 +13,7 @@ export const readers: readonly TrialCase[] = [
       const delivery = aDelivery();
       const answer = await app.send(aRequest(delivery));
       if (rawBodyFix === undefined) {
-        must(answer.status === 200, 'where no fix is needed, it must be taken', inShort(answer));
+        must(answer.status === 200, 'where no fix is needed, it must be accepted', inShort(answer));
         mustBeBytes(app.worked[0]?.body, delivery.body);
         return;
       }

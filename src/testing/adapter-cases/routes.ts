@@ -17,7 +17,11 @@ export const routes: readonly TrialCase[] = [
         'event must be the one sent',
         got.event,
       );
-      must(got.scheme === 'v2' && got.secretIndex === 0, 'scheme and secretIndex must be those that held', got.scheme);
+      must(
+        got.scheme === 'v2' && got.secretIndex === 0,
+        'scheme and secretIndex must be those of the valid signature',
+        got.scheme,
+      );
       must(got.signedAt === Math.floor(delivery.at / 1000) * 1000, 'signedAt must be the signed time', got.signedAt);
       must(
         got.unsigned.webhookId === 'endpoint_7' && got.unsigned.attempt === 3,
@@ -38,9 +42,9 @@ export const routes: readonly TrialCase[] = [
         const first = await app.send(aRequest(delivery));
         must(first.status === status, `the ${status} must be answered`, first.status);
         const { error } = await app.decided('failed');
-        must(error.code === 'handler_failed', 'the observer must be told of it', error.code);
+        must(error.code === 'handler_failed', 'the observer must receive the error', error.code);
         const second = await app.send(aRequest(delivery.again()));
-        must(second.status === 200, 'the next attempt must be taken', inShort(second));
+        must(second.status === 200, 'the next attempt must be accepted', inShort(second));
         must(app.worked.length === 2, 'and the route run again', app.worked.length);
       }
     },

@@ -61,7 +61,7 @@ function play(app: AppUnderTest, c: Context): Promise<Response> {
 }
 
 const handled = (app: AppUnderTest) => appBehind(app).all('/webhooks', webhookHandler(app.receiver));
-const rawBodyFix = /above whatever reads the body, .*await c\.req\.arrayBuffer\(\)/;
+const rawBodyFix = /above any middleware that reads the body, .*await c\.req\.arrayBuffer\(\)/;
 
 const listening = (listen: (app: Hono) => Promise<Listening>) => ({
   handler: (app: AppUnderTest) => listen(handled(app)),
