@@ -16,8 +16,8 @@ export function checkEndpointName(name: unknown, subject: string): asserts name 
 }
 
 /**
- * The identity of an event at its endpoint: deliveries with the same one are of one event. It is the event's id, the
- * Idempotency-Key (the id where there is none), or what a function of the user returns.
+ * What identifies an event at its endpoint: its id, its Idempotency-Key (the id where there is none), or what a function
+ * of the user returns. Deliveries with equal identities are deliveries of one event.
  */
 export type IdentityKey = 'event-id' | 'idempotency-key' | ((delivery: Delivery) => string);
 
@@ -53,8 +53,8 @@ const DIRECT = /^[!-~]{1,120}$/;
 const RESERVED = /^(sha256:|tenant=)/;
 
 /**
- * Returns the key of an event in inboxes, which is that of a delivery whose key is the event id, or that of a job whose
- * events a queue keeps in order.
+ * Returns the key of an identity at an endpoint: of an event in a store, an inbox or a queue, or of a job whose events a
+ * queue keeps in order.
  *
  * A long or unusual identity or tenant is hashed, so that it works on every store. It is hashed as JSON, because UTF-8
  * has no bytes for a lone surrogate, and because the JSON of a list equals no JSON of a text.

@@ -57,7 +57,7 @@ export function dedupeSettings(options: DedupeOptions): DedupeSettings {
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
     check(typeof store?.[method] === 'function', `dedupe.store has no method ${method}()`);
   }
-  const { name = store.scope === 'process' && !usedWithoutName.has(store) ? 'default' : undefined } = options;
+  const { name = store.scope === 'process' ? DEFAULT_NAME : undefined } = options;
   if (name === undefined) throw nameIsMissing();
   checkEndpointName(name, 'dedupe.name must be');
   if (typeof key !== 'function') checkChoice('dedupe.key', key, ['event-id', 'idempotency-key']);
@@ -65,16 +65,26 @@ export function dedupeSettings(options: DedupeOptions): DedupeSettings {
   const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: 72 * 3_600_000 });
   check(leaseMs <= retainMs, 'dedupe.leaseMs must not be above retainMs');
   check(retainMs >= MIN_RETAIN_MS, `dedupe.retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
-  if (options.name === undefined) usedWithoutName.add(store);
+  if (store.scope === 'process' && name === DEFAULT_NAME) takeDefaultName(store, options.name);
   return { store, name, key, leaseMs, retainMs, onStoreError };
 }
 
-/** Memory stores of a receiver without a name, which no second receiver may use without one. */
-const usedWithoutName = new WeakSet<DedupeStore>();
+const DEFAULT_NAME = 'default';
+/** Memory stores that are in use under the default name, and whether their receivers were given it. */
+const usedAsDefault = new WeakMap<DedupeStore, 'given' | 'implied'>();
+
+/** @throws WebhookError `invalid_option` where another receiver uses the store, unless both were given this name */
+function takeDefaultName(store: DedupeStore, given: string | undefined): void {
+  const user = given === undefined ? 'implied' : 'given';
+  const other = usedAsDefault.get(store);
+  if (other === 'implied' || (other === 'given' && user === 'implied')) throw nameIsMissing();
+  usedAsDefault.set(store, user);
+}
 
 function nameIsMissing(): WebhookError {
   return new WebhookError('invalid_option', {
-    message: "dedupe.name is missing: two endpoints on one store would take each other's events for duplicates.",
+    message:
+      "dedupe.name is missing, here or in another receiver on this store: two endpoints on one store would take each other's events for duplicates.",
     fix: "Give each endpoint a name of its own, such as dedupe: { store, name: 'billing' }, and each receiver of one endpoint the same name.",
   });
 }

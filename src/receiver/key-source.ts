@@ -51,14 +51,15 @@ export function keySource(secret: SecretSource, { names }: SignaturePolicy): Key
     });
     // A sender can name an endpoint that does not exist: without a secret, no signature matches.
     if (found === undefined || found === null) return [];
-    const { tenant, secrets } = isTenants(found) ? tenantSecrets(found) : { tenant: undefined, secrets: found };
+    const isList = typeof found !== 'object' || Array.isArray(found) || ArrayBuffer.isView(found);
+    const { tenant, secrets } = isList ? { tenant: undefined, secrets: found } : tenantSecrets(found);
     return Array.isArray(secrets) && secrets.length === 0 ? [] : ownedKeys(secrets as readonly Secret[], tenant);
   };
 }
 
 type Tenants = { readonly [tenant: string]: Secret | readonly Secret[] };
 
-/** Bytes and lists are objects, too, and an object of a class is none of the forms of a secret. */
+/** Returns whether a value is a plain object, and not bytes, a list or an instance of a class. */
 function isTenants(value: unknown): value is Tenants {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -69,7 +70,7 @@ function isTenants(value: unknown): value is Tenants {
 function keysOfTenants(tenants: Tenants): readonly OwnedKey[] {
   const names = Object.keys(tenants);
   if (names.length === 0) throw invalid('secret is an object without tenants.');
-  // As an object of tenants, it would have a tenant called 'tenant', whose secret is the name of yours.
+  // It would be read as two tenants, named 'tenant' and 'secrets'.
   if (names.length === 2 && 'tenant' in tenants && 'secrets' in tenants) {
     throw invalid(
       'secret has the form { tenant, secrets }, which a secret function returns.',
@@ -102,7 +103,7 @@ function tenantSecrets(found: object): { tenant: string; secrets: unknown } {
   if (tenant === undefined || secrets === undefined || Object.keys(others).length > 0) {
     throw invalid(
       'The secret function returned an object that is not { tenant, secrets }.',
-      'Return the secrets of one tenant with its name, or a list of secrets.',
+      'Return a list of secrets, or an object with these two fields: the name of a tenant, and the list of its secrets.',
     );
   }
   return { tenant: checkedTenant(tenant), secrets };

@@ -25,7 +25,7 @@ export function toKeys(secrets: Secret | readonly Secret[], name = 'secret'): Hm
 /** HMAC pads a key with zeros up to this length, and hashes a longer one. */
 const BLOCK_BYTES = 64;
 
-/** Returns a text that two keys share if they are the same key of HMAC. */
+/** Returns a text that two keys share if they differ only in the zeros with which HMAC pads a short key. */
 export function hexOfKey({ bytes }: HmacKey): string {
   return hexOf(bytes).padEnd(2 * BLOCK_BYTES, '0');
 }

@@ -197,11 +197,21 @@ describe('one memory store for two receivers', () => {
     made({ store });
     const { code, message } = refusal(() => made({ store }));
     expect(code).toBe('invalid_option');
-    expect(message).toMatch(/^dedupe\.name is missing: two endpoints on one store .* name: 'billing'/);
+    expect(message).toMatch(/^dedupe\.name is missing, here or in another .* name: 'billing'/);
+  });
+
+  it.each([
+    ['first', [undefined, 'default']],
+    ['second', ['default', undefined]],
+  ])('is refused where the %s has no name and the other has the name that is the default', (_, [first, second]) => {
+    const store = memoryStore();
+    made({ store, name: first });
+    expect(refusal(() => made({ store, name: second })).message).toMatch(/^dedupe\.name is missing/);
   });
 
   it('is accepted with names, also where both are receivers of one endpoint', () => {
     const store = memoryStore();
-    for (const name of ['clips', 'billing', 'clips']) expect(() => made({ store, name })).not.toThrow();
+    for (const name of ['clips', 'billing', 'clips', 'default', 'default'])
+      expect(() => made({ store, name })).not.toThrow();
   });
 });
