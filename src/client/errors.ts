@@ -25,8 +25,8 @@ export interface CallFailure {
 }
 
 /**
- * What {@link ServiceApiError} and {@link ClientError} have in common. No field holds the API key, and control
- * characters in `message` are escaped.
+ * What {@link ServiceApiError} and {@link ClientError} have in common. No field holds the API key where a server has
+ * repeated it, also in its usual escapes, and control characters in `message` are escaped.
  */
 export abstract class CallError extends Error {
   /** The stable, machine-readable code of the error: branch on this. */

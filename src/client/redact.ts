@@ -46,7 +46,10 @@ function readings(text: string): string[] {
 }
 
 function lettersOf(text: string): string {
-  return text.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
 }
 
 /** An escape that is written with letters, such as `\\n` of JSON and `&quot;` of HTML: they are not letters of the key. */

@@ -9,8 +9,8 @@ export const URL_ENV = 'SERVICE_URL';
 interface Source {
   /** Its name, for messages. */
   label: string;
-  /** Whether a file of the current directory has it, which anyone may have written. */
-  isOfFolder: boolean;
+  /** The settings file of the current directory that has it, which other people may have written. */
+  settingsFile?: string;
 }
 
 /** The address of the API. */
@@ -22,10 +22,11 @@ export interface ApiAddress {
 /** Returns the address of the API: of the command line, of the environment, or of the project. @throws Failure */
 export function findAddress(session: Session, given: string | undefined): ApiAddress {
   const { env, config } = session;
-  if (given !== undefined) return { url: given, source: { label: '--base-url', isOfFolder: false } };
+  if (given !== undefined) return { url: given, source: { label: '--base-url' } };
   if (env[URL_ENV] !== undefined) return { url: env[URL_ENV], source: sourceOfVariable(session, URL_ENV) };
   if (config.baseUrl !== undefined) {
-    return { url: config.baseUrl, source: { label: 'baseUrl in service-webhooks.json', isOfFolder: true } };
+    const settingsFile = 'service-webhooks.json';
+    return { url: config.baseUrl, source: { label: `baseUrl in ${settingsFile}`, settingsFile } };
   }
   throw new Failure(
     'usage',
@@ -34,13 +35,13 @@ export function findAddress(session: Session, given: string | undefined): ApiAdd
 }
 
 /**
- * Prints where the key goes. Asks first where a file of the folder names the address and the key is the user's own: a
- * cloned folder could name any. @throws Failure unless the key may go there
+ * Prints where the key goes. Asks first where a settings file names the address and the key comes from another source: a
+ * cloned folder could name any address. @throws Failure unless the key may go there
  */
 export async function allowKey(session: Session, keyOption: string, { url, source }: ApiAddress): Promise<void> {
   const keySource = sourceOfKey(session, keyOption);
   const host = new URL(url).origin;
-  if (source.isOfFolder && !keySource.isOfFolder) {
+  if (source.settingsFile !== undefined && source.settingsFile !== keySource.settingsFile) {
     const question = `The API key comes from ${keySource.label}, but its host, ${host}, from ${source.label}. Send the key there?`;
     const withoutTerminal =
       `the API key comes from ${keySource.label}, but its host, ${host}, from ${source.label}. ` +
@@ -55,11 +56,11 @@ export async function allowKey(session: Session, keyOption: string, { url, sourc
 function sourceOfKey(session: Session, option: string): Source {
   if (option.startsWith('env:')) return sourceOfVariable(session, option.slice('env:'.length));
   const label = option === '-' ? 'stdin' : `the file ${option.slice('file:'.length)}`;
-  return { label, isOfFolder: false };
+  return { label };
 }
 
 function sourceOfVariable({ namesInDotEnv }: Session, name: string): Source {
   return namesInDotEnv.has(name)
-    ? { label: `${name} in .env`, isOfFolder: true }
-    : { label: `the environment variable ${name}`, isOfFolder: false };
+    ? { label: `${name} in .env`, settingsFile: '.env' }
+    : { label: `the environment variable ${name}` };
 }

@@ -70,12 +70,12 @@ describe('a host that a file of the folder names', () => {
     expect(keysSeen()).toHaveLength(1);
   });
 
-  it('a host that service-webhooks.json names gets the key that .env has', async () => {
+  it('a host that service-webhooks.json names does not get the key that .env has', async () => {
     nameInSettings();
     write('.env', `SERVICE_API_KEY=${KEY}\n`);
-    const { stderr } = await cli.run(['limits']);
-    expect(stderr).toContain(`${api.url} (baseUrl in service-webhooks.json).\n`);
-    expect(keysSeen()).toHaveLength(1);
+    const { exitCode, stderr } = await cli.run(['limits']);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('the API key comes from SERVICE_API_KEY in .env')]);
+    expect(api.seen).toEqual([]);
   });
 
   it('a host that .env names does not get a key of the environment, where .env has one of the same name', async () => {
