@@ -31,13 +31,14 @@ const testFilesIn = (folder: string): string[] =>
     return name.endsWith('.test.ts') ? [name] : [];
   });
 
+/** What a test file calls that replaces the clock, a global or the modules of its process, or reads its memory or warnings. */
+const CHANGES_PROCESS = /useFakeTimers|stubGlobal|resetModules|memoryUsage\(|setFlagsFromString|process\.on\('warning'/;
+
 /**
- * The files that replace the clock of their process, or read its memory or its warnings. Other files leave timers and
- * sockets behind, which would run on that clock and count in that memory, so each of these files has its own process.
+ * The files that change or measure their process have one of their own. Other files leave timers and sockets behind, which
+ * would run on the replaced clock, fail without the global, and count in the memory.
  */
-const OWN_PROCESS = testFilesIn('test').filter((file) =>
-  /useFakeTimers|memoryUsage\(|setFlagsFromString|process\.on\('warning'/.test(readFileSync(path(file), 'utf8')),
-);
+const OWN_PROCESS = testFilesIn('test').filter((file) => CHANGES_PROCESS.test(readFileSync(path(file), 'utf8')));
 
 type Project = { name: string; include: string[]; exclude?: string[] } & TestProjectInlineConfiguration['test'];
 
