@@ -56,7 +56,7 @@ export async function answerByRoute<Answer>(
     const answer = await route(begun);
     if (!handlesErrors && answer instanceof Error) throw answer;
     const { status, error, json, stream } = read(answer);
-    JSON.stringify(json);
+    JSON.stringify(json); // throws for data that the framework could not send
     if (!isSuccess(status)) {
       const response = await begun.settle('failed', error ?? new Error(`the route answered ${status}`));
       return isWebhookError(error) ? toAnswer(response) : answer;
