@@ -32,7 +32,7 @@ const FORM: ReturnedForm<AzureResponse> = {
   read(answer: (AzureResponse & { cookies?: unknown; jsonBody?: unknown }) | undefined | null) {
     if (typeof (answer ?? {}) !== 'object') throw new TypeError('the route returned neither an object nor nothing');
     const { status = 200, headers, cookies, jsonBody, body } = answer ?? {};
-    if (jsonBody !== undefined) return { status, json: jsonBody };
+    if (jsonBody !== undefined && jsonBody !== null) return { status, json: jsonBody };
     // Azure's own class has getters, which a spread does not copy.
     const replace = (other: unknown) => ({ ...answer, status, headers, cookies, body: other }) as AzureResponse;
     return { status, stream: { body, replace } };

@@ -36,6 +36,7 @@ const READINGS: readonly ((text: string) => string)[] = [
   (text) => text.replace(/&#(\d+);/g, (_, digits) => String.fromCodePoint(Number(digits) % 0x10ffff)),
   (text) => text.replaceAll('&amp;', '&').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"'),
   (text) => text.replace(/\\[nrt]/g, '').replace(/\\(["\\/])/g, '$1'),
+  (text) => text.normalize('NFKC'),
   (text) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, ''),
 ];
 
@@ -68,6 +69,7 @@ const CHARACTERS: Readonly<Record<string, (char: string) => string>> = {
   'HTML, decimal': (char) => `&#${char.charCodeAt(0)};`,
   'HTML, hexadecimal': (char) => `&#x${hexOf(char)};`,
   'HTML, twice': (char) => `&amp;#${char.charCodeAt(0)};`,
+  'full width': (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0),
   'followed by NUL': (char) => `${char}\u0000`,
   'followed by a line end': (char) => `${char}\r\n`,
   'followed by an invisible character': (char) => `${char}\u200b`,
