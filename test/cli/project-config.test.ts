@@ -46,7 +46,8 @@ describe('the settings of a project', () => {
     write('.env', 'SERVICE_API_KEY=acct_1\n');
     write('service-webhooks.json', { baseUrl: 'http://127.0.0.1:1' });
     const { exitCode, stderr } = await cli.run(['limits']);
-    expect([exitCode, stderr]).toEqual([4, expect.stringMatching(/\nservice-webhooks: \w/)]);
+    const says = 'http://127.0.0.1:1, from baseUrl in service-webhooks.json';
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(says)]);
   });
 
   it('--verbose names what was read, and never the value of a variable', async () => {
