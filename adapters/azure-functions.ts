@@ -30,7 +30,8 @@ export interface AzureResponse {
 
 const FORM: ReturnedForm<AzureResponse> = {
   read(answer: (AzureResponse & { cookies?: unknown; jsonBody?: unknown }) | undefined | null) {
-    if (typeof (answer ?? {}) !== 'object') throw new TypeError('the route returned neither an object nor nothing');
+    if (typeof (answer ?? {}) !== 'object')
+      throw new TypeError(`the route returned a ${typeof answer}: return an object such as { status: 204 }`);
     const { status = 200, headers, cookies, jsonBody, body } = answer ?? {};
     if (jsonBody !== undefined && jsonBody !== null) return { status, json: jsonBody };
     // Azure's own class has getters, which a spread does not copy.

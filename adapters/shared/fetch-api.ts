@@ -49,7 +49,8 @@ export function fromFetchRequest(request: Request, rawBodyFix: string): WebhookR
 
 /** @throws TypeError for a value that is not a Response */
 export function readResponse(response: Response): ReadAnswer<Response> {
-  if (!isResponse(response)) throw new TypeError('the route returned no Response');
+  if (!isResponse(response))
+    throw new TypeError('the route returned no Response: return a Response in every case, such as Response.json({})');
   const { status, body } = response;
   if (status === 204 || status === 205) return { status }; // no body is sent
   return { status, stream: { body, replace: (other) => new Response(other as ReadableStream, response) } };

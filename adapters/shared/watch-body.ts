@@ -13,7 +13,15 @@ export function watchBody(body: unknown, onEnd: OnEnd): unknown {
   if (typeof body !== 'object' || body === null) return undefined;
   if (isWebStream(body)) return marked(watchStream(body, onEnd), body);
   if (isNodeStream(body)) return watchNodeStream(body, onEnd);
-  if (isIterable(body)) return marked(watchSteps(body, onEnd, startUnreadTimer(onEnd)), body);
+  if (isIterable(body))
+    return marked(
+      watchSteps(
+        body,
+        onEnd,
+        startUnreadTimer(() => onEnd('unknown')),
+      ),
+      body,
+    );
   return undefined;
 }
 
@@ -29,8 +37,8 @@ function marked<Watched extends object>(watched: Watched, body: object): Watched
 const UNREAD_MS = 30_000;
 
 /** Returns the function that stops the timer. */
-function startUnreadTimer(onEnd: OnEnd): () => void {
-  const timer: { unref?(): void } | number = setTimeout(() => onEnd('unknown'), UNREAD_MS);
+function startUnreadTimer(onUnread: () => unknown): () => void {
+  const timer: { unref?(): void } | number = setTimeout(onUnread, UNREAD_MS);
   if (typeof timer === 'object') timer.unref?.();
   return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
 }
@@ -42,7 +50,7 @@ function isWebStream(body: object): body is ReadableStream {
 
 function watchStream(stream: ReadableStream, onEnd: OnEnd): ReadableStream {
   const reader = stream.getReader();
-  const stopTimer = startUnreadTimer(onEnd);
+  const stopTimer = startUnreadTimer(() => onEnd('unknown'));
   const broken = async (error: unknown) => {
     await onEnd('failed', error);
     throw error;
@@ -81,7 +89,7 @@ function isNodeStream(body: object): body is NodeStream {
 /** After the first end that is reported, others have no effect. */
 function watchNodeStream(stream: NodeStream, onEnd: OnEnd): NodeStream {
   if (stream.readableEnded || stream.destroyed) onEnd('unknown');
-  const stopTimer = startUnreadTimer(async () => stream.readableDidRead || onEnd('unknown'));
+  const stopTimer = startUnreadTimer(() => stream.readableDidRead || onEnd('unknown'));
   return stream
     .once('end', () => onEnd('ok'))
     .once('error', (error) => onEnd('failed', error))

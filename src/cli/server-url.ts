@@ -36,7 +36,9 @@ export async function readServerUrl(
   const source = given === true ? `env:${variable}` : String(given);
   const isSource = source === '-' || /^(env|file):./.test(source);
   const address = isSource ? String(await readSecret(session, source)).trim() : source;
-  if (!URL.canParse(address) || !protocols.includes(new URL(address).protocol) || !address.includes('://')) {
+  // Without the slashes, a URL hides its user and password from the check below.
+  const isUrl = URL.canParse(address) && /^\w+:\/\//.test(address) && protocols.includes(new URL(address).protocol);
+  if (!isUrl) {
     throw new Failure('usage', `--${name} takes a URL such as ${example}, or ${SOURCES}.${isSource ? '' : advice}`);
   }
   if (!isSource && passwordsIn(address).length > 0) {

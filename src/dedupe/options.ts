@@ -11,8 +11,8 @@ export interface DedupeOptions {
   /**
    * The name of this endpoint, part of every key; required for a store that other processes share. The service gives an
    * event the same id at every endpoint, so two endpoints with one name would treat each other's events as duplicates.
-   * At most 64 visible ASCII characters without a colon. Default for a
-   * memory store that one receiver uses: `'default'`.
+   * At most 64 visible ASCII characters without a colon. Default for a memory store that one receiver uses:
+   * `'default'`.
    */
   name?: string | undefined;
   /**

@@ -53,6 +53,15 @@ describe.each(COMMANDS)('the URL of $protocol', ({ args, variable, protocol, ins
     },
   );
 
+  it('a URL without its slashes is refused, and not repeated', async () => {
+    install();
+    for (const rest of [`me:${written}@db.test/app`, `me:${written}@db.test/app?from=a://b`]) {
+      const { exitCode, stderr } = await cli.run([...args, `${protocol}:${rest}`]);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('takes a URL such as') });
+      expect(stderr).not.toContain('hunter2');
+    }
+  });
+
   it.each([[[]], [['env:MINE']], [['file:url.txt']], [['-']]])(
     'the URL is read from %j, and an error of the client is printed without its password',
     async (value) => {
