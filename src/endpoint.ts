@@ -67,3 +67,9 @@ export function endpointKey(name: string, identity: string, tenant: string | und
   const hash = fingerprint(JSON.stringify(parts));
   return typeof hash === 'string' ? `${name}:sha256:${hash}` : hash.then((hex) => `${name}:sha256:${hex}`);
 }
+
+/** Returns the name of the endpoint from a key; undefined where it has none. */
+export function endpointOf(key: string): string | undefined {
+  const [name = ''] = key.split(':', 1);
+  return NAME.test(name) && name !== key ? name : undefined;
+}

@@ -264,9 +264,12 @@ export class WebhookError<Code extends WebhookErrorCode = WebhookErrorCode> exte
  */
 export class PermanentError extends WebhookError<'permanent_failure'> {
   override readonly name: string = 'PermanentError';
+  /** The text that the handler gave: the reason of the dead letter in a queue. */
+  readonly reason: string | undefined;
 
   constructor(reason?: string, options?: { cause?: unknown }) {
     super('permanent_failure', { message: reason && `Your handler threw a PermanentError: ${reason}.`, ...options });
+    this.reason = reason;
   }
 }
 

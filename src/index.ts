@@ -30,7 +30,14 @@ export type { Health } from './receiver/health.js';
 export type { SecretSource, TenantSecrets } from './receiver/key-source.js';
 export type { LogFields, Logger } from './receiver/log.js';
 export type { EndpointOptions, MiddlewareOptions, ReceiverOptions } from './receiver/options.js';
-export { type Decision, isNotice, type Notice, type Outcome, type UnsignedRequest } from './receiver/outcome.js';
+export {
+  type DeadLetterNotice,
+  type Decision,
+  isNotice,
+  type Notice,
+  type Outcome,
+  type UnsignedRequest,
+} from './receiver/outcome.js';
 export type { QueuedDelivery } from './receiver/queued-delivery.js';
 export { type BegunDelivery, createReceiver, type Receiver, type ResponseEnd } from './receiver/receiver.js';
 export type { BodySource, WebhookRequest, WebhookResponse } from './receiver/request.js';

@@ -1,8 +1,8 @@
 import { deliveryKey, idempotencyKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
+import { initOnce } from '../init-once.js';
 import type { ClaimRequest, DedupeStore, Seen } from '../stores/contract.js';
 import { memoryStore } from '../stores/memory.js';
-import { withTimeout } from '../timers.js';
 import { fingerprint } from '../verify/hmac.js';
 import type { Delivery } from '../verify/verify.js';
 import { type ClaimAttempt, claimKey, type TimeLimit } from './claim.js';
@@ -33,7 +33,7 @@ export function createDedupe(options: DedupeOptions | false = {}, notify: (notic
   }
   const settings = dedupeSettings(options);
   const { store, leaseMs, retainMs, onStoreError } = settings;
-  let ready: Promise<void> | undefined;
+  const initialise = initOnce(() => store.init?.());
   let fallback: DedupeStore | undefined;
 
   async function claimRequest(delivery: Delivery): Promise<ClaimRequest> {
@@ -46,19 +46,6 @@ export function createDedupe(options: DedupeOptions | false = {}, notify: (notic
       leaseMs,
       retainMs,
     };
-  }
-
-  /**
-   * Every request waits with its own limit, because Workers cancel work that was started for a request that has ended.
-   */
-  async function initialise(limit: TimeLimit): Promise<void> {
-    if (store.init === undefined) return;
-    try {
-      await withTimeout(Math.min(STORE_TIMEOUT_MS, limit.remaining()), () => (ready ??= store.init?.()));
-    } catch (error) {
-      ready = undefined;
-      throw error;
-    }
   }
 
   function toClaim(delivery: Delivery, owner: DedupeStore, request: ClaimRequest, attempt: ClaimAttempt): Claim {
@@ -80,7 +67,8 @@ export function createDedupe(options: DedupeOptions | false = {}, notify: (notic
   async function claim(delivery: Delivery, limit: TimeLimit): Promise<Claim> {
     const request = await claimRequest(delivery);
     try {
-      await initialise(limit);
+      // Every request waits with a limit of its own: Workers cancel what was started for a request that has ended.
+      if (store.init) await initialise(Math.min(STORE_TIMEOUT_MS, limit.remaining()));
       return toClaim(delivery, store, request, await claimKey(store, request, limit));
     } catch (cause) {
       notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });

@@ -1,21 +1,43 @@
-import { context, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Counter,
+  context,
+  metrics,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import type { Ended, WorkerTelemetry } from '../queue/processor.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
-import { spanAttributes } from './attributes.js';
+import { metricAttributes, spanAttributes } from './attributes.js';
 import type { TelemetryOptions } from './create-receiver.js';
 
 /**
  * Returns the telemetry of a worker: a span for each run of a handler, in the trace of the request that queued the
- * delivery. The receiver must be the one of `service-webhooks/otel`, and a propagator such as W3C Trace Context must be
- * registered in both processes.
+ * delivery, and the counter `webhook.worker.dead_letters`. For the trace, the receiver must be the one of
+ * `service-webhooks/otel`, and a propagator such as W3C Trace Context must be registered in both processes.
  *
  * @example
  * new Worker('webhooks', bullmqProcessor({ on, telemetry: workerTelemetry() }), { connection });
  */
 export function workerTelemetry({
   tracerProvider = trace,
-}: Pick<TelemetryOptions, 'tracerProvider'> = {}): WorkerTelemetry {
+  meterProvider = metrics,
+}: TelemetryOptions = {}): WorkerTelemetry {
+  // At the first dead letter, because a meter that is created before the SDK starts never measures.
+  let deadLetters: Counter | undefined;
+
   return {
+    deadLetter(notice) {
+      deadLetters ??= meterProvider.getMeter('service-webhooks').createCounter('webhook.worker.dead_letters', {
+        description: 'Deliveries that became dead letters.',
+        unit: '{delivery}',
+      });
+      const { name } = notice;
+      deadLetters.add(1, { ...metricAttributes(notice), ...(name !== undefined && { 'webhook.endpoint.name': name }) });
+    },
+
     async record(queued, run) {
       const span = attempt(() => startSpan(queued));
       if (span === undefined) return run();

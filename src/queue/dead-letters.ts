@@ -29,7 +29,7 @@ export interface DeadLetter {
   diedAt: number | undefined;
   /** The number of times its handler was started; undefined where the engine does not record it. */
   attempts: number | undefined;
-  /** The message of the last error; undefined where the engine does not record it. */
+  /** The text of the last error; undefined where the engine does not record it. */
   reason: string | undefined;
 }
 
@@ -41,14 +41,6 @@ export interface QueueStats {
   oldestMs: number | undefined;
   /** The number of dead letters. */
   dead: number;
-}
-
-const MAX_REASON = 1_000;
-
-/** Returns the text of an error as it is stored with a dead letter. */
-export function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.slice(0, MAX_REASON);
 }
 
 /** Returns a stored job as a queued delivery, or undefined where it is not one of this version. */

@@ -1,11 +1,13 @@
+import { endpointOf } from '../endpoint.js';
 import { isWebhookError, WebhookError } from '../errors.js';
 import { check, checkKnownOptions, checkObject } from '../option-checks.js';
 import { type Handlers, handlerTable } from '../receiver/handlers.js';
 import { createLog, type Logger } from '../receiver/log.js';
 import { type ReceiverOptions, safeObserver } from '../receiver/options.js';
-import type { Decision } from '../receiver/outcome.js';
+import type { DeadLetterNotice, Decision, Outcome } from '../receiver/outcome.js';
 import { fromQueued, type QueuedDelivery } from '../receiver/queued-delivery.js';
 import type { Delivery } from '../verify/verify.js';
+import { reasonOf, WORKER_DIED } from './reason.js';
 
 /** Options of a worker, which runs the handlers of queued deliveries. */
 export interface WorkerOptions {
@@ -23,6 +25,8 @@ export interface WorkerOptions {
 export interface WorkerTelemetry {
   /** Calls `run` once, and resolves to its result. */
   record(queued: QueuedDelivery, run: () => Promise<Ended>): Promise<Ended>;
+  /** Counts a dead letter. */
+  deadLetter?(notice: DeadLetterNotice): void;
 }
 
 /** The names of {@link WorkerOptions}. */
@@ -40,6 +44,11 @@ export const WORKER_ALIASES = { handler: 'on', handlers: 'on', log: 'logger' };
 export interface JobRun {
   /** The number of times the job has started, from 1. */
   attempt: number;
+  /**
+   * How many times its handler may start. With it, the failure of the last attempt ends as `'dead'`, and so does, without
+   * a run, a job that starts again because its worker died in the last attempt. Default: no limit.
+   */
+  attempts?: number | undefined;
   /** Aborted where the engine removes the job from the worker or the worker stops. */
   signal?: AbortSignal | undefined;
   /** A number that grows with every owner of the job, where the engine has one; otherwise 0. */
@@ -51,14 +60,29 @@ export type Ended =
   /** The job is finished. */
   | { as: 'done'; decision: Decision }
   /** The engine retries the job, by its own options. */
-  | { as: 'failed'; decision: Decision; error: Error }
-  /** The handler threw a {@link PermanentError}: the job becomes a dead letter and is not retried. */
-  | { as: 'dead'; decision: Decision; error: Error }
+  | ({ as: 'failed' } & Failure)
+  /** The handler threw a {@link PermanentError}, or no attempt is left: the job becomes a dead letter. */
+  | ({ as: 'dead'; attempts: number } & Failure)
   /** This version cannot read the job: it stays in the queue, and no attempt is counted. */
-  | { as: 'unreadable'; decision: Decision; error: Error };
+  | ({ as: 'unreadable' } & Failure);
 
-/** Runs the handler of one queued delivery. Never rejects. */
-export type Processor = (job: unknown, run: JobRun) => Promise<Ended>;
+interface Failure {
+  decision: Decision;
+  error: Error;
+  /** What an operator reads of the error, at most 1 000 characters: the text that a {@link PermanentError} was given. */
+  reason: string;
+}
+
+/** Runs the handlers of queued deliveries. */
+export interface Processor {
+  /** Runs the handler of one queued delivery. Never rejects. */
+  (job: unknown, run: JobRun): Promise<Ended>;
+  /**
+   * Reports a dead letter to `observe`, to the log and to `telemetry`. Call it once the engine has made the job a dead
+   * letter. Never throws.
+   */
+  deadLetter(job: unknown, letter: { attempts: number; reason: string }): void;
+}
 
 /**
  * Returns the function that an engine calls with each job. Use it to write a worker for an engine that this package
@@ -67,8 +91,12 @@ export type Processor = (job: unknown, run: JobRun) => Promise<Ended>;
  * @throws WebhookError `invalid_option`
  * @example
  * const process = createProcessor({ on });
- * const ended = await process(job, { attempt: 1 });
- * if (ended.as === 'failed') throw ended.error; // the engine retries the job
+ * const ended = await process(job, { attempt, attempts: 10 });
+ * if (ended.as === 'failed') await engine.retry(job);
+ * if (ended.as === 'dead') {
+ *   await engine.giveUp(job, ended.reason);
+ *   process.deadLetter(job, ended);
+ * }
  */
 export function createProcessor(options: WorkerOptions): Processor {
   checkObject('options', options);
@@ -86,40 +114,81 @@ export function createProcessor(options: WorkerOptions): Processor {
       await handler(delivery.event, { delivery, signal: signal ?? new AbortController().signal, attempt, fence });
       return { as: 'done', decision: { kind: 'handled', delivery, attempt, fence, status: 200 } };
     } catch (thrown) {
-      return failure(thrown, delivery);
+      return failure(thrown, delivery, attempt);
     }
   }
 
-  return async (job, jobRun) => {
-    let ended: Ended;
+  async function ended(job: unknown, jobRun: JobRun): Promise<Ended> {
+    const { attempt, attempts = Number.POSITIVE_INFINITY } = jobRun;
     try {
       const delivery = fromQueued(job);
+      if (attempt > attempts) return workerDied(delivery, attempts);
       const runJob = () => run(delivery, jobRun);
-      ended = await (telemetry ? telemetry.record(job as QueuedDelivery, runJob) : runJob());
+      const result = await (telemetry ? telemetry.record(job as QueuedDelivery, runJob) : runJob());
+      return result.as === 'failed' && attempt >= attempts ? { ...result, as: 'dead', attempts: attempt } : result;
     } catch (error) {
-      ended = unreadable(error);
+      return unreadable(error);
     }
-    log.outcome(ended.decision);
-    observe(ended.decision);
-    return ended;
-  };
+  }
+
+  function report(outcome: Outcome): void {
+    log.outcome(outcome);
+    observe(outcome);
+  }
+
+  async function process(job: unknown, jobRun: JobRun): Promise<Ended> {
+    const result = await ended(job, jobRun);
+    report(result.decision);
+    return result;
+  }
+
+  function deadLetter(job: unknown, { attempts, reason }: { attempts: number; reason: string }): void {
+    const { delivery, name } = readable(job);
+    const notice = { kind: 'dead_letter', type: delivery?.event.type, reason, attempts, name, delivery } as const;
+    report(notice);
+    try {
+      telemetry?.deadLetter?.(notice);
+    } catch {
+      // A failure of the telemetry must not become a failure of the job.
+    }
+  }
+
+  return Object.assign(process, { deadLetter });
 }
 
-function failure(thrown: unknown, delivery: Delivery): Ended {
+function readable(job: unknown): { delivery?: Delivery; name: string | undefined } {
+  try {
+    return { delivery: fromQueued(job), name: endpointOf((job as QueuedDelivery).key) };
+  } catch {
+    return { name: undefined };
+  }
+}
+
+function failure(thrown: unknown, delivery: Delivery, attempt: number): Ended {
+  const reason = reasonOf(thrown);
   const error = isWebhookError(thrown) ? thrown : undefined;
   if (error?.code === 'permanent_failure') {
-    return { as: 'dead', decision: { kind: 'discarded', delivery, error }, error };
+    return { as: 'dead', decision: { kind: 'discarded', delivery, error }, error, reason, attempts: attempt };
   }
   // From an inbox: another run of the event holds it in a transaction that is still open.
   if (error?.code === 'delivery_in_progress') {
-    return { as: 'failed', decision: { kind: 'in_progress', delivery, retryAfterMs: 1_000, error }, error };
+    const decision = { kind: 'in_progress', delivery, retryAfterMs: 1_000, error } as const;
+    return { as: 'failed', decision, error, reason };
   }
   const failed = error?.code === 'unexpected_data' ? error : new WebhookError('handler_failed', { cause: thrown });
   const cause = thrown instanceof Error ? thrown : failed;
-  return { as: 'failed', decision: { kind: 'failed', delivery, error: failed }, error: cause };
+  return { as: 'failed', decision: { kind: 'failed', delivery, error: failed }, error: cause, reason };
+}
+
+function workerDied(delivery: Delivery, attempts: number): Ended {
+  const error = new WebhookError('handler_failed', {
+    message: WORKER_DIED,
+    fix: 'Look for what ended its process: a crash, the memory limit, a stop that did not wait.',
+  });
+  return { as: 'dead', decision: { kind: 'failed', delivery, error }, error, reason: WORKER_DIED, attempts };
 }
 
 function unreadable(thrown: unknown): Ended {
   const error = isWebhookError(thrown) ? thrown : new WebhookError('unreadable_job', { cause: thrown });
-  return { as: 'unreadable', decision: { kind: 'failed', error }, error };
+  return { as: 'unreadable', decision: { kind: 'failed', error }, error, reason: reasonOf(error) };
 }

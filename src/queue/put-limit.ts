@@ -1,6 +1,5 @@
+import { PUT_LIMIT_MS } from '../receiver/delivery-queue.js';
 import { withTimeout } from '../timers.js';
-
-const PUT_LIMIT_MS = 5_000;
 
 /**
  * Resolves to the result of a put, or rejects at the time limit, because some clients wait without limit for their

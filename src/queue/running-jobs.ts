@@ -1,9 +1,9 @@
 /** The jobs that a worker runs, for a graceful stop. */
 export interface RunningJobs {
   readonly size: number;
-  /** Runs a job with its own signal. The job must not reject. */
-  run(job: (signal: AbortSignal) => Promise<void>): void;
-  /** Aborts the signal of every job, because the engine has removed the jobs from this worker. */
+  /** Runs a job with a controller of its own, whose signal is aborted once the job is no longer this worker's. The job must not reject. */
+  run(job: (controller: AbortController) => Promise<void>): void;
+  /** Aborts every job, because the engine has removed the jobs from this worker. */
   abort(): void;
   /** Resolves when all have ended, or after `timeoutMs`, when their signals are aborted. */
   drain(timeoutMs: number): Promise<void>;
@@ -26,7 +26,7 @@ export function runningJobs(): RunningJobs {
 
     run(job) {
       const controller = new AbortController();
-      const ended = job(controller.signal).finally(() => running.delete(controller));
+      const ended = job(controller).finally(() => running.delete(controller));
       running.set(controller, ended);
     },
 

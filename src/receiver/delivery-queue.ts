@@ -1,5 +1,8 @@
 import type { QueuedDelivery } from './queued-delivery.js';
 
+/** How long a receiver waits for its queue, in milliseconds: for the first `init()` and the `put()` together. */
+export const PUT_LIMIT_MS = 5_000;
+
 /**
  * A queue that stores verified deliveries durably, for a worker to handle later. `docs/add-a-queue.md` has the rules.
  */

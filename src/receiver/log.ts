@@ -128,6 +128,13 @@ function entryOf(outcome: Outcome): Entry {
       const message = `No delivery was accepted for ${Math.round(outcome.sinceMs / 1000)} s. Check the endpoint's state at the service.`;
       return { level: 'warn', code: kind, message };
     }
+    case 'dead_letter': {
+      const { reason, attempts } = outcome;
+      const runs = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+      const advice = "Retry or discard it with 'service-webhooks queue'.";
+      const message = `The delivery is a dead letter after ${runs}. ${advice} Its reason: ${reason}`;
+      return { level: 'error', code: kind, message, delivery };
+    }
     case 'discarded':
       return { level: 'info', code: outcome.error.code, message: outcome.error.message, delivery };
     default:

@@ -47,7 +47,23 @@ export type Notice =
   | { kind: 'unknown_version'; delivery: Delivery; error?: undefined }
   /** No delivery was accepted for the time of `silentAfterMs`. */
   | { kind: 'silent'; sinceMs: number; delivery?: undefined; error?: undefined }
+  | DeadLetterNotice
   | DedupeNotice;
+
+/** From a worker: the queue no longer retries a delivery. It stays there until it is retried or discarded. */
+export interface DeadLetterNotice {
+  kind: 'dead_letter';
+  /** The type of the event; undefined where the job could not be read. */
+  type: string | undefined;
+  /** Why the last run failed: the text of the error, or that the worker died. */
+  reason: string;
+  /** The number of times its handler was started. */
+  attempts: number;
+  /** The name of the endpoint that queued it; undefined where the job could not be read. */
+  name: string | undefined;
+  delivery?: Delivery | undefined;
+  error?: undefined;
+}
 
 /** The argument of `observe`: a discriminated union on `kind`. */
 export type Outcome = Decision | Notice;
@@ -59,6 +75,7 @@ const NOTICES: Record<Notice['kind'], true> = {
   payload_mismatch: true,
   unknown_version: true,
   silent: true,
+  dead_letter: true,
   store_error: true,
 };
 

@@ -10,7 +10,7 @@ import { admit } from './admit.js';
 import { type Body, openBody } from './body.js';
 import { type Deadline, startDeadline } from './deadline.js';
 import { abandon, type ClaimedDelivery, dispatch, fail, succeed } from './dispatch.js';
-import { enqueue } from './enqueue.js';
+import { enqueueTo } from './enqueue.js';
 import { type Handler, type HandlerContext, handlerTable } from './handlers.js';
 import { createHealth, type Health } from './health.js';
 import { keySource, type OwnedKey } from './key-source.js';
@@ -78,6 +78,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { queue, dedupe: dedupeOptions = queue ? false : {} } = options;
   const dedupe = createDedupe(dedupeOptions, notify);
   const { key: identity = 'event-id' } = dedupe.settings ?? {};
+  const enqueue = queue && enqueueTo(queue, identity);
   // A private memory store has no other receivers to share reports with.
   const sharing = dedupeOptions !== false && dedupeOptions.store !== undefined ? dedupe.settings : undefined;
   const health = createHealth({ sharing, silentAfterMs: options.silentAfterMs, notify });
@@ -89,7 +90,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       (event) => queue !== undefined || handlerFor(event) !== undefined,
     );
     if (decision) return respond(decision);
-    const result = await (queue ? enqueue(queue, identity, claimed) : runHandler(claimed));
+    const result = await (enqueue ? enqueue(claimed) : runHandler(claimed));
     claimed.deadline.clear();
     return respond(result);
   }

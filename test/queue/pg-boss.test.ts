@@ -94,7 +94,7 @@ describe.runIf(postgres)('pgBossQueue', () => {
     const { boss, queue, queueName } = await open(4);
     await queue.init?.();
     const kept = { policy: 'standard', retentionMinutes: 365 * 24 * 60 } as const;
-    const retries = { retryLimit: 3, retryDelay: 1, retryBackoff: true };
+    const retries = { retryLimit: 4, retryDelay: 1, retryBackoff: true };
     const [own, ownDead] = [`${queueName}_own`, `${queueName}_own_dead`];
     await boss.createQueue(ownDead, { name: ownDead, ...kept });
     await boss.createQueue(own, { name: own, ...kept, ...retries, deadLetter: ownDead, expireInSeconds: 2 });

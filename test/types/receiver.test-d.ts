@@ -192,6 +192,7 @@ describe('outcomes', () => {
       | 'idempotency_key_mismatch'
       | 'payload_mismatch'
       | 'unknown_version'
+      | 'dead_letter'
       | 'silent'
       | 'store_error'
     >();

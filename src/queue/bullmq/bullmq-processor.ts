@@ -1,5 +1,5 @@
 import { createLog } from '../../receiver/log.js';
-import { reasonOf } from '../dead-letters.js';
+import { countOf } from '../engine-values.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
 import type { BullmqData } from './bullmq-queue.js';
 
@@ -10,10 +10,13 @@ export interface BullmqJob {
   stalledCounter: number;
   opts: { attempts?: number | undefined };
   moveToDelayed(timestamp: number, token?: string): Promise<void>;
+  extendLock(token: string, duration: number): Promise<number>;
 }
 
 /** How long a job of another version waits before a worker reads it again. */
 const UNREADABLE_DELAY_MS = 60_000;
+/** BullMQ's default. */
+const LOCK_MS = 30_000;
 
 /**
  * Returns the processor of a BullMQ `Worker`. Failures are retried by the `attempts` and the `backoff` of {@link
@@ -36,7 +39,7 @@ export function bullmqProcessor(
   function checkWorker(job: BullmqJob, attempts: number): void {
     if (isChecked) return;
     isChecked = true;
-    const { maxStalledCount } = (job as { queue?: { opts?: { maxStalledCount?: unknown } } }).queue?.opts ?? {};
+    const { maxStalledCount } = workerOptionsOf(job);
     if (typeof maxStalledCount !== 'number' || maxStalledCount >= attempts) return;
     const problem = `A job whose worker dies more than ${maxStalledCount} times fails for good without another run.`;
     log.warn('max_stalled_count', `${problem} Set maxStalledCount of the Worker to 1000: attempts limits the runs.`);
@@ -44,20 +47,32 @@ export function bullmqProcessor(
 
   // BullMQ passes a signal to a processor with three parameters.
   return async (job, token, signal) => {
-    const { attempts = 1 } = job.opts;
+    const attempts = Math.max(1, countOf(job.opts.attempts));
     checkWorker(job, attempts);
-    const { stalledBefore = 0 } = (job.data ?? {}) as Partial<BullmqData>;
-    const attempt = job.attemptsMade + job.stalledCounter - stalledBefore + 1;
-    if (attempt > attempts) throw named('UnrecoverableError', 'The worker died during the last attempt.');
-    const ended = await process(job.data, { attempt, signal });
+    const { stalledBefore } = (job.data ?? {}) as Partial<BullmqData>;
+    const attempt = Math.max(1, countOf(job.attemptsMade) + countOf(job.stalledCounter) - countOf(stalledBefore) + 1);
+    const ended = await process(job.data, { attempt, attempts, signal });
     if (ended.as === 'done') return;
     if (ended.as === 'unreadable') {
       await job.moveToDelayed(Date.now() + UNREADABLE_DELAY_MS, token);
-      throw named('DelayedError', reasonOf(ended.error));
+      throw named('DelayedError', ended.reason);
     }
-    if (ended.as === 'dead' || attempt >= attempts) throw named('UnrecoverableError', reasonOf(ended.error));
-    throw ended.error;
+    if (ended.as === 'failed') throw ended.error;
+    // BullMQ fails the job after this, and only if the lock is still this worker's.
+    if (await isLocked(job, token)) process.deadLetter(job.data, ended);
+    throw named('UnrecoverableError', ended.reason);
   };
+}
+
+async function isLocked(job: BullmqJob, token = ''): Promise<boolean> {
+  const { lockDuration } = workerOptionsOf(job);
+  const extended = await job.extendLock(token, countOf(lockDuration) || LOCK_MS).catch(() => 0);
+  return extended === 1;
+}
+
+/** Returns the options of the worker that runs a job; nothing where this version of BullMQ keeps them elsewhere. */
+function workerOptionsOf(job: BullmqJob): { maxStalledCount?: unknown; lockDuration?: unknown } {
+  return (job as { queue?: { opts?: object } }).queue?.opts ?? {};
 }
 
 /** Returns an error that BullMQ recognises by its name. */

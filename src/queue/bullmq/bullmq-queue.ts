@@ -2,6 +2,7 @@ import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { countOf } from '../engine-values.js';
 import { limitedPut } from '../put-limit.js';
 
 /** The part of a `Queue` of BullMQ 6 that is used. */
@@ -12,6 +13,8 @@ export interface BullmqQueueClient {
   getJob(id: string): Promise<BullmqStoredJob | undefined>;
   getJobs(types: BullmqState[], start?: number, end?: number, ascending?: boolean): Promise<BullmqStoredJob[]>;
   getJobCounts(...types: BullmqState[]): Promise<{ [type: string]: number }>;
+  toKey(type: string): string;
+  getBackend(): { readonly client: Promise<{ del(...keys: string[]): Promise<number> }> };
 }
 
 type BullmqState = 'wait' | 'active' | 'delayed' | 'prioritized' | 'failed';
@@ -137,15 +140,23 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
       if (job === undefined) return false;
       if (job.stalledCounter > 0)
         await job.updateData({ ...(job.data as BullmqData), stalledBefore: job.stalledCounter } as never);
-      return answered(
-        job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true }),
-        /not in the failed state/i,
-      );
+      try {
+        await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+        return true;
+      } catch (error) {
+        if (/not in the failed state|missing key/i.test(String(error))) return false; // another client was faster
+        throw error;
+      }
     },
 
     async discard(id) {
       const job = await dead(id);
-      return job !== undefined && answered(job.remove(), /could not be removed/i);
+      if (job === undefined) return false;
+      // BullMQ's own remove() succeeds for everyone who calls it. Only one call deletes the key.
+      const { client } = queue.getBackend();
+      if ((await (await client).del(queue.toKey(id))) === 0) return false;
+      await job.remove();
+      return true;
     },
 
     async stats() {
@@ -166,17 +177,6 @@ function jobId(key: string): string {
   return encodeURIComponent(key);
 }
 
-/** Resolves to false where BullMQ refuses because another client was faster. */
-async function answered(call: Promise<void>, refusal: RegExp): Promise<boolean> {
-  try {
-    await call;
-    return true;
-  } catch (error) {
-    if (refusal.test(String(error))) return false;
-    throw error;
-  }
-}
-
 function toDeadLetter({
   id = '',
   data,
@@ -186,11 +186,11 @@ function toDeadLetter({
   finishedOn,
 }: BullmqStoredJob): DeadLetter {
   const delivery = asQueued(data) as BullmqData | undefined;
-  const { put: _, stalledBefore = 0, ...queued } = delivery ?? ({} as BullmqData);
+  const { put: _, stalledBefore, ...queued } = delivery ?? ({} as BullmqData);
   return {
     id,
     delivery: delivery && queued,
-    attempts: attemptsMade + stalledCounter - stalledBefore,
+    attempts: Math.max(1, countOf(attemptsMade) + countOf(stalledCounter) - countOf(stalledBefore)),
     diedAt: finishedOn,
     reason: failedReason,
   };

@@ -1,8 +1,9 @@
 import { checkObject, integers } from '../../option-checks.js';
 import { createLog } from '../../receiver/log.js';
 import { backoffAfter } from '../backoff.js';
-import { reasonOf } from '../dead-letters.js';
+import { countOf } from '../engine-values.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
+import { reasonOf } from '../reason.js';
 import { type CloudflareQueueBinding, checkBinding } from './cloudflare-queue.js';
 
 /** Options of {@link cloudflareProcessor}. */
@@ -55,19 +56,21 @@ export function cloudflareProcessor(options: CloudflareProcessorOptions): (batch
   const log = createLog(options.logger);
 
   async function run(message: CloudflareMessage): Promise<void> {
-    const { body, attempts: attempt } = message;
-    const ended = await process(body, { attempt });
-    if (ended.as === 'failed' && attempt < settings.attempts) {
+    const { body } = message;
+    const attempt = Math.max(1, countOf(message.attempts));
+    const ended = await process(body, { attempt, attempts: settings.attempts });
+    if (ended.as === 'failed') {
       message.retry({ delaySeconds: Math.ceil(backoffAfter(attempt, settings) / 1_000) });
       return;
     }
     if (ended.as === 'unreadable') {
       // As a new message, because a retry would count as an attempt.
       await queue.send(body, { contentType: 'json', delaySeconds: UNREADABLE_DELAY_SECONDS });
-    } else if (ended.as !== 'done') {
+    } else if (ended.as === 'dead') {
       await dead.send(body, { contentType: 'json' });
     }
     message.ack();
+    if (ended.as === 'dead') process.deadLetter(body, ended);
   }
 
   async function runSafely(message: CloudflareMessage): Promise<void> {

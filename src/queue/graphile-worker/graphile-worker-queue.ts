@@ -13,6 +13,7 @@ import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.j
 import { jobIdOf } from '../job-id.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { limitedPut } from '../put-limit.js';
+import { WORKER_DIED } from '../reason.js';
 import { graphileWorkerStatements } from './statements.js';
 
 /** The part of a `Pool` of `pg` that is used. */
@@ -76,6 +77,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   checkPostgresName('table', table);
   const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: 72 * 3_600_000 });
   check(retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  const starts = attempts + 1; // the processor makes the last one a dead letter
   const sql = graphileWorkerStatements(schema, table);
 
   async function query<Row>(text: string, ...values: unknown[]): Promise<Row[]> {
@@ -92,7 +94,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
 
   async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
     const queueName = order === 'jobId' ? await queueNameOf(delivery) : null;
-    const rows = await query(sql.put, delivery.key, retainMs, task, JSON.stringify(delivery), queueName, attempts);
+    const rows = await query(sql.put, delivery.key, retainMs, task, JSON.stringify(delivery), queueName, starts);
     return rows.length > 0 ? 'queued' : 'known';
   }
 
@@ -102,7 +104,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     put: (delivery) => limitedPut(() => put(delivery)),
     deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
       (await query<Letter>(sql.deadLetters, task, limit, offset)).map(toDeadLetter),
-    retry: async (id) => isId(id) && (await query(sql.retry, task, id, attempts)).length > 0,
+    retry: async (id) => isId(id) && (await query(sql.retry, task, id, starts)).length > 0,
     discard: async (id) => isId(id) && (await query(sql.discard, task, id)).length > 0,
 
     async stats() {
@@ -130,6 +132,11 @@ interface Letter {
 }
 
 function toDeadLetter({ id, payload, attempts, last_error, died_at }: Letter): DeadLetter {
-  const delivery = asQueued(payload);
-  return { id, delivery, attempts, diedAt: Math.round(Number(died_at)), reason: last_error ?? undefined };
+  return {
+    id,
+    delivery: asQueued(payload),
+    attempts,
+    diedAt: Math.round(Number(died_at)),
+    reason: last_error ?? WORKER_DIED,
+  };
 }

@@ -1,6 +1,8 @@
 /** The statements of a queue, for the schema of graphile-worker and the table of keys. */
 export const graphileWorkerStatements = (schema: string, table: string) => ({
+  /** One transaction. Without the lock, of several processes that create the table at once all but one would fail. */
   init: `
+SELECT pg_advisory_xact_lock(hashtext('service-webhooks ${table}'));
 CREATE TABLE IF NOT EXISTS ${table} (key text PRIMARY KEY, expires_at timestamptz NOT NULL);
 CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
 
@@ -45,9 +47,20 @@ FROM (
   purge: `
 DELETE FROM ${table} WHERE key IN (SELECT key FROM ${table} WHERE expires_at <= now() LIMIT $1) RETURNING key`,
 
-  // Each takes the id of a running job.
-  /** Makes the failure that follows the last one. */
-  giveUp: `UPDATE ${schema}._private_jobs SET max_attempts = attempts WHERE id = $1::bigint`,
-  /** graphile-worker counts an attempt when it starts a job, and adds its own backoff when it fails. */
-  countNoAttempt: `UPDATE ${schema}._private_jobs SET attempts = greatest(attempts - 1, 0) WHERE id = $1::bigint`,
+  // Each takes the id of a running job, the worker that has locked it and the number of its start, and returns no row
+  // where another worker has the job.
+  /** Takes the attempts and the reason, too. The end of the job and its reason are one step, in which no worker can die. */
+  bury: `
+WITH dead AS (
+  UPDATE ${schema}._private_jobs SET attempts = $4::int, max_attempts = $4::int, last_error = $5, locked_by = NULL, locked_at = NULL
+  WHERE id = $1::bigint AND locked_by = $2 AND attempts = $3::int RETURNING id, job_queue_id
+), unlocked AS (
+  UPDATE ${schema}._private_job_queues q SET locked_by = NULL, locked_at = NULL FROM dead
+  WHERE q.id = dead.job_queue_id AND q.locked_by = $2
+)
+SELECT id FROM dead`,
+  /** graphile-worker counts an attempt when it starts a job, and adds its own backoff to run_at when the job fails. */
+  lookLater: `
+UPDATE ${schema}._private_jobs SET attempts = greatest(attempts - 1, 0), run_at = now() + interval '60 s'
+WHERE id = $1::bigint AND locked_by = $2 AND attempts = $3::int RETURNING id`,
 });

@@ -71,7 +71,7 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
     }
   }
 
-  async function declare(): Promise<void> {
+  async function create(): Promise<void> {
     const { streams, consumers } = await manager();
     const found = await existing(streams);
     const settings = { retention: 'limits', storage: 'file', discard: 'new', duplicate_window: WINDOW_NANOS };
@@ -83,6 +83,16 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
       // Without limits: JetStream drops what was delivered too often, and jobs that wait for a retry would stop the others.
       const limits = { max_deliver: -1, max_ack_pending: -1, max_waiting: MAX_PULLS };
       await consumers.add(stream, { durable_name, filter_subject, ...delivery, ...limits } as never);
+    }
+  }
+
+  /** JetStream has no lock: of several processes that create the same at once, one gets the error that it exists. */
+  async function declare(): Promise<void> {
+    try {
+      await create();
+    } catch (error) {
+      if (typeof codeOf(error) !== 'number') throw error;
+      await create();
     }
   }
 

@@ -1,6 +1,7 @@
 import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { knownNumber, knownText } from '../engine-values.js';
 import { parsedJob } from '../parsed-job.js';
 import { limitedPut } from '../put-limit.js';
 import { type DeliveryStream, deliveryStream } from './delivery-stream.js';
@@ -125,13 +126,19 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
 }
 
 /** A dead letter, as a worker stores it. */
-function storedLetter(message: NatsStoredMessage): { job?: unknown; attempts?: number; reason?: string } {
+function storedLetter(message: NatsStoredMessage): { job?: unknown; attempts?: unknown; reason?: unknown } {
   return Object(parsedJob(message.string()));
 }
 
 function toDeadLetter(message: NatsStoredMessage): DeadLetter {
   const { job, attempts, reason } = storedLetter(message);
-  return { id: String(message.seq), delivery: asQueued(job), diedAt: message.time.getTime(), attempts, reason };
+  return {
+    id: String(message.seq),
+    delivery: asQueued(job),
+    diedAt: message.time.getTime(),
+    attempts: knownNumber(attempts),
+    reason: knownText(reason),
+  };
 }
 
 /** The first message that is not acknowledged is the oldest one that waits or runs. */

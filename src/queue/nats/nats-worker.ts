@@ -1,12 +1,14 @@
 import { fromQueued } from '../../receiver/queued-delivery.js';
 import { unrefTimeout, withTimeout } from '../../timers.js';
 import { type Backoff, backoffAfter } from '../backoff.js';
-import { reasonOf } from '../dead-letters.js';
+import { countOf } from '../engine-values.js';
 import { parsedJob } from '../parsed-job.js';
 import type { Ended, WorkerOptions } from '../processor.js';
+import { reasonOf } from '../reason.js';
 import { runningJobs, STOP_TIMEOUT_MS } from '../running-jobs.js';
 import { workerParts } from '../worker-parts.js';
 import { CONSUMERS, type DeliveryStream } from './delivery-stream.js';
+import { heldMessages, stopwatch } from './held-messages.js';
 import type { NatsConsumer, NatsJetStream, NatsMessage, NatsPull } from './jetstream.js';
 
 /** Options of `queue.work()`. */
@@ -46,20 +48,19 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
   const { attempts, ackWaitMs } = settings;
   const renewMs = ackWaitMs / 3;
   const running = runningJobs();
-  /** What JetStream has delivered and has no answer to. */
-  const held = new Set<NatsMessage>();
+  const held = heldMessages(ackWaitMs);
   const pulls = new Set<NatsPull>();
   let stopping = false;
-  /** When JetStream was last heard of. */
-  let confirmedAt = performance.now();
+  /** The time since this process was last seen at work, and how often it was paused. */
+  const awake = { sinceSeen: stopwatch(), pauses: 0 };
 
   function report(operation: string, what: string, error: unknown): void {
     log.warn(`queue_error:${operation}`, `${what}: ${reasonOf(error)}`);
   }
 
-  async function bury(message: NatsMessage, job: unknown, attempt: number, reason: string): Promise<void> {
-    await target.publish(dead, JSON.stringify({ job, attempts: attempt, reason }), `dead ${message.seq}`);
-    message.term();
+  function noticePause(): void {
+    if (awake.sinceSeen() > 2 * renewMs) awake.pauses += 1;
+    awake.sinceSeen = stopwatch();
   }
 
   async function settle(message: NatsMessage, job: unknown, attempt: number, ended: Ended): Promise<void> {
@@ -68,22 +69,21 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     } else if (ended.as === 'unreadable') {
       await target.publish(unreadable, message.string(), `unreadable ${message.seq}`);
       await message.ackAck();
-    } else if (ended.as === 'dead' || attempt >= attempts) {
-      await bury(message, job, attempt, reasonOf(ended.error));
+    } else if (ended.as === 'dead') {
+      const { attempts: made, reason } = ended;
+      await target.publish(dead, JSON.stringify({ job, attempts: made, reason }), `dead ${message.seq}`);
+      message.term();
+      process.deadLetter(job, ended);
     } else {
       message.nak(backoffAfter(attempt, settings));
     }
   }
 
   async function runJob(message: NatsMessage, signal: AbortSignal): Promise<void> {
-    const { deliveryCount: attempt, deliverySequence: fence } = message.info;
     const job = parsedJob(message.string());
-    if (attempt > attempts) {
-      await bury(message, job, attempts, 'The worker died during the last attempt.');
-      return;
-    }
-    const ended = await process(job, { attempt, fence, signal });
-    if (held.has(message)) await settle(message, job, attempt, ended);
+    const attempt = Math.max(1, countOf(message.info.deliveryCount));
+    const ended = await process(job, { attempt, attempts, fence: countOf(message.info.deliverySequence), signal });
+    if (held.isOwn(message)) await settle(message, job, attempt, ended);
   }
 
   /** Puts a job back among the others once this version can read it. */
@@ -100,27 +100,33 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
 
   function handle(message: NatsMessage, call: typeof runJob): Promise<void> {
     return new Promise((resolve) => {
-      running.run(async (signal) => {
-        held.add(message);
-        confirmedAt = performance.now();
+      running.run(async (controller) => {
+        held.add(message, controller);
         try {
-          await call(message, signal);
+          await call(message, controller.signal);
         } catch (error) {
           report('settle', 'The result of a job could not be recorded, so that it runs again', error);
         }
-        held.delete(message);
+        held.remove(message);
         resolve();
       });
     });
   }
 
-  /** One message at a time: what waits in this process would run out of its time. */
+  /**
+   * Resolves to one message, since what waits in this process would run out of its time. A message that was asked for
+   * before a pause is left to JetStream, which delivers it again.
+   */
   async function pullOne(consumer: NatsConsumer): Promise<NatsMessage | undefined> {
+    const { pauses } = awake;
     const pull = await consumer.fetch({ max_messages: 1, expires: PULL_EXPIRES_MS });
     pulls.add(pull);
     try {
       if (stopping) pull.stop();
-      for await (const message of pull) return message;
+      for await (const message of pull) {
+        noticePause();
+        return awake.pauses === pauses ? message : undefined;
+      }
       return undefined;
     } finally {
       pulls.delete(pull);
@@ -155,21 +161,18 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     }
   }
 
-  /** Renews the time of the jobs that run. Once JetStream is silent for as long, they belong to other workers. */
   async function renew(): Promise<void> {
-    const sentAt = performance.now();
-    for (const message of held) message.working();
-    try {
-      await withTimeout(renewMs, () => target.consumers());
-      confirmedAt = sentAt;
-    } catch (error) {
-      if (performance.now() - confirmedAt < ackWaitMs) return;
-      report('renew', 'NATS does not answer, and the jobs that run may be run again', error);
-      running.abort();
-    }
+    // JetStream answers in order, so that it has the renewals by then.
+    const count = await held.renew(() => withTimeout(renewMs, () => target.consumers()));
+    if (count === 0) return;
+    const jobs = count === 1 ? '1 job that runs' : `${count} jobs that run`;
+    log.warn('queue_error:renew', `This worker has lost ${jobs}: NATS did not hear of it for ackWaitMs.`);
   }
 
-  const renewing = setInterval(() => held.size > 0 && void renew(), renewMs);
+  const renewing = setInterval(() => {
+    noticePause();
+    if (held.size > 0) void renew();
+  }, renewMs);
   renewing.unref?.();
   const purge = () =>
     target.purge(Date.now()).catch((error) => report('purge', 'Old jobs could not be removed', error));
@@ -185,9 +188,8 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     stopping = true;
     for (const pull of pulls) pull.stop();
     await Promise.race([working, new Promise<void>((resolve) => unrefTimeout(resolve, timeoutMs))]);
+    held.giveBack();
     await running.drain(0);
-    for (const message of held) message.nak();
-    held.clear();
     clearInterval(renewing);
     clearInterval(purging);
     await withTimeout(LIMIT_MS, () => target.consumers()).catch(() => {}); // NATS has what was written before it

@@ -1,14 +1,15 @@
 import { check, checkObject } from '../../option-checks.js';
-import { reasonOf } from '../dead-letters.js';
+import { createLog } from '../../receiver/log.js';
+import { unrefTimeout } from '../../timers.js';
+import { countOf } from '../engine-values.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
+import { reasonOf } from '../reason.js';
 import type { PgBossDatabase } from './pg-boss-queue.js';
 import { pgBossStatements } from './statements.js';
 
 /** The part of the worker's `PgBoss` that is used. */
 export interface PgBossWorkerClient {
-  complete(name: string, id: string): Promise<unknown>;
-  fail(name: string, id: string, data: object): Promise<unknown>;
   getDb(): PgBossDatabase;
 }
 
@@ -27,6 +28,19 @@ export interface PgBossJob {
   data: unknown;
 }
 
+/** One run of a job: another one has another count and another start. */
+interface Run {
+  id: string;
+  retry_count: number;
+  retry_limit: number;
+  started_on: string;
+  left_ms: number;
+}
+
+const RETRY_PAUSE_MS = 500;
+/** Where not even the time is known until pg-boss takes a job from its worker. */
+const PATIENCE_MS = 60_000;
+
 /**
  * Returns the handler of `boss.work()`, for one job or a batch: each job of a batch is settled on its own. Failures are
  * retried by the settings of the queue; a {@link PermanentError} makes the job a dead letter.
@@ -38,29 +52,68 @@ export interface PgBossJob {
 export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonly PgBossJob[]) => Promise<void> {
   checkObject('options', options);
   const { boss, schema = 'pgboss', ...workerOptions } = options;
-  check(typeof boss?.fail === 'function', 'boss must be a PgBoss: it has no method fail()');
+  check(typeof boss?.getDb === 'function', 'boss must be a PgBoss: it has no method getDb()');
   checkPostgresName('schema', schema);
   const process = createProcessor(workerOptions);
+  const log = createLog(options.logger);
   const sql = pgBossStatements(schema);
 
-  async function run({ id, name, data }: PgBossJob): Promise<void> {
-    const query = (text: string) => boss.getDb().executeSql(text, [name, id]);
-    const [row] = (await query(sql.retryCount)).rows as { retry_count: number }[];
-    if (row === undefined) return; // the job has expired, and another worker runs it
-    const ended = await process(data, { attempt: Number(row.retry_count) + 1 });
+  /**
+   * Runs a statement until the database answers, and rejects after the limit: pg-boss then runs the jobs of the batch again
+   * that are not done. Resolves to no rows where the PgBoss was stopped.
+   */
+  async function query<Row>(limitMs: number, text: string, ...values: unknown[]): Promise<Row[]> {
+    const end = performance.now() + limitMs;
+    for (;;) {
+      try {
+        const result = (await boss.getDb().executeSql(text, values)) as { rows: unknown[] } | undefined;
+        return (result?.rows ?? []) as Row[];
+      } catch (error) {
+        log.warn('queue_error:settle', `The worker could not reach PostgreSQL, and tries again: ${reasonOf(error)}`);
+        if (performance.now() > end) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
+      }
+    }
+  }
+
+  /** Runs a job, and settles it. Resolves to what is still to be done at the end of the batch. */
+  async function run({ name, data }: PgBossJob, { id, retry_count, retry_limit, started_on, left_ms }: Run) {
+    const leftMs = Number(left_ms);
+    const statement = async (text: string, ...values: unknown[]) =>
+      (await query(leftMs, text, name, id, retry_count, started_on, ...values)).length > 0;
+    if (!(await statement(sql.isOwn))) return undefined;
+
+    const controller = new AbortController();
+    const timer = unrefTimeout(() => controller.abort(), leftMs);
+    // One more start than attempts: it makes the job of a worker that died in the last one a dead letter.
+    const attempts = Math.max(1, countOf(retry_limit));
+    const ended = await process(data, { attempt: countOf(retry_count) + 1, attempts, signal: controller.signal });
+    clearTimeout(timer);
+
     if (ended.as === 'done') {
-      await boss.complete(name, id);
-      return;
+      await statement(sql.complete);
+      return undefined;
     }
-    if (ended.as === 'unreadable') {
-      await query(sql.wait);
-      return;
+    const output = JSON.stringify({ message: ended.reason });
+    if (ended.as === 'dead') {
+      if (await statement(sql.bury, output, ended.attempts)) process.deadLetter(data, ended);
+      return undefined;
     }
-    if (ended.as === 'dead') await query(sql.giveUp);
-    await boss.fail(name, id, { message: reasonOf(ended.error) });
+    return () => (ended.as === 'failed' ? statement(sql.runAgain, output) : statement(sql.lookLater));
   }
 
   return async (jobs) => {
-    for (const job of jobs) await run(job);
+    const [first] = jobs;
+    if (first === undefined) return;
+    const ids = jobs.map(({ id }) => id);
+    const runs = new Map((await query<Run>(PATIENCE_MS, sql.runs, first.name, ids)).map((one) => [one.id, one]));
+    const atTheEnd: (() => Promise<boolean>)[] = [];
+    for (const job of jobs) {
+      const found = runs.get(job.id);
+      const putBack = found && (await run(job, found));
+      if (putBack) atTheEnd.push(putBack);
+    }
+    // Only now, because pg-boss completes all jobs of a batch that run after it: also one that runs elsewhere by then.
+    for (const putBack of atTheEnd) await putBack();
   };
 }

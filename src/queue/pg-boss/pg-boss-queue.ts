@@ -4,6 +4,7 @@ import { check, checkKnownOptions, checkObject, integers } from '../../option-ch
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { knownText } from '../engine-values.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { limitedPut } from '../put-limit.js';
 import { pgBossStatements } from './statements.js';
@@ -98,7 +99,8 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
       if ((config?.archiveSeconds ?? MIN_ARCHIVE_SECONDS) < MIN_ARCHIVE_SECONDS) throw archivesTooEarly();
       if ((await query(sql.queues, queue, dead)).length === 2) return;
       const kept = { policy: 'standard', retentionMinutes: RETENTION_MINUTES };
-      const retries = { retryLimit: attempts - 1, retryDelay: retryDelaySeconds, retryBackoff: true };
+      // One more start than attempts: the processor makes it a dead letter, where pg-boss would say nothing.
+      const retries = { retryLimit: attempts, retryDelay: retryDelaySeconds, retryBackoff: true };
       await query(sql.createQueue(dead, kept));
       await query(sql.createQueue(queue, { ...kept, ...retries, deadLetter: dead, expireInSeconds }));
     },
@@ -157,7 +159,8 @@ interface Letter {
   data: unknown;
   died_at: number;
   retry_limit: number;
-  output: { message?: unknown; value?: { message?: unknown } } | null;
+  /** What a worker has stored; another form where pg-boss itself or another program has failed the job. */
+  output: { message?: unknown; value?: { message?: unknown } | null } | null;
 }
 
 function toDeadLetter({ id, data, died_at, retry_limit, output }: Letter): DeadLetter {
@@ -167,6 +170,6 @@ function toDeadLetter({ id, data, died_at, retry_limit, output }: Letter): DeadL
     delivery: asQueued(data),
     diedAt: Number(died_at),
     attempts: Number(retry_limit) + 1,
-    reason: message === undefined ? undefined : String(message),
+    reason: knownText(message),
   };
 }

@@ -31,13 +31,13 @@ export interface RabbitmqMessage {
   };
 }
 
-/** The headers of a message: `x-delivery-count` is RabbitMQ's own. */
+/** The headers of a message, which any program may have set; `x-delivery-count` is RabbitMQ's own. */
 export interface RabbitmqHeaders {
-  'x-failures'?: number;
-  'x-dead-id'?: string;
-  'x-died-at'?: number;
-  'x-reason'?: string;
-  'x-delivery-count'?: number;
+  'x-failures'?: unknown;
+  'x-dead-id'?: unknown;
+  'x-died-at'?: unknown;
+  'x-reason'?: unknown;
+  'x-delivery-count'?: unknown;
   [header: string]: unknown;
 }
 
@@ -45,15 +45,18 @@ export interface RabbitmqHeaders {
 export interface ConnectionKeeper {
   /** Opens a channel for a caller, who closes it. */
   channel(): Promise<RabbitmqChannel>;
-  /** Publishes to a queue, and resolves once RabbitMQ has confirmed the message. */
-  publish(queue: string, content: string, properties: RabbitmqMessage['properties']): Promise<void>;
+  /** Publishes on a channel of its own, which is opened again after it was lost. */
+  publish: Publish;
   close(): Promise<void>;
 }
+
+/** Publishes to a queue, and resolves once RabbitMQ has confirmed the message. */
+export type Publish = (queue: string, content: string, properties: RabbitmqMessage['properties']) => Promise<void>;
 
 /** Returns a keeper of one connection, with one channel for everything that is published. */
 export function keepConnection(connect: () => Promise<RabbitmqConnection>): ConnectionKeeper {
   let connection: Promise<RabbitmqConnection> | undefined;
-  let publisher: Promise<Publisher> | undefined;
+  let publisher: Promise<Publish> | undefined;
 
   function connected(): Promise<RabbitmqConnection> {
     if (connection) return connection;
@@ -75,14 +78,17 @@ export function keepConnection(connect: () => Promise<RabbitmqConnection>): Conn
     return opened;
   }
 
-  function publishing(): Promise<Publisher> {
+  function publishing(): Promise<Publish> {
     if (publisher) return publisher;
-    const opening = channel().then(publisherOn);
     const forget = () => {
       if (publisher === opening) publisher = undefined;
     };
+    const opening = channel().then((opened) => {
+      opened.on('close', forget);
+      return publisherOn(opened);
+    });
     publisher = opening;
-    opening.then((one) => one.channel.on('close', forget), forget);
+    opening.catch(forget);
     return opening;
   }
 
@@ -90,7 +96,7 @@ export function keepConnection(connect: () => Promise<RabbitmqConnection>): Conn
     channel,
 
     async publish(queue, content, properties) {
-      await (await publishing()).publish(queue, content, properties);
+      await (await publishing())(queue, content, properties);
     },
 
     async close() {
@@ -101,26 +107,19 @@ export function keepConnection(connect: () => Promise<RabbitmqConnection>): Conn
   };
 }
 
-interface Publisher {
-  channel: RabbitmqChannel;
-  publish: ConnectionKeeper['publish'];
-}
-
-function publisherOn(channel: RabbitmqChannel): Publisher {
+/** Returns what publishes on one channel. It rejects where the channel is closed or the queue is missing. */
+export function publisherOn(channel: RabbitmqChannel): Publish {
   /** The messages that RabbitMQ has returned, although it also confirms them. */
   const returned = new Set<string>();
   channel.on('return', ({ properties }) => void returned.add(String(properties.correlationId)));
-  return {
-    channel,
-    publish: (queue, content, properties) =>
-      new Promise((resolve, reject) => {
-        const correlationId = crypto.randomUUID();
-        const options = { ...properties, correlationId, persistent: true, mandatory: true };
-        channel.sendToQueue(queue, Buffer.from(content) as never, options, (error) => {
-          if (error) reject(error instanceof Error ? error : new Error('RabbitMQ did not confirm the message'));
-          else if (returned.delete(correlationId)) reject(new Error(`there is no queue '${queue}'`));
-          else resolve();
-        });
-      }),
-  };
+  return (queue, content, properties) =>
+    new Promise((resolve, reject) => {
+      const correlationId = crypto.randomUUID();
+      const options = { ...properties, correlationId, persistent: true, mandatory: true };
+      channel.sendToQueue(queue, Buffer.from(content) as never, options, (error) => {
+        if (error) reject(error instanceof Error ? error : new Error('RabbitMQ did not confirm the message'));
+        else if (returned.delete(correlationId)) reject(new Error(`there is no queue '${queue}'`));
+        else resolve();
+      });
+    });
 }

@@ -8,6 +8,7 @@ import {
   integers,
 } from '../../option-checks.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { knownNumber, knownText } from '../engine-values.js';
 import { parsedJob } from '../parsed-job.js';
 import { limitedPut } from '../put-limit.js';
 import {
@@ -172,7 +173,7 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
 
 /** Returns the id of a message; one that RabbitMQ itself has dead-lettered has none of ours. */
 function idOf({ properties: { headers, messageId } }: RabbitmqMessage): string | undefined {
-  return headers?.['x-dead-id'] ?? messageId;
+  return knownText(headers?.['x-dead-id']) ?? messageId;
 }
 
 function toDeadLetter(message: RabbitmqMessage): DeadLetter {
@@ -180,8 +181,8 @@ function toDeadLetter(message: RabbitmqMessage): DeadLetter {
   return {
     id: idOf(message) ?? '',
     delivery: asQueued(parsedJob(message.content.toString())),
-    diedAt: headers['x-died-at'],
-    attempts: headers['x-failures'],
-    reason: headers['x-reason'],
+    diedAt: knownNumber(headers['x-died-at']),
+    attempts: knownNumber(headers['x-failures']),
+    reason: knownText(headers['x-reason']),
   };
 }

@@ -1,10 +1,18 @@
 import { withTimeout } from '../../timers.js';
-import { reasonOf } from '../dead-letters.js';
+import { countOf } from '../engine-values.js';
 import { parsedJob } from '../parsed-job.js';
 import type { Ended, WorkerOptions } from '../processor.js';
+import { reasonOf } from '../reason.js';
 import { runningJobs, STOP_TIMEOUT_MS } from '../running-jobs.js';
 import { workerParts } from '../worker-parts.js';
-import type { ConnectionKeeper, RabbitmqChannel, RabbitmqMessage } from './rabbitmq-connection.js';
+import {
+  type ConnectionKeeper,
+  type Publish,
+  publisherOn,
+  type RabbitmqChannel,
+  type RabbitmqHeaders,
+  type RabbitmqMessage,
+} from './rabbitmq-connection.js';
 import type { Topology } from './topology.js';
 
 /** Options of `queue.work()`. */
@@ -43,47 +51,47 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
   let started = Promise.resolve();
 
   /**
-   * Moves a job to a queue after a run that was not its last. RabbitMQ confirms it there before it is acknowledged
-   * here.
+   * Puts a job that is not done into another queue, on the channel that has delivered it: where that is closed, RabbitMQ
+   * gives the job to another worker, and a copy would be a second job. Resolves once RabbitMQ has confirmed the copy.
    */
-  async function move({ content, properties }: RabbitmqMessage, to: string, headers: object): Promise<void> {
+  async function move(publish: Publish, { content, properties }: RabbitmqMessage, ended: NotDone, attempt: number) {
     const { messageId } = properties;
-    await connection.publish(to, content.toString(), { messageId, headers: { ...headers } });
-  }
-
-  function bury(message: RabbitmqMessage, failures: number, reason: string): Promise<void> {
-    const about = { 'x-dead-id': crypto.randomUUID(), 'x-died-at': Date.now(), 'x-reason': reason };
-    return move(message, topology.dead, { ...about, 'x-failures': failures });
-  }
-
-  async function settle(message: RabbitmqMessage, attempt: number, ended: Ended): Promise<void> {
-    if (ended.as === 'done') return;
-    const reason = reasonOf(ended.error);
-    if (ended.as === 'unreadable') await move(message, topology.unreadable, { 'x-failures': attempt - 1 });
-    else if (ended.as === 'dead' || attempt >= attempts) await bury(message, attempt, reason);
-    else {
-      const { retries } = topology;
-      const delayed = retries[Math.min(attempt, retries.length) - 1] as string;
-      await move(message, delayed, { 'x-failures': attempt, 'x-reason': reason });
+    const to = (queue: string, headers: RabbitmqHeaders) => publish(queue, content.toString(), { messageId, headers });
+    const { reason } = ended;
+    if (ended.as === 'unreadable') return to(topology.unreadable, { 'x-failures': attempt - 1 });
+    if (ended.as === 'dead') {
+      const about = { 'x-dead-id': crypto.randomUUID(), 'x-died-at': Date.now(), 'x-reason': reason };
+      return to(topology.dead, { ...about, 'x-failures': ended.attempts });
     }
+    const { retries } = topology;
+    const delayed = retries[Math.min(attempt, retries.length) - 1] as string;
+    return to(delayed, { 'x-failures': attempt, 'x-reason': reason });
   }
 
-  async function run(channel: RabbitmqChannel, message: RabbitmqMessage, signal: AbortSignal): Promise<void> {
+  async function run(
+    { channel, publish }: { channel: RabbitmqChannel; publish: Publish },
+    message: RabbitmqMessage,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { headers = {} } = message.properties;
-    const attempt = Number(headers['x-failures'] ?? 0) + Number(headers['x-delivery-count'] ?? 0) + 1;
+    const attempt = countOf(headers['x-failures']) + countOf(headers['x-delivery-count']) + 1;
+    const job = parsedJob(message.content.toString());
+    const ended = await process(job, { attempt, attempts, signal });
+    if (signal.aborted) return; // the channel is closed, and RabbitMQ has the job
     try {
-      if (attempt > attempts) await bury(message, attempts, 'The worker died during the last attempt.');
-      else await settle(message, attempt, await process(parsedJob(message.content.toString()), { attempt, signal }));
+      if (ended.as !== 'done') await move(publish, message, ended, attempt);
       channel.ack(message as never);
+      if (ended.as === 'dead') process.deadLetter(job, ended);
     } catch (error) {
       // Not acknowledged: the job runs again when the channel is closed.
       log.warn('queue_error:settle', `The result of a job could not be recorded: ${reasonOf(error)}`);
-      await channel.close().catch(() => {});
+      await close(channel);
     }
   }
 
   async function consume(): Promise<void> {
     const channel = await connection.channel();
+    const delivering = { channel, publish: publisherOn(channel) };
     channel.on('close', () => {
       consumer = undefined;
       running.abort();
@@ -93,11 +101,11 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     await channel.prefetch(concurrency);
     const { consumerTag: tag } = await channel.consume(topology.main, (message) => {
       if (stopping) return; // it is returned to the queue when the channel is closed
-      if (message) running.run((signal) => run(channel, message, signal));
-      else channel.close().catch(() => {}); // the queue was deleted
+      if (message) running.run(({ signal }) => run(delivering, message, signal));
+      else void close(channel); // the queue was deleted
     });
     consumer = { channel, tag };
-    if (stopping) await channel.close().catch(() => {});
+    if (stopping) await close(channel);
   }
 
   function reconnect(): void {
@@ -131,6 +139,17 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
       return stopped;
     },
   };
+}
+
+type NotDone = Exclude<Ended, { as: 'done' }>;
+
+/** Closes a channel, which may be closed already. */
+async function close(channel: RabbitmqChannel): Promise<void> {
+  try {
+    await channel.close();
+  } catch {
+    // It is closed.
+  }
 }
 
 /** Waits for a call for a limited time: a lost connection may never answer, and RabbitMQ then redelivers the jobs. */

@@ -1,8 +1,20 @@
 import { commonSchema } from '../../stores/sqlite/schema.js';
 
+/** The version of the table. It grows when {@link queueSchema} changes. */
+export const QUEUE_SCHEMA_VERSION = 2;
+
+/** The `run_at` of a job that waits until an earlier one of the same order is done: later than any time. */
+export const BLOCKED = Number.MAX_SAFE_INTEGER;
+
+/** Returns the condition that another job of the same order comes first. */
+export const hasEarlier = (table: string, queue: string, orderBy: string, id: string) => `EXISTS (
+  SELECT 1 FROM ${table} AS earlier
+  WHERE earlier.queue = ${queue} AND earlier.order_by = ${orderBy} AND earlier.run_at IS NOT NULL AND earlier.id < ${id})`;
+
 /**
  * Returns the statements that create the table of a queue or update it. Each may run repeatedly. `run_at` is when a
- * waiting job may run, or when the lease of a running one ends; it is NULL for a job that is done or dead.
+ * waiting job may run, or when the lease of a running one ends; it is NULL for a job that is done or dead. `fence` grows
+ * with each change of a job, and is at least the time of that change in microseconds.
  */
 export const queueSchema = (table: string): string[] => [
   `CREATE TABLE IF NOT EXISTS ${table} (
@@ -27,5 +39,9 @@ export const queueSchema = (table: string): string[] => [
   `CREATE INDEX IF NOT EXISTS ${table}_order_by ON ${table} (queue, order_by, id)
 WHERE run_at IS NOT NULL AND order_by IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS ${table}_died_at ON ${table} (queue, died_at, id) WHERE state = 'dead'`,
-  ...commonSchema(table),
+  // Version 1 left it to the claim which jobs wait for an earlier one.
+  `UPDATE ${table} SET run_at = ${BLOCKED}
+WHERE state = 'waiting' AND run_at < ${BLOCKED} AND order_by IS NOT NULL
+  AND ${hasEarlier(table, `${table}.queue`, `${table}.order_by`, `${table}.id`)}`,
+  ...commonSchema(table, QUEUE_SCHEMA_VERSION),
 ];

@@ -6,7 +6,7 @@ import { clientName } from '../../stores/named-client.js';
 import { openDatabase, type SqliteClient, type SqliteDatabase } from '../../stores/sqlite/database.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
 import { parsedJob } from '../parsed-job.js';
-import { queueSchema } from './schema.js';
+import { BLOCKED, QUEUE_SCHEMA_VERSION, queueSchema } from './schema.js';
 import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';
 import { queueStatements } from './statements.js';
 
@@ -43,7 +43,7 @@ export interface SqliteQueueOptions {
 export interface SqliteJob extends DeadLetter {
   state: 'waiting' | 'running' | 'done' | 'dead';
   queuedAt: number;
-  /** When the job may run; for a running one, when its lease ends. */
+  /** When the job may run, undefined while it waits for an earlier one; for a running one, when its lease ends. */
   runAt: number | undefined;
   eventId: string | undefined;
   eventType: string | undefined;
@@ -133,7 +133,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
   let initialised: Promise<void> | undefined;
 
   async function init(): Promise<void> {
-    initialised ??= db.init(queueSchema(table)).then(() => {
+    initialised ??= db.init(queueSchema(table), QUEUE_SCHEMA_VERSION).then(() => {
       handle.exec('PRAGMA synchronous = FULL');
     });
     await initialised.catch((error) => {
@@ -167,8 +167,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
       return 'queued';
     },
 
-    work: (workerOptions) =>
-      startWorker(workerOptions, { db, sql, name, inOrder: order === 'jobId', settings, time, init, listeners }),
+    work: (workerOptions) => startWorker(workerOptions, { db, sql, name, settings, time, init, listeners }),
 
     jobs: ({ state, eventType, eventId, since, limit = 100, offset = 0 } = {}) =>
       list(sql.list, name, state ?? null, eventType ?? null, eventId ?? null, since ?? null, limit, offset),
@@ -177,9 +176,13 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
 
     async retry(id, { delayMs = 0 } = {}) {
       await init();
-      const changed = await db.write(() => db.run(sql.retry, delayMs, time(), id, name));
-      if (changed > 0) wakeWorkers();
-      return changed > 0;
+      const isRetried = await db.write(() => {
+        const changed = db.run(sql.retry, delayMs, time(), id, name);
+        if (changed > 0) db.run(sql.block, id);
+        return changed > 0;
+      });
+      if (isRetried) wakeWorkers();
+      return isRetried;
     },
 
     async discard(id) {
@@ -221,7 +224,7 @@ function toJob({ id, job, attempt, runAt, diedAt, reason, eventId, eventType, st
     reason: reason ?? undefined,
     state,
     queuedAt,
-    runAt: runAt ?? undefined,
+    runAt: runAt === null || runAt === BLOCKED ? undefined : runAt,
     eventId: eventId ?? undefined,
     eventType: eventType ?? undefined,
   };

@@ -1,8 +1,8 @@
-import type { Database } from '../../stores/sqlite/database.js';
+import { type Database, inBatches } from '../../stores/sqlite/database.js';
 import { type Backoff, backoffAfter } from '../backoff.js';
-import { reasonOf } from '../dead-letters.js';
 import { parsedJob } from '../parsed-job.js';
 import type { Ended, WorkerOptions } from '../processor.js';
+import { reasonOf } from '../reason.js';
 import { STOP_TIMEOUT_MS } from '../running-jobs.js';
 import { workerParts } from '../worker-parts.js';
 import type { queueStatements } from './statements.js';
@@ -27,7 +27,6 @@ export interface WorkerOf {
   db: Database;
   sql: ReturnType<typeof queueStatements>;
   name: string;
-  inOrder: boolean;
   settings: Backoff & { attempts: number; leaseMs: number; retainMs: number; pollMs: number };
   time(): number | null;
   init(): Promise<void>;
@@ -42,6 +41,11 @@ interface Row {
   job: string;
   attempt: number;
   fence: number;
+}
+
+interface Due {
+  now: number;
+  due_ms: number | null;
 }
 
 interface Running {
@@ -59,12 +63,13 @@ const ERROR_PAUSE_MS = 1_000;
 /** @throws WebhookError `invalid_option` */
 export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): SqliteWorker {
   const { concurrency, process, log } = workerParts(options);
-  const { db, sql, name, inOrder, settings, time, init, listeners } = queue;
+  const { db, sql, name, settings, time, init, listeners } = queue;
   const { attempts, leaseMs, retainMs, pollMs } = settings;
-  const claimStatement = sql.claim(inOrder);
   /** The running jobs by owner. */
   const running = new Map<string, Running>();
   let stopping = false;
+  /** The time of the database when it was last read, in milliseconds since the epoch. */
+  let readAt = Number.POSITIVE_INFINITY;
   /** Whether something happened since the last pause began. */
   let woken = false;
   let endPause = () => {};
@@ -84,6 +89,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   heartbeat.unref?.();
   const purging = setInterval(() => {
     db.purgeInBatches(sql.purge, time, PURGE_ROWS).catch((error) => report('purge', error));
+    void safely('unblock', () => db.run(sql.unblockAll, time(), name));
   }, PURGE_INTERVAL_MS);
   purging.unref?.();
 
@@ -104,19 +110,26 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     }
   }
 
-  function bury({ id, owner }: Row, back: number, reason: string): Promise<unknown> {
-    return safely('bury', () => db.run(sql.bury, back, reason, time(), id, owner));
+  /** Ends a job, and lets the next one of its order run. Resolves to whether it was still this worker's. */
+  async function end(row: Row, operation: string, call: () => number): Promise<boolean> {
+    const changed = await safely(operation, () => {
+      const rows = call();
+      if (rows > 0) db.run(sql.unblock, time(), row.id);
+      return rows;
+    });
+    return changed === 1;
   }
 
   async function settle(row: Row, ended: Ended): Promise<void> {
     const { id, owner, attempt } = row;
     if (ended.as === 'done') {
-      await safely('complete', () => db.run(sql.complete, retainMs, time(), id, owner));
+      await end(row, 'complete', () => db.run(sql.complete, retainMs, time(), id, owner));
       return;
     }
-    const reason = reasonOf(ended.error);
-    if (ended.as === 'dead' || (ended.as === 'failed' && attempt >= attempts)) {
-      await bury(row, 0, reason);
+    const { reason } = ended;
+    if (ended.as === 'dead') {
+      const isDead = await end(row, 'bury', () => db.run(sql.bury, ended.attempts, reason, time(), id, owner));
+      if (isDead) process.deadLetter(parsedJob(row.job), ended);
       return;
     }
     const [back, delay] = ended.as === 'unreadable' ? [1, UNREADABLE_DELAY_MS] : [0, backoffAfter(attempt, settings)];
@@ -125,11 +138,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
 
   async function run(row: Row, { signal }: AbortController): Promise<void> {
     const { attempt, fence } = row;
-    if (attempt > attempts) {
-      await bury(row, 1, 'The worker died during the last attempt.');
-      return;
-    }
-    const ended = await process(parsedJob(row.job), { attempt, fence, signal });
+    const ended = await process(parsedJob(row.job), { attempt, attempts, fence, signal });
     if (running.has(row.owner)) await settle(row, ended);
   }
 
@@ -143,21 +152,29 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   }
 
   /**
-   * Returns the milliseconds until a job is due, 0 if one is due now. It only reads, so that an idle worker blocks no
-   * other.
+   * Resolves to the milliseconds until a job is due, 0 if one is due now. It only reads, so that an idle worker blocks no
+   * other. A clock that went back is noticed here.
    */
-  function dueMs(): number {
-    const { due_ms } = db.get<{ due_ms: number | null }>(sql.due, time(), name) ?? { due_ms: null };
+  async function dueMs(): Promise<number> {
+    const { now, due_ms } = db.get<Due>(sql.due, name, time()) as Due;
+    if (Number(now) < readAt) await inBatches(Number.MAX_SAFE_INTEGER, catchUp);
+    readAt = Number(now);
     return due_ms === null ? pollMs : Math.min(pollMs, Math.max(0, Number(due_ms)));
   }
 
-  /** Resolves to false where no job could be claimed, although one may be due: in order, another one runs first. */
+  function catchUp(limit: number): Promise<number> {
+    return db.write(() => db.run(sql.catchUp, name, leaseMs, time(), limit));
+  }
+
+  /** Resolves to false where another worker has claimed the job that was due. */
   async function claimOne(): Promise<boolean> {
     const owner = crypto.randomUUID();
-    const claimed = await db.write(() => db.get<Row>(claimStatement, owner, leaseMs, time(), name));
+    const claimed = await db.write(() => db.get<Row>(sql.claim, owner, leaseMs, time(), name));
     if (claimed === undefined) return false;
     const { id, job, attempt, fence } = claimed; // as bigint, where the handle is set to it
     start({ id: Number(id), owner, job, attempt: Number(attempt), fence: Number(fence) });
+    // Handlers that never wait would leave no turn to the timers, the renewal of leases and the requests of the process.
+    await new Promise<void>((resolve) => setImmediate(resolve));
     return true;
   }
 
@@ -180,7 +197,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
         await init();
         if (running.size >= concurrency) await pause(pollMs);
         else {
-          const ms = dueMs();
+          const ms = await dueMs();
           if (ms > 0) await pause(ms);
           else if (!(await claimOne())) await pause(pollMs);
         }

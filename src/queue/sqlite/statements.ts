@@ -1,39 +1,35 @@
 import { NOW, purge } from '../../stores/sqlite/database.js';
+import { BLOCKED, hasEarlier } from './schema.js';
 
 const jobsAsJson = `
 json_group_array(json_object('id', id, 'state', state, 'job', job, 'attempt', attempt, 'queuedAt', queued_at,
   'runAt', run_at, 'diedAt', died_at, 'reason', reason, 'eventId', event_id, 'eventType', event_type)) AS rows`;
 
+/** The fence after a change of a job at `now`. */
+const fenceAt = (now: string) => `max(fence + 1, ${now} * 1000)`;
+
 /** The statements of a queue, for its table. */
 export const queueStatements = (table: string) => ({
   // Takes key, queue, job, event id, event type, order_by and time. Returns no row where the key exists.
   put: `
-INSERT INTO ${table} (key, queue, state, job, event_id, event_type, order_by, queued_at, run_at)
-SELECT key, queue, 'waiting', job, event_id, event_type, order_by, now, now
-FROM (SELECT ? AS key, ? AS queue, ? AS job, ? AS event_id, ? AS event_type, ? AS order_by, ${NOW} AS now) WHERE true
+INSERT INTO ${table} (key, queue, state, job, event_id, event_type, order_by, queued_at, fence, run_at)
+SELECT key, queue, 'waiting', job, event_id, event_type, order_by, now, now * 1000,
+  CASE WHEN ${hasEarlier(table, 'put.queue', 'put.order_by', String(BLOCKED))} THEN ${BLOCKED} ELSE now END
+FROM (SELECT ? AS key, ? AS queue, ? AS job, ? AS event_id, ? AS event_type, ? AS order_by, ${NOW} AS now) AS put WHERE true
 ON CONFLICT (key) DO NOTHING RETURNING id`,
 
-  // Takes time and queue. Returns how many milliseconds it is until the next job may run, 0 or less for now.
+  // Takes queue and time. Returns the time, and how many milliseconds later the next job may run, 0 or less for now.
   due: `
-SELECT min(run_at) - now AS due_ms FROM ${table}, (SELECT ${NOW} AS now) WHERE queue = ? AND run_at IS NOT NULL`,
+SELECT now, (SELECT min(run_at) FROM ${table} WHERE queue = ? AND run_at IS NOT NULL) - now AS due_ms
+FROM (SELECT ${NOW} AS now)`,
 
-  /**
-   * Takes owner, lease, time and queue. Returns the job that its owner runs next: one that waits, or whose lease is
-   * over. In order, a job runs only when none before it with the same `order_by` waits or runs.
-   */
-  claim: (inOrder: boolean) => `
-UPDATE ${table} SET state = 'running', owner = claim.owner, attempt = attempt + 1,
-  fence = max(fence + 1, claim.now * 1000), run_at = claim.now + claim.lease
+  // Takes owner, lease, time and queue. Returns the job that its owner runs next: one that waits, or whose lease is over.
+  claim: `
+UPDATE ${table} SET state = 'running', owner = claim.owner, attempt = attempt + 1, fence = ${fenceAt('claim.now')},
+  run_at = claim.now + claim.lease
 FROM (SELECT ? AS owner, ? AS lease, ${NOW} AS now) AS claim
 WHERE id = (
-  SELECT id FROM ${table} AS j WHERE queue = ? AND run_at IS NOT NULL AND run_at <= claim.now ${
-    inOrder
-      ? `AND (order_by IS NULL OR NOT EXISTS (
-    SELECT 1 FROM ${table} AS earlier
-    WHERE earlier.queue = j.queue AND earlier.order_by = j.order_by AND earlier.run_at IS NOT NULL AND earlier.id < j.id))`
-      : ''
-  }
-  ORDER BY run_at, id LIMIT 1)
+  SELECT id FROM ${table} WHERE queue = ? AND run_at IS NOT NULL AND run_at <= claim.now ORDER BY run_at, id LIMIT 1)
 RETURNING id, job, attempt, fence`,
 
   // Each takes the id and the owner last, and changes nothing where another owner has the job.
@@ -43,12 +39,37 @@ UPDATE ${table} SET run_at = now + lease FROM (SELECT ? AS lease, ${NOW} AS now)
 UPDATE ${table} SET state = 'done', job = '', owner = NULL, run_at = NULL, expires_at = now + retain
 FROM (SELECT ? AS retain, ${NOW} AS now) WHERE id = ? AND owner = ?`,
   wait: `
-UPDATE ${table} SET state = 'waiting', owner = NULL, attempt = attempt - back, run_at = now + delay, reason = why
+UPDATE ${table} SET state = 'waiting', owner = NULL, attempt = attempt - back, fence = ${fenceAt('now')},
+  run_at = now + delay, reason = why
 FROM (SELECT ? AS back, ? AS delay, ? AS why, ${NOW} AS now) WHERE id = ? AND owner = ?`,
   bury: `
-UPDATE ${table} SET state = 'dead', owner = NULL, attempt = attempt - back, run_at = NULL, died_at = now,
-  reason = coalesce(why, reason)
-FROM (SELECT ? AS back, ? AS why, ${NOW} AS now) WHERE id = ? AND owner = ?`,
+UPDATE ${table} SET state = 'dead', owner = NULL, attempt = attempts, run_at = NULL, died_at = now, reason = why
+FROM (SELECT ? AS attempts, ? AS why, ${NOW} AS now) WHERE id = ? AND owner = ?`,
+
+  // Takes time and the id of a job that has ended. Lets the next job of the same order run.
+  unblock: `
+UPDATE ${table} SET run_at = now FROM (SELECT ${NOW} AS now)
+WHERE run_at = ${BLOCKED} AND id = (
+  SELECT min(next.id) FROM ${table} AS next JOIN ${table} AS ended ON ended.queue = next.queue AND ended.order_by = next.order_by
+  WHERE ended.id = ? AND next.run_at IS NOT NULL)`,
+
+  // Takes time and queue. Lets jobs run whose earlier ones are gone, as when another program has deleted them.
+  unblockAll: `
+UPDATE ${table} SET run_at = now FROM (SELECT ${NOW} AS now)
+WHERE run_at = ${BLOCKED} AND id IN (
+  SELECT min(id) FROM ${table} WHERE queue = ? AND order_by IS NOT NULL AND run_at IS NOT NULL GROUP BY order_by)`,
+
+  /**
+   * Takes queue, lease, time and a limit. After the host's clock went back, what was written before that would wait until
+   * the clock is there again: it waits no longer, and the lease of a running job begins again.
+   */
+  catchUp: `
+UPDATE ${table} SET run_at = CASE state WHEN 'running' THEN now + lease ELSE now END
+FROM (SELECT ? AS q, ? AS lease, ${NOW} AS now)
+WHERE id IN (
+  SELECT id FROM ${table}
+  WHERE queue = q AND run_at > now + CASE state WHEN 'running' THEN lease ELSE 0 END AND run_at < ${BLOCKED}
+    AND max(fence, queued_at * 1000) > now * 1000 LIMIT ?)`,
 
   // Takes queue, state, event type, event id, since, a limit and an offset; the four in the middle may be NULL. One row.
   list: `
@@ -67,8 +88,14 @@ SELECT ${jobsAsJson} FROM (
 
   // Takes a delay and the time, then the id and the queue.
   retry: `
-UPDATE ${table} SET state = 'waiting', attempt = 0, run_at = now + delay, died_at = NULL, reason = NULL
+UPDATE ${table} SET state = 'waiting', attempt = 0, fence = ${fenceAt('now')}, died_at = NULL, reason = NULL,
+  run_at = CASE WHEN ${hasEarlier(table, `${table}.queue`, `${table}.order_by`, `${table}.id`)} THEN ${BLOCKED} ELSE now + delay END
 FROM (SELECT ? AS delay, ${NOW} AS now) WHERE id = ? AND queue = ? AND state = 'dead'`,
+  // Takes the id of a job that waits again. Lets the later ones of the same order wait for it.
+  block: `
+UPDATE ${table} SET run_at = ${BLOCKED}
+FROM (SELECT id AS first, queue AS q, order_by AS o FROM ${table} WHERE id = ?)
+WHERE queue = q AND order_by = o AND id > first AND state = 'waiting' AND run_at IS NOT NULL AND run_at < ${BLOCKED}`,
   discard: `DELETE FROM ${table} WHERE id = ? AND queue = ? AND state = 'dead'`,
 
   // Takes time and queue twice.

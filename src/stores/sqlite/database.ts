@@ -41,8 +41,8 @@ export interface Database {
   write<T>(call: () => T): Promise<T>;
   /** Removes up to `limit` rows by {@link purge}, in short transactions with pauses for other work. */
   purgeInBatches(sql: string, time: () => number | null, limit: number): Promise<number>;
-  /** Sets the journal to WAL and a busy timeout, and creates or updates the table. */
-  init(schema: readonly string[]): Promise<void>;
+  /** Sets the journal to WAL and a busy timeout, and creates the table, or updates one of an older version. */
+  init(schema: readonly string[], version?: number): Promise<void>;
 }
 
 /** How a transaction ends. */
@@ -157,14 +157,14 @@ export function openDatabase(handle: SqliteDatabase, table: string): Database {
 
     purgeInBatches: (sql, time, limit) => inBatches(limit, (rows) => write(() => run(sql, time(), rows))),
 
-    async init(schema) {
+    async init(schema, newest = SCHEMA_VERSION) {
       usual = Math.max(busyTimeout(), BUSY_TIMEOUT_MS);
       const first = (sql: string) => patiently(() => handle.prepare(sql).get());
       // Both changes take the write lock, so they are left out where there is nothing to change.
       const { journal_mode } = (await first('PRAGMA journal_mode')) as { journal_mode: string };
       if (journal_mode !== 'wal') await patiently(() => handle.exec('PRAGMA journal_mode = WAL'));
       const version = await schemaVersion(table, first);
-      if ((version ?? 0) < SCHEMA_VERSION) await write(() => handle.exec(schema.join(';\n')));
+      if ((version ?? 0) < newest) await write(() => handle.exec(schema.join(';\n')));
     },
   };
 }

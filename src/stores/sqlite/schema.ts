@@ -34,10 +34,10 @@ export const inboxSchema = (table: string): string[] => [
 ];
 
 /** Returns the statements of the index that the purge reads, and of the version. */
-export const commonSchema = (table: string): string[] => [
+export const commonSchema = (table: string, version = SCHEMA_VERSION): string[] => [
   `CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
   `CREATE TABLE IF NOT EXISTS ${VERSIONS} (table_name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL)`,
-  `INSERT INTO ${VERSIONS} VALUES ('${table}', ${SCHEMA_VERSION})
+  `INSERT INTO ${VERSIONS} VALUES ('${table}', ${version})
 ON CONFLICT (table_name) DO UPDATE SET version = excluded.version WHERE version < excluded.version`,
 ];
 

@@ -1,0 +1,69 @@
+import type { NatsMessage } from './jetstream.js';
+
+/** The messages that a worker runs. JetStream keeps each for it during `ackWaitMs` after its last renewal. */
+export interface HeldMessages {
+  readonly size: number;
+  add(message: NatsMessage, controller: AbortController): void;
+  remove(message: NatsMessage): void;
+  /** Whether the time of a message is not over: after that, JetStream has given it to another worker. */
+  isOwn(message: NatsMessage): boolean;
+  /**
+   * Renews the time of the messages. It counts from the renewal once `confirm` resolves, which asks JetStream for
+   * something after it. Aborts the jobs whose time is over, and resolves to how many these are.
+   */
+  renew(confirm: () => Promise<unknown>): Promise<number>;
+  /** Gives the messages back to JetStream. */
+  giveBack(): void;
+}
+
+interface Held {
+  controller: AbortController;
+  /** The time since the last renewal, in milliseconds. */
+  sinceRenewal: () => number;
+}
+
+export function heldMessages(ackWaitMs: number): HeldMessages {
+  const held = new Map<NatsMessage, Held>();
+
+  function isOwn(message: NatsMessage): boolean {
+    const found = held.get(message);
+    return found !== undefined && !found.controller.signal.aborted && found.sinceRenewal() < ackWaitMs;
+  }
+
+  return {
+    get size() {
+      return held.size;
+    },
+    add: (message, controller) => void held.set(message, { controller, sinceRenewal: stopwatch() }),
+    remove: (message) => void held.delete(message),
+    isOwn,
+
+    async renew(confirm) {
+      const sinceRenewal = stopwatch();
+      const renewed = [...held.keys()].filter(isOwn);
+      for (const message of renewed) message.working();
+      const isConfirmed = await confirm().then(
+        () => true,
+        () => false,
+      );
+      for (const message of isConfirmed ? renewed : []) {
+        const found = held.get(message);
+        if (found) found.sinceRenewal = sinceRenewal;
+      }
+      const over = [...held].filter(([message, { controller }]) => !controller.signal.aborted && !isOwn(message));
+      for (const [, { controller }] of over) controller.abort();
+      return over.length;
+    },
+
+    giveBack() {
+      for (const message of held.keys()) if (isOwn(message)) message.nak();
+      held.clear();
+    },
+  };
+}
+
+/** Measures the time from now on, in milliseconds. The monotonic clock stands still while the machine sleeps. */
+export function stopwatch(): () => number {
+  const [monotonic, wall] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - monotonic, Date.now() - wall);
+}
