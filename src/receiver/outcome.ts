@@ -47,23 +47,24 @@ export type Notice =
   | { kind: 'unknown_version'; delivery: Delivery; error?: undefined }
   /** No delivery was accepted for the time of `silentAfterMs`. */
   | { kind: 'silent'; sinceMs: number; delivery?: undefined; error?: undefined }
-  | DeadLetterNotice
+  /** From a worker: the queue no longer retries a delivery, and keeps it until it is retried or discarded. */
+  | {
+      kind: 'dead_letter';
+      /** The type of the event; undefined where the job could not be read. */
+      type: string | undefined;
+      /** Why the last attempt failed: the text of the error, or that the worker died. */
+      reason: string;
+      /** The number of times the handler was started. */
+      attempts: number;
+      /** The name of the endpoint that queued it; undefined where the job could not be read. */
+      name: string | undefined;
+      delivery?: Delivery | undefined;
+      error?: undefined;
+    }
   | DedupeNotice;
 
-/** From a worker: the queue no longer retries a delivery. It stays there until it is retried or discarded. */
-export interface DeadLetterNotice {
-  kind: 'dead_letter';
-  /** The type of the event; undefined where the job could not be read. */
-  type: string | undefined;
-  /** Why the last run failed: the text of the error, or that the worker died. */
-  reason: string;
-  /** The number of times its handler was started. */
-  attempts: number;
-  /** The name of the endpoint that queued it; undefined where the job could not be read. */
-  name: string | undefined;
-  delivery?: Delivery | undefined;
-  error?: undefined;
-}
+/** The notice of a worker about a dead letter. */
+export type DeadLetterNotice = Extract<Notice, { kind: 'dead_letter' }>;
 
 /** The argument of `observe`: a discriminated union on `kind`. */
 export type Outcome = Decision | Notice;

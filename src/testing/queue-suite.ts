@@ -1,6 +1,7 @@
 import { deadLetterCases } from './queue-cases/dead-letters.js';
 import { failureCases } from './queue-cases/failures.js';
 import { outageCases } from './queue-cases/outages.js';
+import { ownershipCases } from './queue-cases/ownership.js';
 import { putCases } from './queue-cases/puts.js';
 import { type QueueRule, type QueueTrialCase, runQueueTrial } from './queue-cases/trial.js';
 import { workCases } from './queue-cases/work.js';
@@ -25,6 +26,7 @@ const GROUPS: Readonly<Record<string, readonly QueueTrialCase[]>> = {
   work: workCases,
   failures: failureCases,
   'dead letters': deadLetterCases,
+  ownership: ownershipCases,
   outages: outageCases,
 };
 

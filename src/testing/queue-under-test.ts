@@ -34,6 +34,13 @@ export interface QueueSuiteOptions<Made extends QueueUnderTest = QueueUnderTest>
   inject?: ((made: Made, job: unknown) => void | Promise<void>) | undefined;
   /** Ends the engine as `kill -9` does and starts it again; the clients may reconnect by themselves. */
   restart?: ((made: Made) => void | Promise<void>) | undefined;
+  /** Cuts the connections of the workers to the engine. The workers connect again by themselves. */
+  disconnect?: ((made: Made) => void | Promise<void>) | undefined;
+  /**
+   * Makes the engine take the running jobs from the first worker, as from one that was paused for longer than its lock or
+   * lease. The handlers go on.
+   */
+  lapse?: ((made: Made) => void | Promise<void>) | undefined;
   /** Returns a queue whose server cannot be reached. */
   unreachable?: (() => OperatedQueue | Promise<OperatedQueue>) | undefined;
   /**

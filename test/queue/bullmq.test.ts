@@ -7,6 +7,7 @@ import { aReceiver, aRequest, inShort, refusal } from '../support/deliveries.js'
 import { PATIENTLY } from '../support/patiently.js';
 import { canStartRedis, DURABLE, startRedis } from '../support/redis.js';
 import { freePort } from '../support/server-process.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
 
 /** A server of our own: what BullMQ keeps is killed and started again here. */
@@ -31,8 +32,8 @@ function open(name = `webhooks-${++names}`, options: Partial<BullmqQueueOptions>
   return { name, bull, queue: bullmqQueue({ queue: bull, backoff: 1, ...options }) };
 }
 
-function startWorker(name: string, processor: ReturnType<typeof bullmqProcessor>, options = {}) {
-  const connection = new Redis(redis?.url ?? '', { maxRetriesPerRequest: null, retryStrategy: () => 50 });
+function startWorker(name: string, processor: ReturnType<typeof bullmqProcessor>, options = {}, url = redis?.url) {
+  const connection = new Redis(url ?? '', { maxRetriesPerRequest: null, retryStrategy: () => 50 });
   connection.on('error', () => {});
   const worker = new Worker(name, processor, {
     connection,
@@ -54,12 +55,18 @@ describe.runIf(redis)('bullmqQueue', () => {
     const cases = queueSuite({
       make({ attempts }) {
         const { name, bull, queue } = open(undefined, { attempts });
+        const proxies: TcpProxy[] = [];
         return {
           bull,
           queue,
+          proxies,
           queue2: open(name, { attempts }).queue,
           async work(options) {
-            const worker = startWorker(name, bullmqProcessor(options));
+            const { hostname, port } = new URL(redis?.url ?? '');
+            const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+            proxies.push(proxy);
+            closing.push(() => proxy.stop());
+            const worker = startWorker(name, bullmqProcessor(options), {}, `redis://127.0.0.1:${proxy.port}`);
             return { stop: () => worker.close(), kill: () => worker.close(true) };
           },
           close: closeAll,
@@ -69,6 +76,14 @@ describe.runIf(redis)('bullmqQueue', () => {
         await bull.add('delivery', job, { attempts: 1 });
       },
       restart: () => redis?.crash(),
+      disconnect({ proxies }) {
+        for (const proxy of proxies) proxy.cut();
+      },
+      async lapse({ bull }) {
+        const client = new Redis(redis?.url ?? '');
+        for (const { id } of await bull.getJobs(['active'])) await client.del(bull.toKey(`${id}:lock`));
+        client.disconnect();
+      },
       async unreachable() {
         const port = await freePort();
         const connection = new Redis(port, { enableOfflineQueue: false, maxRetriesPerRequest: 1 }).on(

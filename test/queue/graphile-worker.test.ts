@@ -5,6 +5,7 @@ import { queueSuite } from '../../src/testing/index.js';
 import { refusal } from '../support/deliveries.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
 
 const postgres = await startPostgres();
@@ -41,8 +42,12 @@ const hurry = (task: string) => {
   closing.push(async () => clearInterval(timer));
 };
 
-async function startRunner(task: string, processor: ReturnType<typeof graphileWorkerProcessor>): Promise<Runner> {
-  const pgPool = poolOf(postgres?.url ?? '', { max: 4 });
+async function startRunner(
+  task: string,
+  processor: ReturnType<typeof graphileWorkerProcessor>,
+  url = postgres?.url ?? '',
+): Promise<Runner> {
+  const pgPool = poolOf(url, { max: 4 });
   const logger = { error() {}, warn() {}, info() {}, debug() {}, scope: () => logger } as never;
   const taskList = { [task]: processor as never };
   const runner = await run({
@@ -61,6 +66,16 @@ async function startRunner(task: string, processor: ReturnType<typeof graphileWo
   return runner;
 }
 
+async function proxied(url: string): Promise<{ proxy: TcpProxy; url: string }> {
+  const own = new URL(url);
+  const proxy = await startTcpProxy({ host: own.hostname, port: Number(own.port || 5432) });
+  closing.push(() => proxy.stop());
+  own.host = `127.0.0.1:${proxy.port}`;
+  return { proxy, url: own.href };
+}
+
+const UNLOCK = `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by = NULL WHERE locked_by IS NOT NULL`;
+
 describe.runIf(postgres)('graphileWorkerQueue', () => {
   describe('passes the suite:', () => {
     const cases = queueSuite({
@@ -68,25 +83,31 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
         const { queue, task } = open(attempts);
         const { queue: queue2 } = open(attempts, task);
         hurry(task);
+        const proxies: TcpProxy[] = [];
         return {
+          proxies,
           queue,
           queue2,
           task,
           async work(options) {
             let isDead = false;
+            const { proxy, url } = await proxied(postgres?.url ?? '');
+            proxies.push(proxy);
             const process = graphileWorkerProcessor({ schema, ...options });
-            const runner = await startRunner(task, async (payload, helpers) => {
-              await process(payload, helpers);
-              if (isDead) await new Promise(() => {});
-            });
+            const runner = await startRunner(
+              task,
+              async (payload, helpers) => {
+                await process(payload, helpers);
+                if (isDead) await new Promise(() => {});
+              },
+              url,
+            );
             return {
               stop: () => runner.stop(),
               async kill() {
                 isDead = true;
                 void runner.stop().catch(() => {});
-                await postgres?.admin.query(
-                  `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by = NULL WHERE locked_by IS NOT NULL`,
-                );
+                await postgres?.admin.query(UNLOCK);
               },
             };
           },
@@ -96,6 +117,10 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
       async inject({ task }, job) {
         await postgres?.admin.query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify(job)]);
       },
+      disconnect({ proxies }) {
+        for (const proxy of proxies) proxy.cut();
+      },
+      lapse: async () => void (await postgres?.admin.query(UNLOCK)),
       async unreachable() {
         const pool = poolOf(`postgres://postgres@127.0.0.1:${await freePort()}/test`);
         return graphileWorkerQueue({ pg: pool, task: 'away' });

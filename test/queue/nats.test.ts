@@ -8,7 +8,7 @@ import { queueSuite } from '../../src/testing/index.js';
 import { later, never, refusal } from '../support/deliveries.js';
 import { canStartNats, findNats, openNats, startNats } from '../support/nats.js';
 import { PATIENTLY } from '../support/patiently.js';
-import { startTcpProxy } from '../support/tcp-proxy.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
 
 const shared = await findNats();
@@ -68,11 +68,16 @@ describe.runIf(shared && own)('natsQueue', () => {
     const cases = queueSuite({
       async make({ attempts }) {
         const one = await open(undefined, { attempts }, own?.url);
+        const proxies: TcpProxy[] = [];
         return {
           ...one,
+          proxies,
           queue2: (await open(one.stream, { attempts }, own?.url)).queue,
           async work(options) {
-            const { queue, connection } = await open(one.stream, { attempts }, own?.url);
+            const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
+            proxies.push(proxy);
+            closing.push(() => proxy.stop());
+            const { queue, connection } = await open(one.stream, { attempts }, `nats://127.0.0.1:${proxy.port}`);
             const worker = queue.work(options);
             closing.push(() => worker.stop({ timeoutMs: 0 }));
             return {
@@ -88,6 +93,16 @@ describe.runIf(shared && own)('natsQueue', () => {
       },
       inject: async ({ client, stream }, job) => void (await client.publish(`${stream}.jobs`, JSON.stringify(job))),
       restart: async () => own?.crash(),
+      disconnect({ proxies }) {
+        for (const proxy of proxies) proxy.cut();
+      },
+      // Silent for longer than JetStream waits, and then heard again.
+      async lapse({ proxies: [proxy], consumers, stream }) {
+        proxy?.pause();
+        const isRedelivered = async () => (await consumers.info(stream, 'workers')).delivered.consumer_seq > 1;
+        await vi.waitUntil(isRedelivered, PATIENTLY);
+        proxy?.resume();
+      },
       async unreachable() {
         const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
         const connection = await connectionTo(`nats://127.0.0.1:${proxy.port}`);

@@ -6,6 +6,7 @@ import { refusal, rejection } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
 
 const postgres = await startPostgres();
@@ -39,19 +40,41 @@ async function open(attempts = 3, queueName = `webhooks_${++names}`) {
   return { boss, queue, queueName };
 }
 
+/** Ends the wait of failed jobs, as their time would: the backoff of pg-boss has whole seconds. */
+const hurry = (queueName: string) => {
+  const waits = `name = '${queueName}' AND state = 'retry' AND start_after > now() AND data->>'v' = '1'`;
+  const timer = setInterval(() => {
+    postgres?.admin.query(`UPDATE ${schema}.job SET start_after = now() WHERE ${waits}`).catch(() => {});
+  }, 50);
+  closing.push(async () => clearInterval(timer));
+};
+
+async function proxied(url: string): Promise<{ proxy: TcpProxy; url: string }> {
+  const own = new URL(url);
+  const proxy = await startTcpProxy({ host: own.hostname, port: Number(own.port || 5432) });
+  closing.push(() => proxy.stop());
+  own.host = `127.0.0.1:${proxy.port}`;
+  return { proxy, url: own.href };
+}
+
 describe.runIf(postgres)('pgBossQueue', () => {
   describe('passes the suite:', () => {
     const cases = queueSuite({
       async make({ attempts }) {
         const { boss, queue, queueName } = await open(attempts);
         const { queue: queue2 } = await open(attempts, queueName);
+        const proxies: TcpProxy[] = [];
+        hurry(queueName);
         return {
           boss,
+          proxies,
           queue,
           queue2,
           queueName,
           async work(options) {
-            const own = await startBoss();
+            const { proxy, url } = await proxied(postgres?.url ?? '');
+            proxies.push(proxy);
+            const own = await startBoss({ connectionString: url });
             const id = await own.work(queueName, pgBossProcessor({ boss: own, schema, ...options }));
             // pg-boss itself asks every half a second at the most.
             const asking = setInterval(() => own.notifyWorker(id), 25);
@@ -71,6 +94,10 @@ describe.runIf(postgres)('pgBossQueue', () => {
       async inject({ boss, queueName }, job) {
         await boss.send(queueName, job as object);
       },
+      disconnect({ proxies }) {
+        for (const proxy of proxies) proxy.cut();
+      },
+      lapse() {}, // each job expires after two seconds
       async unreachable() {
         const connectionString = `postgres://postgres@127.0.0.1:${await freePort()}/test`;
         return pgBossQueue({ boss: new PgBoss({ connectionString, schema }), queue: 'away' });

@@ -237,6 +237,57 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
     }),
     caughtBy: ['a dead letter that is retried four times at once runs once'],
   },
+  'settles jobs that it has lost': {
+    plant: (queue) => {
+      queue.checksOwner = 'never';
+      return {};
+    },
+    caughtBy: [
+      'a handler that ends with a PermanentError after its lock is over makes no dead letter of what another worker did',
+      'a handler that fails after its lock is over puts back nothing that another worker did',
+    ],
+  },
+  'acknowledges jobs that it has lost': {
+    plant: (queue) => {
+      queue.checksOwner = 'for failures';
+      return {};
+    },
+    caughtBy: [
+      'a handler that succeeds after its lock is over does not end the job that another worker runs and that fails there',
+    ],
+  },
+  'adds a copy of a job whose connection was lost': {
+    plant: (queue) => ({
+      work: (options) =>
+        queue.work({
+          ...options,
+          observe(outcome) {
+            options.observe?.(outcome);
+            const job = [...queue.jobs.values()].find(({ state }) => state === 'waiting');
+            if (outcome.kind === 'failed' && job) queue.inject(job.value);
+          },
+        }),
+    }),
+    caughtBy: ['a job whose worker loses its connection five times while the handler runs stays one job'],
+  },
+  'is silent about dead letters': {
+    plant: (queue) => ({ work: (options) => queue.work({ ...options, observe: () => {} }) }),
+    caughtBy: [
+      'a worker reports a dead letter with its type, its reason, its attempts and the name of the endpoint',
+      'a job that kills its workers is given up after its attempts, and is a dead letter',
+    ],
+  },
+  'discards a dead letter for everyone who asks': {
+    plant: (queue) => ({
+      async discard(id) {
+        const isDead = queue.jobs.get(id)?.state === 'dead';
+        await Promise.resolve();
+        if (isDead) queue.jobs.delete(id);
+        return isDead;
+      },
+    }),
+    caughtBy: ['a dead letter that is discarded four times at once is discarded once'],
+  },
   'says that it discards, and keeps the letter': {
     plant: () => ({ discard: async () => true }),
     caughtBy: [

@@ -60,13 +60,16 @@ describe.runIf(url)('rabbitmqQueue', () => {
     const cases = queueSuite({
       make({ attempts }) {
         const { queueName, queue } = open(undefined, { attempts });
+        const cuts: (() => Promise<void>)[] = [];
         return {
           queueName,
           queue,
+          cuts,
           queue2: open(queueName, { attempts }).queue,
           async work(options) {
             const { queue: own, die } = open(queueName, { attempts });
             const worker = own.work(options);
+            cuts.push(die);
             closing.push(() => worker.stop({ timeoutMs: 0 }));
             return {
               stop: () => worker.stop(),
@@ -87,6 +90,11 @@ describe.runIf(url)('rabbitmqQueue', () => {
         await channel.waitForConfirms();
         await connection.close();
       },
+      async disconnect({ cuts }) {
+        for (const cut of cuts) await cut();
+      },
+      // RabbitMQ has no lock but the channel.
+      lapse: ({ cuts: [cut] }) => cut?.(),
       async unreachable() {
         const port = await freePort();
         return rabbitmqQueue({ queue: 'away', connect: () => openRabbitmq(`amqp://127.0.0.1:${port}`) });

@@ -70,6 +70,9 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
           queue,
           queue2,
           file,
+          passLease() {
+            passedMs += LEASE_MS;
+          },
           async work(options) {
             const handle = mortal(open(driver, file));
             const worker = queueOn(file, settings, handle).work(options);
@@ -89,6 +92,7 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
       },
       inject: ({ queue }, job) => void queue.put(job as never),
       restart() {}, // there is no server: each worker opens the file again
+      lapse: ({ passLease }) => passLease(),
       unreachable: () => queueOn('', {}, mortalAndDead(open(driver, newFile()))),
     });
     for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 60_000);

@@ -26,6 +26,8 @@ function suiteOn(plant: Plant = () => ({}), patienceMs?: number) {
     },
     inject: ({ queue }, job) => queue.inject(job),
     restart() {},
+    disconnect: ({ queue }) => queue.lapse(),
+    lapse: ({ queue }) => queue.lapse(),
     unreachable: () => ({
       ...memoryQueue(),
       put: plant(memoryQueue()).put ?? (async () => Promise.reject(new Error('away'))),
@@ -55,7 +57,14 @@ describe('the queue suite', () => {
     const all = queueSuite({ make: () => ({ queue: memoryQueue(), work: memoryQueue().work }), without: ['known'] });
     const skipped = all.filter(({ skip }) => skip).map(({ skip }) => skip);
     expect(new Set(skipped)).toEqual(
-      new Set(["the engine is without 'known'", 'needs inject', 'needs restart', 'needs unreachable']),
+      new Set([
+        "the engine is without 'known'",
+        'needs inject',
+        'needs restart',
+        'needs unreachable',
+        'needs disconnect',
+        'needs lapse',
+      ]),
     );
   });
 });

@@ -8,6 +8,8 @@ interface Job {
   value: unknown;
   state: 'waiting' | 'running' | 'done' | 'dead';
   attempt: number;
+  /** Which run owns the job. */
+  owner?: object | undefined;
   queuedAt: number;
   diedAt?: number;
   reason?: string;
@@ -15,6 +17,10 @@ interface Job {
 
 export interface MemoryQueue extends OperatedQueue {
   jobs: Map<string, Job>;
+  /** Whether a worker settles only jobs that are still its own. */
+  checksOwner: 'always' | 'for failures' | 'never';
+  /** Takes the running jobs from their workers. */
+  lapse(): void;
   inject(value: unknown): void;
   work(options: WorkerOptions): Promise<WorkerUnderTest>;
 }
@@ -36,9 +42,14 @@ export function memoryQueue({ attempts = 3, name = 'test' } = {}): MemoryQueue {
     Object.assign(job, { state: 'dead', diedAt: Date.now(), reason });
   }
 
-  return {
+  const queue: MemoryQueue = {
     name,
     jobs,
+    checksOwner: 'always',
+    lapse() {
+      for (const job of inState('running')) Object.assign(job, { state: 'waiting', owner: undefined });
+      wake();
+    },
     inject: (value) => add(crypto.randomUUID(), value),
 
     async put(delivery) {
@@ -54,17 +65,22 @@ export function memoryQueue({ attempts = 3, name = 'test' } = {}): MemoryQueue {
       let current: Job | undefined;
 
       async function run(job: Job): Promise<void> {
-        job.state = 'running';
+        const owner = {};
+        Object.assign(job, { state: 'running', owner });
         job.attempt += 1;
-        if (job.attempt > attempts) return bury(job, 'The workers died.');
         current = job;
-        const ended = await process(job.value, { attempt: job.attempt });
+        const ended = await process(job.value, { attempt: job.attempt, attempts });
         if (state === 'killed') return;
         current = undefined;
-        if (ended.as === 'done') job.state = 'done';
-        else if (ended.as === 'dead') bury(job, ended.error.message);
-        else if (ended.as === 'failed' && job.attempt >= attempts) bury(job, ended.error.message);
-        else job.state = 'waiting';
+        const isChecked = queue.checksOwner === (ended.as === 'done' ? 'always' : 'for failures');
+        if ((isChecked || queue.checksOwner === 'always') && job.owner !== owner) return;
+        if (ended.as === 'done') Object.assign(job, { state: 'done', owner: undefined });
+        else if (ended.as === 'dead') {
+          Object.assign(job, { attempt: ended.attempts });
+          bury(job, ended.reason);
+          process.deadLetter(job.value, ended);
+        } else job.state = 'waiting';
+        wake();
         if (ended.as !== 'unreadable') return;
         job.attempt -= 1;
         unreadable.add(job);
@@ -134,4 +150,5 @@ export function memoryQueue({ attempts = 3, name = 'test' } = {}): MemoryQueue {
       };
     },
   };
+  return queue;
 }

@@ -5,6 +5,11 @@ export interface TcpProxy {
   port: number;
   /** Cuts the connection instead of handing on the next thing the server says. By then the server has done its part. */
   loseNextReply(): void;
+  /** Cuts all connections; new ones are accepted. */
+  cut(): void;
+  /** Holds back what either side says, without closing a connection, until `resume()`. */
+  pause(): void;
+  resume(): void;
   /** How many replies were lost. */
   lost(): number;
   stop(): Promise<void>;
@@ -14,6 +19,7 @@ export function startTcpProxy(target: { host: string; port: number }): Promise<T
   const sockets = new Set<Socket>();
   let armed = false;
   let lost = 0;
+  let isPaused = false;
   const server = createServer((client) => {
     const upstream = connect(target.port, target.host);
     for (const socket of [client, upstream]) {
@@ -25,7 +31,11 @@ export function startTcpProxy(target: { host: string; port: number }): Promise<T
         upstream.destroy();
       });
     }
-    client.pipe(upstream);
+    client.on('data', (data) => upstream.write(data));
+    if (isPaused) {
+      client.pause();
+      upstream.pause();
+    }
     upstream.on('data', (reply) => {
       if (!armed) return client.write(reply);
       armed = false;
@@ -39,6 +49,17 @@ export function startTcpProxy(target: { host: string; port: number }): Promise<T
         port: (server.address() as { port: number }).port,
         loseNextReply() {
           armed = true;
+        },
+        cut() {
+          for (const socket of sockets) socket.destroy();
+        },
+        pause() {
+          isPaused = true;
+          for (const socket of sockets) socket.pause();
+        },
+        resume() {
+          isPaused = false;
+          for (const socket of sockets) socket.resume();
         },
         lost: () => lost,
         stop: () =>

@@ -14,7 +14,7 @@ export interface BullmqQueueClient {
   getJobs(types: BullmqState[], start?: number, end?: number, ascending?: boolean): Promise<BullmqStoredJob[]>;
   getJobCounts(...types: BullmqState[]): Promise<{ [type: string]: number }>;
   toKey(type: string): string;
-  getBackend(): { readonly client: Promise<{ del(...keys: string[]): Promise<number> }> };
+  getBackend(): unknown;
 }
 
 type BullmqState = 'wait' | 'active' | 'delayed' | 'prioritized' | 'failed';
@@ -153,7 +153,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
       const job = await dead(id);
       if (job === undefined) return false;
       // BullMQ's own remove() succeeds for everyone who calls it. Only one call deletes the key.
-      const { client } = queue.getBackend();
+      const { client } = queue.getBackend() as { client: Promise<{ del(key: string): Promise<number> }> };
       if ((await (await client).del(queue.toKey(id))) === 0) return false;
       await job.remove();
       return true;

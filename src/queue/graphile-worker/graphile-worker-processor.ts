@@ -1,7 +1,9 @@
 import { checkObject } from '../../option-checks.js';
+import { createLog } from '../../receiver/log.js';
 import { countOf } from '../engine-values.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
+import { untilAnswered } from '../until-answered.js';
 import { graphileWorkerStatements } from './statements.js';
 
 /** The part of the helpers of a task that is used. */
@@ -10,6 +12,9 @@ export interface GraphileWorkerHelpers {
   query(text: string, values: never): Promise<{ rows: unknown[] }>;
   abortSignal?: AbortSignal | undefined;
 }
+
+/** After four hours, graphile-worker takes a job from its worker. */
+const LOCK_MS = 4 * 3_600_000;
 
 /** Options of {@link graphileWorkerProcessor}. */
 export interface GraphileWorkerProcessorOptions extends WorkerOptions {
@@ -32,6 +37,7 @@ export function graphileWorkerProcessor(
   const { schema = 'graphile_worker', ...workerOptions } = options;
   checkPostgresName('schema', schema);
   const process = createProcessor(workerOptions);
+  const log = createLog(options.logger);
   const sql = graphileWorkerStatements(schema, 'webhook_queue_keys');
 
   return async (payload, { job, query, abortSignal: signal }) => {
@@ -40,12 +46,22 @@ export function graphileWorkerProcessor(
     // One more start than attempts: it makes the job of a worker that died in the last one a dead letter.
     const attempts = Math.max(1, countOf(max_attempts) - 1);
     const ended = await process(payload, { attempt, attempts, signal });
-    if (ended.as === 'done') return;
-    if (ended.as === 'dead') {
-      const { rows } = await query(sql.bury, [id, locked_by, attempt, ended.attempts, ended.reason] as never);
-      if (rows.length > 0) process.deadLetter(payload, ended);
+    // Where a connection is lost while graphile-worker itself records the end of a job, it stops with an error. So its
+    // pool has a connection that works before this returns or throws.
+    const statement = async (text: string, ...values: unknown[]) => {
+      const call = () => query(text, [id, locked_by, attempt, ...values] as never);
+      return (await untilAnswered(call, { log, limitMs: LOCK_MS, signal })).rows.length > 0;
+    };
+    if (ended.as === 'done') {
+      // graphile-worker would delete the job also where another worker runs it. It ignores a failure there.
+      if (await statement(sql.isOwn)) return;
+      throw new Error('Another worker has the job.');
     }
-    if (ended.as === 'unreadable') await query(sql.lookLater, [id, locked_by, attempt] as never);
+    if (ended.as === 'failed') await statement(sql.isOwn);
+    if (ended.as === 'unreadable') await statement(sql.lookLater);
+    if (ended.as === 'dead' && (await statement(sql.bury, ended.attempts, ended.reason))) {
+      process.deadLetter(payload, ended);
+    }
     throw new Error(ended.reason, { cause: ended.error });
   };
 }

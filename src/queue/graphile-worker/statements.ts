@@ -49,6 +49,7 @@ DELETE FROM ${table} WHERE key IN (SELECT key FROM ${table} WHERE expires_at <= 
 
   // Each takes the id of a running job, the worker that has locked it and the number of its start, and returns no row
   // where another worker has the job.
+  isOwn: `SELECT id FROM ${schema}._private_jobs WHERE id = $1::bigint AND locked_by = $2 AND attempts = $3::int`,
   /** Takes the attempts and the reason, too. The end of the job and its reason are one step, in which no worker can die. */
   bury: `
 WITH dead AS (

@@ -4,7 +4,7 @@ import { unrefTimeout } from '../../timers.js';
 import { countOf } from '../engine-values.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
-import { reasonOf } from '../reason.js';
+import { untilAnswered } from '../until-answered.js';
 import type { PgBossDatabase } from './pg-boss-queue.js';
 import { pgBossStatements } from './statements.js';
 
@@ -37,7 +37,6 @@ interface Run {
   left_ms: number;
 }
 
-const RETRY_PAUSE_MS = 500;
 /** Where not even the time is known until pg-boss takes a job from its worker. */
 const PATIENCE_MS = 60_000;
 
@@ -59,21 +58,13 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
   const sql = pgBossStatements(schema);
 
   /**
-   * Runs a statement until the database answers, and rejects after the limit: pg-boss then runs the jobs of the batch again
-   * that are not done. Resolves to no rows where the PgBoss was stopped.
+   * Runs a statement until the database answers. Rejects after the limit: pg-boss then runs the jobs of the batch again that
+   * are not done. Resolves to no rows where the PgBoss was stopped.
    */
   async function query<Row>(limitMs: number, text: string, ...values: unknown[]): Promise<Row[]> {
-    const end = performance.now() + limitMs;
-    for (;;) {
-      try {
-        const result = (await boss.getDb().executeSql(text, values)) as { rows: unknown[] } | undefined;
-        return (result?.rows ?? []) as Row[];
-      } catch (error) {
-        log.warn('queue_error:settle', `The worker could not reach PostgreSQL, and tries again: ${reasonOf(error)}`);
-        if (performance.now() > end) throw error;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
-      }
-    }
+    const call = () => boss.getDb().executeSql(text, values) as Promise<{ rows: unknown[] } | undefined>;
+    const result = await untilAnswered(call, { log, limitMs });
+    return (result?.rows ?? []) as Row[];
   }
 
   /** Runs a job, and settles it. Resolves to what is still to be done at the end of the batch. */

@@ -49,6 +49,18 @@ export const deadLetterCases: readonly QueueTrialCase[] = [
     },
   },
   {
+    name: 'a dead letter that is discarded four times at once is discarded once',
+    rules: ['Q9'],
+    async run(trial) {
+      const { letter } = await dead(trial);
+      const clients = [trial.queue, trial.queue2, trial.queue, trial.queue2];
+      const answers = await Promise.all(clients.map((client) => client.discard(letter.id)));
+      must(answers.filter(Boolean).length === 1, 'exactly one resolves to true', answers);
+      const left = await trial.queue.deadLetters();
+      must(left.length === 0, 'it is listed no more', left.length);
+    },
+  },
+  {
     name: 'a dead letter that is discarded is gone',
     rules: ['Q9'],
     async run(trial) {

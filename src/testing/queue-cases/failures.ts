@@ -60,8 +60,32 @@ export const failureCases: readonly QueueTrialCase[] = [
       const { reason, attempts } = await trial.deadLetterOf(queued);
       await trial.drain(worker);
       must(worker.attemptsOf(queued).length === 1, 'one run', worker.attemptsOf(queued));
-      must(!!reason?.includes('the clip is gone'), 'the reason', reason);
+      must(reason === 'the clip is gone', "the PermanentError's own text", reason);
       if (!trial.options.without?.includes('attempts')) must(attempts === 1, 'the attempts', attempts);
+    },
+  },
+  {
+    name: 'a worker reports a dead letter with its type, its reason, its attempts and the name of the endpoint',
+    rules: ['Q12'],
+    async run(trial) {
+      const permanent = trial.delivery();
+      const failing = trial.delivery();
+      const worker = await trial.work((event) => {
+        if (event.id === eventIdOf(permanent)) throw new PermanentError('the clip is gone');
+        if (event.id === eventIdOf(failing)) throw new Error('no disk');
+      });
+      for (const [queued, reason, attempts] of [
+        [permanent, 'the clip is gone', 1],
+        [failing, 'no disk', 3],
+      ] as const) {
+        await trial.put(queued);
+        await trial.deadLetterOf(queued);
+        const own = () => worker.reports.filter(({ delivery }) => delivery?.event.id === eventIdOf(queued));
+        const [report] = await trial.until('a report', own, ({ length }) => length > 0);
+        const isRight = report?.type === 'stt.completed' && report.reason === reason && report.attempts === attempts;
+        must(isRight && report.name === 'suite', 'type, reason, attempts and name', report);
+        must(own().length === 1, 'one report', own().length);
+      }
     },
   },
   {
@@ -111,8 +135,10 @@ export const failureCases: readonly QueueTrialCase[] = [
         await victim.kill?.();
       }
       const worker = await trial.work();
-      await trial.deadLetterOf(queued);
+      const { reason } = await trial.deadLetterOf(queued);
       must(worker.attemptsOf(queued).length === 0, 'no third run', worker.attemptsOf(queued));
+      must(!!reason, 'a reason', reason);
+      await trial.until('a report', () => worker.reports.length === 1 && worker.reports[0]?.attempts === 2);
     },
   },
   {

@@ -1,6 +1,7 @@
 import { fromBase64 } from '../../base64.js';
 import type { DeadLetter, OperatedQueue } from '../../queue/dead-letters.js';
 import type { Handler } from '../../receiver/handlers.js';
+import type { DeadLetterNotice } from '../../receiver/outcome.js';
 import { type QueuedDelivery, toQueued } from '../../receiver/queued-delivery.js';
 import { utf8 } from '../../verify/bytes.js';
 import { BrokenRule, must } from '../must.js';
@@ -19,6 +20,8 @@ export const QUEUE_RULES = {
   Q8: 'a worker that stops lets running handlers end, and takes no more jobs',
   Q9: 'a dead letter can be listed, run again with all its attempts, and discarded, once',
   Q10: 'stats count what waits or runs, its age, and the dead letters',
+  Q11: 'a worker settles only what is still its own',
+  Q12: 'a worker reports each dead letter, with its reason',
 } as const;
 
 export type QueueRule = keyof typeof QUEUE_RULES;
@@ -58,6 +61,8 @@ export interface QueueTrial {
 export interface WatchedWorker extends WorkerUnderTest {
   runs: { id: string; context: Parameters<Handler>[1] }[];
   attemptsOf(delivery: QueuedDelivery): number[];
+  /** The reports about its dead letters. */
+  reports: DeadLetterNotice[];
 }
 
 const PATIENCE_MS = 20_000;
@@ -113,8 +118,12 @@ function trialOf(made: QueueUnderTest, options: QueueSuiteOptions): QueueTrial {
 
     async work(handler = () => {}) {
       const runs: WatchedWorker['runs'] = [];
+      const reports: WatchedWorker['reports'] = [];
       const worker = await made.work({
         logger: false,
+        observe: (outcome) => {
+          if (outcome.kind === 'dead_letter') reports.push(outcome);
+        },
         on: {
           '*': (event, context) => {
             runs.push({ id: event.id, context });
@@ -125,6 +134,7 @@ function trialOf(made: QueueUnderTest, options: QueueSuiteOptions): QueueTrial {
       return {
         ...worker,
         runs,
+        reports,
         attemptsOf: (delivery) =>
           runs.filter(({ id }) => id === eventIdOf(delivery)).map(({ context }) => context.attempt),
       };
@@ -166,7 +176,7 @@ export function eventIdOf({ body }: QueuedDelivery): string {
 }
 
 /** Returns the `skip` of a case that needs a hook. */
-export function needsHook(hook: 'inject' | 'restart' | 'unreachable') {
+export function needsHook(hook: 'inject' | 'restart' | 'unreachable' | 'disconnect' | 'lapse') {
   return ({ [hook]: given }: QueueSuiteOptions) => (given === undefined ? `needs ${hook}` : undefined);
 }
 

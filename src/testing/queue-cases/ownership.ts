@@ -1,0 +1,148 @@
+import { PermanentError } from '../../errors.js';
+import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
+import { must } from '../must.js';
+import { eventIdOf, needsHook, type QueueTrial, type QueueTrialCase, type WatchedWorker } from './trial.js';
+
+const LOSSES = 5;
+
+/** Cases about workers that lose a job while its handler runs. */
+export const ownershipCases: readonly QueueTrialCase[] = [
+  {
+    name: 'a job whose worker loses its connection five times while the handler runs stays one job',
+    rules: ['Q11'],
+    skip: needsHook('disconnect'),
+    attempts: 50,
+    async run(trial) {
+      const queued = trial.delivery();
+      const lost = Array.from({ length: LOSSES }, later);
+      let starts = 0;
+      const worker = await trial.work(async (event, { signal }) => {
+        const loss = event.id === eventIdOf(queued) ? lost[starts] : undefined;
+        if (loss === undefined) return;
+        starts += 1;
+        signal.addEventListener('abort', loss.end);
+        await loss.ended;
+        throw new Error('the connection was lost');
+      });
+      await trial.put(queued);
+      for (const [i, { end }] of lost.entries()) {
+        await trial.until(`run ${i + 1} begins`, () => starts === i + 1);
+        await trial.options.disconnect?.(trial.made);
+        end();
+      }
+      await endsOnce(trial, [worker], queued, LOSSES + 1);
+    },
+  },
+  {
+    name: 'a handler that ends with a PermanentError after its lock is over makes no dead letter of what another worker did',
+    rules: ['Q11', 'Q12'],
+    skip: needsHook('lapse'),
+    async run(trial) {
+      const { queued, first, second } = await takenOver(trial, () => {
+        throw new PermanentError('too late');
+      });
+      await endsOnce(trial, [first, second], queued, 2);
+      must(first.reports.length === 0, 'no report of a dead letter', first.reports);
+    },
+  },
+  {
+    name: 'a handler that fails after its lock is over puts back nothing that another worker did',
+    rules: ['Q11'],
+    skip: needsHook('lapse'),
+    async run(trial) {
+      const { queued, first, second } = await takenOver(trial, () => {
+        throw new Error('too late');
+      });
+      await endsOnce(trial, [first, second], queued, 2);
+    },
+  },
+  {
+    name: 'a handler that succeeds after its lock is over does not end the job that another worker runs and that fails there',
+    rules: ['Q11'],
+    skip: needsHook('lapse'),
+    async run(trial) {
+      const failing = later();
+      const { queued, first, second } = await takenOver(
+        trial,
+        () => {},
+        async (attempt) => {
+          if (attempt !== 2) return;
+          await failing.ended;
+          throw new Error('the second worker fails');
+        },
+      );
+      await handlesAnother(trial, [first, second]);
+      failing.end();
+      await trial.until('the job runs again', () => runsOf([first, second], queued) > 2);
+      await nothingIsLeft(trial);
+    },
+  },
+];
+
+/**
+ * The first worker runs a delivery until its lock is over and a second one has started it with the next attempt. Then the
+ * handler of the first worker ends.
+ */
+async function takenOver(trial: QueueTrial, ends: () => void, continues = async (_: number) => {}) {
+  const queued = trial.delivery();
+  const pause = later();
+  const ended = later();
+  const first = await trial.work(async (event, { attempt }) => {
+    if (event.id !== eventIdOf(queued)) return;
+    if (attempt !== 1) return continues(attempt);
+    await pause.ended;
+    ended.end();
+    ends();
+  });
+  await trial.put(queued);
+  await trial.until('the first worker runs it', () => first.attemptsOf(queued).length === 1);
+  const second = await trial.work((event, { attempt }) =>
+    event.id === eventIdOf(queued) ? continues(attempt) : undefined,
+  );
+  await trial.options.lapse?.(trial.made);
+  await trial.until('another run begins', () => runsOf([first, second], queued) === 2);
+  pause.end();
+  await ended.ended;
+  return { queued, first, second };
+}
+
+/** Checks that a delivery is done after exactly a number of runs, and is no dead letter. */
+async function endsOnce(
+  trial: QueueTrial,
+  workers: readonly WatchedWorker[],
+  queued: QueuedDelivery,
+  runs: number,
+): Promise<void> {
+  await trial.until('the last run begins', () => runsOf(workers, queued) >= runs);
+  await handlesAnother(trial, workers);
+  await nothingIsLeft(trial);
+  must(runsOf(workers, queued) === runs, `${runs} runs`, runsOf(workers, queued));
+}
+
+async function handlesAnother(trial: QueueTrial, workers: readonly WatchedWorker[]): Promise<void> {
+  const another = trial.delivery();
+  await trial.put(another);
+  await trial.until('a later delivery is handled', () => runsOf(workers, another) > 0);
+}
+
+async function nothingIsLeft(trial: QueueTrial): Promise<void> {
+  const { dead } = await trial.until(
+    'nothing waits',
+    () => trial.queue.stats(),
+    ({ depth }) => depth === 0,
+  );
+  must(dead === 0, 'no dead letter', dead);
+}
+
+function runsOf(workers: readonly WatchedWorker[], queued: QueuedDelivery): number {
+  return workers.reduce((sum, worker) => sum + worker.attemptsOf(queued).length, 0);
+}
+
+/** Returns a promise with the function that resolves it. */
+function later(): { ended: Promise<void>; end: () => void } {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { ended, end };
+}
