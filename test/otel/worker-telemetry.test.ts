@@ -1,5 +1,11 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { PermanentError } from 'service-webhooks';
 import { createReceiver, workerTelemetry } from 'service-webhooks/otel';
@@ -43,6 +49,30 @@ async function through(on: WorkerOptions['on'], telemetry = workerTelemetry({ tr
 }
 
 describe('workerTelemetry', () => {
+  it('counts dead letters by the type of the event and the name of the endpoint', async () => {
+    const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+    const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 30 });
+    const meterProvider = new MeterProvider({ readers: [reader] });
+    const process = createProcessor({ on: {}, logger: false, telemetry: workerTelemetry({ meterProvider }) });
+    const queue = memoryQueue({ name: 'clips' });
+    const receiver = createReceiver({ secret: SECRET, now, queue, logger: false });
+    await receiver(aRequest());
+    const [job] = queue.jobs.values();
+    process.deadLetter(job?.value, { attempts: 3, reason: 'no disk' });
+    process.deadLetter(job?.value, { attempts: 3, reason: 'another' });
+    await reader.forceFlush();
+    const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+    expect(metrics).toMatchObject([
+      {
+        descriptor: { name: 'webhook.worker.dead_letters' },
+        dataPoints: [
+          { value: 2, attributes: { 'webhook.event.type': 'stt.completed', 'webhook.endpoint.name': 'clips' } },
+        ],
+      },
+    ]);
+    await meterProvider.shutdown();
+  });
+
   it('continues the trace of the request in the handler', async () => {
     let inside: string | undefined;
     const handler = () => {

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { type BullmqQueueOptions, bullmqProcessor, bullmqQueue } from 'service-webhooks/queue/bullmq';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { queueSuite } from '../../src/testing/index.js';
-import { aReceiver, aRequest, inShort, refusal } from '../support/deliveries.js';
+import { aReceiver, aRequest, inShort, later, refusal } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { canStartRedis, DURABLE, startRedis } from '../support/redis.js';
 import { freePort } from '../support/server-process.js';
@@ -121,6 +121,41 @@ describe.runIf(redis)('bullmqQueue', () => {
     startWorker(name, bullmqProcessor({ logger: false, on: { '*': (_, { attempt }) => void attempts.push(attempt) } }));
     await vi.waitFor(async () => expect(await queue.stats()).toEqual({ depth: 0, oldestMs: 0, dead: 0 }), PATIENTLY);
     expect(attempts).toEqual([1, 2, 3, 4]);
+  });
+
+  it('a job whose data another program has changed has its attempts, and no more', async () => {
+    const { name, bull, queue } = open(undefined, { attempts: 2 });
+    await bull.add('delivery', { ...aQueued(), stalledBefore: 'many' }, { attempts: 2, jobId: 'foreign' });
+    const attempts: number[] = [];
+    const failing = (_: unknown, { attempt }: { attempt: number }) => {
+      attempts.push(attempt);
+      throw new Error('no disk');
+    };
+    startWorker(name, bullmqProcessor({ logger: false, on: { '*': failing } }));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    expect(attempts).toEqual([1, 2]);
+    expect(await queue.deadLetters()).toMatchObject([{ attempts: 2, reason: 'no disk' }]);
+  });
+
+  it('a worker that has lost the lock reports no dead letter', async () => {
+    const { name, bull, queue } = open(undefined, { attempts: 1 });
+    const observe = vi.fn();
+    const start = later();
+    const runs = vi.fn(async () => {
+      await start.promise;
+      throw new Error('no disk');
+    });
+    startWorker(name, bullmqProcessor({ logger: false, observe, on: { '*': runs } }), { stalledInterval: 60_000 });
+    await queue.put(aQueued());
+    await vi.waitFor(() => expect(runs).toHaveBeenCalledTimes(1), PATIENTLY);
+    const client = new Redis(redis?.url ?? '');
+    closing.push(async () => client.disconnect());
+    const [job] = await bull.getJobs(['active']);
+    await client.del(bull.toKey(`${job?.id}:lock`));
+    start.resolve();
+    await vi.waitFor(() => expect(observe).toHaveBeenCalled(), PATIENTLY);
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 1, dead: 0 }), PATIENTLY);
+    expect(observe.mock.calls.map(([{ kind }]) => kind)).toEqual(['failed']);
   });
 
   it('says for each worker that it has the default of maxStalledCount, under which such a job is a dead letter', async () => {

@@ -1,8 +1,10 @@
 import { type Runner, run, runMigrations } from 'graphile-worker';
+import { PermanentError } from 'service-webhooks';
 import { graphileWorkerProcessor, graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { queueSuite } from '../../src/testing/index.js';
 import { refusal } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
@@ -158,6 +160,62 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     ]);
     expect(rows[0].queue_name).toEqual(rows[1].queue_name);
     expect(rows[0].queue_name).not.toEqual(rows[2].queue_name);
+  });
+
+  it('eight processes that initialise one queue at once all succeed', async () => {
+    const own = `keys_${process.pid}_${++names}`;
+    const { task } = open();
+    const pools = Array.from({ length: 8 }, () => poolOf(postgres?.url ?? '', { max: 1 }));
+    closing.push(async () => {
+      await postgres?.admin.query(`DROP TABLE ${own}`);
+      await Promise.all(pools.map((pool) => pool.end()));
+    });
+    const queues = pools.map((pg) => graphileWorkerQueue({ pg, task, schema, table: own }));
+    await Promise.all(queues.map((queue) => queue.init?.()));
+    expect(await queues[0]?.put(aQueued())).toBe('queued');
+  });
+
+  it('a job of another version is looked at once a minute, and keeps its attempts', async () => {
+    const { task, pool } = open();
+    await postgres?.admin.query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify({ v: 2 })]);
+    const observe = vi.fn();
+    await startRunner(task, graphileWorkerProcessor({ schema, observe, logger: false, on: {} }));
+    const { rows } = await vi.waitFor(async () => {
+      const found = await pool.query(
+        `SELECT attempts, extract(epoch FROM run_at - now()) AS seconds FROM ${schema}.jobs
+        WHERE task_identifier = $1 AND last_error IS NOT NULL AND locked_at IS NULL`,
+        [task],
+      );
+      expect(found.rows).toHaveLength(1);
+      return found;
+    }, PATIENTLY);
+    expect(rows[0].attempts).toBe(0);
+    expect(Number(rows[0].seconds)).toBeGreaterThan(55);
+    expect(observe).toHaveBeenCalledTimes(1);
+  });
+
+  it('a dead letter has its reason as soon as its job has ended, also if its worker dies then', async () => {
+    const { queue, task } = open();
+    await queue.init?.();
+    const process = graphileWorkerProcessor({
+      schema,
+      logger: false,
+      on: {
+        '*': () => {
+          throw new PermanentError('the clip is gone');
+        },
+      },
+    });
+    await queue.put(aQueued());
+    const dying: typeof process = async (payload, helpers) => {
+      await process(payload, helpers).catch(() => {});
+      await new Promise(() => {}); // graphile-worker hears nothing of the end
+    };
+    const runner = await startRunner(task, dying);
+    closing.push(async () => void runner.stop().catch(() => {}));
+    await vi.waitFor(async () => {
+      expect(await queue.deadLetters()).toMatchObject([{ reason: 'the clip is gone', attempts: 1 }]);
+    }, PATIENTLY);
   });
 
   it('records no key where the job cannot be added', async () => {

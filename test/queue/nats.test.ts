@@ -261,6 +261,23 @@ describe.runIf(shared && own)('natsQueue', () => {
     await vi.waitFor(() => expect(runs[0]?.signal.aborted).toBe(true), PATIENTLY);
   });
 
+  it('a dead letter that another program has written has no attempts and no reason', async () => {
+    const one = await open();
+    await one.queue.init();
+    const letter = { job: aQueued(), attempts: 'many', reason: { why: 1 } };
+    await one.client.publish(`${one.stream}.dead`, JSON.stringify(letter));
+    const [found] = await one.queue.deadLetters();
+    expect(found).toMatchObject({ attempts: undefined, reason: undefined, delivery: { v: 1 } });
+    expect(await one.queue.discard(String(found?.id))).toBe(true);
+  });
+
+  it('eight clients that initialise one queue at once all succeed', async () => {
+    const stream = newName();
+    const clients = await Promise.all(Array.from({ length: 8 }, () => open(stream)));
+    await Promise.all(clients.map(({ queue }) => queue.init()));
+    expect(await clients[0]?.queue.put(aQueued())).toBe('queued');
+  });
+
   it('a worker that is stopped with a handler that does not end gives its job back at once', async () => {
     const one = await open(undefined, { ackWaitMs: 600_000 });
     await one.queue.init();

@@ -1,8 +1,9 @@
 import PgBoss from 'pg-boss';
+import { PermanentError } from 'service-webhooks';
 import { pgBossProcessor, pgBossQueue } from 'service-webhooks/queue/pg-boss';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { queueSuite } from '../../src/testing/index.js';
-import { refusal, rejection } from '../support/deliveries.js';
+import { later, refusal, rejection } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
@@ -164,6 +165,110 @@ describe.runIf(postgres)('pgBossQueue', () => {
     await boss.work(queueName, { batchSize: 3, pollingIntervalSeconds: 0.5 }, work);
     await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
     expect(handler).toHaveBeenCalledTimes(3);
+  });
+
+  it('a job of a batch that fails is retried until it is a dead letter, also where it runs elsewhere', async () => {
+    const { boss, queue, queueName } = await open(3);
+    await queue.init?.();
+    hurry(queueName);
+    for (const eventId of ['evt_1', 'evt_2']) await queue.put(aQueued({ eventId, key: `test:${eventId}` }));
+    const statements = vi.spyOn(boss.getDb(), 'executeSql');
+    const isCompletion = (values: unknown[] | undefined) => Array.isArray(values?.[1]) && values[1].length === 2;
+    /** When pg-boss has completed what runs of the batch. */
+    const batchIsOver = () =>
+      vi.waitFor(async () => {
+        const index = statements.mock.calls.findLastIndex(
+          ([text, values]) => isCompletion(values) && text.includes('completed_on = now()'),
+        );
+        expect(index).toBeGreaterThanOrEqual(0);
+        await statements.mock.results[index]?.value;
+      }, PATIENTLY);
+    const batchEnds = later();
+    const runs: string[] = [];
+    const handler = async ({ id }: { id: string }, { attempt }: { attempt: number }) => {
+      runs.push(`${id} ${attempt}`);
+      const [first] = runs.map((run) => run.split(' ')[0]);
+      if (id !== first) return batchEnds.promise;
+      if (attempt === 2) {
+        batchEnds.resolve();
+        await batchIsOver();
+      }
+      throw new Error('no disk');
+    };
+    const options = { schema, logger: false, on: { '*': handler } } as const;
+    const work = { batchSize: 2, pollingIntervalSeconds: 0.5 };
+    await boss.work(queueName, work, pgBossProcessor({ boss, ...options }));
+    await vi.waitFor(() => expect(runs).toHaveLength(2), PATIENTLY);
+    const other = await startBoss();
+    await other.work(queueName, { pollingIntervalSeconds: 0.5 }, pgBossProcessor({ boss: other, ...options }));
+    // Before the expiry of the batch, after two seconds, unless the failed job runs elsewhere at once.
+    const { rows } = (await boss
+      .getDb()
+      .executeSql(`SELECT 1 FROM ${schema}.job WHERE name = $1 AND state = 'active'`, [queueName])) as {
+      rows: unknown[];
+    };
+    if (rows.length === 2) batchEnds.resolve();
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    const [failing] = runs.map((run) => run.split(' ')[0]);
+    expect(runs.filter((run) => run.startsWith(String(failing)))).toEqual([1, 2, 3].map((n) => `${failing} ${n}`));
+  });
+
+  it('a run that pg-boss has completed at the end of another batch is retried where it fails', async () => {
+    const { boss, queue, queueName } = await open(3);
+    await queue.init?.();
+    hurry(queueName);
+    await queue.put(aQueued());
+    const started = later();
+    const end = later();
+    const attempts: number[] = [];
+    const handler = async (_: unknown, { attempt }: { attempt: number }) => {
+      attempts.push(attempt);
+      if (attempt > 1) return;
+      started.resolve();
+      await end.promise;
+      throw new Error('no disk');
+    };
+    await boss.work(
+      queueName,
+      { pollingIntervalSeconds: 0.5 },
+      pgBossProcessor({ boss, schema, logger: false, on: { '*': handler } }),
+    );
+    await started.promise;
+    // What pg-boss does with every job of a batch that runs when the batch ends.
+    await postgres?.admin.query(
+      `UPDATE ${schema}.job SET state = 'completed', completed_on = now() WHERE name = $1 AND state = 'active'`,
+      [queueName],
+    );
+    end.resolve();
+    await vi.waitFor(() => expect(attempts).toEqual([1, 2]), PATIENTLY);
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
+  });
+
+  it('eight processes that initialise one queue at once all succeed', async () => {
+    const queueName = `webhooks_${++names}`;
+    const bosses = await Promise.all(Array.from({ length: 8 }, () => startBoss()));
+    const queues = bosses.map((boss) => pgBossQueue({ boss, queue: queueName, schema }));
+    await Promise.all(queues.map((queue) => queue.init?.()));
+    expect(await queues[0]?.put(aQueued())).toBe('queued');
+  });
+
+  it('a worker waits for its database, and then ends the job as it was', async () => {
+    const { proxy, url } = await proxied(postgres?.url ?? '');
+    const { queue, queueName } = await open(1);
+    await queue.init?.();
+    const boss = await startBoss({ connectionString: url });
+    const observe = vi.fn();
+    const handler = () => {
+      proxy.pause();
+      proxy.cut();
+      setTimeout(() => proxy.resume(), 200);
+      throw new PermanentError('the clip is gone');
+    };
+    await queue.put(aQueued());
+    const options = { schema, logger: false, observe, on: { '*': handler } } as const;
+    await boss.work(queueName, { pollingIntervalSeconds: 0.5 }, pgBossProcessor({ boss, ...options }));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    expect(await queue.deadLetters()).toMatchObject([{ reason: 'the clip is gone', attempts: 1 }]);
   });
 
   it.each<[string, object]>([

@@ -93,6 +93,67 @@ describe('a processor', () => {
     expect(ended.as).toBe('failed');
   });
 
+  it.each<[string, unknown, string]>([
+    ['a PermanentError with a reason', new PermanentError('the clip is gone'), 'the clip is gone'],
+    ['an error', new Error('no disk'), 'no disk'],
+    ['text', 'no disk', 'no disk'],
+    ['an error without a message', new TypeError(), 'TypeError'],
+    ['a text that a database refuses', new Error('a\0b\ud800'), 'a\\u0000b\\ud800'],
+    ['a value that cannot be printed', Object.create(null), 'The thrown value cannot be printed.'],
+    ['a long text', new Error('x'.repeat(5_000)), 'x'.repeat(1_000)],
+  ])('has a reason for an operator after a handler that throws %s', async (_, thrown, reason) => {
+    const { ended } = await run({ on: throwing(thrown) });
+    expect(ended).toMatchObject({ reason });
+  });
+
+  it('ends the failure of the last attempt as dead, with its attempts', async () => {
+    const process = createProcessor({ on: throwing(new Error('no disk')), logger: false });
+    expect((await process(queuedOf(), { attempt: 2, attempts: 3 })).as).toBe('failed');
+    const ended = await process(queuedOf(), { attempt: 3, attempts: 3 });
+    expect(ended).toMatchObject({ as: 'dead', attempts: 3, reason: 'no disk', decision: { kind: 'failed' } });
+  });
+
+  it('does not run a job again whose worker died in the last attempt', async () => {
+    const process = createProcessor({ on: { '*': expect.fail }, logger: false });
+    const ended = await process(queuedOf(), { attempt: 4, attempts: 3 });
+    expect(ended).toMatchObject({ as: 'dead', attempts: 3, reason: 'The worker died during the last attempt.' });
+  });
+
+  it('reports a dead letter to the observer, to the log as an error, and to the telemetry', () => {
+    const logger = { error: vi.fn(), warn: vi.fn() };
+    const observe = vi.fn();
+    const telemetry = { record: vi.fn(), deadLetter: vi.fn() };
+    const process = createProcessor({ on: {}, logger, observe, telemetry });
+    process.deadLetter(queuedOf(), { attempts: 3, reason: 'no disk' });
+    const expected = { kind: 'dead_letter', type: 'stt.completed', reason: 'no disk', attempts: 3, name: 'test' };
+    expect(observe.mock.lastCall?.[0]).toMatchObject({ ...expected, delivery: { event: { id: 'evt_1' } } });
+    expect(telemetry.deadLetter.mock.lastCall?.[0]).toMatchObject(expected);
+    expect(logger.error.mock.lastCall).toEqual([
+      "service-webhooks: stt.completed evt_1: The delivery is a dead letter after 3 attempts. Retry or discard it with 'service-webhooks queue'. Its reason: no disk",
+      { code: 'dead_letter', eventId: 'evt_1', eventType: 'stt.completed', attempt: undefined },
+    ]);
+  });
+
+  it('reports a dead letter that it cannot read, and survives telemetry that throws', () => {
+    const observe = vi.fn();
+    const telemetry: WorkerOptions['telemetry'] = {
+      record: (_, call) => call(),
+      deadLetter() {
+        throw new Error('broken');
+      },
+    };
+    const process = createProcessor({ on: {}, logger: false, observe, telemetry });
+    process.deadLetter({ v: 2 }, { attempts: 1, reason: 'no disk' });
+    expect(observe.mock.lastCall?.[0]).toEqual({
+      kind: 'dead_letter',
+      type: undefined,
+      reason: 'no disk',
+      attempts: 1,
+      name: undefined,
+      delivery: undefined,
+    });
+  });
+
   it('runs a handler inside the telemetry that it is given', async () => {
     const calls: unknown[] = [];
     const telemetry: WorkerOptions['telemetry'] = {

@@ -155,6 +155,49 @@ describe.runIf(url)('rabbitmqQueue', () => {
     expect(aborted).toBe(true);
   });
 
+  it.each<[string, object]>([
+    ['text', { 'x-failures': 'many', 'x-delivery-count': 'often' }],
+    ['numbers that count nothing', { 'x-failures': -5, 'x-delivery-count': 0.5 }],
+    ['an object', { 'x-failures': { a: 1 } }],
+  ])('headers of another program that hold %s give a job no other number of attempts', async (_, headers) => {
+    const { queue, queueName } = open(undefined, { attempts: 2 });
+    await queue.init?.();
+    const connection = await openRabbitmq(url ?? '');
+    closing.push(() => connection.close());
+    const channel = await connection.createConfirmChannel();
+    channel.sendToQueue(queueName, Buffer.from(JSON.stringify(aQueued())), { persistent: true, headers });
+    await channel.waitForConfirms();
+    const attempts: number[] = [];
+    const worker = queue.work({
+      logger: false,
+      on: {
+        '*': (_event, { attempt }) => {
+          attempts.push(attempt);
+          throw new Error('no disk');
+        },
+      },
+    });
+    closing.push(() => worker.stop({ timeoutMs: 0 }));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    expect(attempts).toEqual([1, 2]);
+    expect(await queue.deadLetters()).toMatchObject([{ attempts: 2, reason: 'no disk' }]);
+  });
+
+  it('a dead letter whose headers are of another program has no attempts, no reason and no time', async () => {
+    const { queue, queueName } = open();
+    await queue.init?.();
+    const connection = await openRabbitmq(url ?? '');
+    closing.push(() => connection.close());
+    const channel = await connection.createConfirmChannel();
+    const headers = { 'x-failures': 'many', 'x-reason': 7, 'x-died-at': 'yesterday', 'x-dead-id': 1 };
+    const properties = { persistent: true, messageId: 'test:evt_1', headers };
+    channel.sendToQueue(`${queueName}.dead`, Buffer.from(JSON.stringify(aQueued())), properties);
+    await channel.waitForConfirms();
+    const letters = await queue.deadLetters();
+    expect(letters).toMatchObject([{ id: 'test:evt_1', attempts: undefined, reason: undefined, diedAt: undefined }]);
+    expect(await queue.discard('test:evt_1')).toBe(true);
+  });
+
   it('runs as many handlers at once as its concurrency', async () => {
     const { queue } = open();
     await queue.init?.();

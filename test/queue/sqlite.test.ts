@@ -116,6 +116,136 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(5), PATIENTLY);
   });
 
+  it('handlers that never wait leave other work of their process a turn', async () => {
+    const queue = await aQueue();
+    for (let i = 0; i < 50; i += 1) await queue.put(aQueued());
+    let runs = 0;
+    const handled = later();
+    queue.work({ on: { '*': () => void (++runs === 50 && handled.resolve()) } });
+    let turns = 0;
+    const turn = () => {
+      turns += 1;
+      if (runs < 50) setImmediate(turn);
+    };
+    turn();
+    await handled.promise;
+    expect(turns).toBeGreaterThan(40);
+  });
+
+  describe("after its host's clock went back an hour", () => {
+    const HOUR_MS = 3_600_000;
+
+    async function aClockedQueue() {
+      const clock = { now: Date.now() };
+      const queue = await aQueue({ now: () => clock.now, backoffMs: 1_000, attempts: 2 });
+      await queue.put(aQueued());
+      const attempts: number[] = [];
+      const on = (ends: (attempt: number) => unknown) => ({
+        '*': (_: unknown, { attempt }: { attempt: number }) => {
+          attempts.push(attempt);
+          return ends(attempt) as undefined;
+        },
+      });
+      const isDone = () => vi.waitFor(async () => expect((await queue.stats()).depth).toBe(0), PATIENTLY);
+      return { clock, queue, attempts, on, isDone };
+    }
+
+    const failsAtFirst = (attempt: number) => {
+      if (attempt === 1) throw new Error('no disk');
+    };
+
+    it('a job that waits runs', async () => {
+      const { clock, queue, attempts, on, isDone } = await aClockedQueue();
+      clock.now -= HOUR_MS;
+      queue.work({ on: on(() => {}) });
+      await isDone();
+      expect(attempts).toEqual([1]);
+    });
+
+    it('a job that has failed runs again, in the worker that ran it and in a new one', async () => {
+      for (const isNew of [true, false]) {
+        const { clock, queue, attempts, on, isDone } = await aClockedQueue();
+        const worker = queue.work({ on: on(failsAtFirst) });
+        await vi.waitFor(async () => expect(await queue.jobs({ state: 'waiting' })).toMatchObject([{ attempts: 1 }]));
+        if (isNew) await worker.stop();
+        clock.now -= HOUR_MS;
+        if (isNew) queue.work({ on: on(failsAtFirst) });
+        await isDone();
+        expect(attempts).toEqual([1, 2]);
+      }
+    });
+
+    it('a dead letter that was retried runs', async () => {
+      const { clock, queue, attempts, on, isDone } = await aClockedQueue();
+      const failing = on(() => {
+        throw new PermanentError('of the test');
+      });
+      const worker = queue.work({ on: failing });
+      await isDone();
+      await worker.stop();
+      clock.now += 24 * HOUR_MS;
+      await queue.retry(String((await queue.deadLetters())[0]?.id));
+      clock.now -= HOUR_MS;
+      queue.work({ on: on(() => {}) });
+      await isDone();
+      expect(attempts).toEqual([1, 1]);
+    });
+
+    it('a job whose worker died runs again after its lease, and one that runs keeps it', async () => {
+      const { clock, queue, attempts, on, isDone } = await aClockedQueue();
+      const end = later();
+      const running = queue.work({ on: on(() => end.promise) });
+      await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENTLY);
+      clock.now -= HOUR_MS;
+      queue.work({ on: on(() => {}) });
+      const [job] = await vi.waitFor(async () => {
+        const found = await queue.jobs({ state: 'running' });
+        expect(found[0]?.runAt).toBe(clock.now + LEASE_MS);
+        return found;
+      }, PATIENTLY);
+      clock.now = Number(job?.runAt) + 1;
+      await vi.waitFor(() => expect(attempts).toEqual([1, 2]), PATIENTLY);
+      end.resolve();
+      await isDone();
+      await running.stop();
+    });
+  });
+
+  it('a job of a table of version 1 that waits for an earlier one still does', async () => {
+    const file = newFile();
+    const handle = open(driver, file);
+    const old = queueOn(file, { order: 'jobId' }, handle);
+    await old.init();
+    for (const eventId of ['evt_1', 'evt_2', 'evt_3']) await old.put(aQueued({ eventId, jobId: 'clip_1' }));
+    handle.exec('UPDATE webhook_queue SET run_at = queued_at; UPDATE webhook_schema SET version = 1');
+    const queue = queueOn(file, { order: 'jobId' });
+    await queue.init();
+    expect((await queue.jobs()).map(({ runAt }) => runAt !== undefined)).toEqual([true, false, false]);
+    const seen: string[] = [];
+    queue.work({ concurrency: 3, on: { '*': ({ id }) => void seen.push(id) } });
+    await vi.waitFor(() => expect(seen).toEqual(['evt_1', 'evt_2', 'evt_3']), PATIENTLY);
+  });
+
+  it('a dead letter that is retried runs before the later events of its job that still wait', async () => {
+    const queue = await aQueue({ order: 'jobId' });
+    for (const eventId of ['evt_1', 'evt_2', 'evt_3']) await queue.put(aQueued({ eventId, jobId: 'clip_1' }));
+    const seen: string[] = [];
+    const fails = queue.work({
+      on: {
+        '*': async ({ id }) => {
+          seen.push(id);
+          if (id === 'evt_1') throw new PermanentError('of the test');
+          void fails.stop();
+        },
+      },
+    });
+    await vi.waitFor(() => expect(seen).toEqual(['evt_1', 'evt_2']), PATIENTLY);
+    await fails.stop();
+    await queue.retry(String((await queue.deadLetters())[0]?.id));
+    queue.work({ concurrency: 3, on: { '*': ({ id }) => void seen.push(id) } });
+    await vi.waitFor(() => expect(seen).toEqual(['evt_1', 'evt_2', 'evt_1', 'evt_3']), PATIENTLY);
+  });
+
   it('two queues in one table handle their own deliveries', async () => {
     const file = newFile();
     const [one, two] = [queueOn(file, { name: 'one' }), queueOn(file, { name: 'two' })];

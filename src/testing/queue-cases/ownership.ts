@@ -4,6 +4,7 @@ import { must } from '../must.js';
 import { eventIdOf, needsHook, type QueueTrial, type QueueTrialCase, type WatchedWorker } from './trial.js';
 
 const LOSSES = 5;
+const RECONNECT_MS = 250;
 
 /** Cases about workers that lose a job while its handler runs. */
 export const ownershipCases: readonly QueueTrialCase[] = [
@@ -16,11 +17,10 @@ export const ownershipCases: readonly QueueTrialCase[] = [
       const queued = trial.delivery();
       const lost = Array.from({ length: LOSSES }, later);
       let starts = 0;
-      const worker = await trial.work(async (event, { signal }) => {
+      const worker = await trial.work(async (event) => {
         const loss = event.id === eventIdOf(queued) ? lost[starts] : undefined;
         if (loss === undefined) return;
         starts += 1;
-        signal.addEventListener('abort', loss.end);
         await loss.ended;
         throw new Error('the connection was lost');
       });
@@ -28,6 +28,8 @@ export const ownershipCases: readonly QueueTrialCase[] = [
       for (const [i, { end }] of lost.entries()) {
         await trial.until(`run ${i + 1} begins`, () => starts === i + 1);
         await trial.options.disconnect?.(trial.made);
+        // The handler fails once the worker can reach the engine again.
+        await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
         end();
       }
       await endsOnce(trial, [worker], queued, LOSSES + 1);
