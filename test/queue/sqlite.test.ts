@@ -211,6 +211,23 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     });
   });
 
+  it.each([
+    ["'many'", 'text'],
+    ['-100', 'a number below 0'],
+  ])('a job whose attempt another program has set to %s has its attempts, and no more', async (value) => {
+    const queue = await aQueue({ attempts: 2 });
+    await queue.put(aQueued());
+    queue.handle.exec(`UPDATE webhook_queue SET attempt = ${value}`);
+    const attempts: number[] = [];
+    const failing = (_: unknown, { attempt }: { attempt: number }) => {
+      attempts.push(attempt);
+      throw new Error('no disk');
+    };
+    queue.work({ on: { '*': failing } });
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    expect(attempts).toEqual([1, 2]);
+  });
+
   it('a job of a table of version 1 that waits for an earlier one still does', async () => {
     const file = newFile();
     const handle = open(driver, file);

@@ -43,7 +43,6 @@ export interface BullmqStoredJob {
   isFailed(): Promise<boolean>;
   retry(state: 'failed', options: { resetAttemptsMade: boolean; resetAttemptsStarted: boolean }): Promise<void>;
   updateData(data: never): Promise<void>;
-  remove(): Promise<void>;
 }
 
 /** The data of a job: the delivery, and two fields that are no part of its format. */
@@ -69,6 +68,21 @@ export interface BullmqQueueOptions {
    * hours).
    */
   retainMs?: number | undefined;
+}
+
+/**
+ * BullMQ's own remove() deletes a job in any state, and succeeds for everyone who calls it. This deletes a failed one, for
+ * one caller.
+ */
+const DISCARD = {
+  name: 'serviceWebhooksDiscard',
+  lua: "if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end redis.call('DEL', KEYS[2], KEYS[3]) return 1",
+};
+
+/** The part of BullMQ's Redis client that is used. */
+interface RedisScripts {
+  defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
+  runCommand(name: string, args: string[]): Promise<unknown>;
 }
 
 const MIN_RETAIN_MS = 6 * 3_600_000;
@@ -138,9 +152,10 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     async retry(id) {
       const job = await dead(id);
       if (job === undefined) return false;
-      if (job.stalledCounter > 0)
-        await job.updateData({ ...(job.data as BullmqData), stalledBefore: job.stalledCounter } as never);
       try {
+        if (job.stalledCounter > 0) {
+          await job.updateData({ ...(job.data as BullmqData), stalledBefore: job.stalledCounter } as never);
+        }
         await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
         return true;
       } catch (error) {
@@ -150,13 +165,11 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     },
 
     async discard(id) {
-      const job = await dead(id);
-      if (job === undefined) return false;
-      // BullMQ's own remove() succeeds for everyone who calls it. Only one call deletes the key.
-      const { client } = queue.getBackend() as { client: Promise<{ del(key: string): Promise<number> }> };
-      if ((await (await client).del(queue.toKey(id))) === 0) return false;
-      await job.remove();
-      return true;
+      if (id === '') return false;
+      const client = await (queue.getBackend() as { client: Promise<RedisScripts> }).client;
+      client.defineCommand(DISCARD.name, { numberOfKeys: 3, lua: DISCARD.lua });
+      const keys = ['failed', id, `${id}:logs`].map((type) => queue.toKey(type));
+      return (await client.runCommand(DISCARD.name, [...keys, id])) === 1;
     },
 
     async stats() {

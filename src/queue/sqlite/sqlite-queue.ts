@@ -5,6 +5,7 @@ import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, inte
 import { clientName } from '../../stores/named-client.js';
 import { openDatabase, type SqliteClient, type SqliteDatabase } from '../../stores/sqlite/database.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { knownNumber, knownText } from '../engine-values.js';
 import { parsedJob } from '../parsed-job.js';
 import { BLOCKED, QUEUE_SCHEMA_VERSION, queueSchema } from './schema.js';
 import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';
@@ -219,9 +220,9 @@ function toJob({ id, job, attempt, runAt, diedAt, reason, eventId, eventType, st
   return {
     id: String(id),
     delivery: asQueued(parsedJob(job)),
-    attempts: attempt,
-    diedAt: diedAt ?? undefined,
-    reason: reason ?? undefined,
+    attempts: knownNumber(attempt),
+    diedAt: knownNumber(diedAt),
+    reason: knownText(reason),
     state,
     queuedAt,
     runAt: runAt === null || runAt === BLOCKED ? undefined : runAt,

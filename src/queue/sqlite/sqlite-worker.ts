@@ -1,5 +1,6 @@
 import { type Database, inBatches } from '../../stores/sqlite/database.js';
 import { type Backoff, backoffAfter } from '../backoff.js';
+import { countOf } from '../engine-values.js';
 import { parsedJob } from '../parsed-job.js';
 import type { Ended, WorkerOptions } from '../processor.js';
 import { reasonOf } from '../reason.js';
@@ -172,7 +173,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     const claimed = await db.write(() => db.get<Row>(sql.claim, owner, leaseMs, time(), name));
     if (claimed === undefined) return false;
     const { id, job, attempt, fence } = claimed; // as bigint, where the handle is set to it
-    start({ id: Number(id), owner, job, attempt: Number(attempt), fence: Number(fence) });
+    start({ id: Number(id), owner, job, attempt: Math.max(1, countOf(attempt)), fence: countOf(fence) });
     // Handlers that never wait would leave no turn to the timers, the renewal of leases and the requests of the process.
     await new Promise<void>((resolve) => setImmediate(resolve));
     return true;

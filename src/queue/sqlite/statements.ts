@@ -25,7 +25,7 @@ FROM (SELECT ${NOW} AS now)`,
 
   // Takes owner, lease, time and queue. Returns the job that its owner runs next: one that waits, or whose lease is over.
   claim: `
-UPDATE ${table} SET state = 'running', owner = claim.owner, attempt = attempt + 1, fence = ${fenceAt('claim.now')},
+UPDATE ${table} SET state = 'running', owner = claim.owner, attempt = max(attempt, 0) + 1, fence = ${fenceAt('claim.now')},
   run_at = claim.now + claim.lease
 FROM (SELECT ? AS owner, ? AS lease, ${NOW} AS now) AS claim
 WHERE id = (
