@@ -1,7 +1,10 @@
 /** The jobs that a worker runs, for a graceful stop. */
 export interface RunningJobs {
   readonly size: number;
-  /** Runs a job with a controller of its own, whose signal is aborted once the job is no longer this worker's. The job must not reject. */
+  /**
+   * Runs a job, which must not reject, with a controller of its own. Its signal is aborted once the job is no longer this
+   * worker's.
+   */
   run(job: (controller: AbortController) => Promise<void>): void;
   /** Aborts every job, because the engine has removed the jobs from this worker. */
   abort(): void;

@@ -2,23 +2,32 @@ import type { Log } from '../receiver/log.js';
 import { reasonOf } from './reason.js';
 
 const PAUSE_MS = 500;
+/** The classes of SQLSTATE that pass: connection exceptions, missing resources, and an operator who restarts the server. */
+const PASSING = /^(08|53|57)/;
 
 /**
- * Repeats a call to an engine until it answers, since the result of a run is known only here. Rejects once `limitMs` is
- * over or the signal is aborted, when the engine gives the job to another worker.
+ * Repeats a query of PostgreSQL until the server answers, since the result of a run is known only here. Rejects at once with
+ * an error that a repetition does not change, and otherwise once `limitMs` is over or the signal is aborted, when the
+ * engine gives the job to another worker.
  */
 export async function untilAnswered<T>(
-  call: () => Promise<T>,
+  query: () => Promise<T>,
   { log, limitMs, signal }: { log: Log; limitMs: number; signal?: AbortSignal | undefined },
 ): Promise<T> {
   const end = performance.now() + limitMs;
   for (;;) {
     try {
-      return await call();
+      return await query();
     } catch (error) {
-      if (performance.now() > end || signal?.aborted) throw error;
-      log.warn('queue_error:settle', `The worker could not reach its engine, and tries again: ${reasonOf(error)}`);
+      if (isAnswer(error) || performance.now() > end || signal?.aborted) throw error;
+      log.warn('queue_error:settle', `The worker could not reach PostgreSQL, and tries again: ${reasonOf(error)}`);
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
+}
+
+/** Whether the server itself has refused the query. The codes of Node's own errors begin with a letter. */
+function isAnswer(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^\d[0-9A-Z]{4}$/.test(code) && !PASSING.test(code);
 }

@@ -244,6 +244,7 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     ["Did you mean 'pg'?", { pool: {}, task: 'a' }],
     ['task must be the identifier', { pg: { query() {} } }],
     ['retainMs must be at least', { pg: { query() {} }, task: 'a', retainMs: 1 }],
+    ['attempts must be at most 32766', { pg: { query() {} }, task: 'a', attempts: 32_767 }],
     ['table must be a name', { pg: { query() {} }, task: 'a', table: 'a b' }],
   ])('says %j', (message, options) => {
     expect(refusal(() => graphileWorkerQueue(options as never)).message).toContain(message);

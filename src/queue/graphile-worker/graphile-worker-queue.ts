@@ -29,11 +29,14 @@ export interface GraphileWorkerQueueOptions {
   task: string;
   /** The name of the endpoint, part of every key. Default: the identifier of the task. */
   name?: string | undefined;
-  /** The number of times a handler is started before its job is a dead letter. Default: 10. */
+  /** The number of times a handler is started before its job is a dead letter, at most 32 766. Default: 10. */
   attempts?: number | undefined;
   /** How long a key is remembered, in milliseconds, at least 6 hours. Default: 259 200 000 (72 hours). */
   retainMs?: number | undefined;
-  /** `'jobId'` runs the events of one job one after the other. Default: `'none'`. */
+  /**
+   * `'jobId'` runs the events of one job one at a time. It keeps their order until one fails: graphile-worker runs the later
+   * ones while that one waits. Default: `'none'`.
+   */
   order?: 'none' | 'jobId' | undefined;
   /** The schema of graphile-worker. Default: `'graphile_worker'`. */
   schema?: string | undefined;
@@ -51,6 +54,8 @@ export interface GraphileWorkerQueue extends OperatedQueue {
 }
 
 const MIN_RETAIN_MS = 6 * 3_600_000;
+/** graphile-worker stores one more in 16 bits. */
+const MAX_ATTEMPTS = 32_766;
 /** The limit of graphile-worker. */
 const MAX_QUEUE_NAME = 128;
 const OPTIONS = ['pg', 'task', 'name', 'attempts', 'retainMs', 'order', 'schema', 'table'];
@@ -77,6 +82,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   checkPostgresName('table', table);
   const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: 72 * 3_600_000 });
   check(retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  check(attempts <= MAX_ATTEMPTS, `attempts must be at most ${MAX_ATTEMPTS}`);
   const starts = attempts + 1; // the processor makes the last one a dead letter
   const sql = graphileWorkerStatements(schema, table);
 

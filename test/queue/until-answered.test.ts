@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { untilAnswered } from '../../src/queue/until-answered.js';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const log = { outcome: () => {}, warn: vi.fn() };
+const errorOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
+const failing = (code?: string) => Object.assign(new Error('the server is away'), { code });
+
+describe('untilAnswered', () => {
+  it.each(['ECONNREFUSED', 'EPIPE', '57P01', '57P03', '53300', '08006', undefined])(
+    'a query that fails with the code %s is repeated until the server answers',
+    async (code) => {
+      const query = vi.fn(async () => 'answer').mockRejectedValueOnce(failing(code));
+      const answer = untilAnswered(query, { log, limitMs: 60_000 });
+      await vi.advanceTimersByTimeAsync(500);
+      expect(await answer).toBe('answer');
+      expect(log.warn.mock.lastCall?.[1]).toContain('the server is away');
+    },
+  );
+
+  it.each(['42P01', '42501', '22021', '23505'])(
+    'a query that the server refuses with %s is not repeated',
+    async (code) => {
+      const query = vi.fn(async () => Promise.reject(failing(code)));
+      expect(await errorOf(untilAnswered(query, { log, limitMs: 60_000 }))).toMatchObject({ code });
+      expect(query).toHaveBeenCalledTimes(1);
+    },
+  );
+
+  it('a query is given up when its time is over, and when its worker stops', async () => {
+    const query = async () => Promise.reject(failing());
+    const late = errorOf(untilAnswered(query, { log, limitMs: 60_000 }));
+    await vi.advanceTimersByTimeAsync(60_500);
+    expect(await late).toMatchObject({ message: 'the server is away' });
+    const stopped = errorOf(untilAnswered(query, { log, limitMs: 60_000, signal: AbortSignal.abort() }));
+    expect(await stopped).toMatchObject({ message: 'the server is away' });
+  });
+});
