@@ -123,12 +123,22 @@ export function createProcessor(options: WorkerOptions): Processor {
     try {
       const delivery = fromQueued(job);
       if (attempt > attempts) return workerDied(delivery, attempts);
-      const runJob = () => run(delivery, jobRun);
-      const result = await (telemetry ? telemetry.record(job as QueuedDelivery, runJob) : runJob());
+      const result = await recorded(job as QueuedDelivery, () => run(delivery, jobRun));
       return result.as === 'failed' && attempt >= attempts ? { ...result, as: 'dead', attempts: attempt } : result;
     } catch (error) {
       return unreadable(error);
     }
+  }
+
+  /** Runs a job inside the telemetry, whose failure must not become one of the job. */
+  async function recorded(job: QueuedDelivery, runJob: () => Promise<Ended>): Promise<Ended> {
+    let running: Promise<Ended> | undefined;
+    const once = () => {
+      running ??= runJob();
+      return running;
+    };
+    await (async () => telemetry?.record(job, once))().catch(() => {});
+    return once();
   }
 
   function report(outcome: Outcome): void {

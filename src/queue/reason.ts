@@ -5,6 +5,7 @@ import { printable } from '../printable.js';
 export const WORKER_DIED = 'The worker died during the last attempt.';
 
 const MAX_REASON = 1_000;
+const NONE = 'The handler gave no reason.';
 
 /**
  * Returns the text of what a handler threw, as it is stored with a dead letter: of a {@link PermanentError} the reason that
@@ -19,6 +20,9 @@ export function reasonOf(thrown: unknown): string {
 }
 
 function textOf(thrown: unknown): string {
-  if (isWebhookError(thrown)) return (thrown as Partial<PermanentError>).reason ?? thrown.message;
-  return thrown instanceof Error ? thrown.message || thrown.name : String(thrown);
+  if (!isWebhookError(thrown))
+    return (thrown instanceof Error ? thrown.message || thrown.name : String(thrown)) || NONE;
+  if (thrown.code !== 'permanent_failure') return thrown.message;
+  const { reason, cause } = thrown as Partial<PermanentError>;
+  return reason === undefined || reason === '' ? textOf(cause ?? NONE) : textOf(reason);
 }

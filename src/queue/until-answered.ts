@@ -2,8 +2,11 @@ import type { Log } from '../receiver/log.js';
 import { reasonOf } from './reason.js';
 
 const PAUSE_MS = 500;
-/** The classes of SQLSTATE that pass: connection exceptions, missing resources, and an operator who restarts the server. */
-const PASSING = /^(08|53|57)/;
+/**
+ * SQLSTATEs that pass: of connections, of missing resources, of locks and conflicts, of a failover, and of an operator who
+ * restarts the server.
+ */
+const PASSING = /^(08|25006|40|53|55P03|57|58)/;
 
 /**
  * Repeats a query of PostgreSQL until the server answers, since the result of a run is known only here. Rejects at once with
@@ -26,8 +29,9 @@ export async function untilAnswered<T>(
   }
 }
 
-/** Whether the server itself has refused the query. The codes of Node's own errors begin with a letter. */
+/** Whether the server has refused the query, or the app has ended the pool. Codes of Node's errors begin with a letter. */
 function isAnswer(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
+  if (/after calling end/.test(reasonOf(error))) return true;
   return typeof code === 'string' && /^\d[0-9A-Z]{4}$/.test(code) && !PASSING.test(code);
 }

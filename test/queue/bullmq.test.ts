@@ -137,6 +137,21 @@ describe.runIf(redis)('bullmqQueue', () => {
     expect(await queue.deadLetters()).toMatchObject([{ attempts: 2, reason: 'no disk' }]);
   });
 
+  it.each(['UnrecoverableError', 'DelayedError', 'WaitingError', 'bullmq:rateLimitExceeded'])(
+    'a handler whose error is %s to BullMQ fails as any other, and its dead letter is reported',
+    async (name) => {
+      const { name: queueName, queue } = open(undefined, { attempts: 2 });
+      const observe = vi.fn();
+      const failing = () => {
+        throw Object.assign(new Error(name), { name });
+      };
+      startWorker(queueName, bullmqProcessor({ logger: false, observe, on: { '*': failing } }));
+      await queue.put(aQueued());
+      await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+      expect(observe.mock.calls.map(([{ kind }]) => kind)).toEqual(['failed', 'failed', 'dead_letter']);
+    },
+  );
+
   it('a worker that has lost the lock reports no dead letter', async () => {
     const { name, bull, queue } = open(undefined, { attempts: 1 });
     const observe = vi.fn();

@@ -271,6 +271,16 @@ describe.runIf(shared && own)('natsQueue', () => {
     expect(await one.queue.discard(String(found?.id))).toBe(true);
   });
 
+  it('a dead letter that is no JSON is put back as it is', async () => {
+    const one = await open();
+    await one.queue.init();
+    await one.client.publish(`${one.stream}.dead`, 'no JSON');
+    const [found] = await one.queue.deadLetters();
+    expect(await one.queue.retry(String(found?.id))).toBe(true);
+    const stored = await one.streams.getMessage(one.stream, { last_by_subj: `${one.stream}.jobs` });
+    expect(stored?.string()).toBe('no JSON');
+  });
+
   it('eight clients that initialise one queue at once all succeed', async () => {
     const stream = newName();
     const clients = await Promise.all(Array.from({ length: 8 }, () => open(stream)));

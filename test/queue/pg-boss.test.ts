@@ -244,6 +244,28 @@ describe.runIf(postgres)('pgBossQueue', () => {
     await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
   });
 
+  it('a job whose second worker died is not completed when the first one ends', async () => {
+    const { boss, queue, queueName } = await open(3);
+    await queue.init?.();
+    hurry(queueName);
+    await queue.put(aQueued());
+    const end = later();
+    const attempts: number[] = [];
+    const handler = async (_: unknown, { attempt }: { attempt: number }) => {
+      attempts.push(attempt);
+      if (attempt === 1) await end.promise;
+    };
+    const options = { schema, logger: false, on: { '*': handler } } as const;
+    await boss.work(queueName, { pollingIntervalSeconds: 0.5 }, pgBossProcessor({ boss, ...options }));
+    await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENTLY);
+    // What another worker leaves that has taken the job and was killed.
+    const taken = `state = 'active', retry_count = retry_count + 1, started_on = now()`;
+    await postgres?.admin.query(`UPDATE ${schema}.job SET ${taken} WHERE name = $1`, [queueName]);
+    end.resolve();
+    await vi.waitFor(() => expect(attempts.length).toBeGreaterThan(1), PATIENTLY);
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
+  });
+
   it('eight processes that initialise one queue at once all succeed', async () => {
     const queueName = `webhooks_${++names}`;
     const bosses = await Promise.all(Array.from({ length: 8 }, () => startBoss()));

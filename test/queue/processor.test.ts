@@ -98,6 +98,11 @@ describe('a processor', () => {
     ['an error', new Error('no disk'), 'no disk'],
     ['text', 'no disk', 'no disk'],
     ['an error without a message', new TypeError(), 'TypeError'],
+    ['a PermanentError without a reason', new PermanentError(), 'The handler gave no reason.'],
+    ['a PermanentError with an empty reason', new PermanentError(''), 'The handler gave no reason.'],
+    ['a PermanentError with a cause', new PermanentError(undefined, { cause: new Error('no clip') }), 'no clip'],
+    ['a PermanentError with an error', new PermanentError(new Error('no clip') as never), 'no clip'],
+    ['empty text', '', 'The handler gave no reason.'],
     ['a text that a database refuses', new Error('a\0b\ud800'), 'a\\u0000b\\ud800'],
     ['a value that cannot be printed', Object.create(null), 'The thrown value cannot be printed.'],
     ['a long text', new Error('x'.repeat(5_000)), 'x'.repeat(1_000)],
@@ -167,6 +172,28 @@ describe('a processor', () => {
     const job = { ...queuedOf(), trace: { traceparent: '00-1-2-01' } };
     await run({ telemetry, on: { '*': () => void calls.push('handler') } }, job);
     expect(calls).toEqual([job.trace, 'handler', 'done']);
+  });
+
+  it.each<[string, NonNullable<WorkerOptions['telemetry']>['record']]>([
+    [
+      'rejects after the run',
+      async (_, call) => {
+        await call();
+        throw new Error('broken');
+      },
+    ],
+    ['rejects before the run', async () => Promise.reject(new Error('broken'))],
+    [
+      'throws',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+  ])('runs a handler once where the telemetry %s', async (_, record) => {
+    const handler = vi.fn();
+    const { ended } = await run({ telemetry: { record }, on: { '*': handler } });
+    expect(ended.as).toBe('done');
+    expect(handler).toHaveBeenCalledTimes(1);
   });
 
   it.each<[string, unknown]>([

@@ -120,6 +120,27 @@ describe.runIf(url)('rabbitmqQueue', () => {
     await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 2 }), PATIENTLY);
   });
 
+  it('a connection that never opens is given up, and the next call opens another one', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const close = vi.fn(async () => {});
+      const late = later<never>();
+      const connect = vi.fn(() => late.promise);
+      const queue = rabbitmqQueue({ queue: 'never', connect });
+      const first = queue.init?.().catch((error: Error) => error.message);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(await first).toContain('did not answer within 10000 ms');
+      void queue.init?.().catch(() => {});
+      await vi.advanceTimersByTimeAsync(1);
+      expect(connect).toHaveBeenCalledTimes(2);
+      late.resolve({ close, on() {}, createConfirmChannel: never } as never);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(close).toHaveBeenCalledTimes(1); // the first one; the second is in use
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('a put that is on its way when the connection is lost rejects', async () => {
     const { queue, die } = open();
     await queue.init?.();

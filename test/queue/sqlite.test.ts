@@ -175,6 +175,19 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
       }
     });
 
+    it('a job that was queued long before, and waited for an earlier one, runs', async () => {
+      const clock = { now: Date.now() };
+      const queue = await aQueue({ now: () => clock.now, order: 'jobId' });
+      for (const eventId of ['evt_1', 'evt_2']) await queue.put(aQueued({ eventId, jobId: 'clip_1' }));
+      clock.now += 2 * HOUR_MS;
+      const first = queue.work({ on: { '*': () => void first.stop() } });
+      await vi.waitFor(async () => expect((await queue.stats()).depth).toBe(1), PATIENTLY);
+      await first.stop();
+      clock.now -= HOUR_MS;
+      queue.work({ on: { '*': () => {} } });
+      await vi.waitFor(async () => expect((await queue.stats()).depth).toBe(0), PATIENTLY);
+    });
+
     it('a dead letter that was retried runs', async () => {
       const { clock, queue, attempts, on, isDone } = await aClockedQueue();
       const failing = on(() => {
@@ -227,6 +240,54 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
     expect(attempts).toEqual([1, 2]);
   });
+
+  it('a later job that ran beside a retried dead letter, and failed, runs after it', async () => {
+    const queue = await aQueue({ order: 'jobId', backoffMs: 1 });
+    for (const eventId of ['evt_1', 'evt_2']) await queue.put(aQueued({ eventId, jobId: 'clip_1' }));
+    const secondFails = later();
+    const seen: string[] = [];
+    let isRetried = false;
+    queue.work({
+      concurrency: 2,
+      on: {
+        '*': async ({ id }, { attempt }) => {
+          if (id === 'evt_1' && !isRetried) throw new PermanentError('of the test');
+          if (id === 'evt_2' && attempt === 1) {
+            await secondFails.promise;
+            throw new Error('no disk');
+          }
+          if (id === 'evt_1' && attempt < 3) {
+            secondFails.resolve();
+            throw new Error('no disk');
+          }
+          seen.push(id);
+        },
+      },
+    });
+    await vi.waitFor(async () => expect(await queue.jobs({ state: 'running' })).toHaveLength(1), PATIENTLY);
+    const [letter] = await vi.waitFor(async () => {
+      const letters = await queue.deadLetters();
+      expect(letters).toHaveLength(1);
+      return letters;
+    }, PATIENTLY);
+    isRetried = true;
+    await queue.retry(String(letter?.id));
+    await vi.waitFor(() => expect(seen).toEqual(['evt_1', 'evt_2']), PATIENTLY);
+  });
+
+  it.each(['attempt = 1152921504606846976', 'fence = 4611686018427387904', "job = x'00'"])(
+    'a row that another program has set to %s stops no other job',
+    async (change) => {
+      const queue = await aQueue({ attempts: 2 });
+      await queue.put(aQueued({ eventId: 'evt_changed' }));
+      queue.handle.exec(`UPDATE webhook_queue SET ${change}`);
+      await queue.put(aQueued({ eventId: 'evt_other' }));
+      const seen: string[] = [];
+      queue.work({ on: { '*': ({ id }) => void seen.push(id) } });
+      await vi.waitFor(() => expect(seen).toContain('evt_other'), PATIENTLY);
+      expect((await queue.jobs()).length).toBe(2);
+    },
+  );
 
   it('a job of a table of version 1 that waits for an earlier one still does', async () => {
     const file = newFile();

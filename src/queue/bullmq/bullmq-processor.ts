@@ -57,10 +57,11 @@ export function bullmqProcessor(
       await job.moveToDelayed(Date.now() + UNREADABLE_DELAY_MS, token);
       throw named('DelayedError', ended.reason);
     }
-    if (ended.as === 'failed') throw ended.error;
+    // Never the error of a handler, because names and texts of errors have a meaning to BullMQ.
+    if (ended.as === 'failed') throw new Error(`The handler failed: ${ended.reason}`, { cause: ended.error });
     // BullMQ fails the job after this, and only if the lock is still this worker's.
     if (await isLocked(job, token)) process.deadLetter(job.data, ended);
-    throw named('UnrecoverableError', ended.reason);
+    throw named('UnrecoverableError', ended.reason.replace(/^bullmq:/, 'BullMQ: '));
   };
 }
 

@@ -71,8 +71,8 @@ export interface BullmqQueueOptions {
 }
 
 /**
- * BullMQ's own remove() deletes a job in any state, and succeeds for everyone who calls it. This deletes a failed one, for
- * one caller.
+ * BullMQ's own remove() deletes a job in any state, and succeeds for everyone who calls it. This deletes a failed one, and
+ * tells one of several callers that it did.
  */
 const DISCARD = {
   name: 'serviceWebhooksDiscard',
@@ -153,7 +153,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
       const job = await dead(id);
       if (job === undefined) return false;
       try {
-        if (job.stalledCounter > 0) {
+        if (job.stalledCounter > 0 && asQueued(job.data)) {
           await job.updateData({ ...(job.data as BullmqData), stalledBefore: job.stalledCounter } as never);
         }
         await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });

@@ -43,7 +43,7 @@ export function graphileWorkerProcessor(
   return async (payload, { job, query, abortSignal: signal }) => {
     const { id, attempts: started, max_attempts, locked_by } = job;
     const attempt = countOf(started);
-    // One more start than attempts: it makes the job of a worker that died in the last one a dead letter.
+    // graphile-worker allows one start more than attempts. That start runs no handler: it buries a job whose worker died.
     const attempts = Math.max(1, countOf(max_attempts) - 1);
     const ended = await process(payload, { attempt, attempts, signal });
     // Where a connection is lost while graphile-worker itself records the end of a job, it stops with an error. So its
@@ -53,7 +53,7 @@ export function graphileWorkerProcessor(
       return (await untilAnswered(call, { log, limitMs: LOCK_MS, signal })).rows.length > 0;
     };
     if (ended.as === 'done') {
-      // graphile-worker would delete the job also where another worker runs it. It ignores a failure there.
+      // graphile-worker would delete the job also where another worker runs it. A failure leaves it to another process.
       if (await statement(sql.isOwn)) return;
       throw new Error('Another worker has the job.');
     }

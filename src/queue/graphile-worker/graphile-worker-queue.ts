@@ -10,6 +10,7 @@ import {
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
+import { knownNumber } from '../engine-values.js';
 import { jobIdOf } from '../job-id.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { limitedPut } from '../put-limit.js';
@@ -83,7 +84,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: 72 * 3_600_000 });
   check(retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
   check(attempts <= MAX_ATTEMPTS, `attempts must be at most ${MAX_ATTEMPTS}`);
-  const starts = attempts + 1; // the processor makes the last one a dead letter
+  const starts = attempts + 1; // the last start runs no handler: it buries a job whose worker died
   const sql = graphileWorkerStatements(schema, table);
 
   async function query<Row>(text: string, ...values: unknown[]): Promise<Row[]> {
@@ -141,7 +142,7 @@ function toDeadLetter({ id, payload, attempts, last_error, died_at }: Letter): D
   return {
     id,
     delivery: asQueued(payload),
-    attempts,
+    attempts: knownNumber(attempts),
     diedAt: Math.round(Number(died_at)),
     reason: last_error ?? WORKER_DIED,
   };

@@ -1,3 +1,4 @@
+import { stopwatch } from '../stopwatch.js';
 import type { NatsMessage } from './jetstream.js';
 
 /** The messages that a worker runs. JetStream keeps each for it during `ackWaitMs` after its last renewal. */
@@ -5,11 +6,11 @@ export interface HeldMessages {
   readonly size: number;
   add(message: NatsMessage, controller: AbortController): void;
   remove(message: NatsMessage): void;
-  /** Whether the time of a message is not over: after that, JetStream has given it to another worker. */
+  /** Whether the message was renewed within `ackWaitMs`: otherwise JetStream has given it to another worker. */
   isOwn(message: NatsMessage): boolean;
   /**
-   * Renews the time of the messages. It counts from the renewal once `confirm` resolves, which asks JetStream for
-   * something after it. Aborts the jobs whose time is over, and resolves to how many these are.
+   * Sends the renewals, and then a request: its answer shows that the connection has carried them, so that the new time
+   * counts from before they were sent. Aborts the jobs that were not renewed in time, and resolves to their number.
    */
   renew(confirm: () => Promise<unknown>): Promise<number>;
   /** Gives the messages back to JetStream. */
@@ -60,10 +61,4 @@ export function heldMessages(ackWaitMs: number): HeldMessages {
       held.clear();
     },
   };
-}
-
-/** Measures the time from now on, in milliseconds. The monotonic clock stands still while the machine sleeps. */
-export function stopwatch(): () => number {
-  const [monotonic, wall] = [performance.now(), Date.now()];
-  return () => Math.max(performance.now() - monotonic, Date.now() - wall);
 }

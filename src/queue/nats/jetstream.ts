@@ -72,7 +72,6 @@ export interface NatsMessage {
   string(): string;
   ackAck(): Promise<boolean>;
   nak(delayMs?: number): void;
-  term(): void;
   working(): void;
 }
 

@@ -103,7 +103,8 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
     async retry(id) {
       const found = await letter(id);
       if (found === undefined) return false;
-      const job = JSON.stringify(storedLetter(found).job);
+      const { job: stored } = storedLetter(found);
+      const job = stored === undefined ? found.string() : JSON.stringify(stored); // another program's is put back as it is
       // The stream takes this id once, so that of several calls one puts the job back.
       const isFirst = await target.publish(jobs, job, `retry ${found.seq}`);
       await target.remove(found.seq);

@@ -6,9 +6,10 @@ import { parsedJob } from '../parsed-job.js';
 import type { Ended, WorkerOptions } from '../processor.js';
 import { reasonOf } from '../reason.js';
 import { runningJobs, STOP_TIMEOUT_MS } from '../running-jobs.js';
+import { stopwatch } from '../stopwatch.js';
 import { workerParts } from '../worker-parts.js';
 import { CONSUMERS, type DeliveryStream } from './delivery-stream.js';
-import { heldMessages, stopwatch } from './held-messages.js';
+import { heldMessages } from './held-messages.js';
 import type { NatsConsumer, NatsJetStream, NatsMessage, NatsPull } from './jetstream.js';
 
 /** Options of `queue.work()`. */
@@ -51,7 +52,7 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
   const held = heldMessages(ackWaitMs);
   const pulls = new Set<NatsPull>();
   let stopping = false;
-  /** The time since this process was last seen at work, and how often it was paused. */
+  /** The time since this process was last seen at work, and how often it was paused: see {@link pullOne}. */
   const awake = { sinceSeen: stopwatch(), pauses: 0 };
 
   function report(operation: string, what: string, error: unknown): void {
@@ -72,7 +73,7 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     } else if (ended.as === 'dead') {
       const { attempts: made, reason } = ended;
       await target.publish(dead, JSON.stringify({ job, attempts: made, reason }), `dead ${message.seq}`);
-      message.term();
+      await message.ackAck();
       process.deadLetter(job, ended);
     } else {
       message.nak(backoffAfter(attempt, settings));
@@ -162,7 +163,6 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
   }
 
   async function renew(): Promise<void> {
-    // JetStream answers in order, so that it has the renewals by then.
     const count = await held.renew(() => withTimeout(renewMs, () => target.consumers()));
     if (count === 0) return;
     const jobs = count === 1 ? '1 job that runs' : `${count} jobs that run`;

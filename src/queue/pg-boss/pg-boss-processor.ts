@@ -4,6 +4,7 @@ import { unrefTimeout } from '../../timers.js';
 import { countOf } from '../engine-values.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
+import { stopwatch } from '../stopwatch.js';
 import { untilAnswered } from '../until-answered.js';
 import type { PgBossDatabase } from './pg-boss-queue.js';
 import { pgBossStatements } from './statements.js';
@@ -37,7 +38,7 @@ interface Run {
   left_ms: number;
 }
 
-/** Where not even the time is known until pg-boss takes a job from its worker. */
+/** The limit of the first query, before it is known when the jobs expire. */
 const PATIENCE_MS = 60_000;
 
 /**
@@ -67,28 +68,34 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
     return (result?.rows ?? []) as Row[];
   }
 
-  /** Runs a job, and settles it. Resolves to what is still to be done at the end of the batch. */
-  async function run({ name, data }: PgBossJob, { id, retry_count, retry_limit, started_on, left_ms }: Run) {
-    const leftMs = Number(left_ms);
+  /**
+   * Runs a job, and settles it. Resolves to what is still to be done at the end of the batch, or to undefined where the
+   * job is not this worker's.
+   */
+  async function run(
+    { name, data }: PgBossJob,
+    found: Run,
+    leftMs: number,
+  ): Promise<(() => Promise<unknown>) | undefined> {
+    const { id, retry_count, retry_limit, started_on } = found;
+    const since = stopwatch();
     const statement = async (text: string, ...values: unknown[]) =>
-      (await query(leftMs, text, name, id, retry_count, started_on, ...values)).length > 0;
+      (await query(leftMs - since(), text, name, id, retry_count, started_on, ...values)).length > 0;
     if (!(await statement(sql.isOwn))) return undefined;
 
     const controller = new AbortController();
     const timer = unrefTimeout(() => controller.abort(), leftMs);
-    // One more start than attempts: it makes the job of a worker that died in the last one a dead letter.
+    // pg-boss allows one start more than attempts. That start runs no handler: it buries a job whose worker died.
     const attempts = Math.max(1, countOf(retry_limit));
     const ended = await process(data, { attempt: countOf(retry_count) + 1, attempts, signal: controller.signal });
     clearTimeout(timer);
 
-    if (ended.as === 'done') {
-      await statement(sql.complete);
-      return undefined;
-    }
+    if (ended.as === 'done') return (await statement(sql.complete)) ? async () => {} : undefined;
     const output = JSON.stringify({ message: ended.reason });
     if (ended.as === 'dead') {
-      if (await statement(sql.bury, output, ended.attempts)) process.deadLetter(data, ended);
-      return undefined;
+      if (!(await statement(sql.bury, output, ended.attempts))) return undefined;
+      process.deadLetter(data, ended);
+      return async () => {};
     }
     return () => (ended.as === 'failed' ? statement(sql.runAgain, output) : statement(sql.lookLater));
   }
@@ -98,13 +105,15 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
     if (first === undefined) return;
     const ids = jobs.map(({ id }) => id);
     const runs = new Map((await query<Run>(PATIENCE_MS, sql.runs, first.name, ids)).map((one) => [one.id, one]));
-    const atTheEnd: (() => Promise<boolean>)[] = [];
+    const since = stopwatch();
+    const atTheEnd: ((() => Promise<unknown>) | undefined)[] = [];
     for (const job of jobs) {
       const found = runs.get(job.id);
-      const putBack = found && (await run(job, found));
-      if (putBack) atTheEnd.push(putBack);
+      atTheEnd.push(found && (await run(job, found, Number(found.left_ms) - since())));
     }
-    // Only now, because pg-boss completes all jobs of a batch that run after it: also one that runs elsewhere by then.
-    for (const putBack of atTheEnd) await putBack();
+    // Not before, because pg-boss completes all jobs of a batch that run when this function has returned.
+    for (const putBack of atTheEnd) await putBack?.();
+    // It would complete the run of another worker, and lose the job if that one dies. An error lets it run again instead.
+    if (atTheEnd.includes(undefined)) throw new Error('Another worker has a job of this batch.');
   };
 }

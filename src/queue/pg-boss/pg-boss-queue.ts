@@ -99,7 +99,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
       if ((config?.archiveSeconds ?? MIN_ARCHIVE_SECONDS) < MIN_ARCHIVE_SECONDS) throw archivesTooEarly();
       if ((await query(sql.queues, queue, dead)).length === 2) return;
       const kept = { policy: 'standard', retentionMinutes: RETENTION_MINUTES };
-      // One more start than attempts: the processor makes it a dead letter, where pg-boss would say nothing.
+      // One start more than attempts: it runs no handler, and buries a job whose worker died, so that this is reported.
       const retries = { retryLimit: attempts, retryDelay: retryDelaySeconds, retryBackoff: true };
       await query(sql.createQueue(dead, kept));
       await query(sql.createQueue(queue, { ...kept, ...retries, deadLetter: dead, expireInSeconds }));

@@ -63,7 +63,7 @@ UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NUL
   /** Takes the output, too. */
   runAgain: `
 UPDATE ${schema}.job SET state = 'retry', completed_on = NULL, output = $5::jsonb, start_after = now() + interval '1 s' *
-  CASE WHEN retry_backoff THEN retry_delay * 2 ^ least(15, retry_count) * (1 + random()) ELSE retry_delay END
+  greatest(1, CASE WHEN retry_backoff THEN retry_delay * 2 ^ least(15, retry_count) * (1 + random()) ELSE retry_delay END)
 WHERE ${own} AND state < 'cancelled' RETURNING id`,
   /** Takes the output and the attempts, too. The end of the job, the dead letter and its reason are one step. */
   bury: `

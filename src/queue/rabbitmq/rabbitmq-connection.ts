@@ -1,3 +1,7 @@
+import { withTimeout } from '../../timers.js';
+
+const CONNECT_LIMIT_MS = 10_000;
+
 /** The part of a connection of amqplib's promise API that is used. */
 export interface RabbitmqConnection {
   createConfirmChannel(): Promise<RabbitmqChannel>;
@@ -60,7 +64,7 @@ export function keepConnection(connect: () => Promise<RabbitmqConnection>): Conn
 
   function connected(): Promise<RabbitmqConnection> {
     if (connection) return connection;
-    const opening = (async () => connect())();
+    const opening = withinLimit(connect);
     const forget = () => {
       if (connection === opening) connection = undefined;
     };
@@ -105,6 +109,24 @@ export function keepConnection(connect: () => Promise<RabbitmqConnection>): Conn
       await (await open?.catch(() => undefined))?.close().catch(() => {});
     },
   };
+}
+
+/** Resolves to the connection. One that opens after the limit is closed: another was opened in its place. */
+function withinLimit(connect: () => Promise<RabbitmqConnection>): Promise<RabbitmqConnection> {
+  let isLate = false;
+  const connecting = (async () => connect())();
+  connecting.then(
+    (late) => isLate && void late.close().catch(() => {}),
+    () => {},
+  );
+  return withTimeout(
+    CONNECT_LIMIT_MS,
+    () => connecting,
+    () => {
+      isLate = true;
+      return new Error(`RabbitMQ did not answer within ${CONNECT_LIMIT_MS} ms`);
+    },
+  );
 }
 
 /** Returns what publishes on one channel. It rejects where the channel is closed or the queue is missing. */

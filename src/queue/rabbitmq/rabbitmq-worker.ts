@@ -126,7 +126,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
   async function stop(timeoutMs: number): Promise<void> {
     stopping = true;
     clearTimeout(retryTimer);
-    await started;
+    await limited(started);
     if (consumer) await limited(consumer.channel.cancel(consumer.tag));
     await running.drain(timeoutMs);
     if (consumer) await limited(consumer.channel.close());

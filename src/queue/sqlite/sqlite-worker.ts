@@ -69,7 +69,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   /** The running jobs by owner. */
   const running = new Map<string, Running>();
   let stopping = false;
-  /** The time of the database when it was last read, in milliseconds since the epoch. */
+  /** The time of the database when it was last read. The first time counts as one that went back, as it may be. */
   let readAt = Number.POSITIVE_INFINITY;
   /** Whether something happened since the last pause began. */
   let woken = false;
@@ -88,11 +88,11 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     }
   }, leaseMs / 3);
   heartbeat.unref?.();
-  const purging = setInterval(() => {
+  const upkeep = setInterval(() => {
     db.purgeInBatches(sql.purge, time, PURGE_ROWS).catch((error) => report('purge', error));
     void safely('unblock', () => db.run(sql.unblockAll, time(), name));
   }, PURGE_INTERVAL_MS);
-  purging.unref?.();
+  upkeep.unref?.();
 
   function report(operation: string, error: unknown): void {
     log.warn(
@@ -230,7 +230,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
       await safely('give back', () => db.run(sql.wait, 0, 0, 'The worker stopped.', time(), row.id, row.owner));
     }
     clearInterval(heartbeat);
-    clearInterval(purging);
+    clearInterval(upkeep);
   }
 
   return {

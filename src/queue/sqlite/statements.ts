@@ -2,11 +2,14 @@ import { NOW, purge } from '../../stores/sqlite/database.js';
 import { BLOCKED, hasEarlier } from './schema.js';
 
 const jobsAsJson = `
-json_group_array(json_object('id', id, 'state', state, 'job', job, 'attempt', attempt, 'queuedAt', queued_at,
+json_group_array(json_object('id', id, 'state', state, 'job', CAST(job AS TEXT), 'attempt', attempt, 'queuedAt', queued_at,
   'runAt', run_at, 'diedAt', died_at, 'reason', reason, 'eventId', event_id, 'eventType', event_type)) AS rows`;
 
+/** More than any count. A handle may throw for a larger number, which another program can store. */
+const MOST = 1_000_000_000;
+
 /** The fence after a change of a job at `now`. */
-const fenceAt = (now: string) => `max(fence + 1, ${now} * 1000)`;
+const fenceAt = (now: string) => `min(max(fence + 1, ${now} * 1000), ${Number.MAX_SAFE_INTEGER})`;
 
 /** The statements of a queue, for its table. */
 export const queueStatements = (table: string) => ({
@@ -23,24 +26,29 @@ ON CONFLICT (key) DO NOTHING RETURNING id`,
 SELECT now, (SELECT min(run_at) FROM ${table} WHERE queue = ? AND run_at IS NOT NULL) - now AS due_ms
 FROM (SELECT ${NOW} AS now)`,
 
-  // Takes owner, lease, time and queue. Returns the job that its owner runs next: one that waits, or whose lease is over.
+  // Takes owner, lease, time and queue. Returns the job that its owner runs next: one that waits, or whose lease is over
+  // unless an earlier one of its order was retried meanwhile.
   claim: `
-UPDATE ${table} SET state = 'running', owner = claim.owner, attempt = max(attempt, 0) + 1, fence = ${fenceAt('claim.now')},
+UPDATE ${table} SET state = 'running', owner = claim.owner, attempt = min(max(CAST(attempt AS INTEGER), 0), ${MOST}) + 1, fence = ${fenceAt('claim.now')},
   run_at = claim.now + claim.lease
 FROM (SELECT ? AS owner, ? AS lease, ${NOW} AS now) AS claim
 WHERE id = (
-  SELECT id FROM ${table} WHERE queue = ? AND run_at IS NOT NULL AND run_at <= claim.now ORDER BY run_at, id LIMIT 1)
+  SELECT id FROM ${table} WHERE queue = ? AND run_at IS NOT NULL AND run_at <= claim.now
+    AND (state = 'waiting' OR NOT ${hasEarlier(table, `${table}.queue`, `${table}.order_by`, `${table}.id`)})
+  ORDER BY run_at, id LIMIT 1)
 RETURNING id, job, attempt, fence`,
 
   // Each takes the id and the owner last, and changes nothing where another owner has the job.
   extend: `
-UPDATE ${table} SET run_at = now + lease FROM (SELECT ? AS lease, ${NOW} AS now) WHERE id = ? AND owner = ?`,
+UPDATE ${table} SET run_at = now + lease, fence = ${fenceAt('now')}
+FROM (SELECT ? AS lease, ${NOW} AS now) WHERE id = ? AND owner = ?`,
   complete: `
 UPDATE ${table} SET state = 'done', job = '', owner = NULL, run_at = NULL, expires_at = now + retain
 FROM (SELECT ? AS retain, ${NOW} AS now) WHERE id = ? AND owner = ?`,
   wait: `
 UPDATE ${table} SET state = 'waiting', owner = NULL, attempt = attempt - back, fence = ${fenceAt('now')},
-  run_at = now + delay, reason = why
+  run_at = CASE WHEN ${hasEarlier(table, `${table}.queue`, `${table}.order_by`, `${table}.id`)} THEN ${BLOCKED} ELSE now + delay END,
+  reason = why
 FROM (SELECT ? AS back, ? AS delay, ? AS why, ${NOW} AS now) WHERE id = ? AND owner = ?`,
   bury: `
 UPDATE ${table} SET state = 'dead', owner = NULL, attempt = attempts, run_at = NULL, died_at = now, reason = why
@@ -48,14 +56,14 @@ FROM (SELECT ? AS attempts, ? AS why, ${NOW} AS now) WHERE id = ? AND owner = ?`
 
   // Takes time and the id of a job that has ended. Lets the next job of the same order run.
   unblock: `
-UPDATE ${table} SET run_at = now FROM (SELECT ${NOW} AS now)
+UPDATE ${table} SET run_at = now, fence = ${fenceAt('now')} FROM (SELECT ${NOW} AS now)
 WHERE run_at = ${BLOCKED} AND id = (
   SELECT min(next.id) FROM ${table} AS next JOIN ${table} AS ended ON ended.queue = next.queue AND ended.order_by = next.order_by
   WHERE ended.id = ? AND next.run_at IS NOT NULL)`,
 
   // Takes time and queue. Lets jobs run whose earlier ones are gone, as when another program has deleted them.
   unblockAll: `
-UPDATE ${table} SET run_at = now FROM (SELECT ${NOW} AS now)
+UPDATE ${table} SET run_at = now, fence = ${fenceAt('now')} FROM (SELECT ${NOW} AS now)
 WHERE run_at = ${BLOCKED} AND id IN (
   SELECT min(id) FROM ${table} WHERE queue = ? AND order_by IS NOT NULL AND run_at IS NOT NULL GROUP BY order_by)`,
 
@@ -68,7 +76,7 @@ UPDATE ${table} SET run_at = CASE state WHEN 'running' THEN now + lease ELSE now
 FROM (SELECT ? AS q, ? AS lease, ${NOW} AS now)
 WHERE id IN (
   SELECT id FROM ${table}
-  WHERE queue = q AND run_at > now + CASE state WHEN 'running' THEN lease ELSE 0 END AND run_at < ${BLOCKED}
+  WHERE queue = q AND run_at > now AND run_at > now + CASE state WHEN 'running' THEN lease ELSE 0 END AND run_at < ${BLOCKED}
     AND max(fence, queued_at * 1000) > now * 1000 LIMIT ?)`,
 
   // Takes queue, state, event type, event id, since, a limit and an offset; the four in the middle may be NULL. One row.
