@@ -23,7 +23,7 @@ export function listedLetter(letter: DeadLetter | SqliteJob): ListedLetter {
   return {
     ...letter,
     state: stored?.state ?? 'dead',
-    at: letter.diedAt ?? stored?.queuedAt,
+    at: stored && stored.state !== 'dead' ? stored.queuedAt : letter.diedAt,
     eventId: text(event.id) ?? stored?.eventId,
     tenant: text(letter.delivery?.tenant),
     type: text(event.type) ?? stored?.eventType,
