@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startPrivatePostgres } from '../../support/postgres.js';
+import { PATIENTLY, startReceiver, startWorker } from '../queues/app.js';
+import { aDelivery } from '../queues/event.js';
+import { installed } from '../queues/example.js';
+import { compileSources } from '../sources.js';
+import { holdLastStatement, LAST_OF_GRAPHILE_WORKER, LAST_OF_PG_BOSS } from './last-statement.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
+
+const server = installed ? await startPrivatePostgres() : undefined;
+afterAll(() => server?.stop());
+
+describe.each([
+  ['pg-boss', LAST_OF_PG_BOSS],
+  ['graphile-worker', LAST_OF_GRAPHILE_WORKER],
+] as const)('the programs in examples/queues/%s', (recipe, last) => {
+  if (server === undefined) return it.skip('need a server', () => {});
+  let sources: ReturnType<typeof compileSources>;
+  beforeAll(() => {
+    sources = compileSources();
+  });
+  afterAll(() => sources.remove());
+
+  it('go on after PostgreSQL has ended during the last statement of a job', async () => {
+    const env = { SOURCES: sources.folder, POSTGRES_URL: server.url };
+    const receiver = await startReceiver(recipe, env);
+    onTestFinished(() => receiver.end());
+    const worker = await startWorker(recipe, env);
+    onTestFinished(() => worker.end());
+    const isDone = async (id: string) => {
+      await vi.waitFor(async () => expect(await receiver.deliver(...aDelivery(id))).toBe(202), PATIENTLY);
+      await vi.waitFor(() => expect(worker.runs(id)).toBe(1), PATIENTLY);
+    };
+    await isDone('evt_first');
+    const statement = await holdLastStatement(server.url, last);
+    await isDone('evt_end');
+    await statement.isSent();
+    await server.crash();
+    await statement.release();
+    await isDone('evt_after_end');
+  });
+});

@@ -1,0 +1,13 @@
+import { afterAll, describe, it, vi } from 'vitest';
+import { canStartNats, startNats } from '../../support/nats.js';
+import { describePrograms } from './restarts.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
+
+const server = canStartNats() ? await startNats() : undefined;
+afterAll(() => server?.stop());
+
+describe('when NATS ends and starts again', () => {
+  if (server === undefined) return it.skip('needs a server', () => {});
+  describePrograms({ section: 'NATS JetStream', variable: 'NATS_URL', server });
+});

@@ -1,0 +1,13 @@
+import { afterAll, describe, it, vi } from 'vitest';
+import { startPrivateRabbitmq } from '../../support/rabbitmq.js';
+import { describePrograms } from './restarts.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
+
+const server = await startPrivateRabbitmq();
+afterAll(() => server?.stop());
+
+describe('when RabbitMQ ends and starts again', () => {
+  if (server === undefined) return it.skip('needs a server', () => {});
+  describePrograms({ section: 'RabbitMQ', variable: 'RABBITMQ_URL', server });
+});

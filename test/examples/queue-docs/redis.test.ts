@@ -1,0 +1,26 @@
+import { Queue } from 'bullmq';
+import { bullmqQueue } from 'service-webhooks/queue/bullmq';
+import { afterAll, describe, it, vi } from 'vitest';
+import { canStartRedis, DURABLE, startRedis } from '../../support/redis.js';
+import { describePrograms } from './restarts.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
+
+const server = canStartRedis() ? await startRedis(...DURABLE) : undefined;
+afterAll(() => server?.stop());
+
+describe('when Redis ends and starts again', () => {
+  if (server === undefined) return it.skip('needs a server', () => {});
+
+  describePrograms({
+    section: 'Hand deliveries to a queue',
+    variable: 'REDIS_URL',
+    server,
+    async depth() {
+      const queue = new Queue('webhooks', { connection: { url: server.url } });
+      const { depth } = await bullmqQueue({ queue }).stats();
+      await queue.close();
+      return depth;
+    },
+  });
+});
