@@ -7,7 +7,7 @@ import { refusal } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { startProxyOf, type TcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
 
 const postgres = await startPostgres();
@@ -68,12 +68,10 @@ async function startRunner(
   return runner;
 }
 
-async function proxied(url: string): Promise<{ proxy: TcpProxy; url: string }> {
-  const own = new URL(url);
-  const proxy = await startTcpProxy({ host: own.hostname, port: Number(own.port || 5432) });
-  closing.push(() => proxy.stop());
-  own.host = `127.0.0.1:${proxy.port}`;
-  return { proxy, url: own.href };
+async function proxied(url: string) {
+  const one = await startProxyOf(url);
+  closing.push(() => one.proxy.stop());
+  return one;
 }
 
 const UNLOCK = `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by = NULL WHERE locked_by IS NOT NULL`;

@@ -7,7 +7,7 @@ import { later, refusal, rejection } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { startProxyOf, type TcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
 
 const postgres = await startPostgres();
@@ -50,12 +50,10 @@ const hurry = (queueName: string) => {
   closing.push(async () => clearInterval(timer));
 };
 
-async function proxied(url: string): Promise<{ proxy: TcpProxy; url: string }> {
-  const own = new URL(url);
-  const proxy = await startTcpProxy({ host: own.hostname, port: Number(own.port || 5432) });
-  closing.push(() => proxy.stop());
-  own.host = `127.0.0.1:${proxy.port}`;
-  return { proxy, url: own.href };
+async function proxied(url: string) {
+  const one = await startProxyOf(url);
+  closing.push(() => one.proxy.stop());
+  return one;
 }
 
 describe.runIf(postgres)('pgBossQueue', () => {

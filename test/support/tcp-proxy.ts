@@ -15,6 +15,14 @@ export interface TcpProxy {
   stop(): Promise<void>;
 }
 
+/** Starts a proxy before the server of a URL, and returns the URL that leads through it. */
+export async function startProxyOf(serverUrl: string): Promise<{ proxy: TcpProxy; url: string }> {
+  const url = new URL(serverUrl);
+  const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
+  url.host = `127.0.0.1:${proxy.port}`;
+  return { proxy, url: url.href };
+}
+
 export function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let armed = false;
