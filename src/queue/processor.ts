@@ -91,12 +91,9 @@ export interface Processor {
  * @throws WebhookError `invalid_option`
  * @example
  * const process = createProcessor({ on });
- * const ended = await process(job, { attempt, attempts: 10 });
- * if (ended.as === 'failed') await engine.retry(job);
- * if (ended.as === 'dead') {
- *   await engine.giveUp(job, ended.reason);
- *   process.deadLetter(job, ended);
- * }
+ * const ended = await process(job, { attempt: 1, attempts: 10 });
+ * if (ended.as === 'failed') throw ended.error; // the engine retries the job
+ * if (ended.as === 'dead') process.deadLetter(job, ended); // once the engine has made it a dead letter
  */
 export function createProcessor(options: WorkerOptions): Processor {
   checkObject('options', options);
