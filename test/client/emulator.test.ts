@@ -15,12 +15,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './clients.js';
 
 const DAY = 86_400_000;
+/** Far from midnight, because the client waits for a daily limit that ends within its time limit. */
+const START = Date.UTC(2026, 8, 1, 12);
 
 let emulator: Emulator;
 let url: string;
 let receive: (request: Request) => Promise<Response>;
 beforeAll(async () => {
-  emulator = createEmulator({ account: { plan: 'ENTERPRISE' }, fetch: (request) => receive(request) });
+  emulator = createEmulator({
+    startAt: START,
+    account: { plan: 'ENTERPRISE' },
+    fetch: (request) => receive(request),
+  });
   ({ url } = await emulator.listen());
 });
 afterAll(() => emulator.close());
