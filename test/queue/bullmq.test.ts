@@ -137,6 +137,38 @@ describe.runIf(redis)('bullmqQueue', () => {
     expect(await queue.deadLetters()).toMatchObject([{ attempts: 2, reason: 'no disk' }]);
   });
 
+  it('a retry that waits for the time of a clock that went back runs after the next delivery', async () => {
+    const backoff = 60_000;
+    const { name, bull, queue } = open(undefined, { backoff });
+    const runs: string[] = [];
+    const failsOnce = ({ id }: { id: string }, { attempt }: { attempt: number }) => {
+      runs.push(`${id}, attempt ${attempt}`);
+      if (runs.length === 1) throw new Error('no disk');
+    };
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    startWorker(name, bullmqProcessor({ logger: false, on: { '*': failsOnce } }));
+    await queue.put(aQueued({ eventId: 'evt_retried' }));
+    await vi.waitFor(async () => expect(await bull.getJobCounts('delayed')).toEqual({ delayed: 1 }), PATIENTLY);
+    vi.useRealTimers();
+    await open(name, { backoff }).queue.put(aQueued({ eventId: 'evt_next' }));
+    await vi.waitFor(() => expect(runs).toHaveLength(3), PATIENTLY);
+    expect(runs.sort()).toEqual(['evt_next, attempt 1', 'evt_retried, attempt 1', 'evt_retried, attempt 2']);
+  });
+
+  it('a retry that waits for its backoff is not run earlier by the next delivery', async () => {
+    const { name, bull, queue } = open(undefined, { backoff: 60_000 });
+    const runs = vi.fn(({ id }: { id: string }) => {
+      if (id === 'evt_retried') throw new Error('no disk');
+    });
+    startWorker(name, bullmqProcessor({ logger: false, on: { '*': runs } }));
+    await queue.put(aQueued({ eventId: 'evt_retried' }));
+    await vi.waitFor(async () => expect(await bull.getJobCounts('delayed')).toEqual({ delayed: 1 }), PATIENTLY);
+    const [before] = await delayedUntil(bull);
+    await open(name).queue.put(aQueued({ eventId: 'evt_next' }));
+    await vi.waitFor(() => expect(runs).toHaveBeenCalledTimes(2), PATIENTLY);
+    expect(await delayedUntil(bull)).toEqual([before]);
+  });
+
   it.each(['UnrecoverableError', 'DelayedError', 'WaitingError', 'bullmq:rateLimitExceeded'])(
     'a handler whose error is %s to BullMQ fails as any other, and its dead letter is reported',
     async (name) => {
@@ -250,6 +282,13 @@ describe.runIf(redis)('bullmqQueue', () => {
     expect(error.code).toBe('invalid_option');
   });
 });
+
+/** Returns the scores of the delayed jobs. */
+async function delayedUntil(bull: Queue): Promise<string[]> {
+  const client = new Redis(redis?.url ?? '');
+  closing.push(async () => client.disconnect());
+  return (await client.zrange(bull.toKey('delayed'), '0', '-1', 'WITHSCORES')).filter((_, i) => i % 2 === 1);
+}
 
 function fake() {
   return { name: 'x', add() {}, getJob() {}, waitUntilReady() {} };

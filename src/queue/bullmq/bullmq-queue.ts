@@ -4,6 +4,7 @@ import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
 import { countOf } from '../engine-values.js';
 import { limitedPut } from '../put-limit.js';
+import { CATCH_UP, DISCARD, runScript } from './redis-script.js';
 
 /** The part of a `Queue` of BullMQ 6 that is used. */
 export interface BullmqQueueClient {
@@ -70,22 +71,13 @@ export interface BullmqQueueOptions {
   retainMs?: number | undefined;
 }
 
-/**
- * BullMQ's own remove() deletes a job in any state, and succeeds for everyone who calls it. This deletes a failed one, and
- * tells one of several callers that it did.
- */
-const DISCARD = {
-  name: 'serviceWebhooksDiscard',
-  lua: "if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end redis.call('DEL', KEYS[2], KEYS[3]) return 1",
-};
-
-/** The part of BullMQ's Redis client that is used. */
-interface RedisScripts {
-  defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
-  runCommand(name: string, args: string[]): Promise<unknown>;
-}
-
 const MIN_RETAIN_MS = 6 * 3_600_000;
+/** How often a put looks for retries that wait for the time of a clock that went back. */
+const CATCH_UP_INTERVAL_MS = 10_000;
+/** How far the clocks of workers and receivers may be apart: as far as the service's and a receiver's. */
+const CLOCK_SKEW_MS = 300_000;
+/** In BullMQ, a job that is delayed until a time has this score per millisecond. */
+const SCORE_PER_MS = 0x1000;
 const PENDING = ['wait', 'active', 'delayed', 'prioritized'] as const;
 
 /**
@@ -115,6 +107,16 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
   const removeOnComplete = { age: Math.ceil(retainMs / 1_000) };
   const jobOptions = { attempts, backoff, removeOnComplete, removeOnFail: false } as const;
 
+  let caughtUpAt = Number.NEGATIVE_INFINITY;
+
+  async function catchUp(): Promise<void> {
+    if (performance.now() - caughtUpAt < CATCH_UP_INTERVAL_MS) return;
+    caughtUpAt = performance.now();
+    const now = Date.now();
+    const limits = [now + CLOCK_SKEW_MS, now * SCORE_PER_MS].map(String);
+    await runScript(queue, CATCH_UP, queue.toKey('delayed'), queue.toKey(''), ...limits);
+  }
+
   async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
     const id = jobId(delivery.key);
     const own = crypto.randomUUID();
@@ -126,6 +128,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
       queue.getJob(id),
     ]);
     const stored = early ?? (await queue.getJob(id));
+    catchUp().catch(() => {}); // it is no part of this put, and a later one tries again
     return (stored?.data as BullmqData | undefined)?.put === own ? 'queued' : 'known';
   }
 
@@ -166,10 +169,8 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
 
     async discard(id) {
       if (id === '') return false;
-      const client = await (queue.getBackend() as { client: Promise<RedisScripts> }).client;
-      client.defineCommand(DISCARD.name, { numberOfKeys: 3, lua: DISCARD.lua });
       const keys = ['failed', id, `${id}:logs`].map((type) => queue.toKey(type));
-      return (await client.runCommand(DISCARD.name, [...keys, id])) === 1;
+      return (await runScript(queue, DISCARD, ...keys, id)) === 1;
     },
 
     async stats() {

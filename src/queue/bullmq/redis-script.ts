@@ -1,0 +1,49 @@
+/** A step on BullMQ's own keys that its API does not have. */
+export interface RedisScript {
+  /** The name of the command that the client gets. */
+  name: string;
+  numberOfKeys: number;
+  lua: string;
+}
+
+/** The part of BullMQ's Redis client that is used. */
+interface RedisClient {
+  defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
+  runCommand(name: string, args: string[]): Promise<unknown>;
+}
+
+/**
+ * Deletes a failed job. Takes the set of failed jobs, the job and its log, and the id. Returns 1 to one of several callers:
+ * BullMQ's own `remove()` deletes a job in any state, and succeeds for all of them.
+ */
+export const DISCARD: RedisScript = {
+  name: 'serviceWebhooksDiscard',
+  numberOfKeys: 3,
+  lua: "if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end redis.call('DEL', KEYS[2], KEYS[3]) return 1",
+};
+
+/**
+ * Lets retries run that wait for a time which a clock has shown before it went back. Takes the set of delayed jobs, the
+ * beginning of the key of a job, the latest time at which a job can have started, and the score of a retry that is due. A
+ * retry that started after the latest time gets that score.
+ */
+export const CATCH_UP: RedisScript = {
+  name: 'serviceWebhooksCatchUp',
+  numberOfKeys: 1,
+  lua: `
+for _, id in ipairs(redis.call('ZREVRANGE', KEYS[1], 0, 999)) do
+  local startedAt = tonumber(redis.call('HGET', ARGV[1] .. id, 'processedOn') or '')
+  if startedAt and startedAt > tonumber(ARGV[2]) then redis.call('ZADD', KEYS[1], 'XX', ARGV[3], id) end
+end`,
+};
+
+/** Runs a script on the Redis of a queue, with the arguments of its keys first. */
+export async function runScript(
+  queue: { getBackend(): unknown },
+  script: RedisScript,
+  ...args: string[]
+): Promise<unknown> {
+  const client = await (queue.getBackend() as { client: Promise<RedisClient> }).client;
+  client.defineCommand(script.name, script);
+  return client.runCommand(script.name, args);
+}
