@@ -12,7 +12,7 @@ export async function transaction(pool, work) {
     tx.release();
     return result;
   } catch (error) {
-    tx.release(true); // closes the connection, which rolls back, also where it cannot be told to
+    tx.release(true); // closes the connection, which rolls back even where no ROLLBACK can be sent
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Here goes your work. A queue runs it again when a worker dies in the middle, so it has to bear a second run.
+ * Here goes your work. A queue runs it again when a worker dies in the middle, so make it idempotent.
  *
  * @param {import('service-webhooks').WebhookEvent} event
  */

@@ -115,12 +115,12 @@ export function createProcessor(options: WorkerOptions): Processor {
     }
   }
 
-  async function ended(job: unknown, jobRun: JobRun): Promise<Ended> {
+  async function resultOf(job: unknown, jobRun: JobRun): Promise<Ended> {
     const { attempt, attempts = Number.POSITIVE_INFINITY } = jobRun;
     try {
       const delivery = fromQueued(job);
       if (attempt > attempts) return workerDied(delivery, attempts);
-      const result = await recorded(job as QueuedDelivery, () => run(delivery, jobRun));
+      const result = await withTelemetry(job as QueuedDelivery, () => run(delivery, jobRun));
       return result.as === 'failed' && attempt >= attempts ? { ...result, as: 'dead', attempts: attempt } : result;
     } catch (error) {
       return unreadable(error);
@@ -128,7 +128,7 @@ export function createProcessor(options: WorkerOptions): Processor {
   }
 
   /** Runs a job inside the telemetry, whose failure must not become one of the job. */
-  async function recorded(job: QueuedDelivery, runJob: () => Promise<Ended>): Promise<Ended> {
+  async function withTelemetry(job: QueuedDelivery, runJob: () => Promise<Ended>): Promise<Ended> {
     let running: Promise<Ended> | undefined;
     const once = () => {
       running ??= runJob();
@@ -144,7 +144,7 @@ export function createProcessor(options: WorkerOptions): Processor {
   }
 
   async function process(job: unknown, jobRun: JobRun): Promise<Ended> {
-    const result = await ended(job, jobRun);
+    const result = await resultOf(job, jobRun);
     report(result.decision);
     return result;
   }
@@ -190,7 +190,7 @@ function failure(thrown: unknown, delivery: Delivery, attempt: number): Ended {
 function workerDied(delivery: Delivery, attempts: number): Ended {
   const error = new WebhookError('handler_failed', {
     message: WORKER_DIED,
-    fix: 'Look for what ended its process: a crash, the memory limit, a stop that did not wait.',
+    fix: 'Find out why its process ended: for example a crash, the memory limit, or a stop that did not wait for handlers.',
   });
   return { as: 'dead', decision: { kind: 'failed', delivery, error }, error, reason: WORKER_DIED, attempts };
 }

@@ -1,11 +1,7 @@
 /** The jobs that a worker runs, for a graceful stop. */
 export interface RunningJobs {
-  readonly size: number;
-  /**
-   * Runs a job, which must not reject, with a controller of its own. Its signal is aborted once the job is no longer this
-   * worker's.
-   */
-  run(job: (controller: AbortController) => Promise<void>): void;
+  /** Runs a job, which must not reject. Its signal is aborted once the job is no longer this worker's. */
+  run(job: (signal: AbortSignal) => Promise<void>): void;
   /** Aborts every job, because the engine has removed the jobs from this worker. */
   abort(): void;
   /** Resolves when all have ended, or after `timeoutMs`, when their signals are aborted. */
@@ -23,13 +19,9 @@ export function runningJobs(): RunningJobs {
   }
 
   return {
-    get size() {
-      return running.size;
-    },
-
     run(job) {
       const controller = new AbortController();
-      const ended = job(controller).finally(() => running.delete(controller));
+      const ended = job(controller.signal).finally(() => running.delete(controller));
       running.set(controller, ended);
     },
 

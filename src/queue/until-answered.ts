@@ -22,16 +22,19 @@ export async function untilAnswered<T>(
     try {
       return await query();
     } catch (error) {
-      if (isAnswer(error) || performance.now() > end || signal?.aborted) throw error;
-      log.warn('queue_error:settle', `The worker could not reach PostgreSQL, and tries again: ${reasonOf(error)}`);
+      if (isFinal(error) || performance.now() > end || signal?.aborted) throw error;
+      log.warn(
+        'queue_error:settle',
+        `A query of the worker failed in PostgreSQL, and the worker repeats it: ${reasonOf(error)}`,
+      );
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
 }
 
-/** Whether the server has refused the query, or the app has ended the pool. Codes of Node's errors begin with a letter. */
-function isAnswer(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
-  if (/after calling end/.test(reasonOf(error))) return true;
-  return typeof code === 'string' && /^\d[0-9A-Z]{4}$/.test(code) && !PASSING.test(code);
+/** Whether a repetition changes nothing: the server has refused the query, or the app has ended the pool. */
+function isFinal(error: unknown): boolean {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
+  const isOfServer = typeof severity === 'string';
+  return (isOfServer && !PASSING.test(String(code))) || /after calling end/.test(reasonOf(error));
 }

@@ -291,7 +291,7 @@ async function delayedUntil(bull: Queue): Promise<string[]> {
 }
 
 function fake() {
-  return { name: 'x', add() {}, getJob() {}, waitUntilReady() {} };
+  return { name: 'x', add() {}, getJob() {}, waitUntilReady() {}, getBackend() {} };
 }
 
 function hang(_: unknown): Promise<never> {

@@ -185,7 +185,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
     }),
     caughtBy: [
       'a job whose worker was killed is run again',
-      'a job that kills its workers is given up after its attempts, and is a dead letter',
+      'a job that kills its workers is a dead letter after its attempts',
     ],
   },
   'counts no attempt for a worker that died': {
@@ -199,7 +199,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
         return { ...worker, kill: forget };
       },
     }),
-    caughtBy: ['a job that kills its workers is given up after its attempts, and is a dead letter'],
+    caughtBy: ['a job that kills its workers is a dead letter after its attempts'],
   },
   'runs a dead letter again at a redelivery': {
     plant: (queue) => ({
@@ -243,8 +243,8 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
       return {};
     },
     caughtBy: [
-      'a handler that ends with a PermanentError after its lock is over makes no dead letter of what another worker did',
-      'a handler that fails after its lock is over puts back nothing that another worker did',
+      'a PermanentError that is thrown after the lock is over makes no dead letter of a job that another worker has completed',
+      'a failure after the lock is over puts no job back that another worker has completed',
     ],
   },
   'acknowledges jobs that it has lost': {
@@ -252,9 +252,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
       queue.checksOwner = 'for failures';
       return {};
     },
-    caughtBy: [
-      'a handler that succeeds after its lock is over does not end the job that another worker runs and that fails there',
-    ],
+    caughtBy: ['a success after the lock is over does not complete a job that another worker runs'],
   },
   'adds a copy of a job whose connection was lost': {
     plant: (queue) => ({
@@ -274,7 +272,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
     plant: (queue) => ({ work: (options) => queue.work({ ...options, observe: () => {} }) }),
     caughtBy: [
       'a worker reports a dead letter with its type, its reason, its attempts and the name of the endpoint',
-      'a job that kills its workers is given up after its attempts, and is a dead letter',
+      'a job that kills its workers is a dead letter after its attempts',
     ],
   },
   'discards a dead letter for everyone who asks': {

@@ -107,7 +107,7 @@ describe.runIf(url)('rabbitmqQueue', () => {
   it('a put to a queue that was deleted rejects, although RabbitMQ confirms it', async () => {
     const { queue } = open();
     const error = await queue.put(aQueued()).catch((reason: Error) => reason);
-    expect(String(error)).toContain('there is no queue');
+    expect(String(error)).toContain('RabbitMQ has no queue');
   });
 
   it('a put after the connection was lost opens another one', async () => {

@@ -546,7 +546,9 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     const handler = vi.fn();
     queue.work({ on: { '*': handler }, logger });
     await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled(), PATIENTLY);
-    expect(logger.warn.mock.calls[0]?.[0]).toContain('The queue failed at claim, and the worker tries again');
+    expect(logger.warn.mock.calls[0]?.[0]).toContain(
+      'The worker could not take a job from the database, and tries again',
+    );
     locker.exec('ROLLBACK');
     await vi.waitFor(() => expect(handler).toHaveBeenCalled(), PATIENTLY);
   });

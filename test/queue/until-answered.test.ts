@@ -10,24 +10,32 @@ afterEach(() => {
 
 const log = { outcome: () => {}, warn: vi.fn() };
 const errorOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
-const failing = (code?: string) => Object.assign(new Error('the server is away'), { code });
+/** An error of `pg`: one of the server has a severity. */
+const failing = (code?: string, severity?: string) =>
+  Object.assign(new Error('the server is away'), { code, severity });
 
 describe('untilAnswered', () => {
-  it.each(['ECONNREFUSED', 'EPIPE', '57P01', '57P03', '53300', '08006', undefined])(
-    'a query that fails with the code %s is repeated until the server answers',
-    async (code) => {
-      const query = vi.fn(async () => 'answer').mockRejectedValueOnce(failing(code));
-      const answer = untilAnswered(query, { log, limitMs: 60_000 });
-      await vi.advanceTimersByTimeAsync(500);
-      expect(await answer).toBe('answer');
-      expect(log.warn.mock.lastCall?.[1]).toContain('the server is away');
-    },
-  );
+  it.each([
+    ['ECONNREFUSED', undefined],
+    ['EPIPE', undefined],
+    [undefined, undefined],
+    ['57P01', 'FATAL'],
+    ['57P03', 'FATAL'],
+    ['53300', 'FATAL'],
+    ['08006', 'ERROR'],
+    ['40P01', 'ERROR'],
+  ])('a query that fails with the code %s is repeated until the server answers', async (code, severity) => {
+    const query = vi.fn(async () => 'answer').mockRejectedValueOnce(failing(code, severity));
+    const answer = untilAnswered(query, { log, limitMs: 60_000 });
+    await vi.advanceTimersByTimeAsync(500);
+    expect(await answer).toBe('answer');
+    expect(log.warn.mock.lastCall?.[1]).toContain('the server is away');
+  });
 
-  it.each(['42P01', '42501', '22021', '23505'])(
+  it.each(['42P01', '42501', '22021', '23505', 'P0001', 'XX000'])(
     'a query that the server refuses with %s is not repeated',
     async (code) => {
-      const query = vi.fn(async () => Promise.reject(failing(code)));
+      const query = vi.fn(async () => Promise.reject(failing(code, 'ERROR')));
       expect(await errorOf(untilAnswered(query, { log, limitMs: 60_000 }))).toMatchObject({ code });
       expect(query).toHaveBeenCalledTimes(1);
     },

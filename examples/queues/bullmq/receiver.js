@@ -6,7 +6,7 @@ import { redisStore } from 'service-webhooks/stores/redis';
 
 const { WEBHOOK_SECRET: secret = '', REDIS_URL = 'redis://127.0.0.1:6379', PORT = '3000' } = process.env;
 
-// Without Redis a delivery is refused at once and comes again: nothing waits in the memory of this process.
+// While Redis is away, the receiver refuses deliveries at once and the service retries them: none waits in this process.
 const connection = new Redis(REDIS_URL, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
 const queue = new Queue('webhooks', { connection });
 queue.on('error', (error) => console.error(error.message));

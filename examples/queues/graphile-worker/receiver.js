@@ -10,7 +10,7 @@ const { PORT = '3000' } = process.env;
 
 const pool = new pg.Pool({ connectionString: POSTGRES_URL });
 pool.on('error', (error) => console.error(error.message));
-// One that breaks in the middle of a transaction has nobody else to tell, and would end the process.
+// A client whose connection breaks during a transaction emits 'error'; without a listener, that ends the process.
 pool.on('connect', (client) => client.on('error', () => {}));
 await runMigrations({ connectionString: POSTGRES_URL });
 const inbox = postgresInbox({ pg: pool }, { name: 'clips' });

@@ -6,7 +6,7 @@ export const QUEUE = 'webhooks';
 export async function startBoss(connectionString) {
   const boss = new PgBoss({
     connectionString,
-    // While a job is not archived, its id is not queued again. Whoever maintains the tables does it by his own setting,
+    // While a job is not archived, its id is not queued again. Each process that maintains the tables uses its own setting,
     // so the receiver and the worker share this one.
     archiveCompletedAfterSeconds: 72 * 3600,
   });

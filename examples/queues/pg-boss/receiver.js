@@ -8,7 +8,7 @@ import { QUEUE, startBoss } from './boss.js';
 const { WEBHOOK_SECRET: secret = '', POSTGRES_URL = 'postgres://postgres@127.0.0.1:5432/test' } = process.env;
 const { PORT = '3000' } = process.env;
 
-/** Of these ids alone: make one of your own, once. */
+/** The namespace of these ids. Generate your own once. */
 const NAMESPACE = 'f2b1ad0c-6f0e-4c35-9d0e-1f6f3a1c7b52';
 
 const boss = await startBoss(POSTGRES_URL);

@@ -15,7 +15,7 @@ export interface BullmqJob {
 
 /** How long a job of another version waits before a worker reads it again. */
 const UNREADABLE_DELAY_MS = 60_000;
-/** BullMQ's default. */
+/** BullMQ's default of `lockDuration`. */
 const LOCK_MS = 30_000;
 
 /**

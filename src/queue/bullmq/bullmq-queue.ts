@@ -2,7 +2,7 @@ import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
-import { countOf } from '../engine-values.js';
+import { countOf, knownNumber, knownText } from '../engine-values.js';
 import { limitedPut } from '../put-limit.js';
 import { CATCH_UP, DISCARD, runScript } from './redis-script.js';
 
@@ -97,7 +97,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
   checkObject('options', options);
   checkKnownOptions('bullmqQueue', options, ['queue', 'name', 'attempts', 'backoff', 'retainMs']);
   const { queue, backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } } = options;
-  for (const method of ['add', 'getJob', 'waitUntilReady'] as const) {
+  for (const method of ['add', 'getJob', 'waitUntilReady', 'getBackend'] as const) {
     check(typeof queue?.[method] === 'function', `queue must be a Queue of BullMQ: it has no method ${method}()`);
   }
   const { name = queue.name } = options;
@@ -205,7 +205,7 @@ function toDeadLetter({
     id,
     delivery: delivery && queued,
     attempts: Math.max(1, countOf(attemptsMade) + countOf(stalledCounter) - countOf(stalledBefore)),
-    diedAt: finishedOn,
-    reason: failedReason,
+    diedAt: knownNumber(finishedOn),
+    reason: knownText(failedReason),
   };
 }

@@ -23,9 +23,8 @@ export const DISCARD: RedisScript = {
 };
 
 /**
- * Lets retries run that wait for a time which a clock has shown before it went back. Takes the set of delayed jobs, the
- * beginning of the key of a job, the latest time at which a job can have started, and the score of a retry that is due. A
- * retry that started after the latest time gets that score.
+ * Makes retries due that were scheduled before a clock went back: their last run began later than now. Takes the set of
+ * delayed jobs, the key prefix of a job, the latest time at which a run can have begun, and the score of a job that is due.
  */
 export const CATCH_UP: RedisScript = {
   name: 'serviceWebhooksCatchUp',

@@ -20,12 +20,12 @@ export interface CloudflareProcessorOptions extends WorkerOptions {
   maxBackoffMs?: number | undefined;
 }
 
-/** What is used of a batch. */
+/** The part that is used of a batch. */
 export interface CloudflareBatch {
   readonly messages: readonly CloudflareMessage[];
 }
 
-/** What is used of a message. */
+/** The part that is used of a message. */
 export interface CloudflareMessage {
   readonly body: unknown;
   /** Counted from 1. */

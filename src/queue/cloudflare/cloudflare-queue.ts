@@ -3,7 +3,7 @@ import { check, checkKnownOptions, checkObject } from '../../option-checks.js';
 import type { DeliveryQueue } from '../../receiver/delivery-queue.js';
 import { limitedPut } from '../put-limit.js';
 
-/** What is used of a producer binding of Cloudflare Queues. */
+/** The part that is used of a producer binding of Cloudflare Queues. */
 export interface CloudflareQueueBinding {
   send(body: unknown, options: { contentType: 'json'; delaySeconds?: number }): Promise<unknown>;
 }

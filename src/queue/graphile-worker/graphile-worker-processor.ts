@@ -43,24 +43,29 @@ export function graphileWorkerProcessor(
   return async (payload, { job, query, abortSignal: signal }) => {
     const { id, attempts: started, max_attempts, locked_by } = job;
     const attempt = countOf(started);
-    // graphile-worker allows one start more than attempts. That start runs no handler: it buries a job whose worker died.
+    // graphile-worker allows one start more than the attempts. The last one runs no handler: it makes the job of a worker
+    // that died in its last attempt a dead letter, and reports it.
     const attempts = Math.max(1, countOf(max_attempts) - 1);
     const ended = await process(payload, { attempt, attempts, signal });
-    // Where a connection is lost while graphile-worker itself records the end of a job, it stops with an error. So its
-    // pool has a connection that works before this returns or throws.
     const statement = async (text: string, ...values: unknown[]) => {
       const call = () => query(text, [id, locked_by, attempt, ...values] as never);
       return (await untilAnswered(call, { log, limitMs: LOCK_MS, signal })).rows.length > 0;
     };
-    if (ended.as === 'done') {
-      // graphile-worker would delete the job also where another worker runs it. A failure leaves it to another process.
-      if (await statement(sql.isOwn)) return;
-      throw new Error('Another worker has the job.');
-    }
-    if (ended.as === 'failed') await statement(sql.isOwn);
-    if (ended.as === 'unreadable') await statement(sql.lookLater);
-    if (ended.as === 'dead' && (await statement(sql.bury, ended.attempts, ended.reason))) {
-      process.deadLetter(payload, ended);
+    // graphile-worker records the end itself, after this, and stops where the connection is lost meanwhile. So each way to
+    // end runs a statement first: it waits for a connection that works.
+    switch (ended.as) {
+      case 'done':
+        if (await statement(sql.isOwn)) return;
+        // graphile-worker would delete the job also where another worker runs it. A failure leaves it to that worker.
+        throw new Error('Another worker has the job.');
+      case 'failed':
+        await statement(sql.isOwn);
+        break;
+      case 'unreadable':
+        await statement(sql.lookLater);
+        break;
+      case 'dead':
+        if (await statement(sql.bury, ended.attempts, ended.reason)) process.deadLetter(payload, ended);
     }
     throw new Error(ended.reason, { cause: ended.error });
   };

@@ -55,9 +55,9 @@ export interface GraphileWorkerQueue extends OperatedQueue {
 }
 
 const MIN_RETAIN_MS = 6 * 3_600_000;
-/** graphile-worker stores one more in 16 bits. */
+/** graphile-worker stores the number of starts, one more than the attempts, in 16 bits. */
 const MAX_ATTEMPTS = 32_766;
-/** The limit of graphile-worker. */
+/** The longest name of a queue that graphile-worker stores, in characters. */
 const MAX_QUEUE_NAME = 128;
 const OPTIONS = ['pg', 'task', 'name', 'attempts', 'retainMs', 'order', 'schema', 'table'];
 
@@ -84,7 +84,8 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: 72 * 3_600_000 });
   check(retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
   check(attempts <= MAX_ATTEMPTS, `attempts must be at most ${MAX_ATTEMPTS}`);
-  const starts = attempts + 1; // the last start runs no handler: it buries a job whose worker died
+  // The last start runs no handler: it makes the job of a worker that died in its last attempt a dead letter.
+  const starts = attempts + 1;
   const sql = graphileWorkerStatements(schema, table);
 
   async function query<Row>(text: string, ...values: unknown[]): Promise<Row[]> {

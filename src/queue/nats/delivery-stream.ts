@@ -30,7 +30,7 @@ export interface DeliveryStream {
   /** Resolves to false where there is no message of this number. */
   remove(seq: number): Promise<boolean>;
   count(subject: string): Promise<number>;
-  /** How the consumers are doing, of the jobs and of the unreadable ones. */
+  /** Resolves to the state of the two consumers: of the jobs, and of those that could not be read. */
   consumers(): Promise<{ subject: string; info: NatsConsumerInfo }[]>;
   /** Removes finished jobs whose keys the stream knows no more at this time, in milliseconds since the epoch. */
   purge(now: number): Promise<void>;
@@ -40,7 +40,7 @@ export interface DeliveryStream {
 export const CONSUMERS = { jobs: 'workers', unreadable: 'unreadable' } as const;
 
 const NANOS_PER_MS = 1_000_000;
-/** JetStream holds each id in memory for as long. */
+/** The `duplicate_window` of a new stream, in which JetStream holds each id in memory. */
 const WINDOW_NANOS = 12 * 3_600_000 * NANOS_PER_MS;
 const PUBLISH_TIMEOUT_MS = 5_000;
 const NOT_FOUND = { stream: 10059, message: [10037, 10043] };

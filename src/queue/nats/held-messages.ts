@@ -4,16 +4,17 @@ import type { NatsMessage } from './jetstream.js';
 /** The messages that a worker runs. JetStream keeps each for it during `ackWaitMs` after its last renewal. */
 export interface HeldMessages {
   readonly size: number;
-  add(message: NatsMessage, controller: AbortController): void;
+  /** Returns a signal that is aborted once the message is no longer this worker's. */
+  add(message: NatsMessage): AbortSignal;
   remove(message: NatsMessage): void;
   /** Whether the message was renewed within `ackWaitMs`: otherwise JetStream has given it to another worker. */
   isOwn(message: NatsMessage): boolean;
   /**
-   * Sends the renewals, and then a request: its answer shows that the connection has carried them, so that the new time
-   * counts from before they were sent. Aborts the jobs that were not renewed in time, and resolves to their number.
+   * Sends the renewals, and then the request `confirm`, whose answer shows that they have arrived. The time of a message counts
+   * from before its renewal was sent. Aborts the jobs that were not renewed in time, and resolves to their number.
    */
   renew(confirm: () => Promise<unknown>): Promise<number>;
-  /** Gives the messages back to JetStream. */
+  /** Gives the messages back to JetStream, and aborts their jobs. */
   giveBack(): void;
 }
 
@@ -35,7 +36,11 @@ export function heldMessages(ackWaitMs: number): HeldMessages {
     get size() {
       return held.size;
     },
-    add: (message, controller) => void held.set(message, { controller, sinceRenewal: stopwatch() }),
+    add(message) {
+      const controller = new AbortController();
+      held.set(message, { controller, sinceRenewal: stopwatch() });
+      return controller.signal;
+    },
     remove: (message) => void held.delete(message),
     isOwn,
 
@@ -57,7 +62,10 @@ export function heldMessages(ackWaitMs: number): HeldMessages {
     },
 
     giveBack() {
-      for (const message of held.keys()) if (isOwn(message)) message.nak();
+      for (const [message, { controller }] of held) {
+        if (isOwn(message)) message.nak();
+        controller.abort();
+      }
       held.clear();
     },
   };

@@ -1,4 +1,4 @@
-/** What is used of a JetStream client: `jetstream(connection)` of `@nats-io/jetstream`. */
+/** The part that is used of a JetStream client: `jetstream(connection)` of `@nats-io/jetstream`. */
 export interface NatsJetStream {
   publish(
     subject: string,
@@ -9,7 +9,7 @@ export interface NatsJetStream {
   jetstreamManager(checkApi: boolean): Promise<NatsManager>;
 }
 
-/** What is used of a JetStream manager. */
+/** The part that is used of a JetStream manager. */
 export interface NatsManager {
   streams: {
     info(stream: string, options?: { subjects_filter: string }): Promise<NatsStreamInfo>;
@@ -24,14 +24,14 @@ export interface NatsManager {
   };
 }
 
-/** What is read of a stream. */
+/** The part that is read of a stream. */
 export interface NatsStreamInfo {
   config: NatsStreamConfig;
   /** With the number of messages of each subject that was asked for. */
   state: { subjects?: Record<string, number> | undefined };
 }
 
-/** What is read of the configuration of a stream. Times are in nanoseconds. */
+/** The part that is read of the configuration of a stream. Times are in nanoseconds. */
 export interface NatsStreamConfig {
   subjects?: string[] | undefined;
   retention: string;
@@ -44,7 +44,7 @@ export interface NatsStreamConfig {
   max_msgs_per_subject: number;
 }
 
-/** What is read of the state of a consumer. */
+/** The part that is read of the state of a consumer. */
 export interface NatsConsumerInfo {
   name: string;
   /** Every message up to `stream_seq` is acknowledged. */
@@ -53,10 +53,9 @@ export interface NatsConsumerInfo {
   num_ack_pending: number;
 }
 
-/** What is used of a pull consumer. */
+/** The part that is used of a pull consumer. */
 export interface NatsConsumer {
   fetch(options: { max_messages: number; expires: number }): Promise<NatsPull>;
-  info(): Promise<NatsConsumerInfo>;
 }
 
 /** A request for messages that has not ended. */
@@ -64,7 +63,7 @@ export interface NatsPull extends AsyncIterable<NatsMessage> {
   stop(): void;
 }
 
-/** What is used of a message that a consumer has delivered. */
+/** The part that is used of a message that a consumer has delivered. */
 export interface NatsMessage {
   seq: number;
   time: Date;
@@ -75,7 +74,7 @@ export interface NatsMessage {
   working(): void;
 }
 
-/** What is used of a message that was read from a stream. */
+/** The part that is used of a message that was read from a stream. */
 export interface NatsStoredMessage {
   subject: string;
   seq: number;

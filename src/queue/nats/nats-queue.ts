@@ -34,7 +34,10 @@ export interface NatsQueue extends OperatedQueue {
   work(options: NatsWorkerOptions): NatsWorker;
 }
 
-/** A dead letter has more bytes than its job: a large job is put with room for them, or refused where that is too much. */
+/**
+ * A dead letter is larger than its job. A large job is put with this many bytes more, so that one whose dead letter would
+ * exceed the server's limit is refused at the put.
+ */
 const [LARGE_JOB, ROOM] = [65_536, 8_192];
 
 /**

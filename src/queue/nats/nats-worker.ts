@@ -5,7 +5,7 @@ import { countOf } from '../engine-values.js';
 import { parsedJob } from '../parsed-job.js';
 import type { Ended, WorkerOptions } from '../processor.js';
 import { reasonOf } from '../reason.js';
-import { runningJobs, STOP_TIMEOUT_MS } from '../running-jobs.js';
+import { STOP_TIMEOUT_MS } from '../running-jobs.js';
 import { stopwatch } from '../stopwatch.js';
 import { workerParts } from '../worker-parts.js';
 import { CONSUMERS, type DeliveryStream } from './delivery-stream.js';
@@ -48,20 +48,13 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
   const { stream, jobs, unreadable, dead } = target;
   const { attempts, ackWaitMs } = settings;
   const renewMs = ackWaitMs / 3;
-  const running = runningJobs();
   const held = heldMessages(ackWaitMs);
   const pulls = new Set<NatsPull>();
   let stopping = false;
-  /** The time since this process was last seen at work, and how often it was paused: see {@link pullOne}. */
-  const awake = { sinceSeen: stopwatch(), pauses: 0 };
+  const pauses = countPauses(2 * renewMs);
 
   function report(operation: string, what: string, error: unknown): void {
     log.warn(`queue_error:${operation}`, `${what}: ${reasonOf(error)}`);
-  }
-
-  function noticePause(): void {
-    if (awake.sinceSeen() > 2 * renewMs) awake.pauses += 1;
-    awake.sinceSeen = stopwatch();
   }
 
   async function settle(message: NatsMessage, job: unknown, attempt: number, ended: Ended): Promise<void> {
@@ -99,35 +92,27 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     }
   }
 
-  function handle(message: NatsMessage, call: typeof runJob): Promise<void> {
-    return new Promise((resolve) => {
-      running.run(async (controller) => {
-        held.add(message, controller);
-        try {
-          await call(message, controller.signal);
-        } catch (error) {
-          report('settle', 'The result of a job could not be recorded, so that it runs again', error);
-        }
-        held.remove(message);
-        resolve();
-      });
-    });
+  async function handle(message: NatsMessage, call: typeof runJob): Promise<void> {
+    try {
+      await call(message, held.add(message));
+    } catch (error) {
+      report('settle', 'The result of a job could not be recorded, so that it runs again', error);
+    } finally {
+      held.remove(message);
+    }
   }
 
   /**
-   * Resolves to one message, since what waits in this process would run out of its time. A message that was asked for
-   * before a pause is left to JetStream, which delivers it again.
+   * Resolves to one message, since messages that wait in this process would run out of their time. After a pause of the
+   * process, JetStream may already have given the message to another worker: it is left to JetStream, which delivers it again.
    */
   async function pullOne(consumer: NatsConsumer): Promise<NatsMessage | undefined> {
-    const { pauses } = awake;
+    const before = pauses.count();
     const pull = await consumer.fetch({ max_messages: 1, expires: PULL_EXPIRES_MS });
     pulls.add(pull);
     try {
       if (stopping) pull.stop();
-      for await (const message of pull) {
-        noticePause();
-        return awake.pauses === pauses ? message : undefined;
-      }
+      for await (const message of pull) return pauses.count() === before ? message : undefined;
       return undefined;
     } finally {
       pulls.delete(pull);
@@ -165,12 +150,13 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
   async function renew(): Promise<void> {
     const count = await held.renew(() => withTimeout(renewMs, () => target.consumers()));
     if (count === 0) return;
-    const jobs = count === 1 ? '1 job that runs' : `${count} jobs that run`;
-    log.warn('queue_error:renew', `This worker has lost ${jobs}: NATS did not hear of it for ackWaitMs.`);
+    const jobs = count === 1 ? '1 running job' : `${count} running jobs`;
+    const problem = `NATS gave ${jobs} to another worker, because no renewal arrived within ackWaitMs.`;
+    log.warn('queue_error:renew', `${problem} Look for a lost connection, or for code that blocks the event loop.`);
   }
 
   const renewing = setInterval(() => {
-    noticePause();
+    pauses.count();
     if (held.size > 0) void renew();
   }, renewMs);
   renewing.unref?.();
@@ -189,7 +175,6 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     for (const pull of pulls) pull.stop();
     await Promise.race([working, new Promise<void>((resolve) => unrefTimeout(resolve, timeoutMs))]);
     held.giveBack();
-    await running.drain(0);
     clearInterval(renewing);
     clearInterval(purging);
     await withTimeout(LIMIT_MS, () => target.consumers()).catch(() => {}); // NATS has what was written before it
@@ -200,6 +185,22 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     stop({ timeoutMs = STOP_TIMEOUT_MS } = {}) {
       stopped ??= stop(timeoutMs);
       return stopped;
+    },
+  };
+}
+
+/**
+ * Counts the pauses of this process, as when its machine sleeps: the times of more than `limitMs` in which `count()` was not
+ * called.
+ */
+function countPauses(limitMs: number): { count(): number } {
+  let pauses = 0;
+  let sinceCounted = stopwatch();
+  return {
+    count() {
+      if (sinceCounted() > limitMs) pauses += 1;
+      sinceCounted = stopwatch();
+      return pauses;
     },
   };
 }

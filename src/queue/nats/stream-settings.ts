@@ -26,7 +26,7 @@ export function checkStream(stream: string, subjects: readonly string[], config:
       'drops the oldest jobs when it is full (discard old)',
       `${edit} --discard=new'`,
     ],
-    [missing.length > 0, `does not take ${missing.join(', ')}`, `${edit} --subjects='${subjects.join(',')}''`],
+    [missing.length > 0, `does not take ${missing.join(', ')}`, `${edit} --subjects=${subjects.join(',')}'`],
   ];
   const [first] = problems.filter(([isWrong]) => isWrong);
   if (first === undefined) return;

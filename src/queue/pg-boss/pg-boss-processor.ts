@@ -38,6 +38,9 @@ interface Run {
   left_ms: number;
 }
 
+/** What a run has come to: `'lost'` where the job is not this worker's, or no longer. */
+type Result = 'settled' | 'lost' | { putBack(): Promise<unknown> };
+
 /** The limit of the first query, before it is known when the jobs expire. */
 const PATIENCE_MS = 60_000;
 
@@ -68,36 +71,29 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
     return (result?.rows ?? []) as Row[];
   }
 
-  /**
-   * Runs a job, and settles it. Resolves to what is still to be done at the end of the batch, or to undefined where the
-   * job is not this worker's.
-   */
-  async function run(
-    { name, data }: PgBossJob,
-    found: Run,
-    leftMs: number,
-  ): Promise<(() => Promise<unknown>) | undefined> {
+  /** Runs a job, and settles it unless it has to be put back. */
+  async function run({ name, data }: PgBossJob, found: Run, leftMs: number): Promise<Result> {
     const { id, retry_count, retry_limit, started_on } = found;
     const since = stopwatch();
     const statement = async (text: string, ...values: unknown[]) =>
       (await query(leftMs - since(), text, name, id, retry_count, started_on, ...values)).length > 0;
-    if (!(await statement(sql.isOwn))) return undefined;
+    if (!(await statement(sql.isOwn))) return 'lost';
 
     const controller = new AbortController();
     const timer = unrefTimeout(() => controller.abort(), leftMs);
-    // pg-boss allows one start more than attempts. That start runs no handler: it buries a job whose worker died.
+    // pg-boss allows one start more than its retry limit. The last start runs no handler: see `init()` of the queue.
     const attempts = Math.max(1, countOf(retry_limit));
     const ended = await process(data, { attempt: countOf(retry_count) + 1, attempts, signal: controller.signal });
     clearTimeout(timer);
 
-    if (ended.as === 'done') return (await statement(sql.complete)) ? async () => {} : undefined;
+    if (ended.as === 'done') return (await statement(sql.complete)) ? 'settled' : 'lost';
     const output = JSON.stringify({ message: ended.reason });
     if (ended.as === 'dead') {
-      if (!(await statement(sql.bury, output, ended.attempts))) return undefined;
+      if (!(await statement(sql.bury, output, ended.attempts))) return 'lost';
       process.deadLetter(data, ended);
-      return async () => {};
+      return 'settled';
     }
-    return () => (ended.as === 'failed' ? statement(sql.runAgain, output) : statement(sql.lookLater));
+    return { putBack: () => (ended.as === 'failed' ? statement(sql.runAgain, output) : statement(sql.lookLater)) };
   }
 
   return async (jobs) => {
@@ -106,14 +102,15 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
     const ids = jobs.map(({ id }) => id);
     const runs = new Map((await query<Run>(PATIENCE_MS, sql.runs, first.name, ids)).map((one) => [one.id, one]));
     const since = stopwatch();
-    const atTheEnd: ((() => Promise<unknown>) | undefined)[] = [];
+    const results: Result[] = [];
     for (const job of jobs) {
       const found = runs.get(job.id);
-      atTheEnd.push(found && (await run(job, found, Number(found.left_ms) - since())));
+      results.push(found ? await run(job, found, Number(found.left_ms) - since()) : 'lost');
     }
     // Not before, because pg-boss completes all jobs of a batch that run when this function has returned.
-    for (const putBack of atTheEnd) await putBack?.();
-    // It would complete the run of another worker, and lose the job if that one dies. An error lets it run again instead.
-    if (atTheEnd.includes(undefined)) throw new Error('Another worker has a job of this batch.');
+    for (const result of results) if (typeof result === 'object') await result.putBack();
+    // pg-boss would complete the run of another worker, and the job would be lost if that one dies. After an error, pg-boss
+    // runs it again.
+    if (results.includes('lost')) throw new Error('Another worker has a job of this batch.');
   };
 }

@@ -21,7 +21,10 @@ export interface PgBossDatabase {
   executeSql(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-/** Options of {@link pgBossQueue}. */
+/**
+ * Options of {@link pgBossQueue}. `attempts`, `retryDelaySeconds` and `expireInSeconds` apply where `init()` creates the
+ * queue; change those of an existing one with `boss.updateQueue()`.
+ */
 export interface PgBossQueueOptions {
   /** A started `PgBoss`. It is not stopped. */
   boss: PgBossClient;
@@ -99,10 +102,12 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
       if ((config?.archiveSeconds ?? MIN_ARCHIVE_SECONDS) < MIN_ARCHIVE_SECONDS) throw archivesTooEarly();
       if ((await query(sql.queues, queue, dead)).length === 2) return;
       const kept = { policy: 'standard', retentionMinutes: RETENTION_MINUTES };
-      // One start more than attempts: it runs no handler, and buries a job whose worker died, so that this is reported.
+      // pg-boss allows one start more than this. The last start runs no handler: it makes the job of a worker that died in
+      // its last attempt a dead letter, and reports it.
       const retries = { retryLimit: attempts, retryDelay: retryDelaySeconds, retryBackoff: true };
-      await query(sql.createQueue(dead, kept));
-      await query(sql.createQueue(queue, { ...kept, ...retries, deadLetter: dead, expireInSeconds }));
+      const jobs = { ...kept, ...retries, deadLetter: dead, expireInSeconds };
+      const letters = [dead, kept] as const; // first, because the other one refers to it
+      await query(sql.createQueues([letters, [queue, jobs]]));
     },
 
     put: (delivery) => limitedPut(() => put(delivery)),

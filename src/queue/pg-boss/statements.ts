@@ -6,16 +6,21 @@ export const pgBossStatements = (schema: string) => ({
   queues: `SELECT name FROM ${schema}.queue WHERE name IN ($1, $2)`,
 
   /**
-   * Creates a queue that is not there yet. A connection that reads the list of partitions while one is added may miss
-   * it from then on, so no statement uses the table of the jobs meanwhile.
+   * Creates the queues that are not there yet, in their order. A connection that reads the list of partitions while one is
+   * added may miss it from then on, so no statement uses the table of the jobs meanwhile.
    */
-  createQueue: (name: string, options: object) => `
+  createQueues: (queues: readonly (readonly [name: string, options: object])[]) => `
 DO $$ BEGIN
   PERFORM set_config('lock_timeout', '4s', true);
   LOCK TABLE ONLY ${schema}.job IN ACCESS EXCLUSIVE MODE;
+${queues
+  .map(
+    ([name, options]) => `
   IF NOT EXISTS (SELECT FROM ${schema}.queue WHERE name = '${name}') THEN
     PERFORM ${schema}.create_queue('${name}', '${JSON.stringify(options)}');
-  END IF;
+  END IF;`,
+  )
+  .join('')}
 END $$`,
 
   deadLetters: `

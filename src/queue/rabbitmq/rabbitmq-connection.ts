@@ -140,7 +140,8 @@ export function publisherOn(channel: RabbitmqChannel): Publish {
       const options = { ...properties, correlationId, persistent: true, mandatory: true };
       channel.sendToQueue(queue, Buffer.from(content) as never, options, (error) => {
         if (error) reject(error instanceof Error ? error : new Error('RabbitMQ did not confirm the message'));
-        else if (returned.delete(correlationId)) reject(new Error(`there is no queue '${queue}'`));
+        else if (returned.delete(correlationId))
+          reject(new Error(`RabbitMQ has no queue '${queue}': call queue.init()`));
         else resolve();
       });
     });

@@ -49,10 +49,10 @@ export interface RabbitmqQueue extends OperatedQueue {
   close(): Promise<void>;
 }
 
-/** Repeated, because the dead letters are hidden while another operator reads them. */
-const LOOKS = 5;
+/** How often a dead letter is searched: all are hidden while another operator reads them. */
+const SEARCHES = 5;
 /** RabbitMQ returns messages in another order, so the oldest ones are searched among this many. */
-const LOOK_SIZE = 1_000;
+const SEARCH_SIZE = 1_000;
 const PAUSE_MS = 50;
 
 /**
@@ -98,8 +98,8 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
     }
   }
 
-  /** Reads dead letters one by one, the oldest first, until a call returns false. Only one such read runs at a time. */
-  function look<T>(call: (channel: RabbitmqChannel) => Promise<T>): Promise<T> {
+  /** Runs a call on a channel of its own, one call at a time: two readers would hide dead letters from each other. */
+  function exclusively<T>(call: (channel: RabbitmqChannel) => Promise<T>): Promise<T> {
     const turn = last.then(() => withChannel(call));
     last = turn.catch(() => {});
     return turn;
@@ -114,9 +114,9 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
 
   /** Resolves to whether there was a dead letter with this id; then it is deleted, after `call`. */
   async function remove(id: string, call: (message: RabbitmqMessage) => Promise<void>): Promise<boolean> {
-    for (let i = 0; i < LOOKS; i += 1) {
+    for (let i = 0; i < SEARCHES; i += 1) {
       if (i > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      const found = await look(async (channel) => {
+      const found = await exclusively(async (channel) => {
         const message = await take(channel, id);
         if (message === undefined) return false;
         await call(message);
@@ -142,9 +142,9 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
     work: (workerOptions) => startRabbitmqWorker(workerOptions, { connection, topology, attempts }),
 
     deadLetters: ({ limit = 100, offset = 0 } = {}) =>
-      look(async (channel) => {
+      exclusively(async (channel) => {
         const letters: DeadLetter[] = [];
-        while (letters.length < Math.max(offset + limit, LOOK_SIZE)) {
+        while (letters.length < Math.max(offset + limit, SEARCH_SIZE)) {
           const message = await channel.get(dead, { noAck: false });
           if (!message) break;
           letters.push(toDeadLetter(message));

@@ -85,7 +85,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     } catch (error) {
       // Not acknowledged: the job runs again when the channel is closed.
       log.warn('queue_error:settle', `The result of a job could not be recorded: ${reasonOf(error)}`);
-      await close(channel);
+      await channel.close().catch(() => {}); // it may be closed already
     }
   }
 
@@ -101,11 +101,11 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     await channel.prefetch(concurrency);
     const { consumerTag: tag } = await channel.consume(topology.main, (message) => {
       if (stopping) return; // it is returned to the queue when the channel is closed
-      if (message) running.run(({ signal }) => run(delivering, message, signal));
-      else void close(channel); // the queue was deleted
+      if (message) running.run((signal) => run(delivering, message, signal));
+      else void channel.close().catch(() => {}); // the queue was deleted
     });
     consumer = { channel, tag };
-    if (stopping) await close(channel);
+    if (stopping) await channel.close().catch(() => {});
   }
 
   function reconnect(): void {
@@ -142,15 +142,6 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
 }
 
 type NotDone = Exclude<Ended, { as: 'done' }>;
-
-/** Closes a channel, which may be closed already. */
-async function close(channel: RabbitmqChannel): Promise<void> {
-  try {
-    await channel.close();
-  } catch {
-    // It is closed.
-  }
-}
 
 /** Waits for a call for a limited time: a lost connection may never answer, and RabbitMQ then redelivers the jobs. */
 async function limited(call: Promise<unknown>): Promise<void> {

@@ -35,11 +35,12 @@ export function topologyOf(main: string, retryDelaysMs: readonly number[]): Topo
     'x-dead-letter-strategy': 'at-least-once',
     'x-overflow': 'reject-publish',
   });
-  const retries = retryDelaysMs.map((ms) => `${main}.retry.${ms}`);
+  const retryQueue = (ms: number) => `${main}.retry.${ms}`;
+  const retries = retryDelaysMs.map(retryQueue);
   const unreadable = `${main}.unreadable`;
   const dead = `${main}.dead`;
   const waiting = [
-    ...retries.map((queue, i) => [queue, retryDelaysMs[i]] as const),
+    ...[...new Set(retryDelaysMs)].map((ms) => [retryQueue(ms), ms] as const), // a delay may stand there twice
     [unreadable, UNREADABLE_DELAY_MS] as const,
   ];
 
@@ -53,5 +54,5 @@ export function topologyOf(main: string, retryDelaysMs: readonly number[]): Topo
     for (const [queue, ms] of waiting) await quorum(queue, { 'x-message-ttl': ms, ...backTo(main) });
   }
 
-  return { main, retries, unreadable, dead, pending: [main, unreadable, ...retries], declare };
+  return { main, retries, unreadable, dead, pending: [main, ...waiting.map(([queue]) => queue)], declare };
 }

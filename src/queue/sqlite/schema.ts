@@ -14,7 +14,8 @@ export const hasEarlier = (table: string, queue: string, orderBy: string, id: st
 /**
  * Returns the statements that create the table of a queue or update it. Each may run repeatedly. `run_at` is when a
  * waiting job may run, or when the lease of a running one ends; it is NULL for a job that is done or dead. `fence` grows
- * whenever `run_at` is set, and is at least the time of that in microseconds: it tells after the clock went back.
+ * with each claim, renewal and wait, and is at least their time in microseconds: one that is later than now shows that the
+ * clock went back.
  */
 export const queueSchema = (table: string): string[] => [
   `CREATE TABLE IF NOT EXISTS ${table} (

@@ -60,6 +60,8 @@ const PURGE_ROWS = 10_000;
 /** How long a job of another version waits before a worker reads it again. */
 const UNREADABLE_DELAY_MS = 60_000;
 const ERROR_PAUSE_MS = 1_000;
+const NOT_RENEWED = 'The lease of a running job could not be renewed, and the worker tries again';
+const NOT_SETTLED = 'The result of a job could not be recorded, so that the job runs again when its lease is over';
 
 /** @throws WebhookError `invalid_option` */
 export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): SqliteWorker {
@@ -82,38 +84,38 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
 
   const heartbeat = setInterval(() => {
     for (const { row, controller } of running.values()) {
-      safely('extend', () => db.run(sql.extend, leaseMs, time(), row.id, row.owner)).then((changed) => {
+      safely('renew', NOT_RENEWED, () => db.run(sql.extend, leaseMs, time(), row.id, row.owner)).then((changed) => {
         if (changed === 0) controller.abort();
       });
     }
   }, leaseMs / 3);
   heartbeat.unref?.();
   const upkeep = setInterval(() => {
-    db.purgeInBatches(sql.purge, time, PURGE_ROWS).catch((error) => report('purge', error));
-    void safely('unblock', () => db.run(sql.unblockAll, time(), name));
+    const notRemoved = 'Old jobs could not be removed';
+    db.purgeInBatches(sql.purge, time, PURGE_ROWS).catch((error) => report('purge', notRemoved, error));
+    void safely('unblock', 'Jobs that wait for an earlier one could not be checked', () =>
+      db.run(sql.unblockAll, time(), name),
+    );
   }, PURGE_INTERVAL_MS);
   upkeep.unref?.();
 
-  function report(operation: string, error: unknown): void {
-    log.warn(
-      `queue_error:${operation}`,
-      `The queue failed at ${operation}, and the worker tries again: ${reasonOf(error)}`,
-    );
+  function report(operation: string, what: string, error: unknown): void {
+    log.warn(`queue_error:${operation}`, `${what}: ${reasonOf(error)}`);
   }
 
-  /** Resolves to undefined where the database failed: the lease of the job then expires, and the job is run again. */
-  async function safely<T>(operation: string, call: () => T): Promise<T | undefined> {
+  /** Resolves to undefined where the database failed. */
+  async function safely<T>(operation: string, what: string, call: () => T): Promise<T | undefined> {
     try {
       return await db.write(call);
     } catch (error) {
-      report(operation, error);
+      report(operation, what, error);
       return undefined;
     }
   }
 
   /** Ends a job, and lets the next one of its order run. Resolves to whether it was still this worker's. */
-  async function end(row: Row, operation: string, call: () => number): Promise<boolean> {
-    const changed = await safely(operation, () => {
+  async function end(row: Row, call: () => number): Promise<boolean> {
+    const changed = await safely('settle', NOT_SETTLED, () => {
       const rows = call();
       if (rows > 0) db.run(sql.unblock, time(), row.id);
       return rows;
@@ -124,17 +126,18 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   async function settle(row: Row, ended: Ended): Promise<void> {
     const { id, owner, attempt } = row;
     if (ended.as === 'done') {
-      await end(row, 'complete', () => db.run(sql.complete, retainMs, time(), id, owner));
+      await end(row, () => db.run(sql.complete, retainMs, time(), id, owner));
       return;
     }
     const { reason } = ended;
     if (ended.as === 'dead') {
-      const isDead = await end(row, 'bury', () => db.run(sql.bury, ended.attempts, reason, time(), id, owner));
+      const isDead = await end(row, () => db.run(sql.bury, ended.attempts, reason, time(), id, owner));
       if (isDead) process.deadLetter(parsedJob(row.job), ended);
       return;
     }
-    const [back, delay] = ended.as === 'unreadable' ? [1, UNREADABLE_DELAY_MS] : [0, backoffAfter(attempt, settings)];
-    await safely('wait', () => db.run(sql.wait, back, delay, reason, time(), id, owner));
+    const [returnedAttempts, delay] =
+      ended.as === 'unreadable' ? [1, UNREADABLE_DELAY_MS] : [0, backoffAfter(attempt, settings)];
+    await safely('settle', NOT_SETTLED, () => db.run(sql.wait, returnedAttempts, delay, reason, time(), id, owner));
   }
 
   async function run(row: Row, { signal }: AbortController): Promise<void> {
@@ -203,7 +206,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
           else if (!(await claimOne())) await pause(pollMs);
         }
       } catch (error) {
-        report('claim', error);
+        report('take', 'The worker could not take a job from the database, and tries again', error);
         await pause(ERROR_PAUSE_MS);
       }
     }
@@ -227,7 +230,9 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     for (const { row, controller } of [...running.values()]) {
       running.delete(row.owner);
       controller.abort();
-      await safely('give back', () => db.run(sql.wait, 0, 0, 'The worker stopped.', time(), row.id, row.owner));
+      await safely('settle', NOT_SETTLED, () =>
+        db.run(sql.wait, 0, 0, 'The worker stopped.', time(), row.id, row.owner),
+      );
     }
     clearInterval(heartbeat);
     clearInterval(upkeep);

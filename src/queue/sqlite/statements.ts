@@ -5,7 +5,7 @@ const jobsAsJson = `
 json_group_array(json_object('id', id, 'state', state, 'job', CAST(job AS TEXT), 'attempt', attempt, 'queuedAt', queued_at,
   'runAt', run_at, 'diedAt', died_at, 'reason', reason, 'eventId', event_id, 'eventType', event_type)) AS rows`;
 
-/** More than any count. A handle may throw for a larger number, which another program can store. */
+/** More than any number of attempts. Another program may have stored a number that the handle cannot return. */
 const MOST = 1_000_000_000;
 
 /** The fence after a change of a job at `now`. */

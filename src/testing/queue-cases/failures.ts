@@ -123,7 +123,7 @@ export const failureCases: readonly QueueTrialCase[] = [
     },
   },
   {
-    name: 'a job that kills its workers is given up after its attempts, and is a dead letter',
+    name: 'a job that kills its workers is a dead letter after its attempts',
     rules: ['Q7', 'Q4'],
     attempts: 2,
     async run(trial) {

@@ -15,32 +15,32 @@ export const ownershipCases: readonly QueueTrialCase[] = [
     attempts: 50,
     async run(trial) {
       const queued = trial.delivery();
-      const lost = Array.from({ length: LOSSES }, later);
+      const lost = Array.from({ length: LOSSES }, deferred);
       let starts = 0;
       const worker = await trial.work(async (event) => {
         const loss = event.id === eventIdOf(queued) ? lost[starts] : undefined;
         if (loss === undefined) return;
         starts += 1;
-        await loss.ended;
+        await loss.promise;
         throw new Error('the connection was lost');
       });
       await trial.put(queued);
-      for (const [i, { end }] of lost.entries()) {
+      for (const [i, { resolve: failNow }] of lost.entries()) {
         await trial.until(`run ${i + 1} begins`, () => starts === i + 1);
         await trial.options.disconnect?.(trial.made);
         // The handler fails once the worker can reach the engine again.
         await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
-        end();
+        failNow();
       }
       await endsOnce(trial, [worker], queued, LOSSES + 1);
     },
   },
   {
-    name: 'a handler that ends with a PermanentError after its lock is over makes no dead letter of what another worker did',
+    name: 'a PermanentError that is thrown after the lock is over makes no dead letter of a job that another worker has completed',
     rules: ['Q11', 'Q12'],
     skip: needsHook('lapse'),
     async run(trial) {
-      const { queued, first, second } = await takenOver(trial, () => {
+      const { queued, first, second } = await afterLapse(trial, () => {
         throw new PermanentError('too late');
       });
       await endsOnce(trial, [first, second], queued, 2);
@@ -48,33 +48,33 @@ export const ownershipCases: readonly QueueTrialCase[] = [
     },
   },
   {
-    name: 'a handler that fails after its lock is over puts back nothing that another worker did',
+    name: 'a failure after the lock is over puts no job back that another worker has completed',
     rules: ['Q11'],
     skip: needsHook('lapse'),
     async run(trial) {
-      const { queued, first, second } = await takenOver(trial, () => {
+      const { queued, first, second } = await afterLapse(trial, () => {
         throw new Error('too late');
       });
       await endsOnce(trial, [first, second], queued, 2);
     },
   },
   {
-    name: 'a handler that succeeds after its lock is over does not end the job that another worker runs and that fails there',
+    name: 'a success after the lock is over does not complete a job that another worker runs',
     rules: ['Q11'],
     skip: needsHook('lapse'),
     async run(trial) {
-      const failing = later();
-      const { queued, first, second } = await takenOver(
+      const failing = deferred();
+      const { queued, first, second } = await afterLapse(
         trial,
         () => {},
         async (attempt) => {
           if (attempt !== 2) return;
-          await failing.ended;
+          await failing.promise;
           throw new Error('the second worker fails');
         },
       );
       await handlesAnother(trial, [first, second]);
-      failing.end();
+      failing.resolve();
       await trial.until('the job runs again', () => runsOf([first, second], queued) > 2);
       await nothingIsLeft(trial);
     },
@@ -83,28 +83,28 @@ export const ownershipCases: readonly QueueTrialCase[] = [
 
 /**
  * The first worker runs a delivery until its lock is over and a second one has started it with the next attempt. Then the
- * handler of the first worker ends.
+ * handler of the first worker ends, as `endFirstRun` does. Later runs end as `runLater` does.
  */
-async function takenOver(trial: QueueTrial, ends: () => void, continues = async (_: number) => {}) {
+async function afterLapse(trial: QueueTrial, endFirstRun: () => void, runLater = async (_: number) => {}) {
   const queued = trial.delivery();
-  const pause = later();
-  const ended = later();
+  const pause = deferred();
+  const ended = deferred();
   const first = await trial.work(async (event, { attempt }) => {
     if (event.id !== eventIdOf(queued)) return;
-    if (attempt !== 1) return continues(attempt);
-    await pause.ended;
-    ended.end();
-    ends();
+    if (attempt !== 1) return runLater(attempt);
+    await pause.promise;
+    ended.resolve();
+    endFirstRun();
   });
   await trial.put(queued);
   await trial.until('the first worker runs it', () => first.attemptsOf(queued).length === 1);
   const second = await trial.work((event, { attempt }) =>
-    event.id === eventIdOf(queued) ? continues(attempt) : undefined,
+    event.id === eventIdOf(queued) ? runLater(attempt) : undefined,
   );
   await trial.options.lapse?.(trial.made);
   await trial.until('another run begins', () => runsOf([first, second], queued) === 2);
-  pause.end();
-  await ended.ended;
+  pause.resolve();
+  await ended.promise;
   return { queued, first, second };
 }
 
@@ -141,10 +141,10 @@ function runsOf(workers: readonly WatchedWorker[], queued: QueuedDelivery): numb
 }
 
 /** Returns a promise with the function that resolves it. */
-function later(): { ended: Promise<void>; end: () => void } {
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
   });
-  return { ended, end };
+  return { promise, resolve };
 }

@@ -13,7 +13,7 @@ export interface Program {
   /** The port of its server; undefined until it listens. */
   port(): number | undefined;
   /** How it has ended, with what it has printed; undefined while it runs. */
-  end(): string | undefined;
+  exited(): string | undefined;
   /** Asks it to end, as a deployment does, and resolves to its exit code. */
   terminate(): Promise<number | null>;
   kill(): void;
@@ -49,7 +49,7 @@ export function startProgram(code: string, { folder, env }: { folder: string; en
       const [, port] = /^port (\d+)$/m.exec(lines.join('\n')) ?? [];
       return port === undefined ? undefined : Number(port);
     },
-    end() {
+    exited() {
       const end = child.exitCode ?? child.signalCode;
       return end === null ? undefined : `${end}\n${lines.join('\n')}`;
     },

@@ -13,7 +13,7 @@ describe('when Redis ends and starts again', () => {
   if (server === undefined) return it.skip('needs a server', () => {});
 
   describePrograms({
-    section: 'Hand deliveries to a queue',
+    section: 'Queue deliveries',
     variable: 'REDIS_URL',
     server,
     async depth() {

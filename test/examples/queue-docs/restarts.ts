@@ -71,49 +71,50 @@ export function describePrograms({ section, variable, server, depth, last, recla
       return response.status;
     }
 
-    async function isRunning(id: string): Promise<void> {
+    async function deliverAndStart(id: string): Promise<void> {
       await vi.waitFor(async () => expect(await deliver(id)).toBe(202), PATIENTLY);
       await vi.waitUntil(() => handlers.runs(id) > 0, PATIENTLY);
     }
 
-    const nothingIsLeft = () => vi.waitFor(async () => expect(await depth?.()).toBe(0), PATIENTLY);
+    const expectEmpty = () => vi.waitFor(async () => expect(await depth?.()).toBe(0), PATIENTLY);
 
     /** Where the end of a job outlives a crash of the server, the job has run once, and none is left. */
-    async function isSettled(id: string): Promise<void> {
+    async function expectSettled(id: string): Promise<void> {
       if (depth === undefined) return;
-      await nothingIsLeft();
+      await expectEmpty();
       expect(handlers.runs(id)).toBe(1);
     }
 
-    async function isHandled(id: string): Promise<void> {
-      await isRunning(id);
+    async function deliverAndFinish(id: string): Promise<void> {
+      await deliverAndStart(id);
       handlers.finish(id);
-      await isSettled(id);
+      await expectSettled(id);
     }
 
     /** No process has ended since its start. */
-    const areAlive = () => expect([receiver, worker].map((program) => program.end())).toEqual([undefined, undefined]);
+    const expectAlive = () =>
+      expect([receiver, worker].map((program) => program.exited())).toEqual([undefined, undefined]);
 
-    it('accept a delivery and handle it', () => isHandled('evt_first'));
+    it('accept a delivery and handle it', () => deliverAndFinish('evt_first'));
 
-    it('go on after their server has ended while they were idle', async () => {
+    it('keep running when their server is killed while they are idle', async () => {
       await server.crash();
-      await isHandled('evt_idle');
-      areAlive();
+      await deliverAndFinish('evt_idle');
+      expectAlive();
     });
 
-    it('go on after their server has ended while a handler ran', async () => {
-      await isRunning('evt_restart');
+    it('keep running when their server is killed while a handler runs', async () => {
+      await deliverAndStart('evt_restart');
       await server.crash();
       handlers.finish('evt_restart');
-      await isHandled('evt_after_restart');
-      await isSettled('evt_restart');
-      areAlive();
+      await deliverAndFinish('evt_after_restart');
+      await expectSettled('evt_restart');
+      expectAlive();
     });
 
     if (depth) {
-      it('record the end of a handler that has ended while their server was away', async () => {
-        await isRunning('evt_away');
+      it('record the end of a handler that ended while their server was away', async () => {
+        await deliverAndStart('evt_away');
         const restarted = server.crash();
         await gate.close();
         handlers.finish('evt_away');
@@ -121,37 +122,37 @@ export function describePrograms({ section, variable, server, depth, last, recla
         expect(await deliver('evt_refused')).toBe(503);
         await restarted;
         await gate.open();
-        await isHandled('evt_after_away');
-        await isSettled('evt_away');
-        areAlive();
+        await deliverAndFinish('evt_after_away');
+        await expectSettled('evt_away');
+        expectAlive();
       });
     }
 
     if (last) {
-      it('go on after PostgreSQL has ended during the last statement of a job', async () => {
+      it('keep running when PostgreSQL is killed during the last statement of a job', async () => {
         const statement = await holdLastStatement(server.url, last);
-        await isRunning('evt_end');
+        await deliverAndStart('evt_end');
         handlers.finish('evt_end');
         await statement.isSent();
         await server.crash();
         await statement.release();
-        await isRunning('evt_after_end');
+        await deliverAndStart('evt_after_end');
         handlers.finish('evt_after_end');
         await reclaim?.();
-        await nothingIsLeft();
-        areAlive();
+        await expectEmpty();
+        expectAlive();
       });
     }
 
     it('end at SIGTERM after the running handler, and do not run its job again', async () => {
-      await isRunning('evt_last');
+      await deliverAndStart('evt_last');
       const ended = worker.terminate();
       await vi.waitUntil(() => worker.lines.includes('SIGTERM'), PATIENTLY);
       handlers.finish('evt_last');
       expect(await ended).toBe(0);
-      await isSettled('evt_last');
+      await expectSettled('evt_last');
       startWorker();
-      await isHandled('evt_next');
+      await deliverAndFinish('evt_next');
       expect(handlers.runs('evt_last')).toBe(1);
     });
   });

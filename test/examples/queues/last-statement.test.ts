@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startPrivatePostgres } from '../../support/postgres.js';
-import { PATIENTLY, startReceiver, startWorker } from '../queues/app.js';
-import { aDelivery } from '../queues/event.js';
-import { installed } from '../queues/example.js';
+import { holdLastStatement, LAST_OF_GRAPHILE_WORKER, LAST_OF_PG_BOSS } from '../queue-docs/last-statement.js';
 import { compileSources } from '../sources.js';
-import { holdLastStatement, LAST_OF_GRAPHILE_WORKER, LAST_OF_PG_BOSS } from './last-statement.js';
+import { PATIENTLY, startReceiver, startWorker } from './app.js';
+import { aDelivery } from './event.js';
+import { installed } from './example.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
 
@@ -22,7 +22,7 @@ describe.each([
   });
   afterAll(() => sources.remove());
 
-  it('go on after PostgreSQL has ended during the last statement of a job', async () => {
+  it('keep running when PostgreSQL is killed during the last statement of a job', async () => {
     const env = { SOURCES: sources.folder, POSTGRES_URL: server.url };
     const receiver = await startReceiver(recipe, env);
     onTestFinished(() => receiver.end());
