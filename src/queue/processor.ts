@@ -117,14 +117,15 @@ export function createProcessor(options: WorkerOptions): Processor {
 
   async function resultOf(job: unknown, jobRun: JobRun): Promise<Ended> {
     const { attempt, attempts = Number.POSITIVE_INFINITY } = jobRun;
+    let delivery: Delivery;
     try {
-      const delivery = fromQueued(job);
-      if (attempt > attempts) return workerDied(delivery, attempts);
-      const result = await withTelemetry(job as QueuedDelivery, () => run(delivery, jobRun));
-      return result.as === 'failed' && attempt >= attempts ? { ...result, as: 'dead', attempts: attempt } : result;
+      delivery = fromQueued(job);
     } catch (error) {
       return unreadable(error);
     }
+    if (attempt > attempts) return workerDied(delivery, attempts);
+    const result = await withTelemetry(job as QueuedDelivery, () => run(delivery, jobRun));
+    return result.as === 'failed' && attempt >= attempts ? { ...result, as: 'dead', attempts: attempt } : result;
   }
 
   /** Runs a job inside the telemetry, whose failure must not become one of the job. */
@@ -183,8 +184,17 @@ function failure(thrown: unknown, delivery: Delivery, attempt: number): Ended {
     return { as: 'failed', decision, error, reason };
   }
   const failed = error?.code === 'unexpected_data' ? error : new WebhookError('handler_failed', { cause: thrown });
-  const cause = thrown instanceof Error ? thrown : failed;
+  const cause = isError(thrown) ? thrown : failed;
   return { as: 'failed', decision: { kind: 'failed', delivery, error: failed }, error: cause, reason };
+}
+
+/** Never throws: the prototype of a Proxy may do so. */
+function isError(thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error;
+  } catch {
+    return false;
+  }
 }
 
 function workerDied(delivery: Delivery, attempts: number): Ended {

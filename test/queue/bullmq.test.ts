@@ -155,6 +155,30 @@ describe.runIf(redis)('bullmqQueue', () => {
     expect(runs.sort()).toEqual(['evt_next, attempt 1', 'evt_retried, attempt 1', 'evt_retried, attempt 2']);
   });
 
+  it('more delayed jobs of another program than one look has do not hide a retry', async () => {
+    const { name, bull, queue } = open(undefined, { backoff: 60_000 });
+    const delay = 48 * 3_600_000;
+    await bull.addBulk(Array.from({ length: 1_000 }, () => ({ name: 'other', data: {}, opts: { delay } })));
+    const runs = vi.fn((_: unknown, { attempt }: { attempt: number }) => {
+      if (runs.mock.calls.length === 1) throw new Error('no disk');
+      return void attempt;
+    });
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.now() + 3_600_000 });
+    startWorker(name, bullmqProcessor({ logger: false, on: { '*': runs } }));
+    await queue.put(aQueued());
+    await vi.waitFor(async () => expect(await bull.getJobCounts('delayed')).toEqual({ delayed: 1_001 }), PATIENTLY);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    const receiver = open(name).queue;
+    for (let look = 0; look < 2; look += 1) {
+      await receiver.put(aQueued());
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+    await receiver.put(aQueued());
+    vi.useRealTimers();
+    await vi.waitFor(() => expect(runs).toHaveBeenCalledTimes(5), PATIENTLY);
+    expect(runs.mock.calls.map(([, { attempt }]) => attempt).sort()).toEqual([1, 1, 1, 1, 2]);
+  });
+
   it('a retry that waits for its backoff is not run earlier by the next delivery', async () => {
     const { name, bull, queue } = open(undefined, { backoff: 60_000 });
     const runs = vi.fn(({ id }: { id: string }) => {
@@ -168,6 +192,32 @@ describe.runIf(redis)('bullmqQueue', () => {
     await vi.waitFor(() => expect(runs).toHaveBeenCalledTimes(2), PATIENTLY);
     expect(await delayedUntil(bull)).toEqual([before]);
   });
+
+  it('a job whose stalled runs another program has set to more than it has gets no more attempts for it', async () => {
+    const { name, bull, queue } = open(undefined, { attempts: 2 });
+    await bull.add('delivery', { ...aQueued(), stalledBefore: 1_000_000 }, { attempts: 2 });
+    const attempts: number[] = [];
+    const on = { '*': (_: unknown, { attempt }: { attempt: number }) => hang(attempts.push(attempt)) };
+    for (let death = 1; death <= 2; death += 1) {
+      const victim = startWorker(name, bullmqProcessor({ logger: false, on }));
+      await vi.waitFor(() => expect(attempts).toHaveLength(death), PATIENTLY);
+      await victim.close(true);
+    }
+    startWorker(name, bullmqProcessor({ logger: false, on }));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 1 }), PATIENTLY);
+    expect(await queue.deadLetters()).toEqual([]);
+  });
+
+  it.each(['failed', 'delayed', 'marker', 'id'])(
+    "retries no dead letter by the name of BullMQ's key %s",
+    async (id) => {
+      const { queue, bull } = open();
+      await bull.add('other', {}, { delay: 60_000 });
+      await queue.put(aQueued());
+      expect(await queue.retry(id)).toBe(false);
+      expect(await queue.discard(id)).toBe(false);
+    },
+  );
 
   it.each(['UnrecoverableError', 'DelayedError', 'WaitingError', 'bullmq:rateLimitExceeded'])(
     'a handler whose error is %s to BullMQ fails as any other, and its dead letter is reported',

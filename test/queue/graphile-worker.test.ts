@@ -173,23 +173,75 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     expect(await queues[0]?.put(aQueued())).toBe('queued');
   });
 
-  it('a job of another version is looked at once a minute, and keeps its attempts', async () => {
-    const { task, pool } = open();
-    await postgres?.admin.query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify({ v: 2 })]);
-    const observe = vi.fn();
-    await startRunner(task, graphileWorkerProcessor({ schema, observe, logger: false, on: {} }));
-    const { rows } = await vi.waitFor(async () => {
-      const found = await pool.query(
-        `SELECT attempts, extract(epoch FROM run_at - now()) AS seconds FROM ${schema}.jobs
+  it.each([0, 9])(
+    'a job of another version that has %i attempts is looked at once a minute, and keeps them',
+    async (n) => {
+      const { task, pool } = open();
+      await postgres?.admin.query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify({ v: 2 })]);
+      const ofTask = `task_id = (SELECT id FROM ${schema}._private_tasks WHERE identifier = $1)`;
+      await pool.query(`UPDATE ${schema}._private_jobs SET attempts = $2 WHERE ${ofTask}`, [task, n]);
+      const observe = vi.fn();
+      await startRunner(task, graphileWorkerProcessor({ schema, observe, logger: false, on: {} }));
+      const { rows } = await vi.waitFor(async () => {
+        const found = await pool.query(
+          `SELECT attempts, extract(epoch FROM run_at - now()) AS seconds FROM ${schema}.jobs
         WHERE task_identifier = $1 AND last_error IS NOT NULL AND locked_at IS NULL`,
-        [task],
-      );
-      expect(found.rows).toHaveLength(1);
-      return found;
-    }, PATIENTLY);
-    expect(rows[0].attempts).toBe(0);
-    expect(Number(rows[0].seconds)).toBeGreaterThan(55);
-    expect(observe).toHaveBeenCalledTimes(1);
+          [task],
+        );
+        expect(found.rows).toHaveLength(1);
+        return found;
+      }, PATIENTLY);
+      expect(rows[0].attempts).toBe(n);
+      expect(Number(rows[0].seconds)).toBeGreaterThan(55);
+      expect(Number(rows[0].seconds)).toBeLessThanOrEqual(60);
+      expect(observe).toHaveBeenCalledTimes(1);
+    },
+  );
+
+  it('a job whose attempts another program has set below zero has its attempts, and no more', async () => {
+    const { queue, task, pool } = open(2);
+    await queue.init?.();
+    hurry(task);
+    const ofTask = `task_id = (SELECT id FROM ${schema}._private_tasks WHERE identifier = $1)`;
+    const runs = { evt_good: 0, evt_bad: 0 };
+    for (const eventId of Object.keys(runs)) await queue.put(aQueued({ eventId, key: `${task}:${eventId}` }));
+    await pool.query(`UPDATE ${schema}._private_jobs SET attempts = -5 WHERE ${ofTask}`, [task]);
+    const handler = ({ id }: { id: string }) => {
+      runs[id as keyof typeof runs] += 1;
+      if (id === 'evt_bad') throw new Error('no disk');
+    };
+    await startRunner(task, graphileWorkerProcessor({ schema, logger: false, on: { '*': handler } }));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    expect(runs).toEqual({ evt_good: 1, evt_bad: 2 });
+  });
+
+  it('a dead letter is reported also where the answer of PostgreSQL to its statement was lost', async () => {
+    const { proxy, url } = await proxied(postgres?.url ?? '');
+    const { queue, task } = open();
+    await queue.init?.();
+    await queue.put(aQueued());
+    const observe = vi.fn();
+    const handler = () => {
+      throw new PermanentError('the clip is gone');
+    };
+    const process = graphileWorkerProcessor({ schema, logger: false, observe, on: { '*': handler } });
+    let calls = 0;
+    await startRunner(
+      task,
+      (payload, helpers) =>
+        process(payload, {
+          ...helpers,
+          query: (text, values) => {
+            calls += 1;
+            if (calls === 1) proxy.loseNextReply();
+            return helpers.query(text, values);
+          },
+        }),
+      url,
+    );
+    await vi.waitFor(() => expect(observe.mock.lastCall?.[0]).toMatchObject({ kind: 'dead_letter' }), PATIENTLY);
+    expect(proxy.lost()).toBe(1);
+    expect(await queue.deadLetters()).toMatchObject([{ reason: 'the clip is gone', attempts: 1 }]);
   });
 
   it('a dead letter has its reason as soon as its job has ended, also if its worker dies then', async () => {

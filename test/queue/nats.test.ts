@@ -261,6 +261,85 @@ describe.runIf(shared && own)('natsQueue', () => {
     await vi.waitFor(() => expect(runs[0]?.signal.aborted).toBe(true), PATIENTLY);
   });
 
+  it('workers that stop one after the other leave every job its only attempt', async () => {
+    const one = await open(undefined, { attempts: 1, ackWaitMs: 1_000 });
+    await one.queue.init();
+    const jobs = 100;
+    for (let i = 0; i < jobs; i += 1) await one.queue.put(aQueued());
+    const runs = new Map<string, number>();
+    const on = { '*': ({ id }: { id: string }) => void runs.set(id, (runs.get(id) ?? 0) + 1) };
+    while (runs.size < jobs) {
+      const before = runs.size;
+      const worker = startWorker(one, on, 10);
+      await vi.waitUntil(() => runs.size > before, { ...PATIENTLY, interval: 1 });
+      await worker.stop();
+    }
+    expect([...runs.values()]).toEqual(Array.from({ length: jobs }, () => 1));
+    expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 0 });
+  });
+
+  it('a delivery that reached no handler is no attempt of a job, and one that did is', async () => {
+    const one = await open(undefined, { attempts: 1, ackWaitMs: 1_000 });
+    await one.queue.init();
+    await one.queue.put(aQueued());
+    // As a worker whose connection is lost, or which is paused, before it has the message.
+    const consumer = await one.client.consumers.get(one.stream, 'workers');
+    await consumer.fetch({ max_messages: 1, expires: 1_000 }).then(async (pull) => {
+      for await (const _ of pull) break;
+    });
+    const attempts: number[] = [];
+    const first = startWorker(one, {
+      '*': (_, { attempt }) => {
+        attempts.push(attempt);
+        return never();
+      },
+    });
+    await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENTLY);
+    await first.stop({ timeoutMs: 0 });
+    startWorker(one, { '*': expect.fail });
+    await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    expect(await one.queue.deadLetters()).toMatchObject([{ reason: 'The worker died during the last attempt.' }]);
+  });
+
+  it.each([
+    ['a PermanentError', new PermanentError('too late')],
+    ['an error', new Error('too late')],
+  ])(
+    'a handler that throws %s while its connection is silent changes nothing when the connection works again',
+    async (_, error) => {
+      const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
+      closing.push(() => proxy.stop());
+      const one = await open(undefined, {}, own?.url);
+      await one.queue.init();
+      const silent = await open(one.stream, {}, `nats://127.0.0.1:${proxy.port}`);
+      const runs: number[] = [];
+      const end = later();
+      const another = later();
+      const handledLater = vi.fn();
+      const handler = async ({ id }: { id: string }, { attempt }: { attempt: number }) => {
+        if (id === 'evt_later') return handledLater();
+        runs.push(attempt);
+        if (attempt > 1) return another.promise;
+        await end.promise;
+        throw error;
+      };
+      await one.queue.put(aQueued());
+      startWorker(silent, { '*': handler });
+      await vi.waitFor(() => expect(runs).toEqual([1]), PATIENTLY);
+      proxy.pause();
+      end.resolve();
+      startWorker(one, { '*': handler });
+      await vi.waitFor(() => expect(runs).toEqual([1, 2]), PATIENTLY);
+      proxy.resume();
+      // The first worker is free, and would run what it has put back before this.
+      await one.queue.put(aQueued({ eventId: 'evt_later' }));
+      await vi.waitFor(() => expect(handledLater).toHaveBeenCalledTimes(1), PATIENTLY);
+      another.resolve();
+      await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
+      expect(runs).toEqual([1, 2]);
+    },
+  );
+
   it('a dead letter that another program has written has no attempts and no reason', async () => {
     const one = await open();
     await one.queue.init();

@@ -3,7 +3,7 @@ import { PermanentError } from 'service-webhooks';
 import { pgBossProcessor, pgBossQueue } from 'service-webhooks/queue/pg-boss';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { queueSuite } from '../../src/testing/index.js';
-import { later, refusal, rejection } from '../support/deliveries.js';
+import { later, never, refusal, rejection } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
@@ -43,7 +43,7 @@ async function open(attempts = 3, queueName = `webhooks_${++names}`) {
 
 /** Ends the wait of failed jobs, as their time would: the backoff of pg-boss has whole seconds. */
 const hurry = (queueName: string) => {
-  const waits = `name = '${queueName}' AND state = 'retry' AND start_after > now() AND data->>'v' = '1'`;
+  const waits = `name = '${queueName}' AND state = 'retry' AND start_after > now() AND output->>'owner' IS NULL AND data->>'v' = '1'`;
   const timer = setInterval(() => {
     postgres?.admin.query(`UPDATE ${schema}.job SET start_after = now() WHERE ${waits}`).catch(() => {});
   }, 50);
@@ -120,7 +120,7 @@ describe.runIf(postgres)('pgBossQueue', () => {
     const { boss, queue, queueName } = await open(4);
     await queue.init?.();
     const kept = { policy: 'standard', retentionMinutes: 365 * 24 * 60 } as const;
-    const retries = { retryLimit: 4, retryDelay: 1, retryBackoff: true };
+    const retries = { retryLimit: 1_004, retryDelay: 1, retryBackoff: true };
     const [own, ownDead] = [`${queueName}_own`, `${queueName}_own_dead`];
     await boss.createQueue(ownDead, { name: ownDead, ...kept });
     await boss.createQueue(own, { name: own, ...kept, ...retries, deadLetter: ownDead, expireInSeconds: 2 });
@@ -257,11 +257,101 @@ describe.runIf(postgres)('pgBossQueue', () => {
     await boss.work(queueName, { pollingIntervalSeconds: 0.5 }, pgBossProcessor({ boss, ...options }));
     await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENTLY);
     // What another worker leaves that has taken the job and was killed.
-    const taken = `state = 'active', retry_count = retry_count + 1, started_on = now()`;
+    const taken = `state = 'active', started_on = now()`;
     await postgres?.admin.query(`UPDATE ${schema}.job SET ${taken} WHERE name = $1`, [queueName]);
     end.resolve();
     await vi.waitFor(() => expect(attempts.length).toBeGreaterThan(1), PATIENTLY);
     await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
+  });
+
+  it('a job that kills its worker uses no attempt of the other jobs of its batch', async () => {
+    const { queue, queueName } = await open(1);
+    await queue.init?.();
+    hurry(queueName);
+    for (const eventId of ['evt_1', 'evt_2']) await queue.put(aQueued({ eventId, key: `test:${eventId}` }));
+    const runs: string[] = [];
+    const observe = vi.fn();
+    const handler = ({ id }: { id: string }, { attempt }: { attempt: number }) => {
+      expect(attempt).toBe(1);
+      runs.push(id);
+      return runs.length === 1 ? never() : undefined;
+    };
+    const work = async () => {
+      const boss = await startBoss();
+      const options = { boss, schema, logger: false, observe, on: { '*': handler } } as const;
+      await boss.work(queueName, { batchSize: 2, pollingIntervalSeconds: 0.5 }, pgBossProcessor(options));
+      return boss;
+    };
+    const victim = await work();
+    await vi.waitFor(() => expect(runs).toHaveLength(1), PATIENTLY);
+    await victim.stop({ graceful: false, wait: true });
+    await work();
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    expect([...runs].sort()).toEqual(['evt_1', 'evt_2']);
+    const reports = observe.mock.calls.map(([outcome]) => outcome).filter(({ kind }) => kind === 'dead_letter');
+    expect(reports).toMatchObject([
+      { attempts: 1, reason: 'The worker died during the last attempt.', delivery: { event: { id: runs[0] } } },
+    ]);
+  });
+
+  it('a job that pg-boss itself fails, as when a worker stops, is no dead letter without a report', async () => {
+    const { boss, queue, queueName } = await open(1);
+    await queue.init?.();
+    hurry(queueName);
+    await queue.put(aQueued());
+    for (let stop = 1; stop <= 3; stop += 1) {
+      const [job] = await vi.waitUntil(async () => {
+        const fetched = await boss.fetch(queueName);
+        return fetched.length > 0 && fetched;
+      }, PATIENTLY);
+      await boss.fail(queueName, String(job?.id), { message: 'pg-boss shut down while active' });
+      expect(await queue.stats()).toMatchObject({ depth: 1, dead: 0 });
+    }
+    const observe = vi.fn();
+    const options = { boss, schema, logger: false, observe, on: {} } as const;
+    await boss.work(queueName, { pollingIntervalSeconds: 0.5 }, pgBossProcessor(options));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    expect(observe.mock.lastCall?.[0]).toMatchObject({ kind: 'dead_letter', attempts: 1 });
+  });
+
+  it('a dead letter is reported also where the answer of PostgreSQL to its statement was lost', async () => {
+    const { proxy, url } = await proxied(postgres?.url ?? '');
+    const { queue, queueName } = await open();
+    await queue.init?.();
+    await queue.put(aQueued());
+    const boss = await startBoss({ connectionString: url, max: 1 });
+    const observe = vi.fn();
+    const handler = () => {
+      proxy.loseNextReply();
+      throw new PermanentError('the clip is gone');
+    };
+    const options = { boss, schema, logger: false, observe, on: { '*': handler } } as const;
+    await boss.work(queueName, { pollingIntervalSeconds: 0.5 }, pgBossProcessor(options));
+    await vi.waitFor(() => expect(observe.mock.lastCall?.[0]).toMatchObject({ kind: 'dead_letter' }), PATIENTLY);
+    expect(proxy.lost()).toBe(1);
+    expect(await queue.deadLetters()).toMatchObject([{ reason: 'the clip is gone', attempts: 1 }]);
+  });
+
+  it('a dead letter whose queue was deleted stays one, and its retry says so', async () => {
+    const { boss, queue, queueName } = await open();
+    await queue.init?.();
+    await boss.send(`${queueName}_dead`, aQueued());
+    await boss.deleteQueue(queueName);
+    const [letter] = await queue.deadLetters();
+    await expect(queue.retry(String(letter?.id))).rejects.toThrow(`pg-boss has no queue '${queueName}'`);
+    expect(await queue.deadLetters()).toHaveLength(1);
+  });
+
+  it('a date style that PostgreSQL writes and reads in two ways does not matter', async () => {
+    const { queue, queueName } = await open();
+    await queue.init?.();
+    await queue.put(aQueued());
+    const boss = await startBoss({ options: '-c datestyle=SQL,DMY -c timezone=Asia/Kolkata' } as never);
+    const handler = vi.fn();
+    const options = { boss, schema, logger: false, on: { '*': handler } } as const;
+    await boss.work(queueName, { pollingIntervalSeconds: 0.5 }, pgBossProcessor(options));
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
+    expect(handler).toHaveBeenCalledTimes(1);
   });
 
   it('eight processes that initialise one queue at once all succeed', async () => {

@@ -111,6 +111,15 @@ describe('a processor', () => {
     expect(ended).toMatchObject({ reason });
   });
 
+  it.each<[string, unknown]>([
+    ['a Proxy that was revoked', revokedProxy()],
+    ['a Proxy whose prototype cannot be read', new Proxy({}, { getPrototypeOf: throwAlways })],
+    ['a Proxy that throws at each read', new Proxy({}, { get: throwAlways, getPrototypeOf: throwAlways })],
+  ])('a handler that throws %s has failed, so that its attempts come to an end', async (_, thrown) => {
+    const { ended } = await run({ on: throwing(thrown) });
+    expect(ended).toMatchObject({ as: 'failed', error: expect.any(Error), reason: expect.stringMatching(/./) });
+  });
+
   it('ends the failure of the last attempt as dead, with its attempts', async () => {
     const process = createProcessor({ on: throwing(new Error('no disk')), logger: false });
     expect((await process(queuedOf(), { attempt: 2, attempts: 3 })).as).toBe('failed');
@@ -211,3 +220,13 @@ describe('a processor', () => {
     expect(error.message).toContain(message);
   });
 });
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+function throwAlways(): never {
+  throw new Error('nothing is read here');
+}

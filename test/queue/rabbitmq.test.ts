@@ -110,6 +110,27 @@ describe.runIf(url)('rabbitmqQueue', () => {
     expect(String(error)).toContain('RabbitMQ has no queue');
   });
 
+  it('workers that stop one after the other use no attempt of a job that they do not run', async () => {
+    const { queueName, queue } = open(undefined, { attempts: 1 });
+    await queue.init?.();
+    const jobs = 100;
+    for (let i = 0; i < jobs; i += 1) await queue.put(aQueued());
+    const runs = new Map<string, number>();
+    const count = ({ id }: { id: string }) => void runs.set(id, (runs.get(id) ?? 0) + 1);
+    while (runs.size < jobs) {
+      const before = runs.size;
+      const worker = open(queueName, { attempts: 1 }).queue.work({
+        concurrency: 10,
+        logger: false,
+        on: { '*': count },
+      });
+      await vi.waitUntil(() => runs.size > before, { ...PATIENTLY, interval: 1 });
+      await worker.stop();
+    }
+    expect([...runs.values()]).toEqual(Array.from({ length: jobs }, () => 1));
+    expect(await queue.stats()).toMatchObject({ depth: 0, dead: 0 });
+  });
+
   it('a put after the connection was lost opens another one', async () => {
     const { queue, die, connections } = open();
     await queue.init?.();

@@ -50,7 +50,8 @@ export function bullmqProcessor(
     const attempts = Math.max(1, countOf(job.opts.attempts));
     checkWorker(job, attempts);
     const { stalledBefore } = (job.data ?? {}) as Partial<BullmqData>;
-    const attempt = Math.max(1, countOf(job.attemptsMade) + countOf(job.stalledCounter) - countOf(stalledBefore) + 1);
+    const stalled = countOf(job.stalledCounter);
+    const attempt = countOf(job.attemptsMade) + stalled - Math.min(stalled, countOf(stalledBefore)) + 1;
     const ended = await process(job.data, { attempt, attempts, signal });
     if (ended.as === 'done') return;
     if (ended.as === 'unreadable') {

@@ -74,6 +74,7 @@ export interface BullmqQueueOptions {
 const MIN_RETAIN_MS = 6 * 3_600_000;
 /** How often a put looks for retries that wait for the time of a clock that went back. */
 const CATCH_UP_INTERVAL_MS = 10_000;
+const CATCH_UP_SIZE = 1_000;
 /** How far the clocks of workers and receivers may be apart: as far as the service's and a receiver's. */
 const CLOCK_SKEW_MS = 300_000;
 /** In BullMQ, a job that is delayed until a time has this score per millisecond. */
@@ -108,13 +109,16 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
   const jobOptions = { attempts, backoff, removeOnComplete, removeOnFail: false } as const;
 
   let caughtUpAt = Number.NEGATIVE_INFINITY;
+  let offset = 0;
 
+  /** Looks at some of the delayed jobs each time, because there may be many of other programs. */
   async function catchUp(): Promise<void> {
     if (performance.now() - caughtUpAt < CATCH_UP_INTERVAL_MS) return;
     caughtUpAt = performance.now();
     const now = Date.now();
-    const limits = [now + CLOCK_SKEW_MS, now * SCORE_PER_MS].map(String);
-    await runScript(queue, CATCH_UP, queue.toKey('delayed'), queue.toKey(''), ...limits);
+    const numbers = [now + CLOCK_SKEW_MS, now * SCORE_PER_MS, offset, offset + CATCH_UP_SIZE - 1].map(String);
+    const seen = await runScript(queue, CATCH_UP, queue.toKey('delayed'), queue.toKey(''), ...numbers);
+    offset = seen === CATCH_UP_SIZE ? offset + CATCH_UP_SIZE : 0;
   }
 
   async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
@@ -153,16 +157,17 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     },
 
     async retry(id) {
-      const job = await dead(id);
-      if (job === undefined) return false;
       try {
+        const job = await dead(id);
+        if (job === undefined) return false;
         if (job.stalledCounter > 0 && asQueued(job.data)) {
           await job.updateData({ ...(job.data as BullmqData), stalledBefore: job.stalledCounter } as never);
         }
         await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
         return true;
       } catch (error) {
-        if (/not in the failed state|missing key/i.test(String(error))) return false; // another client was faster
+        // Another client was faster, or the id is the name of a key of BullMQ's own.
+        if (/not in the failed state|missing key|WRONGTYPE/i.test(String(error))) return false;
         throw error;
       }
     },
@@ -201,10 +206,11 @@ function toDeadLetter({
 }: BullmqStoredJob): DeadLetter {
   const delivery = asQueued(data) as BullmqData | undefined;
   const { put: _, stalledBefore, ...queued } = delivery ?? ({} as BullmqData);
+  const stalled = countOf(stalledCounter);
   return {
     id,
     delivery: delivery && queued,
-    attempts: Math.max(1, countOf(attemptsMade) + countOf(stalledCounter) - countOf(stalledBefore)),
+    attempts: Math.max(1, countOf(attemptsMade) + stalled - Math.min(stalled, countOf(stalledBefore))),
     diedAt: knownNumber(finishedOn),
     reason: knownText(failedReason),
   };

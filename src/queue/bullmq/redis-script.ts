@@ -24,16 +24,19 @@ export const DISCARD: RedisScript = {
 
 /**
  * Makes retries due that were scheduled before a clock went back: their last run began later than now. Takes the set of
- * delayed jobs, the key prefix of a job, the latest time at which a run can have begun, and the score of a job that is due.
+ * delayed jobs, the key prefix of a job, the latest time at which a run can have begun, the score of a job that is due, and the
+ * first and last place of the jobs to look at, the latest ones first. Returns how many there are.
  */
 export const CATCH_UP: RedisScript = {
   name: 'serviceWebhooksCatchUp',
   numberOfKeys: 1,
   lua: `
-for _, id in ipairs(redis.call('ZREVRANGE', KEYS[1], 0, 999)) do
+local ids = redis.call('ZREVRANGE', KEYS[1], ARGV[4], ARGV[5])
+for _, id in ipairs(ids) do
   local startedAt = tonumber(redis.call('HGET', ARGV[1] .. id, 'processedOn') or '')
   if startedAt and startedAt > tonumber(ARGV[2]) then redis.call('ZADD', KEYS[1], 'XX', ARGV[3], id) end
-end`,
+end
+return #ids`,
 };
 
 /** Runs a script on the Redis of a queue, with the arguments of its keys first. */

@@ -42,13 +42,13 @@ export function graphileWorkerProcessor(
 
   return async (payload, { job, query, abortSignal: signal }) => {
     const { id, attempts: started, max_attempts, locked_by } = job;
-    const attempt = countOf(started);
+    const attempt = Math.max(1, countOf(started));
     // graphile-worker allows one start more than the attempts. The last one runs no handler: it makes the job of a worker
     // that died in its last attempt a dead letter, and reports it.
     const attempts = Math.max(1, countOf(max_attempts) - 1);
     const ended = await process(payload, { attempt, attempts, signal });
     const statement = async (text: string, ...values: unknown[]) => {
-      const call = () => query(text, [id, locked_by, attempt, ...values] as never);
+      const call = () => query(text, [id, locked_by, started, ...values] as never);
       return (await untilAnswered(call, { log, limitMs: LOCK_MS, signal })).rows.length > 0;
     };
     // graphile-worker records the end itself, after this, and stops where the connection is lost meanwhile. So each way to
@@ -59,13 +59,13 @@ export function graphileWorkerProcessor(
         // graphile-worker would delete the job also where another worker runs it. A failure leaves it to that worker.
         throw new Error('Another worker has the job.');
       case 'failed':
-        await statement(sql.isOwn);
+        await statement(sql.countAttempt);
         break;
       case 'unreadable':
-        await statement(sql.lookLater);
+        await statement(sql.lookLater, ended.reason);
         break;
       case 'dead':
-        if (await statement(sql.bury, ended.attempts, ended.reason)) process.deadLetter(payload, ended);
+        if (await statement(sql.bury, ended.reason, ended.attempts)) process.deadLetter(payload, ended);
     }
     throw new Error(ended.reason, { cause: ended.error });
   };

@@ -1,3 +1,17 @@
+/** The condition that a job is run by this worker. */
+const own = 'id = $1::bigint AND locked_by = $2 AND attempts = $3::int';
+
+/** Returns the statement that takes a job, and its queue, from its worker. */
+const release = (schema: string, changes: string) => `
+WITH released AS (
+  UPDATE ${schema}._private_jobs SET ${changes}, last_error = $4, locked_by = NULL, locked_at = NULL
+  WHERE ${own} RETURNING id, job_queue_id
+), unlocked AS (
+  UPDATE ${schema}._private_job_queues q SET locked_by = NULL, locked_at = NULL FROM released
+  WHERE q.id = released.job_queue_id AND q.locked_by = $2
+)
+SELECT id FROM released`;
+
 /** The statements of a queue, for the schema of graphile-worker and the table of keys. */
 export const graphileWorkerStatements = (schema: string, table: string) => ({
   /** One transaction. Without the lock, of several processes that create the table at once all but one would fail. */
@@ -48,20 +62,14 @@ FROM (
 DELETE FROM ${table} WHERE key IN (SELECT key FROM ${table} WHERE expires_at <= now() LIMIT $1) RETURNING key`,
 
   // Each takes the id of a running job, the worker that has locked it and the number of its start, and returns no row
-  // where another worker has the job.
-  isOwn: `SELECT id FROM ${schema}._private_jobs WHERE id = $1::bigint AND locked_by = $2 AND attempts = $3::int`,
-  /** Takes the attempts and the reason, too. The end of the job and its reason are one step, in which no worker can die. */
-  bury: `
-WITH dead AS (
-  UPDATE ${schema}._private_jobs SET attempts = $4::int, max_attempts = $4::int, last_error = $5, locked_by = NULL, locked_at = NULL
-  WHERE id = $1::bigint AND locked_by = $2 AND attempts = $3::int RETURNING id, job_queue_id
-), unlocked AS (
-  UPDATE ${schema}._private_job_queues q SET locked_by = NULL, locked_at = NULL FROM dead
-  WHERE q.id = dead.job_queue_id AND q.locked_by = $2
-)
-SELECT id FROM dead`,
-  /** graphile-worker counts an attempt when it starts a job, and adds its own backoff to run_at when the job fails. */
-  lookLater: `
-UPDATE ${schema}._private_jobs SET attempts = greatest(attempts - 1, 0), run_at = now() + interval '60 s'
-WHERE id = $1::bigint AND locked_by = $2 AND attempts = $3::int RETURNING id`,
+  // where another worker has the job. Each may be repeated, since its answer may get lost.
+  isOwn: `SELECT id FROM ${schema}._private_jobs WHERE ${own}`,
+  /** graphile-worker then records the failure. Another program may have stored a negative number. */
+  countAttempt: `UPDATE ${schema}._private_jobs SET attempts = greatest(attempts, 1) WHERE ${own} RETURNING id`,
+  /** Takes the reason, too. Without a lock, graphile-worker does not add its own backoff to `run_at`. */
+  lookLater: release(schema, `attempts = greatest(attempts - 1, 0), run_at = now() + interval '60 s'`),
+  /** Takes the reason and the attempts, too. The end of the job and its reason are one step, in which no worker can die. */
+  bury: `${release(schema, 'attempts = $5::int, max_attempts = $5::int')}
+UNION SELECT id FROM ${schema}._private_jobs
+WHERE id = $1::bigint AND locked_by IS NULL AND attempts = $5::int AND max_attempts = $5::int AND last_error = $4`,
 });

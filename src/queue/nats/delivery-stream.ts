@@ -17,6 +17,8 @@ export interface DeliveryStream {
   /** Jobs that the worker which had them could not read. */
   readonly unreadable: string;
   readonly dead: string;
+  /** One message for each last attempt that a worker has started. */
+  readonly starts: string;
   /** Creates what is missing. Rejects where the stream is there and would lose or repeat deliveries. */
   declare(): Promise<void>;
   /**
@@ -32,7 +34,10 @@ export interface DeliveryStream {
   count(subject: string): Promise<number>;
   /** Resolves to the state of the two consumers: of the jobs, and of those that could not be read. */
   consumers(): Promise<{ subject: string; info: NatsConsumerInfo }[]>;
-  /** Removes finished jobs whose keys the stream knows no more at this time, in milliseconds since the epoch. */
+  /**
+   * Removes the finished jobs, and the starts, whose ids the stream knows no more at this time, in milliseconds since the
+   * epoch.
+   */
   purge(now: number): Promise<void>;
 }
 
@@ -52,8 +57,9 @@ const MAX_PULLS = 8_192;
  * ids of the messages that it still has.
  */
 export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWaitMs: number): DeliveryStream {
-  const [jobs, unreadable, dead] = [`${stream}.jobs`, `${stream}.unreadable`, `${stream}.dead`];
-  const subjects = [jobs, unreadable, dead];
+  const [jobs, unreadable] = [`${stream}.jobs`, `${stream}.unreadable`];
+  const [dead, starts] = [`${stream}.dead`, `${stream}.starts`];
+  const subjects = [jobs, unreadable, dead, starts];
   const durables = [
     [jobs, CONSUMERS.jobs],
     [unreadable, CONSUMERS.unreadable],
@@ -101,6 +107,8 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
     return (await streams.getMessage(stream, query as never)) ?? undefined;
   }
 
+  const next = (next_by_subj: string, seq: number) => read({ seq, next_by_subj });
+
   async function remove(seq: number): Promise<boolean> {
     const { streams } = await manager();
     try {
@@ -116,6 +124,7 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
     jobs,
     unreadable,
     dead,
+    starts,
     declare,
 
     async publish(subject, payload, msgID) {
@@ -127,7 +136,7 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
       }
     },
 
-    next: (next_by_subj, seq) => read({ seq, next_by_subj }),
+    next,
     message: (seq) => read({ seq }),
 
     remove,
@@ -157,6 +166,11 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
         await remove(seq);
       }
       await consumers.delete(stream, name);
+      let start = await next(starts, 1);
+      while (start && start.time.getTime() < before) {
+        await remove(start.seq);
+        start = await next(starts, start.seq + 1);
+      }
     },
   };
 }

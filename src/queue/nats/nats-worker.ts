@@ -45,7 +45,7 @@ const LIMIT_MS = 5_000;
 export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf): NatsWorker {
   const { concurrency, process, log } = workerParts(options);
   const { jetstream, target, settings } = queue;
-  const { stream, jobs, unreadable, dead } = target;
+  const { stream, jobs, unreadable, dead, starts } = target;
   const { attempts, ackWaitMs } = settings;
   const renewMs = ackWaitMs / 3;
   const held = heldMessages(ackWaitMs);
@@ -73,11 +73,28 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     }
   }
 
+  /**
+   * Resolves to the number of an attempt. JetStream counts deliveries, and some reach no handler: while a worker stops or is
+   * paused, or its connection is lost. So the last attempt is recorded at its start, under an id that the stream takes once.
+   */
+  async function attemptOf({ info, seq }: NatsMessage): Promise<number> {
+    const delivered = Math.max(1, countOf(info.deliveryCount));
+    if (delivered < attempts) return delivered;
+    return (await target.publish(starts, '', `start ${seq}`)) ? attempts : attempts + 1;
+  }
+
+  /** Whether a message is this worker's, over a connection that works: what is written to a silent one arrives later. */
+  async function isStillOwn(message: NatsMessage): Promise<boolean> {
+    await withTimeout(renewMs, () => target.consumers());
+    return held.isOwn(message);
+  }
+
   async function runJob(message: NatsMessage, signal: AbortSignal): Promise<void> {
     const job = parsedJob(message.string());
-    const attempt = Math.max(1, countOf(message.info.deliveryCount));
+    const attempt = await attemptOf(message);
     const ended = await process(job, { attempt, attempts, fence: countOf(message.info.deliverySequence), signal });
-    if (held.isOwn(message)) await settle(message, job, attempt, ended);
+    if (ended.as === 'done' ? held.isOwn(message) : await isStillOwn(message))
+      await settle(message, job, attempt, ended);
   }
 
   /** Puts a job back among the others once this version can read it. */

@@ -4,9 +4,10 @@ import { unrefTimeout } from '../../timers.js';
 import { countOf } from '../engine-values.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
+import { reasonOf } from '../reason.js';
 import { stopwatch } from '../stopwatch.js';
 import { untilAnswered } from '../until-answered.js';
-import type { PgBossDatabase } from './pg-boss-queue.js';
+import { type PgBossDatabase, RETRY_RESERVE } from './pg-boss-queue.js';
 import { pgBossStatements } from './statements.js';
 
 /** The part of the worker's `PgBoss` that is used. */
@@ -29,20 +30,25 @@ export interface PgBossJob {
   data: unknown;
 }
 
-/** One run of a job: another one has another count and another start. */
-interface Run {
+/** A job that this worker has, from the database. */
+interface Taken {
   id: string;
-  retry_count: number;
   retry_limit: number;
-  started_on: string;
-  left_ms: number;
+  lease_ms: number;
 }
 
-/** What a run has come to: `'lost'` where the job is not this worker's, or no longer. */
-type Result = 'settled' | 'lost' | { putBack(): Promise<unknown> };
+/** What one job of a batch is run with. */
+interface Run {
+  job: PgBossJob;
+  attempts: number;
+  statement<Row>(text: string, ...values: unknown[]): Promise<Row[]>;
+  signal: AbortSignal;
+}
 
-/** The limit of the first query, before it is known when the jobs expire. */
+/** The limit of a query outside of the lease. */
 const PATIENCE_MS = 60_000;
+/** How long before pg-boss itself ends a batch this worker does: pg-boss would fail the jobs, whoever has them then. */
+const MARGIN_MS = 100;
 
 /**
  * Returns the handler of `boss.work()`, for one job or a batch: each job of a batch is settled on its own. Failures are
@@ -61,56 +67,89 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
   const log = createLog(options.logger);
   const sql = pgBossStatements(schema);
 
-  /**
-   * Runs a statement until the database answers. Rejects after the limit: pg-boss then runs the jobs of the batch again that
-   * are not done. Resolves to no rows where the PgBoss was stopped.
-   */
+  /** Runs a statement until the database answers. Rejects after the limit, and where the PgBoss was stopped. */
   async function query<Row>(limitMs: number, text: string, ...values: unknown[]): Promise<Row[]> {
     const call = () => boss.getDb().executeSql(text, values) as Promise<{ rows: unknown[] } | undefined>;
     const result = await untilAnswered(call, { log, limitMs });
-    return (result?.rows ?? []) as Row[];
+    if (result === undefined) throw new Error('The PgBoss was stopped.');
+    return result.rows as Row[];
   }
 
-  /** Runs a job, and settles it unless it has to be put back. */
-  async function run({ name, data }: PgBossJob, found: Run, leftMs: number): Promise<Result> {
-    const { id, retry_count, retry_limit, started_on } = found;
-    const since = stopwatch();
-    const statement = async (text: string, ...values: unknown[]) =>
-      (await query(leftMs - since(), text, name, id, retry_count, started_on, ...values)).length > 0;
-    if (!(await statement(sql.isOwn))) return 'lost';
-
-    const controller = new AbortController();
-    const timer = unrefTimeout(() => controller.abort(), leftMs);
-    // pg-boss allows one start more than its retry limit. The last start runs no handler: see `init()` of the queue.
-    const attempts = Math.max(1, countOf(retry_limit));
-    const ended = await process(data, { attempt: countOf(retry_count) + 1, attempts, signal: controller.signal });
-    clearTimeout(timer);
-
-    if (ended.as === 'done') return (await statement(sql.complete)) ? 'settled' : 'lost';
-    const output = JSON.stringify({ message: ended.reason });
-    if (ended.as === 'dead') {
-      if (!(await statement(sql.bury, output, ended.attempts))) return 'lost';
-      process.deadLetter(data, ended);
-      return 'settled';
+  /** Runs a job, and settles it. Resolves to whether this worker has ended it, so that it does not run again. */
+  async function run({ job, attempts, statement, signal }: Run): Promise<boolean> {
+    const [started] = await statement<{ retry_count: number }>(sql.start);
+    if (started === undefined) return false; // another worker has it
+    const ended = await process(job.data, { attempt: countOf(started.retry_count), attempts, signal });
+    switch (ended.as) {
+      case 'done':
+        return (await statement(sql.complete)).length > 0;
+      case 'dead':
+        if ((await statement(sql.bury, ended.reason, ended.attempts)).length === 0) return false;
+        process.deadLetter(job.data, ended);
+        return true;
+      case 'failed':
+        await statement(sql.runAgain, JSON.stringify({ message: ended.reason }));
+        return false;
+      case 'unreadable':
+        await statement(sql.lookLater);
+        return false;
     }
-    return { putBack: () => (ended.as === 'failed' ? statement(sql.runAgain, output) : statement(sql.lookLater)) };
+  }
+
+  async function runSafely(one: Run): Promise<boolean> {
+    try {
+      return await run(one);
+    } catch (error) {
+      const problem = 'The result of a job could not be recorded, so that the job runs again when its lease is over';
+      log.warn('queue_error:settle', `${problem}: ${reasonOf(error)}`);
+      return false;
+    }
   }
 
   return async (jobs) => {
+    const since = stopwatch();
     const [first] = jobs;
     if (first === undefined) return;
+    const { name } = first;
     const ids = jobs.map(({ id }) => id);
-    const runs = new Map((await query<Run>(PATIENCE_MS, sql.runs, first.name, ids)).map((one) => [one.id, one]));
-    const since = stopwatch();
-    const results: Result[] = [];
-    for (const job of jobs) {
-      const found = runs.get(job.id);
-      results.push(found ? await run(job, found, Number(found.left_ms) - since()) : 'lost');
-    }
-    // Not before, because pg-boss completes all jobs of a batch that run when this function has returned.
-    for (const result of results) if (typeof result === 'object') await result.putBack();
-    // pg-boss would complete the run of another worker, and the job would be lost if that one dies. After an error, pg-boss
-    // runs it again.
-    if (results.includes('lost')) throw new Error('Another worker has a job of this batch.');
+    const owner = crypto.randomUUID();
+    const taken = await query<Taken>(PATIENCE_MS, sql.take, name, ids, owner);
+
+    const leaseMs = Math.min(...taken.map(({ lease_ms }) => Number(lease_ms))) - MARGIN_MS;
+    const leftMs = () => Math.max(0, leaseMs - since());
+    const controller = new AbortController();
+    const { signal } = controller;
+    let ended = 0;
+    const running = (async () => {
+      for (const job of jobs) {
+        const own = taken.find(({ id }) => id === job.id);
+        if (own === undefined || signal.aborted) continue;
+        const statement: Run['statement'] = (text, ...values) => query(leftMs(), text, name, job.id, owner, ...values);
+        const attempts = attemptsOf(own.retry_limit);
+        if (await runSafely({ job, attempts, statement, signal })) ended += 1;
+      }
+    })();
+    await before(leftMs(), running, () => controller.abort());
+    if (ended === jobs.length) return;
+    // pg-boss now completes each job of the batch that is active. Another worker has just fetched that one, and if it died, the
+    // job would be lost. After an error, pg-boss runs it again.
+    const active = await query(PATIENCE_MS, sql.active, name, ids);
+    if (active.length > 0) throw new Error('Another worker has a job of this batch.');
   };
+}
+
+/** Returns the attempts of a job from its limit in pg-boss, which another program may have set. */
+function attemptsOf(retryLimit: unknown): number {
+  const limit = countOf(retryLimit);
+  return Math.max(1, limit > RETRY_RESERVE ? limit - RETRY_RESERVE : limit);
+}
+
+/** Resolves when a promise has resolved, or after `ms` and a call of `late`. */
+async function before(ms: number, promise: Promise<void>, late: () => void): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = unrefTimeout(resolve, ms);
+  });
+  await Promise.race([promise, timeout.then(late)]);
+  clearTimeout(timer);
 }

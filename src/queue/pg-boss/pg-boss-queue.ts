@@ -4,7 +4,7 @@ import { check, checkKnownOptions, checkObject, integers } from '../../option-ch
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
-import { knownText } from '../engine-values.js';
+import { countOf, knownText } from '../engine-values.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { limitedPut } from '../put-limit.js';
 import { pgBossStatements } from './statements.js';
@@ -46,6 +46,11 @@ export interface PgBossQueueOptions {
 const MIN_ARCHIVE_SECONDS = 6 * 3_600;
 /** pg-boss drops a job that no worker fetches within this time: a year. */
 const RETENTION_MINUTES = 365 * 24 * 60;
+/**
+ * How far the retry limit in pg-boss is above the attempts: a job whose limit is reached would become a dead letter without a
+ * report, so that the worker decides in time.
+ */
+export const RETRY_RESERVE = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
@@ -86,11 +91,13 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     return result.rows;
   }
 
+  const noQueue = () => new Error(`pg-boss has no queue '${queue}': call init()`);
+
   async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
     const id = await jobId(delivery.key);
     if ((await boss.send(queue, delivery, { id })) !== null) return 'queued';
     // pg-boss answers null for an id that it has, and for a queue that it does not have.
-    if ((await boss.getJobById(queue, id)) === null) throw new Error(`pg-boss has no queue '${queue}'`);
+    if ((await boss.getJobById(queue, id)) === null) throw noQueue();
     return 'known';
   }
 
@@ -102,9 +109,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
       if ((config?.archiveSeconds ?? MIN_ARCHIVE_SECONDS) < MIN_ARCHIVE_SECONDS) throw archivesTooEarly();
       if ((await query(sql.queues, queue, dead)).length === 2) return;
       const kept = { policy: 'standard', retentionMinutes: RETENTION_MINUTES };
-      // pg-boss allows one start more than this. The last start runs no handler: it makes the job of a worker that died in
-      // its last attempt a dead letter, and reports it.
-      const retries = { retryLimit: attempts, retryDelay: retryDelaySeconds, retryBackoff: true };
+      const retries = { retryLimit: attempts + RETRY_RESERVE, retryDelay: retryDelaySeconds, retryBackoff: true };
       const jobs = { ...kept, ...retries, deadLetter: dead, expireInSeconds };
       const letters = [dead, kept] as const; // first, because the other one refers to it
       await query(sql.createQueues([letters, [queue, jobs]]));
@@ -120,7 +125,9 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
       const [letter] = await query<Letter>(sql.deadLetter, dead, id);
       if (letter === undefined) return false;
       const { key } = asQueued(letter.data) ?? { key: id };
-      return (await query(sql.retry, dead, id, await jobId(key), queue)).length > 0;
+      if ((await query(sql.retry, dead, id, await jobId(key), queue)).length > 0) return true;
+      if ((await query(sql.queues, queue, queue)).length === 0) throw noQueue();
+      return false;
     },
 
     discard: async (id) => UUID.test(id) && (await query(sql.discard, dead, id)).length > 0,
@@ -174,7 +181,7 @@ function toDeadLetter({ id, data, died_at, retry_limit, output }: Letter): DeadL
     id,
     delivery: asQueued(data),
     diedAt: Number(died_at),
-    attempts: Number(retry_limit) + 1,
+    attempts: countOf(retry_limit) + 1,
     reason: knownText(message),
   };
 }

@@ -1,5 +1,5 @@
-/** The condition that a job has not run again since a run with this count and this start. */
-const own = 'name = $1 AND id = $2::uuid AND retry_count = $3::int AND started_on = $4::timestamptz';
+/** The condition that a job is its owner's. */
+const own = "name = $1 AND id = $2::uuid AND state = 'retry' AND output->>'owner' = $3";
 
 /** Statements on the tables of pg-boss 10, for operations that its API does not have. */
 export const pgBossStatements = (schema: string) => ({
@@ -31,7 +31,10 @@ FROM ${schema}.job WHERE name = $1 AND state < 'active' ORDER BY created_on, id 
 
   // Takes the queue of dead letters, the id there, the id in the queue, and the queue.
   retry: `
-WITH letter AS (DELETE FROM ${schema}.job WHERE name = $1 AND id = $2::uuid AND state < 'active' RETURNING data)
+WITH letter AS (
+  DELETE FROM ${schema}.job WHERE name = $1 AND id = $2::uuid AND state < 'active'
+    AND EXISTS (SELECT FROM ${schema}.queue WHERE name = $4) RETURNING data
+)
 INSERT INTO ${schema}.job AS j
   (id, name, data, retry_limit, retry_delay, retry_backoff, dead_letter, expire_in, keep_until, policy)
 SELECT $3::uuid, q.name, letter.data, coalesce(q.retry_limit, 2), coalesce(q.retry_delay, 0),
@@ -51,37 +54,52 @@ SELECT count(*) FILTER (WHERE name = $1 AND state < 'completed') AS depth,
   count(*) FILTER (WHERE name = $2 AND state < 'active') AS dead
 FROM ${schema}.job WHERE name IN ($1, $2)`,
 
-  /**
-   * Takes the queue and the ids of the jobs of a batch. Returns those that run, with what tells one run of a job from
-   * another, and the milliseconds until pg-boss takes it from its worker.
-   */
-  runs: `
-SELECT id::text, retry_count, retry_limit, started_on::text,
-  extract(epoch FROM started_on + expire_in - clock_timestamp()) * 1000 AS left_ms
-FROM ${schema}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'`,
+  // pg-boss takes a job that is 'active' from its worker, and completes or fails it at the end of a batch, whoever has it
+  // then. So a worker gives a job that it runs the state 'retry', a lease until `start_after`, and itself as the owner. As
+  // 'started_on' is NULL, pg-boss counts no retry when it fetches the job again: 'retry_count' counts the starts of the handler.
 
-  // Each takes the queue, the id, the count and the start of a run, and returns no row where the job has run again since.
-  // At the end of a batch, pg-boss itself completes or fails what it finds of its jobs: the state may have changed.
-  isOwn: `SELECT id FROM ${schema}.job WHERE ${own} AND state = 'active'`,
-  complete: `
-UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NULL WHERE ${own} AND state < 'cancelled' RETURNING id`,
+  /**
+   * Takes the queue, the ids of a batch and the owner. Returns the jobs that this worker has now: those that pg-boss has
+   * just fetched for it, also where the end of another worker's batch has completed them since.
+   */
+  take: `
+UPDATE ${schema}.job SET state = 'retry', started_on = NULL, completed_on = NULL, start_after = now() + expire_in,
+  output = jsonb_build_object('owner', $3::text)
+WHERE name = $1 AND id = ANY($2::uuid[]) AND (state = 'active'
+  OR (state = 'completed' AND started_on IS NOT NULL) OR (state = 'retry' AND output->>'owner' = $3))
+RETURNING id::text, retry_limit, extract(epoch FROM expire_in)::float8 * 1000 AS lease_ms`,
+  /** Takes the queue and the ids of a batch. */
+  active: `SELECT id FROM ${schema}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'`,
+
+  // Each takes the queue, the id and the owner, and does nothing where another worker has the job. Each may be repeated, since
+  // its answer may get lost.
+  /** Returns the number of starts, with this one. */
+  start: `
+UPDATE ${schema}.job SET output = output || '{"started": true}',
+  retry_count = least(greatest(retry_count, 0), 1000000) + CASE WHEN output->'started' IS NULL THEN 1 ELSE 0 END
+WHERE ${own} RETURNING retry_count`,
+  complete: `UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NULL WHERE ${own} RETURNING id`,
   /** Takes the output, too. */
   runAgain: `
-UPDATE ${schema}.job SET state = 'retry', completed_on = NULL, output = $5::jsonb, start_after = now() + interval '1 s' *
-  greatest(1, CASE WHEN retry_backoff THEN retry_delay * 2 ^ least(15, retry_count) * (1 + random()) ELSE retry_delay END)
-WHERE ${own} AND state < 'cancelled' RETURNING id`,
-  /** Takes the output and the attempts, too. The end of the job, the dead letter and its reason are one step. */
+UPDATE ${schema}.job SET output = $4::jsonb, start_after = now() + interval '1 s' * greatest(1,
+  CASE WHEN retry_backoff THEN retry_delay * 2 ^ least(15, retry_count - 1) * (1 + random()) ELSE retry_delay END)
+WHERE ${own}`,
+  /** A run of no handler is no start. */
+  lookLater: `
+UPDATE ${schema}.job SET retry_count = retry_count - 1, start_after = now() + interval '60 s', output = NULL WHERE ${own}`,
+  /**
+   * Takes the message and the attempts, too. The end of the job, the dead letter and its reason are one step. Returns a row
+   * where this worker has made the job a dead letter.
+   */
   bury: `
 WITH ended AS (
-  UPDATE ${schema}.job SET state = 'failed', completed_on = now(), output = $5::jsonb
-  WHERE ${own} AND state < 'cancelled' RETURNING id, dead_letter, data, keep_until + (keep_until - start_after) AS keep_until
+  UPDATE ${schema}.job SET state = 'failed', completed_on = now(), output = output || jsonb_build_object('message', $4::text)
+  WHERE ${own} RETURNING id, dead_letter, data
 ), letter AS (
   INSERT INTO ${schema}.job (name, data, output, retry_limit, keep_until)
-  SELECT dead_letter, data, $5::jsonb, $6::int - 1, keep_until FROM ended WHERE dead_letter IS NOT NULL
+  SELECT dead_letter, data, jsonb_build_object('message', $4::text), $5::int - 1, now() + interval '365 days'
+  FROM ended WHERE dead_letter IS NOT NULL
 )
-SELECT id FROM ended`,
-  /** Without started_on, pg-boss counts no retry. */
-  lookLater: `
-UPDATE ${schema}.job SET state = 'retry', completed_on = NULL, start_after = now() + interval '60 s', started_on = NULL
-WHERE ${own} AND state < 'cancelled' RETURNING id`,
+SELECT id FROM ended
+UNION SELECT id FROM ${schema}.job WHERE name = $1 AND id = $2::uuid AND state = 'failed' AND output->>'owner' = $3`,
 });

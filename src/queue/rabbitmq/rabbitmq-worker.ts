@@ -38,6 +38,8 @@ export interface RabbitmqWorkerOf {
 }
 
 const RECONNECT_PAUSE_MS = 500;
+/** How long a job that RabbitMQ has sent may be on its way. */
+const ON_ITS_WAY_MS = 100;
 
 /** @throws WebhookError `invalid_option` */
 export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: RabbitmqWorkerOf): RabbitmqWorker {
@@ -45,8 +47,11 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
   const { connection, topology, attempts } = queue;
   const running = runningJobs();
   let stopping = false;
+  let hasStopped = false;
   let consumer: { channel: RabbitmqChannel; tag: string } | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
+  /** What the acknowledgements wait for. */
+  let acknowledging = Promise.resolve();
   /** The latest attempt to connect; it never rejects. */
   let started = Promise.resolve();
 
@@ -77,6 +82,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     const attempt = countOf(headers['x-failures']) + countOf(headers['x-delivery-count']) + 1;
     const job = parsedJob(message.content.toString());
     const ended = await process(job, { attempt, attempts, signal });
+    await acknowledging;
     if (signal.aborted) return; // the channel is closed, and RabbitMQ has the job
     try {
       if (ended.as !== 'done') await move(publish, message, ended, attempt);
@@ -100,12 +106,11 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     await topology.declare(channel);
     await channel.prefetch(concurrency);
     const { consumerTag: tag } = await channel.consume(topology.main, (message) => {
-      if (stopping) return; // it is returned to the queue when the channel is closed
       if (message) running.run((signal) => run(delivering, message, signal));
       else void channel.close().catch(() => {}); // the queue was deleted
     });
     consumer = { channel, tag };
-    if (stopping) await channel.close().catch(() => {});
+    if (hasStopped) await channel.close().catch(() => {}); // it was too slow for `stop()`
   }
 
   function reconnect(): void {
@@ -123,12 +128,26 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
 
   start();
 
+  /**
+   * RabbitMQ sends a job for each one that is acknowledged. Where it has not sent that one when the consumer is cancelled, it
+   * never does, and counts it as an attempt all the same. So nothing is acknowledged from here on until the consumer is
+   * cancelled, and what is on its way arrives and is run.
+   */
+  async function cancel(one: { channel: RabbitmqChannel; tag: string }): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, ON_ITS_WAY_MS));
+    await limited(one.channel.cancel(one.tag));
+  }
+
   async function stop(timeoutMs: number): Promise<void> {
     stopping = true;
     clearTimeout(retryTimer);
-    await limited(started);
-    if (consumer) await limited(consumer.channel.cancel(consumer.tag));
+    acknowledging = (async () => {
+      await limited(started);
+      if (consumer) await cancel(consumer);
+    })();
+    await acknowledging;
     await running.drain(timeoutMs);
+    hasStopped = true;
     if (consumer) await limited(consumer.channel.close());
   }
 

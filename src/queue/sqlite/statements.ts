@@ -1,9 +1,13 @@
 import { NOW, purge } from '../../stores/sqlite/database.js';
 import { BLOCKED, hasEarlier } from './schema.js';
 
+/** Returns a column of text, and NULL where another program has stored bytes: they would fail the whole list. */
+const text = (column: string) => `CASE typeof(${column}) WHEN 'text' THEN ${column} END`;
+
 const jobsAsJson = `
-json_group_array(json_object('id', id, 'state', state, 'job', CAST(job AS TEXT), 'attempt', attempt, 'queuedAt', queued_at,
-  'runAt', run_at, 'diedAt', died_at, 'reason', reason, 'eventId', event_id, 'eventType', event_type)) AS rows`;
+json_group_array(json_object('id', id, 'state', state, 'job', coalesce(${text('job')}, ''), 'attempt', attempt,
+  'queuedAt', queued_at, 'runAt', run_at, 'diedAt', died_at, 'reason', ${text('reason')},
+  'eventId', ${text('event_id')}, 'eventType', ${text('event_type')})) AS rows`;
 
 /** More than any number of attempts. Another program may have stored a number that the handle cannot return. */
 const MOST = 1_000_000_000;
@@ -23,7 +27,7 @@ ON CONFLICT (key) DO NOTHING RETURNING id`,
 
   // Takes queue and time. Returns the time, and how many milliseconds later the next job may run, 0 or less for now.
   due: `
-SELECT now, (SELECT min(run_at) FROM ${table} WHERE queue = ? AND run_at IS NOT NULL) - now AS due_ms
+SELECT now, min((SELECT min(run_at) FROM ${table} WHERE queue = ? AND run_at IS NOT NULL) - now, ${MOST}) AS due_ms
 FROM (SELECT ${NOW} AS now)`,
 
   // Takes owner, lease, time and queue. Returns the job that its owner runs next: one that waits, or whose lease is over
