@@ -47,7 +47,9 @@ interface Run {
 
 /** The limit of a query outside of the lease. */
 const PATIENCE_MS = 60_000;
-/** How long before pg-boss itself ends a batch this worker does: pg-boss would fail the jobs, whoever has them then. */
+/**
+ * How long before pg-boss itself this worker ends a batch: pg-boss would also fail the jobs that another worker has taken.
+ */
 const MARGIN_MS = 100;
 
 /**

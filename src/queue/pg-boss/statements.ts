@@ -54,8 +54,8 @@ SELECT count(*) FILTER (WHERE name = $1 AND state < 'completed') AS depth,
   count(*) FILTER (WHERE name = $2 AND state < 'active') AS dead
 FROM ${schema}.job WHERE name IN ($1, $2)`,
 
-  // pg-boss takes a job that is 'active' from its worker, and completes or fails it at the end of a batch, whoever has it
-  // then. So a worker gives a job that it runs the state 'retry', a lease until `start_after`, and itself as the owner. As
+  // At the end of a batch, pg-boss completes or fails its jobs that are 'active', also where another worker has them. So a
+  // worker gives a job that it runs the state 'retry', a lease until `start_after`, and itself as the owner. As
   // 'started_on' is NULL, pg-boss counts no retry when it fetches the job again: 'retry_count' counts the starts of the handler.
 
   /**
