@@ -340,6 +340,60 @@ describe.runIf(shared && own)('natsQueue', () => {
     },
   );
 
+  describe('where the connection of a worker is cut', () => {
+    async function behindProxy(options: Partial<NatsQueueOptions>) {
+      const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
+      closing.push(() => proxy.stop());
+      const one = await open(undefined, options, own?.url);
+      await one.queue.init();
+      return { proxy, one, worker: await open(one.stream, options, `nats://127.0.0.1:${proxy.port}`) };
+    }
+
+    it('the last attempt is run although the answer to its record was lost', async () => {
+      const { proxy, one, worker } = await behindProxy({ attempts: 1 });
+      const publish = worker.client.publish.bind(worker.client);
+      vi.spyOn(worker.client, 'publish').mockImplementation((subject, ...rest) => {
+        if (subject === `${one.stream}.starts` && proxy.lost() === 0) proxy.loseNextReply();
+        return publish(subject, ...rest);
+      });
+      const handler = vi.fn();
+      startWorker(worker, { '*': handler });
+      await one.queue.put(aQueued());
+      await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
+      expect(handler).toHaveBeenCalledTimes(1);
+      expect(proxy.lost()).toBe(1);
+    });
+
+    it('a dead letter whose confirmation was lost is reported, and its job does not run again', async () => {
+      const { proxy, one, worker } = await behindProxy({});
+      const publish = worker.client.publish.bind(worker.client);
+      vi.spyOn(worker.client, 'publish').mockImplementation((subject, ...rest) => {
+        if (subject === `${one.stream}.dead` && proxy.lost() === 0) proxy.loseNextReply();
+        return publish(subject, ...rest);
+      });
+      const observe = vi.fn();
+      const handler = vi.fn(() => {
+        throw new PermanentError('the clip is gone');
+      });
+      const running = worker.queue.work({ on: { '*': handler }, observe, logger: false });
+      closing.push(() => running.stop({ timeoutMs: 0 }));
+      await one.queue.put(aQueued());
+      await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+      await vi.waitFor(() => expect(observe.mock.lastCall?.[0]).toMatchObject({ kind: 'dead_letter' }), PATIENTLY);
+      expect(handler).toHaveBeenCalledTimes(1);
+    });
+
+    it('a success in the last attempt is recorded when the connection works again', async () => {
+      const { proxy, one, worker } = await behindProxy({ attempts: 1 });
+      const handler = vi.fn(() => proxy.cut());
+      startWorker(worker, { '*': handler });
+      await one.queue.put(aQueued());
+      await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(1), PATIENTLY);
+      await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
+      expect(handler).toHaveBeenCalledTimes(1);
+    });
+  });
+
   it('a dead letter that another program has written has no attempts and no reason', async () => {
     const one = await open();
     await one.queue.init();

@@ -294,7 +294,7 @@ describe.runIf(postgres)('pgBossQueue', () => {
     ]);
   });
 
-  it('a job that pg-boss itself fails, as when a worker stops, is no dead letter without a report', async () => {
+  it('a job that workers fetch and do not start, as when they stop, has all its attempts', async () => {
     const { boss, queue, queueName } = await open(1);
     await queue.init?.();
     hurry(queueName);
@@ -307,11 +307,35 @@ describe.runIf(postgres)('pgBossQueue', () => {
       await boss.fail(queueName, String(job?.id), { message: 'pg-boss shut down while active' });
       expect(await queue.stats()).toMatchObject({ depth: 1, dead: 0 });
     }
-    const observe = vi.fn();
-    const options = { boss, schema, logger: false, observe, on: {} } as const;
+    const attempts: number[] = [];
+    const handler = (_: unknown, { attempt }: { attempt: number }) => void attempts.push(attempt);
+    const options = { boss, schema, logger: false, on: { '*': handler } } as const;
     await boss.work(queueName, { pollingIntervalSeconds: 0.5 }, pgBossProcessor(options));
-    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
-    expect(observe.mock.lastCall?.[0]).toMatchObject({ kind: 'dead_letter', attempts: 1 });
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
+    expect(attempts).toEqual([1]);
+  });
+
+  it('a run that pg-boss itself has put back is completed while no other worker has the job', async () => {
+    const { boss, queue, queueName } = await open(1);
+    await queue.init?.();
+    await queue.put(aQueued());
+    const end = later();
+    const handler = vi.fn(() => end.promise);
+    const options = { boss, schema, logger: false, on: { '*': handler } } as const;
+    await boss.work(queueName, { pollingIntervalSeconds: 0.5 }, pgBossProcessor(options));
+    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(1), PATIENTLY);
+    const { rows } = (await postgres?.admin.query(`SELECT id FROM ${schema}.job WHERE name = $1`, [queueName])) ?? {};
+    await boss.fail(queueName, rows?.[0].id, { message: 'handler execution exceeded 2000ms' });
+    end.resolve();
+    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it('is refused where a queue of its name exists without its dead letters', async () => {
+    const { boss, queue, queueName } = await open();
+    await boss.createQueue(queueName, { name: queueName, retryLimit: 3 });
+    const error = await rejection(queue.init?.() ?? Promise.resolve());
+    expect(error.message).toContain(`its dead letters do not go to '${queueName}_dead'`);
   });
 
   it('a dead letter is reported also where the answer of PostgreSQL to its statement was lost', async () => {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ChannelModel } from 'amqplib';
+import { PermanentError } from 'service-webhooks';
 import { type RabbitmqQueueOptions, rabbitmqQueue } from 'service-webhooks/queue/rabbitmq';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { queueSuite } from '../../src/testing/index.js';
@@ -129,6 +130,30 @@ describe.runIf(url)('rabbitmqQueue', () => {
     }
     expect([...runs.values()]).toEqual(Array.from({ length: jobs }, () => 1));
     expect(await queue.stats()).toMatchObject({ depth: 0, dead: 0 });
+  });
+
+  it('a worker whose stop is over records the result that it has begun to record', async () => {
+    const { queue } = open();
+    await queue.init?.();
+    await queue.put(aQueued());
+    const observe = vi.fn();
+    const end = later();
+    const handler = vi.fn(async () => {
+      await end.promise;
+      throw new PermanentError('the clip is gone');
+    });
+    const worker = queue.work({ logger: false, observe, on: { '*': handler } });
+    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(1), PATIENTLY);
+    observe.mockImplementation(({ kind }) => kind === 'discarded' && queueMicrotask(() => void stopNow()));
+    let stopped: Promise<void> | undefined;
+    const stopNow = () => {
+      stopped = worker.stop({ timeoutMs: 0 });
+    };
+    end.resolve();
+    await vi.waitUntil(() => stopped !== undefined, PATIENTLY);
+    await stopped;
+    expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 });
+    expect(observe.mock.lastCall?.[0]).toMatchObject({ kind: 'dead_letter' });
   });
 
   it('a put after the connection was lost opens another one', async () => {

@@ -22,10 +22,10 @@ export interface DeliveryStream {
   /** Creates what is missing. Rejects where the stream is there and would lose or repeat deliveries. */
   declare(): Promise<void>;
   /**
-   * Resolves once the stream has the message, to false where it knows the id already: a move that is repeated, because
-   * its answer was lost, adds no second copy.
+   * Resolves once the stream has the message, to its number and whether it is new. Where the stream knows the id already,
+   * the number is that of the first message: a move that is repeated, because its answer was lost, adds no second copy.
    */
-  publish(subject: string, payload: string, id: string): Promise<boolean>;
+  publish(subject: string, payload: string, id: string): Promise<{ seq: number; isNew: boolean }>;
   /** Resolves to the first message of a subject from a sequence number on. */
   next(subject: string, seq: number): Promise<NatsStoredMessage | undefined>;
   message(seq: number): Promise<NatsStoredMessage | undefined>;
@@ -130,7 +130,8 @@ export function deliveryStream(jetstream: NatsJetStream, stream: string, ackWait
     async publish(subject, payload, msgID) {
       const options = { msgID, timeout: PUBLISH_TIMEOUT_MS, expect: { streamName: stream } };
       try {
-        return !(await jetstream.publish(subject, payload, options)).duplicate;
+        const { seq, duplicate } = await jetstream.publish(subject, payload, options);
+        return { seq, isNew: !duplicate };
       } catch (error) {
         throw isNoStream(error) ? new Error(`NATS has no stream for '${subject}'`, { cause: error }) : error;
       }

@@ -54,7 +54,7 @@ export function heldMessages(ackWaitMs: number): HeldMessages {
       );
       for (const message of isConfirmed ? renewed : []) {
         const found = held.get(message);
-        if (found) found.sinceRenewal = sinceRenewal;
+        if (found && isOwn(message)) found.sinceRenewal = sinceRenewal; // otherwise its renewal came too late
       }
       const over = [...held].filter(([message, { controller }]) => !controller.signal.aborted && !isOwn(message));
       for (const [, { controller }] of over) controller.abort();

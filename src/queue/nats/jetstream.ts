@@ -4,7 +4,7 @@ export interface NatsJetStream {
     subject: string,
     payload: string,
     options: { msgID: string; timeout: number; expect: { streamName: string } },
-  ): Promise<{ duplicate: boolean }>;
+  ): Promise<{ seq: number; duplicate: boolean }>;
   consumers: { get(stream: string, consumer: string): Promise<NatsConsumer> };
   jetstreamManager(checkApi: boolean): Promise<NatsManager>;
 }

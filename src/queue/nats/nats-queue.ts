@@ -87,7 +87,7 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
       limitedPut(async () => {
         const job = JSON.stringify(delivery);
         const payload = job.length < LARGE_JOB ? job : job.padEnd(job.length + ROOM);
-        return (await target.publish(jobs, payload, delivery.key)) ? 'queued' : 'known';
+        return (await target.publish(jobs, payload, delivery.key)).isNew ? 'queued' : 'known';
       }),
 
     work: (workerOptions) => startNatsWorker(workerOptions, { jetstream, target, settings }),
@@ -109,9 +109,9 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
       const { job: stored } = storedLetter(found);
       const job = stored === undefined ? found.string() : JSON.stringify(stored); // another program's is put back as it is
       // The stream takes this id once, so that of several calls one puts the job back.
-      const isFirst = await target.publish(jobs, job, `retry ${found.seq}`);
+      const { isNew } = await target.publish(jobs, job, `retry ${found.seq}`);
       await target.remove(found.seq);
-      return isFirst;
+      return isNew;
     },
 
     async discard(id) {

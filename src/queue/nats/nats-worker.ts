@@ -65,7 +65,8 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
       await message.ackAck();
     } else if (ended.as === 'dead') {
       const { attempts: made, reason } = ended;
-      await target.publish(dead, JSON.stringify({ job, attempts: made, reason }), `dead ${message.seq}`);
+      const letter = JSON.stringify({ job, attempts: made, reason });
+      await whileOwn(message, () => target.publish(dead, letter, `dead ${message.seq}`));
       await message.ackAck();
       process.deadLetter(job, ended);
     } else {
@@ -77,24 +78,42 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
    * Resolves to the number of an attempt. JetStream counts deliveries, and some reach no handler: while a worker stops or is
    * paused, or its connection is lost. So the last attempt is recorded at its start, under an id that the stream takes once.
    */
-  async function attemptOf({ info, seq }: NatsMessage): Promise<number> {
+  async function attemptOf(message: NatsMessage): Promise<number> {
+    const { info, seq } = message;
     const delivered = Math.max(1, countOf(info.deliveryCount));
     if (delivered < attempts) return delivered;
-    return (await target.publish(starts, '', `start ${seq}`)) ? attempts : attempts + 1;
+    const delivery = String(info.deliverySequence);
+    const start = await whileOwn(message, () => target.publish(starts, delivery, `start ${seq}`));
+    const isOfThisDelivery = start.isNew || (await target.message(start.seq))?.string() === delivery;
+    return isOfThisDelivery ? attempts : attempts + 1;
+  }
+
+  /** Repeats a call until it has an answer, while the message is this worker's. */
+  async function whileOwn<T>(message: NatsMessage, call: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!held.isOwn(message)) throw error;
+        await pause(ERROR_PAUSE_MS);
+      }
+    }
   }
 
   /** Whether a message is this worker's, over a connection that works: what is written to a silent one arrives later. */
   async function isStillOwn(message: NatsMessage): Promise<boolean> {
-    await withTimeout(renewMs, () => target.consumers());
+    await whileOwn(message, () => withTimeout(renewMs, () => target.consumers()));
     return held.isOwn(message);
   }
 
   async function runJob(message: NatsMessage, signal: AbortSignal): Promise<void> {
     const job = parsedJob(message.string());
     const attempt = await attemptOf(message);
+    if (!held.isOwn(message)) return;
     const ended = await process(job, { attempt, attempts, fence: countOf(message.info.deliverySequence), signal });
-    if (ended.as === 'done' ? held.isOwn(message) : await isStillOwn(message))
-      await settle(message, job, attempt, ended);
+    // A success whose acknowledgement is lost runs again, but not after the last attempt.
+    const mayRunAgain = ended.as === 'done' && attempt < attempts;
+    if (mayRunAgain ? held.isOwn(message) : await isStillOwn(message)) await settle(message, job, attempt, ended);
   }
 
   /** Puts a job back among the others once this version can read it. */

@@ -51,6 +51,8 @@ const PATIENCE_MS = 60_000;
  * How long before pg-boss itself this worker ends a batch: pg-boss would also fail the jobs that another worker has taken.
  */
 const MARGIN_MS = 100;
+/** When pg-boss has completed the jobs of a batch that has ended. */
+const REVIVE_AFTER_MS = 1_000;
 
 /**
  * Returns the handler of `boss.work()`, for one job or a batch: each job of a batch is settled on its own. Failures are
@@ -79,21 +81,22 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
 
   /** Runs a job, and settles it. Resolves to whether this worker has ended it, so that it does not run again. */
   async function run({ job, attempts, statement, signal }: Run): Promise<boolean> {
-    const [started] = await statement<{ retry_count: number }>(sql.start);
+    const [started] = await statement<{ starts: number }>(sql.start);
     if (started === undefined) return false; // another worker has it
-    const ended = await process(job.data, { attempt: countOf(started.retry_count), attempts, signal });
+    const { starts } = started;
+    const ended = await process(job.data, { attempt: starts, attempts, signal });
     switch (ended.as) {
       case 'done':
-        return (await statement(sql.complete)).length > 0;
+        return (await statement(sql.complete, starts)).length > 0;
       case 'dead':
-        if ((await statement(sql.bury, ended.reason, ended.attempts)).length === 0) return false;
+        if ((await statement(sql.bury, starts, ended.reason, ended.attempts)).length === 0) return false;
         process.deadLetter(job.data, ended);
         return true;
       case 'failed':
-        await statement(sql.runAgain, JSON.stringify({ message: ended.reason }));
+        await statement(sql.runAgain, starts, JSON.stringify({ message: ended.reason }));
         return false;
       case 'unreadable':
-        await statement(sql.lookLater);
+        await statement(sql.lookLater, starts);
         return false;
     }
   }
@@ -133,10 +136,9 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
     })();
     await before(leftMs(), running, () => controller.abort());
     if (ended === jobs.length) return;
-    // pg-boss now completes each job of the batch that is active. Another worker has just fetched that one, and if it died, the
-    // job would be lost. After an error, pg-boss runs it again.
-    const active = await query(PATIENCE_MS, sql.active, name, ids);
-    if (active.length > 0) throw new Error('Another worker has a job of this batch.');
+    // pg-boss now completes each job of the batch that is active. Another worker has just fetched that one, and would notice,
+    // but it may have died.
+    unrefTimeout(() => query(PATIENCE_MS, sql.revive, name, ids).catch(() => {}), REVIVE_AFTER_MS);
   };
 }
 

@@ -107,7 +107,10 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     async init() {
       const { config } = boss.getDb() as { config?: { archiveSeconds?: number } };
       if ((config?.archiveSeconds ?? MIN_ARCHIVE_SECONDS) < MIN_ARCHIVE_SECONDS) throw archivesTooEarly();
-      if ((await query(sql.queues, queue, dead)).length === 2) return;
+      const found = await query<{ name: string; dead_letter: string | null }>(sql.queues, queue, dead);
+      const deadLetter = found.find((one) => one.name === queue)?.dead_letter;
+      if (deadLetter !== undefined && deadLetter !== dead) throw noDeadLetters(queue, dead);
+      if (found.length === 2) return;
       const kept = { policy: 'standard', retentionMinutes: RETENTION_MINUTES };
       const retries = { retryLimit: attempts + RETRY_RESERVE, retryDelay: retryDelaySeconds, retryBackoff: true };
       const jobs = { ...kept, ...retries, deadLetter: dead, expireInSeconds };
@@ -156,6 +159,13 @@ function notStarted(): WebhookError {
   return new WebhookError('invalid_option', {
     message: 'The PgBoss has not been started, or was stopped.',
     fix: 'Await boss.start() before the server listens, and stop the server before boss.stop().',
+  });
+}
+
+function noDeadLetters(queue: string, dead: string): WebhookError {
+  return new WebhookError('invalid_option', {
+    message: `The queue '${queue}' exists in pg-boss, and its dead letters do not go to '${dead}'.`,
+    fix: 'Use another queue, or delete this one with boss.deleteQueue() once it is empty: init() then creates it.',
   });
 }
 

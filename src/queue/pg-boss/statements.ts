@@ -1,9 +1,18 @@
+/**
+ * The number of times the handler of a job has started. pg-boss also counts retries where none has, and the queues of this
+ * package use no singletons.
+ */
+const starts = "CASE WHEN singleton_key ~ '^[0-9]{1,6}$' THEN singleton_key::int ELSE 0 END";
+const lease = "least(greatest(expire_in, interval '1 s'), interval '1 day')";
+
 /** The condition that a job is its owner's. */
 const own = "name = $1 AND id = $2::uuid AND state = 'retry' AND output->>'owner' = $3";
+/** The condition that no other worker has taken the job since its owner started it: pg-boss itself may have put it back. */
+const ownRun = `name = $1 AND id = $2::uuid AND state = 'retry' AND coalesce(output->>'owner', $3) = $3 AND ${starts} = $4::int`;
 
 /** Statements on the tables of pg-boss 10, for operations that its API does not have. */
 export const pgBossStatements = (schema: string) => ({
-  queues: `SELECT name FROM ${schema}.queue WHERE name IN ($1, $2)`,
+  queues: `SELECT name, dead_letter FROM ${schema}.queue WHERE name IN ($1, $2)`,
 
   /**
    * Creates the queues that are not there yet, in their order. A connection that reads the list of partitions while one is
@@ -42,8 +51,8 @@ SELECT $3::uuid, q.name, letter.data, coalesce(q.retry_limit, 2), coalesce(q.ret
   now() + coalesce(q.retention_minutes, 20160) * interval '1 min', q.policy
 FROM letter JOIN ${schema}.queue q ON q.name = $4
 ON CONFLICT (name, id) DO UPDATE SET state = 'created', data = excluded.data, retry_count = 0,
-  retry_limit = excluded.retry_limit, start_after = now(), started_on = NULL, completed_on = NULL,
-  keep_until = excluded.keep_until, output = NULL
+  retry_limit = excluded.retry_limit, singleton_key = NULL, start_after = now(), started_on = NULL,
+  completed_on = NULL, keep_until = excluded.keep_until, output = NULL
 RETURNING j.id`,
 
   discard: `DELETE FROM ${schema}.job WHERE name = $1 AND id = $2 AND state < 'active' RETURNING id`,
@@ -55,49 +64,59 @@ SELECT count(*) FILTER (WHERE name = $1 AND state < 'completed') AS depth,
 FROM ${schema}.job WHERE name IN ($1, $2)`,
 
   // At the end of a batch, pg-boss completes or fails its jobs that are 'active', also where another worker has them. So a
-  // worker gives a job that it runs the state 'retry', a lease until `start_after`, and itself as the owner. As
-  // 'started_on' is NULL, pg-boss counts no retry when it fetches the job again: 'retry_count' counts the starts of the handler.
+  // worker gives a job that it runs the state 'retry', a lease until `start_after`, and itself as the owner. `started_on` is
+  // NULL from then on.
 
   /**
    * Takes the queue, the ids of a batch and the owner. Returns the jobs that this worker has now: those that pg-boss has
    * just fetched for it, also where the end of another worker's batch has completed them since.
    */
   take: `
-UPDATE ${schema}.job SET state = 'retry', started_on = NULL, completed_on = NULL, start_after = now() + expire_in,
+UPDATE ${schema}.job SET state = 'retry', started_on = NULL, completed_on = NULL, start_after = now() + ${lease},
   output = jsonb_build_object('owner', $3::text)
 WHERE name = $1 AND id = ANY($2::uuid[]) AND (state = 'active'
   OR (state = 'completed' AND started_on IS NOT NULL) OR (state = 'retry' AND output->>'owner' = $3))
-RETURNING id::text, retry_limit, extract(epoch FROM expire_in)::float8 * 1000 AS lease_ms`,
-  /** Takes the queue and the ids of a batch. */
-  active: `SELECT id FROM ${schema}.job WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'active'`,
+RETURNING id::text, retry_limit, extract(epoch FROM ${lease})::float8 * 1000 AS lease_ms`,
+  /**
+   * Takes the queue and the ids of a batch. Runs the jobs again that no worker has completed: they were active, and the end
+   * of this batch has completed them.
+   */
+  revive: `
+UPDATE ${schema}.job SET state = 'retry', started_on = NULL, completed_on = NULL, start_after = now(), output = NULL
+WHERE name = $1 AND id = ANY($2::uuid[]) AND state = 'completed' AND started_on IS NOT NULL`,
 
-  // Each takes the queue, the id and the owner, and does nothing where another worker has the job. Each may be repeated, since
-  // its answer may get lost.
+  // Each of the following takes the queue, the id and the owner, and does nothing where another worker has the job. Each may
+  // be repeated, since its answer may get lost.
   /** Returns the number of starts, with this one. */
   start: `
 UPDATE ${schema}.job SET output = output || '{"started": true}',
-  retry_count = least(greatest(retry_count, 0), 1000000) + CASE WHEN output->'started' IS NULL THEN 1 ELSE 0 END
-WHERE ${own} RETURNING retry_count`,
-  complete: `UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NULL WHERE ${own} RETURNING id`,
+  singleton_key = (${starts} + CASE WHEN output->'started' IS NULL THEN 1 ELSE 0 END)::text
+WHERE ${own} RETURNING singleton_key::int AS starts`,
+
+  // Each of the following takes the number of starts, too, which tells one run of a job from another.
+  complete: `
+UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NULL WHERE ${ownRun} RETURNING id`,
   /** Takes the output, too. */
   runAgain: `
-UPDATE ${schema}.job SET output = $4::jsonb, start_after = now() + interval '1 s' * greatest(1,
-  CASE WHEN retry_backoff THEN retry_delay * 2 ^ least(15, retry_count - 1) * (1 + random()) ELSE retry_delay END)
-WHERE ${own}`,
+UPDATE ${schema}.job SET output = $5::jsonb, start_after = now() + interval '1 s' * greatest(1,
+  CASE WHEN retry_backoff THEN retry_delay * 2 ^ least(15, $4::int - 1) * (1 + random()) ELSE retry_delay END)
+WHERE ${ownRun}`,
   /** A run of no handler is no start. */
   lookLater: `
-UPDATE ${schema}.job SET retry_count = retry_count - 1, start_after = now() + interval '60 s', output = NULL WHERE ${own}`,
+UPDATE ${schema}.job SET singleton_key = ($4::int - 1)::text, start_after = now() + interval '60 s', output = NULL
+WHERE ${ownRun}`,
   /**
    * Takes the message and the attempts, too. The end of the job, the dead letter and its reason are one step. Returns a row
    * where this worker has made the job a dead letter.
    */
   bury: `
 WITH ended AS (
-  UPDATE ${schema}.job SET state = 'failed', completed_on = now(), output = output || jsonb_build_object('message', $4::text)
-  WHERE ${own} RETURNING id, dead_letter, data
+  UPDATE ${schema}.job SET state = 'failed', completed_on = now(),
+    output = jsonb_build_object('owner', $3::text, 'message', $5::text)
+  WHERE ${ownRun} RETURNING id, dead_letter, data
 ), letter AS (
   INSERT INTO ${schema}.job (name, data, output, retry_limit, keep_until)
-  SELECT dead_letter, data, jsonb_build_object('message', $4::text), $5::int - 1, now() + interval '365 days'
+  SELECT dead_letter, data, jsonb_build_object('message', $5::text), $6::int - 1, now() + interval '365 days'
   FROM ended WHERE dead_letter IS NOT NULL
 )
 SELECT id FROM ended

@@ -50,6 +50,8 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
   let hasStopped = false;
   let consumer: { channel: RabbitmqChannel; tag: string } | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The results that are being recorded. */
+  const settling = new Set<Promise<void>>();
   /** What the acknowledgements wait for. */
   let acknowledging = Promise.resolve();
   /** The latest attempt to connect; it never rejects. */
@@ -73,17 +75,13 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     return to(delayed, { 'x-failures': attempt, 'x-reason': reason });
   }
 
-  async function run(
-    { channel, publish }: { channel: RabbitmqChannel; publish: Publish },
+  async function settle(
+    { channel, publish }: Delivering,
     message: RabbitmqMessage,
-    signal: AbortSignal,
+    job: unknown,
+    ended: Ended,
+    attempt: number,
   ): Promise<void> {
-    const { headers = {} } = message.properties;
-    const attempt = countOf(headers['x-failures']) + countOf(headers['x-delivery-count']) + 1;
-    const job = parsedJob(message.content.toString());
-    const ended = await process(job, { attempt, attempts, signal });
-    await acknowledging;
-    if (signal.aborted) return; // the channel is closed, and RabbitMQ has the job
     try {
       if (ended.as !== 'done') await move(publish, message, ended, attempt);
       channel.ack(message as never);
@@ -95,9 +93,22 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     }
   }
 
+  async function run(delivering: Delivering, message: RabbitmqMessage, signal: AbortSignal): Promise<void> {
+    const { headers = {} } = message.properties;
+    const attempt = countOf(headers['x-failures']) + countOf(headers['x-delivery-count']) + 1;
+    const job = parsedJob(message.content.toString());
+    const ended = await process(job, { attempt, attempts, signal });
+    await acknowledging;
+    if (signal.aborted) return; // the channel is closed, and RabbitMQ has the job
+    const settled = settle(delivering, message, job, ended, attempt);
+    settling.add(settled);
+    await settled;
+    settling.delete(settled);
+  }
+
   async function consume(): Promise<void> {
     const channel = await connection.channel();
-    const delivering = { channel, publish: publisherOn(channel) };
+    const delivering: Delivering = { channel, publish: publisherOn(channel) };
     channel.on('close', () => {
       consumer = undefined;
       running.abort();
@@ -106,6 +117,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     await topology.declare(channel);
     await channel.prefetch(concurrency);
     const { consumerTag: tag } = await channel.consume(topology.main, (message) => {
+      if (hasStopped) return; // it is returned to the queue when the channel is closed
       if (message) running.run((signal) => run(delivering, message, signal));
       else void channel.close().catch(() => {}); // the queue was deleted
     });
@@ -148,6 +160,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     await acknowledging;
     await running.drain(timeoutMs);
     hasStopped = true;
+    await limited(Promise.all(settling));
     if (consumer) await limited(consumer.channel.close());
   }
 
@@ -158,6 +171,12 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
       return stopped;
     },
   };
+}
+
+/** A channel that delivers jobs, and what publishes on it. */
+interface Delivering {
+  channel: RabbitmqChannel;
+  publish: Publish;
 }
 
 type NotDone = Exclude<Ended, { as: 'done' }>;
