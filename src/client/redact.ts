@@ -53,7 +53,7 @@ function lettersOf(text: string): string {
 }
 
 /** An escape that is written with letters, such as `\\n` of JSON and `&quot;` of HTML: they are not letters of the key. */
-const NAMED_ESCAPE = /\\[bfnrt]|&[a-zA-Z]+;/g;
+const NAMED_ESCAPE = /\\[bfnrt]|&[a-z]+;/gi;
 
 /** A character as a URL, JSON, JavaScript or HTML writes it. */
 const ESCAPE = /(?:%|\\x)([0-9a-f]{2})|(?:%|\\)u([0-9a-f]{4})|&#x([0-9a-f]+);?|&#([0-9]+);?|&amp;/gi;

@@ -140,6 +140,13 @@ describe('a key that a server repeats', options, () => {
     ),
   );
 
+  it('a key that holds an escape is found in another case, with line ends between its letters', async () => {
+    const key = '<&amp;"\\Ba0aAA0a00aA';
+    const echo = '<&amp\r\n;"\\ba\r\n0aAa0\r\na00aA\r\n';
+    bytes = Buffer.from(refusal({ code: 'new_code', message: JSON.stringify({ [echo]: echo }) }), 'utf8');
+    for (const text of await shownBy({ apiKey: key })) expect(says(text, key) ? text : '').toBe('');
+  });
+
   it('no error holds it where fetch throws an error with it', () =>
     holds(
       [aKey, aSpelling, aBeginning],
