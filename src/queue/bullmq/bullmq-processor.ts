@@ -1,7 +1,7 @@
 import { createLog } from '../../receiver/log.js';
 import { countOf } from '../engine-values.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
-import type { BullmqData } from './bullmq-queue.js';
+import { endedRuns } from './ended-runs.js';
 
 /** The fields that the processor reads from a running `Job`. */
 export interface BullmqJob {
@@ -49,10 +49,7 @@ export function bullmqProcessor(
   return async (job, token, signal) => {
     const attempts = Math.max(1, countOf(job.opts.attempts));
     checkWorker(job, attempts);
-    const { stalledBefore } = (job.data ?? {}) as Partial<BullmqData>;
-    const stalled = countOf(job.stalledCounter);
-    const attempt = countOf(job.attemptsMade) + stalled - Math.min(stalled, countOf(stalledBefore)) + 1;
-    const ended = await process(job.data, { attempt, attempts, signal });
+    const ended = await process(job.data, { attempt: endedRuns(job) + 1, attempts, signal });
     if (ended.as === 'done') return;
     if (ended.as === 'unreadable') {
       await job.moveToDelayed(Date.now() + UNREADABLE_DELAY_MS, token);

@@ -2,8 +2,9 @@ import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
-import { countOf, knownNumber, knownText } from '../engine-values.js';
+import { knownNumber, knownText } from '../engine-values.js';
 import { limitedPut } from '../put-limit.js';
+import { endedRuns } from './ended-runs.js';
 import { CATCH_UP, DISCARD, runScript } from './redis-script.js';
 
 /** The part of a `Queue` of BullMQ 6 that is used. */
@@ -196,22 +197,14 @@ function jobId(key: string): string {
   return encodeURIComponent(key);
 }
 
-function toDeadLetter({
-  id = '',
-  data,
-  attemptsMade,
-  stalledCounter,
-  failedReason,
-  finishedOn,
-}: BullmqStoredJob): DeadLetter {
-  const delivery = asQueued(data) as BullmqData | undefined;
-  const { put: _, stalledBefore, ...queued } = delivery ?? ({} as BullmqData);
-  const stalled = countOf(stalledCounter);
+function toDeadLetter(job: BullmqStoredJob): DeadLetter {
+  const delivery = asQueued(job.data) as BullmqData | undefined;
+  const { put: _, stalledBefore: __, ...queued } = delivery ?? ({} as BullmqData);
   return {
-    id,
+    id: job.id ?? '',
     delivery: delivery && queued,
-    attempts: Math.max(1, countOf(attemptsMade) + stalled - Math.min(stalled, countOf(stalledBefore))),
-    diedAt: knownNumber(finishedOn),
-    reason: knownText(failedReason),
+    attempts: Math.max(1, endedRuns(job)),
+    diedAt: knownNumber(job.finishedOn),
+    reason: knownText(job.failedReason),
   };
 }

@@ -1,6 +1,6 @@
 import { check, checkObject } from '../../option-checks.js';
 import { createLog } from '../../receiver/log.js';
-import { unrefTimeout } from '../../timers.js';
+import { unrefTimeout, withTimeout } from '../../timers.js';
 import { countOf } from '../engine-values.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
@@ -134,7 +134,7 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
         if (await runSafely({ job, attempts, statement, signal })) ended += 1;
       }
     })();
-    await before(leftMs(), running, () => controller.abort());
+    await withTimeout(leftMs(), () => running).catch(() => controller.abort());
     if (ended === jobs.length) return;
     // pg-boss now completes each job of the batch that is active. Another worker has just fetched that one, and would notice,
     // but it may have died.
@@ -146,14 +146,4 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
 function attemptsOf(retryLimit: unknown): number {
   const limit = countOf(retryLimit);
   return Math.max(1, limit > RETRY_RESERVE ? limit - RETRY_RESERVE : limit);
-}
-
-/** Resolves when a promise has resolved, or after `ms` and a call of `late`. */
-async function before(ms: number, promise: Promise<void>, late: () => void): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = unrefTimeout(resolve, ms);
-  });
-  await Promise.race([promise, timeout.then(late)]);
-  clearTimeout(timer);
 }

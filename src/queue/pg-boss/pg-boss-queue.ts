@@ -7,7 +7,7 @@ import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.j
 import { countOf, knownText } from '../engine-values.js';
 import { checkPostgresName } from '../postgres-name.js';
 import { limitedPut } from '../put-limit.js';
-import { pgBossStatements } from './statements.js';
+import { KEPT_DAYS, pgBossStatements } from './statements.js';
 
 /** The part of a `PgBoss` of pg-boss 10 that is used. */
 export interface PgBossClient {
@@ -44,8 +44,6 @@ export interface PgBossQueueOptions {
 
 /** The archive must outlast the service's retries. */
 const MIN_ARCHIVE_SECONDS = 6 * 3_600;
-/** pg-boss drops a job that no worker fetches within this time: a year. */
-const RETENTION_MINUTES = 365 * 24 * 60;
 /**
  * How far the retry limit in pg-boss is above the attempts: a job whose limit is reached would become a dead letter without a
  * report, so that the worker decides in time.
@@ -111,7 +109,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
       const deadLetter = found.find((one) => one.name === queue)?.dead_letter;
       if (deadLetter !== undefined && deadLetter !== dead) throw noDeadLetters(queue, dead);
       if (found.length === 2) return;
-      const kept = { policy: 'standard', retentionMinutes: RETENTION_MINUTES };
+      const kept = { policy: 'standard', retentionMinutes: KEPT_DAYS * 24 * 60 };
       const retries = { retryLimit: attempts + RETRY_RESERVE, retryDelay: retryDelaySeconds, retryBackoff: true };
       const jobs = { ...kept, ...retries, deadLetter: dead, expireInSeconds };
       const letters = [dead, kept] as const; // first, because the other one refers to it

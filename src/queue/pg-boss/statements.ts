@@ -1,3 +1,6 @@
+/** How long pg-boss keeps a job that no worker fetches, and a dead letter. */
+export const KEPT_DAYS = 365;
+
 /**
  * The number of times the handler of a job has started. pg-boss also counts retries where none has, and the queues of this
  * package use no singletons.
@@ -116,7 +119,7 @@ WITH ended AS (
   WHERE ${ownRun} RETURNING id, dead_letter, data
 ), letter AS (
   INSERT INTO ${schema}.job (name, data, output, retry_limit, keep_until)
-  SELECT dead_letter, data, jsonb_build_object('message', $5::text), $6::int - 1, now() + interval '365 days'
+  SELECT dead_letter, data, jsonb_build_object('message', $5::text), $6::int - 1, now() + interval '${KEPT_DAYS} days'
   FROM ended WHERE dead_letter IS NOT NULL
 )
 SELECT id FROM ended
