@@ -4,6 +4,7 @@ import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
 import { knownNumber, knownText } from '../engine-values.js';
 import { limitedPut } from '../put-limit.js';
+import type { BullmqData } from './bullmq-data.js';
 import { endedRuns } from './ended-runs.js';
 import { CATCH_UP, DISCARD, runScript } from './redis-script.js';
 
@@ -45,14 +46,6 @@ export interface BullmqStoredJob {
   isFailed(): Promise<boolean>;
   retry(state: 'failed', options: { resetAttemptsMade: boolean; resetAttemptsStarted: boolean }): Promise<void>;
   updateData(data: never): Promise<void>;
-}
-
-/** The data of a job: the delivery, and two fields that are no part of its format. */
-export interface BullmqData extends QueuedDelivery {
-  /** The id of one put, so that a put recognises its own job. */
-  put?: string;
-  /** How often the job had stalled when it was retried: BullMQ does not reset the number. */
-  stalledBefore?: number;
 }
 
 /** Options of {@link bullmqQueue}. */

@@ -1,5 +1,5 @@
 import { countOf } from '../engine-values.js';
-import type { BullmqData } from './bullmq-queue.js';
+import type { BullmqData } from './bullmq-data.js';
 
 /** Returns how many runs of a job have ended, also with the death of their worker, since it was put or retried. */
 export function endedRuns(job: { data: unknown; attemptsMade: number; stalledCounter: number }): number {
