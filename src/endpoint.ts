@@ -15,6 +15,16 @@ export function checkEndpointName(name: unknown, subject: string): asserts name 
   check(isName, `${subject} 1 to 64 visible ASCII characters without a colon`);
 }
 
+/** How long a handled event is remembered unless the user says otherwise, in milliseconds: 72 hours. */
+export const RETAIN_MS = 72 * 3_600_000;
+/** The shortest time for which a handled event may be remembered, in milliseconds: it has to outlast the retries. */
+export const MIN_RETAIN_MS = 6 * 3_600_000;
+
+/** @throws WebhookError `invalid_option` for a time that the service's retries outlast */
+export function checkRetention(option: string, retainMs: number): void {
+  check(retainMs >= MIN_RETAIN_MS, `${option} must be at least ${MIN_RETAIN_MS} (6 hours)`);
+}
+
 /**
  * What identifies an event at its endpoint: its id, its Idempotency-Key (the id where there is none), or what a function
  * of the user returns. Deliveries with equal identities are deliveries of one event.

@@ -7,7 +7,7 @@ export interface ErrorDescription {
   /** What happened and the likely cause. */
   readonly message: string;
   /** What to do about the error. */
-  readonly fix: string;
+  readonly hint: string;
 }
 
 /**
@@ -15,176 +15,176 @@ export interface ErrorDescription {
  * heading in `docs/errors.md`.
  *
  * @example
- * console.error(ERRORS['body_too_large'].message, ERRORS['body_too_large'].fix);
+ * console.error(ERRORS['body_too_large'].message, ERRORS['body_too_large'].hint);
  */
 export const ERRORS = {
   missing_signature: {
     status: 401,
     retryable: false,
     message: 'The request has no signature header.',
-    fix: 'Set headerPrefix to the prefix of your service, and check that no proxy drops the header.',
+    hint: 'Set headerPrefix to the prefix of your service, and check that no proxy drops the header.',
   },
   malformed_signature: {
     status: 401,
     retryable: false,
     message: 'The signature header is malformed.',
-    fix: 'Compare it with the one the service sent: a proxy may have changed it.',
+    hint: 'Compare it with the one the service sent: a proxy may have changed it.',
   },
   signature_mismatch: {
     status: 401,
     retryable: false,
     message: 'The signature does not match: the secret belongs to another endpoint, or the body was changed.',
-    fix: "Use this endpoint's secret and the raw body. 'npx service-webhooks explain delivery.http' finds the cause.",
+    hint: "Use this endpoint's secret and the raw body. 'npx service-webhooks explain delivery.http' finds the cause.",
   },
   timestamp_too_old: {
     status: 401,
     retryable: false,
     message: 'The signed time is too old: the delivery was delayed or replayed, or the clock of this machine is fast.',
-    fix: 'Synchronise the clock of this machine.',
+    hint: 'Synchronise the clock of this machine.',
   },
   timestamp_in_future: {
     status: 401,
     retryable: false,
     message: 'The signed time is in the future: the clock of this machine is slow.',
-    fix: 'Synchronise the clock of this machine.',
+    hint: 'Synchronise the clock of this machine.',
   },
   legacy_not_accepted: {
     status: 401,
     retryable: false,
     message: 'The request has only the legacy signature, which can be replayed.',
-    fix: "Find out what drops the V2 header, or pass legacy: 'accept'.",
+    hint: "Find out what drops the V2 header, or pass legacy: 'accept'.",
   },
   invalid_encoding: {
     status: 400,
     retryable: false,
     message: 'The signature is valid, but the body is not UTF-8.',
-    fix: 'Check what else signs with this secret.',
+    hint: 'Check what else signs with this secret.',
   },
   invalid_json: {
     status: 400,
     retryable: false,
     message: 'The signature is valid, but the body is not JSON.',
-    fix: 'Check what else signs with this secret.',
+    hint: 'Check what else signs with this secret.',
   },
   invalid_envelope: {
     status: 400,
     retryable: false,
     message: 'The signature is valid, but the body is not an event.',
-    fix: 'Check what else signs with this secret.',
+    hint: 'Check what else signs with this secret.',
   },
   body_incomplete: {
     status: 400,
     retryable: true,
     message: 'The connection closed before the whole body arrived.',
-    fix: 'If this happens often, check the timeouts of your proxy.',
+    hint: 'If this happens often, check the timeouts of your proxy.',
   },
   method_not_allowed: {
     status: 405,
     retryable: false,
     message: 'The request is not a POST.',
-    fix: 'Give the service the final URL: a redirect turns a POST into a GET.',
+    hint: 'Give the service the final URL: a redirect turns a POST into a GET.',
   },
   body_timeout: {
     status: 408,
     retryable: true,
     message: 'The body did not arrive in time.',
-    fix: 'If this happens often, check the buffering of your proxy.',
+    hint: 'If this happens often, check the buffering of your proxy.',
   },
   delivery_in_progress: {
     status: 409,
     retryable: true,
     message: 'Another attempt of this event is being handled.',
-    fix: 'Do nothing: the service retries.',
+    hint: 'Do nothing: the service retries.',
   },
   body_too_large: {
     status: 413,
     retryable: false,
     message: 'The body is larger than maxBodyBytes.',
-    fix: 'Raise maxBodyBytes if the service sent it.',
+    hint: 'Raise maxBodyBytes if the service sent it.',
   },
   unsupported_content_encoding: {
     status: 415,
     retryable: false,
     message: 'The body is compressed, but the signature covers the plain bytes.',
-    fix: 'Check that no proxy compresses requests.',
+    hint: 'Check that no proxy compresses requests.',
   },
   handler_failed: {
     status: 500,
     retryable: true,
     message: 'Your handler failed, and the event is released for a retry.',
-    fix: 'Fix error.cause, or throw PermanentError if no retry can help.',
+    hint: 'Fix error.cause, or throw PermanentError if no retry can help.',
   },
   unexpected_data: {
     status: 500,
     retryable: true,
     message: 'The data of the event is not what the types of its handler promise.',
-    fix: "Handle the event in '*' and check its data there.",
+    hint: "Handle the event in '*' and check its data there.",
   },
   permanent_failure: {
     status: 200,
     retryable: false,
     message: 'Your handler threw a PermanentError.',
-    fix: 'Nothing to do here: no retry follows. A receiver acknowledges the event, and a queue keeps it as a dead letter.',
+    hint: 'Nothing to do here: no retry follows. A receiver acknowledges the event, and a queue keeps it as a dead letter.',
   },
   body_already_parsed: {
     status: 500,
     retryable: true,
     message: 'A body parser ran first, and what it left cannot be verified.',
-    fix: "Pass the raw body: express.raw({ type: '*/*' }) keeps it, and so does request.arrayBuffer().",
+    hint: "Pass the raw body: express.raw({ type: '*/*' }) keeps it, and so does request.arrayBuffer().",
   },
   body_already_read: {
     status: 500,
     retryable: true,
     message: 'The body was read before the receiver could read it.',
-    fix: 'Pass the raw body.',
+    hint: 'Pass the raw body.',
   },
   handler_timeout: {
     status: 503,
     retryable: true,
     message: 'Your handler is still running at deadlineMs.',
-    fix: 'Put long work into a queue and return { status: 202 }.',
+    hint: 'Put long work into a queue and return { status: 202 }.',
   },
   store_unavailable: {
     status: 503,
     retryable: true,
     message: 'The dedupe store failed, and the event was not handled.',
-    fix: 'Fix error.cause: the service retries.',
+    hint: 'Fix error.cause: the service retries.',
   },
   secret_unavailable: {
     status: 503,
     retryable: true,
     message: 'Your secret function failed or took too long.',
-    fix: 'Fix error.cause: the service retries.',
+    hint: 'Fix error.cause: the service retries.',
   },
   queue_unavailable: {
     status: 503,
     retryable: true,
     message: 'The queue did not take the delivery.',
-    fix: 'Fix error.cause: the service retries.',
+    hint: 'Fix error.cause: the service retries.',
   },
   unreadable_job: {
     status: 500,
     retryable: true,
     message: 'The job is not a queued delivery.',
-    fix: 'Run a worker of the version that queued it, and check what else writes to the queue.',
+    hint: 'Run a worker of the version that queued it, and check what else writes to the queue.',
   },
   invalid_secret: {
     status: 500,
     retryable: true,
     message: 'The secret cannot be used.',
-    fix: 'Pass the signing secret of the endpoint as the service showed it.',
+    hint: 'Pass the signing secret of the endpoint as the service showed it.',
   },
   invalid_option: {
     status: 500,
     retryable: true,
     message: 'An option is invalid.',
-    fix: 'Correct it, or leave it out for its default.',
+    hint: 'Correct it, or leave it out for its default.',
   },
   sync_crypto_unavailable: {
     status: 500,
     retryable: true,
     message: 'This runtime lacks the crypto module of Node.',
-    fix: 'Use verifyAsync.',
+    hint: 'Use verifyAsync.',
   },
 } as const satisfies Record<string, ErrorDescription>;
 
@@ -198,8 +198,8 @@ export const SIGNED_REFUSALS: readonly WebhookErrorCode[] = ['invalid_encoding',
 export interface WebhookErrorDetails {
   /** What happened, in place of the message in {@link ERRORS}: a whole sentence. */
   message?: string | undefined;
-  /** What to do, in place of the fix in {@link ERRORS}: a whole sentence. */
-  fix?: string | undefined;
+  /** What to do, in place of the hint in {@link ERRORS}: a whole sentence. */
+  hint?: string | undefined;
   cause?: unknown;
 }
 
@@ -227,18 +227,21 @@ export class WebhookError<Code extends WebhookErrorCode = WebhookErrorCode> exte
   readonly status: number;
   /** Whether a retry of the same delivery may be accepted. */
   readonly retryable: boolean;
-  /** What to do about the error: the last part of `message`. */
+  /** What happened and the likely cause: the first part of `message`. */
+  readonly problem: string;
+  /** What to do about the error: the part of `message` before the code. */
   readonly hint: string;
   readonly [BRAND] = true;
 
   constructor(code: Code, details: WebhookErrorDetails = {}) {
-    const { status, retryable, message, fix } = ERRORS[code];
-    const hint = details.fix ?? fix;
-    super(`${details.message ?? message} ${hint} (${code})`, 'cause' in details ? { cause: details.cause } : {});
+    const { status, retryable, message, hint } = ERRORS[code];
+    const { message: problem = message, hint: advice = hint } = details;
+    super(`${problem} ${advice} (${code})`, 'cause' in details ? { cause: details.cause } : {});
     this.code = code;
     this.status = status;
     this.retryable = retryable;
-    this.hint = hint;
+    this.problem = problem;
+    this.hint = advice;
   }
 
   /** Returns the fields for a log: `JSON.stringify` of an error has no message otherwise. */

@@ -69,7 +69,7 @@ export function checkKnownOptions(
   if (unknown === undefined) return;
   const nearest = Object.hasOwn(aliases, unknown) ? aliases[unknown] : nearestName(unknown, known);
   const advice = nearest === undefined ? `It takes ${known.join(', ')}` : `Did you mean '${nearest}'?`;
-  throw new WebhookError('invalid_option', { message: `Unknown option '${unknown}' in ${subject}.`, fix: advice });
+  throw new WebhookError('invalid_option', { message: `Unknown option '${unknown}' in ${subject}.`, hint: advice });
 }
 
 /** Returns the known name that a typing error most likely meant; undefined where none is close. */

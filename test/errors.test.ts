@@ -6,8 +6,8 @@ const codes = Object.keys(ERRORS) as WebhookErrorCode[];
 
 describe('the table of errors', () => {
   it.each(codes)('%s has whole sentences and a status', (code) => {
-    const { message, fix, status } = ERRORS[code];
-    for (const sentence of [message, fix]) expect(sentence).toMatch(/^[A-Z][^\n]+\.$/);
+    const { message, hint, status } = ERRORS[code];
+    for (const sentence of [message, hint]) expect(sentence).toMatch(/^[A-Z][^\n]+\.$/);
     expect(status === 200 || (status >= 400 && status < 600)).toBe(true);
   });
 
@@ -24,22 +24,22 @@ describe('the table of errors', () => {
 
 describe('a WebhookError', () => {
   it.each(codes)('of code %s has the status of the table, and a message that ends with hint and code', (code) => {
-    const { message, fix, status, retryable } = ERRORS[code];
+    const { message, hint, status, retryable } = ERRORS[code];
     const error = new WebhookError(code);
     expect(error).toBeInstanceOf(Error);
-    expect(error).toMatchObject({ name: 'WebhookError', code, status, retryable, hint: fix });
-    expect(error.message).toBe(`${message} ${fix} (${code})`);
+    expect(error).toMatchObject({ name: 'WebhookError', code, status, retryable, problem: message, hint });
+    expect(error.message).toBe(`${message} ${hint} (${code})`);
     expect('cause' in error).toBe(false);
   });
 
   it('says what was found and what to do in the words that it is given', () => {
-    const error = new WebhookError('store_unavailable', { message: 'Redis is down.', fix: 'Start it.' });
+    const error = new WebhookError('store_unavailable', { message: 'Redis is down.', hint: 'Start it.' });
     expect(error.message).toBe('Redis is down. Start it. (store_unavailable)');
-    expect(error.hint).toBe('Start it.');
+    expect(error).toMatchObject({ problem: 'Redis is down.', hint: 'Start it.' });
   });
 
   it('is written to JSON with everything a log needs, and without its cause', () => {
-    const error = new WebhookError('store_unavailable', { fix: 'Start it.', cause: new Error('ECONNREFUSED') });
+    const error = new WebhookError('store_unavailable', { hint: 'Start it.', cause: new Error('ECONNREFUSED') });
     expect(JSON.parse(JSON.stringify({ error }))).toEqual({
       error: {
         code: 'store_unavailable',

@@ -7,6 +7,6 @@ export function checkRoute(route: unknown): void {
   if (typeof route === 'function') return;
   throw new WebhookError('invalid_option', {
     message: 'webhookMiddleware has no route.',
-    fix: 'Pass the route as the second argument.',
+    hint: 'Pass the route as the second argument.',
   });
 }

@@ -4,6 +4,6 @@ import { WebhookError } from 'service-webhooks';
 export function routeNotBegun(): WebhookError {
   return new WebhookError('handler_failed', {
     message: 'The sender disconnected, or other code answered it, before your route began; the event is released.',
-    fix: 'If this happens often, check the timeouts of your app and your proxy, and how fast the dedupe store answers.',
+    hint: 'If this happens often, check the timeouts of your app and your proxy, and how fast the dedupe store answers.',
   });
 }

@@ -16,7 +16,7 @@ export function endpointReceiver(receiverOrOptions: Receiver | EndpointOptions):
   if (receiver.hasHandlers !== false) return receiver;
   throw new WebhookError('invalid_option', {
     message: 'webhookHandler has no handlers: every event would be acknowledged and lost.',
-    fix: "Pass on: { 'generation.completed': handler }, or on: {} if that is what you want.",
+    hint: "Pass on: { 'generation.completed': handler }, or on: {} if that is what you want.",
   });
 }
 
@@ -46,6 +46,6 @@ function isReceiver(value: Receiver | object): value is Receiver {
 function hasNoEffect(option: string, reason: string): WebhookError {
   return new WebhookError('invalid_option', {
     message: `${option} has no effect in webhookMiddleware, since ${reason}.`,
-    fix: `Use webhookHandler, or remove ${option}.`,
+    hint: `Use webhookHandler, or remove ${option}.`,
   });
 }

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { isWebhookError } from '../errors.js';
 import { printable } from '../printable.js';
-import { problemText } from '../wire/problem-text.js';
 import { COMMANDS } from './commands.js';
 import { withCompletionWords } from './completion-words.js';
 import { EXIT, type ExitCode, Failure } from './failure.js';
@@ -85,7 +84,7 @@ export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof CommanderError) return new Failure('usage', usageOf(error));
   if (isWebhookError(error)) {
-    return new Failure('usage', `${problemText(error)} ${error.hint}`);
+    return new Failure('usage', `${error.problem} ${error.hint}`);
   }
   const message = error instanceof Error ? error.message : String(error);
   return new Failure('fault', `${message} (a fault of this program; DEBUG=service-webhooks shows where)`);

@@ -1,6 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
 import type { WebhookError } from '../errors.js';
-import { problemText } from '../wire/problem-text.js';
 import { Failure } from './failure.js';
 
 export function signUnverifiedOption() {
@@ -14,7 +13,7 @@ export function signUnverifiedOption() {
 export function unverifiedFailure(file: string, fault: WebhookError, instead: string): Failure {
   return new Failure(
     'usage',
-    `${file} has no valid signature of your secret, so it is not signed again: ${problemText(fault)} (${fault.code}) ` +
+    `${file} has no valid signature of your secret, so it is not signed again: ${fault.problem} (${fault.code}) ` +
       'Anyone who reached listen may have sent it, and your receivers accept what you sign. ' +
       'If an older secret signed it, name both: --secret env:WEBHOOK_SECRET --secret file:OLD. ' +
       `${instead} To sign it all the same, add --sign-unverified.`,

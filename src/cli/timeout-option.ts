@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { ANSWER_TIMEOUT_MS } from '../wire/deliver.js';
+import { ANSWER_TIMEOUT_MS } from '../service/schedule.js';
 import { duration } from './option-values.js';
 
 /** Returns the option for the time limit. Its default is the time that the service waits. */

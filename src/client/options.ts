@@ -74,8 +74,8 @@ export type ReadyOptions = ReturnType<typeof readOptions>;
 /** Checks the key. The messages say what is wrong with it and never quote it. */
 function checkKey(key: unknown): void {
   if (typeof key !== 'string' || key === '') {
-    const fix = 'Set the environment variable that it is read from.';
-    throw new WebhookError('invalid_option', { message: 'apiKey must be given.', fix });
+    const hint = 'Set the environment variable that it is read from.';
+    throw new WebhookError('invalid_option', { message: 'apiKey must be given.', hint });
   }
   check(!/[\r\n]/.test(key), 'apiKey has a line break: trim it');
   check(/^[!-~]+$/.test(key), 'apiKey has a space, or a character that no header can hold');
@@ -91,8 +91,8 @@ function readBaseUrl(value: unknown): string {
   check(url.search === '' && url.hash === '', 'baseUrl must end with its path');
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     const message = `baseUrl ${url.origin} would send the API key unencrypted.`;
-    const fix = `Use https://${url.host}: http:// is allowed for localhost, 127.0.0.0/8 and [::1] only.`;
-    throw new WebhookError('invalid_option', { message, fix });
+    const hint = `Use https://${url.host}: http:// is allowed for localhost, 127.0.0.0/8 and [::1] only.`;
+    throw new WebhookError('invalid_option', { message, hint });
   }
   let path = url.pathname;
   while (path.endsWith('/')) path = path.slice(0, -1);

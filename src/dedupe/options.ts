@@ -1,4 +1,4 @@
-import { checkEndpointName, type IdentityKey } from '../endpoint.js';
+import { checkEndpointName, checkRetention, type IdentityKey, RETAIN_MS } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { check, checkChoice, checkKnownOptions, checkObject, integers } from '../option-checks.js';
 import type { DedupeStore } from '../stores/contract.js';
@@ -47,7 +47,6 @@ const OPTIONS = [
   'retainMs',
   'onStoreError',
 ] as const satisfies readonly (keyof DedupeOptions)[];
-const MIN_RETAIN_MS = 6 * 3_600_000;
 
 /** @throws WebhookError `invalid_option` */
 export function dedupeSettings(options: DedupeOptions): DedupeSettings {
@@ -62,9 +61,9 @@ export function dedupeSettings(options: DedupeOptions): DedupeSettings {
   checkEndpointName(name, 'dedupe.name must be');
   if (typeof key !== 'function') checkChoice('dedupe.key', key, ['event-id', 'idempotency-key']);
   checkChoice('dedupe.onStoreError', onStoreError, ['refuse', 'process']);
-  const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: 72 * 3_600_000 });
+  const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: RETAIN_MS });
   check(leaseMs <= retainMs, 'dedupe.leaseMs must not be above retainMs');
-  check(retainMs >= MIN_RETAIN_MS, `dedupe.retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  checkRetention('dedupe.retainMs', retainMs);
   if (store.scope === 'process' && name === DEFAULT_NAME) takeDefaultName(store, options.name);
   return { store, name, key, leaseMs, retainMs, onStoreError };
 }
@@ -85,6 +84,6 @@ function nameIsMissing(): WebhookError {
   return new WebhookError('invalid_option', {
     message:
       "dedupe.name is missing, here or in another receiver on this store: two endpoints on one store would take each other's events for duplicates.",
-    fix: "Give each endpoint a name of its own, such as dedupe: { store, name: 'billing' }, and each receiver of one endpoint the same name.",
+    hint: "Give each endpoint a name of its own, such as dedupe: { store, name: 'billing' }, and each receiver of one endpoint the same name.",
   });
 }

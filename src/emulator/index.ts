@@ -1,5 +1,6 @@
 export type { ApiErrorCode, ApiErrorType } from '../service/api-errors.js';
 export type { PlanType } from '../service/plans.js';
+export { ANSWER_TIMEOUT_MS, PAUSE_AFTER_DEAD, RETRY_WAITS_MS } from '../service/schedule.js';
 export type { EventOverrides } from '../testing/sample-event.js';
 export type { AccountSettings } from './api/accounts.js';
 export type { Listening } from './api/http-server.js';
@@ -27,7 +28,6 @@ export {
   type EndpointState,
 } from './delivery/delivery-states.js';
 export type { EmulatorEndpoint } from './delivery/endpoints.js';
-export { ANSWER_TIMEOUT_MS, PAUSE_AFTER_DEAD, RETRY_WAITS_MS } from './delivery/schedule.js';
 export type { Fault, FaultName, Faults } from './faults.js';
 export type { EmulatorOptions, KeepOptions } from './options.js';
 export type { Totals } from './totals.js';

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../option-checks.js';
+import { ANSWER_TIMEOUT_MS } from '../service/schedule.js';
 import { MAX_TIMER_MS } from '../timers.js';
 import type { AccountSettings } from './api/accounts.js';
 import type { Faults } from './faults.js';
@@ -129,7 +130,7 @@ export function readOptions(options: EmulatorOptions) {
     checkChoice(name, value, [true, false]);
   const numbers = integers(options, {
     concurrency: 64,
-    hangAfterMs: 20_000,
+    hangAfterMs: ANSWER_TIMEOUT_MS,
     maxPending: 100_000,
     maxBodyBytes: 200_000_000,
     bodyTimeoutMs: 30_000,

@@ -2,7 +2,6 @@ import type { Attempt, Emulator, Faults } from '../emulator/index.js';
 import { isWebhookError } from '../errors.js';
 import { check, checkPositiveInteger } from '../option-checks.js';
 import type { Secret } from '../verify/secret.js';
-import { problemText } from '../wire/problem-text.js';
 import { outcomeOf } from './attempt-rows.js';
 import { leftOut, readOwnEvent } from './own-event.js';
 import type { ActionInputs, ActionName } from './page-source.js';
@@ -47,7 +46,7 @@ export function emulatorActions(parts: EmulatorActionsParts): {
         }
       } catch (error) {
         if (started === 0 || !isWebhookError(error)) throw error;
-        return `${started} of ${dead.length} dead deliveries start again: ${problemText(error)}`;
+        return `${started} of ${dead.length} dead deliveries start again: ${error.problem}`;
       }
       return started === 1 ? '1 dead delivery starts again.' : `${started} dead deliveries start again.`;
     },

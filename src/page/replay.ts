@@ -1,8 +1,9 @@
 import type { Attempt } from '../emulator/index.js';
 import { isAcknowledged } from '../service/acknowledged.js';
-import { signedHeaders } from '../service/delivery-headers.js';
+import { ANSWER_TIMEOUT_MS } from '../service/schedule.js';
+import { signedHeaders } from '../testing/delivery-headers.js';
 import type { Secret } from '../verify/secret.js';
-import { ANSWER_TIMEOUT_MS, deliver } from '../wire/deliver.js';
+import { deliver } from '../wire/deliver.js';
 import { asSpecified } from '../wire/header-spelling.js';
 
 export interface ReplayOptions {

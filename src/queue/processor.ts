@@ -200,7 +200,7 @@ function isError(thrown: unknown): thrown is Error {
 function workerDied(delivery: Delivery, attempts: number): Ended {
   const error = new WebhookError('handler_failed', {
     message: WORKER_DIED,
-    fix: 'Find out why its process ended: for example a crash, the memory limit, or a stop that did not wait for handlers.',
+    hint: 'Find out why its process ended: for example a crash, the memory limit, or a stop that did not wait for handlers.',
   });
   return { as: 'dead', decision: { kind: 'failed', delivery, error }, error, reason: WORKER_DIED, attempts };
 }

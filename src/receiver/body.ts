@@ -39,7 +39,7 @@ function isStream(source: unknown): source is Stream {
 function bytesBody(source: unknown): Body {
   return {
     async read({ rawBodyFix }, maxBytes) {
-      if (source === undefined) throw new WebhookError('body_already_read', { fix: rawBodyFix });
+      if (source === undefined) throw new WebhookError('body_already_read', { hint: rawBodyFix });
       const bytes = exactBytes(source ?? '', rawBodyFix);
       if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
       return bytes;
@@ -100,13 +100,14 @@ function streamBody(stream: Stream): Body {
         };
         const take = (chunk: unknown) => {
           // A stream with an encoding yields text, in which bytes that were not UTF-8 are already lost.
-          if (!(chunk instanceof Uint8Array)) return finish(new WebhookError('body_already_read', { fix: rawBodyFix }));
+          if (!(chunk instanceof Uint8Array))
+            return finish(new WebhookError('body_already_read', { hint: rawBodyFix }));
           const bytes = exactBytes(chunk);
           if (buffer.size() + bytes.length > maxBytes) finish(bodyTooLarge(maxBytes));
           else buffer.append(bytes);
         };
         if (signal?.aborted) return gone();
-        if (taken) return finish(new WebhookError('body_already_read', { fix: rawBodyFix }));
+        if (taken) return finish(new WebhookError('body_already_read', { hint: rawBodyFix }));
         signal?.addEventListener('abort', gone);
         timer = unrefTimeout(() => finish(new WebhookError('body_timeout')), timeoutMs);
         reading = { take, finish };

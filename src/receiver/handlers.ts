@@ -60,7 +60,7 @@ function unknownType(type: string): WebhookError {
   const nearest = nearestName(type, WEBHOOK_EVENT_TYPES);
   return new WebhookError('invalid_option', {
     message: `on['${type}'] is not an event type.`,
-    fix: nearest ? `Did you mean '${nearest}'?` : 'WEBHOOK_EVENT_TYPES lists them.',
+    hint: nearest ? `Did you mean '${nearest}'?` : 'WEBHOOK_EVENT_TYPES lists them.',
   });
 }
 

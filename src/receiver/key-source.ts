@@ -116,6 +116,6 @@ function checkedTenant(tenant: unknown): string {
   throw invalid(`The name of a tenant must be a text of 1 to ${MAX_TENANT_LENGTH} characters.`);
 }
 
-function invalid(message: string, fix?: string): WebhookError {
-  return new WebhookError('invalid_secret', fix === undefined ? { message } : { message, fix });
+function invalid(message: string, hint?: string): WebhookError {
+  return new WebhookError('invalid_secret', { message, hint });
 }

@@ -73,7 +73,7 @@ export function durableObjectStore(client: DurableObjectClient): DedupeStore {
     if (!response.ok) {
       throw new WebhookError('store_unavailable', {
         message: `The Durable Object answered ${response.status}.`,
-        fix: 'Bind the namespace to DedupeObject or to a subclass of it.',
+        hint: 'Bind the namespace to DedupeObject or to a subclass of it.',
       });
     }
     return (await response.json()) as Answer;

@@ -1,4 +1,4 @@
-import { checkEndpointName } from '../endpoint.js';
+import { checkEndpointName, checkRetention, RETAIN_MS } from '../endpoint.js';
 import { check, checkKnownOptions, integers } from '../option-checks.js';
 import type { Delivery } from '../verify/verify.js';
 
@@ -55,8 +55,6 @@ export interface TransactionInbox<Transaction> {
   purgeExpired(options: { limit: number }): Promise<number>;
 }
 
-const HOUR = 3_600_000;
-
 /** @throws WebhookError `invalid_option` */
 export function inboxSettings(subject: string, options: InboxOptions, others: readonly string[] = []): InboxSettings {
   check(
@@ -66,7 +64,7 @@ export function inboxSettings(subject: string, options: InboxOptions, others: re
   checkKnownOptions(subject, options, ['name', 'table', 'retainMs', 'waitMs', ...others]);
   const { name } = options;
   checkEndpointName(name, 'name must be the name of the endpoint:');
-  const { retainMs, waitMs } = integers(options, { retainMs: 72 * HOUR, waitMs: 300 });
-  check(retainMs >= 6 * HOUR, 'retainMs must be at least 6 hours');
+  const { retainMs, waitMs } = integers(options, { retainMs: RETAIN_MS, waitMs: 300 });
+  checkRetention('retainMs', retainMs);
   return { name, retainMs, waitMs };
 }

@@ -33,7 +33,7 @@ function reasonOf(answer: { [REFUSED_WITH]?: unknown }, code = ''): string | und
   const { [REFUSED_WITH]: error } = answer;
   if (!isWebhookError(error)) {
     const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as WebhookErrorCode] : undefined;
-    return known ? `${known.message} ${known.fix}` : undefined;
+    return known ? `${known.message} ${known.hint}` : undefined;
   }
   const { message, cause } = error;
   return cause === undefined

@@ -1,10 +1,10 @@
 import { isWebhookEvent, type WebhookEvent } from '../event.js';
 import { check, checkObject, checkPositiveInteger } from '../option-checks.js';
-import { deliveryHeaders } from '../service/delivery-headers.js';
 import { exactBytes } from '../verify/bytes.js';
 import type { Secret } from '../verify/secret.js';
 import { sign } from '../verify/sign.js';
 import type { Scheme } from '../verify/signature.js';
+import { deliveryHeaders } from './delivery-headers.js';
 
 /** How a delivery is signed, and the values of its headers. Every option but the secret has a default. */
 export interface SigningOptions {

@@ -14,7 +14,7 @@ export function exactBytes(body: unknown, rawBodyFix?: string): Uint8Array {
   if (ArrayBuffer.isView(body)) return plainView(body);
   const kind = Array.isArray(body) ? 'array' : body === null ? 'null' : typeof body;
   const message = `A body parser ran first, and what it left cannot be verified (type ${kind}, not bytes).`;
-  throw new WebhookError('body_already_parsed', { message, fix: rawBodyFix });
+  throw new WebhookError('body_already_parsed', { message, hint: rawBodyFix });
 }
 
 // The getters of the internal slots, because a subclass or an own property of a view can return a false `length`.

@@ -1,4 +1,5 @@
 import { check, checkChoice, checkFunction, checkObject } from '../option-checks.js';
+import { RETRY_HORIZON_MS } from '../service/schedule.js';
 import { type HeaderNames, headerNames } from './header-names.js';
 
 /** How signature headers are read. An option given as undefined has its default. */
@@ -40,16 +41,13 @@ export interface SignaturePolicy {
   readonly now: () => number;
 }
 
-/** The time from the first attempt to the end of the last retry: all waits and all answers at their time limit. */
-const RETRY_HORIZON_SECONDS = 18_870;
-
 /** @throws WebhookError `invalid_option` for anything that would weaken or disable the check */
 export function signaturePolicy(options: SignatureOptions): SignaturePolicy {
   checkObject('options', options);
   const { headerPrefix, legacy = 'reject', toleranceSeconds = 300, now = Date.now } = options;
   checkChoice('legacy', legacy, ['reject', 'accept']);
   checkSeconds('toleranceSeconds', toleranceSeconds);
-  const { legacyMaxAgeSeconds = RETRY_HORIZON_SECONDS + toleranceSeconds } = options;
+  const { legacyMaxAgeSeconds = RETRY_HORIZON_MS / 1_000 + toleranceSeconds } = options;
   checkSeconds('legacyMaxAgeSeconds', legacyMaxAgeSeconds);
   checkFunction('now', now);
   return { names: headerNames(headerPrefix), legacy, legacyMaxAgeSeconds, toleranceSeconds, now };

@@ -34,7 +34,7 @@ function toKey(secret: Secret, name: string): HmacKey {
   const prepared = typeof secret === 'string' ? preparedKeys.get(secret) : undefined;
   if (prepared) return prepared;
   const fault = faultOf(secret);
-  if (fault) throw new WebhookError('invalid_secret', { message: `${name} ${fault.problem}.`, fix: fault.fix });
+  if (fault) throw new WebhookError('invalid_secret', { message: `${name} ${fault.problem}.`, hint: fault.hint });
   const key: HmacKey = { bytes: new Uint8Array(exactBytes(secret)) }; // a copy: the caller may overwrite its own bytes
   if (typeof secret === 'string') {
     if (preparedKeys.size >= MAX_PREPARED) preparedKeys.clear();
@@ -46,14 +46,14 @@ function toKey(secret: Secret, name: string): HmacKey {
 interface Fault {
   /** The end of a sentence that begins with the name of the option. */
   problem: string;
-  fix?: string;
+  hint?: string;
 }
 
 const SET_THE_VARIABLE = 'Check that the environment variable it comes from is set for this process.';
 
 function faultOf(secret: unknown): Fault | undefined {
   if (typeof secret === 'string') return faultOfText(secret);
-  if (secret === undefined || secret === null) return { problem: `is ${secret}`, fix: SET_THE_VARIABLE };
+  if (secret === undefined || secret === null) return { problem: `is ${secret}`, hint: SET_THE_VARIABLE };
   if (!(secret instanceof Uint8Array)) return { problem: `is neither text nor bytes, but of type ${typeof secret}` };
   const bytes = exactBytes(secret);
   // HMAC pads a key with zeros, so this one equals the empty key, which everyone has.
@@ -67,13 +67,13 @@ function isText(bytes: Uint8Array): boolean {
 }
 
 function faultOfText(text: string): Fault | undefined {
-  if (text === '') return { problem: 'is empty', fix: SET_THE_VARIABLE };
-  if (text === 'undefined' || text === 'null') return { problem: `is the text '${text}'`, fix: SET_THE_VARIABLE };
-  if (INVISIBLE.test(text)) return { problem: 'is blank', fix: SET_THE_VARIABLE };
+  if (text === '') return { problem: 'is empty', hint: SET_THE_VARIABLE };
+  if (text === 'undefined' || text === 'null') return { problem: `is the text '${text}'`, hint: SET_THE_VARIABLE };
+  if (INVISIBLE.test(text)) return { problem: 'is blank', hint: SET_THE_VARIABLE };
   const [first = '', last = ''] = [text.at(0), text.at(-1)];
-  if (INVISIBLE.test(first)) return { problem: `begins with ${nameOf(first)}`, fix: 'Trim it.' };
-  if (INVISIBLE.test(last)) return { problem: `ends with ${nameOf(last)}`, fix: 'Trim it.' };
-  if (/^(["'`]).*\1$/s.test(text)) return { problem: 'is in quotes', fix: 'Remove the quotes.' };
+  if (INVISIBLE.test(first)) return { problem: `begins with ${nameOf(first)}`, hint: 'Trim it.' };
+  if (INVISIBLE.test(last)) return { problem: `ends with ${nameOf(last)}`, hint: 'Trim it.' };
+  if (/^(["'`]).*\1$/s.test(text)) return { problem: 'is in quotes', hint: 'Remove the quotes.' };
   return undefined;
 }
 

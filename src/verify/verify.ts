@@ -122,7 +122,7 @@ function readInput(input: VerifyInput): SignedRequest {
     if (isWebhookError(thrown)) throw thrown;
     throw new WebhookError('invalid_option', {
       message: 'An option threw while it was read: a getter, an iterator or the clock.',
-      fix: 'Fix error.cause.',
+      hint: 'Fix error.cause.',
       cause: thrown,
     });
   }
@@ -133,7 +133,7 @@ function checkInput(input: VerifyInput): void {
   if (!isOptions) {
     throw new WebhookError('invalid_option', {
       message: 'verify takes one object.',
-      fix: 'Call verify({ headers, body, secret }).',
+      hint: 'Call verify({ headers, body, secret }).',
     });
   }
   checkKnownOptions('verify', input, OPTIONS, { tolerance: 'toleranceSeconds', prefix: 'headerPrefix' });

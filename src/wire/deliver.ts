@@ -26,8 +26,6 @@ export interface DeliverOptions {
   signal: AbortSignal;
 }
 
-/** How long the service waits for an answer, in milliseconds. */
-export const ANSWER_TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** The longest answer that is read before the connection is closed. */
 const MAX_READ_BYTES = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { signedHeaders } from '../service/delivery-headers.js';
+import { signedHeaders } from '../testing/delivery-headers.js';
 import type { Secret } from '../verify/secret.js';
 import { asSpecified } from './header-spelling.js';
 import type { HttpMessage } from './http-message.js';

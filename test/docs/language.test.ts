@@ -88,7 +88,7 @@ describe('the words of the documentation', () => {
   });
 
   it('the errors use none that readers stumble over', () => {
-    const texts = Object.values(ERRORS).flatMap(({ message, fix }) => [message, fix]);
+    const texts = Object.values(ERRORS).flatMap(({ message, hint }) => [message, hint]);
     expect(texts.flatMap(found)).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ describe('what an answer says', () => {
       advice: {
         code: 'signature_mismatch',
         message: expect.stringContaining('The signature does not match'),
-        fix: expect.stringContaining('raw body'),
+        hint: expect.stringContaining('raw body'),
       },
     });
     expect(answerFacts(answer(200, '{"outcome":"handled"}'), URL)).toEqual({ code: 'handled', advice: undefined });

@@ -48,12 +48,12 @@ describe.each([
       );
     const forged = tamper.flippedBit(deliver());
     const refused = 'expected the answer to acknowledge the delivery (2xx), and it is: 401 signature_mismatch\n';
-    const { message: why, fix } = ERRORS.signature_mismatch;
+    const { message: why, hint } = ERRORS.signature_mismatch;
     expect(await message(expect(receiver(forged)).toAcknowledge())).toBe(
-      `${refused}${why} ${fix} (signature_mismatch)`,
+      `${refused}${why} ${hint} (signature_mismatch)`,
     );
     const response = supertest(app).post('/webhooks').use(toSupertest(forged));
-    expect(await message(expect(response).toAcknowledge())).toBe(`${refused}${why} ${fix}`);
+    expect(await message(expect(response).toAcknowledge())).toBe(`${refused}${why} ${hint}`);
     expect(await message(expect(receiver(deliver())).toRefuseWith('signature_mismatch'))).toBe(
       'expected the answer to refuse the delivery with signature_mismatch, and it is: 200 {"outcome":"handled"}',
     );

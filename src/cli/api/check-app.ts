@@ -1,5 +1,5 @@
+import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
 import type { Secret } from '../../verify/secret.js';
-import { ANSWER_TIMEOUT_MS } from '../../wire/deliver.js';
 import { findSecrets, readSecret } from '../secrets.js';
 import type { Session } from '../session.js';
 import { type Acceptance, acceptsSecret } from './accepts-secret.js';

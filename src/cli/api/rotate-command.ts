@@ -1,6 +1,5 @@
 import { endpointsIn, type WebhookEndpoint } from '../../client/index.js';
-import { RETRY_WAITS_MS } from '../../emulator/delivery/schedule.js';
-import { ANSWER_TIMEOUT_MS } from '../../wire/deliver.js';
+import { RETRY_HORIZON_MS } from '../../service/schedule.js';
 import { confirmed } from '../confirmed.js';
 import { EXIT, Failure } from '../failure.js';
 import { secretOption } from '../secrets.js';
@@ -10,10 +9,6 @@ import { beginRotation, checkBeginning } from './begin-rotation.js';
 import { checkApp, HOW_TO_ACCEPT } from './check-app.js';
 import { type ReportStep, reportStep } from './report-step.js';
 import { type Rotation, rotationFile } from './rotation-file.js';
-
-/** How long an event may be under way that happened before the second endpoint was there: every wait and every answer. */
-const HORIZON_MS =
-  RETRY_WAITS_MS.reduce((sum, wait) => sum + wait, 0) + (RETRY_WAITS_MS.length + 1) * ANSWER_TIMEOUT_MS;
 
 /** A new secret takes a second endpoint: the service has no other way. Each run does the step that is next. */
 export function rotateCommand(session: Session) {
@@ -82,7 +77,7 @@ function showAll(step: ReportStep, { id, url }: WebhookEndpoint, rotation?: Rota
   step('create', rotation ? 'done' : 'next', rotation ? created(rotation) : { says: `a second endpoint for ${url}` });
   step('accept', rotation ? 'next' : 'later', { says: HOW_TO_ACCEPT });
   const until = rotation && untilOf(rotation);
-  const hours = `${Math.floor(HORIZON_MS / 3_600_000)} h ${Math.ceil((HORIZON_MS % 3_600_000) / 60_000)} min`;
+  const hours = `${Math.floor(RETRY_HORIZON_MS / 3_600_000)} h ${Math.ceil((RETRY_HORIZON_MS % 3_600_000) / 60_000)} min`;
   step('wait', 'later', {
     says: `${until ? `until ${until}` : hours}, since ${id} alone retries the events from before`,
     until,
@@ -95,5 +90,5 @@ function created({ second, secretFile }: Rotation): { says: string; secretFile: 
 }
 
 function untilOf({ begunAt }: Rotation): string {
-  return new Date(Date.parse(begunAt) + HORIZON_MS).toISOString();
+  return new Date(Date.parse(begunAt) + RETRY_HORIZON_MS).toISOString();
 }

@@ -37,7 +37,7 @@ export function testCommand(session: Session) {
       session.out.record(
         { kind: 'tested', endpoint: id, url: url.href, type, id: event.id, ...sendFields(sent), advice },
         [...sendPieces(sent), type, event.id, url.href],
-        ...(advice ? [[`   ${advice.message} ${advice.fix}`]] : []),
+        ...(advice ? [[`   ${advice.message} ${advice.hint}`]] : []),
       );
       session.exitCode = exitCodeOf([sent]);
     });

@@ -1,6 +1,5 @@
 import { isWebhookError } from '../../errors.js';
 import { verify } from '../../verify/verify.js';
-import { problemText } from '../../wire/problem-text.js';
 import { deliveryCommand, readDelivery } from '../delivery-input.js';
 import { EXIT } from '../failure.js';
 import { readSecrets } from '../secrets.js';
@@ -33,7 +32,7 @@ Examples:
       } catch (error) {
         if (!isWebhookError(error) || error.status >= 500) throw error;
         const { code, hint } = error;
-        const message = problemText(error);
+        const message = error.problem;
         const time = { at: new Date(at).toISOString(), asCaptured };
         session.out.record({ kind: 'refused', code, message, hint, ...time }, [
           ['bad', code],

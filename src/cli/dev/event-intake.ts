@@ -1,7 +1,6 @@
 import type { Emulator } from '../../emulator/index.js';
 import { isWebhookError } from '../../errors.js';
 import { openBody } from '../../receiver/body.js';
-import { problemText } from '../../wire/problem-text.js';
 import { EVENTS_PATH } from './dev-address.js';
 
 /** More than a delivery has. */
@@ -25,7 +24,7 @@ export function takingEvents(emulator: Emulator, key: string, api: Api): Api {
       return answer(200, { id: event.id, type: event.type, deliveries: deliveries.map(({ id }) => id) });
     } catch (error) {
       if (!isWebhookError(error)) throw error;
-      return answer(422, { error: problemText(error) });
+      return answer(422, { error: error.problem });
     }
   };
 }

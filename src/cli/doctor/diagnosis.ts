@@ -28,7 +28,7 @@ export function diagnose(answer: SendResult, compact: SendResult, url: URL): { d
   const code = answerCode(answer.body);
   if (isRefused && (code === undefined || code === 'signature_mismatch')) return own('other_secret');
   const [diagnosis, advice] = [answerProblem(answer, url), answerAdvice(answer, url)];
-  if (diagnosis && advice) return { diagnosis, fix: `${advice.message} ${advice.fix}` };
+  if (diagnosis && advice) return { diagnosis, fix: `${advice.message} ${advice.hint}` };
   return own('unclear');
 }
 

@@ -1,6 +1,7 @@
 import type { WebhookRequest, WebhookResponse } from '../../receiver/request.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
-import { ANSWER_TIMEOUT_MS, deliver, type SendResult } from '../../wire/deliver.js';
+import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
+import { deliver, type SendResult } from '../../wire/deliver.js';
 import type { HttpMessage } from '../../wire/http-message.js';
 import { withPathOf } from '../target.js';
 import type { ListenOptions } from './options.js';

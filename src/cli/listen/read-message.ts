@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { WebhookError } from '../../errors.js';
 import { bodyTooLarge, openBody } from '../../receiver/body.js';
 import type { WebhookRequest } from '../../receiver/request.js';
+import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
 import { type HttpMessage, headerValue } from '../../wire/http-message.js';
 import { type BodyShare, UNVERIFIED_BODIES } from './body-budget.js';
 
@@ -20,7 +21,6 @@ export interface BodyLimits {
   share: BodyShare;
 }
 
-const BODY_TIMEOUT_MS = 20_000;
 const LIMIT_MIB = UNVERIFIED_BODIES / 1024 / 1024;
 
 /** The error of a body for which there is no room now. */
@@ -46,7 +46,7 @@ export async function readMessage(
     if (Number(headerValue(headers, 'content-length')) > maxBytes) throw bodyTooLarge(maxBytes);
     if (source instanceof Readable) source.on('data', count);
     const gone = AbortSignal.any([stop, full.signal, ...(signal ? [signal] : [])]);
-    return { method, path, headers, body: await body.read({ signal: gone }, maxBytes, BODY_TIMEOUT_MS) };
+    return { method, path, headers, body: await body.read({ signal: gone }, maxBytes, ANSWER_TIMEOUT_MS) };
   } catch (error) {
     body.drain();
     throw full.signal.aborted ? NO_ROOM : error;

@@ -1,10 +1,10 @@
-import { RETRY_WAITS_MS } from '../../emulator/delivery/schedule.js';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import { check } from '../../option-checks.js';
 import type { Change, PageSource } from '../../page/page-source.js';
+import { ANSWER_TIMEOUT_MS, RETRY_WAITS_MS } from '../../service/schedule.js';
 import { sampleEvent } from '../../testing/sample-event.js';
 import { signDelivery } from '../../testing/sign-delivery.js';
-import { ANSWER_TIMEOUT_MS, deliver } from '../../wire/deliver.js';
+import { deliver } from '../../wire/deliver.js';
 import { asSpecified } from '../../wire/header-spelling.js';
 import type { HttpMessage } from '../../wire/http-message.js';
 import { resign } from '../../wire/resign.js';

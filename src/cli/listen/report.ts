@@ -2,7 +2,6 @@ import { isWebhookError } from '../../errors.js';
 import type { Cause } from '../../explain/explain.js';
 import { answerAdvice } from '../../wire/answer-advice.js';
 import { answerCode } from '../../wire/answer-code.js';
-import { problemText } from '../../wire/problem-text.js';
 import type { Output, Piece } from '../output.js';
 import { sendFields, sendPieces } from '../send-report.js';
 import { shortened } from '../shortened.js';
@@ -66,13 +65,13 @@ export function report(
       capture && ['faint', capture.id],
     ],
     ...(others ?? []).map(({ url, sent }): Piece[] => ['          →', url, ...sendPieces(sent)]),
-    ...(advice ? [[`          ${advice.message} ${advice.fix}`]] : []),
+    ...(advice ? [[`          ${advice.message} ${advice.hint}`]] : []),
     ...(cause ? [[`          ${cause.cause} (${cause.certainty}): ${cause.evidence} ${cause.fix}`]] : []),
   );
 }
 
 function problemFields(problem: unknown): { code?: string; message: string; hint?: string } {
-  if (isWebhookError(problem)) return { code: problem.code, message: problemText(problem), hint: problem.hint };
+  if (isWebhookError(problem)) return { code: problem.code, message: problem.problem, hint: problem.hint };
   return { message: problem instanceof Error ? problem.message : String(problem) };
 }
 

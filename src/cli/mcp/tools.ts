@@ -5,6 +5,7 @@ import { FIXES } from '../../explain/causes.js';
 import { check, checkChoice, checkKnownOptions } from '../../option-checks.js';
 import type { AttemptDetails } from '../../page/page-source.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
+import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
 import { ANSWER_ADVICE, type AnswerProblem, answerProblem, isErrorCode } from '../../wire/answer-advice.js';
 import type { Dev } from '../dev/start-dev.js';
 import { DIAGNOSES, type Diagnosis, isOwnDiagnosis } from '../doctor/diagnosis.js';
@@ -192,7 +193,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         const wanted = PROBES.filter((probe) => probe === gate || !Array.isArray(only) || only.includes(probe.name));
         const found = [];
         const said: Record<string, string> = {};
-        const wire = { url: app, timeoutMs: 20_000, signal };
+        const wire = { url: app, timeoutMs: ANSWER_TIMEOUT_MS, signal };
         for await (const probe of examine(wanted, createRequests(signingSecret, headerPrefix), wire)) {
           const { verdict, diagnosis, evidence, fix: detailed } = probe;
           const { name, says, fix } = ownProbe(probe.name);
@@ -228,8 +229,8 @@ function asSent(answer: NonNullable<AttemptDetails['answer']>) {
 
 /** Returns the advice of the library on an answer, without its details: a Location is the app's. */
 function adviceOf(problem: AnswerProblem): Facts {
-  const { message, fix } = isErrorCode(problem) ? ERRORS[problem] : ANSWER_ADVICE[problem];
-  return { code: own(problem), message: own(message), fix: own(fix) };
+  const { message, hint } = isErrorCode(problem) ? ERRORS[problem] : ANSWER_ADVICE[problem];
+  return { code: own(problem), message: own(message), fix: own(hint) };
 }
 
 /** Returns what to do about a probe that did not pass: the gate has a diagnosis, and the others the fix of the probe. */

@@ -1,9 +1,9 @@
-import { deliveryHeaders } from '../../service/delivery-headers.js';
+import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
+import { deliveryHeaders } from '../../testing/delivery-headers.js';
 import type { FaultPlan } from '../faults.js';
 import { type AnswerTimeOptions, createAnswerTime } from '../wire/answer-time.js';
 import type { Sent, Transport, WireRequest } from '../wire/transport.js';
 import type { DeliveryRecord } from './deliveries.js';
-import { ANSWER_TIMEOUT_MS } from './schedule.js';
 
 export interface RequestOptions {
   headerPrefix: string;

@@ -1,7 +1,7 @@
+import { PAUSE_AFTER_DEAD } from '../../service/schedule.js';
 import type { Random } from '../random.js';
 import type { Totals } from '../totals.js';
 import type { EndpointState } from './delivery-states.js';
-import { PAUSE_AFTER_DEAD } from './schedule.js';
 
 /** A webhook endpoint with its secret. */
 export interface EndpointRecord {

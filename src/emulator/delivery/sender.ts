@@ -1,4 +1,5 @@
 import { isAcknowledged } from '../../service/acknowledged.js';
+import { RETRY_WAITS_MS } from '../../service/schedule.js';
 import type { AttemptPlace, FaultPlan } from '../faults.js';
 import type { Clock } from '../time/clock.js';
 import type { RequestPool } from '../time/request-pool.js';
@@ -8,7 +9,6 @@ import { type RequestOptions, requestOf, sendAttempt } from './attempt.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { Deliveries, DeliveryRecord, NewDelivery } from './deliveries.js';
 import { countDeadDelivery, type EndpointRecord } from './endpoints.js';
-import { RETRY_WAITS_MS } from './schedule.js';
 
 /** Sends deliveries and moves them between their states, as DELIVERY_TRANSITIONS lists them. */
 export interface Sender {

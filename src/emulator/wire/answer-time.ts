@@ -1,4 +1,4 @@
-import { ANSWER_TIMEOUT_MS } from '../delivery/schedule.js';
+import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
 import type { Clock } from '../time/clock.js';
 import type { RequestPool } from '../time/request-pool.js';
 

@@ -21,7 +21,7 @@ export function Answer({ attempt }: { attempt: AttemptDetails }) {
       </p>
       {advice && (
         <p>
-          {advice.message} <span class="fix">{advice.fix}</span>
+          {advice.message} <span class="hint">{advice.hint}</span>
         </p>
       )}
       {answer && (

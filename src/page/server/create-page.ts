@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isWebhookError } from '../../errors.js';
 import { openBody } from '../../receiver/body.js';
-import { problemText } from '../../wire/problem-text.js';
 import { type ExportForm, exportRequest, isExportForm } from '../exported-request.js';
 import type { PageSource } from '../page-source.js';
 import { type Assets, ICON } from './assets.js';
@@ -69,7 +68,7 @@ export function createPage(source: PageSource, assets: Assets): Page {
       if (!isWebhookError(error))
         return sendJson(res, 500, { error: error instanceof Error ? error.message : `${error}` });
       const { code, status } = error;
-      sendJson(res, code === 'invalid_option' ? 409 : status, { error: problemText(error) });
+      sendJson(res, code === 'invalid_option' ? 409 : status, { error: error.problem });
     }
   }
 

@@ -1,4 +1,4 @@
-import { checkEndpointName } from '../../endpoint.js';
+import { checkEndpointName, checkRetention, RETAIN_MS } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
@@ -65,7 +65,6 @@ export interface BullmqQueueOptions {
   retainMs?: number | undefined;
 }
 
-const MIN_RETAIN_MS = 6 * 3_600_000;
 /** How often a put looks for retries that wait for the time of a clock that went back. */
 const CATCH_UP_INTERVAL_MS = 10_000;
 const CATCH_UP_SIZE = 1_000;
@@ -97,8 +96,8 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
   }
   const { name = queue.name } = options;
   checkEndpointName(name, 'name must be');
-  const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: 72 * 3_600_000 });
-  check(retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: RETAIN_MS });
+  checkRetention('retainMs', retainMs);
   const removeOnComplete = { age: Math.ceil(retainMs / 1_000) };
   const jobOptions = { attempts, backoff, removeOnComplete, removeOnFail: false } as const;
 

@@ -1,4 +1,4 @@
-import { checkEndpointName, endpointKey } from '../../endpoint.js';
+import { checkEndpointName, checkRetention, endpointKey, RETAIN_MS } from '../../endpoint.js';
 import {
   check,
   checkChoice,
@@ -54,7 +54,6 @@ export interface GraphileWorkerQueue extends OperatedQueue {
   purgeExpired(options: { limit: number }): Promise<number>;
 }
 
-const MIN_RETAIN_MS = 6 * 3_600_000;
 /** graphile-worker stores the number of starts, one more than the attempts, in 16 bits. */
 const MAX_ATTEMPTS = 32_766;
 /** The longest name of a queue that graphile-worker stores, in characters. */
@@ -81,8 +80,8 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   checkChoice('order', order, ['none', 'jobId']);
   checkPostgresName('schema', schema);
   checkPostgresName('table', table);
-  const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: 72 * 3_600_000 });
-  check(retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: RETAIN_MS });
+  checkRetention('retainMs', retainMs);
   check(attempts <= MAX_ATTEMPTS, `attempts must be at most ${MAX_ATTEMPTS}`);
   // The last start runs no handler: it makes the job of a worker that died in its last attempt a dead letter.
   const starts = attempts + 1;

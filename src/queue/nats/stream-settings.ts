@@ -1,9 +1,9 @@
+import { MIN_RETAIN_MS } from '../../endpoint.js';
 import { WebhookError } from '../../errors.js';
 import type { NatsStreamConfig } from './jetstream.js';
 
 const NANOS_PER_SECOND = 1_000_000_000;
-/** The service retries for 5 h 14 m. */
-const MIN_WINDOW_NANOS = 6 * 3_600 * NANOS_PER_SECOND;
+const MIN_WINDOW_NANOS = (MIN_RETAIN_MS / 1_000) * NANOS_PER_SECOND;
 
 /** @throws WebhookError `invalid_option` for the first setting with which deliveries would be lost or run twice */
 export function checkStream(stream: string, subjects: readonly string[], config: NatsStreamConfig): void {
@@ -17,7 +17,7 @@ export function checkStream(stream: string, subjects: readonly string[], config:
     [config.storage !== 'file', 'is in memory, and is lost when NATS ends', another],
     [
       config.duplicate_window < MIN_WINDOW_NANOS,
-      `forgets keys after ${config.duplicate_window / NANOS_PER_SECOND} s (duplicate_window), and the service retries for 5 h 14 m`,
+      `forgets keys after ${config.duplicate_window / NANOS_PER_SECOND} s (duplicate_window), and the service retries for 5 h 15 min`,
       `${edit} --dupe-window=12h'`,
     ],
     [config.max_age > 0, 'drops jobs that wait too long (max_age)', `${edit} --max-age=0'`],
@@ -31,7 +31,7 @@ export function checkStream(stream: string, subjects: readonly string[], config:
   const [first] = problems.filter(([isWrong]) => isWrong);
   if (first === undefined) return;
   const [, problem, fix] = first;
-  throw new WebhookError('invalid_option', { message: `The stream '${stream}' of NATS ${problem}.`, fix: `${fix}.` });
+  throw new WebhookError('invalid_option', { message: `The stream '${stream}' of NATS ${problem}.`, hint: `${fix}.` });
 }
 
 function takes(patterns: readonly string[], subject: string, stream: string): boolean {

@@ -1,4 +1,4 @@
-import { checkEndpointName } from '../../endpoint.js';
+import { checkEndpointName, MIN_RETAIN_MS } from '../../endpoint.js';
 import { WebhookError } from '../../errors.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
@@ -42,8 +42,7 @@ export interface PgBossQueueOptions {
   schema?: string | undefined;
 }
 
-/** The archive must outlast the service's retries. */
-const MIN_ARCHIVE_SECONDS = 6 * 3_600;
+const MIN_ARCHIVE_SECONDS = MIN_RETAIN_MS / 1_000;
 /**
  * How far the retry limit in pg-boss is above the attempts: a job whose limit is reached would become a dead letter without a
  * report, so that the worker decides in time.
@@ -156,21 +155,21 @@ async function jobId(key: string): Promise<string> {
 function notStarted(): WebhookError {
   return new WebhookError('invalid_option', {
     message: 'The PgBoss has not been started, or was stopped.',
-    fix: 'Await boss.start() before the server listens, and stop the server before boss.stop().',
+    hint: 'Await boss.start() before the server listens, and stop the server before boss.stop().',
   });
 }
 
 function noDeadLetters(queue: string, dead: string): WebhookError {
   return new WebhookError('invalid_option', {
     message: `The queue '${queue}' exists in pg-boss, and its dead letters do not go to '${dead}'.`,
-    fix: 'Use another queue, or delete this one with boss.deleteQueue() once it is empty: init() then creates it.',
+    hint: 'Use another queue, or delete this one with boss.deleteQueue() once it is empty: init() then creates it.',
   });
 }
 
 function archivesTooEarly(): WebhookError {
   return new WebhookError('invalid_option', {
     message: 'pg-boss archives finished jobs before the service has ended its retries, and would run them again.',
-    fix: 'Set archiveCompletedAfterSeconds of PgBoss to at least 21600, or leave it out.',
+    hint: 'Set archiveCompletedAfterSeconds of PgBoss to at least 21600, or leave it out.',
   });
 }
 

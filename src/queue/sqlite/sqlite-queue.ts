@@ -1,7 +1,7 @@
 import { fromBase64 } from '../../base64.js';
-import { checkEndpointName, endpointKey } from '../../endpoint.js';
+import { checkEndpointName, checkRetention, endpointKey, RETAIN_MS } from '../../endpoint.js';
 import { parseEvent } from '../../event.js';
-import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
+import { checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import { clientName } from '../../stores/named-client.js';
 import { openDatabase, type SqliteClient, type SqliteDatabase } from '../../stores/sqlite/database.js';
 import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
@@ -95,7 +95,6 @@ const OPTIONS = [
   'pollMs',
   'now',
 ];
-const MIN_RETAIN_MS = 6 * 3_600_000;
 
 /**
  * Returns a queue in a SQLite database, version 3.35 or later, for all processes of one host. It uses an open handle
@@ -121,10 +120,10 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     backoffMs: 1_000,
     maxBackoffMs: 3_600_000,
     leaseMs: 30_000,
-    retainMs: 72 * 3_600_000,
+    retainMs: RETAIN_MS,
     pollMs: 500,
   });
-  check(settings.retainMs >= MIN_RETAIN_MS, `retainMs must be at least ${MIN_RETAIN_MS} (6 hours)`);
+  checkRetention('retainMs', settings.retainMs);
   clientName('sqliteQueue', client, FORMS);
   const handle = (client.betterSqlite3 ?? client.nodeSqlite) as SqliteDatabase;
   const db = openDatabase(handle, table);

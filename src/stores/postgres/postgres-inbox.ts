@@ -105,7 +105,7 @@ function explainMissingTransaction(cause: unknown): never {
   if (!hasSqlState(cause, NO_ACTIVE_TRANSACTION)) throw cause;
   throw new WebhookError('invalid_option', {
     message: 'tx is not in a transaction.',
-    fix: 'Pass the object that your library gives you for the open transaction.',
+    hint: 'Pass the object that your library gives you for the open transaction.',
     cause,
   });
 }

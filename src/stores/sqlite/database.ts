@@ -198,7 +198,7 @@ function explained(error: unknown): unknown {
   if (!isSqliteError(error, 'READONLY', 8) && !isSqliteError(error, 'CANTOPEN', 14)) return error;
   return new WebhookError('store_unavailable', {
     message: 'The SQLite database is read-only.',
-    fix: 'Make the file and its directory writable: SQLite keeps its -wal and -shm files there.',
+    hint: 'Make the file and its directory writable: SQLite keeps its -wal and -shm files there.',
     cause: error,
   });
 }

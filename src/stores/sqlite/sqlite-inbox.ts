@@ -122,7 +122,7 @@ export function sqliteInbox(
 /** @throws WebhookError `sync_crypto_unavailable` in a runtime without a synchronous hash, for an id that needs one */
 function keyOf(name: string, eventId: string, tenant: string | undefined): string {
   const key = endpointKey(name, eventId, tenant);
-  if (typeof key !== 'string') throw new WebhookError('sync_crypto_unavailable', { fix: 'Use the inbox on Node.' });
+  if (typeof key !== 'string') throw new WebhookError('sync_crypto_unavailable', { hint: 'Use the inbox on Node.' });
   return key;
 }
 
