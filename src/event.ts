@@ -1,5 +1,5 @@
+import { exactBytes } from './bytes.js';
 import { WebhookError } from './errors.js';
-import { exactBytes } from './verify/bytes.js';
 
 /** The schema version of the payloads that these types describe. */
 export const PAYLOAD_VERSION = '2026-07-11';

@@ -1,4 +1,4 @@
-import { bytesOfHex } from '../verify/bytes.js';
+import { bytesOfHex } from '../bytes.js';
 import { equalMacs, type HmacKey, hmacSync } from '../verify/hmac.js';
 import type { Repair } from './causes.js';
 import type { Claim } from './claims.js';

@@ -1,5 +1,5 @@
+import { exactBytes } from '../bytes.js';
 import { isWebhookError } from '../errors.js';
-import { exactBytes } from '../verify/bytes.js';
 import type { Secret } from '../verify/secret.js';
 import { bodyRepairs, spelled } from './body-repairs.js';
 import type { Judged, Repair } from './causes.js';

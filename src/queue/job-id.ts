@@ -1,4 +1,4 @@
-import { fromBase64 } from '../base64.js';
+import { fromBase64 } from '../bytes.js';
 import { parseEvent } from '../event.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 

@@ -1,7 +1,7 @@
 import { createByteBuffer } from '../byte-buffer.js';
+import { exactBytes } from '../bytes.js';
 import { WebhookError } from '../errors.js';
 import { unrefTimeout } from '../timers.js';
-import { exactBytes } from '../verify/bytes.js';
 import { type ChunkFlow, startFlow } from './chunks.js';
 import type { WebhookRequest } from './request.js';
 

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from '../base64.js';
+import { fromBase64, toBase64 } from '../bytes.js';
 import { WebhookError } from '../errors.js';
 import { parseEvent } from '../event.js';
 import type { Scheme } from '../verify/signature.js';

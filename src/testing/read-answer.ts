@@ -1,4 +1,4 @@
-import { fromBase64 } from '../base64.js';
+import { fromBase64 } from '../bytes.js';
 import { ERRORS, isWebhookError, type WebhookErrorCode } from '../errors.js';
 import { check } from '../option-checks.js';
 import { REFUSED_WITH } from '../receiver/outcome.js';

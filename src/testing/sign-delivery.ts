@@ -1,6 +1,6 @@
+import { exactBytes } from '../bytes.js';
 import { isWebhookEvent, type WebhookEvent } from '../event.js';
 import { check, checkObject, checkPositiveInteger } from '../option-checks.js';
-import { exactBytes } from '../verify/bytes.js';
 import type { Secret } from '../verify/secret.js';
 import { sign } from '../verify/sign.js';
 import type { Scheme } from '../verify/signature.js';

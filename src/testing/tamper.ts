@@ -1,5 +1,5 @@
+import { exactBytes } from '../bytes.js';
 import { check, checkObject } from '../option-checks.js';
-import { exactBytes } from '../verify/bytes.js';
 import type { DeliveryRequest, SignedDelivery, SigningOptions } from './sign-delivery.js';
 
 /**

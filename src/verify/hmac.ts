@@ -1,6 +1,6 @@
 import type { KeyObject, webcrypto } from 'node:crypto';
+import { concat, utf8 } from '../bytes.js';
 import { WebhookError } from '../errors.js';
-import { concat, utf8 } from './bytes.js';
 
 /** An HMAC key. Each crypto API prepares its own form of the key at the first use and keeps it. */
 export interface HmacKey {

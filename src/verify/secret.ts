@@ -1,5 +1,5 @@
+import { exactBytes } from '../bytes.js';
 import { WebhookError } from '../errors.js';
-import { exactBytes } from './bytes.js';
 import { type HmacKey, hexOf } from './hmac.js';
 
 /** The signing secret of an endpoint, exactly as the service showed it: text (UTF-8) or bytes. */

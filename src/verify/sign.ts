@@ -1,5 +1,5 @@
+import { exactBytes } from '../bytes.js';
 import { check, checkChoice, checkKnownOptions, checkObject } from '../option-checks.js';
-import { exactBytes } from './bytes.js';
 import { headerNames } from './header-names.js';
 import { type HmacKey, hexOf, hmacSync } from './hmac.js';
 import { type Secret, toKeys } from './secret.js';

@@ -1,5 +1,5 @@
+import { bytesOfHex } from '../bytes.js';
 import { WebhookError } from '../errors.js';
-import { bytesOfHex } from './bytes.js';
 import { type HeaderSource, header, headerNamesOf } from './headers.js';
 import type { SignaturePolicy } from './policy.js';
 import { checkSignedTime } from './signed-time.js';

@@ -1,7 +1,7 @@
+import { exactBytes } from '../bytes.js';
 import { ERRORS, isWebhookError, WebhookError } from '../errors.js';
 import { parseEvent, type WebhookEvent } from '../event.js';
 import { checkKnownOptions } from '../option-checks.js';
-import { exactBytes } from './bytes.js';
 import { type HeaderSource, readHeaders } from './headers.js';
 import { equalMacs, type HmacKey, hmacAsync, hmacSync } from './hmac.js';
 import { SIGNATURE_OPTIONS, type SignatureOptions, type SignaturePolicy, signaturePolicy } from './policy.js';

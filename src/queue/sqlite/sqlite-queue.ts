@@ -1,4 +1,4 @@
-import { fromBase64 } from '../../base64.js';
+import { fromBase64 } from '../../bytes.js';
 import { checkEndpointName, checkRetention, endpointKey, RETAIN_MS } from '../../endpoint.js';
 import { parseEvent } from '../../event.js';
 import { checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../../option-checks.js';

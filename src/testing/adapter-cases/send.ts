@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
+import { concat } from '../../bytes.js';
 import { check } from '../../option-checks.js';
-import { concat } from '../../verify/bytes.js';
 import type { ServedApp } from '../adapter-under-test.js';
 
 /** A request as a case sends it. */

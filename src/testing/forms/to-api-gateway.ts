@@ -1,6 +1,5 @@
-import { toBase64 } from '../../base64.js';
+import { exactBytes, toBase64 } from '../../bytes.js';
 import { check } from '../../option-checks.js';
-import { exactBytes } from '../../verify/bytes.js';
 import type { DeliveryRequest } from '../sign-delivery.js';
 
 /** How the gateway passes the body. */

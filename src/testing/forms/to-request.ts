@@ -1,5 +1,5 @@
+import { exactBytes } from '../../bytes.js';
 import { check } from '../../option-checks.js';
-import { exactBytes } from '../../verify/bytes.js';
 import type { DeliveryRequest } from '../sign-delivery.js';
 
 /**

@@ -1,4 +1,4 @@
-import { exactBytes } from '../../verify/bytes.js';
+import { exactBytes } from '../../bytes.js';
 import type { DeliveryRequest } from '../sign-delivery.js';
 
 /**

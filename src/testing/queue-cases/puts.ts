@@ -1,4 +1,4 @@
-import { toBase64 } from '../../base64.js';
+import { toBase64 } from '../../bytes.js';
 import type { Delivery } from '../../verify/verify.js';
 import { must } from '../must.js';
 import { needsAbility, type QueueTrial, type QueueTrialCase } from './trial.js';

@@ -1,9 +1,8 @@
-import { fromBase64 } from '../../base64.js';
+import { fromBase64, utf8 } from '../../bytes.js';
 import type { DeadLetter, OperatedQueue } from '../../queue/dead-letters.js';
 import type { Handler } from '../../receiver/handlers.js';
 import type { DeadLetterNotice } from '../../receiver/outcome.js';
 import { type QueuedDelivery, toQueued } from '../../receiver/queued-delivery.js';
-import { utf8 } from '../../verify/bytes.js';
 import { BrokenRule, must } from '../must.js';
 import type { QueueAbility, QueueSuiteOptions, QueueUnderTest, WorkerUnderTest } from '../queue-under-test.js';
 import { sampleEvent } from '../sample-event.js';

@@ -1,7 +1,7 @@
 import { sign, verify, verifyAsync } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
-import { exactBytes } from '../../src/verify/bytes.js';
-import { aDelivery, aReceiver, aRequest, bodyOf, inShort, NOW, now, refusal, SECRET } from '../support/deliveries.js';
+import { exactBytes, fromBase64, toBase64 } from '../src/bytes.js';
+import { aDelivery, aReceiver, aRequest, bodyOf, inShort, NOW, now, refusal, SECRET } from './support/deliveries.js';
 
 const BYTES = new TextEncoder().encode(bodyOf());
 const EVIL = new TextEncoder().encode(bodyOf().replace('evt_1', 'evt_2'));
@@ -100,4 +100,18 @@ describe('a body that changes while verifyAsync waits', () => {
     expect(event.id).toBe('evt_1');
     expect(kept).toEqual(BYTES);
   });
+});
+
+it.each([0, 1, 2, 3, 32_767, 32_768, 32_769, 100_000])(
+  '%i bytes are written as Node writes them, and read back',
+  (size) => {
+    const bytes = Uint8Array.from({ length: size }, (_, i) => (i * 31) % 256);
+    const text = toBase64(bytes);
+    expect(text === Buffer.from(bytes).toString('base64')).toBe(true);
+    expect(Buffer.compare(fromBase64(text), bytes)).toBe(0);
+  },
+);
+
+it('a text that is not base64 is refused', () => {
+  expect(() => fromBase64('*')).toThrow(DOMException);
 });
