@@ -3,8 +3,8 @@ import { answerAdvice } from '../wire/answer-advice.js';
 import { answerCode } from '../wire/answer-code.js';
 import type { SendResult } from '../wire/deliver.js';
 import { EXIT, type ExitCode } from './failure.js';
+import { shortened } from './formatting.js';
 import type { Piece } from './output.js';
-import { shortened } from './shortened.js';
 
 /** Returns the result of a request as fields of a record. */
 export function sendFields(sent: SendResult) {

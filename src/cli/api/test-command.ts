@@ -6,10 +6,10 @@ import { answerAdvice } from '../../wire/answer-advice.js';
 import { deliver } from '../../wire/deliver.js';
 import { asSpecified } from '../../wire/header-spelling.js';
 import { Failure } from '../failure.js';
+import { timeoutOption } from '../options.js';
 import { readSecrets, secretOption } from '../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../send-report.js';
 import type { Session } from '../session.js';
-import { timeoutOption } from '../timeout-option.js';
 import { apiCommand, called, openClient } from './api-options.js';
 
 /** Sends from this machine: the service has a test delivery in its dashboard, and none in its API. */

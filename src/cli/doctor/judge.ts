@@ -1,7 +1,7 @@
 import { isAcknowledged } from '../../service/acknowledged.js';
 import { answerCode } from '../../wire/answer-code.js';
 import type { SendResult } from '../../wire/deliver.js';
-import { shortened } from '../shortened.js';
+import { shortened } from '../formatting.js';
 
 /**
  * `warned`: the endpoint has chosen a behaviour that weakens it. `unknown`: its behaviour cannot be seen from outside.

@@ -1,7 +1,7 @@
 import { isWebhookError } from '../../errors.js';
 import { verify } from '../../verify/verify.js';
 import { type HttpMessage, headerValue } from '../../wire/http-message.js';
-import { shortened } from '../shortened.js';
+import { shortened } from '../formatting.js';
 import type { ListenOptions } from './options.js';
 
 /** The claims of a request, and whether they are true. */

@@ -4,7 +4,7 @@ import type { AttemptDetails, AttemptRow, DeliveryRow, SentMessage } from '../..
 import { viewBody } from '../../page/view-body.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
 import { headerValue } from '../../wire/http-message.js';
-import { shortened } from '../shortened.js';
+import { shortened } from '../formatting.js';
 import type { Inspection } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import type { KeptRequest } from './received-log.js';

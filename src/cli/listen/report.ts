@@ -2,10 +2,9 @@ import { isWebhookError } from '../../errors.js';
 import type { Cause } from '../../explain/explain.js';
 import { answerAdvice } from '../../wire/answer-advice.js';
 import { answerCode } from '../../wire/answer-code.js';
+import { shortened, timeOfDay } from '../formatting.js';
 import type { Output, Piece } from '../output.js';
 import { sendFields, sendPieces } from '../send-report.js';
-import { shortened } from '../shortened.js';
-import { timeOfDay } from '../time-of-day.js';
 import type { Handled } from './handle-request.js';
 import { isRefused } from './inspection.js';
 

@@ -3,15 +3,13 @@ import { Command } from '@commander-js/extra-typings';
 import { formatHttp, type HttpMessage } from '../../../wire/http-message.js';
 import { capturedAt, captureOrFile, DEFAULT_DIRECTORY, listCaptures } from '../../captures.js';
 import { EXIT, Failure, fileFailure } from '../../failure.js';
+import { shortened } from '../../formatting.js';
 import { parseHttp } from '../../http-file.js';
-import { wholeNumber } from '../../option-values.js';
+import { legacyOption, wholeNumber } from '../../options.js';
 import { checkSigned, redactDelivery, redactOption } from '../../redact-delivery.js';
 import { findSecrets, readSecret, readSecrets, secretOption, signWithOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
-import { shortened } from '../../shortened.js';
-import { signUnverifiedOption, unverifiedFailure } from '../../sign-unverified.js';
-import { signatureFault } from '../../signature-fault.js';
-import { legacyOption } from '../../verification-options.js';
+import { checkGenuine, signatureFault, signUnverifiedOption } from '../../signature-fault.js';
 
 export function capturesCommand(session: Session) {
   return new Command('captures')
@@ -81,8 +79,8 @@ function exportCommand(session: Session) {
       const source = await captureOrFile(name, directory);
       const message = parseHttp(await session.read(source), source);
       if (!signUnverified) {
-        const fault = signatureFault(message, await readSecrets(session, sources), options);
-        if (fault) throw unverifiedFailure(source, fault, 'Copy the file to have it as it came.');
+        const secrets = await readSecrets(session, sources);
+        checkGenuine(source, message, secrets, options, 'Copy the file to have it as it came.');
       }
       const at = capturedAt(source) ?? session.now();
       const redacted = redactDelivery(message, { fields, secret }, { headerPrefix, at });

@@ -1,5 +1,5 @@
 import { Argument, Command } from '@commander-js/extra-typings';
-import { WORDS_VARIABLE } from '../../completion-words.js';
+import { WORDS_VARIABLE } from '../../arguments.js';
 import { EXIT } from '../../failure.js';
 import type { Session } from '../../session.js';
 

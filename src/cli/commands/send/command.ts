@@ -7,15 +7,12 @@ import { asSpecified } from '../../../wire/header-spelling.js';
 import { DEV_PORT } from '../../dev/dev-address.js';
 import { Failure } from '../../failure.js';
 import { FAULT_NAMES, withFaults } from '../../faults.js';
-import { inParallel } from '../../in-parallel.js';
-import { listOption, repeatable, wholeNumber } from '../../option-values.js';
+import { listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
-import { summaryOf } from '../../summary.js';
 import { parseApp, parseTarget } from '../../target.js';
-import { timeoutOption } from '../../timeout-option.js';
-import { createProgressBar } from './progress-bar.js';
+import { sendSeries } from './series.js';
 import { sampleWith } from './set-fields.js';
 
 export function sendCommand(session: Session) {
@@ -57,9 +54,8 @@ Examples:
       if (options.dev !== undefined) {
         checkForDev(url, sources, faults, options);
         const event = await eventForDev(session, type, set, file);
-        const dev = parseTarget(String(options.dev));
         const { emitInto } = await import('../../dev/emit-into.js');
-        session.exitCode = await emitInto(session, dev, event);
+        session.exitCode = await emitInto(session, parseTarget(String(options.dev)), event);
         return;
       }
       const target = url === undefined ? parseTarget() : parseApp(session, url);
@@ -68,29 +64,19 @@ Examples:
       const { attempt, count, concurrency, timeout, webhookId, headerPrefix } = options;
       const signing = { secret, attempt, webhookId, headerPrefix };
 
-      const all: SendResult[] = [];
-      const bar = createProgressBar(session.stderr, count, count > 1 && !session.out.json);
-      const begun = performance.now();
-      const sendOne = async () => {
+      async function* sendEvent(): AsyncGenerator<SendResult> {
         const { delivery, event } = createDelivery(type, set, body, signing);
         for (const sending of withFaults(delivery, faults)) {
           const outgoing = { ...sending, url: target, headers: asSpecified(sending.headers) };
           const sent = await deliver(outgoing, { timeoutMs: timeout, signal: session.signal });
-          all.push(sent.status === undefined ? sent : { ...sent, headers: {}, body: '' }); // with only the last answers of a very long run
           session.out.record(
             { kind: 'sent', ...event, url: target.href, faults, ...sendFields(sent) },
             ...(count > 1 ? [] : [[...sendPieces(sent, target), event?.type, event?.id, target.href]]),
           );
+          yield sent;
         }
-        bar.step();
-      };
-      try {
-        await inParallel(count, concurrency, sendOne);
-      } finally {
-        bar.end();
-        if (count > 1) session.out.record(...summaryOf(all, performance.now() - begun));
       }
-      session.exitCode = exitCodeOf(all);
+      session.exitCode = exitCodeOf(await sendSeries(session, { count, concurrency }, sendEvent));
     });
 }
 

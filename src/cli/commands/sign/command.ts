@@ -2,7 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { sign } from '../../../verify/sign.js';
 import { asSpecified } from '../../../wire/header-spelling.js';
 import { EXIT } from '../../failure.js';
-import { instant } from '../../option-values.js';
+import { instant } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
 

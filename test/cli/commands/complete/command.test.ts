@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
-import { completions } from '../../../../src/cli/completions.js';
-import { listOption } from '../../../../src/cli/option-values.js';
+import { completions } from '../../../../src/cli/commands/complete/command.js';
+import { listOption } from '../../../../src/cli/options.js';
 
 const program = new Command('program').option('--json', 'JSON').helpCommand('help [command]');
 program.addCommand(

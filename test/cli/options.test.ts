@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
-import { duration, instant, listOption, repeatable, wholeNumber } from '../../src/cli/option-values.js';
+import { duration, instant, listOption, repeatable, timeoutOption, wholeNumber } from '../../src/cli/options.js';
 
 const refusing = (message: string) => new InvalidArgumentError(message);
 
@@ -60,4 +60,11 @@ describe('the value of an option', () => {
   it('the value of an option is added to what was given before', () => {
     expect(repeatable('b', repeatable('a'))).toEqual(['a', 'b']);
   });
+});
+
+it('the time limit is as long as the service waits, unless another time is given with its unit', () => {
+  const option = timeoutOption();
+  expect(option).toMatchObject({ long: '--timeout', defaultValue: 20_000, defaultValueDescription: '20s' });
+  expect(option.description).toContain('how long to wait');
+  expect((option.parseArg as (text: string) => number)('2s')).toBe(2_000);
 });

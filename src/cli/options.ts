@@ -1,4 +1,22 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { ANSWER_TIMEOUT_MS } from '../service/schedule.js';
+
+/** Returns the option for the time limit. Its default is the time that the service waits. */
+export function timeoutOption() {
+  return new Option('--timeout <time>', 'how long to wait for an answer')
+    .argParser(duration)
+    .default(ANSWER_TIMEOUT_MS, '20s');
+}
+
+export function legacyOption() {
+  return new Option('--legacy <policy>', 'what to do with only a legacy header').choices(['reject', 'accept']);
+}
+
+export function toleranceOption() {
+  return new Option('--tolerance <seconds>', 'largest difference between the signed time and the clock').argParser(
+    wholeNumber(1, 1_000_000_000),
+  );
+}
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
 
