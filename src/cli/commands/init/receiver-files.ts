@@ -18,17 +18,14 @@ const HANDLERS = `{
 
 /** Returns the files of a receiver at `/webhooks`. */
 export function receiverFiles(project: Project): ReceiverFiles {
-  const path = routePath(project);
-  const isTypeScriptWorker = project.framework === 'workers' && project.typescript;
-  const text = project.module === 'esm' || project.typescript ? routeOf(project) : toCommonJs(routeOf(project));
-  const test = testOf(project, path);
+  const { framework, module, typescript } = project;
+  const route = { path: routePath(project), text: routeOf(project) };
+  const files = [route, testOf(project, route.path)];
+  const isCommonJs = module === 'commonjs' && !typescript;
   return {
-    files: [
-      { path, text: isTypeScriptWorker ? text.replace('(request, env)', '(request: Request, env: Env)') : text },
-      test,
-    ],
-    env: { path: project.framework === 'workers' ? '.dev.vars' : '.env', line: 'WEBHOOK_SECRET=' },
-    mount: mountOf(project, path),
+    files: isCommonJs ? files.map(({ path, text }) => ({ path, text: toCommonJs(text) })) : files,
+    env: { path: framework === 'workers' ? '.dev.vars' : '.env', line: 'WEBHOOK_SECRET=' },
+    mount: mountOf(project, route.path),
   };
 }
 
@@ -58,7 +55,7 @@ ${typescript ? '\ninterface Env {\n  WEBHOOK_SECRET: string;\n}\n' : ''}
 ${typescript ? 'let receive: ReturnType<typeof webhookHandler> | undefined;' : 'let receive;'}
 
 export default {
-  fetch(request, env) {
+  fetch(${typescript ? 'request: Request, env: Env' : 'request, env'}) {
     if (new URL(request.url).pathname !== '/webhooks') return new Response(null, { status: 404 });
     receive ??= webhookHandler({
       secret: env.WEBHOOK_SECRET,
@@ -94,11 +91,14 @@ export class WebhooksController {
 }
 `;
 
-/** Returns the imports and the exports of a route in CommonJS. */
+/** Returns a module with its imports and exports in CommonJS. */
 function toCommonJs(text: string): string {
   const names = [...text.matchAll(/^export const (\w+)/gm)].map(([, name]) => name);
-  const body = text.replace(/^import (\{.*\}) from ('.*');$/gm, 'const $1 = require($2);').replace(/^export /gm, '');
-  return `${body}\nmodule.exports = { ${names.join(', ')} };\n`;
+  const body = text
+    .replace(/^import (\w+|\{.*\}) from ('.*');$/gm, 'const $1 = require($2);')
+    .replace(/await import\((.*)\)/, 'require($1)')
+    .replace(/^export /gm, '');
+  return names.length === 0 ? body : `${body}\nmodule.exports = { ${names.join(', ')} };\n`;
 }
 
 /** Returns the lines for the app, by its framework. */

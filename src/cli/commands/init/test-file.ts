@@ -3,11 +3,9 @@ import type { Project } from './detect-project.js';
 
 /** Returns the test of a route: a signed delivery is accepted, and a changed one is refused. */
 export function testOf(project: Project, route: string): { path: string; text: string } {
-  const extension = project.typescript ? 'ts' : 'js';
-  const path = posix.join(posix.dirname(route), `${posix.basename(route, `.${extension}`)}.test.${extension}`);
-  const isEsm = project.module === 'esm' || project.typescript;
-  const text = isEsm ? textOf(project, route) : toCommonJs(textOf(project, route));
-  return { path, text };
+  const extension = posix.extname(route);
+  const path = posix.join(posix.dirname(route), `${posix.basename(route, extension)}.test${extension}`);
+  return { path, text: textOf(project, route) };
 }
 
 function textOf(project: Project, route: string): string {
@@ -53,10 +51,4 @@ const CALLS = {
 
 function equal(runner: Project['runner'], actual: string, expected: number): string {
   return runner === 'node' ? `assert.equal(${actual}, ${expected});` : `expect(${actual}).toBe(${expected});`;
-}
-
-function toCommonJs(text: string): string {
-  return text
-    .replace(/^import (\w+|\{.*\}) from ('.*');$/gm, 'const $1 = require($2);')
-    .replace(/await import\((.*)\)/, 'require($1)');
 }
