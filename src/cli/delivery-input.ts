@@ -1,11 +1,12 @@
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import { type HttpMessage, headerValue } from '../wire/http-message.js';
+import type { HttpMessage } from '../wire/http-message.js';
 import { capturedAt, captureOrFile } from './captures.js';
 import { Failure } from './failure.js';
 import { parseHeader, parseHttp } from './http-file.js';
-import { instant, legacyOption, repeatable, toleranceOption } from './options.js';
+import { headerPrefixOption, instant, legacyOption, repeatable, toleranceOption } from './options.js';
 import { secretOption } from './secrets.js';
 import type { Session } from './session.js';
+import { signedTime } from './signature-fault.js';
 
 /** Returns a command about an existing delivery: `verify` and `explain`. */
 export function deliveryCommand(name: string) {
@@ -18,7 +19,7 @@ export function deliveryCommand(name: string) {
       repeatable,
     )
     .addOption(secretOption())
-    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service')
+    .addOption(headerPrefixOption())
     .addOption(legacyOption())
     .addOption(toleranceOption())
     .option('--at <time>', 'the clock: now, signed, or a time; for a captured file, its arrival', clock);
@@ -48,8 +49,10 @@ export async function readDelivery(session: Session, file: string, options: Inpu
     ? { method: 'POST', path: '/', headers: await readHeaders(session, headers, header), body: bytes }
     : parseHttp(bytes, path);
   const came = alone ? undefined : capturedAt(path);
-  if (at === 'signed') return { ...message, at: signedTime(message, options), asCaptured: false };
-  if (typeof at === 'number') return { ...message, at, asCaptured: false };
+  const given = at === 'signed' ? signedTime(message, options.headerPrefix) : at;
+  if (at === 'signed' && given === undefined)
+    throw new Failure('usage', '--at signed: there is no signed time in the headers; give a time.');
+  if (typeof given === 'number') return { ...message, at: given, asCaptured: false };
   const asCaptured = at === undefined && came !== undefined;
   return { ...message, at: asCaptured ? came : session.now(), asCaptured };
 }
@@ -57,13 +60,6 @@ export async function readDelivery(session: Session, file: string, options: Inpu
 async function readHeaders(session: Session, file: string | undefined, lines: readonly string[]) {
   const text = file === undefined ? '' : (await session.read(file)).toString('latin1');
   return [...text.split(/\r?\n/).filter((line) => line !== ''), ...lines].map(parseHeader);
-}
-
-function signedTime({ headers }: HttpMessage, { headerPrefix }: InputOptions): number {
-  const value = headerValue(headers, `${headerPrefix.toLowerCase()}-signature-v2`);
-  const t = /(?:^|,)t=(\d{1,12})(?:,|$)/.exec(value ?? '')?.[1];
-  if (t === undefined) throw new Failure('usage', '--at signed: there is no signed time in the headers; give a time.');
-  return Number(t) * 1000;
 }
 
 function clock(text: string): 'now' | 'signed' | number {

@@ -8,6 +8,10 @@ export function timeoutOption() {
     .default(ANSWER_TIMEOUT_MS, '20s');
 }
 
+export function headerPrefixOption() {
+  return new Option('--header-prefix <prefix>', 'the prefix of the header names').default('x-service');
+}
+
 export function legacyOption() {
   return new Option('--legacy <policy>', 'what to do with only a legacy header').choices(['reject', 'accept']);
 }

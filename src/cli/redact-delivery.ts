@@ -1,9 +1,10 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Secret } from '../verify/secret.js';
-import { type HttpMessage, headerValue } from '../wire/http-message.js';
+import type { HttpMessage } from '../wire/http-message.js';
 import { resign } from '../wire/resign.js';
 import { Failure } from './failure.js';
 import { redactJson } from './redact-json.js';
+import { signedTime } from './signature-fault.js';
 
 /** Fields that are left out of a delivery, and the secret that it is signed with after that. */
 export interface Redaction {
@@ -56,8 +57,7 @@ export function redactDelivery(
   const prefix = headerPrefix.toLowerCase();
   const sent = ['content-type', 'idempotency-key', `${prefix}-webhook-id`, `${prefix}-attempt`];
   const kept = message.headers.filter(([name]) => sent.includes(name.toLowerCase()));
-  const signedAt = /(?:^|,)t=(\d{1,12})(?:,|$)/.exec(headerValue(message.headers, `${prefix}-signature-v2`) ?? '')?.[1];
-  const time = signedAt === undefined ? at : Number(signedAt) * 1000;
+  const time = signedTime(message, headerPrefix) ?? at;
   const headers = resign({ headers: kept, body }, { secret, at: time, headerPrefix });
   return { message: { ...message, headers, body }, found: redacted.found };
 }

@@ -3,7 +3,7 @@ import { isWebhookError, type WebhookError } from '../errors.js';
 import type { SignatureOptions } from '../verify/policy.js';
 import type { Secret } from '../verify/secret.js';
 import { verifySignature } from '../verify/verify.js';
-import type { HttpMessage } from '../wire/http-message.js';
+import { type HttpMessage, headerValue } from '../wire/http-message.js';
 import { Failure } from './failure.js';
 
 type SignatureChecks = Pick<SignatureOptions, 'headerPrefix' | 'legacy'>;
@@ -30,6 +30,13 @@ export function signatureFault(
     if (isWebhookError(error) && error.status === 401) return error;
     throw error;
   }
+}
+
+/** Returns the time in the V2 header, in milliseconds since the epoch, whether the signature is valid or not. */
+export function signedTime({ headers }: HttpMessage, headerPrefix: string): number | undefined {
+  const value = headerValue(headers, `${headerPrefix.toLowerCase()}-signature-v2`);
+  const t = /(?:^|,)t=(\d{1,12})(?:,|$)/.exec(value ?? '')?.[1];
+  return t === undefined ? undefined : Number(t) * 1000;
 }
 
 export function signUnverifiedOption() {

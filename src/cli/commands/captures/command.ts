@@ -5,7 +5,7 @@ import { capturedAt, captureOrFile, DEFAULT_DIRECTORY, listCaptures } from '../.
 import { EXIT, Failure, fileFailure } from '../../failure.js';
 import { shortened } from '../../formatting.js';
 import { parseHttp } from '../../http-file.js';
-import { legacyOption, wholeNumber } from '../../options.js';
+import { headerPrefixOption, legacyOption, wholeNumber } from '../../options.js';
 import { checkSigned, redactDelivery, redactOption } from '../../redact-delivery.js';
 import { findSecrets, readSecret, readSecrets, secretOption, signWithOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
@@ -34,7 +34,7 @@ function listCommand(session: Session) {
     .option('--limit <number>', 'so many at most', wholeNumber(1, 100_000), 20)
     .addOption(secretOption())
     .addOption(legacyOption())
-    .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
+    .addOption(headerPrefixOption())
     .action(async ({ captures: directory, limit, secret: sources, ...checks }) => {
       const secrets = await findSecrets(session, sources);
       const isVerified = secrets && ((message: HttpMessage) => signatureFault(message, secrets, checks) === undefined);
@@ -68,7 +68,7 @@ function exportCommand(session: Session) {
     .addOption(signUnverifiedOption())
     .option('--captures <directory>', 'where an id is looked for', DEFAULT_DIRECTORY)
     .addOption(legacyOption())
-    .option('--header-prefix <prefix>', 'what the header names begin with', 'x-service')
+    .addOption(headerPrefixOption())
     .action(async (name, target, { captures: directory, redact: fields, signWith, secret: sources, ...options }) => {
       const { headerPrefix, signUnverified } = options;
       checkSigned(fields, signWith);

@@ -5,7 +5,7 @@ import type { HttpMessage } from '../../../wire/http-message.js';
 import { resign } from '../../../wire/resign.js';
 import { DEFAULT_DIRECTORY } from '../../captures.js';
 import { Failure } from '../../failure.js';
-import { legacyOption, timeoutOption, wholeNumber } from '../../options.js';
+import { headerPrefixOption, legacyOption, timeoutOption, wholeNumber } from '../../options.js';
 import { namesQueue, withQueueOptions } from '../../queue/queue-options.js';
 import { redactDelivery, redactOption } from '../../redact-delivery.js';
 import { readSecrets, secretOption } from '../../secrets.js';
@@ -32,7 +32,7 @@ export function replayCommand(session: Session) {
     .addOption(redactOption())
     .addOption(timeoutOption())
     .addOption(legacyOption())
-    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service');
+    .addOption(headerPrefixOption());
   return withQueueOptions(command)
     .addHelpText(
       'after',

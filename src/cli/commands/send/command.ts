@@ -7,7 +7,7 @@ import { asSpecified } from '../../../wire/header-spelling.js';
 import { DEV_PORT } from '../../dev/dev-address.js';
 import { Failure } from '../../failure.js';
 import { FAULT_NAMES, withFaults } from '../../faults.js';
-import { listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';
+import { headerPrefixOption, listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
@@ -36,7 +36,7 @@ export function sendCommand(session: Session) {
     .option('--concurrency <number>', 'the number of deliveries at the same time', wholeNumber(1, 1_000), 10)
     .addOption(timeoutOption())
     .option('--webhook-id <id>', 'the id of the endpoint')
-    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service')
+    .addOption(headerPrefixOption())
     .addHelpText(
       'after',
       `

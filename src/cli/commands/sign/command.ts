@@ -2,7 +2,7 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { sign } from '../../../verify/sign.js';
 import { asSpecified } from '../../../wire/header-spelling.js';
 import { EXIT } from '../../failure.js';
-import { instant } from '../../options.js';
+import { headerPrefixOption, instant } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
 
@@ -13,7 +13,7 @@ export function signCommand(session: Session) {
     .addOption(secretOption())
     .option('--at <time>', 'the signed time; now', instant)
     .addOption(new Option('--scheme <scheme>', 'which signatures').choices(['v2', 'legacy', 'both']).default('both'))
-    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service')
+    .addOption(headerPrefixOption())
     .addHelpText(
       'after',
       `
