@@ -1,7 +1,7 @@
 import { WebhookError } from '../errors.js';
 import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../option-checks.js';
+import { sleep } from '../timers.js';
 import { createRedact } from './redact.js';
-import { sleep } from './time-limit.js';
 
 /** Options of {@link createClient}. An option given as undefined has its default. */
 export interface ClientOptions {
