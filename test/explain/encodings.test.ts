@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromSingleBytes, toSingleBytes, utf8Text } from '../../src/explain/charsets.js';
+import { fromSingleBytes, toSingleBytes, utf8Text } from '../../src/explain/encodings.js';
 
 describe('bytes', () => {
   it('bytes are text where they are UTF-8, a byte order mark included', () => {

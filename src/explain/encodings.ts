@@ -33,3 +33,17 @@ export function fromSingleBytes(bytes: Buffer, charset: 'latin1' | 'windows-1252
   const text = bytes.toString('latin1');
   return charset === 'latin1' ? text : text.replace(/[\x80-\x9f]/g, (c) => WINDOWS_1252[c.charCodeAt(0)] ?? c);
 }
+
+/** Returns the bytes of a text in base64 or base64url, or undefined where it is neither. */
+export function fromBase64(text: string): Buffer | undefined {
+  return /^[\w+/-]{4,}={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+}
+
+/** Returns a text without its percent-encoding, or undefined where that is malformed. */
+export function percentDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
