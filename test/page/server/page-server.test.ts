@@ -1,8 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
-import type { Actions, AttemptDetails } from '../../src/page/page-source.js';
-import { exchange } from '../support/raw-http.js';
-import { anAttempt, aRow, memorySource } from './memory-source.js';
-import { served } from './served.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Actions, AttemptDetails } from '../../../src/page/page-source.js';
+import { servePage } from '../../../src/page/server/page-server.js';
+import { exchange } from '../../support/raw-http.js';
+import { anAttempt, aRow, memorySource } from '../memory-source.js';
+import { served } from '../served.js';
 
 /** A page on which samples can be sent, and which of them were. */
 async function withSend(send: Actions['send'] = async ({ type }) => `${type} is on its way.`) {
@@ -292,4 +293,24 @@ describe('an action', () => {
     expect([status, JSON.parse(body)]).toEqual([500, { error: problem }]);
     expect((await get('/')).status).toBe(200);
   });
+});
+
+const ASSETS = { script: Buffer.of(), style: Buffer.of() };
+
+it('a page that is served has a port of the loopback interface until it is closed, whatever is open then', async () => {
+  const { url, close } = await servePage(memorySource(), 0, ASSETS);
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+  expect((await fetch(url)).status).toBe(200);
+  await expect(fetch(url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
+  const stream = await fetch(`${url}page/stream`);
+  await close();
+  await stream.text().catch(() => {}); // it has ended, in one way or the other
+  await expect(fetch(url)).rejects.toThrow();
+});
+
+it('a page is not served on a port that is taken, or where it was not built', async () => {
+  const { url, close } = await servePage(memorySource(), 0, ASSETS);
+  onTestFinished(close);
+  await expect(servePage(memorySource(), Number(new URL(url).port), ASSETS)).rejects.toThrow('EADDRINUSE');
+  await expect(servePage(memorySource(), 0)).rejects.toThrow(/page\.js|style\.css/);
 });

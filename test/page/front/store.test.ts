@@ -14,9 +14,9 @@ import {
   setFilter,
   step,
   subscribe,
-} from '../../src/page/front/store.js';
-import type { DeliveryRow, Overview } from '../../src/page/page-source.js';
-import { aRow } from './memory-source.js';
+} from '../../../src/page/front/store.js';
+import type { DeliveryRow, Overview } from '../../../src/page/page-source.js';
+import { aRow } from '../memory-source.js';
 
 const initial = current();
 const OVERVIEW: Overview = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { counted, dateAndTimeOf, durationOf, timeOf } from '../../src/page/front/format.js';
+import { counted, dateAndTimeOf, durationOf, timeOf } from '../../../src/page/front/format.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -4,8 +4,8 @@ import { createReceiver } from 'service-webhooks';
 import { createEmulator, type EmulatorOptions, type Faults } from 'service-webhooks/emulator';
 import { webhookHandler } from 'service-webhooks/node';
 import { onTestFinished } from 'vitest';
-import { emulatorSource } from '../../src/page/emulator-source.js';
-import { NOW } from '../support/deliveries.js';
+import { emulatorSource } from '../../../src/page/emulator/emulator-source.js';
+import { NOW } from '../../support/deliveries.js';
 
 export interface EmulatedOptions extends EmulatorOptions {
   /** Whether the receiver's handler throws. */

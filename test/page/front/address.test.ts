@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fromHash, type Place, toHash } from '../../src/page/front/address.js';
-import { NO_FILTER } from '../../src/page/front/store.js';
+import { fromHash, type Place, toHash } from '../../../src/page/front/address.js';
+import { NO_FILTER } from '../../../src/page/front/store.js';
 
 const NOTHING: Place = { ...NO_FILTER, selected: undefined, attempt: undefined };
 

@@ -1,10 +1,8 @@
-import type { Attempt } from '../emulator/index.js';
-import type { Secret } from '../verify/secret.js';
-import { asSpecified } from '../wire/header-spelling.js';
-import { answerFacts, isRecognised } from './answer-facts.js';
-import { judge } from './judge.js';
-import type { AttemptDetails, AttemptRow, SentMessage } from './page-source.js';
-import { viewBody } from './view-body.js';
+import type { Attempt } from '../../emulator/index.js';
+import type { Secret } from '../../verify/secret.js';
+import { asSpecified } from '../../wire/header-spelling.js';
+import { answerFacts, isRecognised, judge, viewBody } from '../attempt-details.js';
+import type { AttemptDetails, AttemptRow, SentMessage } from '../page-source.js';
 
 /** Returns the row of an attempt of the emulator; a replay has a `seq` below 0. `aheadMs`: the time skipped before it. */
 export function toAttemptRow(attempt: Attempt, aheadMs = 0): AttemptRow {

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { Change } from '../../src/page/page-source.js';
+import type { Change } from '../../../src/page/page-source.js';
 import { type EmulatedOptions, emulated } from './emulated.js';
 
 /** An emulated source that is watched: `look` gives what the watcher is told the next time the emulator is looked at. */
@@ -50,6 +50,17 @@ it('is told of one that has come in the place of another', async () => {
   const id = look()[0]?.deliveries[0]?.id;
   await emit('stt.failed');
   expect(look()).toMatchObject([{ deliveries: [{ type: 'stt.failed' }], removed: [id] }]);
+});
+
+it('is told of a delivery again when it changes, and not of the others', async () => {
+  let fails = true;
+  const { look, emit, emulator } = await watched({ fails: () => fails });
+  await emit('stt.failed');
+  fails = false;
+  await emit('stt.completed');
+  expect(look()).toMatchObject([{ deliveries: [{ state: 'waiting' }, { state: 'delivered' }] }]);
+  await emulator.advance(30_000);
+  expect(look()).toMatchObject([{ deliveries: [{ type: 'stt.failed', state: 'delivered' }], removed: [] }]);
 });
 
 it('is told at once what has come of an action, also of one that was refused', async () => {

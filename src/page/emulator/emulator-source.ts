@@ -5,12 +5,11 @@ import {
   type Faults,
   PAUSE_AFTER_DEAD,
   RETRY_WAITS_MS,
-} from '../emulator/index.js';
-import type { Secret } from '../verify/secret.js';
-import { outcomeOf, toAttemptDetails, toAttemptRow, toMessage } from './attempt-rows.js';
-import { createDiffer } from './differ.js';
+} from '../../emulator/index.js';
+import type { Secret } from '../../verify/secret.js';
+import type { Actions, Change, DeliveryDetails, DeliveryRow, Overview, PageSource } from '../page-source.js';
 import { emulatorActions, NO_SECRET } from './emulator-actions.js';
-import type { Actions, Change, DeliveryDetails, DeliveryRow, Overview, PageSource } from './page-source.js';
+import { outcomeOf, toAttemptDetails, toAttemptRow, toMessage } from './emulator-attempts.js';
 import { attemptsAfter, createSkippedTime } from './skipped-time.js';
 
 export interface EmulatorSourceOptions {
@@ -52,13 +51,13 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
   const { emulator, clock, speed = 1, headerPrefix = 'x-service', faults = {}, secretOf } = options;
   const { command = () => FIRST_COMMAND } = options;
   const watchers = new Set<(change: Change) => void>();
-  const differ = createDiffer();
   const time = createSkippedTime(emulator, clock === 'virtual' ? 0 : speed);
   const noted = new Map<string, Noted>();
   let replayed = 0;
   let failing = 0;
   let seen = 0;
   let overviewSeen = '';
+  let rows = new Map<string, DeliveryRow>();
   let timer: NodeJS.Timeout | undefined;
 
   const noteOf = (deliveryId: string): Noted => {
@@ -77,7 +76,10 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       if (failing > 0 && attempt.faults.includes('reset') && --failing === 0) emulator.setFaults(faults);
     }
     const all = emulator.deliveries.list();
-    const { deliveries, removed } = differ.see(all.filter(isListed).map(toRow));
+    const listed = new Map(all.filter(isListed).map((delivery) => [delivery.id, toRow(delivery)]));
+    const deliveries = [...listed.values()].filter((row) => !isSame(row, rows.get(row.id)));
+    const removed = [...rows.keys()].filter((id) => !listed.has(id));
+    rows = listed;
     const kept = new Set(all.map(({ id }) => id));
     for (const id of noted.keys()) if (!kept.has(id)) noted.delete(id);
     const overview = readOverview();
@@ -171,7 +173,7 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
     ) as Actions,
     snapshot() {
       const overview = look();
-      return { overview, deliveries: [...differ.rows] };
+      return { overview, deliveries: [...rows.values()] };
     },
     watch(changed) {
       watchers.add(changed);
@@ -206,4 +208,12 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
 
 function isEnded({ state }: EmulatorDelivery): boolean {
   return state === 'delivered' || state === 'dead';
+}
+
+function isSame(row: DeliveryRow, other: DeliveryRow | undefined): boolean {
+  if (other === undefined) return false;
+  for (const field in row) {
+    if (row[field as keyof DeliveryRow] !== other[field as keyof DeliveryRow]) return false;
+  }
+  return true;
 }

@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Attempt } from 'service-webhooks/emulator';
 import { expect, it, onTestFinished } from 'vitest';
-import { replay } from '../../src/page/replay.js';
-import { aDelivery, NOW, SECRET } from '../support/deliveries.js';
+import { sendAgain } from '../../../src/page/emulator/emulator-actions.js';
+import { aDelivery, NOW, SECRET } from '../../support/deliveries.js';
 
 const LATER = NOW + 3_600_999;
 
@@ -29,7 +29,7 @@ async function receiver(answer: RequestListener) {
   onTestFinished(() => void server.close().closeAllConnections());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?a=1`;
   const again = (secret: string | undefined, prefix = 'x-service', headerPrefix = prefix) =>
-    replay(attemptTo(url, prefix), { secret, headerPrefix, now: () => LATER });
+    sendAgain(attemptTo(url, prefix), { secret, headerPrefix, now: () => LATER });
   return { url, arrived, again };
 }
 

@@ -1,4 +1,7 @@
+import type { IncomingMessage } from 'node:http';
+import { isWebhookError } from '../../errors.js';
 import { check } from '../../option-checks.js';
+import { openBody } from '../../receiver/body.js';
 import type { ActionInputs, ActionName, PageSource } from '../page-source.js';
 
 /** The inputs of each action, as JSON. */
@@ -15,16 +18,36 @@ const FIELDS: { readonly [Name in ActionName]: { readonly [Field in keyof Action
   clear: {},
 };
 
-export function isAction(name: string): name is ActionName {
+const MAX_ACTION_BYTES = 64 * 1024;
+const ACTION_TIMEOUT_MS = 5_000;
+
+/** Runs the action that a request asks for, and returns the answer; undefined for a name that no action has. */
+export async function answerAction(
+  source: PageSource,
+  name: string,
+  req: IncomingMessage,
+): Promise<{ status: number; json: object } | undefined> {
+  if (!isAction(name)) return undefined;
+  const body = openBody(req);
+  try {
+    const bytes = await body.read({}, MAX_ACTION_BYTES, ACTION_TIMEOUT_MS);
+    return { status: 200, json: { done: await runAction(source, name, Buffer.from(bytes).toString()) } };
+  } catch (error) {
+    body.drain();
+    if (!isWebhookError(error)) {
+      return { status: 500, json: { error: error instanceof Error ? error.message : `${error}` } };
+    }
+    const status = error.code === 'invalid_option' ? 409 : error.status;
+    return { status, json: { error: error.problem } };
+  }
+}
+
+function isAction(name: string): name is ActionName {
   return Object.hasOwn(FIELDS, name);
 }
 
 /** @throws WebhookError (as a rejection) `invalid_option` */
-export async function runAction<Name extends ActionName>(
-  source: PageSource,
-  name: Name,
-  json: string,
-): Promise<string> {
+async function runAction<Name extends ActionName>(source: PageSource, name: Name, json: string): Promise<string> {
   const input = readInput(json);
   for (const [field, type] of Object.entries<string>(FIELDS[name])) {
     check(typeof input[field] === type, `${field} must be a ${type}`);

@@ -1,13 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isWebhookError } from '../../errors.js';
-import { openBody } from '../../receiver/body.js';
-import { type ExportForm, exportRequest, isExportForm } from '../exported-request.js';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { sampleEvent } from '../../testing/sample-event.js';
 import type { PageSource } from '../page-source.js';
-import { type Assets, ICON } from './assets.js';
-import { documentOf, SECURITY_HEADERS } from './document.js';
+import { answerAction } from './actions.js';
+import { type Assets, documentOf, ICON, readAssets, SECURITY_HEADERS } from './document.js';
+import { type ExportForm, exportRequest, isExportForm } from './exported-request.js';
 import { refusalOf } from './guard.js';
-import { isAction, runAction } from './run-action.js';
-import { sampleOf } from './sample.js';
 import { openStream } from './stream.js';
 
 /** The page, to be mounted on a server that listens on the loopback interface. */
@@ -20,8 +20,6 @@ export interface Page {
 
 /** A command is at most four times as long, and is pasted. */
 const MAX_COMMAND_BYTES = 1024 * 1024;
-const MAX_ACTION_BYTES = 64 * 1024;
-const ACTION_TIMEOUT_MS = 5_000;
 /** More than the windows of any user; each holds a connection. */
 const MAX_STREAMS = 64;
 
@@ -58,18 +56,9 @@ export function createPage(source: PageSource, assets: Assets): Page {
   }
 
   async function act(req: IncomingMessage, res: ServerResponse, name: string): Promise<void> {
-    if (!isAction(name)) return sendFound(res, undefined);
-    const body = openBody(req);
-    try {
-      const bytes = await body.read({}, MAX_ACTION_BYTES, ACTION_TIMEOUT_MS);
-      sendJson(res, 200, { done: await runAction(source, name, Buffer.from(bytes).toString()) });
-    } catch (error) {
-      body.drain();
-      if (!isWebhookError(error))
-        return sendJson(res, 500, { error: error instanceof Error ? error.message : `${error}` });
-      const { code, status } = error;
-      sendJson(res, code === 'invalid_option' ? 409 : status, { error: error.problem });
-    }
+    const answer = await answerAction(source, name, req);
+    if (answer === undefined) sendFound(res, undefined);
+    else sendJson(res, answer.status, answer.json);
   }
 
   function sendExported(res: ServerResponse, form: ExportForm, attemptId: string): void {
@@ -107,6 +96,36 @@ export function createPage(source: PageSource, assets: Assets): Page {
       for (const close of streams) close();
     },
   };
+}
+
+export interface ServedPage {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Serves the page on its own port of the loopback interface; 0 for any. Rejects where the port is not available. */
+export async function servePage(source: PageSource, port: number, assets?: Assets): Promise<ServedPage> {
+  const page = createPage(source, assets ?? (await readAssets()));
+  const server = createServer((req, res) => {
+    if (!page.handle(req, res)) res.writeHead(404).end();
+  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async close() {
+      page.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Returns the sample of a type as JSON to edit, without what is new in each event. Undefined for an unknown type. */
+export function sampleOf(name: string): { json: string } | undefined {
+  const type = WEBHOOK_EVENT_TYPES.find((known) => known === name);
+  if (type === undefined) return undefined;
+  const { id, timestamp, ...sample } = sampleEvent(type, { id: 'evt_sample' });
+  return { json: JSON.stringify(sample, null, 2) };
 }
 
 function send(res: ServerResponse, type: string, body: string | Buffer): void {

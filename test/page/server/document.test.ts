@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { readAssets } from '../../src/page/server/assets.js';
+import { readAssets } from '../../../src/page/server/document.js';
 
 function folder(files: Record<string, string>): URL {
   const path = mkdtempSync(join(tmpdir(), 'assets-'));

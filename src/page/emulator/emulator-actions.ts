@@ -1,11 +1,15 @@
-import type { Attempt, Emulator, Faults } from '../emulator/index.js';
-import { isWebhookError } from '../errors.js';
-import { check, checkPositiveInteger } from '../option-checks.js';
-import type { Secret } from '../verify/secret.js';
-import { outcomeOf } from './attempt-rows.js';
-import { leftOut, readOwnEvent } from './own-event.js';
-import type { ActionInputs, ActionName } from './page-source.js';
-import { replay } from './replay.js';
+import type { Attempt, Emulator, Faults } from '../../emulator/index.js';
+import { isWebhookError } from '../../errors.js';
+import { check, checkPositiveInteger } from '../../option-checks.js';
+import { isAcknowledged } from '../../service/acknowledged.js';
+import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
+import { signedHeaders } from '../../testing/delivery-headers.js';
+import type { Secret } from '../../verify/secret.js';
+import { deliver } from '../../wire/deliver.js';
+import { asSpecified } from '../../wire/header-spelling.js';
+import { leftOut, readOwnEvent } from '../own-event.js';
+import type { ActionInputs, ActionName } from '../page-source.js';
+import { outcomeOf } from './emulator-attempts.js';
 import type { SkippedTime } from './skipped-time.js';
 
 export interface EmulatorActionsParts {
@@ -55,7 +59,7 @@ export function emulatorActions(parts: EmulatorActionsParts): {
       check(last !== undefined, 'there is no attempt of it that could be sent again');
       const secret = secretOf(last.endpointId);
       check(exact || secret !== undefined, NO_SECRET);
-      const again = await replay(last, { secret: exact ? undefined : secret, headerPrefix, now: emulator.now });
+      const again = await sendAgain(last, { secret: exact ? undefined : secret, headerPrefix, now: emulator.now });
       parts.replayed(delivery, again);
       const { status, problem } = outcomeOf(again);
       return `${again.eventId} was sent again: ${problem ?? status}.`;
@@ -95,4 +99,41 @@ export function emulatorActions(parts: EmulatorActionsParts): {
       return left === 0 ? cleared : `${cleared} ${left} still under way ${left === 1 ? 'stays' : 'stay'}.`;
     },
   };
+}
+
+interface SendAgainOptions {
+  /** Signs the attempt again; undefined sends it unchanged. */
+  secret: Secret | undefined;
+  headerPrefix: string;
+  now(): number;
+}
+
+/** Sends an attempt again, manually and outside of the schedule: its answer changes nothing. Never rejects. */
+export async function sendAgain(
+  attempt: Attempt,
+  { secret, headerPrefix, now }: SendAgainOptions,
+): Promise<Omit<Attempt, 'seq'>> {
+  const at = now();
+  const request = secret === undefined ? attempt.request : signedAnew(attempt.request, secret, at, headerPrefix);
+  const outgoing = { ...request, url: new URL(request.url), headers: asSpecified(request.headers) };
+  const { signal } = new AbortController();
+  const sent = await deliver(outgoing, { timeoutMs: ANSWER_TIMEOUT_MS, signal });
+  const again = { ...attempt, request, duplicate: false, faults: [], at, endedAt: now() };
+  if (sent.problem !== undefined) {
+    return { ...again, outcome: 'failed', reason: 'connection_error', answer: undefined, error: sent.problem };
+  }
+  const { status, headers, body } = sent;
+  const acknowledged = isAcknowledged(sent);
+  return {
+    ...again,
+    outcome: acknowledged ? 'acknowledged' : 'failed',
+    reason: acknowledged ? '2xx' : 'non-2xx',
+    answer: { status, headers, body },
+    error: undefined,
+  };
+}
+
+function signedAnew(request: Attempt['request'], secret: Secret, at: number, headerPrefix: string): Attempt['request'] {
+  const signed = signedHeaders({ body: request.body, secret, at, headerPrefix });
+  return { ...request, headers: { ...request.headers, ...signed } };
 }

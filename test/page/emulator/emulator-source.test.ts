@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Change, DeliveryRow } from '../../src/page/page-source.js';
+import type { Change, DeliveryRow } from '../../../src/page/page-source.js';
+import { served } from '../served.js';
 import { emulated } from './emulated.js';
-import { served } from './served.js';
 
 const HOUR = 3_600_000;
 const onlyRow = (rows: readonly DeliveryRow[]) => rows[0] ?? expect.fail('there is no delivery');

@@ -7,10 +7,10 @@ import { createReceiver } from 'service-webhooks';
 import { readDelivery } from 'service-webhooks/testing';
 import ts from 'typescript';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { capturedAt } from '../../src/cli/captures.js';
-import { exportRequest, isExportForm } from '../../src/page/exported-request.js';
-import type { SentMessage } from '../../src/page/page-source.js';
-import { aDelivery, NOW, SECRET } from '../support/deliveries.js';
+import { capturedAt } from '../../../src/cli/captures.js';
+import type { SentMessage } from '../../../src/page/page-source.js';
+import { exportRequest, isExportForm } from '../../../src/page/server/exported-request.js';
+import { aDelivery, NOW, SECRET } from '../../support/deliveries.js';
 
 const signed = aDelivery({ at: NOW });
 const aMessage = (changes: Partial<SentMessage> = {}): SentMessage => ({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { roundsOf } from '../../src/page/front/rounds.js';
-import type { AttemptRow, DeliveryDetails, DeliveryRow } from '../../src/page/page-source.js';
-import { aRow } from './memory-source.js';
+import { roundsOf } from '../../../src/page/front/rounds.js';
+import type { AttemptRow, DeliveryDetails, DeliveryRow } from '../../../src/page/page-source.js';
+import { aRow } from '../memory-source.js';
 
 const WAITS = [30_000, 120_000, 600_000];
 

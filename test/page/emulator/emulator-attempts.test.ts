@@ -1,7 +1,7 @@
 import type { Attempt } from 'service-webhooks/emulator';
 import { expect, it } from 'vitest';
-import { outcomeOf, toAttemptDetails, toAttemptRow } from '../../src/page/attempt-rows.js';
-import { aDelivery, NOW, SECRET } from '../support/deliveries.js';
+import { outcomeOf, toAttemptDetails, toAttemptRow } from '../../../src/page/emulator/emulator-attempts.js';
+import { aDelivery, NOW, SECRET } from '../../support/deliveries.js';
 
 /** An attempt that was acknowledged, except for what is changed. */
 function anAttempt(changes: Partial<Attempt> = {}): Attempt {

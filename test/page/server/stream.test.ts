@@ -3,10 +3,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createPage } from '../../src/page/server/create-page.js';
-import { openStream } from '../../src/page/server/stream.js';
-import { aRow, memorySource } from './memory-source.js';
-import { served } from './served.js';
+import { createPage } from '../../../src/page/server/page-server.js';
+import { openStream } from '../../../src/page/server/stream.js';
+import { aRow, memorySource } from '../memory-source.js';
+import { served } from '../served.js';
 
 interface Heard {
   event: string;

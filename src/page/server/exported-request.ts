@@ -1,6 +1,6 @@
-import { toCurl } from '../testing/forms/to-curl.js';
-import { formatHttp } from '../wire/http-message.js';
-import type { SentMessage } from './page-source.js';
+import { toCurl } from '../../testing/forms/to-curl.js';
+import { formatHttp } from '../../wire/http-message.js';
+import type { SentMessage } from '../page-source.js';
 
 /** The forms in which a request can be taken along. */
 const EXPORT_FORMS = ['http', 'curl', 'test'] as const;
