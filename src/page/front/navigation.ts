@@ -1,12 +1,34 @@
-import { useEffect } from 'preact/hooks';
-import { current, select, setFilter, step } from './store.js';
+import { fromHash, toHash } from './address.js';
+import { current, goTo, select, setFilter, step, subscribe } from './store.js';
+
+/**
+ * Keeps the address of the page and its state the same. A delivery that is opened is a step of the history, so that the
+ * Back button leads to the list again; what else changes takes the place of the step.
+ */
+export function followAddress(): void {
+  goTo(fromHash(location.hash));
+  let { selected } = current();
+  let hash = toHash(current());
+  subscribe(() => {
+    const next = toHash(current());
+    if (next === hash) return;
+    const isOpened = selected === undefined && current().selected !== undefined;
+    hash = next;
+    selected = current().selected;
+    history[isOpened ? 'pushState' : 'replaceState'](null, '', next || location.pathname);
+  });
+  const follow = () => {
+    hash = location.hash;
+    const place = fromHash(hash);
+    selected = place.selected;
+    goTo(place);
+  };
+  addEventListener('popstate', follow);
+}
 
 /** The keys of the page: `/` searches, `j` and `k` go through the list, Enter opens, Escape goes back. */
-export function useKeys(): void {
-  useEffect(() => {
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, []);
+export function followKeys(): void {
+  document.addEventListener('keydown', onKeyDown);
 }
 
 function onKeyDown(event: KeyboardEvent): void {

@@ -1,6 +1,6 @@
 import { say } from './store.js';
 
-interface CopyProps {
+interface CopyButtonProps {
   /** What is copied, as the message names it: `body`, `id`. */
   what: string;
   label?: string;
@@ -8,7 +8,7 @@ interface CopyProps {
 }
 
 /** A button that puts a text into the clipboard, and says so. */
-export function Copy({ what, label = 'Copy', text }: CopyProps) {
+export function CopyButton({ what, label = 'Copy', text }: CopyButtonProps) {
   const copy = async () => {
     try {
       // As a promise, since a browser may only allow the clipboard while the click is being handled.

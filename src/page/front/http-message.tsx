@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { BodyView } from '../page-source.js';
+import type { BodyView, Header } from '../page-source.js';
 import { counted } from './format.js';
 
 /** Shows a body as text, without interpreting it. */
@@ -28,6 +28,26 @@ export function Body({ body, of }: { body: BodyView; of: string }) {
         spellcheck={false}
       />
     </div>
+  );
+}
+
+/** Folded: they are read when something about them is wrong. */
+export function Headers({ headers, of }: { headers: readonly Header[]; of: string }) {
+  if (headers.length === 0) return <p class="note">No headers.</p>;
+  return (
+    <details>
+      <summary>{counted(headers.length, 'header')}</summary>
+      <table class="headers" aria-label={`Headers of the ${of}`}>
+        <tbody>
+          {headers.map(([name, value], at) => (
+            <tr key={at}>
+              <th scope="row">{name}</th>
+              <td>{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }
 
