@@ -57,6 +57,7 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
   let failing = 0;
   let seen = 0;
   let overviewSeen = '';
+  /** The list as it was at the last look. */
   let rows = new Map<string, DeliveryRow>();
   let timer: NodeJS.Timeout | undefined;
 
