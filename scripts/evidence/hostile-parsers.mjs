@@ -18,7 +18,7 @@ export const PARSERS = {
   host: 'src/wire/loopback-host.ts',
   claims: 'src/explain/claims.ts',
   signatures: 'src/explain/signature-headers.ts',
-  body: 'src/page/view-body.ts',
+  body: 'src/page/attempt-details.ts',
 };
 
 const json = (name) => hostileBodies[`body: ${name}`];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Command, Option } from '@commander-js/extra-typings';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import type { PageSource } from '../../page/page-source.js';
-import { type ServedPage, servePage } from '../../page/serve-page.js';
+import { type ServedPage, servePage } from '../../page/server/page-server.js';
 import { createReceiver } from '../../receiver/receiver.js';
 import { baseUrlOption, keyOption, openClient } from '../api/api-options.js';
 import { createTemporaryEndpoint } from '../api/temporary-endpoint.js';

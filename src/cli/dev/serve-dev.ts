@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { PageSource } from '../../page/page-source.js';
-import { type Assets, readAssets } from '../../page/server/assets.js';
-import { createPage } from '../../page/server/create-page.js';
+import { type Assets, readAssets } from '../../page/server/document.js';
 import { foreignRefusal } from '../../page/server/guard.js';
+import { createPage } from '../../page/server/page-server.js';
 import { openBody } from '../../receiver/body.js';
 import { listening } from '../listening.js';
 

@@ -1,6 +1,6 @@
 import { createEmulator, type Emulator, type Faults } from '../../emulator/index.js';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
-import { emulatorSource } from '../../page/emulator-source.js';
+import { emulatorSource } from '../../page/emulator/emulator-source.js';
 import type { PageSource } from '../../page/page-source.js';
 import { DEV_KEY } from './dev-address.js';
 import { takingEvents } from './event-intake.js';

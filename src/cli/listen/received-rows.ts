@@ -1,7 +1,5 @@
-import { answerFacts, isRecognised } from '../../page/answer-facts.js';
-import { judge } from '../../page/judge.js';
+import { answerFacts, isRecognised, judge, viewBody } from '../../page/attempt-details.js';
 import type { AttemptDetails, AttemptRow, DeliveryRow, SentMessage } from '../../page/page-source.js';
-import { viewBody } from '../../page/view-body.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
 import { headerValue } from '../../wire/http-message.js';
 import { shortened } from '../shortened.js';
