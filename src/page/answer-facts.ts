@@ -1,5 +1,4 @@
-import { answerAdvice } from '../wire/answer-advice.js';
-import { answerCode } from '../wire/answer-code.js';
+import { answerAdvice, answerCode } from '../http/answer.js';
 import type { AttemptDetails, AttemptRow } from './page-source.js';
 
 /** An answer, as every source has it. */

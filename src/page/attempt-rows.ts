@@ -1,6 +1,6 @@
 import type { Attempt } from '../emulator/index.js';
+import { asSpecified } from '../emulator/wire/send-request.js';
 import type { Secret } from '../verify/secret.js';
-import { asSpecified } from '../wire/header-spelling.js';
 import { answerFacts, isRecognised } from './answer-facts.js';
 import { judge } from './judge.js';
 import type { AttemptDetails, AttemptRow, SentMessage } from './page-source.js';

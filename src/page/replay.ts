@@ -1,10 +1,10 @@
 import type { Attempt } from '../emulator/index.js';
+import { asSpecified } from '../emulator/wire/send-request.js';
+import { deliver } from '../http/deliver.js';
 import { isAcknowledged } from '../service/acknowledged.js';
 import { ANSWER_TIMEOUT_MS } from '../service/schedule.js';
 import { signedHeaders } from '../testing/delivery-headers.js';
 import type { Secret } from '../verify/secret.js';
-import { deliver } from '../wire/deliver.js';
-import { asSpecified } from '../wire/header-spelling.js';
 
 export interface ReplayOptions {
   /** Signs the attempt again; undefined sends it unchanged. */

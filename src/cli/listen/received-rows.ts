@@ -1,9 +1,9 @@
+import { headerValue } from '../../http/http-message.js';
 import { answerFacts, isRecognised } from '../../page/answer-facts.js';
 import { judge } from '../../page/judge.js';
 import type { AttemptDetails, AttemptRow, DeliveryRow, SentMessage } from '../../page/page-source.js';
 import { viewBody } from '../../page/view-body.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
-import { headerValue } from '../../wire/http-message.js';
 import { shortened } from '../shortened.js';
 import type { Inspection } from './inspection.js';
 import type { ListenOptions } from './options.js';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { check } from '../../option-checks.js';
-import { isLoopbackHost } from '../../wire/loopback-host.js';
+import { isLoopbackHost } from '../wire/public-url.js';
 import type { Api } from './api.js';
 import { ApiError } from './api-error.js';
 import { type ApiAnswer, type ApiRequest, hasBody } from './api-request.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { asSpecified } from '../../src/emulator/wire/send-request.js';
+import { resign } from '../../src/http/http-message.js';
 import { sign } from '../../src/verify/sign.js';
-import { asSpecified } from '../../src/wire/header-spelling.js';
-import { resign } from '../../src/wire/resign.js';
 import { NOW, SECRET } from '../support/deliveries.js';
 
 const body = Buffer.from('{}');
