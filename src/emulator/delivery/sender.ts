@@ -84,7 +84,8 @@ export function createSender(parts: SenderParts): Sender {
 
   /** There is no `await` between the check and the start of the request, so that no pause can come between them. */
   async function sendNow(delivery: DeliveryRecord, plan: FaultPlan): Promise<void> {
-    if (isGone(delivery) || move(delivery, 'start')) return;
+    if (isGone(delivery)) return;
+    if (move(delivery, 'start')) return; // paused after the attempt became due: it waits for `resume`
     const number = delivery.attempts;
     const request = requestOf(delivery, plan, clock.now(), parts);
     const attempt = makeAttempt(delivery, { number, plan, request, duplicate: false });
