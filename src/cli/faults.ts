@@ -1,6 +1,6 @@
+import type { Outgoing } from '../http/deliver.js';
 import type { SignedDelivery } from '../testing/sign-delivery.js';
 import { tamper } from '../testing/tamper.js';
-import type { Outgoing } from '../wire/deliver.js';
 import { Failure } from './failure.js';
 
 /** A delivery, and how it is sent. */

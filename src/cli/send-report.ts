@@ -1,7 +1,6 @@
+import { answerAdvice, answerCode } from '../http/answer.js';
+import type { SendResult } from '../http/deliver.js';
 import { isAcknowledged } from '../service/acknowledged.js';
-import { answerAdvice } from '../wire/answer-advice.js';
-import { answerCode } from '../wire/answer-code.js';
-import type { SendResult } from '../wire/deliver.js';
 import { EXIT, type ExitCode } from './failure.js';
 import type { Piece } from './output.js';
 import { shortened } from './shortened.js';

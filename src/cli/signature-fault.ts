@@ -1,8 +1,8 @@
 import { isWebhookError, type WebhookError } from '../errors.js';
+import type { HttpMessage } from '../http/http-message.js';
 import type { SignatureOptions } from '../verify/policy.js';
 import type { Secret } from '../verify/secret.js';
 import { verifySignature } from '../verify/verify.js';
-import type { HttpMessage } from '../wire/http-message.js';
 
 /** The age of a signature says nothing about who signed. */
 const ANY_AGE_SECONDS = Number.MAX_SAFE_INTEGER;

@@ -1,11 +1,10 @@
 import { isWebhookError } from '../errors.js';
 import { explain } from '../explain/index.js';
+import { answerAdvice, answerCode } from '../http/answer.js';
 import type { HeaderSource } from '../verify/headers.js';
 import type { SignatureOptions } from '../verify/policy.js';
 import type { Secret } from '../verify/secret.js';
 import { verify } from '../verify/verify.js';
-import { answerAdvice } from '../wire/answer-advice.js';
-import { answerCode } from '../wire/answer-code.js';
 import type { AttemptDetails, AttemptRow, BodyView, Verdict } from './page-source.js';
 
 // What every source of the page shows of an attempt: the verdict on its signature, what its answer says, and the bodies.

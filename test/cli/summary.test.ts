@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summaryOf } from '../../src/cli/summary.js';
-import type { SendResult } from '../../src/wire/deliver.js';
+import type { SendResult } from '../../src/http/deliver.js';
 
 const answer = (ms: number, status = 200): SendResult => ({ status, ms, headers: {}, body: '' });
 

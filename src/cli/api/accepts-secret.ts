@@ -1,8 +1,8 @@
+import { asSpecified } from '../../emulator/wire/send-request.js';
+import { answerCode } from '../../http/answer.js';
+import { type DeliverOptions, deliver, type SendResult } from '../../http/deliver.js';
 import { signDelivery } from '../../testing/sign-delivery.js';
 import type { Secret } from '../../verify/secret.js';
-import { answerCode } from '../../wire/answer-code.js';
-import { type DeliverOptions, deliver, type SendResult } from '../../wire/deliver.js';
-import { asSpecified } from '../../wire/header-spelling.js';
 
 /** `unknown`: the answer is not one of this library's receivers, which tell the signature from the event. */
 export type Acceptance = 'accepted' | 'refused' | 'unknown';

@@ -1,10 +1,10 @@
 import { endpointsIn } from '../../client/index.js';
+import { asSpecified } from '../../emulator/wire/send-request.js';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { answerAdvice } from '../../http/answer.js';
+import { deliver } from '../../http/deliver.js';
 import { sampleEvent } from '../../testing/sample-event.js';
 import { signDelivery } from '../../testing/sign-delivery.js';
-import { answerAdvice } from '../../wire/answer-advice.js';
-import { deliver } from '../../wire/deliver.js';
-import { asSpecified } from '../../wire/header-spelling.js';
 import { Failure } from '../failure.js';
 import { readSecrets, secretOption } from '../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../send-report.js';

@@ -1,9 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { Command } from '@commander-js/extra-typings';
+import { deliver, type SendResult } from '../../http/deliver.js';
+import { type HttpMessage, resign } from '../../http/http-message.js';
 import type { Secret } from '../../verify/secret.js';
-import { deliver, type SendResult } from '../../wire/deliver.js';
-import type { HttpMessage } from '../../wire/http-message.js';
-import { resign } from '../../wire/resign.js';
 import { DEFAULT_DIRECTORY, findCapture, lastCapture } from '../captures.js';
 import { Failure } from '../failure.js';
 import { parseHttp } from '../http-file.js';

@@ -1,9 +1,9 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
+import { asSpecified } from '../../emulator/wire/send-request.js';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { deliver, type SendResult } from '../../http/deliver.js';
 import { nearestName } from '../../option-checks.js';
 import { type SignedDelivery, type SigningOptions, signDelivery } from '../../testing/sign-delivery.js';
-import { deliver, type SendResult } from '../../wire/deliver.js';
-import { asSpecified } from '../../wire/header-spelling.js';
 import { DEV_PORT } from '../dev/dev-address.js';
 import { Failure } from '../failure.js';
 import { FAULT_NAMES, withFaults } from '../faults.js';

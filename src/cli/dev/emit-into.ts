@@ -1,4 +1,4 @@
-import { deliver } from '../../wire/deliver.js';
+import { deliver } from '../../http/deliver.js';
 import { EXIT, type ExitCode, Failure } from '../failure.js';
 import type { Session } from '../session.js';
 import { DEV_KEY, EVENTS_PATH } from './dev-address.js';

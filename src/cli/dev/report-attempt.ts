@@ -1,6 +1,6 @@
 import type { Attempt } from '../../emulator/index.js';
-import { answerCode } from '../../wire/answer-code.js';
-import { connectionProblem } from '../../wire/connection-problem.js';
+import { answerCode } from '../../http/answer.js';
+import { connectionProblem } from '../../http/connection-problem.js';
 import type { Output, Piece } from '../output.js';
 import { timeOfDay } from '../time-of-day.js';
 

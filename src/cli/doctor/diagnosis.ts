@@ -1,7 +1,6 @@
+import { type AnswerProblem, answerAdvice, answerCode, answerProblem } from '../../http/answer.js';
+import type { SendResult } from '../../http/deliver.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
-import { type AnswerProblem, answerAdvice, answerProblem } from '../../wire/answer-advice.js';
-import { answerCode } from '../../wire/answer-code.js';
-import type { SendResult } from '../../wire/deliver.js';
 
 /** What to do about an endpoint whose answer does not say it. */
 export const DIAGNOSES = {

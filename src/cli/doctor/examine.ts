@@ -1,5 +1,5 @@
-import { type DeliverOptions, deliver, type SendResult } from '../../wire/deliver.js';
-import { asSpecified } from '../../wire/header-spelling.js';
+import { asSpecified } from '../../emulator/wire/send-request.js';
+import { type DeliverOptions, deliver, type SendResult } from '../../http/deliver.js';
 import type { Sending } from '../faults.js';
 import { type Diagnosis, diagnose } from './diagnosis.js';
 import type { Finding } from './judge.js';

@@ -1,6 +1,6 @@
+import { answerCode } from '../../http/answer.js';
+import type { SendResult } from '../../http/deliver.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
-import { answerCode } from '../../wire/answer-code.js';
-import type { SendResult } from '../../wire/deliver.js';
 import { shortened } from '../shortened.js';
 
 /**

@@ -1,8 +1,8 @@
+import { deliver, type SendResult } from '../../http/deliver.js';
+import type { HttpMessage } from '../../http/http-message.js';
 import type { WebhookRequest, WebhookResponse } from '../../receiver/request.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
 import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
-import { deliver, type SendResult } from '../../wire/deliver.js';
-import type { HttpMessage } from '../../wire/http-message.js';
 import { withPathOf } from '../target.js';
 import type { ListenOptions } from './options.js';
 

@@ -1,6 +1,6 @@
 import { BRIEF_EFFORT } from '../../explain/effort.js';
 import { type Cause, explainWithin } from '../../explain/explain.js';
-import type { HttpMessage } from '../../wire/http-message.js';
+import type { HttpMessage } from '../../http/http-message.js';
 import type { ListenOptions } from './options.js';
 import { createRateCap } from './rate-cap.js';
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWebhookError, type WebhookError } from '../../errors.js';
+import type { HttpMessage } from '../../http/http-message.js';
 import { openBody } from '../../receiver/body.js';
 import { toResponse } from '../../receiver/outcome.js';
 import type { WebhookResponse } from '../../receiver/request.js';
 import { type SignaturePolicy, signaturePolicy } from '../../verify/policy.js';
 import { readSignature } from '../../verify/signature.js';
-import type { HttpMessage } from '../../wire/http-message.js';
 import { redactDelivery } from '../redact-delivery.js';
 import { type Answered, answerTo, MARK_HEADER, plain } from './answer.js';
 import { type BodyShare, createBodyBudget, REFUSED_BODIES, UNVERIFIED_BODIES } from './body-budget.js';

@@ -1,6 +1,6 @@
 import { isWebhookError } from '../../errors.js';
+import { type HttpMessage, headerValue } from '../../http/http-message.js';
 import { verify } from '../../verify/verify.js';
-import { type HttpMessage, headerValue } from '../../wire/http-message.js';
 import { shortened } from '../shortened.js';
 import type { ListenOptions } from './options.js';
 

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { WebhookError } from '../../errors.js';
+import { type HttpMessage, headerValue } from '../../http/http-message.js';
 import { bodyTooLarge, openBody } from '../../receiver/body.js';
 import type { WebhookRequest } from '../../receiver/request.js';
 import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
-import { type HttpMessage, headerValue } from '../../wire/http-message.js';
 import { type BodyShare, UNVERIFIED_BODIES } from './body-budget.js';
 
 /** A request before its body is read. */

@@ -1,7 +1,7 @@
+import { headerValue } from '../../http/http-message.js';
 import { answerFacts, isRecognised, judge, viewBody } from '../../page/attempt-details.js';
 import type { AttemptDetails, AttemptRow, DeliveryRow, SentMessage } from '../../page/page-source.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
-import { headerValue } from '../../wire/http-message.js';
 import { shortened } from '../shortened.js';
 import type { Inspection } from './inspection.js';
 import type { ListenOptions } from './options.js';

@@ -1,13 +1,12 @@
+import { asSpecified } from '../../emulator/wire/send-request.js';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { deliver } from '../../http/deliver.js';
+import { type HttpMessage, resign } from '../../http/http-message.js';
 import { check } from '../../option-checks.js';
 import type { Change, PageSource } from '../../page/page-source.js';
 import { ANSWER_TIMEOUT_MS, RETRY_WAITS_MS } from '../../service/schedule.js';
 import { sampleEvent } from '../../testing/sample-event.js';
 import { signDelivery } from '../../testing/sign-delivery.js';
-import { deliver } from '../../wire/deliver.js';
-import { asSpecified } from '../../wire/header-spelling.js';
-import type { HttpMessage } from '../../wire/http-message.js';
-import { resign } from '../../wire/resign.js';
 import { signatureFault } from '../signature-fault.js';
 import { withPathOf } from '../target.js';
 import { inspect, isRefused } from './inspection.js';

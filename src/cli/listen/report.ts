@@ -1,7 +1,6 @@
 import { isWebhookError } from '../../errors.js';
 import type { Cause } from '../../explain/explain.js';
-import { answerAdvice } from '../../wire/answer-advice.js';
-import { answerCode } from '../../wire/answer-code.js';
+import { answerAdvice, answerCode } from '../../http/answer.js';
 import type { Output, Piece } from '../output.js';
 import { sendFields, sendPieces } from '../send-report.js';
 import { shortened } from '../shortened.js';

@@ -1,5 +1,5 @@
-import { asSpecified } from '../../wire/header-spelling.js';
-import type { HttpMessage } from '../../wire/http-message.js';
+import { asSpecified } from '../../emulator/wire/send-request.js';
+import type { HttpMessage } from '../../http/http-message.js';
 import { Failure } from '../failure.js';
 import type { ListedLetter } from './listed-letter.js';
 

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../emulator/index.js';
+import { asSpecified } from '../../emulator/wire/send-request.js';
 import type { Secret } from '../../verify/secret.js';
-import { asSpecified } from '../../wire/header-spelling.js';
 import { answerFacts, isRecognised, judge, viewBody } from '../attempt-details.js';
 import type { AttemptDetails, AttemptRow, SentMessage } from '../page-source.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/cli/doctor/diagnosis.js';
-import type { SendResult } from '../../../src/wire/deliver.js';
+import type { SendResult } from '../../../src/http/deliver.js';
 
 const url = new URL('http://127.0.0.1:3000/');
 const answer = (status: number, code?: string, headers: Record<string, string> = {}): SendResult => ({

@@ -10,7 +10,7 @@ import {
   legacyRefused,
   refused,
 } from '../../../src/cli/doctor/judge.js';
-import type { SendResult } from '../../../src/wire/deliver.js';
+import type { SendResult } from '../../../src/http/deliver.js';
 
 const answer = (status: number, { body = '', ms = 1 } = {}): SendResult => ({ status, body, headers: {}, ms });
 const replayed = (status = 200): SendResult => ({

@@ -6,7 +6,7 @@ import { createRequestHandler, UNVERIFIED_CAPTURES } from '../../../src/cli/list
 import type { ListenOptions } from '../../../src/cli/listen/options.js';
 import type { IncomingRequest } from '../../../src/cli/listen/read-message.js';
 import { createRoutes } from '../../../src/cli/listen/routes.js';
-import type { HttpMessage } from '../../../src/wire/http-message.js';
+import type { HttpMessage } from '../../../src/http/http-message.js';
 import { serveApp } from '../../support/app.js';
 import {
   aDelivery,

@@ -3,9 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ListenOptions } from '../../../src/cli/listen/options.js';
 import { createReceivedSource } from '../../../src/cli/listen/received-source.js';
 import { createRoutes } from '../../../src/cli/listen/routes.js';
+import type { HttpMessage } from '../../../src/http/http-message.js';
 import type { Change } from '../../../src/page/page-source.js';
 import { RETRY_WAITS_MS } from '../../../src/service/schedule.js';
-import type { HttpMessage } from '../../../src/wire/http-message.js';
 import { type Got, serveApp } from '../../support/app.js';
 import { aDelivery, NOW, now, SECRET } from '../../support/deliveries.js';
 

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { readBody } from '../../../src/emulator/api/request-body.js';
+import { readBody } from '../../../src/emulator/api/api-request.js';
 
 const MIB = 1024 * 1024;
 const LIMITS = { maxBodyBytes: 4 * MIB, bodyTimeoutMs: 1_000 };

@@ -1,3 +1,7 @@
+import { asSpecified } from '../emulator/wire/send-request.js';
+import { signedHeaders } from '../testing/delivery-headers.js';
+import type { Secret } from '../verify/secret.js';
+
 /** A request in the form of a `.http` file: request line, headers, an empty line, the exact bytes of the body. */
 export interface HttpMessage {
   method: string;
@@ -27,4 +31,23 @@ export function headerPairs(raw: readonly string[]): HttpMessage['headers'] {
 /** Returns the first value of a header; `name` is lower-case. */
 export function headerValue(headers: HttpMessage['headers'], name: string): string | undefined {
   return headers.find(([key]) => key.toLowerCase() === name)?.[1];
+}
+
+export interface ResignOptions {
+  secret: Secret;
+  /** In milliseconds since the epoch. */
+  at: number;
+  headerPrefix: string;
+  attempt?: number | undefined;
+}
+
+/** Returns the headers of a delivery signed at another time. Only the headers that depend on that time change. */
+export function resign({ headers, body }: Pick<HttpMessage, 'headers' | 'body'>, options: ResignOptions) {
+  const { secret, at, headerPrefix, attempt } = options;
+  const changed = {
+    ...signedHeaders({ body, secret, at, headerPrefix }),
+    ...(attempt && { [`${headerPrefix.toLowerCase()}-attempt`]: String(attempt) }),
+  };
+  const kept = headers.filter(([name]) => !Object.hasOwn(changed, name.toLowerCase()));
+  return [...kept, ...asSpecified(changed)] satisfies HttpMessage['headers'];
 }

@@ -2,7 +2,14 @@ import { type Envelope, type EventType, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } f
 import { check } from '../../option-checks.js';
 import { sampleEvent } from '../../testing/sample-event.js';
 import type { Random } from '../random.js';
-import type { EmittedEvent } from './deliveries.js';
+
+/** An event as it was emitted. All endpoints receive the same one. */
+export interface EmittedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly idempotencyKey: string;
+  readonly body: Uint8Array;
+}
 
 /** The fields of an envelope that a test sets itself. */
 export type Overrides = Partial<Omit<Envelope, 'type'>>;

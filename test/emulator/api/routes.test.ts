@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchPath } from '../../../src/emulator/api/path-pattern.js';
+import { matchPath } from '../../../src/emulator/api/routes.js';
 
 describe('matchPath', () => {
   it.each<[pattern: string, path: string, values: string[] | undefined]>([

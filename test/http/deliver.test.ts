@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { deliver, type Outgoing } from '../../src/wire/deliver.js';
+import { deliver, type Outgoing } from '../../src/http/deliver.js';
 import { serveApp, serveListener } from '../support/app.js';
 import { answerBytes, STRANGE_STATUSES, serveBytes } from '../support/hostile-app.js';
 
@@ -122,6 +122,18 @@ describe('why there is no answer', () => {
     expect(await deliver(outgoing('http://app.example:3000/'), wire())).toEqual({
       problem: `app.example:3000: ${words}`,
       ms: expect.any(Number),
+    });
+  });
+
+  it('a body that breaks off on purpose says so, and a connection that fails before says that', async () => {
+    const app = await serveApp();
+    const { host } = new URL(app.url);
+    expect(await deliver(outgoing(app.url, { breakOff: true }), wire())).toEqual({
+      problem: `${host}: cut off on purpose, in the middle of the body`,
+      ms: expect.any(Number),
+    });
+    expect(await deliver(outgoing('http://127.0.0.1:1/', { breakOff: true }), wire())).toMatchObject({
+      problem: '127.0.0.1:1: nothing listens there; is the app running, and on that port?',
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { connectionProblem } from '../../src/wire/connection-problem.js';
+import { connectionProblem } from '../../src/http/connection-problem.js';
 
 describe('the reason why no answer came', () => {
   it('an error of the network is said in words, by its code or by its text alone', () => {

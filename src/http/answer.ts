@@ -1,6 +1,5 @@
 import { ERRORS, type WebhookErrorCode } from '../errors.js';
 import { isAcknowledged } from '../service/acknowledged.js';
-import { answerCode } from './answer-code.js';
 import type { SendResult } from './deliver.js';
 
 /** The library's explanation of an app's refusal, and what to do about it. */
@@ -61,4 +60,13 @@ export function answerAdvice(sent: SendResult, url: URL): AnswerAdvice | undefin
 
 export function isErrorCode(code: string | undefined): code is WebhookErrorCode {
   return code !== undefined && Object.hasOwn(ERRORS, code);
+}
+
+/** Returns the code of the service's error object, which this library's receivers also answer with. */
+export function answerCode(body: string): string | undefined {
+  let code: unknown;
+  try {
+    code = JSON.parse(body).error.code;
+  } catch {}
+  return typeof code === 'string' ? code : undefined;
 }

@@ -1,6 +1,6 @@
 import { isEvent, PAYLOAD_VERSION } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
-import { newEvent } from '../../../src/emulator/delivery/events.js';
+import { newEvent } from '../../../src/emulator/delivery/emitted-event.js';
 import { createRandom } from '../../../src/emulator/random.js';
 
 const NOW = Date.UTC(2026, 6, 11, 9);
