@@ -201,9 +201,13 @@ function parsedJson(body: Uint8Array): unknown {
 /** Returns the file of a capture or event id, unless a file of that name exists. */
 export async function captureOrFile(name: string, directory = DEFAULT_DIRECTORY): Promise<string> {
   if (!/^(evt_.+|[0-9a-f]{4,8})$/.test(name)) return name;
-  const isFile = await stat(name).then(
+  return (await exists(name)) ? name : findCapture(directory, name);
+}
+
+/** Returns whether a path exists. */
+export function exists(path: string): Promise<boolean> {
+  return stat(path).then(
     () => true,
     () => false,
   );
-  return isFile ? name : findCapture(directory, name);
 }

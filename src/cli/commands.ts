@@ -17,7 +17,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'init',
     summary: 'add a receiver, its test and its .env line to your app',
-    load: async () => (await import('./commands/init.js')).initCommand,
+    load: async () => (await import('./commands/init/command.js')).initCommand,
   },
   {
     name: 'listen',
@@ -39,17 +39,17 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'send',
     aliases: ['trigger'],
     summary: 'a signed event to a receiver',
-    load: async () => (await import('./commands/send.js')).sendCommand,
+    load: async () => (await import('./commands/send/command.js')).sendCommand,
   },
   {
     name: 'replay',
     summary: 'a captured delivery again',
-    load: async () => (await import('./commands/replay.js')).replayCommand,
+    load: async () => (await import('./commands/replay/command.js')).replayCommand,
   },
   {
     name: 'captures',
     summary: 'the deliveries that listen has captured: list, export',
-    load: async () => (await import('./commands/captures.js')).capturesCommand,
+    load: async () => (await import('./commands/captures/command.js')).capturesCommand,
   },
   {
     name: 'queue',
@@ -64,17 +64,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'sign',
     summary: 'the signature headers of a body',
-    load: async () => (await import('./commands/sign.js')).signCommand,
+    load: async () => (await import('./commands/sign/command.js')).signCommand,
   },
   {
     name: 'verify',
     summary: 'whether a delivery is genuine',
-    load: async () => (await import('./commands/verify.js')).verifyCommand,
+    load: async () => (await import('./commands/verify/command.js')).verifyCommand,
   },
   {
     name: 'explain',
     summary: 'why a delivery does not verify',
-    load: async () => (await import('./commands/explain.js')).explainCommand,
+    load: async () => (await import('./commands/explain/command.js')).explainCommand,
   },
   {
     name: 'endpoints',
@@ -84,27 +84,27 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'limits',
     summary: 'whether your API key works, and what is left',
-    load: async () => (await import('./commands/limits.js')).limitsCommand,
+    load: async () => (await import('./commands/limits/command.js')).limitsCommand,
   },
   {
     name: 'usage',
     summary: 'quotas and recent consumption of your account',
-    load: async () => (await import('./commands/usage.js')).usageCommand,
+    load: async () => (await import('./commands/usage/command.js')).usageCommand,
   },
   {
     name: 'migrations',
     summary: 'the tables of stores and inboxes: print their SQL, check their version',
-    load: async () => (await import('./commands/migrations.js')).migrationsCommand,
+    load: async () => (await import('./commands/migrations/command.js')).migrationsCommand,
   },
   {
     name: 'completion',
     summary: 'completion for your shell',
-    load: async () => (await import('./commands/completion.js')).completionCommand,
+    load: async () => (await import('./commands/completion/command.js')).completionCommand,
   },
   {
     name: 'complete',
     summary: 'what may come next',
-    load: async () => (await import('./commands/complete.js')).completeCommand,
+    load: async () => (await import('./commands/complete/command.js')).completeCommand,
     hidden: true,
   },
 ];

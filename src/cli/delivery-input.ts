@@ -3,10 +3,9 @@ import { type HttpMessage, headerValue } from '../http/http-message.js';
 import { capturedAt, captureOrFile } from './captures.js';
 import { Failure } from './failure.js';
 import { parseHeader, parseHttp } from './http-file.js';
-import { instant, repeatable } from './option-values.js';
+import { instant, legacyOption, repeatable, toleranceOption } from './options.js';
 import { secretOption } from './secrets.js';
 import type { Session } from './session.js';
-import { legacyOption, toleranceOption } from './verification-options.js';
 
 /** Returns a command about an existing delivery: `verify` and `explain`. */
 export function deliveryCommand(name: string) {

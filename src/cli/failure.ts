@@ -1,3 +1,5 @@
+import { isWebhookError } from '../errors.js';
+
 /** The exit codes of a command; the table in `docs/cli.md`. */
 export const EXIT = {
   /** Done, and the answer is yes: acknowledged, verified, every probe passed. */
@@ -44,4 +46,20 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
 export function fileFailure(path: string, error: unknown): Failure {
   const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
   return new Failure('file', `${path}: ${FILE_ERRORS[code] ?? message}`);
+}
+
+/** Returns what an error says. Some errors of a connection have only a code. */
+export function reasonOf(error: unknown): string {
+  const { message = '', code = '' } = Object(error) as { message?: string; code?: string };
+  return message || code || String(error);
+}
+
+/** Turns what a library throws into a Failure. A Failure, and a wrong option, are for the user already and stay. */
+export async function asked<T>(call: () => T | Promise<T>, failure: (reason: string) => Failure): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    const isForUser = error instanceof Failure || (isWebhookError(error) && error.code === 'invalid_option');
+    throw isForUser ? error : failure(reasonOf(error));
+  }
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { SqliteClient } from '../stores/sqlite/database.js';
-import { Failure, fileFailure } from './failure.js';
+import { asked, Failure, fileFailure } from './failure.js';
 import { installed } from './installed.js';
-import { asked } from './reason.js';
 
 /** An open file, with what is used of each library. */
 export interface SqliteHandle {

@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { isWebhookError } from '../errors.js';
 import { printable } from '../printable.js';
+import { checkOptionNames, withCompletionWords, withPresets } from './arguments.js';
 import { COMMANDS } from './commands.js';
-import { withCompletionWords } from './completion-words.js';
 import { EXIT, type ExitCode, Failure } from './failure.js';
-import { withPresets } from './optional-values.js';
 import { createOutput } from './output.js';
 import { createProgram } from './program.js';
 import type { Project, ProjectConfig } from './project-config.js';
@@ -26,10 +25,10 @@ export async function run(words: readonly string[], io: Io): Promise<ExitCode> {
     const program = await createProgram(session, args);
     const named = args.find((arg) => !arg.startsWith('-'));
     const command = program.commands.find((one) => one.name() === named);
-    if (args.some((arg) => /^--[\w-]+=/.test(arg))) {
-      (await import('./option-names.js')).checkOptionNames(program, command, args);
+    if (command) {
+      checkOptionNames(program, command, args);
+      usePrefix(command, project.config);
     }
-    if (command) usePrefix(command, project.config);
     await program.parseAsync(command ? withPresets(command, args) : args, { from: 'user' });
     return session.exitCode;
   } catch (error) {

@@ -1,5 +1,4 @@
-import { Failure } from './failure.js';
-import { asked } from './reason.js';
+import { asked, Failure } from './failure.js';
 import { readSecret, SOURCES } from './secrets.js';
 import type { Session } from './session.js';
 

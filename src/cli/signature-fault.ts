@@ -1,8 +1,12 @@
+import { Option } from '@commander-js/extra-typings';
 import { isWebhookError, type WebhookError } from '../errors.js';
-import type { HttpMessage } from '../http/http-message.js';
+import type { HttpMessage, HttpMessage } from '../http/http-message.js';
 import type { SignatureOptions } from '../verify/policy.js';
 import type { Secret } from '../verify/secret.js';
 import { verifySignature } from '../verify/verify.js';
+import { Failure } from './failure.js';
+
+type SignatureChecks = Pick<SignatureOptions, 'headerPrefix' | 'legacy'>;
 
 /** The age of a signature says nothing about who signed. */
 const ANY_AGE_SECONDS = Number.MAX_SAFE_INTEGER;
@@ -16,7 +20,7 @@ const ANY_AGE_SECONDS = Number.MAX_SAFE_INTEGER;
 export function signatureFault(
   { headers, body }: Pick<HttpMessage, 'headers' | 'body'>,
   secret: readonly Secret[],
-  checks: Pick<SignatureOptions, 'headerPrefix' | 'legacy'>,
+  checks: SignatureChecks,
 ): WebhookError | undefined {
   const { headerPrefix, legacy } = checks;
   try {
@@ -26,4 +30,34 @@ export function signatureFault(
     if (isWebhookError(error) && error.status === 401) return error;
     throw error;
   }
+}
+
+export function signUnverifiedOption() {
+  return new Option(
+    '--sign-unverified',
+    'sign also a capture that the secret has not signed: anyone may have sent it to listen',
+  );
+}
+
+/**
+ * Refuses to sign a capture that none of the secrets has signed. @throws Failure
+ *
+ * @param instead The way to use the capture without a new signature.
+ */
+export function checkGenuine(
+  file: string,
+  message: HttpMessage,
+  secret: readonly Secret[],
+  checks: SignatureChecks,
+  instead: string,
+): void {
+  const fault = signatureFault(message, secret, checks);
+  if (fault === undefined) return;
+  throw new Failure(
+    'usage',
+    `${file} has no valid signature of your secret, so it is not signed again: ${fault.problem} (${fault.code}) ` +
+      'Anyone who reached listen may have sent it, and your receivers accept what you sign. ' +
+      'If an older secret signed it, name both: --secret env:WEBHOOK_SECRET --secret file:OLD. ' +
+      `${instead} To sign it all the same, add --sign-unverified.`,
+  );
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { createEmulator, type Emulator } from 'service-webhooks/emulator';

@@ -6,10 +6,10 @@ import { deliver } from '../../http/deliver.js';
 import { sampleEvent } from '../../testing/sample-event.js';
 import { signDelivery } from '../../testing/sign-delivery.js';
 import { Failure } from '../failure.js';
+import { timeoutOption } from '../options.js';
 import { readSecrets, secretOption } from '../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../send-report.js';
 import type { Session } from '../session.js';
-import { timeoutOption } from '../timeout-option.js';
 import { apiCommand, called, openClient } from './api-options.js';
 
 /** Sends from this machine: the service has a test delivery in its dashboard, and none in its API. */

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import type { Emulator } from '../../emulator/index.js';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
-import { counted } from '../counted.js';
 import { DEV_KEY, DEV_PORT } from '../dev/dev-address.js';
 import { devLikeCommand, readTextSecret } from '../dev/dev-options.js';
 import { reportAttempt, reportPause } from '../dev/report-attempt.js';
 import { runScenarios, SCENARIO_NAMES, SCENARIOS } from '../dev/scenarios.js';
 import { startDev } from '../dev/start-dev.js';
 import { EXIT } from '../failure.js';
-import { listOption } from '../option-values.js';
+import { counted } from '../formatting.js';
+import { listOption } from '../options.js';
 import type { Session } from '../session.js';
 import { parseApp } from '../target.js';
 

@@ -6,12 +6,11 @@ import { toJunit } from '../doctor/junit.js';
 import { PROBES, type Probe } from '../doctor/probes.js';
 import { createRequests } from '../doctor/requests.js';
 import { EXIT, type ExitCode, Failure, fileFailure } from '../failure.js';
-import { listOption } from '../option-values.js';
+import { listOption, timeoutOption } from '../options.js';
 import type { Piece } from '../output.js';
 import { readSecrets, secretOption } from '../secrets.js';
 import type { Session } from '../session.js';
 import { parseApp } from '../target.js';
-import { timeoutOption } from '../timeout-option.js';
 
 const NAMES = PROBES.map(({ name }) => name);
 const [GATE] = NAMES;

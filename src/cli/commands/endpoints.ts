@@ -7,7 +7,7 @@ import { rotateCommand } from '../api/rotate-command.js';
 import { testCommand } from '../api/test-command.js';
 import { confirmed } from '../confirmed.js';
 import { EXIT } from '../failure.js';
-import { listOption } from '../option-values.js';
+import { listOption } from '../options.js';
 import type { Session } from '../session.js';
 
 /**

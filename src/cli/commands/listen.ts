@@ -7,20 +7,19 @@ import { createReceiver } from '../../receiver/receiver.js';
 import { baseUrlOption, keyOption, openClient } from '../api/api-options.js';
 import { createTemporaryEndpoint } from '../api/temporary-endpoint.js';
 import { DEFAULT_DIRECTORY, openCaptures } from '../captures.js';
-import { counted } from '../counted.js';
 import { EXIT, Failure } from '../failure.js';
+import { counted } from '../formatting.js';
 import { announce } from '../listen/announce.js';
 import type { KeyActions } from '../listen/keys.js';
 import { createReceivedSource } from '../listen/received-source.js';
 import { createRoutes, routeArgument } from '../listen/routes.js';
 import { serve } from '../listen/serve.js';
 import { portFailure } from '../listening.js';
-import { duration, hostNames, listOption, repeatable, wholeNumber } from '../option-values.js';
+import { duration, hostNames, legacyOption, listOption, repeatable, toleranceOption, wholeNumber } from '../options.js';
 import { checkSigned, redactOption } from '../redact-delivery.js';
 import { findSecrets, readSecret, secretOption, signWithOption } from '../secrets.js';
 import type { Session } from '../session.js';
 import { DEFAULT_PORT, parseApp } from '../target.js';
-import { legacyOption, toleranceOption } from '../verification-options.js';
 
 const UI_PORT = 4749;
 

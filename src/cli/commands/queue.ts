@@ -1,13 +1,13 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { EXIT, Failure } from '../failure.js';
-import { duration, wholeNumber } from '../option-values.js';
+import { shortened } from '../formatting.js';
+import { duration, wholeNumber } from '../options.js';
 import { changeLetters, type LetterChange } from '../queue/change-letters.js';
 import { findLetters } from '../queue/find-letters.js';
 import { filteredLetters, type LetterFilter, withFilterOptions } from '../queue/letter-filter.js';
 import { isoTime, letterFields, letterPieces } from '../queue/listed-letter.js';
 import { withQueue, withQueueOptions } from '../queue/queue-options.js';
 import type { Session } from '../session.js';
-import { shortened } from '../shortened.js';
 
 export function queueCommand(session: Session) {
   return new Command('queue')

@@ -3,7 +3,7 @@ import { FAULT_NAMES } from '../../emulator/faults.js';
 import type { Faults } from '../../emulator/index.js';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import { Failure } from '../failure.js';
-import { listOption, wholeNumber } from '../option-values.js';
+import { listOption, wholeNumber } from '../options.js';
 import { readSecrets, secretOption } from '../secrets.js';
 import type { Session } from '../session.js';
 

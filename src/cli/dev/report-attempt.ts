@@ -1,8 +1,8 @@
 import type { Attempt } from '../../emulator/index.js';
 import { answerCode } from '../../http/answer.js';
 import { connectionProblem } from '../../http/connection-problem.js';
+import { timeOfDay } from '../formatting.js';
 import type { Output, Piece } from '../output.js';
-import { timeOfDay } from '../time-of-day.js';
 
 /** Prints one line about an attempt: its answer and the next attempt. */
 export function reportAttempt(out: Output, attempt: Attempt): void {

@@ -1,7 +1,7 @@
-import { answerCode } from '../../http/answer.js';
-import type { SendResult } from '../../http/deliver.js';
+import { answerCode, answerCode } from '../../http/answer.js';
+import type { SendResult, SendResult } from '../../http/deliver.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
-import { shortened } from '../shortened.js';
+import { shortened } from '../formatting.js';
 
 /**
  * `warned`: the endpoint has chosen a behaviour that weakens it. `unknown`: its behaviour cannot be seen from outside.

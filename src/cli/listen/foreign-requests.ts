@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { foreignHeader, type OwnSite } from '../../page/server/guard.js';
 import type { WebhookResponse } from '../../receiver/request.js';
+import { shortened, timeOfDay } from '../formatting.js';
 import type { Output } from '../output.js';
-import { shortened } from '../shortened.js';
-import { timeOfDay } from '../time-of-day.js';
 
 /** Refuses the requests that a page in a browser may have sent. */
 export interface ForeignRequests {

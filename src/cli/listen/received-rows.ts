@@ -1,8 +1,8 @@
-import { headerValue } from '../../http/http-message.js';
+import { headerValue, headerValue } from '../../http/http-message.js';
 import { answerFacts, isRecognised, judge, viewBody } from '../../page/attempt-details.js';
 import type { AttemptDetails, AttemptRow, DeliveryRow, SentMessage } from '../../page/page-source.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
-import { shortened } from '../shortened.js';
+import { shortened } from '../formatting.js';
 import type { Inspection } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import type { KeptRequest } from './received-log.js';

@@ -1,10 +1,9 @@
 import { isWebhookError } from '../../errors.js';
 import type { Cause } from '../../explain/explain.js';
 import { answerAdvice, answerCode } from '../../http/answer.js';
+import { shortened, timeOfDay } from '../formatting.js';
 import type { Output, Piece } from '../output.js';
 import { sendFields, sendPieces } from '../send-report.js';
-import { shortened } from '../shortened.js';
-import { timeOfDay } from '../time-of-day.js';
 import type { Handled } from './handle-request.js';
 import { isRefused } from './inspection.js';
 

@@ -12,7 +12,7 @@ import { DIAGNOSES, type Diagnosis, isOwnDiagnosis } from '../doctor/diagnosis.j
 import { examine } from '../doctor/examine.js';
 import { PROBES } from '../doctor/probes.js';
 import { createRequests } from '../doctor/requests.js';
-import { shortened } from '../shortened.js';
+import { shortened } from '../formatting.js';
 import type { Tool } from './mcp-server.js';
 import { type OwnText, own, ownAddress, ownId, ownProbe, ownTime } from './own-text.js';
 import type { Facts, Results } from './tool-result.js';

@@ -1,5 +1,5 @@
-import { counted } from '../counted.js';
 import { EXIT } from '../failure.js';
+import { counted } from '../formatting.js';
 import type { Session } from '../session.js';
 import type { ListedLetter } from './listed-letter.js';
 import type { OpenedQueue } from './queue-engine.js';

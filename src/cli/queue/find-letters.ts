@@ -1,6 +1,6 @@
 import { nearestName } from '../../option-checks.js';
 import { Failure } from '../failure.js';
-import { shortened } from '../shortened.js';
+import { shortened } from '../formatting.js';
 import type { ListedLetter } from './listed-letter.js';
 
 /** So many ids are compared with a misspelt one. */

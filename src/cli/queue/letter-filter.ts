@@ -3,7 +3,7 @@ import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import { nearestName } from '../../option-checks.js';
 import type { SqliteJob } from '../../queue/sqlite/sqlite-queue.js';
 import { Failure } from '../failure.js';
-import { duration, instant, repeatable } from '../option-values.js';
+import { duration, instant, repeatable } from '../options.js';
 import type { Session } from '../session.js';
 import { letterPages } from './letter-pages.js';
 import { type ListedLetter, listedLetter } from './listed-letter.js';

@@ -1,7 +1,7 @@
 import type { DeadLetter } from '../../queue/dead-letters.js';
 import type { SqliteJob } from '../../queue/sqlite/sqlite-queue.js';
+import { shortened } from '../formatting.js';
 import type { Piece } from '../output.js';
-import { shortened } from '../shortened.js';
 
 /** A dead letter, or a job in another state, with what is known of its event. */
 export interface ListedLetter extends DeadLetter {

@@ -1,8 +1,7 @@
 import { type PgBossClient, pgBossQueue } from '../../queue/pg-boss/pg-boss-queue.js';
 import { checkPostgresName } from '../../queue/postgres-name.js';
-import { Failure } from '../failure.js';
+import { Failure, reasonOf } from '../failure.js';
 import { needed } from '../installed.js';
-import { reasonOf } from '../reason.js';
 import { POSTGRES_URL } from '../server-url.js';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, existingQueue, type QueueEngine } from './queue-engine.js';
 

@@ -2,8 +2,7 @@ import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import type { EndpointRecord, Endpoints } from '../delivery/endpoints.js';
 import { refusedUrl } from '../wire/public-url.js';
 import { ApiError } from './api-error.js';
-import type { ApiRequest } from './api-request.js';
-import { readJsonObject } from './api-request.js';
+import { type ApiRequest, readJsonObject } from './api-request.js';
 import type { Caller } from './authentication.js';
 import { limitsRecord } from './rate-limits.js';
 

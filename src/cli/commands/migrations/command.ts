@@ -1,0 +1,79 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import { EXIT, Failure } from '../../failure.js';
+import { SOURCES } from '../../secrets.js';
+import { POSTGRES_URL, readServerUrl } from '../../server-url.js';
+import type { Session } from '../../session.js';
+import { openDatabase } from './database.js';
+import { type DatabaseKind, migrationScript, SCHEMA_VERSIONS, tablesOf } from './schemas.js';
+
+export function migrationsCommand(session: Session) {
+  return new Command('migrations')
+    .description(
+      'The tables of the stores and inboxes: the SQL that creates or updates them, and whether they are up to date.',
+    )
+    .addCommand(printCommand(session))
+    .addCommand(statusCommand(session))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  service-webhooks migrations print --postgres > migrations/0007_webhooks.sql
+  service-webhooks migrations status --postgres postgres://localhost/app
+  service-webhooks migrations status --sqlite app.db`,
+    );
+}
+
+const withTables = (command: Command) =>
+  command
+    .option('--table <name>', 'the table of the store (webhook_deliveries)')
+    .option('--inbox-table <name>', 'the table of the inbox (webhook_inbox)');
+
+function printCommand(session: Session) {
+  return withTables(new Command('print').summary('the SQL that creates the tables or brings them up to date'))
+    .addOption(new Option('--postgres', 'for PostgreSQL').conflicts('sqlite'))
+    .addOption(new Option('--sqlite', 'for SQLite and D1'))
+    .action(({ postgres, sqlite, ...names }) => {
+      session.out.verbatim(migrationScript(kindOf({ postgres, sqlite }), names));
+      session.exitCode = EXIT.ok;
+    });
+}
+
+function statusCommand(session: Session) {
+  return withTables(new Command('status').summary('whether the tables are up to date'))
+    .addOption(
+      new Option('--postgres [url]', `the URL of the database, or ${SOURCES}; env:${POSTGRES_URL.variable}`).conflicts(
+        'sqlite',
+      ),
+    )
+    .option('--sqlite <file>', 'the file of the database')
+    .action(async ({ postgres, sqlite, ...names }) => {
+      const kind = kindOf({ postgres, sqlite });
+      const address = sqlite ?? (await readServerUrl(session, 'postgres', POSTGRES_URL, postgres));
+      const database = await openDatabase(kind, address);
+      try {
+        const wanted = SCHEMA_VERSIONS[kind];
+        const versions = await Promise.all(
+          tablesOf(kind, names).map(async ({ name }) => ({ name, version: await database.versionOf(name) })),
+        );
+        for (const { name, version } of versions) {
+          const state = version === undefined ? 'missing' : version < wanted ? 'behind' : 'current';
+          session.out.record({ kind: 'table', table: name, state, version, wanted }, [
+            [state === 'current' ? 'good' : 'bad', state],
+            name,
+            version !== undefined && `version ${version} of ${wanted}`,
+          ]);
+        }
+        const isCurrent = versions.every(({ version }) => version !== undefined && version >= wanted);
+        if (!isCurrent) session.out.note(['faint', `Run what 'service-webhooks migrations print --${kind}' prints.`]);
+        session.exitCode = isCurrent ? EXIT.ok : EXIT.no;
+      } finally {
+        await database.close();
+      }
+    });
+}
+
+function kindOf({ postgres, sqlite }: { postgres?: unknown; sqlite?: unknown }): DatabaseKind {
+  if (postgres !== undefined) return 'postgres';
+  if (sqlite !== undefined) return 'sqlite';
+  throw new Failure('usage', 'pass --postgres or --sqlite.');
+}

@@ -1,4 +1,0 @@
-/** `1 request`, `2 requests`. */
-export function counted(count: number, one: string, several = `${one}s`): string {
-  return `${count} ${count === 1 ? one : several}`;
-}
