@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import { isWebhookError, type WebhookError } from '../errors.js';
-import type { HttpMessage, HttpMessage } from '../http/http-message.js';
+import type { HttpMessage } from '../http/http-message.js';
 import type { SignatureOptions } from '../verify/policy.js';
 import type { Secret } from '../verify/secret.js';
 import { verifySignature } from '../verify/verify.js';

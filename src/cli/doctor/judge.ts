@@ -1,5 +1,5 @@
-import { answerCode, answerCode } from '../../http/answer.js';
-import type { SendResult, SendResult } from '../../http/deliver.js';
+import { answerCode } from '../../http/answer.js';
+import type { SendResult } from '../../http/deliver.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
 import { shortened } from '../formatting.js';
 

@@ -1,5 +1,5 @@
 import { isWebhookError } from '../../errors.js';
-import { type HttpMessage, type HttpMessage, headerValue, headerValue } from '../../http/http-message.js';
+import { type HttpMessage, headerValue } from '../../http/http-message.js';
 import { verify } from '../../verify/verify.js';
 import { shortened } from '../formatting.js';
 import type { ListenOptions } from './options.js';

@@ -1,4 +1,4 @@
-import { headerValue, headerValue } from '../../http/http-message.js';
+import { headerValue } from '../../http/http-message.js';
 import { answerFacts, isRecognised, judge, viewBody } from '../../page/attempt-details.js';
 import type { AttemptDetails, AttemptRow, DeliveryRow, SentMessage } from '../../page/page-source.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
