@@ -8,10 +8,6 @@ import { DEFAULT_DIRECTORY, findCapture, lastCapture } from '../captures.js';
 import { Failure } from '../failure.js';
 import { parseHttp } from '../http-file.js';
 import { wholeNumber } from '../option-values.js';
-import { findLetters } from '../queue/find-letters.js';
-import { filteredLetters } from '../queue/letter-filter.js';
-import { letterMessage } from '../queue/letter-message.js';
-import { namesQueue, withQueue, withQueueOptions } from '../queue/queue-options.js';
 import { redactDelivery, redactOption } from '../redact-delivery.js';
 import { readSecrets, secretOption } from '../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../send-report.js';
@@ -21,6 +17,10 @@ import { signatureFault } from '../signature-fault.js';
 import { parseApp, parseTarget, withPathOf } from '../target.js';
 import { timeoutOption } from '../timeout-option.js';
 import { legacyOption } from '../verification-options.js';
+import { findLetters } from './queue/find-letters.js';
+import { filteredLetters } from './queue/letter-filter.js';
+import { letterMessage } from './queue/letter-message.js';
+import { namesQueue, withQueue, withQueueOptions } from './queue/queue-options.js';
 
 export function replayCommand(session: Session) {
   const command = new Command('replay')

@@ -4,7 +4,6 @@ import { nearestName } from '../../option-checks.js';
 import { type SignedDelivery, type SigningOptions, signDelivery } from '../../testing/sign-delivery.js';
 import { deliver, type SendResult } from '../../wire/deliver.js';
 import { asSpecified } from '../../wire/header-spelling.js';
-import { DEV_PORT } from '../dev/dev-address.js';
 import { Failure } from '../failure.js';
 import { FAULT_NAMES, withFaults } from '../faults.js';
 import { inParallel } from '../in-parallel.js';
@@ -17,6 +16,7 @@ import { sampleWith } from '../set-fields.js';
 import { summaryOf } from '../summary.js';
 import { parseApp, parseTarget } from '../target.js';
 import { timeoutOption } from '../timeout-option.js';
+import { DEV_PORT } from './dev/dev-address.js';
 
 export function sendCommand(session: Session) {
   return new Command('send')
@@ -58,7 +58,7 @@ Examples:
         checkForDev(url, sources, faults, options);
         const event = await eventForDev(session, type, set, file);
         const dev = parseTarget(String(options.dev));
-        const { emitInto } = await import('../dev/emit-into.js');
+        const { emitInto } = await import('./dev/emit-into.js');
         session.exitCode = await emitInto(session, dev, event);
         return;
       }

@@ -1,0 +1,53 @@
+import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
+import type { Secret } from '../../../verify/secret.js';
+import { findSecrets, readSecret } from '../../secrets.js';
+import type { Session } from '../../session.js';
+import { type Acceptance, acceptsSecret } from './accepts-secret.js';
+import type { Rotation } from './rotation-file.js';
+
+export const HOW_TO_ACCEPT =
+  'give the app both, secret: [WEBHOOK_SECRET, OLD_WEBHOOK_SECRET], the new one first; then run this again';
+
+/** Whether the app accepts both secrets of a rotation, as far as it can be seen from outside. */
+export interface CheckedApp {
+  state: 'done' | 'refused' | 'unknown';
+  says: string;
+}
+
+/** Asks the app about the secret that was saved, and about those that are named. Runs no handler. @throws Failure */
+export async function checkApp(
+  session: Session,
+  { secretFile }: Rotation,
+  { url, sources, headerPrefix }: { url: string; sources: readonly string[] | undefined; headerPrefix: string },
+): Promise<CheckedApp> {
+  const secrets = await secretsOf(session, secretFile, sources);
+  if (secrets.length < 2) {
+    return { state: 'unknown', says: 'not checked: name both secrets, --secret env:NEW --secret env:OLD' };
+  }
+  const found: Acceptance[] = [];
+  for (const secret of secrets) {
+    const request = { url: new URL(url), headerPrefix, at: session.now() };
+    const wire = { timeoutMs: ANSWER_TIMEOUT_MS, signal: session.signal };
+    found.push((await acceptsSecret(secret, request, wire)).acceptance);
+  }
+  if (found.includes('refused')) {
+    const which = found.every((one) => one === 'refused') ? 'all secrets' : 'one of the secrets';
+    return { state: 'refused', says: `the app refuses ${which}: ${HOW_TO_ACCEPT}` };
+  }
+  if (found.includes('unknown')) {
+    return { state: 'unknown', says: 'its answer does not tell: see a delivery of each endpoint acknowledged' };
+  }
+  return { state: 'done', says: `the app accepts ${secrets.length === 2 ? 'both' : 'all'} secrets` };
+}
+
+/** Each once: what is in the file may be in the environment already. */
+async function secretsOf(
+  session: Session,
+  file: string | undefined,
+  sources: readonly string[] | undefined,
+): Promise<Secret[]> {
+  const fresh = file === undefined ? undefined : await readSecret(session, `file:${file}`).catch(() => undefined);
+  const others = (await findSecrets(session, sources)) ?? [];
+  const all = fresh === undefined ? others : [fresh, ...others];
+  return [...new Map(all.map((secret) => [String(secret), secret])).values()];
+}

@@ -1,0 +1,94 @@
+import { endpointsIn, type WebhookEndpoint } from '../../../client/index.js';
+import { RETRY_HORIZON_MS } from '../../../service/schedule.js';
+import { apiCommand, called, openClient } from '../../api-options.js';
+import { confirmed } from '../../confirmed.js';
+import { EXIT, Failure } from '../../failure.js';
+import { secretOption } from '../../secrets.js';
+import type { Session } from '../../session.js';
+import { beginRotation, checkBeginning } from './begin-rotation.js';
+import { checkApp, HOW_TO_ACCEPT } from './check-app.js';
+import { type ReportStep, reportStep } from './report-step.js';
+import { type Rotation, rotationFile } from './rotation-file.js';
+
+/** A new secret takes a second endpoint: the service has no other way. Each run does the step that is next. */
+export function rotateCommand(session: Session) {
+  return apiCommand('rotate')
+    .summary('a new signing secret, without a lost event: each run does the next step')
+    .argument('<id>', 'the id of the endpoint whose secret is replaced')
+    .option('--save-secret <file>', 'where the new signing secret is put; a new file')
+    .option('--second <id>', 'the endpoint with the new secret, if it is there already')
+    .addOption(secretOption())
+    .option('--no-wait', 'delete the first at once: events that only it retries are lost')
+    .option('--dry-run', 'show the steps and change nothing')
+    .option('--yes', 'delete the first without asking')
+    .action(async (id, { dryRun = false, yes = false, wait, second, saveSecret, secret: sources, ...options }) => {
+      const client = await openClient(session, options);
+      const step = reportStep(session.out);
+      const file = rotationFile(id);
+      const begun = await file.read();
+      const endpoints = endpointsIn((await called(client.webhooks.list({ signal: session.signal }))).data);
+      const first = endpoints.find((endpoint) => endpoint.id === id);
+      session.exitCode = EXIT.ok;
+
+      if (begun === undefined) {
+        if (first === undefined) throw new Failure('no', `there is no endpoint ${id}: endpoints list shows all.`);
+        checkBeginning(first, endpoints, { second });
+        if (dryRun) return showAll(step, first);
+        const rotation = await beginRotation(client, first, { second, saveSecret }, session.now);
+        await file.write(rotation);
+        return showAll(step, first, rotation);
+      }
+      if (!endpoints.some((endpoint) => endpoint.id === begun.second)) {
+        throw new Failure(
+          'no',
+          `${begun.second} is gone, which had the new secret: delete ${file.path} to begin again.`,
+        );
+      }
+      if (dryRun && first) return showAll(step, first, begun);
+      if (first) {
+        step('create', 'done', created(begun));
+        const app = await checkApp(session, begun, { url: first.url, sources, headerPrefix: options.headerPrefix });
+        step('accept', app.state, { says: app.says });
+        const until = untilOf(begun);
+        const isOver = !wait || session.now() >= Date.parse(until);
+        if (app.state !== 'refused') {
+          if (isOver) step('wait', 'done', { says: wait ? `both have delivered since ${begun.begunAt}` : 'left out' });
+          else
+            step('wait', 'next', { says: `until ${until}, since ${id} alone retries the events from before`, until });
+        }
+        if (app.state === 'refused' || !isOver || !(yes || (await asked(id)))) {
+          step('delete', 'later', { says: `${id} is still there: run this again` });
+          session.exitCode = EXIT.no;
+          return;
+        }
+        await called(client.webhooks.delete(id));
+      }
+      if (!dryRun) await file.remove();
+      step('delete', 'done', { says: `${id} is gone, ${begun.second} delivers: take the old secret out of the app` });
+    });
+
+  function asked(id: string): Promise<boolean> {
+    return confirmed(session, `Delete ${id}, with its delivery history?`, 'pass --yes to delete the first');
+  }
+}
+
+/** Reports every step of a rotation, unchecked. */
+function showAll(step: ReportStep, { id, url }: WebhookEndpoint, rotation?: Rotation): void {
+  step('create', rotation ? 'done' : 'next', rotation ? created(rotation) : { says: `a second endpoint for ${url}` });
+  step('accept', rotation ? 'next' : 'later', { says: HOW_TO_ACCEPT });
+  const until = rotation && untilOf(rotation);
+  const hours = `${Math.floor(RETRY_HORIZON_MS / 3_600_000)} h ${Math.ceil((RETRY_HORIZON_MS % 3_600_000) / 60_000)} min`;
+  step('wait', 'later', {
+    says: `${until ? `until ${until}` : hours}, since ${id} alone retries the events from before`,
+    until,
+  });
+  step('delete', 'later', { says: `${id}, after a question` });
+}
+
+function created({ second, secretFile }: Rotation): { says: string; secretFile: string | undefined } {
+  return { says: `${second} has the same URL`, secretFile };
+}
+
+function untilOf({ begunAt }: Rotation): string {
+  return new Date(Date.parse(begunAt) + RETRY_HORIZON_MS).toISOString();
+}

@@ -1,0 +1,84 @@
+import { isWebhookError } from '../../../errors.js';
+import type { Cause } from '../../../explain/explain.js';
+import { answerAdvice } from '../../../wire/answer-advice.js';
+import { answerCode } from '../../../wire/answer-code.js';
+import type { Output, Piece } from '../../output.js';
+import { sendFields, sendPieces } from '../../send-report.js';
+import { shortened } from '../../shortened.js';
+import { timeOfDay } from '../../time-of-day.js';
+import type { Handled } from './handle-request.js';
+import { isRefused } from './inspection.js';
+
+/** Prints one line about a request, and for a refusal another one with the cause. */
+export function report(
+  out: Output,
+  handled: Exclude<Handled, { kind: 'ignored' }>,
+  arrived: { at: number; ms: number; path: string },
+  cause: Cause | undefined,
+) {
+  const { at, ms, path } = arrived;
+  const time = new Date(at).toISOString();
+  const clock: Piece = ['faint', timeOfDay(at)];
+  if (handled.kind === 'problem') {
+    const { problem } = handled;
+    const { code, message, hint } = problemFields(problem);
+    return out.record({ kind: 'problem', at: time, path, code, message, hint }, [
+      clock,
+      ['bad', message],
+      hint,
+      shortened(path),
+    ]);
+  }
+  const { inspection, response, forwarded, others, capture } = handled;
+  const { verdict, scheme, type, id, attempt, bytes } = inspection;
+  const refused = isRefused(inspection);
+  const advice = forwarded && answerAdvice(forwarded.sent, new URL(forwarded.url));
+  const outcome = forwarded ? undefined : outcomeOf(response.body);
+  const style = verdict === 'verified' ? 'good' : refused ? 'bad' : 'warn';
+  const answer: Piece[] = forwarded
+    ? ['→', ...sendPieces(forwarded.sent)]
+    : [response.status, outcome === verdict ? undefined : outcome, ['faint', `${ms} ms`]];
+  out.record(
+    {
+      kind: 'delivery',
+      at: time,
+      path,
+      ...inspection,
+      status: response.status,
+      outcome,
+      ms,
+      forwarded: forwarded && { url: forwarded.url, ...sendFields(forwarded.sent) },
+      alsoForwarded: others?.map(({ url, sent }) => ({ url, ...sendFields(sent) })),
+      capture: capture?.id,
+      file: capture?.file,
+      advice,
+      cause,
+    },
+    [
+      clock,
+      [style, scheme ? `${verdict} ${scheme}` : verdict],
+      shortened(type ?? 'no event', 60),
+      id && shortened(id, 60),
+      attempt && `attempt ${shortened(attempt, 10)}`,
+      ['faint', `${bytes} B`],
+      ...answer,
+      capture && ['faint', capture.id],
+    ],
+    ...(others ?? []).map(({ url, sent }): Piece[] => ['          →', url, ...sendPieces(sent)]),
+    ...(advice ? [[`          ${advice.message} ${advice.hint}`]] : []),
+    ...(cause ? [[`          ${cause.cause} (${cause.certainty}): ${cause.evidence} ${cause.fix}`]] : []),
+  );
+}
+
+function problemFields(problem: unknown): { code?: string; message: string; hint?: string } {
+  if (isWebhookError(problem)) return { code: problem.code, message: problem.problem, hint: problem.hint };
+  return { message: problem instanceof Error ? problem.message : String(problem) };
+}
+
+function outcomeOf(body: string): string | undefined {
+  try {
+    return answerCode(body) ?? JSON.parse(body).outcome;
+  } catch {
+    return undefined;
+  }
+}

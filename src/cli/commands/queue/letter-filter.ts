@@ -1,0 +1,77 @@
+import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { nearestName } from '../../../option-checks.js';
+import type { SqliteJob } from '../../../queue/sqlite/sqlite-queue.js';
+import { Failure } from '../../failure.js';
+import { duration, instant, repeatable } from '../../option-values.js';
+import type { Session } from '../../session.js';
+import { letterPages } from './letter-pages.js';
+import { type ListedLetter, listedLetter } from './listed-letter.js';
+import type { OpenedQueue } from './queue-engine.js';
+
+/** Which letters are meant; each part that is there has to hold. */
+export interface LetterFilter {
+  state?: SqliteJob['state'] | undefined;
+  type?: readonly string[] | undefined;
+  event?: readonly string[] | undefined;
+  tenant?: readonly string[] | undefined;
+  since?: number | undefined;
+}
+
+/** Adds the options of a {@link LetterFilter} but the state. */
+export function withFilterOptions<Taken extends CommandUnknownOpts>(command: Taken, { now }: Session): Taken {
+  const type = new Option('--type <types>', 'of these event types alone').argParser(types);
+  type.argChoices = [...WEBHOOK_EVENT_TYPES];
+  command.addOption(type);
+  command.option('--event <id>', 'of the event with this id alone (repeatable)', repeatable);
+  command.option('--tenant <name>', 'of this tenant alone (repeatable)', repeatable);
+  command.option(
+    '--since <time>',
+    'dead since this time or later: 2026-07-11T12:00:00Z, or 30m for so long ago',
+    since,
+  );
+  return command;
+
+  function since(text: string): number {
+    return /^\d+(\.\d+)?(ms|s|m)$/.test(text) ? now() - duration(text) : instant(text);
+  }
+}
+
+/** Types that this version does not know are allowed; one that is nearly a known one is a typing error. */
+function types(text: string, others: readonly string[] = []): readonly string[] {
+  const all = text.split(',').map((word) => word.trim());
+  for (const word of all) {
+    const isKnown = (WEBHOOK_EVENT_TYPES as readonly string[]).includes(word);
+    const nearest = isKnown ? undefined : nearestName(word, WEBHOOK_EVENT_TYPES);
+    if (nearest !== undefined) throw new InvalidArgumentError(`Did you mean ${nearest}?`);
+  }
+  return [...others, ...all];
+}
+
+/** Reads the letters that a filter lets through, the oldest first. @throws Failure */
+export async function* filteredLetters(
+  session: Session,
+  { queue, jobs, hasNoPages }: OpenedQueue,
+  { state = 'dead', type, event, tenant, since }: LetterFilter,
+): AsyncGenerator<ListedLetter> {
+  if (state !== 'dead' && jobs === undefined)
+    throw new Failure('usage', `this engine lists its dead letters alone: leave --state ${state} out.`);
+  const read: Parameters<typeof letterPages>[0] =
+    state === 'dead' || jobs === undefined
+      ? (page) => queue.deadLetters(page)
+      : (page) => jobs({ ...page, state, since, eventType: only(type), eventId: only(event) });
+  for await (const stored of letterPages(read, { hasNoPages })) {
+    session.signal.throwIfAborted();
+    const letter = listedLetter(stored);
+    const isMeant =
+      (type?.includes(letter.type ?? '') ?? true) &&
+      (event?.includes(letter.eventId ?? '') ?? true) &&
+      (tenant?.includes(letter.tenant ?? '') ?? true) &&
+      (since === undefined || (letter.at ?? Number.NEGATIVE_INFINITY) >= since);
+    if (isMeant) yield letter;
+  }
+}
+
+function only(words: readonly string[] = []): string | undefined {
+  return words.length === 1 ? words[0] : undefined;
+}

@@ -1,0 +1,71 @@
+import type { DeadLetter } from '../../../queue/dead-letters.js';
+import type { SqliteJob } from '../../../queue/sqlite/sqlite-queue.js';
+import type { Piece } from '../../output.js';
+import { shortened } from '../../shortened.js';
+
+/** A dead letter, or a job in another state, with what is known of its event. */
+export interface ListedLetter extends DeadLetter {
+  state: SqliteJob['state'];
+  /** The time of its last failure; of another job, the time of queueing. */
+  at: number | undefined;
+  eventId: string | undefined;
+  tenant: string | undefined;
+  type: string | undefined;
+  /** The exact bytes of the body, where it is a queued delivery. */
+  body: Buffer | undefined;
+}
+
+/** Reads the event of a dead letter; what a hostile writer has put into the queue has none. */
+export function listedLetter(letter: DeadLetter | SqliteJob): ListedLetter {
+  const body = letter.delivery && Buffer.from(letter.delivery.body, 'base64');
+  const event = Object(parsed(body));
+  const stored = 'state' in letter ? letter : undefined;
+  return {
+    ...letter,
+    state: stored?.state ?? 'dead',
+    at: stored && stored.state !== 'dead' ? stored.queuedAt : letter.diedAt,
+    eventId: text(event.id) ?? stored?.eventId,
+    tenant: text(letter.delivery?.tenant),
+    type: text(event.type) ?? stored?.eventType,
+    body,
+  };
+}
+
+/** A letter as the fields of a record. */
+export function letterFields({ id, state, at, attempts, type, eventId, tenant, reason, body }: ListedLetter) {
+  return { id, state, at: isoTime(at), attempts, type, eventId, tenant, bytes: body?.length, reason };
+}
+
+const MAX_REASON = 200;
+
+/** The same as parts of a line. */
+export function letterPieces({ id, state, at, attempts, type, eventId, tenant, reason }: ListedLetter): Piece[] {
+  return [
+    ['strong', id],
+    state !== 'dead' && state,
+    ['faint', isoTime(at) ?? 'no time'],
+    type ?? 'no event',
+    eventId,
+    tenant !== undefined && `of ${tenant}`,
+    attempts !== undefined && ['faint', `attempts ${attempts}`],
+    reason !== undefined && ['bad', shortened(reason, MAX_REASON)],
+  ];
+}
+
+/** The time in ISO 8601; undefined also for a number that is no time. */
+export function isoTime(ms: number | undefined): string | undefined {
+  const date = new Date(ms ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function parsed(body: Buffer | undefined): unknown {
+  try {
+    return JSON.parse(String(body));
+  } catch {
+    return undefined;
+  }
+}
