@@ -17,9 +17,8 @@ import { signatureFault } from '../signature-fault.js';
 import { parseApp, parseTarget, withPathOf } from '../target.js';
 import { timeoutOption } from '../timeout-option.js';
 import { legacyOption } from '../verification-options.js';
-import { findLetters } from './queue/find-letters.js';
-import { filteredLetters } from './queue/letter-filter.js';
-import { letterMessage } from './queue/letter-message.js';
+import { filteredLetters, findLetters } from './queue/letter-selection.js';
+import { letterMessage } from './queue/listed-letter.js';
 import { namesQueue, withQueue, withQueueOptions } from './queue/queue-options.js';
 
 export function replayCommand(session: Session) {

@@ -10,11 +10,10 @@ import { timeoutOption } from '../../timeout-option.js';
 import { type Examined, examine } from './examine.js';
 import type { Verdict } from './judge.js';
 import { toJunit } from './junit.js';
-import { PROBES, type Probe } from './probes.js';
+import { chosenProbes, PROBES } from './probes.js';
 import { createRequests } from './requests.js';
 
 const NAMES = PROBES.map(({ name }) => name);
-const [GATE] = NAMES;
 
 const MARKS: Readonly<Record<Verdict, Piece>> = {
   passed: ['good', '✓'],
@@ -46,35 +45,39 @@ Examples:
   service-webhooks doctor 3000 --json --junit doctor.xml
   service-webhooks doctor 3000 --skip large,burst`,
     )
-    .action(async (given, { secret: sources, only, skip = [], junit, timeout: timeoutMs, headerPrefix }) => {
+    .action(async (given, { secret: sources, only, skip, junit, timeout: timeoutMs, headerPrefix }) => {
       const url = parseApp(session, given);
       const [secret] = await readSecrets(session, sources);
       const wire = { url, timeoutMs, signal: session.signal };
-      const wanted = ({ name }: Probe) => name === GATE || (only?.includes(name) ?? !skip.includes(name));
       const cases: Examined[] = [];
-      for await (const one of examine(PROBES.filter(wanted), createRequests(secret, headerPrefix), wire)) {
-        const { verdict, group, name, says, evidence, fix } = one;
+      for await (const one of examine(chosenProbes(only, skip), createRequests(secret, headerPrefix), wire)) {
         cases.push(one);
-        const line: Piece[] = [MARKS[verdict], group.padEnd(12), name.padEnd(18), says, ['faint', evidence]];
-        const lines = verdict === 'skipped' ? [] : [line];
-        session.out.record(
-          { kind: 'probe', ...one },
-          ...lines,
-          ...(verdict === 'failed' || verdict === 'warned' ? [[`   ${fix}`]] : []),
-        );
+        reportCase(session, one);
       }
-      if (junit !== undefined) {
-        await writeFile(junit, toJunit(cases)).catch((error) => {
-          throw fileFailure(junit, error);
-        });
-      }
-      session.exitCode = conclude(session, cases);
+      if (junit !== undefined) await writeReport(junit, cases);
+      session.exitCode = reportSummary(session, cases);
       const problem = cases[0]?.problem;
       if (problem !== undefined) throw new Failure('network', `no answer to a good delivery: ${problem}`);
     });
 }
 
-function conclude({ out }: Session, cases: readonly Examined[]): ExitCode {
+function reportCase({ out }: Session, one: Examined): void {
+  const { verdict, group, name, says, evidence, fix } = one;
+  const line: Piece[] = [MARKS[verdict], group.padEnd(12), name.padEnd(18), says, ['faint', evidence]];
+  out.record(
+    { kind: 'probe', ...one },
+    ...(verdict === 'skipped' ? [] : [line]),
+    ...(verdict === 'failed' || verdict === 'warned' ? [[`   ${fix}`]] : []),
+  );
+}
+
+async function writeReport(file: string, cases: readonly Examined[]): Promise<void> {
+  await writeFile(file, toJunit(cases)).catch((error) => {
+    throw fileFailure(file, error);
+  });
+}
+
+function reportSummary({ out }: Session, cases: readonly Examined[]): ExitCode {
   const count = (wanted: Verdict) => cases.filter(({ verdict }) => verdict === wanted).length;
   const [passed, failed, warned] = [count('passed'), count('failed'), count('warned')];
   const [unknown, skipped] = [count('unknown'), count('skipped')];

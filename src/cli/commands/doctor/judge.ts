@@ -1,7 +1,9 @@
 import { isAcknowledged } from '../../../service/acknowledged.js';
 import { answerCode } from '../../../wire/answer-code.js';
 import type { SendResult } from '../../../wire/deliver.js';
+import type { Sending } from '../../faults.js';
 import { shortened } from '../../shortened.js';
+import type { Requests } from './requests.js';
 
 /**
  * `warned`: the endpoint has chosen a behaviour that weakens it. `unknown`: its behaviour cannot be seen from outside.
@@ -17,6 +19,19 @@ export interface Finding {
 
 /** Decides from the answers, in the order of the requests, whether an endpoint behaves correctly. */
 export type Judge = (answers: readonly SendResult[]) => Finding;
+
+/** One requirement for an endpoint; a row of the tables in `docs/cli.md`. */
+export interface Requirement {
+  name: string;
+  /** The request, in words. */
+  says: string;
+  requests(from: Requests): readonly Sending[];
+  /** Sends all requests at the same time, and not one after the other. */
+  atOnce?: true;
+  judge: Judge;
+  /** What to do if it fails. */
+  fix: string;
+}
 
 /** Every delivery is acknowledged. */
 export const acknowledged: Judge = (answers) => {

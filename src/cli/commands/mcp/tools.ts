@@ -9,9 +9,9 @@ import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
 import { ANSWER_ADVICE, type AnswerProblem, answerProblem, isErrorCode } from '../../../wire/answer-advice.js';
 import { shortened } from '../../shortened.js';
 import type { Dev } from '../dev/start-dev.js';
-import { DIAGNOSES, type Diagnosis, isOwnDiagnosis } from '../doctor/diagnosis.js';
-import { examine } from '../doctor/examine.js';
-import { PROBES } from '../doctor/probes.js';
+
+import { DIAGNOSES, type Diagnosis, examine, isOwnDiagnosis } from '../doctor/examine.js';
+import { chosenProbes, PROBES } from '../doctor/probes.js';
 import { createRequests } from '../doctor/requests.js';
 import type { Tool } from './mcp-server.js';
 import { type OwnText, own, ownAddress, ownId, ownProbe, ownTime } from './own-text.js';
@@ -189,12 +189,10 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         const { only } = input;
         check(only === undefined || Array.isArray(only), 'only must be a list of probes');
         check(app !== undefined && signingSecret !== undefined, 'mcp was started without an app: name its port or URL');
-        const [gate] = PROBES;
-        const wanted = PROBES.filter((probe) => probe === gate || !Array.isArray(only) || only.includes(probe.name));
         const found = [];
         const said: Record<string, string> = {};
         const wire = { url: app, timeoutMs: ANSWER_TIMEOUT_MS, signal };
-        for await (const probe of examine(wanted, createRequests(signingSecret, headerPrefix), wire)) {
+        for await (const probe of examine(chosenProbes(only), createRequests(signingSecret, headerPrefix), wire)) {
           const { verdict, diagnosis, evidence, fix: detailed } = probe;
           const { name, says, fix } = ownProbe(probe.name);
           const isGood = verdict === 'passed' || verdict === 'skipped';

@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { counted } from '../../counted.js';
 import { EXIT } from '../../failure.js';
 import type { Session } from '../../session.js';
 import type { ListedLetter } from './listed-letter.js';
 import type { OpenedQueue } from './queue-engine.js';
-import { spread } from './spread.js';
 
 /** What is done to dead letters. */
 export interface LetterChange {
@@ -60,4 +60,28 @@ async function choose(letters: AsyncIterable<ListedLetter> | Iterable<ListedLett
     chosen.push({ id, type, eventId, tenant });
   }
   return { chosen, hasMore: false };
+}
+
+interface Spread {
+  /** The first one comes at once, and the others evenly until shortly before so many milliseconds are over. */
+  overMs: number;
+  /** Ends it by rejecting. */
+  signal: AbortSignal;
+  /** For tests. */
+  pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  now?: () => number;
+}
+
+/** Yields items over a time. What takes long between two of them does not move the ones that follow. */
+export async function* spread<Item>(
+  items: readonly Item[],
+  { overMs, signal, pause = (ms) => sleep(ms, undefined, { signal }), now = () => performance.now() }: Spread,
+): AsyncGenerator<Item> {
+  const begun = now();
+  for (const [index, item] of items.entries()) {
+    const early = begun + (overMs * index) / items.length - now();
+    if (early > 0) await pause(early, signal);
+    signal.throwIfAborted();
+    yield item;
+  }
 }

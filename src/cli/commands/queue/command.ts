@@ -4,9 +4,8 @@ import { duration, wholeNumber } from '../../option-values.js';
 import type { Session } from '../../session.js';
 import { shortened } from '../../shortened.js';
 import { changeLetters, type LetterChange } from './change-letters.js';
-import { findLetters } from './find-letters.js';
-import { filteredLetters, type LetterFilter, withFilterOptions } from './letter-filter.js';
-import { isoTime, letterFields, letterPieces } from './listed-letter.js';
+import { filteredLetters, findLetters, type LetterFilter, withFilterOptions } from './letter-selection.js';
+import { isoTime, type ListedLetter, letterFields, letterPieces } from './listed-letter.js';
 import { withQueue, withQueueOptions } from './queue-options.js';
 
 export function queueCommand(session: Session) {
@@ -58,32 +57,34 @@ function listCommand(session: Session) {
   );
 }
 
-/** What a terminal is shown of a body; a program gets all of it. */
-const SHOWN_BODY = 4_000;
-
 function showCommand(session: Session) {
   const command = new Command('show')
     .summary('one dead letter, with its body')
     .argument('<id>', 'the id of the dead letter, or of its event');
   return withQueueOptions(command).action((id, options) =>
     withQueue(session, options, async (opened) => {
-      for (const letter of await findLetters(filteredLetters(session, opened, {}), [id])) {
-        const { key, scheme, signedAt, receivedAt, unsigned } = letter.delivery ?? {};
-        const times = { receivedAt: isoTime(receivedAt), signedAt: isoTime(signedAt) };
-        const body = letter.body?.toString();
-        const headers = Object.entries(unsigned ?? {}).map(([name, value]) => `${name} ${value}`);
-        session.out.record(
-          { kind: 'job', ...letterFields(letter), key, scheme, ...times, unsigned, body },
-          letterPieces({ ...letter, reason: undefined }),
-          [letter.reason !== undefined && ['bad', letter.reason]],
-          [['faint', 'key'], key ?? 'no delivery that this version can read', scheme],
-          [['faint', 'received'], times.receivedAt, times.signedAt && ['faint', 'signed'], times.signedAt],
-          [['faint', 'not signed'], headers.join(', ') || 'no headers'],
-          [body !== undefined && shortened(body, SHOWN_BODY)],
-        );
-      }
+      for (const letter of await findLetters(filteredLetters(session, opened, {}), [id])) reportWhole(session, letter);
       session.exitCode = EXIT.ok;
     }),
+  );
+}
+
+/** What a terminal is shown of a body; a program gets all of it. */
+const SHOWN_BODY = 4_000;
+
+function reportWhole({ out }: Session, letter: ListedLetter): void {
+  const { key, scheme, signedAt, receivedAt, unsigned } = letter.delivery ?? {};
+  const times = { receivedAt: isoTime(receivedAt), signedAt: isoTime(signedAt) };
+  const body = letter.body?.toString();
+  const headers = Object.entries(unsigned ?? {}).map(([name, value]) => `${name} ${value}`);
+  out.record(
+    { kind: 'job', ...letterFields(letter), key, scheme, ...times, unsigned, body },
+    letterPieces({ ...letter, reason: undefined }),
+    [letter.reason !== undefined && ['bad', letter.reason]],
+    [['faint', 'key'], key ?? 'no delivery that this version can read', scheme],
+    [['faint', 'received'], times.receivedAt, times.signedAt && ['faint', 'signed'], times.signedAt],
+    [['faint', 'not signed'], headers.join(', ') || 'no headers'],
+    [body !== undefined && shortened(body, SHOWN_BODY)],
   );
 }
 
@@ -120,19 +121,23 @@ function discardCommand(session: Session) {
 
 type ChangeOptions = LetterFilter & { all?: true | undefined; dryRun?: true | undefined; limit: number };
 
+/** Changes the letters with these ids, or else those that the options select. */
 function change(session: Session, ids: readonly string[], given: object, kind: LetterChange): Promise<void> {
-  const { all = false, dryRun = false, limit, ...options } = given as ChangeOptions;
-  const { type, event, tenant, since } = options;
-  const isFiltered = type !== undefined || event !== undefined || since !== undefined;
-  if (ids.length > 0 && (isFiltered || all)) throw new Failure('usage', 'name ids, or select with options: not both.');
-  if (ids.length === 0 && !isFiltered && tenant === undefined && !all)
-    throw new Failure(
-      'usage',
-      'which ones? Name their ids, select with --type, --event, --tenant or --since, or pass --all.',
-    );
+  const { dryRun = false, limit, type, event, tenant, since, ...options } = given as ChangeOptions;
+  checkSelection(ids, given as ChangeOptions);
   return withQueue(session, options, async (opened) => {
     const letters = filteredLetters(session, opened, { type, event, tenant, since });
     const found = ids.length > 0 ? await findLetters(letters, ids) : letters;
     await changeLetters(session, opened, found, { ...kind, dryRun, limit });
   });
+}
+
+/** @throws Failure where neither ids nor options say which letters are meant, or both do */
+function checkSelection(ids: readonly string[], { type, event, tenant, since, all }: ChangeOptions): void {
+  const isSelected = type !== undefined || event !== undefined || since !== undefined || all === true;
+  if (ids.length > 0 && isSelected) throw new Failure('usage', 'name ids, or select with options: not both.');
+  if (ids.length === 0 && !isSelected && tenant === undefined) {
+    const how = 'Name their ids, select with --type, --event, --tenant or --since, or pass --all.';
+    throw new Failure('usage', `which ones? ${how}`);
+  }
 }

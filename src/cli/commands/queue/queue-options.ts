@@ -5,8 +5,22 @@ import { askFile } from '../../installed-sqlite.js';
 import { SOURCES } from '../../secrets.js';
 import { askServer, readServerUrl } from '../../server-url.js';
 import type { Session } from '../../session.js';
-import { ENGINES } from './engines.js';
+import { bullmqEngine } from './bullmq-engine.js';
+import { natsEngine } from './nats-engine.js';
+import { graphileWorkerEngine, pgBossEngine } from './postgres-engines.js';
 import type { OpenedQueue, QueueEngine } from './queue-engine.js';
+import { rabbitmqEngine } from './rabbitmq-engine.js';
+import { sqliteEngine } from './sqlite-engine.js';
+
+/** Every engine, in the order of the help. */
+const ENGINES: readonly QueueEngine[] = [
+  sqliteEngine,
+  bullmqEngine,
+  pgBossEngine,
+  graphileWorkerEngine,
+  rabbitmqEngine,
+  natsEngine,
+];
 
 const CLOSE_TIMEOUT_MS = 2_000;
 

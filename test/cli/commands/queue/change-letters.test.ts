@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spread } from '../../../../src/cli/commands/queue/spread.js';
+import { spread } from '../../../../src/cli/commands/queue/change-letters.js';
 
 /** When items come, by a clock that pauses move, and the work between two of them. */
 async function timesOf(count: number, overMs: number, work = 0) {

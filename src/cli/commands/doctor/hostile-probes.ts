@@ -1,6 +1,5 @@
 import { tamper } from '../../../testing/tamper.js';
-import { legacyRefused, refused } from './judge.js';
-import type { Probe } from './probe.js';
+import { legacyRefused, type Requirement, refused } from './judge.js';
 
 const SIGNATURE = 'Verify the V2 signature of every request, and answer 401 where it does not hold.';
 const TIME = 'Refuse where t is more than 300 s from now, past or future.';
@@ -12,7 +11,7 @@ const v2 = (...macs: string[]) => `t=${Math.floor(Date.now() / 1000)}${macs.map(
 const ZEROS = '0'.repeat(64);
 
 /** Probes with requests that the service would not send. */
-export const REFUSES: readonly Probe[] = [
+export const REFUSES: readonly Requirement[] = [
   {
     name: 'unsigned',
     says: 'no signature headers',
