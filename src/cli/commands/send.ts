@@ -16,7 +16,7 @@ import { sampleWith } from '../set-fields.js';
 import { summaryOf } from '../summary.js';
 import { parseApp, parseTarget } from '../target.js';
 import { timeoutOption } from '../timeout-option.js';
-import { DEV_PORT } from './dev/dev-address.js';
+import { DEV_PORT, emitInto } from './dev/dev-events.js';
 
 export function sendCommand(session: Session) {
   return new Command('send')
@@ -58,7 +58,6 @@ Examples:
         checkForDev(url, sources, faults, options);
         const event = await eventForDev(session, type, set, file);
         const dev = parseTarget(String(options.dev));
-        const { emitInto } = await import('./dev/emit-into.js');
         session.exitCode = await emitInto(session, dev, event);
         return;
       }

@@ -1,16 +1,14 @@
-import { once } from 'node:events';
-import type { Emulator } from '../../../emulator/index.js';
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { counted } from '../../counted.js';
 import { EXIT } from '../../failure.js';
 import { listOption } from '../../option-values.js';
 import type { Session } from '../../session.js';
-import { parseApp } from '../../target.js';
-import { DEV_KEY, DEV_PORT } from './dev-address.js';
-import { devLikeCommand, readTextSecret } from './dev-options.js';
-import { reportAttempt, reportPause } from './report-attempt.js';
+import { untilAborted } from '../../until-aborted.js';
+import { DEV_KEY, DEV_PORT } from './dev-events.js';
+import { devLikeCommand, readDevOptions } from './dev-options.js';
+import { reportAttempts } from './report-attempts.js';
 import { runScenarios, SCENARIO_NAMES, SCENARIOS } from './scenarios.js';
-import { startDev } from './start-dev.js';
+import { type Dev, type DevOptions, startDev } from './start-dev.js';
 
 export function devCommand(session: Session) {
   return devLikeCommand('dev', DEV_PORT)
@@ -35,42 +33,26 @@ Events of your own go into a running dev with: service-webhooks send stt.failed 
 
 Deliveries are signed with WEBHOOK_SECRET: give your app the same. The API takes the key ${DEV_KEY}.`,
     )
-    .action(async (app, { secret: sources, port, events, emit = [], ...options }) => {
-      const { speed, scenario: scenarios = [], fault: faults, seed, headerPrefix } = options;
-      const target = app === undefined ? undefined : parseApp(session, app);
-      const signingSecret = target && (await readTextSecret(session, sources));
-      const dev = await startDev({ app: target, signingSecret, events, speed, faults, seed, headerPrefix, port });
-      const { url, emulator, endpoint } = dev;
-      session.out.record(
-        { kind: 'developing', url, deliversTo: target?.href, endpoint, speed, seed: emulator.seed },
-        [['strong', `Deliveries: ${url}/`], target && `sent to ${target.href}`],
-        [`API: ${url}`, `key ${DEV_KEY}`],
-      );
-      const reporting = report(session, emulator);
+    .action(async (app, { emit = [], scenario: scenarios = [], ...given }) => {
+      const options = await readDevOptions(session, app, given);
+      const dev = await startDev(options);
+      const { emulator } = dev;
+      reportStart(session, dev, options);
+      const reporting = reportAttempts(session.out, emulator);
       for (const type of emit) await emulator.emit(type);
-      const playing = runScenarios(emulator, scenarios, faults ?? {});
-      await Promise.race([ended(session.signal), playing.then(() => ended(session.signal))]);
+      const playing = runScenarios(emulator, scenarios, options.faults ?? {});
+      const stopped = untilAborted(session.signal);
+      await Promise.race([stopped, playing.then(() => stopped)]);
       await dev.close();
       session.out.record({ kind: 'ended', attempts: await reporting }, [counted(await reporting, 'attempt')]);
       session.exitCode = EXIT.ok;
     });
 }
 
-async function ended(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
-}
-
-async function report({ out }: Session, { attempts, endpoints }: Emulator): Promise<number> {
-  const paused = new Set<string>();
-  let count = 0;
-  for await (const attempt of attempts) {
-    count += 1;
-    reportAttempt(out, attempt);
-    for (const { id, url, state } of endpoints.list()) {
-      if (state !== 'paused') paused.delete(id);
-      else if (!paused.has(id)) reportPause(out, { id, url });
-      if (state === 'paused') paused.add(id);
-    }
-  }
-  return count;
+function reportStart({ out }: Session, { url, emulator, endpoint }: Dev, { app, speed }: DevOptions): void {
+  out.record(
+    { kind: 'developing', url, deliversTo: app?.href, endpoint, speed, seed: emulator.seed },
+    [['strong', `Deliveries: ${url}/`], app && `sent to ${app.href}`],
+    [`API: ${url}`, `key ${DEV_KEY}`],
+  );
 }

@@ -6,6 +6,8 @@ import { Failure } from '../../failure.js';
 import { listOption, wholeNumber } from '../../option-values.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
+import { parseApp } from '../../target.js';
+import type { DevOptions } from './start-dev.js';
 
 /** A command that runs the service on this machine: `dev` and `mcp`. */
 export function devLikeCommand(name: string, port: number) {
@@ -20,8 +22,24 @@ export function devLikeCommand(name: string, port: number) {
     .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service');
 }
 
-/** @throws Failure */
-export async function readTextSecret(session: Session, sources?: readonly string[]): Promise<string> {
+type DevLikeOptions = Omit<DevOptions, 'app' | 'signingSecret' | 'faults'> & {
+  secret?: readonly string[] | undefined;
+  fault?: Faults | undefined;
+};
+
+/** Reads the settings of a {@link devLikeCommand}. @throws Failure */
+export async function readDevOptions(
+  session: Session,
+  given: string | undefined,
+  { secret: sources, fault: faults, ...options }: DevLikeOptions,
+): Promise<DevOptions> {
+  const { events, speed, seed, headerPrefix, port } = options;
+  const app = given === undefined ? undefined : parseApp(session, given);
+  const signingSecret = app && (await readTextSecret(session, sources));
+  return { app, signingSecret, events, speed, faults, seed, headerPrefix, port };
+}
+
+async function readTextSecret(session: Session, sources?: readonly string[]): Promise<string> {
   const [secret] = await readSecrets(session, sources);
   if (typeof secret !== 'string') throw new Failure('usage', 'the secret is no text, as those of the service are.');
   return secret;

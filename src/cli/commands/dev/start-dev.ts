@@ -2,9 +2,7 @@ import { createEmulator, type Emulator, type Faults } from '../../../emulator/in
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { emulatorSource } from '../../../page/emulator-source.js';
 import type { PageSource } from '../../../page/page-source.js';
-import { DEV_KEY } from './dev-address.js';
-import { takingEvents } from './event-intake.js';
-import { createIssuedSecrets, type IssuedSecrets } from './issued-secrets.js';
+import { DEV_KEY, takingEvents } from './dev-events.js';
 import { serveDev } from './serve-dev.js';
 
 export interface DevOptions {
@@ -44,12 +42,43 @@ export async function startDev({ app, signingSecret, events, port, ...given }: D
       ? 'npx service-webhooks dev http://localhost:3000/webhooks'
       : `npx service-webhooks send ${WEBHOOK_EVENT_TYPES[0]} --dev`;
   const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, command: () => command });
-  const server = await serveDev(source, takingEvents(emulator, DEV_KEY, secrets.watching(emulator.fetch)), port);
+  const server = await serveDev(source, takingEvents(emulator, secrets.watching(emulator.fetch)), port);
   return {
     ...{ url: server.url, emulator, source, secrets, endpoint: endpoint?.id },
     async close() {
       await emulator.close();
       await server.close();
+    },
+  };
+}
+
+/** The signing secrets of this run. The emulator shows each one once, as the service does. */
+interface IssuedSecrets {
+  set(endpointId: string, secret: string): void;
+  of(endpointId: string): string | undefined;
+  all(): Iterable<string>;
+  /** Returns the API, and records the secrets of endpoints that are created through it. */
+  watching(api: Api): Api;
+}
+
+type Api = (request: Request) => Promise<Response>;
+
+function createIssuedSecrets(): IssuedSecrets {
+  const secrets = new Map<string, string>();
+  return {
+    set: (id, secret) => void secrets.set(id, secret),
+    of: (id) => secrets.get(id),
+    all: () => secrets.values(),
+    watching: (api) => async (request) => {
+      const response = await api(request);
+      if (request.method !== 'POST' || response.status !== 201) return response;
+      const created = await response
+        .clone()
+        .json()
+        .catch(() => undefined);
+      const { id, signing_secret: secret } = Object(created);
+      if (typeof id === 'string' && typeof secret === 'string') secrets.set(id, secret);
+      return response;
     },
   };
 }

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import manifest from '../../../../package.json' with { type: 'json' };
 import { EXIT } from '../../failure.js';
 import type { Session } from '../../session.js';
-import { parseApp } from '../../target.js';
-import { devLikeCommand, readTextSecret } from '../dev/dev-options.js';
+import { untilAborted } from '../../until-aborted.js';
+import { devLikeCommand, readDevOptions } from '../dev/dev-options.js';
 import { startDev } from '../dev/start-dev.js';
 import { serveMcp } from './mcp-server.js';
 import { createResults } from './tool-result.js';
@@ -23,24 +22,18 @@ Examples:
 
 Results never have a secret in them, and mark what an event, an app or an endpoint has chosen.`,
     )
-    .action(async (given, { secret: sources, ...options }) => {
-      const app = given === undefined ? undefined : parseApp(session, given);
-      const signingSecret = app && (await readTextSecret(session, sources));
-      const { events, speed, fault: faults, seed, headerPrefix, port } = options;
-      const dev = await startDev({ app, signingSecret, events, speed, faults, seed, headerPrefix, port });
+    .action(async (given, options) => {
+      const settings = await readDevOptions(session, given, options);
+      const dev = await startDev(settings);
       const results = createResults(dev.secrets.all);
-      const tools = createTools({ dev, app, signingSecret, headerPrefix, result: results.done });
-      const instructions = `${INSTRUCTIONS} A person sees the deliveries at ${dev.url}/.`;
       session.out.note(`MCP over stdio; deliveries: ${dev.url}/`);
-      const stopped = session.signal.aborted ? undefined : once(session.signal, 'abort');
-      const input = session.stdin();
-      const serving = serveMcp(input, (line) => session.stdout.write(line), {
+      const serving = serveMcp(session.stdin(), (line) => session.stdout.write(line), {
         version: manifest.version,
-        instructions,
-        tools,
+        instructions: `${INSTRUCTIONS} A person sees the deliveries at ${dev.url}/.`,
+        tools: createTools({ ...settings, dev, result: results.done }),
         failed: results.failed,
       });
-      await Promise.race([serving, stopped]);
+      await Promise.race([serving, untilAborted(session.signal)]);
       await dev.close();
       session.exitCode = EXIT.ok;
     });

@@ -1,4 +1,5 @@
 import { FAULT_NAMES } from '../../../emulator/faults.js';
+import type { Emulator } from '../../../emulator/index.js';
 import { ERRORS } from '../../../errors.js';
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { FIXES } from '../../../explain/causes.js';
@@ -8,7 +9,8 @@ import { isAcknowledged } from '../../../service/acknowledged.js';
 import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
 import { ANSWER_ADVICE, type AnswerProblem, answerProblem, isErrorCode } from '../../../wire/answer-advice.js';
 import { shortened } from '../../shortened.js';
-import type { Dev } from '../dev/start-dev.js';
+import { untilAborted } from '../../until-aborted.js';
+import type { Dev, DevOptions } from '../dev/start-dev.js';
 
 import { DIAGNOSES, type Diagnosis, examine, isOwnDiagnosis } from '../doctor/examine.js';
 import { chosenProbes, PROBES } from '../doctor/probes.js';
@@ -16,13 +18,9 @@ import { createRequests } from '../doctor/requests.js';
 import type { Tool } from './mcp-server.js';
 import { type OwnText, own, ownAddress, ownId, ownProbe, ownTime } from './own-text.js';
 import type { Facts, Results } from './tool-result.js';
-import { waitForDelivery } from './wait-for-delivery.js';
 
-export interface ToolsOptions {
+export interface ToolsOptions extends Pick<DevOptions, 'app' | 'signingSecret' | 'headerPrefix'> {
   dev: Dev;
-  app: URL | undefined;
-  signingSecret: string | undefined;
-  headerPrefix: string;
   result: Results['done'];
 }
 
@@ -235,4 +233,26 @@ function adviceOf(problem: AnswerProblem): Facts {
 function diagnosisOf(diagnosis: Diagnosis | undefined, fix: OwnText): Facts {
   if (diagnosis === undefined) return { fix };
   return isOwnDiagnosis(diagnosis) ? { fix: own(DIAGNOSES[diagnosis]) } : adviceOf(diagnosis);
+}
+
+/** Returns whether the delivery is over, or has so many attempts, before `stop` is aborted. */
+async function waitForDelivery(
+  { attempts, deliveries }: Emulator,
+  id: string,
+  count: number,
+  stop: AbortSignal,
+): Promise<boolean> {
+  const isOver = () => {
+    const state = deliveries.get(id)?.state;
+    return state === 'delivered' || state === 'dead' || attempts.list({ deliveryId: id }).length >= count;
+  };
+  const ended = attempts[Symbol.asyncIterator]();
+  const stopped = untilAborted(stop);
+  while (!isOver() && !stop.aborted) {
+    // Every attempt that ends is a reason to look again.
+    const next = await Promise.race([ended.next(), stopped]);
+    if (next?.done) break;
+  }
+  void ended.return?.();
+  return isOver();
 }

@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DEV_KEY, EVENTS_PATH } from '../../../../src/cli/commands/dev/dev-address.js';
+import { DEV_KEY, EVENTS_PATH } from '../../../../src/cli/commands/dev/dev-events.js';
 import { inside, useCli } from '../../../support/cli.js';
 import { SECRET } from '../../../support/deliveries.js';
 

@@ -1,8 +1,24 @@
-import type { Attempt } from '../../../emulator/index.js';
+import type { Attempt, Emulator } from '../../../emulator/index.js';
 import { answerCode } from '../../../wire/answer-code.js';
 import { connectionProblem } from '../../../wire/connection-problem.js';
 import type { Output, Piece } from '../../output.js';
 import { timeOfDay } from '../../time-of-day.js';
+
+/** Prints a line about each attempt, and about each endpoint that is paused. Resolves to the number of attempts at the end. */
+export async function reportAttempts(out: Output, { attempts, endpoints }: Emulator): Promise<number> {
+  const paused = new Set<string>();
+  let count = 0;
+  for await (const attempt of attempts) {
+    count += 1;
+    reportAttempt(out, attempt);
+    for (const { id, url, state } of endpoints.list()) {
+      if (state !== 'paused') paused.delete(id);
+      else if (!paused.has(id)) reportPause(out, { id, url });
+      if (state === 'paused') paused.add(id);
+    }
+  }
+  return count;
+}
 
 /** Prints one line about an attempt: its answer and the next attempt. */
 export function reportAttempt(out: Output, attempt: Attempt): void {
@@ -43,7 +59,7 @@ function wait(ms: number): string {
 }
 
 /** Prints one line about an endpoint that the service has paused. */
-export function reportPause(out: Output, { id, url }: { id: string; url: string }): void {
+function reportPause(out: Output, { id, url }: { id: string; url: string }): void {
   out.record({ kind: 'paused', endpoint: id, url }, [
     ['bad', 'paused'],
     `${url} had 20 dead deliveries in a row, and gets no more: fix the app, then enable the endpoint on the page`,

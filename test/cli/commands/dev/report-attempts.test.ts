@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reportAttempt } from '../../../../src/cli/commands/dev/report-attempt.js';
+import { reportAttempt } from '../../../../src/cli/commands/dev/report-attempts.js';
 import type { Output } from '../../../../src/cli/output.js';
 import type { Attempt } from '../../../../src/emulator/index.js';
 
