@@ -1,5 +1,13 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import { type Client, createClient, isClientError, isServiceApiError } from '../client/index.js';
+import {
+  type CallOptions,
+  type Client,
+  createClient,
+  endpointsIn,
+  isClientError,
+  isServiceApiError,
+  type WebhookEndpoint,
+} from '../client/index.js';
 import { Failure } from './failure.js';
 import { allowKey, findAddress, URL_ENV } from './key-destination.js';
 import { checkSource, readSecret, SOURCES } from './secrets.js';
@@ -59,4 +67,13 @@ export async function called<T>(call: Promise<T>): Promise<T> {
     if (isClientError(error)) throw new Failure('network', error.message);
     throw error;
   }
+}
+
+/** Returns the endpoints of the account. @throws Failure */
+export async function listEndpoints(
+  { webhooks }: Pick<Client, 'webhooks'>,
+  options: CallOptions = {},
+): Promise<WebhookEndpoint[]> {
+  const { data } = await called(webhooks.list(options));
+  return endpointsIn(data);
 }

@@ -1,9 +1,12 @@
 import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
+import { signDelivery } from '../../../testing/sign-delivery.js';
 import type { Secret } from '../../../verify/secret.js';
+import { answerCode } from '../../../wire/answer-code.js';
+import { deliver, type SendResult } from '../../../wire/deliver.js';
+import { asSpecified } from '../../../wire/header-spelling.js';
 import { findSecrets, readSecret } from '../../secrets.js';
 import type { Session } from '../../session.js';
-import { type Acceptance, acceptsSecret } from './accepts-secret.js';
-import type { Rotation } from './rotation-file.js';
+import type { Rotation } from './rotation.js';
 
 export const HOW_TO_ACCEPT =
   'give the app both, secret: [WEBHOOK_SECRET, OLD_WEBHOOK_SECRET], the new one first; then run this again';
@@ -26,9 +29,10 @@ export async function checkApp(
   }
   const found: Acceptance[] = [];
   for (const secret of secrets) {
-    const request = { url: new URL(url), headerPrefix, at: session.now() };
-    const wire = { timeoutMs: ANSWER_TIMEOUT_MS, signal: session.signal };
-    found.push((await acceptsSecret(secret, request, wire)).acceptance);
+    // A receiver that accepts the signature refuses this body, which is no event, so that no handler runs.
+    const { headers, ...request } = signDelivery({ secret, body: '{}', headerPrefix, at: session.now() });
+    const outgoing = { ...request, headers: asSpecified(headers), url: new URL(url) };
+    found.push(acceptanceIn(await deliver(outgoing, { timeoutMs: ANSWER_TIMEOUT_MS, signal: session.signal })));
   }
   if (found.includes('refused')) {
     const which = found.every((one) => one === 'refused') ? 'all secrets' : 'one of the secrets';
@@ -50,4 +54,13 @@ async function secretsOf(
   const others = (await findSecrets(session, sources)) ?? [];
   const all = fresh === undefined ? others : [fresh, ...others];
   return [...new Map(all.map((secret) => [String(secret), secret])).values()];
+}
+
+/** `unknown`: the answer is not one of this library's receivers, which tell the signature from the event. */
+type Acceptance = 'accepted' | 'refused' | 'unknown';
+
+function acceptanceIn(sent: SendResult): Acceptance {
+  if (sent.status === undefined) return 'unknown';
+  if (answerCode(sent.body) === 'invalid_envelope') return 'accepted';
+  return sent.status === 401 || sent.status === 403 ? 'refused' : 'unknown';
 }

@@ -1,14 +1,22 @@
 import { Command } from '@commander-js/extra-typings';
-import { endpointsIn, ensureEndpoint } from '../../../client/index.js';
-import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
-import { apiCommand, called, openClient } from '../../api-options.js';
+import { ensureEndpoint } from '../../../client/index.js';
+import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { sampleEvent } from '../../../testing/sample-event.js';
+import { signDelivery } from '../../../testing/sign-delivery.js';
+import { answerAdvice } from '../../../wire/answer-advice.js';
+import { deliver } from '../../../wire/deliver.js';
+import { asSpecified } from '../../../wire/header-spelling.js';
+import { apiCommand, called, listEndpoints, openClient } from '../../api-options.js';
 import { confirmed } from '../../confirmed.js';
-import { EXIT } from '../../failure.js';
+import { EXIT, Failure } from '../../failure.js';
 import { listOption } from '../../option-values.js';
+import type { Piece } from '../../output.js';
+import { readSecrets, secretOption } from '../../secrets.js';
+import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
-import { keepingSecrets } from './keeping-secrets.js';
+import { timeoutOption } from '../../timeout-option.js';
+import { keepingSecrets } from './new-secret-file.js';
 import { rotateCommand } from './rotate-command.js';
-import { testCommand } from './test-command.js';
 
 /**
  * The commands about endpoints. Ctrl+C does not interrupt calls that change something, because their result would be
@@ -45,8 +53,7 @@ function listCommand(session: Session) {
     .summary('all of them')
     .action(async (options) => {
       const client = await openClient(session, options);
-      const { data } = await called(client.webhooks.list({ signal: session.signal }));
-      const endpoints = endpointsIn(data);
+      const endpoints = await listEndpoints(client, { signal: session.signal });
       for (const { id, url, events } of endpoints) {
         session.out.record({ kind: 'endpoint', id, url, events }, [['strong', id], url, events.join(', ')]);
       }
@@ -64,11 +71,9 @@ function ensureCommand(session: Session) {
     .action(async (url, { events = WEBHOOK_EVENT_TYPES, saveSecret, ...options }) => {
       const client = await openClient(session, options);
       const { action, id } = await called(ensureEndpoint({ url, events }, keepingSecrets(client, saveSecret)));
-      session.out.record(
-        { kind: 'endpoint', action, id, url, events, secretFile: action === 'created' ? saveSecret : undefined },
-        [['good', action], id, url, action === 'created' ? `signing secret in ${saveSecret}` : undefined],
-      );
-      session.exitCode = EXIT.ok;
+      const secretFile = action === 'created' ? saveSecret : undefined;
+      const pieces = [url, secretFile && `signing secret in ${secretFile}`];
+      reportDone(session, action, { id, url, events, secretFile }, pieces);
     });
 }
 
@@ -82,9 +87,46 @@ function updateCommand(session: Session) {
       const client = await openClient(session, options);
       const changes = { ...(url !== undefined && { url }), ...(events !== undefined && { events }) };
       await called(client.webhooks.update(id, changes));
-      session.out.record({ kind: 'endpoint', action: 'updated', id, ...changes }, [['good', 'updated'], id, url]);
-      session.exitCode = EXIT.ok;
+      reportDone(session, 'updated', { id, ...changes }, [url]);
     });
+}
+
+/** Sends from this machine: the service has a test delivery in its dashboard, and none in its API. */
+function testCommand(session: Session) {
+  return apiCommand('test')
+    .summary('a signed sample to its URL, sent from this machine')
+    .argument('<id>', 'the id of the endpoint')
+    .addOption(secretOption())
+    .option('--type <type>', 'the event type; the first that the endpoint gets')
+    .addOption(timeoutOption())
+    .action(async (id, { secret: sources, type: given, timeout: timeoutMs, ...options }) => {
+      const client = await openClient(session, options);
+      const [secret] = await readSecrets(session, sources);
+      const endpoints = await listEndpoints(client, { signal: session.signal });
+      const endpoint = endpoints.find((one) => one.id === id);
+      if (endpoint === undefined) throw new Failure('no', `there is no endpoint ${id}: endpoints list shows all.`);
+      const type = typeOf(given ?? endpoint.events[0]);
+      const event = sampleEvent(type);
+      const { headerPrefix } = options;
+      const { headers, ...request } = signDelivery({ secret, event, webhookId: id, headerPrefix });
+      const url = new URL(endpoint.url);
+      const outgoing = { ...request, headers: asSpecified(headers), url };
+      const sent = await deliver(outgoing, { timeoutMs, signal: session.signal });
+      const advice = answerAdvice(sent, url);
+      session.out.record(
+        { kind: 'tested', endpoint: id, url: url.href, type, id: event.id, ...sendFields(sent), advice },
+        [...sendPieces(sent), type, event.id, url.href],
+        ...(advice ? [[`   ${advice.message} ${advice.hint}`]] : []),
+      );
+      session.exitCode = exitCodeOf([sent]);
+    });
+}
+
+/** @throws Failure */
+function typeOf(text: string | undefined): EventType {
+  const type = WEBHOOK_EVENT_TYPES.find((known) => known === text);
+  if (type !== undefined) return type;
+  throw new Failure('usage', `--type: there are ${WEBHOOK_EVENT_TYPES.join(', ')}.`);
 }
 
 function deleteCommand(session: Session) {
@@ -100,7 +142,14 @@ function deleteCommand(session: Session) {
         return;
       }
       await called(client.webhooks.delete(id));
-      session.out.record({ kind: 'endpoint', action: 'deleted', id }, [['good', 'deleted'], id]);
-      session.exitCode = EXIT.ok;
+      reportDone(session, 'deleted', { id });
     });
+}
+
+type EndpointFacts = { id: string | undefined } & Readonly<Record<string, unknown>>;
+
+/** Reports what was done to an endpoint, which ends the command. */
+function reportDone(session: Session, action: string, facts: EndpointFacts, pieces: Piece[] = []): void {
+  session.out.record({ kind: 'endpoint', action, ...facts }, [['good', action], facts.id, ...pieces]);
+  session.exitCode = EXIT.ok;
 }

@@ -1,9 +1,32 @@
 import { open, unlink } from 'node:fs/promises';
-import type { SigningSecret } from '../../../client/index.js';
+import { type Client, type CreatedEndpoint, endpointsIn, type SigningSecret } from '../../../client/index.js';
 import { Failure, fileFailure } from '../../failure.js';
 
+/** The client, which makes an endpoint only where its secret can be kept. */
+export function keepingSecrets({ webhooks }: Client, file: string | undefined): Pick<Client, 'webhooks'> {
+  return {
+    webhooks: {
+      ...webhooks,
+      async create(endpoint, options) {
+        const secretFile = await newSecretFile(file);
+        let created: CreatedEndpoint | undefined;
+        try {
+          created = await webhooks.create(endpoint, options);
+          await secretFile.write(created.signingSecret);
+          return created;
+        } catch (error) {
+          await secretFile.discard();
+          // Its secret would be lost.
+          for (const { id } of endpointsIn(created?.data)) await webhooks.delete(id, options);
+          throw error;
+        }
+      },
+    },
+  };
+}
+
 /** A file that is created before the service shows a signing secret, so that the secret cannot be lost. */
-export interface NewSecretFile {
+interface NewSecretFile {
   write(secret: SigningSecret): Promise<void>;
   /** Removes the file, because there is no secret to keep. */
   discard(): Promise<void>;

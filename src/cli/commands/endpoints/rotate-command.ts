@@ -1,14 +1,12 @@
-import { endpointsIn, type WebhookEndpoint } from '../../../client/index.js';
-import { RETRY_HORIZON_MS } from '../../../service/schedule.js';
-import { apiCommand, called, openClient } from '../../api-options.js';
+import type { WebhookEndpoint } from '../../../client/index.js';
+import { apiCommand, called, listEndpoints, openClient } from '../../api-options.js';
 import { confirmed } from '../../confirmed.js';
 import { EXIT, Failure } from '../../failure.js';
 import { secretOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
-import { beginRotation, checkBeginning } from './begin-rotation.js';
-import { checkApp, HOW_TO_ACCEPT } from './check-app.js';
-import { type ReportStep, reportStep } from './report-step.js';
-import { type Rotation, rotationFile } from './rotation-file.js';
+import { checkApp } from './check-app.js';
+import { beginRotation, checkBeginning, type Rotation, rotationFile } from './rotation.js';
+import { created, type ReportStep, reportStep, showAll, untilOf } from './rotation-steps.js';
 
 /** A new secret takes a second endpoint: the service has no other way. Each run does the step that is next. */
 export function rotateCommand(session: Session) {
@@ -21,12 +19,12 @@ export function rotateCommand(session: Session) {
     .option('--no-wait', 'delete the first at once: events that only it retries are lost')
     .option('--dry-run', 'show the steps and change nothing')
     .option('--yes', 'delete the first without asking')
-    .action(async (id, { dryRun = false, yes = false, wait, second, saveSecret, secret: sources, ...options }) => {
+    .action(async (id, { dryRun = false, second, saveSecret, ...options }) => {
       const client = await openClient(session, options);
       const step = reportStep(session.out);
       const file = rotationFile(id);
       const begun = await file.read();
-      const endpoints = endpointsIn((await called(client.webhooks.list({ signal: session.signal }))).data);
+      const endpoints = await listEndpoints(client, { signal: session.signal });
       const first = endpoints.find((endpoint) => endpoint.id === id);
       session.exitCode = EXIT.ok;
 
@@ -39,24 +37,12 @@ export function rotateCommand(session: Session) {
         return showAll(step, first, rotation);
       }
       if (!endpoints.some((endpoint) => endpoint.id === begun.second)) {
-        throw new Failure(
-          'no',
-          `${begun.second} is gone, which had the new secret: delete ${file.path} to begin again.`,
-        );
+        const advice = `delete ${file.path} to begin again.`;
+        throw new Failure('no', `${begun.second} is gone, which had the new secret: ${advice}`);
       }
-      if (dryRun && first) return showAll(step, first, begun);
       if (first) {
-        step('create', 'done', created(begun));
-        const app = await checkApp(session, begun, { url: first.url, sources, headerPrefix: options.headerPrefix });
-        step('accept', app.state, { says: app.says });
-        const until = untilOf(begun);
-        const isOver = !wait || session.now() >= Date.parse(until);
-        if (app.state !== 'refused') {
-          if (isOver) step('wait', 'done', { says: wait ? `both have delivered since ${begun.begunAt}` : 'left out' });
-          else
-            step('wait', 'next', { says: `until ${until}, since ${id} alone retries the events from before`, until });
-        }
-        if (app.state === 'refused' || !isOver || !(yes || (await asked(id)))) {
+        if (dryRun) return showAll(step, first, begun);
+        if (!(await mayDelete(session, step, first, begun, options))) {
           step('delete', 'later', { says: `${id} is still there: run this again` });
           session.exitCode = EXIT.no;
           return;
@@ -66,29 +52,34 @@ export function rotateCommand(session: Session) {
       if (!dryRun) await file.remove();
       step('delete', 'done', { says: `${id} is gone, ${begun.second} delivers: take the old secret out of the app` });
     });
+}
 
-  function asked(id: string): Promise<boolean> {
-    return confirmed(session, `Delete ${id}, with its delivery history?`, 'pass --yes to delete the first');
+interface DeletionOptions {
+  secret?: readonly string[] | undefined;
+  headerPrefix: string;
+  wait: boolean;
+  yes?: true | undefined;
+}
+
+/** Reports the steps before the deletion of the first endpoint, and asks about it where they are done. */
+async function mayDelete(
+  session: Session,
+  step: ReportStep,
+  { id, url }: WebhookEndpoint,
+  begun: Rotation,
+  { secret: sources, headerPrefix, wait, yes }: DeletionOptions,
+): Promise<boolean> {
+  step('create', 'done', created(begun));
+  const app = await checkApp(session, begun, { url, sources, headerPrefix });
+  step('accept', app.state, { says: app.says });
+  if (app.state === 'refused') return false;
+  const until = untilOf(begun);
+  if (wait && session.now() < Date.parse(until)) {
+    step('wait', 'next', { says: `until ${until}, since ${id} alone retries the events from before`, until });
+    return false;
   }
-}
-
-/** Reports every step of a rotation, unchecked. */
-function showAll(step: ReportStep, { id, url }: WebhookEndpoint, rotation?: Rotation): void {
-  step('create', rotation ? 'done' : 'next', rotation ? created(rotation) : { says: `a second endpoint for ${url}` });
-  step('accept', rotation ? 'next' : 'later', { says: HOW_TO_ACCEPT });
-  const until = rotation && untilOf(rotation);
-  const hours = `${Math.floor(RETRY_HORIZON_MS / 3_600_000)} h ${Math.ceil((RETRY_HORIZON_MS % 3_600_000) / 60_000)} min`;
-  step('wait', 'later', {
-    says: `${until ? `until ${until}` : hours}, since ${id} alone retries the events from before`,
-    until,
-  });
-  step('delete', 'later', { says: `${id}, after a question` });
-}
-
-function created({ second, secretFile }: Rotation): { says: string; secretFile: string | undefined } {
-  return { says: `${second} has the same URL`, secretFile };
-}
-
-function untilOf({ begunAt }: Rotation): string {
-  return new Date(Date.parse(begunAt) + RETRY_HORIZON_MS).toISOString();
+  step('wait', 'done', { says: wait ? `both have delivered since ${begun.begunAt}` : 'left out' });
+  return (
+    yes === true || confirmed(session, `Delete ${id}, with its delivery history?`, 'pass --yes to delete the first')
+  );
 }

@@ -1,3 +1,4 @@
+import { isSameUrl } from '../../../client/ensure-endpoint.js';
 import {
   type CallOptions,
   type Client,
@@ -5,9 +6,8 @@ import {
   endpointsIn,
   type SigningSecret,
 } from '../../../client/index.js';
-import { called } from '../../api-options.js';
+import { called, listEndpoints } from '../../api-options.js';
 import { Failure } from '../../failure.js';
-import { sameUrl } from '../endpoints/same-url.js';
 
 /** An endpoint that exists while `listen` runs. */
 export interface TemporaryEndpoint {
@@ -33,11 +33,9 @@ export async function createTemporaryEndpoint(
   cleanup: boolean,
 ): Promise<TemporaryEndpoint> {
   const { url } = endpoint;
-  const idsOf = async (options: CallOptions = {}) => {
-    const { data } = await called(webhooks.list(options));
-    return endpointsIn(data)
-      .filter((found) => sameUrl(found.url, url))
-      .map(({ id }) => id);
+  const idsOf = async (options?: CallOptions) => {
+    const found = await listEndpoints({ webhooks }, options);
+    return found.filter((one) => isSameUrl(one.url, url)).map(({ id }) => id);
   };
   const before = await idsOf();
   if (before.length > 0 && !cleanup) {
