@@ -8,11 +8,17 @@ import { readSignature } from '../../../verify/signature.js';
 import type { HttpMessage } from '../../../wire/http-message.js';
 import { redactDelivery } from '../../redact-delivery.js';
 import { type Answered, answerTo, MARK_HEADER, plain } from './answer.js';
-import { type BodyShare, createBodyBudget, REFUSED_BODIES, UNVERIFIED_BODIES } from './body-budget.js';
 import { type Inspection, inspect } from './inspection.js';
 import type { ListenOptions } from './options.js';
-import { createRateCap, type RateCap } from './rate-cap.js';
 import { type IncomingRequest, NO_ROOM, readMessage } from './read-message.js';
+import {
+  type BodyShare,
+  createBodyBudget,
+  createRateCap,
+  type RateCap,
+  REFUSED_BODIES,
+  UNVERIFIED_BODIES,
+} from './request-limits.js';
 
 /** A delivery that was answered. */
 export type HandledDelivery = Answered & {

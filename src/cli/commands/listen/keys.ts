@@ -1,10 +1,14 @@
+import { execFile, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import type { Session } from '../../session.js';
-import { isInForeground } from './foreground.js';
 
-/** What the keys do; each gives the sentence that is shown. */
+/** What the keys do. */
 export interface KeyActions {
+  /** Resolves to the sentence that is shown. */
   replay(): Promise<string>;
+  /** Resolves to the URL of the page. */
   page(): Promise<string>;
 }
 
@@ -40,9 +44,14 @@ export async function openKeys(session: Session, actions: KeyActions): Promise<K
         out.note(sentence);
       });
   };
+  const openPage = async () => {
+    const url = await actions.page();
+    openBrowser(url, session.env);
+    return `Deliveries: ${url}`;
+  };
   const pressed = (key: string) => {
     if (key === 'r') show(actions.replay);
-    if (key === 'o') show(actions.page);
+    if (key === 'o') show(openPage);
     if (key === '?') out.note(HELP);
     if (key === 'q') quit();
     if (key === CTRL_C) interrupt();
@@ -88,4 +97,40 @@ export async function openKeys(session: Session, actions: KeyActions): Promise<K
 function interrupt(): void {
   if (process.platform === 'win32') process.emit('SIGINT');
   else process.kill(0, 'SIGINT');
+}
+
+/** Whether this process may read from its terminal: with `&` behind the command, the shell has it. */
+async function isInForeground(): Promise<boolean> {
+  if (process.platform === 'win32') return true;
+  if (process.platform === 'linux') {
+    const stat = await readFile('/proc/self/stat', 'utf8').catch(() => '');
+    return ownsTerminal(stat);
+  }
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=', '-p', String(process.pid)]).catch(() => ({
+    stdout: '',
+  }));
+  return stdout.includes('+');
+}
+
+/** Compares the process group with that of the terminal, fields 5 and 8. The name before them may have any characters. */
+function ownsTerminal(stat: string): boolean {
+  const [, , , group, , , terminalGroup] = stat.slice(stat.lastIndexOf(')') + 1).split(' ');
+  return group !== undefined && group === terminalGroup;
+}
+
+const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+  linux: ['xdg-open'],
+};
+
+/** Opens an address of this machine in the browser, as far as there is one. Never fails: the address is printed too. */
+function openBrowser(url: string, env: Readonly<Record<string, string | undefined>>): void {
+  const [program, ...args] = OPENERS[process.platform] ?? [];
+  // Without a screen, xdg-open starts a browser in the terminal.
+  const hasScreen = process.platform !== 'linux' || env['DISPLAY'] || env['WAYLAND_DISPLAY'];
+  if (program === undefined || !hasScreen) return;
+  const opener = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  opener.on('error', () => {});
+  opener.unref();
 }

@@ -4,7 +4,7 @@ import { bodyTooLarge, openBody } from '../../../receiver/body.js';
 import type { WebhookRequest } from '../../../receiver/request.js';
 import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
 import { type HttpMessage, headerValue } from '../../../wire/http-message.js';
-import { type BodyShare, UNVERIFIED_BODIES } from './body-budget.js';
+import { type BodyShare, UNVERIFIED_BODIES } from './request-limits.js';
 
 /** A request before its body is read. */
 export interface IncomingRequest extends WebhookRequest {

@@ -2,22 +2,23 @@ import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isWebhookError } from '../../../errors.js';
+import type { Cause } from '../../../explain/explain.js';
 import { hostOf } from '../../../page/server/guard.js';
 import { openBody } from '../../../receiver/body.js';
 import type { WebhookResponse } from '../../../receiver/request.js';
+import { withTimeout } from '../../../timers.js';
 import { headerPairs } from '../../../wire/http-message.js';
 import { listening } from '../../listening.js';
 import type { Session } from '../../session.js';
 import { withPathOf } from '../../target.js';
 import { plain } from './answer.js';
-import { createExplainer } from './explainer.js';
 import { createForeignRequests } from './foreign-requests.js';
-import { createRequestHandler } from './handle-request.js';
+import { createRequestHandler, type Handled } from './handle-request.js';
 import { isRefused } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import type { IncomingRequest } from './read-message.js';
 import type { Received } from './received-log.js';
-import { report } from './report.js';
+import { createExplainer, report } from './report.js';
 
 /** How long running requests may continue after Ctrl+C. */
 const GRACE_MS = 2_000;
@@ -39,9 +40,7 @@ export interface ServeOptions {
   received(received: Received): void;
 }
 
-/**
- * @throws Failure where the port is not available
- */
+/** @throws Failure where the port is not available */
 export async function serve(
   session: Session,
   options: ListenOptions,
@@ -68,38 +67,15 @@ export async function serve(
     const ms = Math.round(performance.now() - begun);
     const cause = handled.kind === 'delivery' && isRefused(handled.inspection) ? explain(handled.message) : undefined;
     report(session.out, handled, { at, ms, path }, cause);
-    const times = { at, endedAt: at + ms };
-    const ownUrl = withPathOf(new URL(url), path).href;
-    const { response } = handled;
-    if (handled.kind === 'delivery') {
-      const { message, inspection, forwarded } = handled;
-      const text = cause && `${cause.cause} ${cause.evidence}`;
-      received({
-        ...times,
-        url: forwarded?.url ?? ownUrl,
-        message,
-        inspection,
-        response,
-        problem: forwarded?.sent.problem,
-        cause: text,
-      });
-    } else {
-      const message = { method: request.method, path, headers: request.headers, body: new Uint8Array() };
-      const verdict = isWebhookError(handled.problem) ? handled.problem.code : 'not_received';
-      received({ ...times, url: ownUrl, message, inspection: { verdict, bytes: 0 }, response });
-    }
+    received(toReceived(handled, request, { ms, ownUrl: withPathOf(new URL(url), path).href, cause }));
   };
   /** A fault in one request must not end the others. */
   const fail = (req: IncomingMessage, res: ServerResponse, problem: unknown) => {
     const response = plain(502, 'not_answered');
     if (res.headersSent) res.destroy();
     else send(res, response);
-    report(
-      session.out,
-      { kind: 'problem', response, problem },
-      { at: options.now(), ms: 0, path: req.url ?? '/' },
-      undefined,
-    );
+    const arrived = { at: options.now(), ms: 0, path: req.url ?? '/' };
+    report(session.out, { kind: 'problem', response, problem }, arrived, undefined);
   };
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => {
     const refusal = foreign.refuse(req);
@@ -120,9 +96,9 @@ export async function serve(
     async stop() {
       server.close();
       server.closeIdleConnections();
-      const timer = setTimeout(() => cut.abort(), GRACE_MS);
-      await Promise.allSettled(pending);
-      clearTimeout(timer);
+      const ended = Promise.allSettled(pending);
+      await withTimeout(GRACE_MS, () => ended).catch(() => cut.abort());
+      await ended;
       server.closeAllConnections();
       return count;
     },
@@ -134,6 +110,24 @@ function requestOf(req: IncomingMessage, res: ServerResponse, at: number): Incom
   const gone = new AbortController();
   res.on('close', () => gone.abort());
   return { method, path, at, headers: headerPairs(rawHeaders), body: req, signal: gone.signal };
+}
+
+/** Returns a request and its answer as the page shows them. A request whose body was not read has only its headers. */
+function toReceived(
+  handled: Exclude<Handled, { kind: 'ignored' }>,
+  { method, path, headers, at }: IncomingRequest,
+  { ms, ownUrl, cause }: { ms: number; ownUrl: string; cause: Cause | undefined },
+): Received {
+  const { response } = handled;
+  const times = { at, endedAt: at + ms };
+  if (handled.kind === 'problem') {
+    const verdict = isWebhookError(handled.problem) ? handled.problem.code : 'not_received';
+    const message = { method, path, headers, body: new Uint8Array() };
+    return { ...times, url: ownUrl, message, inspection: { verdict, bytes: 0 }, response };
+  }
+  const { message, inspection, forwarded } = handled;
+  const [url, problem] = [forwarded?.url ?? ownUrl, forwarded?.sent.problem];
+  return { ...times, url, message, inspection, response, problem, cause: cause && `${cause.cause} ${cause.evidence}` };
 }
 
 function send(res: ServerResponse, { status, headers, body }: WebhookResponse): void {

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { MARK_HEADER } from '../../../../src/cli/commands/listen/answer.js';
-import { REFUSED_BODIES, UNVERIFIED_BODIES } from '../../../../src/cli/commands/listen/body-budget.js';
 import { createRequestHandler, UNVERIFIED_CAPTURES } from '../../../../src/cli/commands/listen/handle-request.js';
 import type { ListenOptions } from '../../../../src/cli/commands/listen/options.js';
 import type { IncomingRequest } from '../../../../src/cli/commands/listen/read-message.js';
+import { REFUSED_BODIES, UNVERIFIED_BODIES } from '../../../../src/cli/commands/listen/request-limits.js';
 import { createRoutes } from '../../../../src/cli/commands/listen/routes.js';
 import type { HttpMessage } from '../../../../src/wire/http-message.js';
 import { serveApp } from '../../../support/app.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRateCap } from '../../../../src/cli/commands/listen/rate-cap.js';
+import { createRateCap } from '../../../../src/cli/commands/listen/request-limits.js';
 
 function aCap() {
   const clock = { now: 5_000 };
