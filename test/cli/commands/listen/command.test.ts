@@ -321,7 +321,7 @@ describe('listen', () => {
     const { post, next } = await listen([app.url]);
     await post(aDelivery());
     expect(await next('delivery')).toMatchObject({
-      advice: { code: 'body_already_parsed', message: expect.stringContaining('parser'), fix: expect.any(String) },
+      advice: { code: 'body_already_parsed', message: expect.stringContaining('parser'), hint: expect.any(String) },
     });
   });
 
@@ -338,7 +338,7 @@ describe('listen', () => {
     const app = await serveApp((_, __, res) => res.writeHead(404).end());
     const { post, next } = await listen([`${app.port}`]);
     await post(aDelivery(), '/');
-    expect(await next('delivery')).toMatchObject({ advice: { fix: expect.stringContaining(`${app.port}/webhooks`) } });
+    expect(await next('delivery')).toMatchObject({ advice: { hint: expect.stringContaining(`${app.port}/webhooks`) } });
   });
 
   it('listen forwards the types of a route to its app, and the others to the app', async () => {
