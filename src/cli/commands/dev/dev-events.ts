@@ -3,6 +3,7 @@ import { isWebhookError } from '../../../errors.js';
 import { openBody } from '../../../receiver/body.js';
 import { deliver } from '../../../wire/deliver.js';
 import { EXIT, type ExitCode, Failure } from '../../failure.js';
+import { fieldsOf } from '../../json-fields.js';
 import type { Session } from '../../session.js';
 
 /** The port of `dev` where none is named. */
@@ -16,7 +17,8 @@ export const EVENTS_PATH = '/dev/events';
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
-type Api = (request: Request) => Promise<Response>;
+/** Answers a request to the API of the service. */
+export type Api = (request: Request) => Promise<Response>;
 
 /**
  * Returns the API with one more route: it emits an event of the caller's own. The key is in a header, which another site
@@ -39,9 +41,9 @@ export function takingEvents(emulator: Emulator, api: Api): Api {
 }
 
 /** An event that is no JSON object has no type, and is refused for that. @throws WebhookError for a body that is too large */
-async function readEvent({ body }: Request): Promise<Fields> {
+async function readEvent({ body }: Request): Promise<Record<string, unknown>> {
   const bytes = await openBody(body ?? new Uint8Array()).read({}, MAX_BYTES, TIMEOUT_MS);
-  return fieldsOf(Buffer.from(bytes).toString());
+  return fieldsOf(bytes);
 }
 
 function answer(status: number, body: object): Response {
@@ -71,15 +73,4 @@ export async function emitInto(session: Session, dev: URL, event: object): Promi
     isDelivered && `${dev.host} delivers it with retries`,
   ]);
   return isDelivered ? EXIT.ok : EXIT.no;
-}
-
-type Fields = Record<string, unknown>;
-
-/** The fields of a JSON object; none where the text is no JSON. */
-function fieldsOf(text: string): Fields {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }

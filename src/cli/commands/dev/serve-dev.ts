@@ -7,13 +7,12 @@ import { createPage } from '../../../page/server/create-page.js';
 import { foreignRefusal } from '../../../page/server/guard.js';
 import { openBody } from '../../../receiver/body.js';
 import { listening } from '../../listening.js';
+import type { Api } from './dev-events.js';
 
 export interface DevServer {
   url: string;
   close(): Promise<void>;
 }
-
-type Api = (request: Request) => Promise<Response>;
 
 /**
  * Serves the page and the API on one port of the loopback interface. @throws Failure where the port is not available

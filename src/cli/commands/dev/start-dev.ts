@@ -2,7 +2,7 @@ import { createEmulator, type Emulator, type Faults } from '../../../emulator/in
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { emulatorSource } from '../../../page/emulator-source.js';
 import type { PageSource } from '../../../page/page-source.js';
-import { DEV_KEY, takingEvents } from './dev-events.js';
+import { type Api, DEV_KEY, takingEvents } from './dev-events.js';
 import { serveDev } from './serve-dev.js';
 
 export interface DevOptions {
@@ -60,8 +60,6 @@ interface IssuedSecrets {
   /** Returns the API, and records the secrets of endpoints that are created through it. */
   watching(api: Api): Api;
 }
-
-type Api = (request: Request) => Promise<Response>;
 
 function createIssuedSecrets(): IssuedSecrets {
   const secrets = new Map<string, string>();

@@ -3,6 +3,7 @@ import { isSameUrl } from '../../../client/ensure-endpoint.js';
 import type { Client, WebhookEndpoint } from '../../../client/index.js';
 import { called, listEndpoints } from '../../api-options.js';
 import { Failure, fileFailure } from '../../failure.js';
+import { fieldsOf } from '../../json-fields.js';
 import { keepingSecrets } from './new-secret-file.js';
 
 /** A rotation that has begun: what the account's list of endpoints does not say. No secret is in it. */
@@ -87,10 +88,8 @@ export function rotationFile(first: string): RotationFile {
 }
 
 function parsed(text: string): Rotation | undefined {
-  try {
-    const { first, second, secretFile, begunAt } = JSON.parse(text);
-    const areTexts = [first, second, begunAt].every((value) => typeof value === 'string');
-    if (areTexts && Number.isFinite(Date.parse(begunAt))) return { first, second, secretFile, begunAt };
-  } catch {}
-  return undefined;
+  const { first, second, secretFile, begunAt } = fieldsOf(text);
+  const isRotation = [first, second, begunAt].every((value) => typeof value === 'string');
+  if (!isRotation || !Number.isFinite(Date.parse(String(begunAt)))) return undefined;
+  return { first, second, secretFile, begunAt } as Rotation;
 }

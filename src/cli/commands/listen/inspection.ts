@@ -1,6 +1,7 @@
 import { isWebhookError } from '../../../errors.js';
 import { verify } from '../../../verify/verify.js';
 import { type HttpMessage, headerValue } from '../../../wire/http-message.js';
+import { fieldsOf } from '../../json-fields.js';
 import { shortened } from '../../shortened.js';
 import type { ListenOptions } from './options.js';
 
@@ -44,12 +45,8 @@ const MAX_TEXT = 500;
 
 /** Returns type and id of an event, which may be forged. */
 function claimedEvent(body: Uint8Array): { type?: string; id?: string } {
-  try {
-    const { type, id } = JSON.parse(Buffer.from(body).toString());
-    return { ...(typeof type === 'string' && { type: shown(type) }), ...(typeof id === 'string' && { id: shown(id) }) };
-  } catch {
-    return {};
-  }
+  const { type, id } = fieldsOf(body);
+  return { ...(typeof type === 'string' && { type: shown(type) }), ...(typeof id === 'string' && { id: shown(id) }) };
 }
 
 /** Replaces lone surrogates too, which JSON may have and an address may not. */

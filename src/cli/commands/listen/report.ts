@@ -4,6 +4,7 @@ import { type Cause, explainWithin } from '../../../explain/explain.js';
 import { answerAdvice } from '../../../wire/answer-advice.js';
 import { answerCode } from '../../../wire/answer-code.js';
 import type { HttpMessage } from '../../../wire/http-message.js';
+import { fieldsOf } from '../../json-fields.js';
 import type { Output, Piece } from '../../output.js';
 import { sendFields, sendPieces } from '../../send-report.js';
 import { shortened } from '../../shortened.js';
@@ -80,11 +81,8 @@ function problemFields(problem: unknown): { code?: string; message: string; hint
 }
 
 function outcomeOf(body: string): string | undefined {
-  try {
-    return answerCode(body) ?? JSON.parse(body).outcome;
-  } catch {
-    return undefined;
-  }
+  const { outcome } = fieldsOf(body);
+  return answerCode(body) ?? (typeof outcome === 'string' ? outcome : undefined);
 }
 
 /** Returns the most certain cause of a refusal; undefined where none is found or the limits are reached. */

@@ -3,6 +3,7 @@ import type { SqliteJob } from '../../../queue/sqlite/sqlite-queue.js';
 import { asSpecified } from '../../../wire/header-spelling.js';
 import type { HttpMessage } from '../../../wire/http-message.js';
 import { Failure } from '../../failure.js';
+import { fieldsOf } from '../../json-fields.js';
 import type { Piece } from '../../output.js';
 import { shortened } from '../../shortened.js';
 
@@ -21,15 +22,15 @@ export interface ListedLetter extends DeadLetter {
 /** Reads the event of a dead letter; what a hostile writer has put into the queue has none. */
 export function listedLetter(letter: DeadLetter | SqliteJob): ListedLetter {
   const body = letter.delivery && Buffer.from(letter.delivery.body, 'base64');
-  const event = Object(parsed(body));
+  const event = fieldsOf(body ?? '');
   const stored = 'state' in letter ? letter : undefined;
   return {
     ...letter,
     state: stored?.state ?? 'dead',
     at: stored && stored.state !== 'dead' ? stored.queuedAt : letter.diedAt,
-    eventId: text(event.id) ?? stored?.eventId,
+    eventId: text(event['id']) ?? stored?.eventId,
     tenant: text(letter.delivery?.tenant),
-    type: text(event.type) ?? stored?.eventType,
+    type: text(event['type']) ?? stored?.eventType,
     body,
   };
 }
@@ -83,12 +84,4 @@ export function isoTime(ms: number | undefined): string | undefined {
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-function parsed(body: Buffer | undefined): unknown {
-  try {
-    return JSON.parse(String(body));
-  } catch {
-    return undefined;
-  }
 }

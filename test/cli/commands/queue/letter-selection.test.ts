@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { letterPages } from '../../../../src/cli/commands/queue/letter-pages.js';
+import { letterPages } from '../../../../src/cli/commands/queue/letter-selection.js';
 import type { DeadLetter } from '../../../../src/queue/dead-letters.js';
 
 function letter(id: number, bytes = 10): DeadLetter {
