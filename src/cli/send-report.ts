@@ -19,7 +19,7 @@ export function sendPieces(sent: SendResult, url?: URL): Piece[] {
   if (isAcknowledged(sent)) return [['good', sent.status], 'acknowledged', ['faint', `${sent.ms} ms`]];
   const where = sent.headers['location'];
   const advice = url && where === undefined ? answerAdvice(sent, url) : undefined;
-  const answer = answerCode(sent.body) ?? (advice ? `${advice.message} ${advice.hint}` : shortened(sent.body));
+  const answer = answerCode(sent.body) ?? (advice ? `${advice.message} ${advice.fix}` : shortened(sent.body));
   return [
     ['bad', sent.status],
     'not acknowledged',

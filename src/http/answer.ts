@@ -6,20 +6,20 @@ import type { SendResult } from './deliver.js';
 export interface AnswerAdvice {
   code?: string;
   message: string;
-  hint: string;
+  fix: string;
 }
 
 /** The explanation of an answer without a code of this library. Nothing in it comes from the answer or its URL. */
 export const ANSWER_ADVICE = {
-  redirect: { message: 'The app redirects, and the service follows no redirect.', hint: 'Use the final URL.' },
-  no_path: { message: 'The app has no route for POST /.', hint: 'Name the path of your endpoint.' },
+  redirect: { message: 'The app redirects, and the service follows no redirect.', fix: 'Use the final URL.' },
+  no_path: { message: 'The app has no route for POST /.', fix: 'Name the path of your endpoint.' },
   no_route: {
     message: 'The app has no route for POST on this path.',
-    hint: 'Compare the path with the route of your app.',
+    fix: 'Compare the path with the route of your app.',
   },
-  too_large: { message: 'The app takes no body of this size.', hint: 'Raise the body limit of the app.' },
-  rate_limited: { message: 'The app limits requests.', hint: 'Exempt this path from the limit.' },
-  failed: { message: 'The app failed.', hint: 'Look at the log of the app.' },
+  too_large: { message: 'The app takes no body of this size.', fix: 'Raise the body limit of the app.' },
+  rate_limited: { message: 'The app limits requests.', fix: 'Exempt this path from the limit.' },
+  failed: { message: 'The app failed.', fix: 'Look at the log of the app.' },
 } as const satisfies Record<string, AnswerAdvice>;
 
 /** Why an app refuses a delivery: a code of this library, or a name in {@link ANSWER_ADVICE}. */
@@ -45,17 +45,17 @@ export function answerProblem(sent: SendResult, url: URL): AnswerProblem | undef
 export function answerAdvice(sent: SendResult, url: URL): AnswerAdvice | undefined {
   const problem = answerProblem(sent, url);
   if (problem === undefined) return undefined;
-  if (isErrorCode(problem)) return { code: problem, message: ERRORS[problem].message, hint: ERRORS[problem].hint };
-  const { message, hint } = ANSWER_ADVICE[problem];
+  if (isErrorCode(problem)) return { code: problem, message: ERRORS[problem].message, fix: ERRORS[problem].hint };
+  const { message, fix } = ANSWER_ADVICE[problem];
   if (problem === 'redirect') {
     const location = sent.status === undefined ? undefined : sent.headers['location'];
-    return { message, hint: `Use the final URL: ${location ?? 'another address'}` };
+    return { message, fix: `Use the final URL: ${location ?? 'another address'}` };
   }
   if (problem === 'no_path') {
-    return { message, hint: `Name the path of your endpoint, as in ${url.port || url.host}/webhooks.` };
+    return { message, fix: `Name the path of your endpoint, as in ${url.port || url.host}/webhooks.` };
   }
-  if (problem === 'no_route') return { message: `The app has no route for POST ${url.pathname}.`, hint };
-  return { message, hint };
+  if (problem === 'no_route') return { message: `The app has no route for POST ${url.pathname}.`, fix };
+  return { message, fix };
 }
 
 export function isErrorCode(code: string | undefined): code is WebhookErrorCode {

@@ -44,7 +44,7 @@ describe('what an answer says', () => {
       advice: {
         code: 'signature_mismatch',
         message: expect.stringContaining('The signature does not match'),
-        hint: expect.stringContaining('raw body'),
+        fix: expect.stringContaining('raw body'),
       },
     });
     expect(answerFacts(answer(200, '{"outcome":"handled"}'), URL)).toEqual({ code: 'handled', advice: undefined });

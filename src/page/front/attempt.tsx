@@ -78,7 +78,7 @@ function Answer({ attempt }: { attempt: AttemptDetails }) {
       </p>
       {advice && (
         <p>
-          {advice.message} <span class="hint">{advice.hint}</span>
+          {advice.message} <span class="fix">{advice.fix}</span>
         </p>
       )}
       {answer && (

@@ -92,7 +92,7 @@ describe('the deliveries of an emulator', () => {
       advice: {
         code: 'handler_failed',
         message: expect.stringContaining('Your handler failed'),
-        hint: expect.any(String),
+        fix: expect.any(String),
       },
     });
   });

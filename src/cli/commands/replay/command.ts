@@ -5,13 +5,13 @@ import type { Secret } from '../../../verify/secret.js';
 import { DEFAULT_DIRECTORY } from '../../captures.js';
 import { Failure } from '../../failure.js';
 import { legacyOption, timeoutOption, wholeNumber } from '../../options.js';
-import { namesQueue, withQueueOptions } from '../../queue/queue-options.js';
 import { redactDelivery, redactOption } from '../../redact-delivery.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { checkGenuine, signUnverifiedOption } from '../../signature-fault.js';
 import { parseApp, parseTarget, withPathOf } from '../../target.js';
+import { namesQueue, withQueueOptions } from '../queue/queue-options.js';
 import { deliveriesOf, type ReplayedDelivery, splitWords } from './deliveries.js';
 
 export function replayCommand(session: Session) {
