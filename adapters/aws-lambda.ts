@@ -34,21 +34,14 @@ export interface LambdaResult {
 }
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (event: LambdaEvent) => Promise<LambdaResult>;
-/**
  * Returns an AWS Lambda function behind API Gateway, a function URL or a load balancer. It verifies each delivery,
  * recognises retries, calls your handler and returns the answer. Pass a shared store: each instance of the function has
- * its own memory.
+ * its own memory. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
  * export const handler = webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
  */
-export function webhookHandler(options: EndpointOptions): (event: LambdaEvent) => Promise<LambdaResult>;
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (event: LambdaEvent) => Promise<LambdaResult> {
@@ -56,14 +49,10 @@ export function webhookHandler(
   return async (event) => toResult(await receiver(toRequest(event)));
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware<Event extends LambdaEvent, Result>(
-  receiver: Receiver,
-  route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,
-): (event: Event) => Promise<Result | LambdaResult>;
 /**
  * Returns an AWS Lambda function that verifies each delivery, claims it and lets `route` return the result. A 2xx
  * result completes the claim. Any other result, or an error that `route` throws, releases it, and the service retries.
+ * Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
@@ -72,10 +61,6 @@ export function webhookMiddleware<Event extends LambdaEvent, Result>(
  *   return { statusCode: 204 };
  * });
  */
-export function webhookMiddleware<Event extends LambdaEvent, Result>(
-  options: MiddlewareOptions,
-  route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,
-): (event: Event) => Promise<Result | LambdaResult>;
 export function webhookMiddleware<Event extends LambdaEvent, Result>(
   receiverOrOptions: Receiver | MiddlewareOptions,
   route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,

@@ -42,20 +42,14 @@ const FORM: ReturnedForm<AzureResponse> = {
 };
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (request: AzureRequestLike) => Promise<AzureResponse>;
-/**
  * Returns an HTTP function for Azure Functions, programming model 4. It verifies each delivery, recognises retries,
  * calls your handler and returns the answer. Pass a shared store: each instance of the function has its own memory.
+ * Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
  * app.http('webhooks', { methods: ['POST'], authLevel: 'anonymous', handler: webhookHandler({ secret, on }) });
  */
-export function webhookHandler(options: EndpointOptions): (request: AzureRequestLike) => Promise<AzureResponse>;
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (request: AzureRequestLike) => Promise<AzureResponse> {
@@ -63,15 +57,10 @@ export function webhookHandler(
   return async (request) => FORM.toAnswer(await receiver(toRequest(request)));
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware<Req extends AzureRequestLike, Res>(
-  receiver: Receiver,
-  route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,
-): (request: Req) => Promise<Res | AzureResponse>;
 /**
  * Returns an HTTP function that verifies each delivery, claims it and lets `route` return the response. A 2xx response
  * completes the claim. Any other response, or an error that `route` throws, releases it, and the service retries. The
- * request's body is already read: use `delivery.body`.
+ * request's body is already read: use `delivery.body`. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
@@ -81,10 +70,6 @@ export function webhookMiddleware<Req extends AzureRequestLike, Res>(
  * });
  * app.http('webhooks', { methods: ['POST'], authLevel: 'anonymous', handler });
  */
-export function webhookMiddleware<Req extends AzureRequestLike, Res>(
-  options: MiddlewareOptions,
-  route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,
-): (request: Req) => Promise<Res | AzureResponse>;
 export function webhookMiddleware<Req extends AzureRequestLike, Res>(
   receiverOrOptions: Receiver | MiddlewareOptions,
   route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,

@@ -14,19 +14,13 @@ export interface ElysiaContextLike {
 }
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (context: ElysiaContextLike) => Promise<Response>;
-/**
  * Returns an endpoint for Elysia. It verifies each delivery, recognises retries, calls your handler and answers.
+ * Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
  * app.post('/webhooks', webhookHandler({ secret, on: { '*': (event) => save(event) } }), { parse: 'none' });
  */
-export function webhookHandler(options: EndpointOptions): (context: ElysiaContextLike) => Promise<Response>;
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (context: ElysiaContextLike) => Promise<Response> {
@@ -34,17 +28,13 @@ export function webhookHandler(
   return async ({ request }) => toFetchResponse(await receiver(fromFetchRequest(request, RAW_BODY_FIX)));
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware<Context extends ElysiaContextLike>(
-  receiver: Receiver,
-  route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,
-): (context: Context) => Promise<unknown>;
 /**
  * Returns a handler for Elysia that verifies each delivery, claims it and lets `route` answer. A 2xx answer completes
- * the claim once it was sent whole; data that is not a stream counts as sent when `route` returns it. Any other answer, or
- * an error that `route` throws, releases it, and the service retries. If the sender has disconnected by then, the claim
- * ends with its lease. A hook of the app or a `response` schema that refuses the answer afterwards is not noticed: give
- * the route none. The request's body is already read: use `delivery.body`.
+ * the claim once it was sent whole; data that is not a stream counts as sent when `route` returns it. Any other answer,
+ * or an error that `route` throws, releases it, and the service retries. If the sender has disconnected by then, the
+ * claim ends with its lease. A hook of the app or a `response` schema that refuses the answer afterwards is not
+ * noticed: give the route none. The request's body is already read: use `delivery.body`. Several routes may share a
+ * receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the handler is created.
  * @example
@@ -53,10 +43,6 @@ export function webhookMiddleware<Context extends ElysiaContextLike>(
  *   return { thanks: true };
  * }), { parse: 'none' });
  */
-export function webhookMiddleware<Context extends ElysiaContextLike>(
-  options: MiddlewareOptions,
-  route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,
-): (context: Context) => Promise<unknown>;
 export function webhookMiddleware<Context extends ElysiaContextLike>(
   receiverOrOptions: Receiver | MiddlewareOptions,
   route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,

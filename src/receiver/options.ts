@@ -50,15 +50,19 @@ export interface ReceiverOptions extends SignatureOptions {
 }
 
 /** The options of an endpoint, which handles events itself or queues them. */
-export type EndpointOptions = ReceiverOptions &
-  (
-    | {
-        /** `{}` acknowledges every event without handling it. */
-        on: Handlers;
-        queue?: undefined;
-      }
-    | { on?: undefined; queue: DeliveryQueue }
-  );
+export type EndpointOptions = OptionsWithQueue | OptionsWithOn;
+
+interface OptionsWithQueue extends ReceiverOptions {
+  on?: undefined;
+  queue: DeliveryQueue;
+}
+
+/** The last one of the union: TypeScript names what is missing in it where neither `on` nor `queue` is given. */
+interface OptionsWithOn extends ReceiverOptions {
+  /** `{}` acknowledges every event without handling it. */
+  on: Handlers;
+  queue?: undefined;
+}
 
 /** The options of a middleware, behind which a route handles the event and answers. */
 export interface MiddlewareOptions extends ReceiverOptions {
