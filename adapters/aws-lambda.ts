@@ -1,15 +1,5 @@
-import type {
-  Delivery,
-  EndpointOptions,
-  HandlerContext,
-  MiddlewareOptions,
-  Receiver,
-  WebhookRequest,
-  WebhookResponse,
-} from 'service-webhooks';
-import { answerByRoute } from './shared/answer-by-route.js';
-import { checkRoute } from './shared/check-route.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import type { EndpointOptions, MiddlewareOptions, Receiver, WebhookRequest, WebhookResponse } from 'service-webhooks';
+import { type FunctionRoute, functionHandler, functionMiddleware } from './shared/function-endpoint.js';
 
 const RAW_BODY_FIX = 'Use the proxy integration (LAMBDA_PROXY), which passes the body unchanged.';
 
@@ -33,6 +23,12 @@ export interface LambdaResult {
   body: string;
 }
 
+const FORM = {
+  toRequest,
+  toAnswer: ({ status, headers, body }: WebhookResponse): LambdaResult => ({ statusCode: status, headers, body }),
+  read: (result: unknown, event: LambdaEvent) => ({ status: statusOf(result, event), json: result }),
+};
+
 /**
  * Returns an AWS Lambda function behind API Gateway, a function URL or a load balancer. It verifies each delivery,
  * recognises retries, calls your handler and returns the answer. Pass a shared store: each instance of the function has
@@ -45,8 +41,7 @@ export interface LambdaResult {
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (event: LambdaEvent) => Promise<LambdaResult> {
-  const receiver = endpointReceiver(receiverOrOptions);
-  return async (event) => toResult(await receiver(toRequest(event)));
+  return functionHandler(receiverOrOptions, FORM);
 }
 
 /**
@@ -63,21 +58,9 @@ export function webhookHandler(
  */
 export function webhookMiddleware<Event extends LambdaEvent, Result>(
   receiverOrOptions: Receiver | MiddlewareOptions,
-  route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,
+  route: FunctionRoute<Event, Result>,
 ): (event: Event) => Promise<Result | LambdaResult> {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
-  return (event) =>
-    answerByRoute<Result | LambdaResult>(
-      receiver,
-      toRequest(event),
-      ({ delivery, context }) => route(event, delivery, context),
-      { toAnswer: toResult, read: (result) => ({ status: statusOf(result, event), json: result }) },
-    );
-}
-
-function toResult({ status, headers, body }: WebhookResponse): LambdaResult {
-  return { statusCode: status, headers, body };
+  return functionMiddleware<Event, Result | LambdaResult>(receiverOrOptions, route, FORM);
 }
 
 /**

@@ -1,14 +1,6 @@
-import type {
-  Delivery,
-  EndpointOptions,
-  HandlerContext,
-  MiddlewareOptions,
-  Receiver,
-  WebhookRequest,
-} from 'service-webhooks';
-import { answerByRoute, type ReturnedForm } from './shared/answer-by-route.js';
-import { checkRoute } from './shared/check-route.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import type { EndpointOptions, MiddlewareOptions, Receiver, WebhookRequest, WebhookResponse } from 'service-webhooks';
+import type { ReadAnswer } from './shared/answer-by-route.js';
+import { type FunctionRoute, functionHandler, functionMiddleware } from './shared/function-endpoint.js';
 
 const RAW_BODY_FIX =
   'Give the receiver the request before await request.json() or request.text(), or a request.clone().';
@@ -28,17 +20,11 @@ export interface AzureResponse {
   body?: string;
 }
 
-const FORM: ReturnedForm<AzureResponse> = {
-  read(answer: (AzureResponse & { cookies?: unknown; jsonBody?: unknown }) | undefined | null) {
-    if (typeof (answer ?? {}) !== 'object')
-      throw new TypeError(`the route returned a ${typeof answer}: return an object such as { status: 204 }`);
-    const { status = 200, headers, cookies, jsonBody, body } = answer ?? {};
-    if (jsonBody !== undefined && jsonBody !== null) return { status, json: jsonBody };
-    // Azure's own class has getters, which a spread does not copy.
-    const replace = (other: unknown) => ({ ...answer, status, headers, cookies, body: other }) as AzureResponse;
-    return { status, stream: { body, replace } };
-  },
-  toAnswer: ({ status, headers, body }) => (body === '' ? { status, headers } : { status, headers, body }),
+const FORM = {
+  toRequest,
+  toAnswer: ({ status, headers, body }: WebhookResponse): AzureResponse =>
+    body === '' ? { status, headers } : { status, headers, body },
+  read: readAnswer,
 };
 
 /**
@@ -53,8 +39,7 @@ const FORM: ReturnedForm<AzureResponse> = {
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (request: AzureRequestLike) => Promise<AzureResponse> {
-  const receiver = endpointReceiver(receiverOrOptions);
-  return async (request) => FORM.toAnswer(await receiver(toRequest(request)));
+  return functionHandler(receiverOrOptions, FORM);
 }
 
 /**
@@ -72,19 +57,22 @@ export function webhookHandler(
  */
 export function webhookMiddleware<Req extends AzureRequestLike, Res>(
   receiverOrOptions: Receiver | MiddlewareOptions,
-  route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,
+  route: FunctionRoute<Req, Res>,
 ): (request: Req) => Promise<Res | AzureResponse> {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
-  return (request) =>
-    answerByRoute<Res | AzureResponse>(
-      receiver,
-      toRequest(request),
-      ({ delivery, context }) => route(request, delivery, context),
-      FORM as ReturnedForm<Res | AzureResponse>,
-    );
+  return functionMiddleware<Req, Res | AzureResponse>(receiverOrOptions, route, FORM);
 }
 
 function toRequest({ method, headers, body, bodyUsed }: AzureRequestLike): WebhookRequest {
   return { method, headers, body: (bodyUsed ? undefined : body) as WebhookRequest['body'], rawBodyFix: RAW_BODY_FIX };
+}
+
+function readAnswer(answer: unknown): ReadAnswer<AzureResponse> {
+  if (typeof (answer ?? {}) !== 'object')
+    throw new TypeError(`the route returned a ${typeof answer}: return an object such as { status: 204 }`);
+  const response = (answer ?? {}) as AzureResponse & { cookies?: unknown; jsonBody?: unknown };
+  const { status = 200, headers, cookies, jsonBody, body } = response;
+  if (jsonBody !== undefined && jsonBody !== null) return { status, json: jsonBody };
+  // Azure's own class has getters, which a spread does not copy.
+  const replace = (other: unknown) => ({ ...response, status, headers, cookies, body: other }) as AzureResponse;
+  return { status, stream: { body, replace } };
 }

@@ -1,9 +1,8 @@
 import type { Delivery, EndpointOptions, HandlerContext, MiddlewareOptions, Receiver } from 'service-webhooks';
-import { answerByRoute } from './shared/answer-by-route.js';
-import { checkRoute } from './shared/check-route.js';
 import { readElysiaAnswer, resolveElysiaAnswer } from './shared/elysia-answer.js';
 import { fromFetchRequest, toFetchResponse } from './shared/fetch-api.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import { functionHandler, functionMiddleware } from './shared/function-endpoint.js';
+import { routeReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = "Give the route { parse: 'none' }: app.post('/webhooks', webhookHandler(…), { parse: 'none' }).";
 
@@ -12,6 +11,13 @@ export interface ElysiaContextLike {
   request: Request;
   set: { status?: number | string | undefined };
 }
+
+const FORM = {
+  toRequest: ({ request }: ElysiaContextLike) => fromFetchRequest(request, RAW_BODY_FIX),
+  toAnswer: toFetchResponse,
+  read: (answer: unknown, { set }: ElysiaContextLike) => readElysiaAnswer(answer, set.status),
+  handlesErrors: true,
+};
 
 /**
  * Returns an endpoint for Elysia. It verifies each delivery, recognises retries, calls your handler and answers.
@@ -24,8 +30,7 @@ export interface ElysiaContextLike {
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (context: ElysiaContextLike) => Promise<Response> {
-  const receiver = endpointReceiver(receiverOrOptions);
-  return async ({ request }) => toFetchResponse(await receiver(fromFetchRequest(request, RAW_BODY_FIX)));
+  return functionHandler(receiverOrOptions, FORM);
 }
 
 /**
@@ -47,17 +52,7 @@ export function webhookMiddleware<Context extends ElysiaContextLike>(
   receiverOrOptions: Receiver | MiddlewareOptions,
   route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,
 ): (context: Context) => Promise<unknown> {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
-  return (context) =>
-    answerByRoute<unknown>(
-      receiver,
-      fromFetchRequest(context.request, RAW_BODY_FIX),
-      async (begun) => resolveElysiaAnswer(await route(context, begun.delivery, begun.context)),
-      {
-        toAnswer: toFetchResponse,
-        read: (answer) => readElysiaAnswer(answer, context.set.status),
-        handlesErrors: true,
-      },
-    );
+  const receiver = routeReceiver(receiverOrOptions, route);
+  const resolved: typeof route = async (...args) => resolveElysiaAnswer(await route(...args));
+  return functionMiddleware<Context, unknown>(receiver, resolved, FORM);
 }

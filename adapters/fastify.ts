@@ -9,9 +9,8 @@ import type {
   WebhookResponse,
 } from 'service-webhooks';
 import { answerOnNode } from './shared/answer-on-node.js';
-import { checkRoute } from './shared/check-route.js';
 import { fromNodeRequest } from './shared/node-http.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, routeReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = 'Let no onRequest or preParsing hook read the body, or put the exact bytes on request.rawBody.';
 
@@ -52,8 +51,7 @@ export function webhookMiddleware(
   receiverOrOptions: Receiver | MiddlewareOptions,
   route: (request: WebhookFastifyRequest, reply: FastifyReply) => unknown,
 ): WebhookPlugin {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
+  const receiver = routeReceiver(receiverOrOptions, route);
   return post(async (request, reply) => {
     // As in Fastify, a route that returns nothing answers later; one that returns a promise has answered by then.
     const run = ({ delivery }: BegunDelivery) => route(Object.assign(request, { webhook: delivery }), reply) ?? reply;

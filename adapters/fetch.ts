@@ -1,7 +1,10 @@
 import type { EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
-import { type FetchHandler, type FetchRoute, fetchHandler, fetchMiddleware } from './shared/fetch-api.js';
+import { type FetchHandler, type FetchRoute, fetchForm } from './shared/fetch-api.js';
+import { functionHandler, functionMiddleware } from './shared/function-endpoint.js';
 
-const RAW_BODY_FIX = 'Give the receiver the request before anything reads its body, or a request.clone() made in time.';
+const FORM = fetchForm(
+  'Give the receiver the request before anything reads its body, or a request.clone() made in time.',
+);
 
 /**
  * Returns an endpoint for every runtime that uses Fetch (Workers, Deno, Bun, SvelteKit and others). It verifies each
@@ -13,7 +16,7 @@ const RAW_BODY_FIX = 'Give the receiver the request before anything reads its bo
  * export const POST = webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
  */
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): FetchHandler {
-  return fetchHandler(receiverOrOptions, RAW_BODY_FIX);
+  return functionHandler(receiverOrOptions, FORM);
 }
 
 /**
@@ -30,5 +33,5 @@ export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): F
  * });
  */
 export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions, route: FetchRoute): FetchHandler {
-  return fetchMiddleware(receiverOrOptions, route, RAW_BODY_FIX);
+  return functionMiddleware(receiverOrOptions, route, FORM);
 }

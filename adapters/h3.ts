@@ -9,11 +9,10 @@ import type {
 } from 'service-webhooks';
 import { answerByRoute } from './shared/answer-by-route.js';
 import { answerOnNode } from './shared/answer-on-node.js';
-import { checkRoute } from './shared/check-route.js';
 import { toFetchResponse } from './shared/fetch-api.js';
 import { readH3Answer } from './shared/h3-answer.js';
 import { fromH3Event, type H3EventLike, responseOf, watchImitated } from './shared/h3-event.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, routeReceiver } from './shared/to-receiver.js';
 import type { OnResponseEnd } from './shared/watch-response.js';
 
 export type { H3EventLike };
@@ -55,8 +54,7 @@ export function webhookMiddleware<Event extends H3EventLike>(
   receiverOrOptions: Receiver | MiddlewareOptions,
   route: (event: Event, delivery: Delivery, context: HandlerContext) => unknown,
 ): (event: Event) => Promise<unknown> {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
+  const receiver = routeReceiver(receiverOrOptions, route);
   return markAsHandler(async (event: Event) => {
     const run = ({ delivery, context }: BegunDelivery) => route(event, delivery, context);
     const request = await fromH3Event(event, RAW_BODY_FIX);

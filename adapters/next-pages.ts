@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Delivery, EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
-import { type NodeHandler, type NodeRequest, nodeHandler, nodeRoute } from './shared/node-http.js';
+import type { EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
+import { type NodeHandler, type NodeRequest, type NodeRoute, nodeByRoute, nodeHandler } from './shared/node-http.js';
 
 const RAW_BODY_FIX = 'Add to the API route: export const config = { api: { bodyParser: false } };';
 
@@ -36,7 +36,7 @@ export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): N
  */
 export function webhookMiddleware<Req extends NodeRequest, Res extends ServerResponse>(
   receiverOrOptions: Receiver | MiddlewareOptions,
-  route: (req: Req, res: Res, delivery: Delivery) => unknown,
+  route: NodeRoute<Req, Res>,
 ): (req: Req, res: Res) => Promise<void> {
-  return nodeRoute(receiverOrOptions, route, RAW_BODY_FIX);
+  return nodeByRoute(receiverOrOptions, route, RAW_BODY_FIX);
 }

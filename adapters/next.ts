@@ -1,7 +1,8 @@
 import type { EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
-import { type FetchHandler, type FetchRoute, fetchHandler, fetchMiddleware } from './shared/fetch-api.js';
+import { type FetchHandler, type FetchRoute, fetchForm } from './shared/fetch-api.js';
+import { functionHandler, functionMiddleware } from './shared/function-endpoint.js';
 
-const RAW_BODY_FIX = 'Export it as POST of route.ts, and read no body before it: no await request.json() around it.';
+const FORM = fetchForm('Export it as POST of route.ts, and read no body before it: no await request.json() around it.');
 
 /**
  * Returns a route handler for the App Router of Next. It verifies each delivery, recognises retries, calls your handler
@@ -14,7 +15,7 @@ const RAW_BODY_FIX = 'Export it as POST of route.ts, and read no body before it:
  * export const POST = webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
  */
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): FetchHandler {
-  return fetchHandler(receiverOrOptions, RAW_BODY_FIX);
+  return functionHandler(receiverOrOptions, FORM);
 }
 
 /**
@@ -32,5 +33,5 @@ export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): F
  * });
  */
 export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions, route: FetchRoute): FetchHandler {
-  return fetchMiddleware(receiverOrOptions, route, RAW_BODY_FIX);
+  return functionMiddleware(receiverOrOptions, route, FORM);
 }

@@ -50,14 +50,14 @@ export interface ReceiverOptions extends SignatureOptions {
 }
 
 /** The options of an endpoint, which handles events itself or queues them. */
-export type EndpointOptions = OptionsWithQueue | OptionsWithOn;
+// Where neither is given, TypeScript names the option that is missing in the last type, by order and by name: `on`.
+export type EndpointOptions = OptionsForQueue | OptionsWithOn;
 
-interface OptionsWithQueue extends ReceiverOptions {
+interface OptionsForQueue extends ReceiverOptions {
   on?: undefined;
   queue: DeliveryQueue;
 }
 
-/** The last one of the union: TypeScript names what is missing in it where neither `on` nor `queue` is given. */
 interface OptionsWithOn extends ReceiverOptions {
   /** `{}` acknowledges every event without handling it. */
   on: Handlers;

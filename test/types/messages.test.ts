@@ -24,12 +24,12 @@ const OF_HANDLERS: Mistake[] = [
   {
     title: 'a misspelt option of webhookHandler with a queue',
     call: 'webhookHandler({ secret, queue, toleranceSecond: 60 })',
-    message: misspeltOption('toleranceSecond', 'OptionsWithQueue', 'toleranceSeconds'),
+    message: misspeltOption('toleranceSecond', 'OptionsForQueue', 'toleranceSeconds'),
   },
   {
     title: 'handlers in place of on',
     call: 'webhookHandler({ secret, handlers: {} })',
-    message: unknownOption('handlers', 'OptionsWithQueue | OptionsWithOn'),
+    message: unknownOption('handlers', 'OptionsForQueue | OptionsWithOn'),
   },
   {
     title: 'a misspelt option of dedupe',
@@ -52,7 +52,7 @@ const OF_HANDLERS: Mistake[] = [
     call: 'webhookHandler({ secret })',
     message: [
       "Argument of type '{ secret: string; }' is not assignable to parameter of type 'Receiver | EndpointOptions'.",
-      "  Type '{ secret: string; }' is not assignable to type 'OptionsWithQueue | OptionsWithOn'.",
+      "  Type '{ secret: string; }' is not assignable to type 'OptionsForQueue | OptionsWithOn'.",
       "    Property 'on' is missing in type '{ secret: string; }' but required in type 'OptionsWithOn'.",
     ].join('\n'),
   },
