@@ -33,6 +33,11 @@ export interface Receiver {
   readonly hasQueue: boolean;
   /** Resolves to the health of the endpoint, for a health check and for metrics. Never rejects. */
   health(): Promise<Health>;
+  /**
+   * Always null: a receiver does not reveal its secret. By this property, TypeScript tells options from a receiver, so that
+   * it can suggest the right name for an option that is misspelt.
+   */
+  readonly secret: null;
 }
 
 /**
@@ -201,6 +206,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     hasHandlers: options.on !== undefined || queue !== undefined,
     hasQueue: queue !== undefined,
     health: health.read,
+    secret: null,
   });
 }
 
