@@ -1,4 +1,4 @@
-import { toCurl } from '../testing/forms/to-curl.js';
+import { toCurl } from '../testing/delivery-forms.js';
 import { formatHttp } from '../wire/http-message.js';
 import type { SentMessage } from './page-source.js';
 

@@ -4,11 +4,15 @@ export {
   type ApiGatewayV2Event,
   toApiGatewayV1,
   toApiGatewayV2,
-} from './forms/to-api-gateway.js';
-export { toCurl } from './forms/to-curl.js';
-export { type InjectOptions, toInject } from './forms/to-inject.js';
-export { toRequest } from './forms/to-request.js';
-export { type SupertestRequest, toSupertest } from './forms/to-supertest.js';
+} from './api-gateway.js';
+export {
+  type InjectOptions,
+  type SupertestRequest,
+  toCurl,
+  toInject,
+  toRequest,
+  toSupertest,
+} from './delivery-forms.js';
 export { type ReadDelivery, readDelivery } from './read-delivery.js';
 export { type EventOverrides, sampleEvent } from './sample-event.js';
 export {

@@ -1,6 +1,6 @@
 import { toApiGatewayV1, toApiGatewayV2 } from 'service-webhooks/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { NOW, refusal } from '../../support/deliveries.js';
+import { NOW, refusal } from '../support/deliveries.js';
 
 const delivery = { method: 'POST', headers: { 'X-Sent': 'yes' }, body: new TextEncoder().encode('{}') };
 const CONTEXT = { accountId: '123456789012', apiId: 'api', stage: 'test', requestId: 'request' };

@@ -1,6 +1,60 @@
-import { exactBytes } from '../../bytes.js';
-import { check } from '../../option-checks.js';
-import type { DeliveryRequest } from '../sign-delivery.js';
+import { exactBytes } from '../bytes.js';
+import { check } from '../option-checks.js';
+import type { DeliveryRequest } from './sign-delivery.js';
+
+/**
+ * Returns a delivery as a Fetch `Request`, for `fetch`, for `service-webhooks/fetch` and `service-webhooks/hono`, and
+ * for every handler that accepts a `Request`.
+ *
+ * @throws WebhookError `invalid_option` for a URL that is not absolute
+ * @example
+ * const response = await POST(toRequest(delivery, 'http://localhost/webhooks'));
+ */
+export function toRequest({ method, headers, body }: DeliveryRequest, url: string | URL): Request {
+  check(URL.canParse(String(url)), 'url must be absolute');
+  return new Request(url, { method, headers, body: new Uint8Array(exactBytes(body)) });
+}
+
+/** The argument of Fastify's `inject`. */
+export interface InjectOptions {
+  method: 'POST';
+  url: string;
+  headers: Record<string, string>;
+  /** The body as a Buffer, because Fastify writes any other array of bytes as JSON. */
+  payload: Uint8Array;
+}
+
+/**
+ * Returns a delivery for Fastify's `inject`, which needs no port.
+ *
+ * @example
+ * const { statusCode } = await app.inject(toInject(delivery, '/webhooks'));
+ */
+export function toInject({ headers, body }: DeliveryRequest, url: string): InjectOptions {
+  return { method: 'POST', url, headers: { ...headers }, payload: Buffer.from(exactBytes(body)) };
+}
+
+/**
+ * Returns a delivery as a plugin for supertest.
+ *
+ * @example
+ * await request(server).post('/webhooks').use(toSupertest(delivery)).expect(200);
+ */
+export function toSupertest({ headers, body }: DeliveryRequest): (test: SupertestRequest) => void {
+  const bytes = Buffer.from(exactBytes(body));
+  return (test) => {
+    test.set(headers);
+    test.serialize(() => bytes as never); // without it, superagent writes the bytes as JSON
+    test.send(bytes);
+  };
+}
+
+/** The part of supertest's request that is used. */
+export interface SupertestRequest {
+  set(headers: Record<string, string>): unknown;
+  serialize(serializer: (body: unknown) => string): unknown;
+  send(body: Uint8Array): unknown;
+}
 
 /** Below the limit for one argument of a command; the format of `printf` is split at this length. */
 const MAX_ARGUMENT = 100_000;

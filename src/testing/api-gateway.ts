@@ -1,6 +1,6 @@
-import { exactBytes, toBase64 } from '../../bytes.js';
-import { check } from '../../option-checks.js';
-import type { DeliveryRequest } from '../sign-delivery.js';
+import { exactBytes, toBase64 } from '../bytes.js';
+import { check } from '../option-checks.js';
+import type { DeliveryRequest } from './sign-delivery.js';
 
 /** How the gateway passes the body. */
 export interface ApiGatewayOptions {

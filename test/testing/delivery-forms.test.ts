@@ -1,11 +1,52 @@
-import { toCurl } from 'service-webhooks/testing';
+import { toCurl, toInject, toRequest, toSupertest } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
-import { refusal } from '../../support/deliveries.js';
+import { refusal } from '../support/deliveries.js';
 
-const URL = 'http://localhost/webhooks';
-const CURL = `curl -i -g --url '${URL}' -H 'x-sent: yes'`;
+const delivery = { method: 'POST', headers: { 'x-sent': 'yes' }, body: Uint8Array.of(0, 255) };
 
-const aLine = (body: string, headers: Record<string, string> = { 'x-sent': 'yes' }, url = URL) =>
+describe('a Request', () => {
+  it.each(['http://receiver.test/in', new URL('http://receiver.test/in')])(
+    'has all that is sent, to %s',
+    async (url) => {
+      const request = toRequest(delivery, url);
+      expect([request.method, request.url, request.headers.get('x-sent')]).toEqual([
+        'POST',
+        'http://receiver.test/in',
+        'yes',
+      ]);
+      expect(new Uint8Array(await request.arrayBuffer())).toEqual(delivery.body);
+    },
+  );
+
+  it('goes to an absolute URL', () => {
+    expect(refusal(() => toRequest(delivery, '/webhooks'))).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('url must be absolute'),
+    });
+  });
+});
+
+it('what Fastify injects is all that is sent, with the bytes in a Buffer and headers of its own', () => {
+  const injected = toInject(delivery, '/in');
+  expect(injected).toEqual({ method: 'POST', url: '/in', headers: delivery.headers, payload: Buffer.of(0, 255) });
+  expect(injected.headers).not.toBe(delivery.headers);
+});
+
+it('supertest is given the headers, and bytes that it sends as they are', () => {
+  const given: unknown[] = [];
+  toSupertest(delivery)({
+    set: (headers) => given.push(headers),
+    serialize: (serializer) => given.push(serializer('anything else')),
+    send: (body) => given.push(body),
+  });
+  const bytes = Buffer.of(0, 255);
+  expect(given).toEqual([delivery.headers, bytes, bytes]);
+});
+
+const TARGET = 'http://localhost/webhooks';
+const CURL = `curl -i -g --url '${TARGET}' -H 'x-sent: yes'`;
+
+const aLine = (body: string, headers: Record<string, string> = { 'x-sent': 'yes' }, url = TARGET) =>
   toCurl({ method: 'POST', headers, body: new TextEncoder().encode(body) }, url);
 
 describe('a curl line', () => {
