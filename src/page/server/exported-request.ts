@@ -1,5 +1,5 @@
 import { formatHttp } from '../../http/http-message.js';
-import { toCurl } from '../../testing/forms/to-curl.js';
+import { toCurl } from '../../testing/delivery-forms.js';
 import type { SentMessage } from '../page-source.js';
 
 /** The forms in which a request can be taken along. */
