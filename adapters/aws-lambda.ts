@@ -1,15 +1,5 @@
-import type {
-  Delivery,
-  EndpointOptions,
-  HandlerContext,
-  MiddlewareOptions,
-  Receiver,
-  WebhookRequest,
-  WebhookResponse,
-} from 'service-webhooks';
-import { answerByRoute } from './shared/answer-by-route.js';
-import { checkRoute } from './shared/check-route.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import type { EndpointOptions, MiddlewareOptions, Receiver, WebhookRequest, WebhookResponse } from 'service-webhooks';
+import { type FunctionRoute, functionHandler, functionMiddleware } from './shared/function-endpoint.js';
 
 const RAW_BODY_FIX = 'Use the proxy integration (LAMBDA_PROXY), which passes the body unchanged.';
 
@@ -33,37 +23,31 @@ export interface LambdaResult {
   body: string;
 }
 
-/**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (event: LambdaEvent) => Promise<LambdaResult>;
+const FORM = {
+  toRequest,
+  toAnswer: ({ status, headers, body }: WebhookResponse): LambdaResult => ({ statusCode: status, headers, body }),
+  read: (result: unknown, event: LambdaEvent) => ({ status: statusOf(result, event), json: result }),
+};
+
 /**
  * Returns an AWS Lambda function behind API Gateway, a function URL or a load balancer. It verifies each delivery,
  * recognises retries, calls your handler and returns the answer. Pass a shared store: each instance of the function has
- * its own memory.
+ * its own memory. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
  * export const handler = webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
  */
-export function webhookHandler(options: EndpointOptions): (event: LambdaEvent) => Promise<LambdaResult>;
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (event: LambdaEvent) => Promise<LambdaResult> {
-  const receiver = endpointReceiver(receiverOrOptions);
-  return async (event) => toResult(await receiver(toRequest(event)));
+  return functionHandler(receiverOrOptions, FORM);
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware<Event extends LambdaEvent, Result>(
-  receiver: Receiver,
-  route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,
-): (event: Event) => Promise<Result | LambdaResult>;
 /**
  * Returns an AWS Lambda function that verifies each delivery, claims it and lets `route` return the result. A 2xx
  * result completes the claim. Any other result, or an error that `route` throws, releases it, and the service retries.
+ * Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
@@ -73,26 +57,10 @@ export function webhookMiddleware<Event extends LambdaEvent, Result>(
  * });
  */
 export function webhookMiddleware<Event extends LambdaEvent, Result>(
-  options: MiddlewareOptions,
-  route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,
-): (event: Event) => Promise<Result | LambdaResult>;
-export function webhookMiddleware<Event extends LambdaEvent, Result>(
   receiverOrOptions: Receiver | MiddlewareOptions,
-  route: (event: Event, delivery: Delivery, context: HandlerContext) => Result | Promise<Result>,
+  route: FunctionRoute<Event, Result>,
 ): (event: Event) => Promise<Result | LambdaResult> {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
-  return (event) =>
-    answerByRoute<Result | LambdaResult>(
-      receiver,
-      toRequest(event),
-      ({ delivery, context }) => route(event, delivery, context),
-      { toAnswer: toResult, read: (result) => ({ status: statusOf(result, event), json: result }) },
-    );
-}
-
-function toResult({ status, headers, body }: WebhookResponse): LambdaResult {
-  return { statusCode: status, headers, body };
+  return functionMiddleware<Event, Result | LambdaResult>(receiverOrOptions, route, FORM);
 }
 
 /**

@@ -1,14 +1,6 @@
-import type {
-  Delivery,
-  EndpointOptions,
-  HandlerContext,
-  MiddlewareOptions,
-  Receiver,
-  WebhookRequest,
-} from 'service-webhooks';
-import { answerByRoute, type ReturnedForm } from './shared/answer-by-route.js';
-import { checkRoute } from './shared/check-route.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import type { EndpointOptions, MiddlewareOptions, Receiver, WebhookRequest, WebhookResponse } from 'service-webhooks';
+import type { ReadAnswer } from './shared/answer-by-route.js';
+import { type FunctionRoute, functionHandler, functionMiddleware } from './shared/function-endpoint.js';
 
 const RAW_BODY_FIX =
   'Give the receiver the request before await request.json() or request.text(), or a request.clone().';
@@ -28,50 +20,32 @@ export interface AzureResponse {
   body?: string;
 }
 
-const FORM: ReturnedForm<AzureResponse> = {
-  read(answer: (AzureResponse & { cookies?: unknown; jsonBody?: unknown }) | undefined | null) {
-    if (typeof (answer ?? {}) !== 'object')
-      throw new TypeError(`the route returned a ${typeof answer}: return an object such as { status: 204 }`);
-    const { status = 200, headers, cookies, jsonBody, body } = answer ?? {};
-    if (jsonBody !== undefined && jsonBody !== null) return { status, json: jsonBody };
-    // Azure's own class has getters, which a spread does not copy.
-    const replace = (other: unknown) => ({ ...answer, status, headers, cookies, body: other }) as AzureResponse;
-    return { status, stream: { body, replace } };
-  },
-  toAnswer: ({ status, headers, body }) => (body === '' ? { status, headers } : { status, headers, body }),
+const FORM = {
+  toRequest,
+  toAnswer: ({ status, headers, body }: WebhookResponse): AzureResponse =>
+    body === '' ? { status, headers } : { status, headers, body },
+  read: readAnswer,
 };
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (request: AzureRequestLike) => Promise<AzureResponse>;
-/**
  * Returns an HTTP function for Azure Functions, programming model 4. It verifies each delivery, recognises retries,
  * calls your handler and returns the answer. Pass a shared store: each instance of the function has its own memory.
+ * Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
  * app.http('webhooks', { methods: ['POST'], authLevel: 'anonymous', handler: webhookHandler({ secret, on }) });
  */
-export function webhookHandler(options: EndpointOptions): (request: AzureRequestLike) => Promise<AzureResponse>;
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (request: AzureRequestLike) => Promise<AzureResponse> {
-  const receiver = endpointReceiver(receiverOrOptions);
-  return async (request) => FORM.toAnswer(await receiver(toRequest(request)));
+  return functionHandler(receiverOrOptions, FORM);
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware<Req extends AzureRequestLike, Res>(
-  receiver: Receiver,
-  route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,
-): (request: Req) => Promise<Res | AzureResponse>;
 /**
  * Returns an HTTP function that verifies each delivery, claims it and lets `route` return the response. A 2xx response
  * completes the claim. Any other response, or an error that `route` throws, releases it, and the service retries. The
- * request's body is already read: use `delivery.body`.
+ * request's body is already read: use `delivery.body`. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the function is created.
  * @example
@@ -82,24 +56,23 @@ export function webhookMiddleware<Req extends AzureRequestLike, Res>(
  * app.http('webhooks', { methods: ['POST'], authLevel: 'anonymous', handler });
  */
 export function webhookMiddleware<Req extends AzureRequestLike, Res>(
-  options: MiddlewareOptions,
-  route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,
-): (request: Req) => Promise<Res | AzureResponse>;
-export function webhookMiddleware<Req extends AzureRequestLike, Res>(
   receiverOrOptions: Receiver | MiddlewareOptions,
-  route: (request: Req, delivery: Delivery, context: HandlerContext) => Res | Promise<Res>,
+  route: FunctionRoute<Req, Res>,
 ): (request: Req) => Promise<Res | AzureResponse> {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
-  return (request) =>
-    answerByRoute<Res | AzureResponse>(
-      receiver,
-      toRequest(request),
-      ({ delivery, context }) => route(request, delivery, context),
-      FORM as ReturnedForm<Res | AzureResponse>,
-    );
+  return functionMiddleware<Req, Res | AzureResponse>(receiverOrOptions, route, FORM);
 }
 
 function toRequest({ method, headers, body, bodyUsed }: AzureRequestLike): WebhookRequest {
   return { method, headers, body: (bodyUsed ? undefined : body) as WebhookRequest['body'], rawBodyFix: RAW_BODY_FIX };
+}
+
+function readAnswer(answer: unknown): ReadAnswer<AzureResponse> {
+  if (typeof (answer ?? {}) !== 'object')
+    throw new TypeError(`the route returned a ${typeof answer}: return an object such as { status: 204 }`);
+  const response = (answer ?? {}) as AzureResponse & { cookies?: unknown; jsonBody?: unknown };
+  const { status = 200, headers, cookies, jsonBody, body } = response;
+  if (jsonBody !== undefined && jsonBody !== null) return { status, json: jsonBody };
+  // Azure's own class has getters, which a spread does not copy.
+  const replace = (other: unknown) => ({ ...response, status, headers, cookies, body: other }) as AzureResponse;
+  return { status, stream: { body, replace } };
 }

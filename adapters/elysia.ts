@@ -1,9 +1,8 @@
 import type { Delivery, EndpointOptions, HandlerContext, MiddlewareOptions, Receiver } from 'service-webhooks';
-import { answerByRoute } from './shared/answer-by-route.js';
-import { checkRoute } from './shared/check-route.js';
 import { readElysiaAnswer, resolveElysiaAnswer } from './shared/elysia-answer.js';
 import { fromFetchRequest, toFetchResponse } from './shared/fetch-api.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import { functionHandler, functionMiddleware } from './shared/function-endpoint.js';
+import { routeReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = "Give the route { parse: 'none' }: app.post('/webhooks', webhookHandler(…), { parse: 'none' }).";
 
@@ -13,38 +12,34 @@ export interface ElysiaContextLike {
   set: { status?: number | string | undefined };
 }
 
-/**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (context: ElysiaContextLike) => Promise<Response>;
+const FORM = {
+  toRequest: ({ request }: ElysiaContextLike) => fromFetchRequest(request, RAW_BODY_FIX),
+  toAnswer: toFetchResponse,
+  read: (answer: unknown, { set }: ElysiaContextLike) => readElysiaAnswer(answer, set.status),
+  handlesErrors: true,
+};
+
 /**
  * Returns an endpoint for Elysia. It verifies each delivery, recognises retries, calls your handler and answers.
+ * Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
  * app.post('/webhooks', webhookHandler({ secret, on: { '*': (event) => save(event) } }), { parse: 'none' });
  */
-export function webhookHandler(options: EndpointOptions): (context: ElysiaContextLike) => Promise<Response>;
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (context: ElysiaContextLike) => Promise<Response> {
-  const receiver = endpointReceiver(receiverOrOptions);
-  return async ({ request }) => toFetchResponse(await receiver(fromFetchRequest(request, RAW_BODY_FIX)));
+  return functionHandler(receiverOrOptions, FORM);
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware<Context extends ElysiaContextLike>(
-  receiver: Receiver,
-  route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,
-): (context: Context) => Promise<unknown>;
 /**
  * Returns a handler for Elysia that verifies each delivery, claims it and lets `route` answer. A 2xx answer completes
- * the claim once it was sent whole; data that is not a stream counts as sent when `route` returns it. Any other answer, or
- * an error that `route` throws, releases it, and the service retries. If the sender has disconnected by then, the claim
- * ends with its lease. A hook of the app or a `response` schema that refuses the answer afterwards is not noticed: give
- * the route none. The request's body is already read: use `delivery.body`.
+ * the claim once it was sent whole; data that is not a stream counts as sent when `route` returns it. Any other answer,
+ * or an error that `route` throws, releases it, and the service retries. If the sender has disconnected by then, the
+ * claim ends with its lease. A hook of the app or a `response` schema that refuses the answer afterwards is not
+ * noticed: give the route none. The request's body is already read: use `delivery.body`. Several routes may share a
+ * receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the handler is created.
  * @example
@@ -54,24 +49,10 @@ export function webhookMiddleware<Context extends ElysiaContextLike>(
  * }), { parse: 'none' });
  */
 export function webhookMiddleware<Context extends ElysiaContextLike>(
-  options: MiddlewareOptions,
-  route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,
-): (context: Context) => Promise<unknown>;
-export function webhookMiddleware<Context extends ElysiaContextLike>(
   receiverOrOptions: Receiver | MiddlewareOptions,
   route: (context: Context, delivery: Delivery, claimed: HandlerContext) => unknown,
 ): (context: Context) => Promise<unknown> {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
-  return (context) =>
-    answerByRoute<unknown>(
-      receiver,
-      fromFetchRequest(context.request, RAW_BODY_FIX),
-      async (begun) => resolveElysiaAnswer(await route(context, begun.delivery, begun.context)),
-      {
-        toAnswer: toFetchResponse,
-        read: (answer) => readElysiaAnswer(answer, context.set.status),
-        handlesErrors: true,
-      },
-    );
+  const receiver = routeReceiver(receiverOrOptions, route);
+  const resolved: typeof route = async (...args) => resolveElysiaAnswer(await route(...args));
+  return functionMiddleware<Context, unknown>(receiver, resolved, FORM);
 }

@@ -37,30 +37,22 @@ function rawBodyFix(req: IncomingMessage & { app?: { _router?: Router; router?: 
 }
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): NodeHandler;
-/**
  * Returns an endpoint for Express 4 and 5. It verifies each delivery, recognises retries, calls your handler and
- * answers. Mount it above `express.json()`.
+ * answers. Mount it above `express.json()`. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
  * app.post('/webhooks', webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }));
  */
-export function webhookHandler(options: EndpointOptions): NodeHandler;
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): NodeHandler {
   return nodeHandler(receiverOrOptions, rawBodyFix);
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware(receiver: Receiver): NodeMiddleware;
 /**
  * Returns middleware for Express 4 and 5 that verifies each delivery, claims it, sets `req.webhook` and calls `next()`.
  * A 2xx response completes the claim once it was sent whole. Any other response releases it, and the service retries.
- * If the connection closes before the response ends, the claim ends with its lease.
+ * If the connection closes before the response ends, the claim ends with its lease. Several routes may share a receiver
+ * from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the middleware is created.
  * @example
@@ -69,7 +61,6 @@ export function webhookMiddleware(receiver: Receiver): NodeMiddleware;
  *   res.sendStatus(204);
  * });
  */
-export function webhookMiddleware(options: MiddlewareOptions): NodeMiddleware;
 export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions): NodeMiddleware {
   return nodeMiddleware(receiverOrOptions, rawBodyFix);
 }

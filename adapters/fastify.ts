@@ -9,9 +9,8 @@ import type {
   WebhookResponse,
 } from 'service-webhooks';
 import { answerOnNode } from './shared/answer-on-node.js';
-import { checkRoute } from './shared/check-route.js';
 import { fromNodeRequest } from './shared/node-http.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, routeReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = 'Let no onRequest or preParsing hook read the body, or put the exact bytes on request.rawBody.';
 
@@ -22,34 +21,24 @@ export type WebhookPlugin = (scope: FastifyInstance) => Promise<void>;
 export type WebhookFastifyRequest = FastifyRequest & { webhook: Delivery };
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): WebhookPlugin;
-/**
  * Returns a plugin with an endpoint for Fastify 4 and 5. It verifies each delivery, recognises retries, calls your
  * handler and answers. The plugin has its own scope, so the parsers and the body limit of the app do not apply to it.
+ * Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the plugin is created.
  * @example
  * app.register(webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }), { prefix: '/webhooks' });
  */
-export function webhookHandler(options: EndpointOptions): WebhookPlugin;
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): WebhookPlugin {
   const receiver = endpointReceiver(receiverOrOptions);
   return post(async (request, reply) => send(reply, await receiver(toRequest(request))));
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware(
-  receiver: Receiver,
-  route: (request: WebhookFastifyRequest, reply: FastifyReply) => unknown,
-): WebhookPlugin;
 /**
  * Returns a plugin that verifies each delivery, claims it and runs `route`, whose request has the delivery as
  * `request.webhook`. A 2xx response completes the claim once it was sent whole. Any other response releases it, and the
- * service retries. If the connection closes before the response ends, the claim ends with its lease.
+ * service retries. If the connection closes before the response ends, the claim ends with its lease. Several routes may
+ * share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the plugin is created.
  * @example
@@ -59,15 +48,10 @@ export function webhookMiddleware(
  * }), { prefix: '/webhooks' });
  */
 export function webhookMiddleware(
-  options: MiddlewareOptions,
-  route: (request: WebhookFastifyRequest, reply: FastifyReply) => unknown,
-): WebhookPlugin;
-export function webhookMiddleware(
   receiverOrOptions: Receiver | MiddlewareOptions,
   route: (request: WebhookFastifyRequest, reply: FastifyReply) => unknown,
 ): WebhookPlugin {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
+  const receiver = routeReceiver(receiverOrOptions, route);
   return post(async (request, reply) => {
     // As in Fastify, a route that returns nothing answers later; one that returns a promise has answered by then.
     const run = ({ delivery }: BegunDelivery) => route(Object.assign(request, { webhook: delivery }), reply) ?? reply;

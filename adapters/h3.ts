@@ -9,11 +9,10 @@ import type {
 } from 'service-webhooks';
 import { answerByRoute } from './shared/answer-by-route.js';
 import { answerOnNode } from './shared/answer-on-node.js';
-import { checkRoute } from './shared/check-route.js';
 import { toFetchResponse } from './shared/fetch-api.js';
 import { readH3Answer } from './shared/h3-answer.js';
 import { fromH3Event, type H3EventLike, responseOf, watchImitated } from './shared/h3-event.js';
-import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
+import { endpointReceiver, routeReceiver } from './shared/to-receiver.js';
 import type { OnResponseEnd } from './shared/watch-response.js';
 
 export type { H3EventLike };
@@ -21,20 +20,13 @@ export type { H3EventLike };
 const RAW_BODY_FIX = 'Call the receiver before readBody(event), or keep the bytes with readRawBody(event, false).';
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (event: H3EventLike) => Promise<Response>;
-/**
  * Returns an event handler for h3 1 and 2, and so for Nitro and Nuxt. It verifies each delivery, recognises retries,
- * calls your handler and answers.
+ * calls your handler and answers. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the handler is created.
  * @example
  * export default defineEventHandler(webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }));
  */
-export function webhookHandler(options: EndpointOptions): (event: H3EventLike) => Promise<Response>;
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (event: H3EventLike) => Promise<Response> {
@@ -44,16 +36,12 @@ export function webhookHandler(
   );
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware<Event extends H3EventLike>(
-  receiver: Receiver,
-  route: (event: Event, delivery: Delivery, context: HandlerContext) => unknown,
-): (event: Event) => Promise<unknown>;
 /**
  * Returns an event handler that verifies each delivery, claims it and lets `route` answer. A 2xx answer completes the
  * claim once it was sent whole. Any other answer, or an error that `route` throws, releases it, and the service
  * retries. If the sender has disconnected by then, the claim ends with its lease. On h3 2 outside of Node, data that is
- * not a stream counts as sent when `route` returns it. The request's body is already read: use `delivery.body`.
+ * not a stream counts as sent when `route` returns it. The request's body is already read: use `delivery.body`. Several
+ * routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the handler is created.
  * @example
@@ -63,15 +51,10 @@ export function webhookMiddleware<Event extends H3EventLike>(
  * }));
  */
 export function webhookMiddleware<Event extends H3EventLike>(
-  options: MiddlewareOptions,
-  route: (event: Event, delivery: Delivery, context: HandlerContext) => unknown,
-): (event: Event) => Promise<unknown>;
-export function webhookMiddleware<Event extends H3EventLike>(
   receiverOrOptions: Receiver | MiddlewareOptions,
   route: (event: Event, delivery: Delivery, context: HandlerContext) => unknown,
 ): (event: Event) => Promise<unknown> {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
+  const receiver = routeReceiver(receiverOrOptions, route);
   return markAsHandler(async (event: Event) => {
     const run = ({ delivery, context }: BegunDelivery) => route(event, delivery, context);
     const request = await fromH3Event(event, RAW_BODY_FIX);

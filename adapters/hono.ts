@@ -11,30 +11,22 @@ const RAW_BODY_FIX =
   'Mount the receiver above any middleware that reads the body, or call await c.req.arrayBuffer() first, which Hono caches.';
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (c: Context) => Promise<Response>;
-/**
- * Returns an endpoint for Hono. It verifies each delivery, recognises retries, calls your handler and answers.
+ * Returns an endpoint for Hono. It verifies each delivery, recognises retries, calls your handler and answers. Several
+ * routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
  * app.post('/webhooks', webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }));
  */
-export function webhookHandler(options: EndpointOptions): (c: Context) => Promise<Response>;
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (c: Context) => Promise<Response> {
   const receiver = endpointReceiver(receiverOrOptions);
   return async (c) => toFetchResponse(await receiver(await fromHonoRequest(c, RAW_BODY_FIX)));
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware(receiver: Receiver): MiddlewareHandler<{ Variables: { webhook: Delivery } }>;
 /**
  * Returns middleware for Hono that verifies each delivery, claims it and sets `c.var.webhook`. A 2xx response completes
  * the claim once it was sent whole. Any other response releases it, and the service retries. If the sender has
- * disconnected by then, the claim ends with its lease.
+ * disconnected by then, the claim ends with its lease. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the middleware is created.
  * @example
@@ -43,7 +35,6 @@ export function webhookMiddleware(receiver: Receiver): MiddlewareHandler<{ Varia
  *   return c.body(null, 204);
  * });
  */
-export function webhookMiddleware(options: MiddlewareOptions): MiddlewareHandler<{ Variables: { webhook: Delivery } }>;
 export function webhookMiddleware(
   receiverOrOptions: Receiver | MiddlewareOptions,
 ): MiddlewareHandler<{ Variables: { webhook: Delivery } }> {

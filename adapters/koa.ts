@@ -22,31 +22,23 @@ declare module 'koa' {
 const RAW_BODY_FIX = 'Mount the receiver above app.use(bodyParser()), or put the exact bytes on ctx.req.rawBody.';
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (ctx: Context) => Promise<void>;
-/**
  * Returns an endpoint for Koa 2 and 3. It verifies each delivery, recognises retries, calls your handler and answers.
- * Mount it above the body parser.
+ * Mount it above the body parser. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
  * router.post('/webhooks', webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }));
  */
-export function webhookHandler(options: EndpointOptions): (ctx: Context) => Promise<void>;
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (ctx: Context) => Promise<void> {
   const receiver = endpointReceiver(receiverOrOptions);
   return async (ctx) => send(ctx, await receiver(toRequest(ctx)));
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware(receiver: Receiver): (ctx: Context, next: Next) => Promise<void>;
 /**
  * Returns middleware for Koa 2 and 3 that verifies each delivery, claims it and sets `ctx.state.webhook`. A 2xx
  * response completes the claim once it was sent whole. Any other response releases it, and the service retries. If the
- * connection closes before the response ends, the claim ends with its lease.
+ * connection closes before the response ends, the claim ends with its lease. Several routes may share a receiver from
+ * `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the middleware is created.
  * @example
@@ -55,7 +47,6 @@ export function webhookMiddleware(receiver: Receiver): (ctx: Context, next: Next
  *   ctx.status = 204;
  * });
  */
-export function webhookMiddleware(options: MiddlewareOptions): (ctx: Context, next: Next) => Promise<void>;
 export function webhookMiddleware(
   receiverOrOptions: Receiver | MiddlewareOptions,
 ): (ctx: Context, next: Next) => Promise<void> {

@@ -42,14 +42,9 @@ export interface WebhookInterceptor {
 }
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): (req: NestRequest, res: NestResponse) => Promise<void>;
-/**
  * Returns an endpoint for Nest 11 and 12, on Express and on Fastify. Call it from a controller with `@Req()` and
- * `@Res()`. It verifies each delivery, recognises retries, calls your handler and answers.
+ * `@Res()`. It verifies each delivery, recognises retries, calls your handler and answers. Several routes may share a
+ * receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
@@ -63,7 +58,6 @@ export function webhookHandler(receiver: Receiver): (req: NestRequest, res: Nest
  *   }
  * }
  */
-export function webhookHandler(options: EndpointOptions): (req: NestRequest, res: NestResponse) => Promise<void>;
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (req: NestRequest, res: NestResponse) => Promise<void> {
@@ -74,12 +68,10 @@ export function webhookHandler(
   };
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware(receiver: Receiver): WebhookInterceptor;
 /**
  * Returns an interceptor that verifies each delivery, claims it and sets `req.webhook`. A 2xx response completes the
  * claim once it was sent whole. Any other response releases it, and the service retries. If the connection closes
- * before the response ends, the claim ends with its lease.
+ * before the response ends, the claim ends with its lease. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the interceptor is created.
  * @example
@@ -92,7 +84,6 @@ export function webhookMiddleware(receiver: Receiver): WebhookInterceptor;
  *   }
  * }
  */
-export function webhookMiddleware(options: MiddlewareOptions): WebhookInterceptor;
 export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions): WebhookInterceptor {
   const receiver = middlewareReceiver(receiverOrOptions);
   return {

@@ -1,18 +1,13 @@
 import type { ServerResponse } from 'node:http';
-import type { Delivery, EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
-import { type NodeHandler, type NodeRequest, nodeHandler, nodeRoute } from './shared/node-http.js';
+import type { EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
+import { type NodeHandler, type NodeRequest, type NodeRoute, nodeByRoute, nodeHandler } from './shared/node-http.js';
 
 const RAW_BODY_FIX = 'Add to the API route: export const config = { api: { bodyParser: false } };';
 
 /**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): NodeHandler;
-/**
  * Returns an API route for the Pages Router of Next. It verifies each delivery, recognises retries, calls your handler
- * and answers. The route must also export `config = { api: { bodyParser: false } }`.
+ * and answers. The route must also export `config = { api: { bodyParser: false } }`. Several routes may share a
+ * receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the route is created.
  * @example
@@ -20,20 +15,15 @@ export function webhookHandler(receiver: Receiver): NodeHandler;
  * export const config = { api: { bodyParser: false } };
  * export default webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
  */
-export function webhookHandler(options: EndpointOptions): NodeHandler;
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): NodeHandler {
   return nodeHandler(receiverOrOptions, RAW_BODY_FIX);
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware<Req extends NodeRequest, Res extends ServerResponse>(
-  receiver: Receiver,
-  route: (req: Req, res: Res, delivery: Delivery) => unknown,
-): (req: Req, res: Res) => Promise<void>;
 /**
  * Returns an API route that verifies each delivery, claims it and runs `route`. A 2xx response completes the claim once
  * it was sent whole. Any other response releases it, and the service retries; so does an error that `route` throws,
- * which is answered 500. If the connection closes before the response ends, the claim ends with its lease.
+ * which is answered 500. If the connection closes before the response ends, the claim ends with its lease. Several
+ * routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the route is created.
  * @example
@@ -45,12 +35,8 @@ export function webhookMiddleware<Req extends NodeRequest, Res extends ServerRes
  * });
  */
 export function webhookMiddleware<Req extends NodeRequest, Res extends ServerResponse>(
-  options: MiddlewareOptions,
-  route: (req: Req, res: Res, delivery: Delivery) => unknown,
-): (req: Req, res: Res) => Promise<void>;
-export function webhookMiddleware<Req extends NodeRequest, Res extends ServerResponse>(
   receiverOrOptions: Receiver | MiddlewareOptions,
-  route: (req: Req, res: Res, delivery: Delivery) => unknown,
+  route: NodeRoute<Req, Res>,
 ): (req: Req, res: Res) => Promise<void> {
-  return nodeRoute(receiverOrOptions, route, RAW_BODY_FIX);
+  return nodeByRoute(receiverOrOptions, route, RAW_BODY_FIX);
 }

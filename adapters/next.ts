@@ -1,17 +1,12 @@
 import type { EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
-import { type FetchHandler, type FetchRoute, fetchHandler, fetchMiddleware } from './shared/fetch-api.js';
+import { type FetchHandler, type FetchRoute, fetchForm } from './shared/fetch-api.js';
+import { functionHandler, functionMiddleware } from './shared/function-endpoint.js';
 
-const RAW_BODY_FIX = 'Export it as POST of route.ts, and read no body before it: no await request.json() around it.';
+const FORM = fetchForm('Export it as POST of route.ts, and read no body before it: no await request.json() around it.');
 
-/**
- * Returns the endpoint of a receiver that you created with `createReceiver`; several routes may share it.
- *
- * @throws WebhookError `invalid_option` where the receiver has neither `on` nor a queue.
- */
-export function webhookHandler(receiver: Receiver): FetchHandler;
 /**
  * Returns a route handler for the App Router of Next. It verifies each delivery, recognises retries, calls your handler
- * and resolves to the answer. It never rejects.
+ * and resolves to the answer. It never rejects. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the route is created.
  * @example
@@ -19,18 +14,15 @@ export function webhookHandler(receiver: Receiver): FetchHandler;
  * const secret = async () => [process.env['WEBHOOK_SECRET'] ?? '']; // a function, because `next build` runs this file too
  * export const POST = webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } });
  */
-export function webhookHandler(options: EndpointOptions): FetchHandler;
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): FetchHandler {
-  return fetchHandler(receiverOrOptions, RAW_BODY_FIX);
+  return functionHandler(receiverOrOptions, FORM);
 }
 
-/** Returns the middleware of a receiver that you created with `createReceiver`; several routes may share it. */
-export function webhookMiddleware(receiver: Receiver, route: FetchRoute): FetchHandler;
 /**
  * Returns a route handler that verifies each delivery, claims it and lets `route` return the response. A 2xx response
  * completes the claim once it was sent whole. Any other response releases it, and the service retries; so does an error
  * that `route` throws, which is answered 500. If the sender has disconnected by then, the claim ends with its lease.
- * The request's body is already read: use `delivery.body`.
+ * The request's body is already read: use `delivery.body`. Several routes may share a receiver from `createReceiver`.
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the route is created.
  * @example
@@ -40,7 +32,6 @@ export function webhookMiddleware(receiver: Receiver, route: FetchRoute): FetchH
  *   return Response.json({ thanks: true });
  * });
  */
-export function webhookMiddleware(options: MiddlewareOptions, route: FetchRoute): FetchHandler;
 export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions, route: FetchRoute): FetchHandler {
-  return fetchMiddleware(receiverOrOptions, route, RAW_BODY_FIX);
+  return functionMiddleware(receiverOrOptions, route, FORM);
 }

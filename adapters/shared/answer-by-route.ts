@@ -2,11 +2,10 @@ import {
   type BegunDelivery,
   isWebhookError,
   type Receiver,
+  WebhookError,
   type WebhookRequest,
   type WebhookResponse,
 } from 'service-webhooks';
-import { isSuccess } from './is-success.js';
-import { routeNotBegun } from './route-not-begun.js';
 import { watchBody } from './watch-body.js';
 
 /** How a framework takes the answer to a refused delivery, and what it does with the errors of a route. */
@@ -71,4 +70,17 @@ export async function answerByRoute<Answer>(
     if (handlesErrors && !isWebhookError(error)) throw error;
     return toAnswer(response);
   }
+}
+
+/** Returns whether a status acknowledges a delivery: any 2xx. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** Returns the error of a claimed delivery whose route must not begin. */
+export function routeNotBegun(): WebhookError {
+  return new WebhookError('handler_failed', {
+    message: 'The sender disconnected, or other code answered it, before your route began; the event is released.',
+    hint: 'If this happens often, check the timeouts of your app and your proxy, and how fast the dedupe store answers.',
+  });
 }

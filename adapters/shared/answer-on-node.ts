@@ -6,8 +6,7 @@ import {
   type WebhookRequest,
   type WebhookResponse,
 } from 'service-webhooks';
-import type { AnswerForm } from './answer-by-route.js';
-import { routeNotBegun } from './route-not-begun.js';
+import { type AnswerForm, routeNotBegun } from './answer-by-route.js';
 import { type OnResponseEnd, type WatchedResponse, watchResponse } from './watch-response.js';
 
 /** How a framework answers on Node's own response. */

@@ -1,44 +1,17 @@
-import type {
-  Delivery,
-  EndpointOptions,
-  HandlerContext,
-  MiddlewareOptions,
-  Receiver,
-  WebhookRequest,
-  WebhookResponse,
-} from 'service-webhooks';
-import { answerByRoute, type ReadAnswer } from './answer-by-route.js';
-import { checkRoute } from './check-route.js';
-import { endpointReceiver, middlewareReceiver } from './to-receiver.js';
+import type { WebhookRequest, WebhookResponse } from 'service-webhooks';
+import type { ReadAnswer } from './answer-by-route.js';
+import type { FunctionForm, FunctionRoute } from './function-endpoint.js';
 
 export type FetchHandler = (request: Request) => Promise<Response>;
-export type FetchRoute = (
-  request: Request,
-  delivery: Delivery,
-  context: HandlerContext,
-) => Response | Promise<Response>;
+export type FetchRoute = FunctionRoute<Request, Response>;
 
-/** Returns an endpoint from `Request` to `Response`. `rawBodyFix` says how to keep the raw body in this framework. */
-export function fetchHandler(receiverOrOptions: Receiver | EndpointOptions, rawBodyFix: string): FetchHandler {
-  const receiver = endpointReceiver(receiverOrOptions);
-  return async (request) => toFetchResponse(await receiver(fromFetchRequest(request, rawBodyFix)));
-}
-
-/** Returns an endpoint whose `route` makes the `Response` to a verified and claimed delivery. */
-export function fetchMiddleware(
-  receiverOrOptions: Receiver | MiddlewareOptions,
-  route: FetchRoute,
-  rawBodyFix: string,
-): FetchHandler {
-  checkRoute(route);
-  const receiver = middlewareReceiver(receiverOrOptions);
-  return (request) =>
-    answerByRoute(
-      receiver,
-      fromFetchRequest(request, rawBodyFix),
-      ({ delivery, context }) => route(request, delivery, context),
-      { toAnswer: toFetchResponse, read: readResponse },
-    );
+/** Returns the form of Fetch. `rawBodyFix` says how to keep the raw body in this framework. */
+export function fetchForm(rawBodyFix: string): FunctionForm<Request, Response> {
+  return {
+    toRequest: (request) => fromFetchRequest(request, rawBodyFix),
+    toAnswer: toFetchResponse,
+    read: readResponse,
+  };
 }
 
 export function fromFetchRequest(request: Request, rawBodyFix: string): WebhookRequest {

@@ -9,8 +9,7 @@ import type {
   WebhookResponse,
 } from 'service-webhooks';
 import { answerOnNode } from './answer-on-node.js';
-import { checkRoute } from './check-route.js';
-import { endpointReceiver, middlewareReceiver } from './to-receiver.js';
+import { endpointReceiver, middlewareReceiver, routeReceiver } from './to-receiver.js';
 
 /** Node's request with the fields that frameworks and their parsers add. */
 export interface NodeRequest extends IncomingMessage {
@@ -25,6 +24,9 @@ export type NodeMiddleware = (
   res: ServerResponse,
   next: (error?: unknown) => unknown,
 ) => Promise<void>;
+
+/** Makes the answer to a verified and claimed delivery, in a framework without `next()`. */
+export type NodeRoute<Req, Res> = (req: Req, res: Res, delivery: Delivery) => unknown;
 
 /** How to keep the raw body in a framework; a function can also name the parser that has read it. */
 export type RawBodyFix = string | ((req: IncomingMessage) => string);
@@ -64,13 +66,12 @@ function breakOff(res: ServerResponse & { stream?: { close(code: number): void }
 }
 
 /** Returns an endpoint that runs a route with the delivery, for frameworks without `next()`. */
-export function nodeRoute<Req extends NodeRequest, Res extends ServerResponse>(
+export function nodeByRoute<Req extends NodeRequest, Res extends ServerResponse>(
   receiverOrOptions: Receiver | MiddlewareOptions,
-  route: (req: Req, res: Res, delivery: Delivery) => unknown,
+  route: NodeRoute<Req, Res>,
   rawBodyFix: string,
 ): (req: Req, res: Res) => Promise<void> {
-  checkRoute(route);
-  const middleware = nodeMiddleware(receiverOrOptions, rawBodyFix);
+  const middleware = nodeMiddleware(routeReceiver(receiverOrOptions, route), rawBodyFix);
   return (req, res) => middleware(req, res, () => route(req, res, req.webhook as Delivery));
 }
 

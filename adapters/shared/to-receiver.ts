@@ -37,6 +37,19 @@ export function middlewareReceiver(receiverOrOptions: Receiver | MiddlewareOptio
   return createReceiver(receiverOrOptions);
 }
 
+/**
+ * Returns the receiver of a middleware whose route is an argument and returns the answer.
+ *
+ * @throws WebhookError `invalid_secret`, `invalid_option`; the latter also without a route
+ */
+export function routeReceiver(receiverOrOptions: Receiver | MiddlewareOptions, route: unknown): Receiver {
+  if (typeof route === 'function') return middlewareReceiver(receiverOrOptions);
+  throw new WebhookError('invalid_option', {
+    message: 'webhookMiddleware has no route.',
+    hint: 'Pass the route as the second argument.',
+  });
+}
+
 const GETS_EVENT = 'the route behind the middleware gets the event';
 
 function isReceiver(value: Receiver | object): value is Receiver {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ResponseEnd } from 'service-webhooks';
-import { isSuccess } from './is-success.js';
+import { isSuccess } from './answer-by-route.js';
 
 /** What is known of a response, whichever code sends it. */
 export interface WatchedResponse {

@@ -13,12 +13,12 @@ import { Redis } from 'ioredis';
 import Database from 'libsql';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
-import { bullmqQueue } from '../../dist/queue/bullmq.js';
-import { graphileWorkerQueue } from '../../dist/queue/graphile-worker.js';
-import { natsQueue } from '../../dist/queue/nats.js';
-import { pgBossQueue } from '../../dist/queue/pg-boss.js';
-import { rabbitmqQueue } from '../../dist/queue/rabbitmq.js';
-import { sqliteQueue } from '../../dist/queue/sqlite.js';
+import { bullmqQueue } from '../../src/queue/bullmq/bullmq-queue.js';
+import { graphileWorkerQueue } from '../../src/queue/graphile-worker/graphile-worker-queue.js';
+import { natsQueue } from '../../src/queue/nats/nats-queue.js';
+import { pgBossQueue } from '../../src/queue/pg-boss/pg-boss-queue.js';
+import { rabbitmqQueue } from '../../src/queue/rabbitmq/rabbitmq-queue.js';
+import { sqliteQueue } from '../../src/queue/sqlite/sqlite-queue.js';
 
 const ROUNDS = 5;
 const PUTS = 400;

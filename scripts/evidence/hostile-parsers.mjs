@@ -15,10 +15,9 @@ export const PARSERS = {
   printable: 'src/printable.ts',
   log: 'src/receiver/log.ts',
   url: 'src/emulator/wire/public-url.ts',
-  host: 'src/wire/loopback-host.ts',
   claims: 'src/explain/claims.ts',
   signatures: 'src/explain/signature-headers.ts',
-  body: 'src/page/view-body.ts',
+  body: 'src/page/attempt-details.ts',
 };
 
 const json = (name) => hostileBodies[`body: ${name}`];
@@ -64,8 +63,8 @@ export function hostileParsers(load) {
     'emulator URL: dots in the host name': (n) => value(load.url.refusedUrl, `https://a${fill('.', n)}a/`),
     'emulator URL: brackets in the host name': (n) => value(load.url.refusedUrl, `https://${fill('[', n)}/`),
     'emulator URL: a long host name': (n) => value(load.url.refusedUrl, `https://${fill('a.', n)}a/`),
-    'host header: colons': (n) => value(load.host.isLoopbackHost, `${fill(':1', n)}x`),
-    'host header: digits': (n) => value(load.host.isLoopbackHost, `:${fill('1', n)}x`),
+    'host header: colons': (n) => value(load.url.isLoopbackHost, `${fill(':1', n)}x`),
+    'host header: digits': (n) => value(load.url.isLoopbackHost, `:${fill('1', n)}x`),
     'explain header: times without end': (n) => explained(load, fill('t=1, ', n)),
     'explain header: white space': (n) => explained(load, `${fill(' ', n)}x`),
     'explain header: equals signs': (n) => explained(load, `v1=${fill('=', n)}`),

@@ -1,6 +1,6 @@
 import { access, constants, mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatHttp, type HttpMessage } from '../wire/http-message.js';
+import { formatHttp, type HttpMessage } from '../http/http-message.js';
 import { Failure, fileFailure } from './failure.js';
 import { parseHttp } from './http-file.js';
 

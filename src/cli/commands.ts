@@ -23,17 +23,17 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'listen',
     aliases: ['forward'],
     summary: 'receive deliveries, and forward them to your app',
-    load: async () => (await import('./commands/listen.js')).listenCommand,
+    load: async () => (await import('./commands/listen/command.js')).listenCommand,
   },
   {
     name: 'dev',
     summary: 'the service on your machine: deliveries, retries, its API, a page',
-    load: async () => (await import('./commands/dev.js')).devCommand,
+    load: async () => (await import('./commands/dev/command.js')).devCommand,
   },
   {
     name: 'mcp',
     summary: 'dev for coding agents: an MCP server over stdio',
-    load: async () => (await import('./commands/mcp.js')).mcpCommand,
+    load: async () => (await import('./commands/mcp/command.js')).mcpCommand,
   },
   {
     name: 'send',
@@ -54,12 +54,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'queue',
     summary: 'the dead letters of a queue: list, show, retry, discard',
-    load: async () => (await import('./commands/queue.js')).queueCommand,
+    load: async () => (await import('./commands/queue/command.js')).queueCommand,
   },
   {
     name: 'doctor',
     summary: 'test your endpoint with valid and hostile deliveries',
-    load: async () => (await import('./commands/doctor.js')).doctorCommand,
+    load: async () => (await import('./commands/doctor/command.js')).doctorCommand,
   },
   {
     name: 'sign',
@@ -79,7 +79,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'endpoints',
     summary: 'the webhook endpoints of your account: list, ensure, update, test, rotate, delete',
-    load: async () => (await import('./commands/endpoints.js')).endpointsCommand,
+    load: async () => (await import('./commands/endpoints/command.js')).endpointsCommand,
   },
   {
     name: 'limits',

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import type { HttpMessage } from '../wire/http-message.js';
+import type { HttpMessage } from '../http/http-message.js';
 import { capturedAt, captureOrFile } from './captures.js';
 import { Failure } from './failure.js';
 import { parseHeader, parseHttp } from './http-file.js';

@@ -1,6 +1,6 @@
+import type { Outgoing } from '../http/deliver.js';
 import type { SignedDelivery } from '../testing/sign-delivery.js';
 import { tamper } from '../testing/tamper.js';
-import type { Outgoing } from '../wire/deliver.js';
 import { Failure } from './failure.js';
 
 /** A delivery, and how it is sent. */
@@ -46,12 +46,13 @@ export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
 
 /** Applies faults in the given order. */
 export function withFaults(sending: Sending, names: readonly FaultName[]): readonly Sending[] {
+  const { at, again } = sending; // a spread of a delivery leaves them out, and a later fault needs them
   return names.reduce<readonly Sending[]>(
     (sendings, name) => {
       const { apply }: Fault = FAULTS[name];
       return sendings.flatMap((one) => apply(one));
     },
-    [sending],
+    [{ ...sending, at, again }],
   );
 }
 

@@ -1,4 +1,4 @@
-import type { HttpMessage } from '../wire/http-message.js';
+import type { HttpMessage } from '../http/http-message.js';
 import { Failure } from './failure.js';
 
 const REQUEST_LINE = /^([A-Z]+) (\S+) HTTP\/1\.[01]$/;

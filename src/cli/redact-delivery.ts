@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type HttpMessage, resign } from '../http/http-message.js';
 import type { Secret } from '../verify/secret.js';
-import type { HttpMessage } from '../wire/http-message.js';
-import { resign } from '../wire/resign.js';
 import { Failure } from './failure.js';
 import { redactJson } from './redact-json.js';
 import { signedTime } from './signature-fault.js';

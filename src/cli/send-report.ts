@@ -1,7 +1,6 @@
+import { answerAdvice, answerCode } from '../http/answer.js';
+import type { SendResult } from '../http/deliver.js';
 import { isAcknowledged } from '../service/acknowledged.js';
-import { answerAdvice } from '../wire/answer-advice.js';
-import { answerCode } from '../wire/answer-code.js';
-import type { SendResult } from '../wire/deliver.js';
 import { EXIT, type ExitCode } from './failure.js';
 import { shortened } from './formatting.js';
 import type { Piece } from './output.js';
@@ -20,7 +19,7 @@ export function sendPieces(sent: SendResult, url?: URL): Piece[] {
   if (isAcknowledged(sent)) return [['good', sent.status], 'acknowledged', ['faint', `${sent.ms} ms`]];
   const where = sent.headers['location'];
   const advice = url && where === undefined ? answerAdvice(sent, url) : undefined;
-  const answer = answerCode(sent.body) ?? (advice ? `${advice.message} ${advice.hint}` : shortened(sent.body));
+  const answer = answerCode(sent.body) ?? (advice ? `${advice.message} ${advice.fix}` : shortened(sent.body));
   return [
     ['bad', sent.status],
     'not acknowledged',

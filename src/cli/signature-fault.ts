@@ -1,9 +1,9 @@
 import { Option } from '@commander-js/extra-typings';
 import { isWebhookError, type WebhookError } from '../errors.js';
+import { type HttpMessage, headerValue } from '../http/http-message.js';
 import type { SignatureOptions } from '../verify/policy.js';
 import type { Secret } from '../verify/secret.js';
 import { verifySignature } from '../verify/verify.js';
-import { type HttpMessage, headerValue } from '../wire/http-message.js';
 import { Failure } from './failure.js';
 
 type SignatureChecks = Pick<SignatureOptions, 'headerPrefix' | 'legacy'>;

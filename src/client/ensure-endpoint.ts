@@ -75,8 +75,8 @@ async function create(
 }
 
 /** Returns whether both are the same address in different spellings. */
-function isSameUrl(one: string, other: string): boolean {
-  return URL.canParse(one) && new URL(one).href === new URL(other).href;
+export function isSameUrl(one: string, other: string): boolean {
+  return URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href;
 }
 
 /** Returns whether a text is a value or the name of a field anywhere in a JSON value. */

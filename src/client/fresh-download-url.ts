@@ -1,10 +1,10 @@
 import type { WebhookEvent } from '../event.js';
 import { checkFunction, checkKnownOptions, checkObject, checkPositiveInteger } from '../option-checks.js';
+import { withTimeLimit } from '../timers.js';
 import { isObject, objectsIn } from './answer-data.js';
 import type { Client } from './create-client.js';
 import { ClientError } from './errors.js';
 import { type CallOptions, segment } from './request.js';
-import { withTimeLimit } from './time-limit.js';
 
 /** Options of {@link freshDownloadUrl}. */
 export interface FreshDownloadUrlOptions extends CallOptions {

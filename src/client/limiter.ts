@@ -1,6 +1,6 @@
+import { orAborted } from '../timers.js';
 import type { ReadyOptions } from './options.js';
 import { DAY_MS, type RateState } from './rate-limits.js';
-import { orAborted } from './time-limit.js';
 
 /** How long a request may wait in the limiter. */
 export interface Patience {

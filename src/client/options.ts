@@ -1,7 +1,8 @@
 import { WebhookError } from '../errors.js';
 import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../option-checks.js';
+import { sleep } from '../timers.js';
+import { checkHeaderPrefix } from '../verify/header-names.js';
 import { createRedact } from './redact.js';
-import { sleep } from './time-limit.js';
 
 /** Options of {@link createClient}. An option given as undefined has its default. */
 export interface ClientOptions {
@@ -51,7 +52,7 @@ export function readOptions(options: ClientOptions) {
   checkKnownOptions('createClient', options, KNOWN_OPTIONS);
   const { apiKey, headerPrefix = 'x-service', limiter = false } = options;
   checkKey(apiKey);
-  check(/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(headerPrefix), 'headerPrefix must be like x-service');
+  checkHeaderPrefix(headerPrefix);
   checkChoice('limiter', limiter, [true, false]);
   for (const name of ['fetch', 'now', 'random', 'sleep'] as const) checkFunction(name, options[name]);
   return {

@@ -1,4 +1,5 @@
 import { check, checkChoice, checkKnownOptions, checkObject, checkPositiveInteger } from '../option-checks.js';
+import { orAborted, withTimeLimit } from '../timers.js';
 import { type Answer, readAnswer } from './answer.js';
 import type { Shape } from './answer-data.js';
 import { type RequestBody, sendOnce } from './attempt.js';
@@ -6,7 +7,6 @@ import { CallError, callFailed } from './errors.js';
 import { createLimiter } from './limiter.js';
 import type { ReadyOptions } from './options.js';
 import { type RateState, readRate } from './rate-limits.js';
-import { orAborted, withTimeLimit } from './time-limit.js';
 
 /** How one call may end early. */
 export interface CallOptions {

@@ -5,7 +5,7 @@ import type { AccountRecord, Accounts } from './api/accounts.js';
 import type { Keys } from './api/keys.js';
 import type { EmitTo, Emulator, EmulatorAccount, NewEndpoint } from './contract.js';
 import { type Deliveries, showDelivery } from './delivery/deliveries.js';
-import { type EndpointRecord, type Endpoints, enableEndpoint, showEndpoint } from './delivery/endpoints.js';
+import { type EndpointRecord, type Endpoints, moveEndpoint, showEndpoint } from './delivery/endpoints.js';
 import type { Sender } from './delivery/sender.js';
 import { refusedUrl } from './wire/public-url.js';
 
@@ -76,12 +76,10 @@ export function createControls(parts: ControlsParts): Controls {
       },
       list: () => [...endpoints.byId.values()].map(showEndpoint),
       remove: (id) => remove(endpointOf(id)),
-      pause(id) {
-        endpointOf(id).state = 'paused';
-      },
+      pause: (id) => moveEndpoint(endpointOf(id), 'pause'),
       enable(id) {
         const endpoint = endpointOf(id);
-        enableEndpoint(endpoint);
+        moveEndpoint(endpoint, 'enable');
         sender.resume(endpoint);
       },
     },

@@ -2,6 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../option-checks.js';
 import { ANSWER_TIMEOUT_MS } from '../service/schedule.js';
 import { MAX_TIMER_MS } from '../timers.js';
+import { checkHeaderPrefix } from '../verify/header-names.js';
 import type { AccountSettings } from './api/accounts.js';
 import type { Faults } from './faults.js';
 import { LAST_INSTANT } from './time/clock.js';
@@ -121,8 +122,7 @@ export function readOptions(options: EmulatorOptions) {
   check(clock === 'real' || speed === 1, 'speed needs a real clock');
   check(['string', 'number'].includes(typeof seed), 'seed must be a string or a number');
   checkFunction('fetch', fetch);
-  const isPrefix = typeof headerPrefix === 'string' && /^[a-z0-9]+(-[a-z0-9]+)*$/i.test(headerPrefix);
-  check(isPrefix, 'headerPrefix must be like x-service');
+  checkHeaderPrefix(headerPrefix);
   check(Array.isArray(deniedIps), 'deniedIps must be an array of addresses');
   check(baseUrl === undefined || URL.canParse(baseUrl), 'baseUrl must be like https://api.example');
   for (const [name, value] of Object.entries({ account, faults, keep })) checkObject(name, value);

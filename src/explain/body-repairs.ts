@@ -1,6 +1,6 @@
 import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import type { CauseName, Finding, Repair } from './causes.js';
-import { fromSingleBytes, toSingleBytes, utf8Text } from './charsets.js';
+import { fromBase64, fromSingleBytes, percentDecoded, toSingleBytes, utf8Text } from './encodings.js';
 import { jsonSpellings } from './json-spellings.js';
 
 /** A change of the body into another form; it returns undefined where the body has no such form. */
@@ -41,7 +41,7 @@ const CHANGES: readonly Change[] = [
   ['wrong_charset', 'read as Windows-1252 and written as UTF-8', (body) => fromSingleBytes(body, 'windows-1252')],
   ['unicode_normalised', 'in Unicode form NFD', textwise((text) => text.normalize('NFD'))],
   ['unicode_normalised', 'in Unicode form NFC', textwise((text) => text.normalize('NFC'))],
-  ['body_in_base64', 'decoded from base64', textwise(decodedBase64)],
+  ['body_in_base64', 'decoded from base64', textwise((text) => fromBase64(text.trimEnd()))],
   ['body_quoted', 'as the text of the JSON string that it is', textwise(unquoted)],
   ['body_url_encoded', 'percent-decoded', textwise((text) => percentDecoded(text))],
   [
@@ -139,10 +139,6 @@ function textwise(change: (text: string) => Buffer | string | undefined): Change
   };
 }
 
-function decodedBase64(text: string): Buffer | undefined {
-  return /^[\w+/-]{4,}={0,2}\s*$/.test(text) ? Buffer.from(text, 'base64') : undefined;
-}
-
 function unquoted(text: string): string | undefined {
   const value = parsed(text)?.value;
   return typeof value === 'string' ? value : undefined;
@@ -151,14 +147,6 @@ function unquoted(text: string): string | undefined {
 function parsed(text = ''): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-}
-
-function percentDecoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import type { CauseName, Finding } from './causes.js';
+import { fromBase64 } from './encodings.js';
 import type { SignatureHeaders } from './signature-headers.js';
 
 /** One signature that the headers claim: an HMAC of a prefix and the body. */
@@ -119,7 +120,7 @@ function macsIn(text: string): Mac[] {
   if (/^[0-9a-f]{64}$/i.test(text)) {
     return [{ hex: text.toLowerCase(), findings: [finding('signature_uppercase', 'It is in upper-case hex.')] }];
   }
-  const bytes = /^[\w+/-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+  const bytes = fromBase64(text);
   if (bytes?.length !== 32) return [];
   return [{ hex: bytes.toString('hex'), findings: [finding('signature_base64', 'The signature is in base64.')] }];
 }

@@ -1,5 +1,5 @@
 import { type CauseName, type Certainty, type Finding, type Judged, judged, type Repair } from './causes.js';
-import { utf8Text } from './charsets.js';
+import { utf8Text } from './encodings.js';
 import type { SignatureHeaders } from './signature-headers.js';
 
 /**

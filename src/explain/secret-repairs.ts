@@ -1,5 +1,6 @@
 import type { Secret } from '../verify/secret.js';
 import type { CauseName, Finding, Repair } from './causes.js';
+import { fromBase64, percentDecoded } from './encodings.js';
 
 /** A change of a secret into another form; it returns undefined where the secret has no such form. */
 type Change = readonly [cause: CauseName, form: string, change: (text: string) => string | Buffer | undefined];
@@ -69,18 +70,6 @@ export function* secretRepairs(secret: Secret): Generator<Repair> {
   }
 }
 
-function fromBase64(text: string): Buffer | undefined {
-  return /^[\w+/-]{4,}={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
-}
-
 function withoutPrefix(text: string): string | undefined {
   return /^[a-z0-9]{2,12}[_-](.+)/is.exec(text)?.[1];
-}
-
-function percentDecoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

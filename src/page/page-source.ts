@@ -1,6 +1,6 @@
 import type { Explanation } from '../explain/index.js';
-import type { AnswerAdvice } from '../wire/answer-advice.js';
-import type { HttpMessage } from '../wire/http-message.js';
+import type { AnswerAdvice } from '../http/answer.js';
+import type { HttpMessage } from '../http/http-message.js';
 
 /**
  * The data and the actions of the page, which knows nothing else of the origin of deliveries. Everything here is sent

@@ -6,6 +6,7 @@ import { createLog, type Logger } from '../receiver/log.js';
 import { type ReceiverOptions, safeObserver } from '../receiver/options.js';
 import type { DeadLetterNotice, Decision, Outcome } from '../receiver/outcome.js';
 import { fromQueued, type QueuedDelivery } from '../receiver/queued-delivery.js';
+import { failed, type HandlerEnd, runHandler } from '../receiver/run-handler.js';
 import type { Delivery } from '../verify/verify.js';
 import { reasonOf, WORKER_DIED } from './reason.js';
 
@@ -108,10 +109,10 @@ export function createProcessor(options: WorkerOptions): Processor {
     try {
       const handler = handlerFor(delivery.event);
       if (handler === undefined) return { as: 'done', decision: { kind: 'ignored', delivery } };
-      await handler(delivery.event, { delivery, signal: signal ?? new AbortController().signal, attempt, fence });
-      return { as: 'done', decision: { kind: 'handled', delivery, attempt, fence, status: 200 } };
+      const context = { delivery, signal: signal ?? new AbortController().signal, attempt, fence };
+      return endedBy(await runHandler(handler, context), attempt);
     } catch (thrown) {
-      return failure(thrown, delivery, attempt);
+      return endedBy({ decision: failed(delivery, thrown), thrown }, attempt); // the event has not the data of its type
     }
   }
 
@@ -172,20 +173,10 @@ function readable(job: unknown): { delivery?: Delivery; name: string | undefined
   }
 }
 
-function failure(thrown: unknown, delivery: Delivery, attempt: number): Ended {
-  const reason = reasonOf(thrown);
-  const error = isWebhookError(thrown) ? thrown : undefined;
-  if (error?.code === 'permanent_failure') {
-    return { as: 'dead', decision: { kind: 'discarded', delivery, error }, error, reason, attempts: attempt };
-  }
-  // From an inbox: another run of the event holds it in a transaction that is still open.
-  if (error?.code === 'delivery_in_progress') {
-    const decision = { kind: 'in_progress', delivery, retryAfterMs: 1_000, error } as const;
-    return { as: 'failed', decision, error, reason };
-  }
-  const failed = error?.code === 'unexpected_data' ? error : new WebhookError('handler_failed', { cause: thrown });
-  const cause = isError(thrown) ? thrown : failed;
-  return { as: 'failed', decision: { kind: 'failed', delivery, error: failed }, error: cause, reason };
+function endedBy({ decision, thrown }: HandlerEnd, attempt: number): Ended {
+  if (decision.kind === 'handled') return { as: 'done', decision };
+  const failure = { decision, error: isError(thrown) ? thrown : decision.error, reason: reasonOf(thrown) };
+  return decision.kind === 'discarded' ? { as: 'dead', ...failure, attempts: attempt } : { as: 'failed', ...failure };
 }
 
 /** Never throws: the prototype of a Proxy may do so. */

@@ -3,7 +3,7 @@ import { WebhookError } from '../errors.js';
 import { initOnce } from '../init-once.js';
 import { withTimeout } from '../timers.js';
 import { type DeliveryQueue, PUT_LIMIT_MS } from './delivery-queue.js';
-import type { ClaimedDelivery } from './dispatch.js';
+import { type ClaimedDelivery, settle } from './dispatch.js';
 import type { Decision } from './outcome.js';
 import { toQueued } from './queued-delivery.js';
 
@@ -26,11 +26,9 @@ export function enqueueTo(
         await initialise(limitMs);
         return confirmed(await queue.put(toQueued(delivery, key, Date.now())));
       });
-      await lease.complete();
-      return { kind, delivery };
+      return await settle(lease, { kind, delivery });
     } catch (cause) {
-      await lease.release();
-      return { kind: 'failed', delivery, error: new WebhookError('queue_unavailable', { cause }) };
+      return settle(lease, { kind: 'failed', delivery, error: new WebhookError('queue_unavailable', { cause }) });
     }
   };
 }

@@ -50,15 +50,19 @@ export interface ReceiverOptions extends SignatureOptions {
 }
 
 /** The options of an endpoint, which handles events itself or queues them. */
-export type EndpointOptions = ReceiverOptions &
-  (
-    | {
-        /** `{}` acknowledges every event without handling it. */
-        on: Handlers;
-        queue?: undefined;
-      }
-    | { on?: undefined; queue: DeliveryQueue }
-  );
+// Where neither is given, TypeScript names the option that is missing in the last type, by order and by name: `on`.
+export type EndpointOptions = OptionsForQueue | OptionsWithOn;
+
+interface OptionsForQueue extends ReceiverOptions {
+  on?: undefined;
+  queue: DeliveryQueue;
+}
+
+interface OptionsWithOn extends ReceiverOptions {
+  /** `{}` acknowledges every event without handling it. */
+  on: Handlers;
+  queue?: undefined;
+}
 
 /** The options of a middleware, behind which a route handles the event and answers. */
 export interface MiddlewareOptions extends ReceiverOptions {

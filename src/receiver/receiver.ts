@@ -9,15 +9,16 @@ import { type Delivery, matchingSecret, matchingSecretAsync, toDelivery } from '
 import { admit } from './admit.js';
 import { type Body, openBody } from './body.js';
 import { type Deadline, startDeadline } from './deadline.js';
-import { abandon, type ClaimedDelivery, dispatch, fail, succeed } from './dispatch.js';
+import { abandon, type ClaimedDelivery, dispatch, settle } from './dispatch.js';
 import { enqueueTo } from './enqueue.js';
-import { type Handler, type HandlerContext, handlerTable } from './handlers.js';
+import { type HandlerContext, handlerTable } from './handlers.js';
 import { createHealth, type Health } from './health.js';
 import { keySource, type OwnedKey } from './key-source.js';
 import { createLog, type Log } from './log.js';
 import { type ReceiverOptions, receiverLimits, safeObserver } from './options.js';
 import { type Decision, type Outcome, toResponse } from './outcome.js';
 import type { WebhookRequest, WebhookResponse } from './request.js';
+import { failed, handled } from './run-handler.js';
 import { unsignedRequest } from './unsigned-request.js';
 
 /** The pipeline behind every adapter: a function from a request to its answer. */
@@ -32,6 +33,11 @@ export interface Receiver {
   readonly hasQueue: boolean;
   /** Resolves to the health of the endpoint, for a health check and for metrics. Never rejects. */
   health(): Promise<Health>;
+  /**
+   * Always null: a receiver does not reveal its secret. By this property, TypeScript tells options from a receiver, so that
+   * it can suggest the right name for an option that is misspelt.
+   */
+  readonly secret: null;
 }
 
 /**
@@ -52,8 +58,8 @@ export interface BegunDelivery {
   settle(ended: ResponseEnd, error?: unknown): Promise<WebhookResponse>;
 }
 
-/** A request is decided, or its delivery is claimed. */
-type Opened = { decision: Decision; claimed?: undefined } | { decision?: undefined; claimed: ClaimedDelivery };
+/** A request is decided, or its delivery is claimed for the work that its event needs. */
+type Opened<Work> = { decision: Decision } | { decision?: undefined; work: Work; claimed: ClaimedDelivery };
 
 const BODY_TIMEOUT_MS = 10_000; // the longest time that a slow body may hold its connection
 
@@ -85,28 +91,31 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   if (dedupe.settings?.store.scope === 'process') warnAboutSeveralProcesses(log);
 
   async function receive(request: WebhookRequest): Promise<WebhookResponse> {
-    const { decision, claimed } = await open(
-      request,
-      (event) => queue !== undefined || handlerFor(event) !== undefined,
-    );
-    if (decision) return respond(decision);
-    const result = await (enqueue ? enqueue(claimed) : runHandler(claimed));
+    const opened = await open(request, workOn);
+    if (opened.decision) return respond(opened.decision);
+    const { work, claimed } = opened;
+    const decision = await work(claimed);
     claimed.deadline.clear();
-    return respond(result);
+    return respond(decision);
   }
 
-  function runHandler(claimed: ClaimedDelivery): Promise<Decision> {
-    const handler = handlerFor(claimed.delivery.event) as Handler;
-    return dispatch(handler, claimed, notify);
+  /** Returns what is done with a claimed event: it is queued, or its handler runs. Undefined where it has no handler. */
+  function workOn(event: WebhookEvent): ((claimed: ClaimedDelivery) => Promise<Decision>) | undefined {
+    if (enqueue) return enqueue;
+    const handler = handlerFor(event);
+    return handler && ((claimed) => dispatch(handler, claimed, notify));
   }
 
   async function begin(request: WebhookRequest): Promise<{ response: WebhookResponse } | BegunDelivery> {
-    const { decision, claimed } = await open(request, () => true);
-    return decision ? { response: respond(decision) } : handOver(claimed);
+    const opened = await open(request, () => handOver);
+    return opened.decision ? { response: respond(opened.decision) } : opened.work(opened.claimed);
   }
 
   /** Runs the pipeline up to the claim. An error on the way becomes a decision. */
-  async function open(request: WebhookRequest, isWanted: (event: WebhookEvent) => boolean): Promise<Opened> {
+  async function open<Work>(
+    request: WebhookRequest,
+    workFor: (event: WebhookEvent) => Work | undefined,
+  ): Promise<Opened<Work>> {
     const deadline = startDeadline(deadlineMs);
     let body: Body | undefined;
     let headers: HeaderSource = {};
@@ -115,14 +124,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       body = openBody(request.body);
       headers = readHeaders(request.headers);
       delivery = await verified(request, headers, body, deadline);
-      if (!isWanted(delivery.event)) return decided({ kind: 'ignored', delivery });
+      const work = workFor(delivery.event);
+      if (work === undefined) return decided({ kind: 'ignored', delivery });
       const claim = await dedupe.claim(delivery, deadline);
       if (claim.status === 'completed') return decided({ kind: 'duplicate', delivery });
       if (claim.status === 'in_progress') return decided(inProgress(delivery, claim.retryAfterMs));
       const lease = health.track(claim.lease);
       const { attempt, fence } = lease;
       const context = { delivery, signal: deadline.signal, attempt, fence };
-      return { claimed: { delivery, context, lease, deadline } };
+      return { work, claimed: { delivery, context, lease, deadline } };
     } catch (thrown) {
       body?.drain();
       // After the verification, an error below 500 comes from code of the user, and refuses nothing.
@@ -132,7 +142,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       return decided({ kind: 'rejected', error, unsigned: unsignedRequest(headers, policy.names) });
     }
 
-    function decided(decision: Decision): Opened {
+    function decided(decision: Decision): Opened<Work> {
       deadline.clear();
       return { decision };
     }
@@ -158,17 +168,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** Returns the claimed delivery for a middleware, which reports how its response ended. */
   function handOver({ delivery, context, lease, deadline }: ClaimedDelivery): BegunDelivery {
     let settled: { ended: ResponseEnd; response: Promise<WebhookResponse> } | undefined;
-    const settle = async (ended: ResponseEnd, error: unknown) => {
+    const end = async (ended: ResponseEnd, error: unknown) => {
       deadline.clear();
-      if (ended === 'ok') return respond(await succeed(delivery, lease, 200));
-      if (ended === 'failed') return respond(await fail(delivery, lease, error));
-      return respond(abandon(delivery, lease, error));
+      if (ended === 'unknown') return respond(abandon(delivery, lease, error));
+      return respond(await settle(lease, ended === 'ok' ? handled(context) : failed(delivery, error)));
     };
     return {
       delivery,
       context,
       settle(ended, error) {
-        settled ??= { ended, response: settle(ended, error) };
+        settled ??= { ended, response: end(ended, error) };
         if (ended === 'failed' && settled.ended !== 'failed') {
           const late = new WebhookError('handler_failed', { cause: error });
           notify({ kind: 'late_result', delivery, result: 'failed', error: late });
@@ -197,6 +206,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     hasHandlers: options.on !== undefined || queue !== undefined,
     hasQueue: queue !== undefined,
     health: health.read,
+    secret: null,
   });
 }
 

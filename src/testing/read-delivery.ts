@@ -1,7 +1,7 @@
 import { check } from '../option-checks.js';
-import type { DeliveryRequest } from './sign-delivery.js';
+import { type DeliveryRequest, keptOutOfSpreads } from './sign-delivery.js';
 
-/** A recorded delivery, read from a file. */
+/** A recorded delivery, read from a file. A spread has the properties of the request and leaves out `at`. */
 export interface ReadDelivery extends DeliveryRequest {
   /** The signed time of the V2 header, in milliseconds since the epoch; undefined where it has none. */
   at: number | undefined;
@@ -34,7 +34,8 @@ export function readDelivery(file: string | Uint8Array): ReadDelivery {
     const known = headers[name.toLowerCase()];
     headers[name.toLowerCase()] = known === undefined ? value : `${known}, ${value}`;
   }
-  return { method, headers, body: bytes.slice(bodyStart), at: signedTime(headers) };
+  const delivery: ReadDelivery = { method, headers, body: bytes.slice(bodyStart), at: signedTime(headers) };
+  return keptOutOfSpreads(delivery, ['at']);
 }
 
 /** Returns the lines before the first empty one. In HTTP, a byte of them is a character. */

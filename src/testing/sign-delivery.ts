@@ -38,7 +38,10 @@ export interface DeliveryRequest {
   body: Uint8Array;
 }
 
-/** A request as the service sends it. */
+/**
+ * A request as the service sends it. A spread has the properties of the request and leaves out `at` and `again`, as
+ * `verify({ ...delivery, secret })` needs it.
+ */
 export interface SignedDelivery extends DeliveryRequest {
   /** The signed time, in milliseconds since the epoch. */
   at: number;
@@ -92,7 +95,7 @@ function signBytes(bytes: Uint8Array, options: SigningOptions & { idempotencyKey
   for (const [name, value] of Object.entries({ webhookId, idempotencyKey })) {
     check(typeof value === 'string' && /^[!-~]+$/.test(value), `${name} must be visible ASCII`);
   }
-  return {
+  const delivery: SignedDelivery = {
     method: 'POST',
     headers: deliveryHeaders({ body: bytes, secret, at, scheme, attempt, webhookId, idempotencyKey, headerPrefix }),
     body: new Uint8Array(bytes),
@@ -100,4 +103,11 @@ function signBytes(bytes: Uint8Array, options: SigningOptions & { idempotencyKey
     again: ({ idempotencyKey: key = idempotencyKey, ...changes } = {}) =>
       signBytes(bytes, { ...options, at: undefined, ...changes, idempotencyKey: key }),
   };
+  return keptOutOfSpreads(delivery, ['at', 'again']);
+}
+
+/** Makes properties of a delivery non-enumerable, so that a spread has only those of the request. */
+export function keptOutOfSpreads<D extends DeliveryRequest>(delivery: D, names: readonly (keyof D)[]): D {
+  for (const name of names) Object.defineProperty(delivery, name, { enumerable: false });
+  return delivery;
 }

@@ -1,6 +1,6 @@
 import { exactBytes } from '../bytes.js';
 import { check, checkObject } from '../option-checks.js';
-import type { DeliveryRequest, SignedDelivery, SigningOptions } from './sign-delivery.js';
+import { type DeliveryRequest, keptOutOfSpreads, type SignedDelivery, type SigningOptions } from './sign-delivery.js';
 
 /**
  * Functions that return a delivery with one defect, for tests. They can be nested in any order.
@@ -16,7 +16,7 @@ export const tamper = {
     const byte = body[Math.floor(bit / 8)];
     check(Number.isInteger(bit) && byte !== undefined, 'bit must be one of the body');
     body[Math.floor(bit / 8)] = byte ^ (1 << (bit % 8));
-    return { ...delivery, body };
+    return altered(delivery, { body });
   },
 
   /** Signs the delivery validly, `seconds` before its own time. Default: 600. */
@@ -31,13 +31,13 @@ export const tamper = {
   /** Removes the V2 signature and leaves the legacy one, as an attacker would. */
   strippedV2<D extends DeliveryRequest>(delivery: D): D {
     const kept = headersOf(delivery).filter(([name]) => !/-signature-v2$/i.test(name));
-    return { ...delivery, headers: Object.fromEntries(kept) };
+    return altered(delivery, { headers: Object.fromEntries(kept) });
   },
 
   /** Changes the Idempotency-Key, which no signature covers. The delivery stays valid and is of the same event. */
   changedIdempotencyKey<D extends DeliveryRequest>(delivery: D, key = 'another-key'): D {
     const others = headersOf(delivery).filter(([name]) => name.toLowerCase() !== 'idempotency-key');
-    return { ...delivery, headers: { ...Object.fromEntries(others), 'idempotency-key': key } };
+    return altered(delivery, { headers: { ...Object.fromEntries(others), 'idempotency-key': key } });
   },
 
   /** Replaces the body with `JSON.stringify(JSON.parse(body))`, the most frequent mistake of receivers. */
@@ -45,7 +45,7 @@ export const tamper = {
     const text = new TextDecoder().decode(bytesOf(delivery));
     const written = writtenAgain(text);
     check(written !== text, 'body is already what JSON.stringify makes: sign an event, or another spelling');
-    return { ...delivery, body: new TextEncoder().encode(written) };
+    return altered(delivery, { body: new TextEncoder().encode(written) });
   },
 };
 
@@ -61,7 +61,7 @@ function bytesOf(delivery: DeliveryRequest): Uint8Array {
 
 function moved<D extends SignedDelivery>(delivery: D, seconds: number): D {
   const at = delivery?.at + seconds * 1000;
-  return { ...signedWith(delivery, { at }), at };
+  return altered(signedWith(delivery, { at }), { at });
 }
 
 /** Replaces the signatures that are present. A defect that was added before stays. */
@@ -71,7 +71,16 @@ function signedWith<D extends SignedDelivery>(delivery: D, changes: Partial<Sign
   const headers = { ...delivery.headers };
   for (const name in headers)
     if (/-(signature(-v2)?|timestamp)$/.test(name)) headers[name] = signed[name] ?? headers[name] ?? '';
-  return { ...delivery, headers };
+  return altered(delivery, { headers });
+}
+
+/** Returns a copy with changes. It has all properties of the delivery, also those that a spread leaves out. */
+function altered<D extends DeliveryRequest>(delivery: D, changes: Partial<SignedDelivery>): D {
+  const names = Object.getOwnPropertyNames(delivery) as (keyof D)[];
+  const hidden = names.filter((name) => !Object.prototype.propertyIsEnumerable.call(delivery, name));
+  const copy = { ...delivery };
+  for (const name of hidden) copy[name] = delivery[name];
+  return keptOutOfSpreads({ ...copy, ...changes }, hidden);
 }
 
 function writtenAgain(text: string): string {

@@ -11,11 +11,14 @@ export interface HeaderNames {
 const PREFIX = /^[a-z0-9]+(-[a-z0-9]+)*$/i;
 
 /** @throws WebhookError `invalid_option` for a prefix that no header name can begin with */
+export function checkHeaderPrefix(headerPrefix: unknown): asserts headerPrefix is string {
+  const isPrefix = typeof headerPrefix === 'string' && PREFIX.test(headerPrefix);
+  check(isPrefix, 'headerPrefix must be like x-service: letters, digits and single hyphens');
+}
+
+/** @throws WebhookError `invalid_option` for a prefix that no header name can begin with */
 export function headerNames(headerPrefix = 'x-service'): HeaderNames {
-  check(
-    typeof headerPrefix === 'string' && PREFIX.test(headerPrefix),
-    "headerPrefix must be letters, digits and single hyphens, like 'x-service'",
-  );
+  checkHeaderPrefix(headerPrefix);
   const prefix = headerPrefix.toLowerCase();
   return {
     v2: `${prefix}-signature-v2`,

@@ -20,8 +20,8 @@ export interface VerifyInput extends SignatureOptions {
   secret: Secret | readonly Secret[];
 }
 
-/** The last five have no effect: a request, or a signed delivery of the test kit, may be spread into the input. */
-const OPTIONS = ['headers', 'body', 'secret', ...SIGNATURE_OPTIONS, 'method', 'url', 'signal', 'at', 'again'];
+/** The last three have no effect: a request may be spread into the input. */
+const OPTIONS = ['headers', 'body', 'secret', ...SIGNATURE_OPTIONS, 'method', 'url', 'signal'];
 
 /** One event on its way to this endpoint, with a valid signature. */
 export interface Delivery<E extends WebhookEvent = WebhookEvent> {

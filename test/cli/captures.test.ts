@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { capturedAt, findCapture, lastCapture, listCaptures, openCaptures } from '../../src/cli/captures.js';
-import { formatHttp } from '../../src/wire/http-message.js';
+import { formatHttp } from '../../src/http/http-message.js';
 import { bodyOf, NOW } from '../support/deliveries.js';
 import { failureOfPromise } from '../support/failures.js';
 

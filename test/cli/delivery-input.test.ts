@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deliveryCommand, readDelivery } from '../../src/cli/delivery-input.js';
-import { formatHttp } from '../../src/wire/http-message.js';
+import { formatHttp } from '../../src/http/http-message.js';
 import { NOW } from '../support/deliveries.js';
 import { failureOf, failureOfPromise } from '../support/failures.js';
 import { aSession } from '../support/session.js';

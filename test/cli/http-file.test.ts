@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseHeader, parseHttp } from '../../src/cli/http-file.js';
-import { formatHttp, type HttpMessage, headerValue } from '../../src/wire/http-message.js';
+import { formatHttp, type HttpMessage, headerValue } from '../../src/http/http-message.js';
 import { failureOf } from '../support/failures.js';
 
 const message = (changes: Partial<HttpMessage> = {}): HttpMessage => ({

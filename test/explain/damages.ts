@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { sign } from 'service-webhooks';
 import type { CauseName, ExplainInput } from 'service-webhooks/explain';
-import { fromSingleBytes } from '../../src/explain/charsets.js';
+import { fromSingleBytes } from '../../src/explain/encodings.js';
 import { NOW, SECRET } from '../support/deliveries.js';
 
 /** A delivery that was right, and what it was verified with. */

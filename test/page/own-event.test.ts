@@ -1,7 +1,7 @@
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { leftOut, readOwnEvent } from '../../src/page/own-event.js';
-import { sampleOf } from '../../src/page/server/sample.js';
+import { sampleOf } from '../../src/page/server/page-server.js';
 
 describe('an event that is written on the page', () => {
   it.each(WEBHOOK_EVENT_TYPES)('an event that is written on the page may be the sample of %s', (type) => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { PageSource } from '../../src/page/page-source.js';
-import { servePage } from '../../src/page/serve-page.js';
-import type { Assets } from '../../src/page/server/assets.js';
+import type { Assets } from '../../src/page/server/document.js';
+import { servePage } from '../../src/page/server/page-server.js';
 import { exchange, type RawResponse } from '../support/raw-http.js';
 
 const NO_ASSETS: Assets = { script: Buffer.from('// script'), style: Buffer.from('/* style */') };

@@ -12,7 +12,7 @@ import {
 } from 'service-webhooks';
 import type { CalledRequest, ServedApp } from 'service-webhooks/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send } from '../../src/testing/adapter-cases/send.js';
+import { send } from '../../src/testing/suites/adapters/send.js';
 import { joinHeaders } from '../adapters/mounts/aws-lambda.js';
 import { CALLED, LISTENING } from '../adapters/mounts/every-adapter.js';
 import type { Mount } from '../adapters/mounts/mount.js';

@@ -64,6 +64,12 @@ describe('a processor', () => {
     expect((ended as { error: unknown }).error).toBeInstanceOf(Error);
   });
 
+  it('treats the status that a handler returns as a receiver does', async () => {
+    expect(await run({ on: { '*': () => ({ status: 202 }) } })).toMatchObject({ ended: { as: 'done' } });
+    const { ended } = await run({ on: { '*': () => ({ status: 500 }) } });
+    expect(ended).toMatchObject({ as: 'failed', reason: expect.stringContaining('status 500, which is not 2xx') });
+  });
+
   it('gives the engine the error that the handler threw', async () => {
     const error = new Error('no disk');
     expect(await run({ on: throwing(error) })).toMatchObject({ ended: { error } });

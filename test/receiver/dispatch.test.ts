@@ -109,6 +109,13 @@ describe('a handler that returns', () => {
 });
 
 describe('a handler that throws', () => {
+  it('the code of data that is not as promised is kept, and the event is released', async () => {
+    const store = aStore();
+    const { receiver } = aReceiver({ on: failing(new WebhookError('unexpected_data')), dedupe: { store } });
+    expect(inShort(await receiver(aRequest()))).toBe('500 unexpected_data');
+    expect(store.calls).toEqual(['claim', 'release']);
+  });
+
   it.each<[string, unknown]>([
     ['an error', new Error('no disk')],
     ['undefined', undefined],

@@ -309,7 +309,7 @@ describe('postgresInbox', () => {
     [{ name: 'a:b' }, 'name must be the name of the endpoint: 1 to 64 visible ASCII'],
     [{ name: 'üa' }, 'name must be the name of the endpoint: 1 to 64 visible ASCII'],
     [{ name: 'a'.repeat(65) }, 'name must be the name of the endpoint: 1 to 64 visible ASCII'],
-    [{ retainMs: 6 * 3_600_000 - 1 }, 'retainMs must be at least 6 hours'],
+    [{ retainMs: 6 * 3_600_000 - 1 }, 'retainMs must be at least 21600000 (6 hours)'],
     [{ retainMs: Number.NaN }, 'retainMs must be a positive integer'],
     [{ waitMs: 0 }, 'waitMs must be a positive integer'],
     [{ waitMs: 1.5 }, 'waitMs must be a positive integer'],

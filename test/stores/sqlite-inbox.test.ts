@@ -272,7 +272,7 @@ describe('sqliteInbox', () => {
     [{ name: 'üa' }, 'name must be the name of the endpoint: 1 to 64 visible ASCII'],
     [{ name: 'a'.repeat(65) }, 'name must be the name of the endpoint: 1 to 64 visible ASCII'],
     [{ retainMs: 0 }, 'retainMs must be a positive integer'],
-    [{ retainMs: 3_600_000 }, 'retainMs must be at least 6 hours'],
+    [{ retainMs: 3_600_000 }, 'retainMs must be at least 21600000 (6 hours)'],
     [{ waitMs: 0 }, 'waitMs must be a positive integer'],
     [{ waitMs: 1.5 }, 'waitMs must be a positive integer'],
     [{ table: 'a b' }, 'table must be a name of letters, digits and _'],

@@ -46,6 +46,7 @@ export async function serveEndpoints<App extends ServedApp>(
       hasHandlers: true,
       hasQueue: false,
       health: () => receiverFor('').health(),
+      secret: null,
     }),
     before: 'nothing',
     body: () => new Uint8Array(),

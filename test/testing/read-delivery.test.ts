@@ -65,6 +65,7 @@ describe('readDelivery', () => {
     expect(Buffer.from(delivery.body).equals(body)).toBe(true);
     expect(delivery).toEqual(readDelivery(bytes.toString()));
     expect([delivery.method, delivery.at]).toEqual(['POST', FIXTURE_NOW]);
+    expect(Object.keys({ ...delivery })).toEqual(['method', 'headers', 'body']);
     expect(verify({ ...settings, ...delivery }).event.type).toBe(type);
   });
 

@@ -28,6 +28,12 @@ describe('a signed delivery', () => {
     }
   });
 
+  it('has in a spread the request alone, also when it was signed again', () => {
+    for (const delivery of [signed(), signed().again({ attempt: 2 })]) {
+      expect(Object.keys({ ...delivery })).toEqual(['method', 'headers', 'body']);
+    }
+  });
+
   it('is what a receiver takes, as it is', async () => {
     expect(inShort(await aReceiver().receiver(signed()))).toBe('200 handled');
   });

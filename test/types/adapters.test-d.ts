@@ -12,15 +12,28 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { defineHandler, H3, type H3Event } from 'h3';
 import { Hono } from 'hono';
 import Koa from 'koa';
-import { createReceiver, type Delivery, type HandlerContext } from 'service-webhooks';
+import {
+  createReceiver,
+  type Delivery,
+  type DeliveryQueue,
+  type EndpointOptions,
+  type EventOf,
+  type HandlerContext,
+  type MiddlewareOptions,
+  type Outcome,
+  type Receiver,
+} from 'service-webhooks';
 import * as lambdaAdapter from 'service-webhooks/aws-lambda';
+import type * as azureAdapter from 'service-webhooks/azure-functions';
 import * as elysiaAdapter from 'service-webhooks/elysia';
 import * as expressAdapter from 'service-webhooks/express';
 import * as fastifyAdapter from 'service-webhooks/fastify';
 import * as fetchAdapter from 'service-webhooks/fetch';
+import type * as functionsAdapter from 'service-webhooks/google-cloud-functions';
 import * as h3Adapter from 'service-webhooks/h3';
 import * as honoAdapter from 'service-webhooks/hono';
 import * as koaAdapter from 'service-webhooks/koa';
+import type * as nestAdapter from 'service-webhooks/nest';
 import * as nextAdapter from 'service-webhooks/next';
 import * as nextPagesAdapter from 'service-webhooks/next-pages';
 import * as nodeAdapter from 'service-webhooks/node';
@@ -30,6 +43,22 @@ const options = { secret: 'secret' };
 const endpoint = { ...options, on: {} };
 const receiver = createReceiver(endpoint);
 
+type Adapters =
+  | typeof azureAdapter
+  | typeof elysiaAdapter
+  | typeof expressAdapter
+  | typeof fastifyAdapter
+  | typeof fetchAdapter
+  | typeof functionsAdapter
+  | typeof h3Adapter
+  | typeof honoAdapter
+  | typeof koaAdapter
+  | typeof lambdaAdapter
+  | typeof nestAdapter
+  | typeof nextAdapter
+  | typeof nextPagesAdapter
+  | typeof nodeAdapter;
+
 describe('every adapter', () => {
   it('takes a receiver, or the options of an endpoint or a middleware', () => {
     for (const adapter of [expressAdapter, honoAdapter, koaAdapter, nodeAdapter]) {
@@ -38,6 +67,29 @@ describe('every adapter', () => {
       adapter.webhookMiddleware(receiver);
       adapter.webhookMiddleware(options);
     }
+  });
+
+  it('takes a value that may be a receiver or options', () => {
+    const either = receiver as Receiver | EndpointOptions;
+    expressAdapter.webhookHandler(either);
+    fetchAdapter.webhookHandler(either);
+  });
+
+  it('takes a queue instead of handlers, but not both', () => {
+    const queue = {} as DeliveryQueue;
+    expressAdapter.webhookHandler({ ...options, queue });
+    // @ts-expect-error -- the handlers belong to the worker of the queue
+    expressAdapter.webhookHandler({ ...endpoint, queue });
+  });
+
+  it('types the handlers, also where the secret comes from other options', () => {
+    expressAdapter.webhookHandler({
+      ...options,
+      dedupe: false,
+      on: { 'stt.completed': (event) => expectTypeOf(event).toEqualTypeOf<EventOf<'stt.completed'>>() },
+      observe: (outcome) => expectTypeOf(outcome).toEqualTypeOf<Outcome>(),
+    });
+    expressAdapter.webhookMiddleware({ ...options, dedupe: false });
   });
 
   it('needs handlers for an endpoint, and has none for a middleware', () => {
@@ -55,19 +107,15 @@ describe('every adapter', () => {
 
   it('has exactly the two names', () => {
     expectTypeOf<keyof typeof expressAdapter>().toEqualTypeOf<'webhookHandler' | 'webhookMiddleware'>();
-    type Adapters =
-      | typeof elysiaAdapter
-      | typeof h3Adapter
-      | typeof fastifyAdapter
-      | typeof fetchAdapter
-      | typeof honoAdapter
-      | typeof koaAdapter
-      | typeof lambdaAdapter
-      | typeof nextAdapter
-      | typeof nextPagesAdapter
-      | typeof nodeAdapter;
     type Names<Adapter> = Adapter extends unknown ? [keyof Adapter] : never;
     expectTypeOf<Names<Adapters>>().toEqualTypeOf<[keyof typeof expressAdapter]>();
+  });
+
+  it('has one signature for each name', () => {
+    type Handler<Adapter> = Adapter extends Adapters ? [Parameters<Adapter['webhookHandler']>[0]] : never;
+    type Middleware<Adapter> = Adapter extends Adapters ? [Parameters<Adapter['webhookMiddleware']>[0]] : never;
+    expectTypeOf<Handler<Adapters>>().toEqualTypeOf<[Receiver | EndpointOptions]>();
+    expectTypeOf<Middleware<Adapters>>().toEqualTypeOf<[Receiver | MiddlewareOptions]>();
   });
 });
 

@@ -5,9 +5,8 @@ import type { Totals } from '../totals.js';
 import { ApiError, type ErrorParts, errorObject } from './api-error.js';
 import type { ApiAnswer, ApiRequest } from './api-request.js';
 import { type Authenticate, type Caller, checkAccess, checkScope } from './authentication.js';
-import { matchPath } from './path-pattern.js';
 import { countRequest, rateHeaders, retryAfter } from './rate-limits.js';
-import type { Route } from './routes.js';
+import { findRoute, type Route } from './routes.js';
 import type { ReadyScript, Scripts } from './scripts.js';
 
 export interface ApiParts {
@@ -106,12 +105,4 @@ function play({ use, status, error, headers, body }: ReadyScript): Decision {
 
 function retryHeader(seconds: number): Record<string, string> {
   return { 'retry-after': String(seconds) };
-}
-
-function findRoute(routes: readonly Route[], { method, path }: ApiRequest) {
-  for (const route of routes) {
-    const values = route.method === method ? matchPath(route.path, path) : undefined;
-    if (values !== undefined) return { route, id: values[0] ?? '' };
-  }
-  return undefined;
 }

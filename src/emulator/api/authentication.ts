@@ -1,5 +1,4 @@
-import type { AccountRecord, Accounts } from './accounts.js';
-import { planOf } from './accounts.js';
+import { type AccountRecord, type Accounts, planOf } from './accounts.js';
 import { ApiError } from './api-error.js';
 import type { ApiRequest } from './api-request.js';
 import type { KeyRecord, Keys } from './keys.js';

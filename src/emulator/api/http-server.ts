@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { check } from '../../option-checks.js';
-import { isLoopbackHost } from '../../wire/loopback-host.js';
+import { unrefTimeout } from '../../timers.js';
+import { isLoopbackHost } from '../wire/public-url.js';
 import type { Api } from './api.js';
 import { ApiError } from './api-error.js';
-import { type ApiAnswer, type ApiRequest, hasBody } from './api-request.js';
-import { type ReadBodyLimits, readBody } from './request-body.js';
+import { type ApiAnswer, type ApiRequest, hasBody, type ReadBodyLimits, readBody } from './api-request.js';
 
 /** Serves the API on a port of the loopback interface. */
 export interface HttpServer {
@@ -38,7 +39,7 @@ export function createHttpServer(api: Api, options: HttpServerOptions): HttpServ
     res.writeHead(answer.status, withLength(answer));
     res.end(answer.body);
     if (req.complete) return;
-    const timer = setTimeout(() => req.socket.destroy(), DRAIN_MS);
+    const timer = unrefTimeout(() => req.socket.destroy(), DRAIN_MS);
     req.once('close', () => clearTimeout(timer));
     req.resume();
   };
@@ -90,6 +91,27 @@ export function createHttpServer(api: Api, options: HttpServerOptions): HttpServ
       await new Promise((resolve) => (closing ? closing.close(resolve).closeAllConnections() : resolve(undefined)));
     },
   };
+}
+
+/** Answers Fetch requests with the API, without a socket. */
+export function createFetchHandler(api: Api, options: HttpServerOptions): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const { origin, pathname } = new URL(request.url);
+    const { status, headers, body } = await api({
+      method: request.method,
+      path: pathname,
+      headers: Object.fromEntries(request.headers),
+      ip: '127.0.0.1',
+      baseUrl: options.baseUrl ?? origin,
+      readBody: () => readBody(toReadable(request.body), options),
+    });
+    const content = typeof body === 'string' ? body : new Uint8Array(body);
+    return new Response(hasBody(status) ? content : null, { status, headers });
+  };
+}
+
+function toReadable(body: Request['body']): Readable {
+  return body === null ? Readable.from([]) : Readable.fromWeb(body as ReadableStream);
 }
 
 function toApiRequest(req: IncomingMessage, options: HttpServerOptions, baseUrl: string): ApiRequest {

@@ -2,10 +2,9 @@ import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import type { EndpointRecord, Endpoints } from '../delivery/endpoints.js';
 import { refusedUrl } from '../wire/public-url.js';
 import { ApiError } from './api-error.js';
-import type { ApiRequest } from './api-request.js';
+import { type ApiRequest, readJsonObject } from './api-request.js';
 import type { Caller } from './authentication.js';
 import { limitsRecord } from './rate-limits.js';
-import { readJsonObject } from './request-body.js';
 
 /** A route of the API. */
 export interface Route {
@@ -131,4 +130,30 @@ function readEvents(value: unknown): string[] {
   if (unknown !== -1)
     throw new ApiError('validation_error', `events[${unknown}] is not an event type of the service.`, 'events');
   return [...new Set<string>(value)];
+}
+
+/** Returns the route of a request, and the id in its path. */
+export function findRoute(routes: readonly Route[], { method, path }: ApiRequest) {
+  for (const route of routes) {
+    const values = route.method === method ? matchPath(route.path, path) : undefined;
+    if (values !== undefined) return { route, id: values[0] ?? '' };
+  }
+  return undefined;
+}
+
+/**
+ * Matches a path against a pattern such as `/v1/dubbing/jobs/{id}`, where `{…}` stands for one segment. Returns the
+ * values of these segments; undefined where the path does not match.
+ */
+export function matchPath(pattern: string, path: string): readonly string[] | undefined {
+  const wanted = pattern.split('/');
+  const found = path.split('/');
+  if (wanted.length !== found.length) return undefined;
+  const values: string[] = [];
+  for (const [i, segment] of wanted.entries()) {
+    const value = found[i] ?? '';
+    if (segment.startsWith('{') && segment.endsWith('}') && value !== '') values.push(value);
+    else if (segment !== value) return undefined;
+  }
+  return values;
 }

@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { check, checkKnownOptions, checkObject, checkPositiveInteger } from '../../option-checks.js';
 import { API_ERRORS, type ApiErrorCode, type ApiErrorType } from '../../service/api-errors.js';
 import type { ErrorParts } from './api-error.js';
-import { matchPath } from './path-pattern.js';
+import { matchPath } from './routes.js';
 
 /** A fixed answer to a route, which replaces the emulator's own. */
 export interface Script {

@@ -3,15 +3,8 @@ import type { Random } from '../random.js';
 import type { Timer } from '../time/timers.js';
 import { createBoundedLog } from './bounded-log.js';
 import type { DeliveryState } from './delivery-states.js';
+import type { EmittedEvent } from './emitted-event.js';
 import type { EndpointRecord } from './endpoints.js';
-
-/** An event as it was emitted. All endpoints receive the same one. */
-export interface EmittedEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly idempotencyKey: string;
-  readonly body: Uint8Array;
-}
 
 /** One event on its way to one endpoint. */
 export interface DeliveryRecord {

@@ -1,7 +1,13 @@
 import { PAUSE_AFTER_DEAD } from '../../service/schedule.js';
 import type { Random } from '../random.js';
 import type { Totals } from '../totals.js';
-import type { EndpointState } from './delivery-states.js';
+import {
+  type Conditions,
+  ENDPOINT_TRANSITIONS,
+  type EndpointState,
+  type EndpointTransition,
+  findTransition,
+} from './delivery-states.js';
 
 /** A webhook endpoint with its secret. */
 export interface EndpointRecord {
@@ -49,17 +55,23 @@ export function createEndpoints(random: Random, totals: Totals): Endpoints {
   };
 }
 
+const CONDITIONS: Conditions<EndpointTransition, EndpointRecord> = {
+  '20 in a row': ({ deadInARow }) => deadInARow >= PAUSE_AFTER_DEAD,
+  always: () => true,
+};
+
+/** Moves an endpoint to its next state, as {@link ENDPOINT_TRANSITIONS} lists it. Without a row, nothing changes. */
+export function moveEndpoint(endpoint: EndpointRecord, event: EndpointTransition['on']): void {
+  const row = findTransition(ENDPOINT_TRANSITIONS, CONDITIONS, endpoint, event);
+  if (row === undefined) return;
+  endpoint.state = row.to;
+  if (row.also === 'reset dead count') endpoint.deadInARow = 0;
+}
+
 /** Counts a dead delivery. Enough consecutive ones pause the endpoint. */
 export function countDeadDelivery(endpoint: EndpointRecord): void {
   endpoint.deadInARow += 1;
-  if (endpoint.deadInARow >= PAUSE_AFTER_DEAD) endpoint.state = 'paused';
-}
-
-/** Makes a paused endpoint active and restarts its count. An active endpoint keeps its count. */
-export function enableEndpoint(endpoint: EndpointRecord): void {
-  if (endpoint.state === 'active') return;
-  endpoint.state = 'active';
-  endpoint.deadInARow = 0;
+  moveEndpoint(endpoint, 'dead delivery');
 }
 
 export function showEndpoint({ secret: _, ...shown }: EndpointRecord): EmulatorEndpoint {

@@ -1,5 +1,5 @@
 import { isAcknowledged } from '../../service/acknowledged.js';
-import { RETRY_WAITS_MS } from '../../service/schedule.js';
+import { MAX_ATTEMPTS, RETRY_WAITS_MS } from '../../service/schedule.js';
 import type { AttemptPlace, FaultPlan } from '../faults.js';
 import type { Clock } from '../time/clock.js';
 import type { RequestPool } from '../time/request-pool.js';
@@ -8,9 +8,10 @@ import type { Sent, Transport, WireRequest } from '../wire/transport.js';
 import { type RequestOptions, requestOf, sendAttempt } from './attempt.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { Deliveries, DeliveryRecord, NewDelivery } from './deliveries.js';
+import { type Conditions, DELIVERY_TRANSITIONS, type DeliveryTransition, findTransition } from './delivery-states.js';
 import { countDeadDelivery, type EndpointRecord } from './endpoints.js';
 
-/** Sends deliveries and moves them between their states, as DELIVERY_TRANSITIONS lists them. */
+/** Sends deliveries and moves them between their states, as {@link DELIVERY_TRANSITIONS} lists them. */
 export interface Sender {
   start(delivery: NewDelivery): DeliveryRecord;
   /** Starts the next attempt of a waiting delivery, unless its endpoint is paused. */
@@ -42,16 +43,38 @@ export function createSender(parts: SenderParts): Sender {
 
   const isGone = (delivery: DeliveryRecord) => delivery.removed || stopped;
 
+  /** What a transition does next to the change of the state. */
+  const effects: Readonly<Record<DeliveryTransition['also'], (delivery: DeliveryRecord) => void>> = {
+    send(delivery) {
+      delivery.attempts += 1;
+      delivery.dueAt = undefined;
+      const plan = parts.planFaults(delivery.n, delivery.redeliveries, delivery.attempts);
+      const send = () => pool.run(() => sendNow(delivery, plan));
+      if (plan.holdMs === 0) send();
+      else clock.after(plan.holdMs, send);
+    },
+    'take attempt back'(delivery) {
+      delivery.attempts -= 1;
+    },
+    'schedule retry'(delivery) {
+      schedule(delivery, RETRY_WAITS_MS[delivery.attempts - 1] as number);
+    },
+    'start again'(delivery) {
+      deliveries.revived();
+      delivery.attempts = 0;
+      delivery.redeliveries += 1;
+      due(delivery);
+    },
+    'reset dead count'({ endpoint }) {
+      endpoint.deadInARow = 0;
+    },
+    'count dead': ({ endpoint }) => countDeadDelivery(endpoint),
+    'nothing else'() {},
+  };
+
   function due(delivery: DeliveryRecord): void {
     delivery.timer = undefined;
-    if (isGone(delivery) || delivery.state !== 'waiting' || isPaused(delivery)) return;
-    delivery.state = 'sending';
-    delivery.attempts += 1;
-    delivery.dueAt = undefined;
-    const plan = parts.planFaults(delivery.n, delivery.redeliveries, delivery.attempts);
-    const send = () => pool.run(() => sendNow(delivery, plan));
-    if (plan.holdMs === 0) send();
-    else clock.after(plan.holdMs, send);
+    if (!isGone(delivery)) move(delivery, 'due');
   }
 
   function schedule(delivery: DeliveryRecord, ms: number): void {
@@ -62,12 +85,7 @@ export function createSender(parts: SenderParts): Sender {
   /** There is no `await` between the check and the start of the request, so that no pause can come between them. */
   async function sendNow(delivery: DeliveryRecord, plan: FaultPlan): Promise<void> {
     if (isGone(delivery)) return;
-    if (isPaused(delivery)) {
-      // The endpoint was paused after the attempt became due: the attempt waits for `resume`.
-      delivery.state = 'waiting';
-      delivery.attempts -= 1;
-      return;
-    }
+    if (move(delivery, 'start')) return; // paused after the attempt became due: it waits for `resume`
     const number = delivery.attempts;
     const request = requestOf(delivery, plan, clock.now(), parts);
     const attempt = makeAttempt(delivery, { number, plan, request, duplicate: false });
@@ -93,7 +111,7 @@ export function createSender(parts: SenderParts): Sender {
     totals[acknowledged ? 'acknowledged' : 'failed'] += 1;
     if (duplicate) totals.duplicates += 1;
     if (isGone(delivery)) return;
-    if (!duplicate) finishAttempt(delivery, acknowledged);
+    if (!duplicate) move(delivery, acknowledged ? '2xx' : 'failure');
     log.add({
       seq: totals.attempts,
       deliveryId: delivery.id,
@@ -116,26 +134,17 @@ export function createSender(parts: SenderParts): Sender {
     });
   }
 
-  /** Moves a delivery to its next state after an attempt. */
-  function finishAttempt(delivery: DeliveryRecord, acknowledged: boolean): void {
-    const { endpoint, test, attempts } = delivery;
-    if (acknowledged) {
-      delivery.state = 'delivered';
-      endpoint.deadInARow = 0;
-      totals.delivered += 1;
+  /** Moves a delivery to its next state, as {@link DELIVERY_TRANSITIONS} lists it. Returns false without a row. */
+  function move(delivery: DeliveryRecord, event: DeliveryTransition['on']): boolean {
+    const row = findTransition(DELIVERY_TRANSITIONS, CONDITIONS, delivery, event);
+    if (row === undefined) return false;
+    delivery.state = row.to;
+    if (row.to === 'delivered' || row.to === 'dead') {
+      totals[row.to] += 1;
       deliveries.finished(delivery);
-      return;
     }
-    const wait = RETRY_WAITS_MS[attempts - 1];
-    if (wait !== undefined && !test) {
-      delivery.state = 'waiting';
-      schedule(delivery, wait);
-      return;
-    }
-    delivery.state = 'dead';
-    totals.dead += 1;
-    deliveries.finished(delivery);
-    if (!test) countDeadDelivery(endpoint);
+    effects[row.also](delivery);
+    return true;
   }
 
   return {
@@ -152,13 +161,7 @@ export function createSender(parts: SenderParts): Sender {
       }
     },
     redeliver(delivery) {
-      if (isGone(delivery) || delivery.state !== 'dead') return false;
-      deliveries.revived();
-      delivery.state = 'waiting';
-      delivery.attempts = 0;
-      delivery.redeliveries += 1;
-      due(delivery);
-      return true;
+      return !isGone(delivery) && move(delivery, 'redelivery');
     },
     stop() {
       stopped = true;
@@ -173,6 +176,15 @@ interface NewAttempt {
   /** Whether this request repeats an attempt: only the answer to the first request counts. */
   duplicate: boolean;
 }
+
+const CONDITIONS: Conditions<DeliveryTransition, DeliveryRecord> = {
+  'endpoint active': ({ endpoint }) => endpoint.state === 'active',
+  'endpoint paused': isPaused,
+  'test delivery': ({ test }) => test,
+  'retries left': ({ attempts }) => attempts < MAX_ATTEMPTS,
+  'retries used': ({ attempts }) => attempts >= MAX_ATTEMPTS,
+  always: () => true,
+};
 
 /** Returns whether the endpoint receives nothing at the moment. Tests reach a paused endpoint, too. */
 function isPaused({ endpoint, test }: DeliveryRecord): boolean {

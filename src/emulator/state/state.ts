@@ -1,3 +1,4 @@
+import { open, rename, rm } from 'node:fs/promises';
 import type { AccountRecord, Accounts } from '../api/accounts.js';
 import type { KeyRecord, Keys } from '../api/keys.js';
 import { type Deliveries, type DeliveryRecord, isFinished } from '../delivery/deliveries.js';
@@ -89,5 +90,23 @@ export function restoreState(state: State, parts: StateParts): void {
     if (isFinished(delivery)) deliveries.finished(delivery);
     else if (wait > 0) sender.schedule(delivery, wait);
     else sender.due(delivery);
+  }
+}
+
+/** Replaces a file completely or not at all. Only its owner can read it, because it contains signing secrets. */
+export async function writeStateFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.${crypto.randomUUID()}.tmp`;
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
   }
 }

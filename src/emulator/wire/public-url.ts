@@ -47,6 +47,14 @@ export function kindOfAddress(address: string): string | undefined {
   return isAssigned ? undefined : 'reserved';
 }
 
+/** The names of a server on the loopback interface. */
+export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** Returns whether a Host header names the loopback interface, on any port. */
+export function isLoopbackHost(host: string): boolean {
+  return LOOPBACK_NAMES.includes(host.toLowerCase().replace(/:\d+$/, ''));
+}
+
 /** The public part of IPv6. Other spellings of IPv4 addresses, among others, are outside of it. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 

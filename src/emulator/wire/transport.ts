@@ -40,7 +40,11 @@ export interface Transport {
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Splits the body into the pieces to send, each with the wait before it. `reset` cuts off the second half. */
-export function* piecesOf({ body, slow, reset }: WireRequest): Generator<{ afterMs: number; bytes: Uint8Array }> {
+export function* piecesOf({
+  body,
+  slow,
+  reset,
+}: Pick<WireRequest, 'body' | 'slow' | 'reset'>): Generator<{ afterMs: number; bytes: Uint8Array }> {
   const sent = reset === 'request' ? body.subarray(0, body.length >> 1) : body;
   const { ms, pieces } = slow ?? { ms: 0, pieces: 1 };
   const size = Math.ceil(sent.length / pieces);

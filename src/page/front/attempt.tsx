@@ -1,14 +1,10 @@
-import type { AttemptDetails } from '../page-source.js';
+import type { AttemptDetails, Verdict as VerdictOf } from '../page-source.js';
 import { toHash } from './address.js';
-import { Answer } from './answer.js';
-import { Body } from './body.js';
-import { hrefOf, loadText } from './connection.js';
-import { Copy } from './copy.js';
+import { hrefOf, loadText, useLoaded } from './connection.js';
+import { CopyButton } from './copy-button.js';
 import { dateAndTimeOf, durationOf } from './format.js';
-import { Headers } from './headers.js';
+import { Body, Headers } from './http-message.js';
 import { current, NO_FILTER } from './store.js';
-import { useLoaded } from './use-loaded.js';
-import { Verdict } from './verdict.js';
 
 /** Shows one request: the answer of the app, whether the signature is valid, and what was sent. */
 export function Attempt({ id }: { id: string }) {
@@ -44,13 +40,13 @@ export function Attempt({ id }: { id: string }) {
         </code>
       </p>
       <div class="controls">
-        <Copy what="command" label="Copy as curl" text={() => loadText('curl', id)} />
-        {bytes > 0 && shown === 'text' && !cut && <Copy what="body" label="Copy body" text={text} />}
+        <CopyButton what="command" label="Copy as curl" text={() => loadText('curl', id)} />
+        {bytes > 0 && shown === 'text' && !cut && <CopyButton what="body" label="Copy body" text={text} />}
         <a class="button small" href={hrefOf('http', id)} download title="For replay, verify, explain and readDelivery">
           Download .http
         </a>
-        <Copy what="test" label="Copy as test" text={() => loadText('test', id)} />
-        <Copy what="link" label="Copy link" text={linkTo(id)} />
+        <CopyButton what="test" label="Copy as test" text={() => loadText('test', id)} />
+        <CopyButton what="link" label="Copy link" text={linkTo(id)} />
       </div>
       <Body body={request.body} of="request" />
       <Headers headers={request.headers} of="request" />
@@ -61,4 +57,58 @@ export function Attempt({ id }: { id: string }) {
 /** To this attempt, whatever the list is filtered by. */
 function linkTo(attempt: string): string {
   return `${location.origin}/${toHash({ ...NO_FILTER, selected: current().selected, attempt })}`;
+}
+
+/** What the app answered: its status and code, and what to do about a refusal. */
+function Answer({ attempt }: { attempt: AttemptDetails }) {
+  const { answer, acknowledged, status, problem, code, advice, recognised } = attempt;
+  return (
+    <section class={`answer-box ${acknowledged ? 'acknowledged' : 'failed'}`} aria-label="Answer of the app">
+      <p>
+        <strong>{status ?? (problem ? 'No answer that counts' : answer?.status)}</strong>
+        {code !== undefined && (
+          <>
+            {' '}
+            <code>{code}</code>
+          </>
+        )}
+        {acknowledged && ': acknowledged'}
+        {recognised && ', as a duplicate: the app has handled this event before'}
+        {problem && <>: {problem}</>}
+      </p>
+      {advice && (
+        <p>
+          {advice.message} <span class="fix">{advice.fix}</span>
+        </p>
+      )}
+      {answer && (
+        <details open={!acknowledged && advice?.code === undefined}>
+          <summary>Answer in full</summary>
+          <Body body={answer.body} of="answer" />
+          <Headers headers={answer.headers} of="answer" />
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** Shows whether the signature is valid, and the causes if not. */
+function Verdict({ verdict: { verdict, causes } }: { verdict: VerdictOf }) {
+  if (verdict === 'unverified')
+    return <p class="verdict">Not verified: the secret of this endpoint is not known here.</p>;
+  if (verdict === 'accepted') return <p class="verdict acknowledged">The signature is valid.</p>;
+  return (
+    <div class="verdict failed">
+      <p>
+        Verification fails: <code>{verdict}</code>
+      </p>
+      <ul>
+        {causes.map(({ cause, certainty, evidence, fix }) => (
+          <li key={cause}>
+            <strong>{cause}</strong> ({certainty}): {evidence} {fix}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
 }

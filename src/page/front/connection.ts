@@ -1,7 +1,12 @@
+import { useEffect, useState } from 'preact/hooks';
 import type { ActionInputs, ActionName } from '../page-source.js';
 import { applyChange, applySnapshot, say, setConnection } from './store.js';
+import { useStore } from './store-hooks.js';
 
-export type Room = 'deliveries' | 'attempts' | 'samples';
+type Room = 'deliveries' | 'attempts' | 'samples';
+
+/** Arrow keys pass many deliveries quickly. */
+const PAUSE_MS = 40;
 
 const token = document.querySelector<HTMLMetaElement>('meta[name=page-token]')?.content ?? '';
 let run: string | undefined;
@@ -40,6 +45,26 @@ export async function act<Name extends ActionName>(name: Name, input: ActionInpu
 export async function load<Found>(room: Room, id: string): Promise<Found | undefined> {
   const response = await fetch(`/page/${room}/${encodeURIComponent(id)}`);
   return response.ok ? response.json() : undefined;
+}
+
+/**
+ * Returns the entry of an id; undefined until the source has answered. Loaded again when `version` changes, and when a
+ * lost connection is restored.
+ */
+export function useLoaded<Found>(room: Room, id: string | undefined, version?: unknown) {
+  const [loaded, setLoaded] = useState<{ id: string; found: Found | undefined }>();
+  const isLost = useStore(({ connection }) => connection === 'lost');
+  useEffect(() => {
+    if (id === undefined || isLost) return;
+    let isWanted = true;
+    const show = (found: Found | undefined) => isWanted && setLoaded({ id, found });
+    const timer = setTimeout(() => load<Found>(room, id).then(show, () => {}), PAUSE_MS);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [room, id, version, isLost]);
+  return loaded?.id === id ? loaded : undefined;
 }
 
 export function hrefOf(room: 'http' | 'curl' | 'test', id: string): string {

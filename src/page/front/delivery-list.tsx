@@ -1,11 +1,16 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { DeliveryRow } from '../page-source.js';
+import { CopyButton } from './copy-button.js';
 import { counted, timeOf } from './format.js';
 import { select, step } from './store.js';
-import { useStore } from './use-store.js';
-import { ROW_PX, useWindow } from './use-window.js';
+import { useStore } from './store-hooks.js';
 
-/** Shows all deliveries, the newest first. Only the visible rows of a long list are elements. */
+/** The same value as in the style sheet. */
+const ROW_PX = 34;
+/** Extra rows above and below, so that scrolling does not flicker. */
+const SPARE = 8;
+
+/** Shows all deliveries, the newest first, or how to make one. Only the visible rows of a long list are elements. */
 export function DeliveryList() {
   const rows = useStore((state) => state.visible);
   const total = useStore((state) => state.total);
@@ -49,24 +54,27 @@ export function DeliveryList() {
   };
 
   return (
-    <div
-      ref={ref}
-      class="list"
-      role="listbox"
-      aria-label="Deliveries, the newest first"
-      aria-activedescendant={selectedRow && idOf(selectedRow)}
-      tabIndex={0}
-      onScroll={onScroll}
-      onKeyDown={onKeyDown}
-      onClick={onClick}
-    >
-      <div class="sheet" role="presentation" style={{ height: `${rows.length * ROW_PX}px` }}>
-        {drawn.map(({ row, at }) => (
-          <Row key={row.id} row={row} at={at} count={rows.length} selected={at === current} />
-        ))}
+    <>
+      <NoDeliveries />
+      <div
+        ref={ref}
+        class="list"
+        role="listbox"
+        aria-label="Deliveries, the newest first"
+        aria-activedescendant={selectedRow && idOf(selectedRow)}
+        tabIndex={0}
+        onScroll={onScroll}
+        onKeyDown={onKeyDown}
+        onClick={onClick}
+      >
+        <div class="sheet" role="presentation" style={{ height: `${rows.length * ROW_PX}px` }}>
+          {drawn.map(({ row, at }) => (
+            <Row key={row.id} row={row} at={at} count={rows.length} selected={at === current} />
+          ))}
+        </div>
+        {rows.length === 0 && total > 0 && <p class="empty">No delivery matches the filter.</p>}
       </div>
-      {rows.length === 0 && total > 0 && <p class="empty">No delivery matches the filter.</p>}
-    </div>
+    </>
   );
 }
 
@@ -99,6 +107,44 @@ function Row({ row, at, count, selected }: { row: DeliveryRow; at: number; count
       <time dateTime={new Date(createdAt).toISOString()}>{timeOf(createdAt)}</time>
     </div>
   );
+}
+
+/** What to do as long as there is nothing to see. */
+function NoDeliveries() {
+  const start = useStore((state) => state.start);
+  const isEmpty = useStore((state) => state.connection !== 'opening' && state.total === 0);
+  if (!isEmpty) return null;
+  return (
+    <div class="empty">
+      <p>No deliveries yet.</p>
+      {start && (
+        <>
+          <p>{start.text}</p>
+          <p class="command">
+            <code>{start.command}</code> <CopyButton what="command" text={start.command} />
+          </p>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Returns the range of visible rows of a long list. */
+function useWindow(count: number) {
+  const ref = useRef<HTMLDivElement>(null);
+  const [{ top, height }, setBox] = useState({ top: 0, height: 800 });
+  const look = () => {
+    const box = ref.current;
+    if (box) setBox({ top: box.scrollTop, height: box.clientHeight });
+  };
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(look);
+    if (ref.current) observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, []);
+  const first = Math.max(0, Math.floor(top / ROW_PX) - SPARE);
+  const last = Math.min(count, Math.ceil((top + height) / ROW_PX) + SPARE);
+  return { ref, first, last, onScroll: look, rowsInSight: Math.max(1, Math.floor(height / ROW_PX) - 1) };
 }
 
 /** Keeps the position of a reader further down when rows are added at the top. */

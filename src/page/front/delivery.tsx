@@ -1,12 +1,11 @@
 import type { DeliveryDetails } from '../page-source.js';
 import { Attempt } from './attempt.js';
-import { act } from './connection.js';
-import { Copy } from './copy.js';
+import { act, useLoaded } from './connection.js';
+import { CopyButton } from './copy-button.js';
 import { dateAndTimeOf } from './format.js';
 import { rowOf, select } from './store.js';
+import { useStore } from './store-hooks.js';
 import { Timeline } from './timeline.js';
-import { useLoaded } from './use-loaded.js';
-import { useStore } from './use-store.js';
 
 /** Shows everything about the selected delivery. */
 export function Delivery() {
@@ -51,11 +50,11 @@ function Head({ details: { delivery, offers, cannotSign } }: { details: Delivery
         <dt>Event</dt>
         <dd>
           {eventId === '' ? 'The body holds no event.' : <code>{eventId}</code>}{' '}
-          {eventId !== '' && <Copy what="event id" text={eventId} />}
+          {eventId !== '' && <CopyButton what="event id" text={eventId} />}
         </dd>
         <dt>Delivery</dt>
         <dd>
-          <code>{id}</code> <Copy what="delivery id" text={id} />
+          <code>{id}</code> <CopyButton what="delivery id" text={id} />
         </dd>
         <dt>To</dt>
         <dd>

@@ -4,7 +4,7 @@ import type { DeliveryState } from '../page-source.js';
 import { act } from './connection.js';
 import { counted } from './format.js';
 import { passTime, setFilter } from './store.js';
-import { useStore } from './use-store.js';
+import { useStore } from './store-hooks.js';
 
 const STATES: readonly (DeliveryState | 'all')[] = ['all', 'sending', 'waiting', 'delivered', 'failed', 'dead'];
 const MINUTE = 60_000;

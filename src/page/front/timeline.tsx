@@ -1,8 +1,7 @@
 import type { AttemptRow, DeliveryDetails } from '../page-source.js';
 import { durationOf, timeOf } from './format.js';
 import { roundsOf, type Station } from './rounds.js';
-import { useNow } from './use-now.js';
-import { useStore } from './use-store.js';
+import { useNow, useStore } from './store-hooks.js';
 
 interface TimelineProps {
   details: DeliveryDetails;

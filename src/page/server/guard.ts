@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { LOOPBACK_NAMES } from '../../wire/loopback-host.js';
+import { LOOPBACK_NAMES } from '../../emulator/wire/public-url.js';
 
 /** The header that the page sends with an action. Another site can neither read the token nor send the header. */
 const TOKEN_HEADER = 'x-page-token';

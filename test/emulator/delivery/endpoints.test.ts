@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   countDeadDelivery,
   createEndpoints,
-  enableEndpoint,
+  moveEndpoint,
   showEndpoint,
 } from '../../../src/emulator/delivery/endpoints.js';
 import { createRandom } from '../../../src/emulator/random.js';
@@ -53,7 +53,7 @@ describe('createEndpoints', () => {
   });
 });
 
-describe('countDeadDelivery and enableEndpoint', () => {
+describe('countDeadDelivery and moveEndpoint', () => {
   function withDead(deadInARow: number) {
     return Object.assign(create().endpoints.create(settings), { deadInARow });
   }
@@ -70,14 +70,21 @@ describe('countDeadDelivery and enableEndpoint', () => {
 
   it('enabling a paused endpoint restarts its count', () => {
     const endpoint = Object.assign(withDead(3), { state: 'paused' as const });
-    enableEndpoint(endpoint);
+    moveEndpoint(endpoint, 'enable');
     expect(endpoint).toMatchObject({ state: 'active', deadInARow: 0 });
   });
 
   it('enabling an active endpoint keeps its count', () => {
     const endpoint = withDead(3);
-    enableEndpoint(endpoint);
+    moveEndpoint(endpoint, 'enable');
     expect(endpoint).toMatchObject({ state: 'active', deadInARow: 3 });
+  });
+
+  it('pausing an endpoint keeps its count', () => {
+    const endpoint = withDead(3);
+    moveEndpoint(endpoint, 'pause');
+    moveEndpoint(endpoint, 'pause');
+    expect(endpoint).toMatchObject({ state: 'paused', deadInARow: 3 });
   });
 
   it('a dead delivery of a paused endpoint leaves it paused', () => {

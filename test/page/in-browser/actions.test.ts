@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../integration/chromium.js';
-import { emulated } from '../emulated.js';
+import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';
 
@@ -149,7 +149,7 @@ describe.skipIf(chromium === undefined)('what is done from the page', { timeout:
     const source = memorySource();
     source.put(aRow(1, { state: 'failed', status: 500 }), aRow(2, { duplicates: 1 }));
     const body = { text: 'TypeError: x', bytes: 12, shown: 'text', cut: false } as const;
-    const advice = { message: 'The app failed.', hint: 'Look at the log of the app.' };
+    const advice = { message: 'The app failed.', fix: 'Look at the log of the app.' };
     const answer = { status: 500, headers: [], body };
     source.detail('dlv_1', {}, anAttempt(1, { acknowledged: false, status: 500, answer, advice }));
     source.detail('dlv_2', {}, anAttempt(1, { id: 'att_2', kind: 'duplicate', recognised: true, code: 'duplicate' }));

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PageSource } from '../../../src/page/page-source.js';
-import { createPage } from '../../../src/page/server/create-page.js';
+import { createPage } from '../../../src/page/server/page-server.js';
 import { chromium } from '../../integration/chromium.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../integration/chromium.js';
-import { emulated } from '../emulated.js';
+import { emulated } from '../emulator/emulated.js';
 import { useBrowser } from './use-browser.js';
 
 /** Where pictures of the page go, if they are to be made: `SCREENSHOTS=docs`. */

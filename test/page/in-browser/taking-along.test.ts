@@ -4,7 +4,7 @@ import { createReceiver } from 'service-webhooks';
 import { readDelivery } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../integration/chromium.js';
-import { emulated } from '../emulated.js';
+import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';
 

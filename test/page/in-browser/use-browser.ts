@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
 import type { PageSource } from '../../../src/page/page-source.js';
-import { type Assets, readAssets } from '../../../src/page/server/assets.js';
+import { type Assets, readAssets } from '../../../src/page/server/document.js';
 import type {} from '../../support/build-programs.js';
 import { served } from '../served.js';
 import type {} from './launch.js';

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../integration/chromium.js';
-import { emulated } from '../emulated.js';
+import { emulated } from '../emulator/emulated.js';
 import { aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';
 

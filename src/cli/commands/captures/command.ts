@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { Command } from '@commander-js/extra-typings';
-import { formatHttp, type HttpMessage } from '../../../wire/http-message.js';
+import { formatHttp, type HttpMessage } from '../../../http/http-message.js';
 import { capturedAt, captureOrFile, DEFAULT_DIRECTORY, listCaptures } from '../../captures.js';
 import { EXIT, Failure, fileFailure } from '../../failure.js';
 import { shortened } from '../../formatting.js';

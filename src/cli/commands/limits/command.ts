@@ -1,4 +1,4 @@
-import { apiCommand, called, openClient } from '../../api/api-options.js';
+import { apiCommand, called, openClient } from '../../api-options.js';
 import { EXIT } from '../../failure.js';
 import type { Session } from '../../session.js';
 

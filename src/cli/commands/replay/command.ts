@@ -1,18 +1,17 @@
 import { Command } from '@commander-js/extra-typings';
+import { deliver, type SendResult } from '../../../http/deliver.js';
+import { type HttpMessage, resign } from '../../../http/http-message.js';
 import type { Secret } from '../../../verify/secret.js';
-import { deliver, type SendResult } from '../../../wire/deliver.js';
-import type { HttpMessage } from '../../../wire/http-message.js';
-import { resign } from '../../../wire/resign.js';
 import { DEFAULT_DIRECTORY } from '../../captures.js';
 import { Failure } from '../../failure.js';
 import { headerPrefixOption, legacyOption, timeoutOption, wholeNumber } from '../../options.js';
-import { namesQueue, withQueueOptions } from '../../queue/queue-options.js';
 import { redactDelivery, redactOption } from '../../redact-delivery.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { checkGenuine, signUnverifiedOption } from '../../signature-fault.js';
 import { parseApp, parseTarget, withPathOf } from '../../target.js';
+import { namesQueue, withQueueOptions } from '../queue/queue-options.js';
 import { deliveriesOf, type ReplayedDelivery, splitWords } from './deliveries.js';
 
 export function replayCommand(session: Session) {

@@ -1,12 +1,11 @@
-import type { HttpMessage } from '../../../wire/http-message.js';
+import type { HttpMessage } from '../../../http/http-message.js';
 import { exists, findCapture, lastCapture } from '../../captures.js';
 import { Failure } from '../../failure.js';
 import { parseHttp } from '../../http-file.js';
-import { findLetters } from '../../queue/find-letters.js';
-import { filteredLetters } from '../../queue/letter-filter.js';
-import { letterMessage } from '../../queue/letter-message.js';
-import { namesQueue, withQueue } from '../../queue/queue-options.js';
 import type { Session } from '../../session.js';
+import { filteredLetters, findLetters } from '../queue/letter-selection.js';
+import { letterMessage } from '../queue/listed-letter.js';
+import { namesQueue, withQueue } from '../queue/queue-options.js';
 
 /** Where deliveries come from: captures, or the queue that the options name. */
 interface Source {

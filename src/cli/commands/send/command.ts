@@ -1,10 +1,9 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
+import { asSpecified } from '../../../emulator/wire/send-request.js';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { deliver, type SendResult } from '../../../http/deliver.js';
 import { nearestName } from '../../../option-checks.js';
 import { type SignedDelivery, type SigningOptions, signDelivery } from '../../../testing/sign-delivery.js';
-import { deliver, type SendResult } from '../../../wire/deliver.js';
-import { asSpecified } from '../../../wire/header-spelling.js';
-import { DEV_PORT } from '../../dev/dev-address.js';
 import { Failure } from '../../failure.js';
 import { FAULT_NAMES, withFaults } from '../../faults.js';
 import { headerPrefixOption, listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';
@@ -12,6 +11,7 @@ import { readSecrets, secretOption } from '../../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { parseApp, parseTarget } from '../../target.js';
+import { DEV_PORT } from '../dev/dev-events.js';
 import { sendSeries } from './series.js';
 import { sampleWith } from './set-fields.js';
 
@@ -54,7 +54,7 @@ Examples:
       if (options.dev !== undefined) {
         checkForDev(url, sources, faults, options);
         const event = await eventForDev(session, type, set, file);
-        const { emitInto } = await import('../../dev/emit-into.js');
+        const { emitInto } = await import('../dev/dev-events.js');
         session.exitCode = await emitInto(session, parseTarget(String(options.dev)), event);
         return;
       }

@@ -1,5 +1,5 @@
+import type { SendResult } from '../../../http/deliver.js';
 import { isAcknowledged } from '../../../service/acknowledged.js';
-import type { SendResult } from '../../../wire/deliver.js';
 import type { Piece } from '../../output.js';
 import type { Session } from '../../session.js';
 import { createProgressBar } from './progress-bar.js';

@@ -1,6 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings';
+import { asSpecified } from '../../../emulator/wire/send-request.js';
 import { sign } from '../../../verify/sign.js';
-import { asSpecified } from '../../../wire/header-spelling.js';
 import { EXIT } from '../../failure.js';
 import { headerPrefixOption, instant } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';

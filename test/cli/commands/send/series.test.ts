@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { inParallel, summaryOf } from '../../../../src/cli/commands/send/series.js';
-import type { SendResult } from '../../../../src/wire/deliver.js';
+import type { SendResult } from '../../../../src/http/deliver.js';
 
 /** What was started, and how many ran at once at most. */
 async function watched(count: number, concurrency: number, task: (index: number) => Promise<void> = async () => {}) {

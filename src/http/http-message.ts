@@ -1,0 +1,53 @@
+import { asSpecified } from '../emulator/wire/send-request.js';
+import { signedHeaders } from '../testing/delivery-headers.js';
+import type { Secret } from '../verify/secret.js';
+
+/** A request in the form of a `.http` file: request line, headers, an empty line, the exact bytes of the body. */
+export interface HttpMessage {
+  method: string;
+  /** Path and query. */
+  path: string;
+  /** The headers as they arrived, in their order. A character is a byte. */
+  headers: readonly (readonly [name: string, value: string])[];
+  body: Uint8Array;
+}
+
+/**
+ * Returns the message as bytes. Content-Length stays the value that the sender sent, which shows a body that broke off.
+ */
+export function formatHttp({ method, path, headers, body }: HttpMessage): Buffer {
+  // The body was received in chunks and is one piece here.
+  const kept = headers.filter(([name]) => name.toLowerCase() !== 'transfer-encoding');
+  if (headerValue(kept, 'content-length') === undefined) kept.push(['Content-Length', String(body.length)]);
+  const head = [`${method} ${path} HTTP/1.1`, ...kept.map(([name, value]) => `${name}: ${value}`)];
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), body]);
+}
+
+/** Returns the pairs of Node's `rawHeaders`. */
+export function headerPairs(raw: readonly string[]): HttpMessage['headers'] {
+  return raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ''] as const] : []));
+}
+
+/** Returns the first value of a header; `name` is lower-case. */
+export function headerValue(headers: HttpMessage['headers'], name: string): string | undefined {
+  return headers.find(([key]) => key.toLowerCase() === name)?.[1];
+}
+
+export interface ResignOptions {
+  secret: Secret;
+  /** In milliseconds since the epoch. */
+  at: number;
+  headerPrefix: string;
+  attempt?: number | undefined;
+}
+
+/** Returns the headers of a delivery signed at another time. Only the headers that depend on that time change. */
+export function resign({ headers, body }: Pick<HttpMessage, 'headers' | 'body'>, options: ResignOptions) {
+  const { secret, at, headerPrefix, attempt } = options;
+  const changed = {
+    ...signedHeaders({ body, secret, at, headerPrefix }),
+    ...(attempt && { [`${headerPrefix.toLowerCase()}-attempt`]: String(attempt) }),
+  };
+  const kept = headers.filter(([name]) => !Object.hasOwn(changed, name.toLowerCase()));
+  return [...kept, ...asSpecified(changed)] satisfies HttpMessage['headers'];
+}

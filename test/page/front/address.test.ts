@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { fromHash, type Place, toHash } from '../../../src/page/front/address.js';
+import { NO_FILTER } from '../../../src/page/front/store.js';
+
+const NOTHING: Place = { ...NO_FILTER, selected: undefined, attempt: undefined };
+
+describe('the address of the page', () => {
+  it.each<[string, Partial<Place>]>([
+    ['', {}],
+    ['#delivery=dlv_1', { selected: 'dlv_1' }],
+    ['#delivery=dlv_1&attempt=-3', { selected: 'dlv_1', attempt: '-3' }],
+    ['#q=a%26b%23+c&state=dead&type=stt.failed&since=60', { query: 'a&b# c', only: 'dead', type: 'stt.failed', since: 3_600_000 }], // biome-ignore format: one row
+    ['#delivery=evt_%3Cscript%3E%E2%80%AE', { selected: 'evt_<script>\u202e' }],
+  ])('the address of the page is %j for what it shows, and leads there again', (hash, changes) => {
+    const place = { ...NOTHING, ...changes };
+    expect(toHash(place)).toBe(hash);
+    expect(fromHash(hash)).toEqual(place);
+  });
+
+  it('the address of the page has no attempt without its delivery', () => {
+    expect(toHash({ ...NOTHING, attempt: '7' })).toBe('');
+  });
+
+  it.each(['#state=gone', '#since=x', '#since=-5', '#since=0.5', '#delivery=', '#%E0%A4%A', '#__proto__=1'])(
+    'the address of the page leads to the whole list where it is %s',
+    (hash) => {
+      expect(fromHash(hash)).toEqual(NOTHING);
+    },
+  );
+});

@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { compile, strictOptions } from '../support/compile.js';
+import { ROOT } from '../support/markdown.js';
+
+interface Mistake {
+  title: string;
+  call: string;
+  /** The lines with which the message of the compiler begins. */
+  message: string;
+}
+
+const unknownOption = (name: string, type: string) =>
+  `Object literal may only specify known properties, and '${name}' does not exist in type '${type}'.`;
+const misspeltOption = (name: string, type: string, meant: string) =>
+  `Object literal may only specify known properties, but '${name}' does not exist in type '${type}'. Did you mean to write '${meant}'?`;
+
+const OF_HANDLERS: Mistake[] = [
+  {
+    title: 'a misspelt option of webhookHandler',
+    call: 'webhookHandler({ secret, on: {}, toleranceSecond: 60 })',
+    message: misspeltOption('toleranceSecond', 'OptionsWithOn', 'toleranceSeconds'),
+  },
+  {
+    title: 'a misspelt option of webhookHandler with a queue',
+    call: 'webhookHandler({ secret, queue, toleranceSecond: 60 })',
+    message: misspeltOption('toleranceSecond', 'OptionsForQueue', 'toleranceSeconds'),
+  },
+  {
+    title: 'handlers in place of on',
+    call: 'webhookHandler({ secret, handlers: {} })',
+    message: unknownOption('handlers', 'OptionsForQueue | OptionsWithOn'),
+  },
+  {
+    title: 'a misspelt option of dedupe',
+    call: 'webhookHandler({ secret, on: {}, dedupe: { leaseMS: 30_000 } })',
+    message: misspeltOption('leaseMS', 'DedupeOptions', 'leaseMs'),
+  },
+  {
+    title: 'a misspelt event type',
+    call: "webhookHandler({ secret, on: { 'stt.complete': () => {} } })",
+    message: unknownOption("'stt.complete'", 'Handlers'),
+  },
+  {
+    title: 'a value that is no handler',
+    call: "webhookHandler({ secret, on: { 'stt.completed': 'save' } })",
+    message: `Type 'string' is not assignable to type 'Handler<EventOf<"stt.completed">>'.`,
+  },
+  {
+    // For a missing property of an argument, TypeScript always begins with the types.
+    title: 'a missing on',
+    call: 'webhookHandler({ secret })',
+    message: [
+      "Argument of type '{ secret: string; }' is not assignable to parameter of type 'Receiver | EndpointOptions'.",
+      "  Type '{ secret: string; }' is not assignable to type 'OptionsForQueue | OptionsWithOn'.",
+      "    Property 'on' is missing in type '{ secret: string; }' but required in type 'OptionsWithOn'.",
+    ].join('\n'),
+  },
+  {
+    title: 'on together with a queue',
+    call: 'webhookHandler({ secret, on: {}, queue })',
+    message: "Type 'DeliveryQueue' is not assignable to type 'undefined'.",
+  },
+  {
+    title: 'an environment variable that may be missing',
+    call: "webhookHandler({ secret: process.env['WEBHOOK_SECRET'], on: {} })",
+    message: "Type 'string | undefined' is not assignable to type 'SecretSource | null'.",
+  },
+];
+
+/** `, route` is left out for the frameworks whose middleware calls `next()`. */
+const OF_MIDDLEWARE: Mistake[] = [
+  {
+    title: 'a misspelt option of webhookMiddleware',
+    call: 'webhookMiddleware({ secret, toleranceSecond: 60 }, route)',
+    message: misspeltOption('toleranceSecond', 'MiddlewareOptions', 'toleranceSeconds'),
+  },
+  {
+    title: 'on for a middleware',
+    call: "webhookMiddleware({ secret, on: { 'stt.completed': () => {} } }, route)",
+    message: "Type '{ 'stt.completed': () => void; }' is not assignable to type 'undefined'.",
+  },
+];
+
+const OF_RECEIVERS: Mistake[] = [
+  {
+    title: 'a misspelt option of createReceiver',
+    call: 'createReceiver({ secret, toleranceSecond: 60 })',
+    message: misspeltOption('toleranceSecond', 'ReceiverOptions', 'toleranceSeconds'),
+  },
+  {
+    title: 'a misspelt event type of createReceiver',
+    call: "createReceiver({ secret, on: { 'stt.complete': () => {} } })",
+    message: unknownOption("'stt.complete'", 'Handlers'),
+  },
+];
+
+interface Program {
+  from: string;
+  mistakes: Mistake[];
+}
+
+const withoutRoute = OF_MIDDLEWARE.map((mistake) => ({ ...mistake, call: mistake.call.replace(', route', '') }));
+const programs: Program[] = [
+  { from: 'service-webhooks', mistakes: OF_RECEIVERS },
+  ...['express', 'hono', 'nest'].map((name) => ({
+    from: `service-webhooks/${name}`,
+    mistakes: [...OF_HANDLERS, ...withoutRoute],
+  })),
+  ...['aws-lambda', 'fetch'].map((name) => ({
+    from: `service-webhooks/${name}`,
+    mistakes: [...OF_HANDLERS, ...OF_MIDDLEWARE],
+  })),
+];
+
+const pathOf = ({ from }: Program) => join(ROOT, '.messages', `${from.replace('/', '-')}.ts`);
+
+/** A program with a mistake in each of its lines, after the declarations of the first. */
+function textOf({ from, mistakes }: Program): string {
+  const declarations = [
+    `import { ${from === 'service-webhooks' ? 'createReceiver' : 'webhookHandler, webhookMiddleware'} } from '${from}';`,
+    "declare const secret: string; declare const queue: import('service-webhooks').DeliveryQueue;",
+    'declare const route: () => never;',
+  ];
+  return [declarations.join(' '), ...mistakes.map(({ call }) => `${call};`)].join('\n');
+}
+
+const options = { ...strictOptions(), noUnusedLocals: false };
+const problems = compile(new Map(programs.map((program) => [pathOf(program), textOf(program)])), options);
+
+describe.each(programs)('TypeScript on a mistake with $from', (program) => {
+  it.each(program.mistakes.map((mistake, index) => ({ ...mistake, line: index + 2 })))(
+    'says what is wrong: $title',
+    ({ line, message }) => {
+      const at = `${pathOf(program)}:${line} `;
+      const found = problems.filter((problem) => problem.startsWith(at)).map((problem) => problem.slice(at.length));
+      const lines = message.split('\n').length;
+      expect(found.map((problem) => problem.split('\n').slice(0, lines).join('\n'))).toEqual([message]);
+    },
+  );
+
+  it('says nothing about the rest of the program', () => {
+    expect(problems.filter((problem) => problem.startsWith(`${pathOf(program)}:1 `))).toEqual([]);
+  });
+});
