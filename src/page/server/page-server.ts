@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WEBHOOK_EVENT_TYPES } from '../../event.js';
 import { sampleEvent } from '../../testing/sample-event.js';
@@ -103,11 +103,19 @@ export interface ServedPage {
   close(): Promise<void>;
 }
 
-/** Serves the page on its own port of the loopback interface; 0 for any. Rejects where the port is not available. */
-export async function servePage(source: PageSource, port: number, assets?: Assets): Promise<ServedPage> {
+/**
+ * Serves the page on a port of the loopback interface; 0 for any. `others` answers requests for other paths. Rejects where
+ * the port is not available.
+ */
+export async function servePage(
+  source: PageSource,
+  port: number,
+  assets?: Assets,
+  others: RequestListener = (_, res) => res.writeHead(404).end(),
+): Promise<ServedPage> {
   const page = createPage(source, assets ?? (await readAssets()));
   const server = createServer((req, res) => {
-    if (!page.handle(req, res)) res.writeHead(404).end();
+    if (!page.handle(req, res)) others(req, res);
   });
   await once(server.listen(port, '127.0.0.1'), 'listening');
   return {

@@ -1,9 +1,16 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { createEmulator, type Emulator, type Faults } from '../../../emulator/index.js';
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { headerPairs } from '../../../http/http-message.js';
 import { emulatorSource } from '../../../page/emulator/emulator-source.js';
 import type { PageSource } from '../../../page/page-source.js';
+import { type Assets, readAssets } from '../../../page/server/document.js';
+import { foreignRefusal } from '../../../page/server/guard.js';
+import { type ServedPage, servePage } from '../../../page/server/page-server.js';
+import { openBody } from '../../../receiver/body.js';
+import { portFailure } from '../../listening.js';
 import { type Api, DEV_KEY, takingEvents } from './dev-events.js';
-import { serveDev } from './serve-dev.js';
 
 export interface DevOptions {
   /** Where the app takes deliveries; without one, endpoints come through the API. */
@@ -42,7 +49,8 @@ export async function startDev({ app, signingSecret, events, port, ...given }: D
       ? 'npx service-webhooks dev http://localhost:3000/webhooks'
       : `npx service-webhooks send ${WEBHOOK_EVENT_TYPES[0]} --dev`;
   const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, command: () => command });
-  const server = await serveDev(source, takingEvents(emulator, secrets.watching(emulator.fetch)), port);
+  const api = takingEvents(emulator, secrets.watching(emulator.fetch));
+  const server = await serveDev(source, api, port, await readAssets());
   return {
     ...{ url: server.url, emulator, source, secrets, endpoint: endpoint?.id },
     async close() {
@@ -79,4 +87,43 @@ function createIssuedSecrets(): IssuedSecrets {
       return response;
     },
   };
+}
+
+/** Serves the page and the API on one port of the loopback interface. @throws Failure where the port is not available */
+export async function serveDev(source: PageSource, api: Api, port: number, assets: Assets): Promise<ServedPage> {
+  const served = await servePage(source, port, assets, (req, res) => {
+    answer(api, req, res).catch(() => res.destroy());
+  }).catch((error) => {
+    throw portFailure(error, '127.0.0.1', port);
+  });
+  return { ...served, url: new URL(served.url).origin };
+}
+
+async function answer(api: Api, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const refusal = foreignRefusal(req);
+  if (refusal) {
+    openBody(req).drain();
+    res
+      .writeHead(refusal.status, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ error: refusal.reason }));
+    return;
+  }
+  const { status, headers, body } = await api(toRequest(req));
+  res.writeHead(status, Object.fromEntries(headers));
+  if (body === null) res.end();
+  else Readable.fromWeb(body as import('node:stream/web').ReadableStream).pipe(res);
+  req.resume(); // the rest of a body that no handler reads
+}
+
+function toRequest(req: IncomingMessage): Request {
+  const { method = 'GET', url = '/' } = req;
+  const headers = new Headers();
+  for (const [name, value] of headerPairs(req.rawHeaders)) headers.append(name, value);
+  const body = method === 'GET' || method === 'HEAD' ? null : Readable.toWeb(req);
+  return new Request(new URL(url, `http://${req.headers.host}`), {
+    method,
+    headers,
+    body,
+    duplex: 'half',
+  } as RequestInit);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { serveDev } from '../../../../src/cli/commands/dev/serve-dev.js';
+import { serveDev } from '../../../../src/cli/commands/dev/start-dev.js';
 import { memorySource } from '../../../page/memory-source.js';
 import { exchange, toBytes } from '../../../support/raw-http.js';
 
