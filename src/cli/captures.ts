@@ -1,8 +1,8 @@
 import { access, constants, mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatHttp, type HttpMessage } from '../http/http-message.js';
-import { Failure, fileFailure } from './failure.js';
-import { parseHttp } from './http-file.js';
+import { formatHttp, type HttpMessage, parseHttp } from '../http/http-message.js';
+import { asked, Failure, fileFailure } from './failure.js';
+import { fieldsOf, type ReadInput } from './read-input.js';
 
 /** The default directory of captured deliveries. */
 export const DEFAULT_DIRECTORY = '.webhooks';
@@ -172,7 +172,7 @@ function idIn(name: string): string {
 async function readCapture(directory: string, name: string, isVerified?: IsVerified): Promise<Capture> {
   const file = join(directory, name);
   const message = await readMessage(file);
-  const { id, type } = Object(message && parsedJson(message.body));
+  const { id, type } = message ? fieldsOf(message.body) : {};
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   return {
     ...{ id: idIn(name), file, at: capturedAt(name) ?? 0, type: text(type), eventId: text(id) },
@@ -190,12 +190,13 @@ async function readMessage(file: string): Promise<HttpMessage | undefined> {
   }
 }
 
-function parsedJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString());
-  } catch {
-    return undefined;
-  }
+/** Reads the request in a `.http` file, or in stdin for `-`. @throws Failure */
+export async function readHttpFile(read: ReadInput, file: string): Promise<HttpMessage> {
+  const bytes = await read(file);
+  return asked(
+    () => parseHttp(bytes, file === '-' ? 'stdin' : file),
+    (reason) => new Failure('file', reason),
+  );
 }
 
 /** Returns the file of a capture or event id, unless a file of that name exists. */

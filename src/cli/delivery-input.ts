@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
-import type { HttpMessage } from '../http/http-message.js';
-import { capturedAt, captureOrFile } from './captures.js';
-import { Failure } from './failure.js';
-import { parseHeader, parseHttp } from './http-file.js';
+import { type HttpMessage, parseHeader } from '../http/http-message.js';
+import { capturedAt, captureOrFile, readHttpFile } from './captures.js';
+import { asked, Failure } from './failure.js';
 import { headerPrefixOption, instant, legacyOption, repeatable, toleranceOption } from './options.js';
 import { secretOption } from './secrets.js';
 import type { Session } from './session.js';
@@ -43,11 +42,15 @@ export interface GivenDelivery extends HttpMessage {
 export async function readDelivery(session: Session, file: string, options: InputOptions): Promise<GivenDelivery> {
   const { headers, header = [], at } = options;
   const path = await captureOrFile(file);
-  const bytes = await session.read(path);
   const alone = headers !== undefined || header.length > 0;
   const message = alone
-    ? { method: 'POST', path: '/', headers: await readHeaders(session, headers, header), body: bytes }
-    : parseHttp(bytes, path);
+    ? {
+        method: 'POST',
+        path: '/',
+        body: await session.read(path),
+        headers: await readHeaders(session, headers, header),
+      }
+    : await readHttpFile(session.read, path);
   const came = alone ? undefined : capturedAt(path);
   const given = at === 'signed' ? signedTime(message, options.headerPrefix) : at;
   if (at === 'signed' && given === undefined)
@@ -59,7 +62,11 @@ export async function readDelivery(session: Session, file: string, options: Inpu
 
 async function readHeaders(session: Session, file: string | undefined, lines: readonly string[]) {
   const text = file === undefined ? '' : (await session.read(file)).toString('latin1');
-  return [...text.split(/\r?\n/).filter((line) => line !== ''), ...lines].map(parseHeader);
+  const all = [...text.split(/\r?\n/).filter((line) => line !== ''), ...lines];
+  return asked(
+    () => all.map(parseHeader),
+    (reason) => new Failure('file', reason),
+  );
 }
 
 function clock(text: string): 'now' | 'signed' | number {

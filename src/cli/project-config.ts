@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { nearestName } from '../option-checks.js';
 import { Failure, fileFailure } from './failure.js';
-import { shortened } from './formatting.js';
+import { shortened } from './output.js';
 
 /** The common settings of the commands in one project: `service-webhooks.json`. It never contains the secret itself. */
 export interface ProjectConfig {

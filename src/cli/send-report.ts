@@ -2,8 +2,7 @@ import { answerAdvice, answerCode } from '../http/answer.js';
 import type { SendResult } from '../http/deliver.js';
 import { isAcknowledged } from '../service/acknowledged.js';
 import { EXIT, type ExitCode } from './failure.js';
-import { shortened } from './formatting.js';
-import type { Piece } from './output.js';
+import { type Piece, shortened } from './output.js';
 
 /** Returns the result of a request as fields of a record. */
 export function sendFields(sent: SendResult) {

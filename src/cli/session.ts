@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { ExitCode } from './failure.js';
 import type { Output, Sink } from './output.js';
@@ -27,4 +28,10 @@ export interface Session extends Io {
   out: Output;
   /** The exit code of the command. */
   exitCode: ExitCode;
+}
+
+/** Resolves when the signal is aborted: by Ctrl+C, where it is that of the session. */
+export async function untilAborted(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await once(signal, 'abort');
+  return undefined;
 }

@@ -23,6 +23,37 @@ export function formatHttp({ method, path, headers, body }: HttpMessage): Buffer
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), body]);
 }
 
+const REQUEST_LINE = /^([A-Z]+) (\S+) HTTP\/1\.[01]$/;
+
+/**
+ * Parses a `.http` file. Everything after the empty line is the body, whatever Content-Length says, because changes
+ * that an editor made to the file must become visible.
+ *
+ * @param name The file, for the message of an error.
+ * @throws Error
+ */
+export function parseHttp(bytes: Buffer, name: string): HttpMessage {
+  const end = /\r?\n\r?\n/.exec(bytes.toString('latin1', 0, 1024 * 1024));
+  const lines = bytes.toString('latin1', 0, end?.index ?? 0).split(/\r?\n/);
+  const request = end && REQUEST_LINE.exec(lines[0] as string);
+  if (!request) {
+    const form = 'begins with a line like POST /webhooks HTTP/1.1; for a body alone, give its headers';
+    throw new Error(`${name}: no captured delivery, which ${form}.`);
+  }
+  const [, method, path] = request as string[] as [string, string, string];
+  return { method, path, headers: lines.slice(1).map(parseHeader), body: bytes.subarray(end.index + end[0].length) };
+}
+
+/** Parses `Name: value`. @throws Error */
+export function parseHeader(line: string): [name: string, value: string] {
+  const colon = line.indexOf(':');
+  const name = line.slice(0, colon);
+  if (colon === -1 || line.includes('\n') || !/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) {
+    throw new Error(`${JSON.stringify(line.slice(0, 80))} is no header: Name: value.`);
+  }
+  return [name, line.slice(colon + 1).trim()];
+}
+
 /** Returns the pairs of Node's `rawHeaders`. */
 export function headerPairs(raw: readonly string[]): HttpMessage['headers'] {
   return raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ''] as const] : []));

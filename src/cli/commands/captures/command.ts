@@ -1,12 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { Command } from '@commander-js/extra-typings';
 import { formatHttp, type HttpMessage } from '../../../http/http-message.js';
-import { capturedAt, captureOrFile, DEFAULT_DIRECTORY, listCaptures } from '../../captures.js';
+import { capturedAt, captureOrFile, DEFAULT_DIRECTORY, listCaptures, readHttpFile } from '../../captures.js';
 import { EXIT, Failure, fileFailure } from '../../failure.js';
-import { shortened } from '../../formatting.js';
-import { parseHttp } from '../../http-file.js';
 import { headerPrefixOption, legacyOption, wholeNumber } from '../../options.js';
-import { checkSigned, redactDelivery, redactOption } from '../../redact-delivery.js';
+import { shortened } from '../../output.js';
+import { checkSigned, redactDelivery, redactOption } from '../../redact.js';
 import { findSecrets, readSecret, readSecrets, secretOption, signWithOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
 import { checkGenuine, signatureFault, signUnverifiedOption } from '../../signature-fault.js';
@@ -77,7 +76,7 @@ function exportCommand(session: Session) {
       }
       const secret = await readSecret(session, signWith);
       const source = await captureOrFile(name, directory);
-      const message = parseHttp(await session.read(source), source);
+      const message = await readHttpFile(session.read, source);
       if (!signUnverified) {
         const secrets = await readSecrets(session, sources);
         checkGenuine(source, message, secrets, options, 'Copy the file to have it as it came.');

@@ -1,9 +1,8 @@
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { EXIT } from '../../failure.js';
-import { counted } from '../../formatting.js';
 import { listOption } from '../../options.js';
-import type { Session } from '../../session.js';
-import { untilAborted } from '../../until-aborted.js';
+import { counted } from '../../output.js';
+import { type Session, untilAborted } from '../../session.js';
 import { DEV_KEY, DEV_PORT } from './dev-events.js';
 import { devLikeCommand, readDevOptions } from './dev-options.js';
 import { reportAttempts } from './report-attempts.js';

@@ -3,7 +3,7 @@ import { isWebhookError } from '../../../errors.js';
 import { deliver } from '../../../http/deliver.js';
 import { openBody } from '../../../receiver/body.js';
 import { EXIT, type ExitCode, Failure } from '../../failure.js';
-import { fieldsOf } from '../../json-fields.js';
+import { fieldsOf } from '../../read-input.js';
 import type { Session } from '../../session.js';
 
 /** The port of `dev` where none is named. */

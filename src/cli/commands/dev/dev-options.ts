@@ -3,7 +3,7 @@ import { FAULT_NAMES } from '../../../emulator/faults.js';
 import type { Faults } from '../../../emulator/index.js';
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { Failure } from '../../failure.js';
-import { listOption, wholeNumber } from '../../options.js';
+import { headerPrefixOption, listOption, wholeNumber } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
 import { parseApp } from '../../target.js';
@@ -19,7 +19,7 @@ export function devLikeCommand(name: string, port: number) {
     .addOption(speedOption())
     .addOption(faultOption())
     .option('--seed <text>', 'the seed of ids and faults; random')
-    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service');
+    .addOption(headerPrefixOption());
 }
 
 type DevLikeOptions = Omit<DevOptions, 'app' | 'signingSecret' | 'faults'> & {

@@ -1,8 +1,7 @@
 import type { Attempt, Emulator } from '../../../emulator/index.js';
 import { answerCode } from '../../../http/answer.js';
 import { connectionProblem } from '../../../http/connection-problem.js';
-import { timeOfDay } from '../../formatting.js';
-import type { Output, Piece } from '../../output.js';
+import { type Output, type Piece, timeOfDay } from '../../output.js';
 
 /** Prints a line about each attempt, and about each endpoint that is paused. Resolves to the number of attempts at the end. */
 export async function reportAttempts(out: Output, { attempts, endpoints }: Emulator): Promise<number> {

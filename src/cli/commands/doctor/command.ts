@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { Command } from '@commander-js/extra-typings';
 import { EXIT, type ExitCode, Failure, fileFailure } from '../../failure.js';
-import { listOption, timeoutOption } from '../../options.js';
+import { headerPrefixOption, listOption, timeoutOption } from '../../options.js';
 import type { Piece } from '../../output.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
@@ -33,7 +33,7 @@ export function doctorCommand(session: Session) {
     .addOption(listOption('--skip <probes>', 'all probes except these', NAMES))
     .option('--junit <file>', 'a report for CI')
     .addOption(timeoutOption())
-    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service')
+    .addOption(headerPrefixOption())
     .addHelpText(
       'after',
       `

@@ -2,8 +2,7 @@ import { asSpecified } from '../../../emulator/wire/send-request.js';
 import { type AnswerProblem, answerAdvice, answerCode, answerProblem } from '../../../http/answer.js';
 import { type DeliverOptions, deliver, type SendResult } from '../../../http/deliver.js';
 import { isAcknowledged } from '../../../service/acknowledged.js';
-import type { Sending } from '../../faults.js';
-import type { Finding } from './judge.js';
+import type { Finding, Sending } from './judge.js';
 import type { Probe } from './probes.js';
 import type { Requests } from './requests.js';
 

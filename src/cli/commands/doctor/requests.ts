@@ -1,10 +1,14 @@
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { sampleEvent } from '../../../testing/sample-event.js';
-import { type SignedDelivery, type SigningOptions, signDelivery } from '../../../testing/sign-delivery.js';
+import {
+  type DeliveryRequest,
+  type SignedDelivery,
+  type SigningOptions,
+  signDelivery,
+} from '../../../testing/sign-delivery.js';
 import { hexOf, hmacSync } from '../../../verify/hmac.js';
 import type { Secret } from '../../../verify/secret.js';
 import { sign } from '../../../verify/sign.js';
-import type { Sending } from '../../faults.js';
 
 /** Makes the requests of the probes. Each delivery is of a new event. */
 export interface Requests {
@@ -22,15 +26,15 @@ export interface Requests {
   large(bytes: number): SignedDelivery;
   withBody(body: string): SignedDelivery;
   /** Returns a delivery with other values of its signature headers; undefined removes one. */
-  resigned(values: { v2?: string | undefined; legacy?: string | undefined }): Sending;
+  resigned(values: { v2?: string | undefined; legacy?: string | undefined }): DeliveryRequest;
   /** Returns a delivery with another V2 value next to a valid legacy signature. */
-  withV2(value: string): Sending;
+  withV2(value: string): DeliveryRequest;
   /** Returns a delivery that is signed with the secret of a receiver whose own was never set. */
-  guessed(secret: string): Sending;
+  guessed(secret: string): DeliveryRequest;
   /** Returns a delivery whose V2 header has the signature over the body alone. */
-  withoutTime(): Sending;
+  withoutTime(): DeliveryRequest;
   /** Returns a valid delivery whose time was changed to now. */
-  timeMoved(): Sending;
+  timeMoved(): DeliveryRequest;
 }
 
 export function createRequests(secret: Secret, headerPrefix: string): Requests {

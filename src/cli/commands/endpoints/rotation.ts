@@ -3,7 +3,7 @@ import { isSameUrl } from '../../../client/ensure-endpoint.js';
 import type { Client, WebhookEndpoint } from '../../../client/index.js';
 import { called, listEndpoints } from '../../api-options.js';
 import { Failure, fileFailure } from '../../failure.js';
-import { fieldsOf } from '../../json-fields.js';
+import { fieldsOf } from '../../read-input.js';
 import { keepingSecrets } from './new-secret-file.js';
 
 /** A rotation that has begun: what the account's list of endpoints does not say. No secret is in it. */

@@ -1,10 +1,11 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Command, Option } from '@commander-js/extra-typings';
 import { confirmed } from '../../confirmed.js';
-import { EXIT } from '../../failure.js';
+import { EXIT, fileFailure } from '../../failure.js';
 import type { Session } from '../../session.js';
 import { detectProject, FRAMEWORKS } from './detect-project.js';
-import { receiverFiles } from './receiver-files.js';
-import { type PlannedFile, planFiles, writeFiles } from './write-files.js';
+import { type ReceiverFiles, receiverFiles } from './receiver-files.js';
 
 export function initCommand(session: Session) {
   return new Command('init')
@@ -64,4 +65,42 @@ function showNextSteps({ out }: Session, env: string, mount: readonly string[]):
     'npx service-webhooks doctor http://localhost:<port>/webhooks',
   ];
   out.record({ kind: 'next', steps }, [['strong', 'Next']], ...steps.map((step) => [`  ${step}`]));
+}
+
+/** One file and its change: an existing file is kept, and only the environment gets another line. */
+interface PlannedFile {
+  path: string;
+  action: 'create' | 'append' | 'keep';
+  text: string;
+}
+
+/** Returns what would be written into a folder. */
+function planFiles(folder: string, { files, env }: ReceiverFiles): PlannedFile[] {
+  const routes = files.map(({ path, text }): PlannedFile => {
+    return { path, action: existsSync(join(folder, path)) ? 'keep' : 'create', text };
+  });
+  return [...routes, planEnv(folder, env)];
+}
+
+function planEnv(folder: string, { path, line }: ReceiverFiles['env']): PlannedFile {
+  const file = join(folder, path);
+  const present = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  if (present === undefined) return { path, action: 'create', text: `${line}\n` };
+  if (/^\s*(?:export\s+)?WEBHOOK_SECRET\s*=/m.test(present)) return { path, action: 'keep', text: '' };
+  return { path, action: 'append', text: `${present === '' || present.endsWith('\n') ? '' : '\n'}${line}\n` };
+}
+
+/** Writes the planned files. A file that has appeared in the meantime is not overwritten. @throws Failure */
+function writeFiles(folder: string, planned: readonly PlannedFile[]): void {
+  for (const { path, action, text } of planned) {
+    if (action === 'keep') continue;
+    const file = join(folder, path);
+    try {
+      mkdirSync(dirname(file), { recursive: true });
+      if (action === 'append') appendFileSync(file, text);
+      else writeFileSync(file, text, { flag: 'wx' });
+    } catch (error) {
+      throw fileFailure(path, error);
+    }
+  }
 }

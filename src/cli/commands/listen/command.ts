@@ -6,10 +6,10 @@ import { createReceiver } from '../../../receiver/receiver.js';
 import { baseUrlOption, keyOption, openClient } from '../../api-options.js';
 import { DEFAULT_DIRECTORY, openCaptures } from '../../captures.js';
 import { EXIT, Failure } from '../../failure.js';
-import { counted } from '../../formatting.js';
 import { portFailure } from '../../listening.js';
 import {
   duration,
+  headerPrefixOption,
   hostNames,
   legacyOption,
   listOption,
@@ -17,11 +17,11 @@ import {
   toleranceOption,
   wholeNumber,
 } from '../../options.js';
-import { checkSigned, redactOption } from '../../redact-delivery.js';
+import { counted } from '../../output.js';
+import { checkSigned, redactOption } from '../../redact.js';
 import { findSecrets, readSecret, secretOption, signWithOption } from '../../secrets.js';
-import type { Session } from '../../session.js';
+import { type Session, untilAborted } from '../../session.js';
 import { DEFAULT_PORT, parseApp } from '../../target.js';
-import { untilAborted } from '../../until-aborted.js';
 import { announce } from './announce.js';
 import type { KeyActions } from './keys.js';
 import type { ListenOptions } from './options.js';
@@ -86,7 +86,7 @@ function optionsOfListen() {
     .addOption(signWithOption())
     .option('--respond <status>', 'answer every delivery with this status', wholeNumber(200, 599))
     .option('--delay <time>', 'delay each answer by this time', duration)
-    .option('--header-prefix <prefix>', 'the prefix of the header names', 'x-service')
+    .addOption(headerPrefixOption())
     .addOption(legacyOption())
     .addOption(toleranceOption())
     .addOption(

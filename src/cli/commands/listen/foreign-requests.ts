@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { foreignHeader, type OwnSite } from '../../../page/server/guard.js';
 import type { WebhookResponse } from '../../../receiver/request.js';
-import { shortened, timeOfDay } from '../../formatting.js';
-import type { Output } from '../../output.js';
+import { type Output, shortened, timeOfDay } from '../../output.js';
 
 /** Refuses the requests that a page in a browser may have sent. */
 export interface ForeignRequests {

@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isWebhookError, type WebhookError } from '../../../errors.js';
 import type { HttpMessage } from '../../../http/http-message.js';
 import { openBody } from '../../../receiver/body.js';
 import { toResponse } from '../../../receiver/outcome.js';
 import type { WebhookResponse } from '../../../receiver/request.js';
+import { sleep } from '../../../timers.js';
 import { type SignaturePolicy, signaturePolicy } from '../../../verify/policy.js';
 import { readSignature } from '../../../verify/signature.js';
-import { redactDelivery } from '../../redact-delivery.js';
+import { redactDelivery } from '../../redact.js';
 import { type Answered, answerTo, MARK_HEADER, plain } from './answer.js';
 import { type Inspection, inspect } from './inspection.js';
 import type { ListenOptions } from './options.js';
@@ -60,7 +60,7 @@ export function createRequestHandler(options: ListenOptions): RequestHandler {
     const capture = await keep(options, message, inspection, request.at, cap);
     const targets = options.routes.targets(inspection.type);
     const answered = await answerTo({ ...request, body: message.body }, message, targets, options, stop);
-    await sleep(options.delayMs, undefined, { signal: stop }).catch(() => {}); // after Ctrl+C it is answered at once
+    await sleep(options.delayMs, stop).catch(() => {}); // after Ctrl+C it is answered at once
     return { kind: 'delivery', ...answered, message, inspection, capture } as const;
   }
 

@@ -1,8 +1,8 @@
 import { isWebhookError } from '../../../errors.js';
 import { type HttpMessage, headerValue } from '../../../http/http-message.js';
 import { verify } from '../../../verify/verify.js';
-import { shortened } from '../../formatting.js';
-import { fieldsOf } from '../../json-fields.js';
+import { shortened } from '../../output.js';
+import { fieldsOf } from '../../read-input.js';
 import type { ListenOptions } from './options.js';
 
 /** The claims of a request, and whether they are true. */

@@ -2,7 +2,7 @@ import type { Receiver } from '../../../receiver/receiver.js';
 import type { SignatureOptions } from '../../../verify/policy.js';
 import type { Secret } from '../../../verify/secret.js';
 import type { Captures } from '../../captures.js';
-import type { Redaction } from '../../redact-delivery.js';
+import type { Redaction } from '../../redact.js';
 import type { Routes } from './routes.js';
 
 /** How incoming requests are treated. */

@@ -1,18 +1,20 @@
 import { asSpecified } from '../../../emulator/wire/send-request.js';
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { deliver } from '../../../http/deliver.js';
-import { type HttpMessage, resign } from '../../../http/http-message.js';
+import { type HttpMessage, headerValue, resign } from '../../../http/http-message.js';
 import { check } from '../../../option-checks.js';
-import type { Change, PageSource } from '../../../page/page-source.js';
+import { answerFacts, isRecognised, judge, viewBody } from '../../../page/attempt-details.js';
+import type { AttemptDetails, AttemptRow, Change, DeliveryRow, PageSource } from '../../../page/page-source.js';
+import { isAcknowledged } from '../../../service/acknowledged.js';
 import { ANSWER_TIMEOUT_MS, RETRY_WAITS_MS } from '../../../service/schedule.js';
 import { sampleEvent } from '../../../testing/sample-event.js';
 import { signDelivery } from '../../../testing/sign-delivery.js';
+import { shortened } from '../../output.js';
 import { signatureFault } from '../../signature-fault.js';
 import { withPathOf } from '../../target.js';
-import { inspect, isRefused } from './inspection.js';
+import { type Inspection, inspect, isRefused } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import { createReceivedLog, type KeptRequest, type Received } from './received-log.js';
-import { attemptNumber, toAttemptDetails, toAttemptRow, toDeliveryRow, toMessage } from './received-rows.js';
 
 /** Why a request is not signed again: its sender did not know the secret, and the app would accept it. */
 const NOT_GENUINE =
@@ -141,7 +143,7 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
     },
     message(id) {
       const found = log.requests.get(id);
-      return found && toMessage(found);
+      return found && { ...found.message, url: found.url, at: found.at };
     },
     actions: { replay: ({ delivery, exact }) => replay(delivery, exact), send: ({ type }) => send(type), clear },
   };
@@ -150,4 +152,66 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
 /** Returns the headers with this host, because the request line of another host would be misleading. */
 function withHost(headers: HttpMessage['headers'], host: string): HttpMessage['headers'] {
   return headers.map(([name, value]) => [name, name.toLowerCase() === 'host' ? host : value]);
+}
+
+/** Returns a delivery for the list of the page. */
+export function toDeliveryRow(id: string, kept: readonly KeptRequest[], headerPrefix: string): DeliveryRow {
+  const [first, last] = [kept[0] as KeptRequest, kept.at(-1) as KeptRequest];
+  const { inspection, message, at } = first;
+  const { verdict } = last.inspection;
+  const rows = kept.map(toAttemptRow);
+  return {
+    id,
+    eventId: inspection.id ?? '',
+    // A request without an event is shown by its request line.
+    type: inspection.type ?? shortened(`${message.method} ${message.path}`),
+    endpointId: shortened(headerValue(message.headers, `${headerPrefix.toLowerCase()}-webhook-id`) ?? ''),
+    state: rows.some(({ acknowledged }) => acknowledged) ? 'delivered' : 'failed',
+    attempts: Math.max(...rows.map(({ number }) => number)),
+    replays: kept.filter(({ kind }) => kind === 'replay').length,
+    duplicates: kept.filter(({ kind }) => kind === 'duplicate').length,
+    ...{ redeliveries: 0, test: false, createdAt: at },
+    ...{ url: shortened(last.url, 500), verdict, ...(last.cause && { cause: shortened(last.cause, 500) }) },
+    ...outcomeOf(last),
+  };
+}
+
+export function toAttemptRow(request: KeptRequest): AttemptRow {
+  const { id, kind, at, endedAt, inspection, response, problem } = request;
+  const number = attemptNumber(inspection);
+  const acknowledged = problem === undefined && isAcknowledged(response);
+  return {
+    ...{ id, kind, at, endedAt, number, acknowledged, redelivery: 0, faults: [] },
+    ...outcomeOf(request),
+    ...isRecognised(response),
+  };
+}
+
+/** As the request says; 1 where it says nothing that is a number. */
+function attemptNumber({ attempt = '' }: Inspection): number {
+  return /^[1-9]\d{0,5}$/.test(attempt) ? Number(attempt) : 1;
+}
+
+export function toAttemptDetails(
+  request: KeptRequest,
+  { secrets, checks }: Pick<ListenOptions, 'secrets' | 'checks'>,
+): AttemptDetails {
+  const { message, response, at, url, problem } = request;
+  const { method, headers, body } = message;
+  const answer = {
+    status: response.status,
+    headers: Object.entries(response.headers),
+    body: viewBody(Buffer.from(response.body)),
+  };
+  return {
+    ...toAttemptRow(request),
+    request: { method, url, headers, body: viewBody(body) },
+    answer: problem === undefined ? answer : undefined,
+    ...answerFacts(problem === undefined ? response : undefined, url),
+    verdict: judge({ headers, body, secret: secrets, at }, checks),
+  };
+}
+
+function outcomeOf({ response, problem }: KeptRequest): Pick<AttemptRow, 'status' | 'problem'> {
+  return problem === undefined ? { status: response.status } : { problem };
 }

@@ -1,7 +1,6 @@
 import manifest from '../../../../package.json' with { type: 'json' };
 import { EXIT } from '../../failure.js';
-import type { Session } from '../../session.js';
-import { untilAborted } from '../../until-aborted.js';
+import { type Session, untilAborted } from '../../session.js';
 import { devLikeCommand, readDevOptions } from '../dev/dev-options.js';
 import { startDev } from '../dev/start-dev.js';
 import { serveMcp } from './mcp-server.js';

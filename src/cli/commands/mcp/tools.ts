@@ -8,16 +8,15 @@ import { check, checkChoice, checkKnownOptions } from '../../../option-checks.js
 import type { AttemptDetails } from '../../../page/page-source.js';
 import { isAcknowledged } from '../../../service/acknowledged.js';
 import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
-import { shortened } from '../../formatting.js';
-import { untilAborted } from '../../until-aborted.js';
+import { shortened } from '../../output.js';
+import { untilAborted } from '../../session.js';
 import type { Dev, DevOptions } from '../dev/start-dev.js';
 
 import { DIAGNOSES, type Diagnosis, examine, isOwnDiagnosis } from '../doctor/examine.js';
 import { chosenProbes, PROBES } from '../doctor/probes.js';
 import { createRequests } from '../doctor/requests.js';
 import type { Tool } from './mcp-server.js';
-import { type OwnText, own, ownAddress, ownId, ownProbe, ownTime } from './own-text.js';
-import type { Facts, Results } from './tool-result.js';
+import { type Facts, type OwnText, own, ownAddress, ownId, ownProbe, ownTime, type Results } from './tool-result.js';
 
 export interface ToolsOptions extends Pick<DevOptions, 'app' | 'signingSecret' | 'headerPrefix'> {
   dev: Dev;

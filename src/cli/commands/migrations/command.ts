@@ -3,8 +3,7 @@ import { EXIT, Failure } from '../../failure.js';
 import { SOURCES } from '../../secrets.js';
 import { POSTGRES_URL, readServerUrl } from '../../server-url.js';
 import type { Session } from '../../session.js';
-import { openDatabase } from './database.js';
-import { type DatabaseKind, migrationScript, SCHEMA_VERSIONS, tablesOf } from './schemas.js';
+import { type DatabaseKind, migrationScript, openDatabase, SCHEMA_VERSIONS, tablesOf } from './tables.js';
 
 export function migrationsCommand(session: Session) {
   return new Command('migrations')

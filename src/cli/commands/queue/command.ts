@@ -1,7 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { EXIT, Failure } from '../../failure.js';
-import { shortened } from '../../formatting.js';
 import { duration, wholeNumber } from '../../options.js';
+import { shortened } from '../../output.js';
 import type { Session } from '../../session.js';
 import { changeLetters, type LetterChange } from './change-letters.js';
 import { filteredLetters, findLetters, type LetterFilter, withFilterOptions } from './letter-selection.js';

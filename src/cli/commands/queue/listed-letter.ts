@@ -3,9 +3,8 @@ import type { HttpMessage } from '../../../http/http-message.js';
 import type { DeadLetter } from '../../../queue/dead-letters.js';
 import type { SqliteJob } from '../../../queue/sqlite/sqlite-queue.js';
 import { Failure } from '../../failure.js';
-import { shortened } from '../../formatting.js';
-import { fieldsOf } from '../../json-fields.js';
-import type { Piece } from '../../output.js';
+import { type Piece, shortened } from '../../output.js';
+import { fieldsOf } from '../../read-input.js';
 
 /** A dead letter, or a job in another state, with what is known of its event. */
 export interface ListedLetter extends DeadLetter {

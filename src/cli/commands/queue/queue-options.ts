@@ -1,7 +1,7 @@
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { withTimeout } from '../../../timers.js';
 import { Failure } from '../../failure.js';
-import { askFile } from '../../installed-sqlite.js';
+import { askFile } from '../../installed.js';
 import { SOURCES } from '../../secrets.js';
 import { askServer, readServerUrl } from '../../server-url.js';
 import type { Session } from '../../session.js';

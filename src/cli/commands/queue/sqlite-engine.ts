@@ -1,7 +1,7 @@
 import { sqliteQueue } from '../../../queue/sqlite/sqlite-queue.js';
 import { checkTable } from '../../../stores/sqlite/database.js';
 import { Failure } from '../../failure.js';
-import { openSqliteFile, type SqliteHandle } from '../../installed-sqlite.js';
+import { openSqliteFile, type SqliteHandle } from '../../installed.js';
 import { existingQueue, type QueueEngine } from './queue-engine.js';
 
 export const sqliteEngine: QueueEngine = {

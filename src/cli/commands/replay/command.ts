@@ -5,7 +5,7 @@ import type { Secret } from '../../../verify/secret.js';
 import { DEFAULT_DIRECTORY } from '../../captures.js';
 import { Failure } from '../../failure.js';
 import { headerPrefixOption, legacyOption, timeoutOption, wholeNumber } from '../../options.js';
-import { redactDelivery, redactOption } from '../../redact-delivery.js';
+import { redactDelivery, redactOption } from '../../redact.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';

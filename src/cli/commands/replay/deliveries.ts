@@ -1,7 +1,6 @@
 import type { HttpMessage } from '../../../http/http-message.js';
-import { exists, findCapture, lastCapture } from '../../captures.js';
+import { exists, findCapture, lastCapture, readHttpFile } from '../../captures.js';
 import { Failure } from '../../failure.js';
-import { parseHttp } from '../../http-file.js';
 import type { Session } from '../../session.js';
 import { filteredLetters, findLetters } from '../queue/letter-selection.js';
 import { letterMessage } from '../queue/listed-letter.js';
@@ -36,7 +35,7 @@ export async function* deliveriesOf(
   }
   const files = options.last ? [await lastCapture(options.captures)] : [];
   for (const name of names) files.push((await exists(name)) ? name : await findCapture(options.captures, name));
-  for (const file of files) yield { file, message: parseHttp(await session.read(file), file) };
+  for (const file of files) yield { file, message: await readHttpFile(session.read, file) };
 }
 
 /** Splits the words into deliveries and an address. @throws Failure where no delivery is named */

@@ -5,13 +5,13 @@ import { deliver, type SendResult } from '../../../http/deliver.js';
 import { nearestName } from '../../../option-checks.js';
 import { type SignedDelivery, type SigningOptions, signDelivery } from '../../../testing/sign-delivery.js';
 import { Failure } from '../../failure.js';
-import { FAULT_NAMES, withFaults } from '../../faults.js';
 import { headerPrefixOption, listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { parseApp, parseTarget } from '../../target.js';
 import { DEV_PORT } from '../dev/dev-events.js';
+import { FAULT_NAMES, withFaults } from './faults.js';
 import { sendSeries } from './series.js';
 import { sampleWith } from './set-fields.js';
 

@@ -1,8 +1,7 @@
 import type { SendResult } from '../../../http/deliver.js';
 import { isAcknowledged } from '../../../service/acknowledged.js';
-import type { Piece } from '../../output.js';
+import type { Piece, Sink } from '../../output.js';
 import type { Session } from '../../session.js';
-import { createProgressBar } from './progress-bar.js';
 
 /**
  * Sends a number of deliveries, several at once, and resolves to their results. More than one have a progress bar, and a
@@ -74,4 +73,30 @@ export function summaryOf(all: readonly SendResult[], tookMs: number): [record: 
     ...Object.entries(answers).map(([answer, times]): Piece[] => [`  ${answer}`, `${times} times`]),
     [['faint', `  ${ms.median} ms median, ${ms.p99} ms for 99 %, ${ms.most} ms at most`]],
   ];
+}
+
+const WIDTH = 30;
+const REDRAW_MS = 100;
+
+interface ProgressBar {
+  step(): void;
+  /** Removes it from the screen. */
+  end(): void;
+}
+
+/** Shows progress on a terminal, and nothing elsewhere. */
+export function createProgressBar(sink: Sink, total: number, enabled: boolean): ProgressBar {
+  if (!enabled || !sink.isTTY) return { step() {}, end() {} };
+  let done = 0;
+  let drawn = Number.NEGATIVE_INFINITY;
+  return {
+    step() {
+      done += 1;
+      if (performance.now() - drawn < REDRAW_MS && done < total) return;
+      drawn = performance.now();
+      const full = Math.floor((done / total) * WIDTH);
+      sink.write(`\r\u001b[K${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${done} of ${total}`);
+    },
+    end: () => void sink.write('\r\u001b[K'),
+  };
 }

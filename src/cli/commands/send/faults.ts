@@ -1,10 +1,10 @@
-import type { Outgoing } from '../http/deliver.js';
-import type { SignedDelivery } from '../testing/sign-delivery.js';
-import { tamper } from '../testing/tamper.js';
-import { Failure } from './failure.js';
+import type { Outgoing } from '../../../http/deliver.js';
+import type { SignedDelivery } from '../../../testing/sign-delivery.js';
+import { tamper } from '../../../testing/tamper.js';
+import { Failure } from '../../failure.js';
 
 /** A delivery, and how it is sent. */
-export type Sending = SignedDelivery & Pick<Outgoing, 'slowMs' | 'breakOff'>;
+type Sending = SignedDelivery & Pick<Outgoing, 'slowMs' | 'breakOff'>;
 
 interface Fault {
   /** The defect, in words. */
