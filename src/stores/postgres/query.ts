@@ -1,4 +1,5 @@
 import { check } from '../../option-checks.js';
+import { sleep } from '../../timers.js';
 
 /** Runs one statement, or two in one string, and returns the rows of the last one: the values in column order. */
 export type Query = (statement: string) => Promise<(string | null)[][]>;
@@ -22,7 +23,7 @@ export function retrying(query: Query): Query {
         return await query(statement);
       } catch (error) {
         if (!hasSqlState(error, SERIALIZATION_FAILURE) || tries === MAX_TRIES) throw error;
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * tries));
+        await sleep(Math.random() * 10 * tries);
       }
     }
   };

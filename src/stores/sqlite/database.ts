@@ -1,5 +1,6 @@
 import { WebhookError } from '../../errors.js';
 import { check } from '../../option-checks.js';
+import { sleep } from '../../timers.js';
 import { SCHEMA_VERSION, schemaVersion } from './schema.js';
 
 /** An open handle, under the name of its library. Handles of `libsql` and `bun:sqlite` work as `betterSqlite3`. */
@@ -139,7 +140,7 @@ export function openDatabase(handle: SqliteDatabase, table: string): Database {
         return waiting(TRY_MS, call, usual);
       } catch (error) {
         if (!isBusy(error) || performance.now() > end) throw explained(error);
-        await pause();
+        await sleep(PAUSE_MS);
       }
     }
   };
@@ -171,7 +172,7 @@ export function openDatabase(handle: SqliteDatabase, table: string): Database {
 
 /** Calls `remove` with small limits, with pauses for other work, until nothing is left or the limit is reached. */
 export async function inBatches(limit: number, remove: (limit: number) => Promise<number>): Promise<number> {
-  for (let removed = 0; ; await pause()) {
+  for (let removed = 0; ; await sleep(PAUSE_MS)) {
     const rows = Math.min(PURGE_ROWS, limit - removed);
     const count = await remove(rows);
     removed += count;
@@ -214,8 +215,4 @@ function isSqliteError(error: unknown, name: string, primary: number): boolean {
   } = (error ?? {}) as { code?: unknown; errcode?: unknown; rawCode?: unknown };
   if (typeof rawCode === 'number') return (rawCode & 0xff) === primary;
   return String(code).startsWith(`SQLITE_${name}`);
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 }
