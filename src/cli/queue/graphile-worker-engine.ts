@@ -1,5 +1,5 @@
 import { graphileWorkerQueue } from '../../queue/graphile-worker/graphile-worker-queue.js';
-import { checkPostgresName } from '../../queue/postgres-name.js';
+import { checkPostgresName } from '../../queue/postgres.js';
 import { Failure } from '../failure.js';
 import { needed } from '../installed.js';
 import { POSTGRES_URL } from '../server-url.js';

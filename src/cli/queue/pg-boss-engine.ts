@@ -1,5 +1,5 @@
 import { type PgBossClient, pgBossQueue } from '../../queue/pg-boss/pg-boss-queue.js';
-import { checkPostgresName } from '../../queue/postgres-name.js';
+import { checkPostgresName } from '../../queue/postgres.js';
 import { Failure } from '../failure.js';
 import { needed } from '../installed.js';
 import { reasonOf } from '../reason.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { workerParts } from '../../src/queue/worker-parts.js';
+import { workerShell } from '../../src/queue/worker-shell.js';
 import { refusal } from '../support/deliveries.js';
 
 beforeEach(() => {
@@ -9,11 +9,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('workerParts', () => {
+describe('workerShell', () => {
   it('a worker whose engine is away logs each operation once in a minute, and then a count', () => {
     const lines: string[] = [];
     const logger = { error: () => {}, warn: (line: string) => void lines.push(line) };
-    const { log } = workerParts({ on: {}, logger });
+    const { log } = workerShell({ on: {}, logger });
     for (let i = 0; i < 50; i += 1) log.warn('queue_error:take', 'The worker tries again.');
     log.warn('queue_error:purge', 'Old jobs could not be removed.');
     expect(lines).toEqual([
@@ -25,6 +25,6 @@ describe('workerParts', () => {
   });
 
   it('an unknown option of a worker is refused with the nearest name', () => {
-    expect(refusal(() => workerParts({ on: {}, concurency: 2 } as never)).message).toContain("'concurrency'");
+    expect(refusal(() => workerShell({ on: {}, concurency: 2 } as never)).message).toContain("'concurrency'");
   });
 });
