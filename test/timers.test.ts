@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { unrefTimeout, withTimeout } from '../src/timers.js';
+import { sleep, unrefTimeout, withTimeout } from '../src/timers.js';
 import { never } from './support/deliveries.js';
 
 describe('withTimeout', () => {
@@ -24,6 +24,26 @@ describe('withTimeout', () => {
       }),
     ).rejects.toThrow('never');
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('sleep', () => {
+  it('ends when its signal is aborted, before or during it, and leaves no timer behind', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await sleep(60_000, AbortSignal.abort());
+    const waking = new AbortController();
+    const sleeping = sleep(60_000, waking.signal);
+    expect(vi.getTimerCount()).toBe(1);
+    waking.abort();
+    await sleeping;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('keeps the process alive', async () => {
+    const { mock } = vi.spyOn(globalThis, 'setTimeout');
+    const sleeping = sleep(1);
+    expect(mock.results[0]?.value.hasRef()).toBe(true);
+    await sleeping;
   });
 });
 

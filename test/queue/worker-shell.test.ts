@@ -27,4 +27,25 @@ describe('workerShell', () => {
   it('an unknown option of a worker is refused with the nearest name', () => {
     expect(refusal(() => workerShell({ on: {}, concurency: 2 } as never)).message).toContain("'concurrency'");
   });
+
+  it('a stop aborts the jobs that run longer than its limit, and returns those that no other worker has', async () => {
+    const { running, worker } = workerShell<string>({ on: {}, logger: false });
+    const signals: AbortSignal[] = [];
+    const never = (signal: AbortSignal) => {
+      signals.push(signal);
+      return new Promise<void>(() => {});
+    };
+    for (const job of ['lost', 'own']) void running.run(job, never);
+    void running.run('ended', async () => {});
+    running.abort(['lost']);
+    const left: string[] = [];
+    const { stop } = worker(async (timeoutMs) => void left.push(...(await running.drain(timeoutMs))));
+    const stopped = Promise.all([stop({ timeoutMs: 50 }), stop()]);
+    await vi.advanceTimersByTimeAsync(49);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    await vi.advanceTimersByTimeAsync(1);
+    await stopped;
+    expect(left).toEqual(['own']);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
 });
