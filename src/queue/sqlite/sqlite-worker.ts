@@ -56,7 +56,7 @@ const NOT_SETTLED = 'The result of a job could not be recorded, so that the job 
 
 /** @throws WebhookError `invalid_option` */
 export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): SqliteWorker {
-  /** Aborted by what ends the next pause, or the one that has begun. */
+  /** Its abort ends the pause that has begun, or else the next one. */
   let waking = new AbortController();
   const wake = () => waking.abort();
   const shell = workerShell<Row>(options, wake);
