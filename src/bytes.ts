@@ -37,14 +37,8 @@ function plainView(view: ArrayBufferView): Uint8Array {
 /** Returns the bytes of hex digits in either case. The caller has checked that they are hex digits. */
 export function bytesOfHex(hex: string): Uint8Array {
   const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i += 1) {
-    bytes[i] = hexDigit(hex.charCodeAt(2 * i)) * 16 + hexDigit(hex.charCodeAt(2 * i + 1));
-  }
+  for (let i = 0; i < bytes.length; i += 1) bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
   return bytes;
-}
-
-function hexDigit(code: number): number {
-  return code <= 0x39 ? code - 0x30 : (code | 0x20) - 0x61 + 10; // '0' to '9', or a letter without its case
 }
 
 /** Returns bytes in base64. */

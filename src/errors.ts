@@ -124,7 +124,7 @@ export const ERRORS = {
     status: 200,
     retryable: false,
     message: 'Your handler threw a PermanentError.',
-    hint: 'Nothing to do here: no retry follows. A receiver acknowledges the event, and a queue keeps it as a dead letter.',
+    hint: 'Do nothing: no retry follows. A queue keeps the event as a dead letter.',
   },
   body_already_parsed: {
     status: 500,

@@ -80,7 +80,7 @@ export interface FieldRule {
 }
 
 const STRING: FieldRule = { mustBe: 'a string', test: (value) => typeof value === 'string' };
-const NUMBER: FieldRule = { mustBe: 'a number', test: Number.isFinite };
+const NUMBER: FieldRule = { mustBe: 'a number', test: (value) => Number.isFinite(value) };
 
 /** The fields of the envelope, in the order in which they are checked. */
 export const ENVELOPE_FIELDS: { readonly [Field in keyof Envelope]: FieldRule } = {

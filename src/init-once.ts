@@ -2,15 +2,15 @@ import { withTimeout } from './timers.js';
 
 /**
  * Returns a function that runs `init` once. After a failure, or when it took longer than `limitMs`, the next call runs it
- * again.
+ * again. Without `limitMs`, it waits for as long as `init` takes.
  */
-export function initOnce(init: () => Promise<void> | undefined): (limitMs: number) => Promise<void> {
+export function initOnce(init: () => Promise<void> | undefined): (limitMs?: number) => Promise<void> {
   let ready: Promise<void> | undefined;
   return async (limitMs) => {
     ready ??= (async () => init())();
     const started = ready;
     try {
-      await withTimeout(limitMs, () => started);
+      await (limitMs === undefined ? started : withTimeout(limitMs, () => started));
     } catch (error) {
       if (ready === started) ready = undefined;
       throw error;

@@ -8,6 +8,12 @@ export function unrefTimeout(call: () => void, ms: number): ReturnType<typeof se
   return timer;
 }
 
+/** Measures the time from now on, in milliseconds. The monotonic clock stands still while the machine sleeps. */
+export function stopwatch(): () => number {
+  const [monotonic, wall] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - monotonic, Date.now() - wall);
+}
+
 /** Resolves to the result of a call, or rejects when it does not come within `ms`; a later result is dropped. */
 export function withTimeout<T>(
   ms: number,

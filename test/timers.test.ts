@@ -115,5 +115,14 @@ describe('sleep', () => {
     controller.abort();
     await expect(slept).rejects.toMatchObject({ name: 'AbortError' });
     expect(vi.getTimerCount()).toBe(0);
+    await expect(sleep(60_000, controller.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('a wait keeps the process alive', async () => {
+    const { mock } = vi.spyOn(globalThis, 'setTimeout');
+    const slept = sleep(1);
+    expect(mock.results[0]?.value.hasRef()).toBe(true);
+    await slept;
   });
 });

@@ -1,3 +1,6 @@
+/** How long a job that this version cannot read waits before a worker reads it again, in milliseconds. */
+export const UNREADABLE_DELAY_MS = 60_000;
+
 /** How long a job waits after a failure. */
 export interface Backoff {
   /** The wait after the first failure, in milliseconds; it doubles with every further one. */

@@ -42,9 +42,3 @@ export interface QueueStats {
   /** The number of dead letters. */
   dead: number;
 }
-
-/** Returns a stored job as a queued delivery, or undefined where it is not one of this version. */
-export function asQueued(job: unknown): QueuedDelivery | undefined {
-  const { v, body, key } = (job ?? {}) as Partial<QueuedDelivery>;
-  return v === 1 && typeof body === 'string' && typeof key === 'string' ? (job as QueuedDelivery) : undefined;
-}

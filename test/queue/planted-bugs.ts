@@ -170,7 +170,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
   },
   'throws jobs away that it cannot read': {
     plant: () => ({ inject() {} }),
-    caughtBy: ['a job of another version stays in the queue, and the others are run'],
+    caughtBy: ['jobs of another version stay in the queue, and the others are run'],
   },
   'loses what a worker had when it died': {
     plant: (queue) => ({

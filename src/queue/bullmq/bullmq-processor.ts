@@ -1,7 +1,8 @@
 import { createLog } from '../../receiver/log.js';
-import { countOf } from '../engine-values.js';
+import { UNREADABLE_DELAY_MS } from '../backoff.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
-import { endedRuns } from './ended-runs.js';
+import { countOf } from '../stored-values.js';
+import { endedRuns } from './bullmq-job.js';
 
 /** The fields that the processor reads from a running `Job`. */
 export interface BullmqJob {
@@ -13,8 +14,6 @@ export interface BullmqJob {
   extendLock(token: string, duration: number): Promise<number>;
 }
 
-/** How long a job of another version waits before a worker reads it again. */
-const UNREADABLE_DELAY_MS = 60_000;
 /** BullMQ's default of `lockDuration`. */
 const LOCK_MS = 30_000;
 

@@ -1,11 +1,10 @@
 import { checkEndpointName, checkRetention, RETAIN_MS } from '../../endpoint.js';
-import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
+import { checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
-import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
-import { knownNumber, knownText } from '../engine-values.js';
-import { limitedPut } from '../put-limit.js';
-import type { BullmqData } from './bullmq-data.js';
-import { endedRuns } from './ended-runs.js';
+import type { OperatedQueue } from '../dead-letters.js';
+import { checkClient, limitedPut } from '../engine-queue.js';
+import { asQueued } from '../stored-values.js';
+import { type BullmqData, type BullmqStoredJob, toDeadLetter } from './bullmq-job.js';
 import { CATCH_UP, DISCARD, runScript } from './redis-script.js';
 
 /** The part of a `Queue` of BullMQ 6 that is used. */
@@ -33,20 +32,6 @@ export interface BullmqJobOptions {
 
 /** BullMQ's own `backoff` option of a job. */
 export type BullmqBackoff = number | { type: string; delay?: number; jitter?: number };
-
-/** The part of a stored `Job` that is used. */
-export interface BullmqStoredJob {
-  id?: string | undefined;
-  data: unknown;
-  timestamp: number;
-  attemptsMade: number;
-  stalledCounter: number;
-  failedReason: string;
-  finishedOn?: number | undefined;
-  isFailed(): Promise<boolean>;
-  retry(state: 'failed', options: { resetAttemptsMade: boolean; resetAttemptsStarted: boolean }): Promise<void>;
-  updateData(data: never): Promise<void>;
-}
 
 /** Options of {@link bullmqQueue}. */
 export interface BullmqQueueOptions {
@@ -91,9 +76,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
   checkObject('options', options);
   checkKnownOptions('bullmqQueue', options, ['queue', 'name', 'attempts', 'backoff', 'retainMs']);
   const { queue, backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } } = options;
-  for (const method of ['add', 'getJob', 'waitUntilReady', 'getBackend'] as const) {
-    check(typeof queue?.[method] === 'function', `queue must be a Queue of BullMQ: it has no method ${method}()`);
-  }
+  checkClient('queue must be a Queue of BullMQ', queue, ['add', 'getJob', 'waitUntilReady', 'getBackend']);
   const { name = queue.name } = options;
   checkEndpointName(name, 'name must be');
   const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: RETAIN_MS });
@@ -187,16 +170,4 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
 /** Returns the id of a job. BullMQ refuses an id with a colon or of digits only; an encoded key has neither. */
 function jobId(key: string): string {
   return encodeURIComponent(key);
-}
-
-function toDeadLetter(job: BullmqStoredJob): DeadLetter {
-  const delivery = asQueued(job.data) as BullmqData | undefined;
-  const { put: _, stalledBefore: __, ...queued } = delivery ?? ({} as BullmqData);
-  return {
-    id: job.id ?? '',
-    delivery: delivery && queued,
-    attempts: Math.max(1, endedRuns(job)),
-    diedAt: knownNumber(job.finishedOn),
-    reason: knownText(job.failedReason),
-  };
 }

@@ -1,9 +1,9 @@
 import { checkObject, integers } from '../../option-checks.js';
 import { createLog } from '../../receiver/log.js';
-import { backoffAfter } from '../backoff.js';
-import { countOf } from '../engine-values.js';
+import { backoffAfter, UNREADABLE_DELAY_MS } from '../backoff.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
-import { reasonOf } from '../reason.js';
+import { countOf } from '../stored-values.js';
+import { reportError } from '../worker-shell.js';
 import { type CloudflareQueueBinding, checkBinding } from './cloudflare-queue.js';
 
 /** Options of {@link cloudflareProcessor}. */
@@ -34,8 +34,6 @@ export interface CloudflareMessage {
   retry(options: { delaySeconds: number }): void;
 }
 
-const UNREADABLE_DELAY_SECONDS = 60;
-
 /**
  * Returns what handles the batches of a consumer. Its jobs run at the same time, and each is acknowledged, retried or
  * made a dead letter for itself. Set `max_retries` of the consumer to 100, the largest, so that `attempts` decides.
@@ -65,7 +63,7 @@ export function cloudflareProcessor(options: CloudflareProcessorOptions): (batch
     }
     if (ended.as === 'unreadable') {
       // As a new message, because a retry would count as an attempt.
-      await queue.send(body, { contentType: 'json', delaySeconds: UNREADABLE_DELAY_SECONDS });
+      await queue.send(body, { contentType: 'json', delaySeconds: UNREADABLE_DELAY_MS / 1_000 });
     } else if (ended.as === 'dead') {
       await dead.send(body, { contentType: 'json' });
     }
@@ -77,10 +75,7 @@ export function cloudflareProcessor(options: CloudflareProcessorOptions): (batch
     try {
       await run(message);
     } catch (error) {
-      log.warn(
-        'queue_error:settle',
-        `The result of a job could not be recorded, so that it runs again: ${reasonOf(error)}`,
-      );
+      reportError(log, 'settle', 'The result of a job could not be recorded, so that it runs again', error);
       message.retry({ delaySeconds: 1 });
     }
   }

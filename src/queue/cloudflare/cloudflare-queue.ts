@@ -1,7 +1,7 @@
 import { checkEndpointName } from '../../endpoint.js';
-import { check, checkKnownOptions, checkObject } from '../../option-checks.js';
+import { checkKnownOptions, checkObject } from '../../option-checks.js';
 import type { DeliveryQueue } from '../../receiver/delivery-queue.js';
-import { limitedPut } from '../put-limit.js';
+import { checkClient, limitedPut } from '../engine-queue.js';
 
 /** The part that is used of a producer binding of Cloudflare Queues. */
 export interface CloudflareQueueBinding {
@@ -45,7 +45,6 @@ export function cloudflareQueue(options: CloudflareQueueOptions): DeliveryQueue 
 }
 
 /** @throws WebhookError `invalid_option` */
-export function checkBinding(option: string, binding: unknown): asserts binding is CloudflareQueueBinding {
-  const isBinding = typeof (binding as CloudflareQueueBinding | null | undefined)?.send === 'function';
-  check(isBinding, `${option} must be a producer binding of Cloudflare Queues: it has no method send()`);
+export function checkBinding(option: string, binding: unknown): void {
+  checkClient(`${option} must be a producer binding of Cloudflare Queues`, binding, ['send']);
 }

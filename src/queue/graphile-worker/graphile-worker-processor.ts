@@ -1,9 +1,8 @@
 import { checkObject } from '../../option-checks.js';
 import { createLog } from '../../receiver/log.js';
-import { countOf } from '../engine-values.js';
-import { checkPostgresName } from '../postgres-name.js';
+import { checkPostgresName, untilAnswered } from '../postgres.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
-import { untilAnswered } from '../until-answered.js';
+import { countOf } from '../stored-values.js';
 import { graphileWorkerStatements } from './statements.js';
 
 /** The part of the helpers of a task that is used. */

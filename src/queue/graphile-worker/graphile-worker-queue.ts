@@ -9,12 +9,11 @@ import {
 } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
-import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
-import { knownNumber } from '../engine-values.js';
-import { jobIdOf } from '../job-id.js';
-import { checkPostgresName } from '../postgres-name.js';
-import { limitedPut } from '../put-limit.js';
+import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
+import { checkClient, limitedPut } from '../engine-queue.js';
+import { checkPostgresName } from '../postgres.js';
 import { WORKER_DIED } from '../reason.js';
+import { deadLetterOf, eventOf, type StatsRow, statsOf } from '../stored-values.js';
 import { graphileWorkerStatements } from './statements.js';
 
 /** The part of a `Pool` of `pg` that is used. */
@@ -73,7 +72,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   checkObject('options', options);
   checkKnownOptions('graphileWorkerQueue', options, OPTIONS, { pool: 'pg' });
   const { pg, task, order = 'none', schema = 'graphile_worker', table = 'webhook_queue_keys' } = options;
-  check(typeof pg?.query === 'function', 'pg must be a Pool of pg: it has no method query()');
+  checkClient('pg must be a Pool of pg', pg, ['query']);
   check(typeof task === 'string' && task.length > 0 && task.length <= 128, 'task must be the identifier of a task');
   const { name = task } = options;
   checkEndpointName(name, 'name must be');
@@ -93,8 +92,8 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   }
 
   async function queueNameOf(delivery: QueuedDelivery): Promise<string | null> {
-    const jobId = jobIdOf(delivery);
-    if (jobId === undefined) return null;
+    const { jobId } = eventOf(delivery);
+    if (typeof jobId !== 'string') return null;
     const key = await endpointKey(name, jobId, delivery.tenant);
     return key.length <= MAX_QUEUE_NAME ? key : fingerprint(key);
   }
@@ -113,11 +112,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
       (await query<Letter>(sql.deadLetters, task, limit, offset)).map(toDeadLetter),
     retry: async (id) => isId(id) && (await query(sql.retry, task, id, starts)).length > 0,
     discard: async (id) => isId(id) && (await query(sql.discard, task, id)).length > 0,
-
-    async stats() {
-      const [row] = await query<{ depth: string; dead: string; oldest: number | null }>(sql.stats, task);
-      return { depth: Number(row?.depth), oldestMs: Math.max(0, Number(row?.oldest ?? 0)), dead: Number(row?.dead) };
-    },
+    stats: async () => statsOf((await query<StatsRow>(sql.stats, task))[0]),
 
     async purgeExpired({ limit }) {
       checkPositiveInteger('limit', limit);
@@ -139,11 +134,6 @@ interface Letter {
 }
 
 function toDeadLetter({ id, payload, attempts, last_error, died_at }: Letter): DeadLetter {
-  return {
-    id,
-    delivery: asQueued(payload),
-    attempts: knownNumber(attempts),
-    diedAt: Math.round(Number(died_at)),
-    reason: last_error ?? WORKER_DIED,
-  };
+  const diedAt = Math.round(Number(died_at));
+  return deadLetterOf(id, { job: payload, diedAt, attempts, reason: last_error ?? WORKER_DIED });
 }

@@ -1,3 +1,5 @@
+import { UNREADABLE_DELAY_MS } from '../backoff.js';
+
 /** The condition that a job is run by this worker. */
 const own = 'id = $1::bigint AND locked_by = $2 AND attempts = $3::int';
 
@@ -67,7 +69,10 @@ DELETE FROM ${table} WHERE key IN (SELECT key FROM ${table} WHERE expires_at <= 
   /** graphile-worker then records the failure. Another program may have stored a negative number. */
   countAttempt: `UPDATE ${schema}._private_jobs SET attempts = greatest(attempts, 1) WHERE ${own} RETURNING id`,
   /** Takes the reason, too. Without a lock, graphile-worker does not add its own backoff to `run_at`. */
-  lookLater: release(schema, `attempts = greatest(attempts - 1, 0), run_at = now() + interval '60 s'`),
+  lookLater: release(
+    schema,
+    `attempts = greatest(attempts - 1, 0), run_at = now() + interval '${UNREADABLE_DELAY_MS} ms'`,
+  ),
   /** Takes the reason and the attempts, too. The end of the job and its reason are one step, in which no worker can die. */
   bury: `${release(schema, 'attempts = $5::int, max_attempts = $5::int')}
 UNION SELECT id FROM ${schema}._private_jobs

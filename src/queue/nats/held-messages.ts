@@ -1,72 +1,53 @@
-import { stopwatch } from '../stopwatch.js';
+import { stopwatch } from '../../timers.js';
+import type { RunningJobs } from '../worker-shell.js';
 import type { NatsMessage } from './jetstream.js';
 
-/** The messages that a worker runs. JetStream keeps each for it during `ackWaitMs` after its last renewal. */
+/** Renews the messages that a worker runs. JetStream keeps each for it during `ackWaitMs` after its last renewal. */
 export interface HeldMessages {
-  readonly size: number;
-  /** Returns a signal that is aborted once the message is no longer this worker's. */
-  add(message: NatsMessage): AbortSignal;
-  remove(message: NatsMessage): void;
-  /** Whether the message was renewed within `ackWaitMs`: otherwise JetStream has given it to another worker. */
+  /** Counts the time of a message that has just arrived. JetStream counts from when it was sent, a little earlier. */
+  add(message: NatsMessage): void;
+  /** Whether a message was renewed within `ackWaitMs`: otherwise JetStream has given it to another worker. */
+  isInTime(message: NatsMessage): boolean;
+  /** Whether a message is in time, and its job has neither ended nor been aborted. */
   isOwn(message: NatsMessage): boolean;
   /**
    * Sends the renewals, and then the request `confirm`, whose answer shows that they have arrived. The time of a message counts
    * from before its renewal was sent. Aborts the jobs that were not renewed in time, and resolves to their number.
    */
   renew(confirm: () => Promise<unknown>): Promise<number>;
-  /** Gives the messages back to JetStream, and aborts their jobs. */
-  giveBack(): void;
 }
 
-interface Held {
-  controller: AbortController;
-  /** The time since the last renewal, in milliseconds. */
-  sinceRenewal: () => number;
-}
+export function heldMessages(running: RunningJobs<NatsMessage>, ackWaitMs: number): HeldMessages {
+  /** The time since the last renewal of each message, in milliseconds. */
+  const sinceRenewal = new WeakMap<NatsMessage, () => number>();
 
-export function heldMessages(ackWaitMs: number): HeldMessages {
-  const held = new Map<NatsMessage, Held>();
+  /** How long a message may take from JetStream to this worker, when both are busy. */
+  const longestWayMs = ackWaitMs / 6;
 
-  function isOwn(message: NatsMessage): boolean {
-    const found = held.get(message);
-    return found !== undefined && !found.controller.signal.aborted && found.sinceRenewal() < ackWaitMs;
-  }
+  const isInTime = (message: NatsMessage) => (sinceRenewal.get(message)?.() ?? ackWaitMs) < ackWaitMs;
+  const isOwn = (message: NatsMessage) => running.isOwn(message) && isInTime(message);
 
   return {
-    get size() {
-      return held.size;
-    },
     add(message) {
-      const controller = new AbortController();
-      held.set(message, { controller, sinceRenewal: stopwatch() });
-      return controller.signal;
+      const sinceArrival = stopwatch();
+      sinceRenewal.set(message, () => sinceArrival() + longestWayMs);
     },
-    remove: (message) => void held.delete(message),
+    isInTime,
     isOwn,
 
     async renew(confirm) {
-      const sinceRenewal = stopwatch();
-      const renewed = [...held.keys()].filter(isOwn);
+      const sinceNow = stopwatch();
+      const renewed = running.own().filter(isInTime);
       for (const message of renewed) message.working();
       const isConfirmed = await confirm().then(
         () => true,
         () => false,
       );
-      for (const message of isConfirmed ? renewed : []) {
-        const found = held.get(message);
-        if (found && isOwn(message)) found.sinceRenewal = sinceRenewal; // otherwise its renewal came too late
-      }
-      const over = [...held].filter(([message, { controller }]) => !controller.signal.aborted && !isOwn(message));
-      for (const [, { controller }] of over) controller.abort();
+      // The renewal of a message that is not this worker's any more came too late.
+      for (const message of isConfirmed ? renewed.filter(isOwn) : []) sinceRenewal.set(message, sinceNow);
+      const over = running.own().filter((message) => !isInTime(message));
+      running.abort(over);
       return over.length;
-    },
-
-    giveBack() {
-      for (const [message, { controller }] of held) {
-        if (isOwn(message)) message.nak();
-        controller.abort();
-      }
-      held.clear();
     },
   };
 }

@@ -1,9 +1,8 @@
 import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
-import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
-import { knownNumber, knownText } from '../engine-values.js';
-import { parsedJob } from '../parsed-job.js';
-import { limitedPut } from '../put-limit.js';
+import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
+import { checkClient, limitedPut } from '../engine-queue.js';
+import { deadLetterOf, parsedJob } from '../stored-values.js';
 import { type DeliveryStream, deliveryStream } from './delivery-stream.js';
 import type { NatsConsumerInfo, NatsJetStream, NatsStoredMessage } from './jetstream.js';
 import { type NatsWorker, type NatsWorkerOptions, startNatsWorker } from './nats-worker.js';
@@ -57,10 +56,8 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
   const aliases = { connection: 'jetstream', nc: 'jetstream', js: 'jetstream', queue: 'stream' };
   checkKnownOptions('natsQueue', options, names, aliases);
   const { jetstream, stream } = options;
-  for (const method of ['publish', 'jetstreamManager'] as const) {
-    const isThere = typeof jetstream?.[method] === 'function';
-    check(isThere, `jetstream must be jetstream(connection) of @nats-io/jetstream: it has no method ${method}()`);
-  }
+  const client = 'jetstream must be jetstream(connection) of @nats-io/jetstream';
+  checkClient(client, jetstream, ['publish', 'jetstreamManager']);
   check(typeof stream === 'string' && /^[\w-]{1,64}$/.test(stream), 'stream must be 1 to 64 letters, digits, _ and -');
   const { name = stream } = options;
   checkEndpointName(name, 'name must be');
@@ -136,13 +133,7 @@ function storedLetter(message: NatsStoredMessage): { job?: unknown; attempts?: u
 
 function toDeadLetter(message: NatsStoredMessage): DeadLetter {
   const { job, attempts, reason } = storedLetter(message);
-  return {
-    id: String(message.seq),
-    delivery: asQueued(job),
-    diedAt: message.time.getTime(),
-    attempts: knownNumber(attempts),
-    reason: knownText(reason),
-  };
+  return deadLetterOf(String(message.seq), { job, diedAt: message.time.getTime(), attempts, reason });
 }
 
 /** The first message that is not acknowledged is the oldest one that waits or runs. */

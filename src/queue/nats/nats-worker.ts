@@ -1,13 +1,9 @@
 import { fromQueued } from '../../receiver/queued-delivery.js';
-import { unrefTimeout, withTimeout } from '../../timers.js';
-import { type Backoff, backoffAfter } from '../backoff.js';
-import { countOf } from '../engine-values.js';
-import { parsedJob } from '../parsed-job.js';
+import { sleep, stopwatch, withTimeout } from '../../timers.js';
+import { type Backoff, backoffAfter, UNREADABLE_DELAY_MS } from '../backoff.js';
 import type { Ended, WorkerOptions } from '../processor.js';
-import { reasonOf } from '../reason.js';
-import { STOP_TIMEOUT_MS } from '../running-jobs.js';
-import { stopwatch } from '../stopwatch.js';
-import { workerParts } from '../worker-parts.js';
+import { countOf, parsedJob } from '../stored-values.js';
+import { limited, workerShell } from '../worker-shell.js';
 import { CONSUMERS, type DeliveryStream } from './delivery-stream.js';
 import { heldMessages } from './held-messages.js';
 import type { NatsConsumer, NatsJetStream, NatsMessage, NatsPull } from './jetstream.js';
@@ -35,27 +31,20 @@ export interface NatsWorkerOf {
 }
 
 const PULL_EXPIRES_MS = 30_000;
-/** How long a job of another version waits before a worker looks at it again. */
-const UNREADABLE_DELAY_MS = 60_000;
 const PURGE_INTERVAL_MS = 600_000;
 const ERROR_PAUSE_MS = 500;
-const LIMIT_MS = 5_000;
 
 /** @throws WebhookError `invalid_option` */
 export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf): NatsWorker {
-  const { concurrency, process, log } = workerParts(options);
+  const shell = workerShell<NatsMessage>(options);
+  const { concurrency, process, log, running, report } = shell;
   const { jetstream, target, settings } = queue;
   const { stream, jobs, unreadable, dead, starts } = target;
   const { attempts, ackWaitMs } = settings;
   const renewMs = ackWaitMs / 3;
-  const held = heldMessages(ackWaitMs);
+  const held = heldMessages(running, ackWaitMs);
   const pulls = new Set<NatsPull>();
-  let stopping = false;
   const pauses = countPauses(2 * renewMs);
-
-  function report(operation: string, what: string, error: unknown): void {
-    log.warn(`queue_error:${operation}`, `${what}: ${reasonOf(error)}`);
-  }
 
   async function settle(message: NatsMessage, job: unknown, attempt: number, ended: Ended): Promise<void> {
     if (ended.as === 'done') {
@@ -95,7 +84,7 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
         return await call();
       } catch (error) {
         if (!held.isOwn(message)) throw error;
-        await pause(ERROR_PAUSE_MS);
+        await sleep(ERROR_PAUSE_MS);
       }
     }
   }
@@ -128,14 +117,13 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     }
   }
 
-  async function handle(message: NatsMessage, call: typeof runJob): Promise<void> {
-    try {
-      await call(message, held.add(message));
-    } catch (error) {
-      report('settle', 'The result of a job could not be recorded, so that it runs again', error);
-    } finally {
-      held.remove(message);
-    }
+  function handle(message: NatsMessage, call: typeof runJob): Promise<void> {
+    held.add(message);
+    return running.run(message, (signal) =>
+      call(message, signal).catch((error) =>
+        report('settle', 'The result of a job could not be recorded, so that it runs again', error),
+      ),
+    );
   }
 
   /**
@@ -147,7 +135,7 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     const pull = await consumer.fetch({ max_messages: 1, expires: PULL_EXPIRES_MS });
     pulls.add(pull);
     try {
-      if (stopping) pull.stop();
+      if (shell.stopping) pull.stop();
       for await (const message of pull) return pauses.count() === before ? message : undefined;
       return undefined;
     } finally {
@@ -157,30 +145,17 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
 
   async function loop(name: string, call: typeof runJob): Promise<void> {
     let consumer: NatsConsumer | undefined;
-    while (!stopping) {
-      try {
-        consumer ??= await jetstream.consumers.get(stream, name);
-        const message = await pullOne(consumer);
-        if (message) await handle(message, call);
-      } catch (error) {
-        if (stopping) return;
-        report('take', 'The worker could not take a job from NATS, and tries again', error);
-        consumer = undefined;
-        await pause(ERROR_PAUSE_MS);
-      }
-    }
-  }
-
-  async function declare(): Promise<void> {
-    while (!stopping) {
-      try {
-        await target.declare();
-        return;
-      } catch (error) {
-        report('open', 'The worker could not open its stream, and tries again', error);
-        await pause(ERROR_PAUSE_MS);
-      }
-    }
+    const takeOne = async () => {
+      consumer ??= await jetstream.consumers.get(stream, name);
+      const message = await pullOne(consumer);
+      if (message) await handle(message, call);
+    };
+    const pause = () => {
+      consumer = undefined;
+      return sleep(ERROR_PAUSE_MS);
+    };
+    const problem = 'The worker could not take a job from NATS, and tries again';
+    while (!shell.stopping) await shell.untilDone(takeOne, { operation: 'take', problem, pause });
   }
 
   async function renew(): Promise<void> {
@@ -191,38 +166,28 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     log.warn('queue_error:renew', `${problem} Look for a lost connection, or for code that blocks the event loop.`);
   }
 
-  const renewing = setInterval(() => {
+  shell.every(renewMs, () => {
     pauses.count();
-    if (held.size > 0) void renew();
-  }, renewMs);
-  renewing.unref?.();
-  const purge = () =>
+    if (running.own().length > 0) void renew();
+  });
+  shell.every(PURGE_INTERVAL_MS, () => {
     target.purge(Date.now()).catch((error) => report('purge', 'Old jobs could not be removed', error));
-  const purging = setInterval(purge, PURGE_INTERVAL_MS);
-  purging.unref?.();
-
-  const working = declare().then(async () => {
-    const loops = Array.from({ length: concurrency }, () => loop(CONSUMERS.jobs, runJob));
-    await Promise.all([...loops, loop(CONSUMERS.unreadable, lookAgain)]);
   });
 
-  async function stop(timeoutMs: number): Promise<void> {
-    stopping = true;
-    for (const pull of pulls) pull.stop();
-    await Promise.race([working, new Promise<void>((resolve) => unrefTimeout(resolve, timeoutMs))]);
-    held.giveBack();
-    clearInterval(renewing);
-    clearInterval(purging);
-    await withTimeout(LIMIT_MS, () => target.consumers()).catch(() => {}); // NATS has what was written before it
+  async function work(): Promise<void> {
+    const problem = 'The worker could not open its stream, and tries again';
+    await shell.untilDone(target.declare, { operation: 'open', problem, pause: () => sleep(ERROR_PAUSE_MS) });
+    const loops = Array.from({ length: concurrency }, () => loop(CONSUMERS.jobs, runJob));
+    await Promise.all([...loops, loop(CONSUMERS.unreadable, lookAgain)]);
   }
 
-  let stopped: Promise<void> | undefined;
-  return {
-    stop({ timeoutMs = STOP_TIMEOUT_MS } = {}) {
-      stopped ??= stop(timeoutMs);
-      return stopped;
-    },
-  };
+  const working = work();
+
+  return shell.worker(async (timeoutMs) => {
+    for (const pull of pulls) pull.stop();
+    for (const message of await running.drain(timeoutMs, working)) if (held.isInTime(message)) message.nak();
+    await limited(() => target.consumers()); // NATS has what was written before it
+  });
 }
 
 /**
@@ -239,10 +204,6 @@ function countPauses(limitMs: number): { count(): number } {
       return pauses;
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function isReadable(text: string): boolean {

@@ -1,12 +1,11 @@
-import { check, checkObject } from '../../option-checks.js';
+import { checkObject } from '../../option-checks.js';
 import { createLog } from '../../receiver/log.js';
-import { unrefTimeout, withTimeout } from '../../timers.js';
-import { countOf } from '../engine-values.js';
-import { checkPostgresName } from '../postgres-name.js';
+import { stopwatch, unrefTimeout, withTimeout } from '../../timers.js';
+import { checkClient } from '../engine-queue.js';
+import { checkPostgresName, untilAnswered } from '../postgres.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
-import { reasonOf } from '../reason.js';
-import { stopwatch } from '../stopwatch.js';
-import { untilAnswered } from '../until-answered.js';
+import { countOf } from '../stored-values.js';
+import { reportError } from '../worker-shell.js';
 import { type PgBossDatabase, RETRY_RESERVE } from './pg-boss-queue.js';
 import { pgBossStatements } from './statements.js';
 
@@ -65,7 +64,7 @@ const REVIVE_AFTER_MS = 1_000;
 export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonly PgBossJob[]) => Promise<void> {
   checkObject('options', options);
   const { boss, schema = 'pgboss', ...workerOptions } = options;
-  check(typeof boss?.getDb === 'function', 'boss must be a PgBoss: it has no method getDb()');
+  checkClient('boss must be a PgBoss', boss, ['getDb']);
   checkPostgresName('schema', schema);
   const process = createProcessor(workerOptions);
   const log = createLog(options.logger);
@@ -106,7 +105,7 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
       return await run(one);
     } catch (error) {
       const problem = 'The result of a job could not be recorded, so that the job runs again when its lease is over';
-      log.warn('queue_error:settle', `${problem}: ${reasonOf(error)}`);
+      reportError(log, 'settle', problem, error);
       return false;
     }
   }

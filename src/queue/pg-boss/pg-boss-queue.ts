@@ -3,10 +3,10 @@ import { WebhookError } from '../../errors.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
-import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
-import { countOf, knownText } from '../engine-values.js';
-import { checkPostgresName } from '../postgres-name.js';
-import { limitedPut } from '../put-limit.js';
+import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
+import { checkClient, limitedPut } from '../engine-queue.js';
+import { checkPostgresName } from '../postgres.js';
+import { asQueued, countOf, deadLetterOf, type StatsRow, statsOf } from '../stored-values.js';
 import { KEPT_DAYS, pgBossStatements } from './statements.js';
 
 /** The part of a `PgBoss` of pg-boss 10 that is used. */
@@ -66,9 +66,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
   const names = ['boss', 'queue', 'name', 'attempts', 'retryDelaySeconds', 'expireInSeconds', 'schema'];
   checkKnownOptions('pgBossQueue', options, names);
   const { boss, queue, schema = 'pgboss' } = options;
-  for (const method of ['send', 'getDb'] as const) {
-    check(typeof boss?.[method] === 'function', `boss must be a PgBoss: it has no method ${method}()`);
-  }
+  checkClient('boss must be a PgBoss', boss, ['send', 'getDb']);
   check(typeof queue === 'string' && /^[\w-]{1,50}$/.test(queue), 'queue must be a name of letters, digits, _ and -');
   const { name = queue } = options;
   checkEndpointName(name, 'name must be');
@@ -131,11 +129,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     },
 
     discard: async (id) => UUID.test(id) && (await query(sql.discard, dead, id)).length > 0,
-
-    async stats() {
-      const [row] = await query<{ depth: string; oldest: number | null; dead: string }>(sql.stats, queue, dead);
-      return { depth: Number(row?.depth), oldestMs: Math.max(0, Number(row?.oldest ?? 0)), dead: Number(row?.dead) };
-    },
+    stats: async () => statsOf((await query<StatsRow>(sql.stats, queue, dead))[0]),
   };
 }
 
@@ -184,11 +178,5 @@ interface Letter {
 
 function toDeadLetter({ id, data, died_at, retry_limit, output }: Letter): DeadLetter {
   const message = output?.message ?? output?.value?.message;
-  return {
-    id,
-    delivery: asQueued(data),
-    diedAt: Number(died_at),
-    attempts: countOf(retry_limit) + 1,
-    reason: knownText(message),
-  };
+  return deadLetterOf(id, { job: data, diedAt: died_at, attempts: countOf(retry_limit) + 1, reason: message });
 }

@@ -1,3 +1,5 @@
+import { UNREADABLE_DELAY_MS } from '../backoff.js';
+
 /** How long pg-boss keeps a job that no worker fetches, and a dead letter. */
 export const KEPT_DAYS = 365;
 
@@ -106,7 +108,7 @@ UPDATE ${schema}.job SET output = $5::jsonb, start_after = now() + interval '1 s
 WHERE ${ownRun}`,
   /** A run of no handler is no start. */
   lookLater: `
-UPDATE ${schema}.job SET singleton_key = ($4::int - 1)::text, start_after = now() + interval '60 s', output = NULL
+UPDATE ${schema}.job SET singleton_key = ($4::int - 1)::text, start_after = now() + interval '${UNREADABLE_DELAY_MS} ms', output = NULL
 WHERE ${ownRun}`,
   /**
    * Takes the message and the attempts, too. The end of the job, the dead letter and its reason are one step. Returns a row

@@ -7,10 +7,10 @@ import {
   checkPositiveInteger,
   integers,
 } from '../../option-checks.js';
-import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
-import { knownNumber, knownText } from '../engine-values.js';
-import { parsedJob } from '../parsed-job.js';
-import { limitedPut } from '../put-limit.js';
+import { sleep } from '../../timers.js';
+import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
+import { limitedPut } from '../engine-queue.js';
+import { deadLetterOf, knownText, parsedJob } from '../stored-values.js';
 import {
   keepConnection,
   type RabbitmqChannel,
@@ -115,7 +115,7 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
   /** Resolves to whether there was a dead letter with this id; then it is deleted, after `call`. */
   async function remove(id: string, call: (message: RabbitmqMessage) => Promise<void>): Promise<boolean> {
     for (let i = 0; i < SEARCHES; i += 1) {
-      if (i > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (i > 0) await sleep(PAUSE_MS);
       const found = await exclusively(async (channel) => {
         const message = await take(channel, id);
         if (message === undefined) return false;
@@ -178,11 +178,10 @@ function idOf({ properties: { headers, messageId } }: RabbitmqMessage): string |
 
 function toDeadLetter(message: RabbitmqMessage): DeadLetter {
   const headers: RabbitmqHeaders = message.properties.headers ?? {};
-  return {
-    id: idOf(message) ?? '',
-    delivery: asQueued(parsedJob(message.content.toString())),
-    diedAt: knownNumber(headers['x-died-at']),
-    attempts: knownNumber(headers['x-failures']),
-    reason: knownText(headers['x-reason']),
-  };
+  return deadLetterOf(idOf(message) ?? '', {
+    job: parsedJob(message.content.toString()),
+    diedAt: headers['x-died-at'],
+    attempts: headers['x-failures'],
+    reason: headers['x-reason'],
+  });
 }

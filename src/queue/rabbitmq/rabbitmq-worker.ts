@@ -1,10 +1,7 @@
-import { withTimeout } from '../../timers.js';
-import { countOf } from '../engine-values.js';
-import { parsedJob } from '../parsed-job.js';
+import { sleep } from '../../timers.js';
 import type { Ended, WorkerOptions } from '../processor.js';
-import { reasonOf } from '../reason.js';
-import { runningJobs, STOP_TIMEOUT_MS } from '../running-jobs.js';
-import { workerParts } from '../worker-parts.js';
+import { countOf, parsedJob } from '../stored-values.js';
+import { limited, workerShell } from '../worker-shell.js';
 import {
   type ConnectionKeeper,
   type Publish,
@@ -43,10 +40,9 @@ const ON_ITS_WAY_MS = 100;
 
 /** @throws WebhookError `invalid_option` */
 export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: RabbitmqWorkerOf): RabbitmqWorker {
-  const { concurrency, process, log } = workerParts(options);
+  const shell = workerShell<RabbitmqMessage>(options);
+  const { concurrency, process, running, report } = shell;
   const { connection, topology, attempts } = queue;
-  const running = runningJobs();
-  let stopping = false;
   let hasStopped = false;
   let consumer: { channel: RabbitmqChannel; tag: string } | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -88,7 +84,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
       if (ended.as === 'dead') process.deadLetter(job, ended);
     } catch (error) {
       // Not acknowledged: the job runs again when the channel is closed.
-      log.warn('queue_error:settle', `The result of a job could not be recorded: ${reasonOf(error)}`);
+      report('settle', 'The result of a job could not be recorded', error);
       await channel.close().catch(() => {}); // it may be closed already
     }
   }
@@ -111,14 +107,14 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     const delivering: Delivering = { channel, publish: publisherOn(channel) };
     channel.on('close', () => {
       consumer = undefined;
-      running.abort();
+      running.abort(running.own());
       reconnect();
     });
     await topology.declare(channel);
     await channel.prefetch(concurrency);
     const { consumerTag: tag } = await channel.consume(topology.main, (message) => {
       if (hasStopped) return; // it is returned to the queue when the channel is closed
-      if (message) running.run((signal) => run(delivering, message, signal));
+      if (message) void running.run(message, (signal) => run(delivering, message, signal));
       else void channel.close().catch(() => {}); // the queue was deleted
     });
     consumer = { channel, tag };
@@ -126,14 +122,14 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
   }
 
   function reconnect(): void {
-    if (stopping) return;
+    if (shell.stopping) return;
     clearTimeout(retryTimer);
     retryTimer = setTimeout(start, RECONNECT_PAUSE_MS);
   }
 
   function start(): void {
     started = consume().catch((error) => {
-      log.warn('queue_error:connect', `The worker could not connect to RabbitMQ, and tries again: ${reasonOf(error)}`);
+      report('connect', 'The worker could not connect to RabbitMQ, and tries again', error);
       reconnect();
     });
   }
@@ -146,31 +142,23 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
    * cancelled, and what is on its way arrives and is run.
    */
   async function cancel(one: { channel: RabbitmqChannel; tag: string }): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, ON_ITS_WAY_MS));
-    await limited(one.channel.cancel(one.tag));
+    await sleep(ON_ITS_WAY_MS);
+    await limited(() => one.channel.cancel(one.tag));
   }
 
-  async function stop(timeoutMs: number): Promise<void> {
-    stopping = true;
+  return shell.worker(async (timeoutMs) => {
     clearTimeout(retryTimer);
     acknowledging = (async () => {
-      await limited(started);
+      await limited(() => started);
       if (consumer) await cancel(consumer);
     })();
     await acknowledging;
     await running.drain(timeoutMs);
     hasStopped = true;
-    await limited(Promise.all(settling));
-    if (consumer) await limited(consumer.channel.close());
-  }
-
-  let stopped: Promise<void> | undefined;
-  return {
-    stop({ timeoutMs = STOP_TIMEOUT_MS } = {}) {
-      stopped ??= stop(timeoutMs);
-      return stopped;
-    },
-  };
+    await limited(() => Promise.all(settling));
+    const open = consumer;
+    if (open) await limited(() => open.channel.close());
+  });
 }
 
 /** A channel that delivers jobs, and what publishes on it. */
@@ -180,9 +168,3 @@ interface Delivering {
 }
 
 type NotDone = Exclude<Ended, { as: 'done' }>;
-
-/** Waits for a call for a limited time: a lost connection may never answer, and RabbitMQ then redelivers the jobs. */
-async function limited(call: Promise<unknown>): Promise<void> {
-  const LIMIT_MS = 5_000;
-  await withTimeout(LIMIT_MS, () => call).catch(() => {});
-}

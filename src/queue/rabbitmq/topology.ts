@@ -1,3 +1,4 @@
+import { UNREADABLE_DELAY_MS } from '../backoff.js';
 import type { RabbitmqChannel } from './rabbitmq-connection.js';
 
 /** The queues that belong to one queue of deliveries. */
@@ -18,7 +19,6 @@ export interface Topology {
   declare(channel: RabbitmqChannel): Promise<void>;
 }
 
-const UNREADABLE_DELAY_MS = 60_000;
 /**
  * RabbitMQ 4 drops a message after a number of deliveries unless told otherwise, and each read of a dead letter is one.
  */

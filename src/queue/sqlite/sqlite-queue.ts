@@ -1,12 +1,10 @@
-import { fromBase64 } from '../../bytes.js';
 import { checkEndpointName, checkRetention, endpointKey, RETAIN_MS } from '../../endpoint.js';
-import { parseEvent } from '../../event.js';
+import { initOnce } from '../../init-once.js';
 import { checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import { clientName } from '../../stores/named-client.js';
 import { openDatabase, type SqliteClient, type SqliteDatabase } from '../../stores/sqlite/database.js';
-import { asQueued, type DeadLetter, type OperatedQueue } from '../dead-letters.js';
-import { knownNumber, knownText } from '../engine-values.js';
-import { parsedJob } from '../parsed-job.js';
+import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
+import { deadLetterOf, eventOf, parsedJob, type StatsRow, statsOf } from '../stored-values.js';
 import { BLOCKED, QUEUE_SCHEMA_VERSION, queueSchema } from './schema.js';
 import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';
 import { queueStatements } from './statements.js';
@@ -130,17 +128,11 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
   const sql = queueStatements(table);
   const time = () => (now ? Math.trunc(now()) : null);
   const listeners = new Set<() => void>();
-  let initialised: Promise<void> | undefined;
-
-  async function init(): Promise<void> {
-    initialised ??= db.init(queueSchema(table), QUEUE_SCHEMA_VERSION).then(() => {
-      handle.exec('PRAGMA synchronous = FULL');
-    });
-    await initialised.catch((error) => {
-      initialised = undefined;
-      throw error;
-    });
-  }
+  const initialise = initOnce(async () => {
+    await db.init(queueSchema(table), QUEUE_SCHEMA_VERSION);
+    handle.exec('PRAGMA synchronous = FULL');
+  });
+  const init = () => initialise();
 
   function wakeWorkers(): void {
     for (const listener of listeners) listener();
@@ -157,7 +149,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     init,
 
     async put(delivery) {
-      const { jobId, id, type } = eventOf(delivery.body);
+      const { jobId, id, type } = eventOf(delivery);
       const isOrdered = order === 'jobId' && typeof jobId === 'string';
       const orderBy = isOrdered ? await endpointKey(name, jobId, delivery.tenant) : null;
       const values = [delivery.key, name, JSON.stringify(delivery), id ?? null, type ?? null, orderBy, time()] as const;
@@ -192,8 +184,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
 
     async stats() {
       await init();
-      const row = db.get<{ depth: number; oldest: number | null; dead: number }>(sql.stats, name, time(), name);
-      return { depth: Number(row?.depth), oldestMs: Math.max(0, Number(row?.oldest ?? 0)), dead: Number(row?.dead) };
+      return statsOf(db.get<StatsRow>(sql.stats, name, time(), name));
     },
 
     async purgeExpired({ limit }) {
@@ -217,24 +208,11 @@ interface ListedRow {
 
 function toJob({ id, job, attempt, runAt, diedAt, reason, eventId, eventType, state, queuedAt }: ListedRow): SqliteJob {
   return {
-    id: String(id),
-    delivery: asQueued(parsedJob(job)),
-    attempts: knownNumber(attempt),
-    diedAt: knownNumber(diedAt),
-    reason: knownText(reason),
+    ...deadLetterOf(String(id), { job: parsedJob(job), diedAt, attempts: attempt, reason }),
     state,
     queuedAt,
     runAt: runAt === null || runAt === BLOCKED ? undefined : runAt,
     eventId: eventId ?? undefined,
     eventType: eventType ?? undefined,
   };
-}
-
-/** Returns the columns that filters and the order read; a body that is not an event has none. */
-function eventOf(body: string): { id?: string; type?: string; jobId?: string | null } {
-  try {
-    return parseEvent(fromBase64(body));
-  } catch {
-    return {};
-  }
 }

@@ -1,11 +1,9 @@
 import { type Database, inBatches } from '../../stores/sqlite/database.js';
-import { type Backoff, backoffAfter } from '../backoff.js';
-import { countOf } from '../engine-values.js';
-import { parsedJob } from '../parsed-job.js';
+import { sleep } from '../../timers.js';
+import { type Backoff, backoffAfter, UNREADABLE_DELAY_MS } from '../backoff.js';
 import type { Ended, WorkerOptions } from '../processor.js';
-import { reasonOf } from '../reason.js';
-import { STOP_TIMEOUT_MS } from '../running-jobs.js';
-import { workerParts } from '../worker-parts.js';
+import { countOf, parsedJob } from '../stored-values.js';
+import { workerShell } from '../worker-shell.js';
 import type { queueStatements } from './statements.js';
 
 /** Options of `queue.work()`. */
@@ -49,59 +47,40 @@ interface Due {
   due_ms: number | null;
 }
 
-interface Running {
-  row: Row;
-  controller: AbortController;
-  ended: Promise<void>;
-}
-
 const PURGE_INTERVAL_MS = 60_000;
 const PURGE_ROWS = 10_000;
-/** How long a job of another version waits before a worker reads it again. */
-const UNREADABLE_DELAY_MS = 60_000;
 const ERROR_PAUSE_MS = 1_000;
+const NOT_TAKEN = 'The worker could not take a job from the database, and tries again';
 const NOT_RENEWED = 'The lease of a running job could not be renewed, and the worker tries again';
 const NOT_SETTLED = 'The result of a job could not be recorded, so that the job runs again when its lease is over';
 
 /** @throws WebhookError `invalid_option` */
 export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): SqliteWorker {
-  const { concurrency, process, log } = workerParts(options);
+  /** Its abort ends the pause that has begun, or else the next one. */
+  let waking = new AbortController();
+  const wake = () => waking.abort();
+  const shell = workerShell<Row>(options, wake);
+  const { concurrency, process, running, report } = shell;
   const { db, sql, name, settings, time, init, listeners } = queue;
   const { attempts, leaseMs, retainMs, pollMs } = settings;
-  /** The running jobs by owner. */
-  const running = new Map<string, Running>();
-  let stopping = false;
   /** The time of the database when it was last read. The first time counts as one that went back, as it may be. */
   let readAt = Number.POSITIVE_INFINITY;
-  /** Whether something happened since the last pause began. */
-  let woken = false;
-  let endPause = () => {};
-  const wake = () => {
-    woken = true;
-    endPause();
-  };
   listeners.add(wake);
 
-  const heartbeat = setInterval(() => {
-    for (const { row, controller } of running.values()) {
+  shell.every(leaseMs / 3, () => {
+    for (const row of running.own()) {
       safely('renew', NOT_RENEWED, () => db.run(sql.extend, leaseMs, time(), row.id, row.owner)).then((changed) => {
-        if (changed === 0) controller.abort();
+        if (changed === 0) running.abort([row]);
       });
     }
-  }, leaseMs / 3);
-  heartbeat.unref?.();
-  const upkeep = setInterval(() => {
+  });
+  shell.every(PURGE_INTERVAL_MS, () => {
     const notRemoved = 'Old jobs could not be removed';
     db.purgeInBatches(sql.purge, time, PURGE_ROWS).catch((error) => report('purge', notRemoved, error));
     void safely('unblock', 'Jobs that wait for an earlier one could not be checked', () =>
       db.run(sql.unblockAll, time(), name),
     );
-  }, PURGE_INTERVAL_MS);
-  upkeep.unref?.();
-
-  function report(operation: string, what: string, error: unknown): void {
-    log.warn(`queue_error:${operation}`, `${what}: ${reasonOf(error)}`);
-  }
+  });
 
   /** Resolves to undefined where the database failed. */
   async function safely<T>(operation: string, what: string, call: () => T): Promise<T | undefined> {
@@ -140,19 +119,10 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     await safely('settle', NOT_SETTLED, () => db.run(sql.wait, returnedAttempts, delay, reason, time(), id, owner));
   }
 
-  async function run(row: Row, { signal }: AbortController): Promise<void> {
+  async function run(row: Row, signal: AbortSignal): Promise<void> {
     const { attempt, fence } = row;
     const ended = await process(parsedJob(row.job), { attempt, attempts, fence, signal });
-    if (running.has(row.owner)) await settle(row, ended);
-  }
-
-  function start(row: Row): void {
-    const controller = new AbortController();
-    const ended = run(row, controller).finally(() => {
-      running.delete(row.owner);
-      wake();
-    });
-    running.set(row.owner, { row, controller, ended });
+    if (running.isOwn(row)) await settle(row, ended);
   }
 
   /**
@@ -176,72 +146,38 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     const claimed = await db.write(() => db.get<Row>(sql.claim, owner, leaseMs, time(), name));
     if (claimed === undefined) return false;
     const { id, job, attempt, fence } = claimed; // as bigint, where the handle is set to it
-    start({ id: Number(id), owner, job, attempt: Math.max(1, countOf(attempt)), fence: countOf(fence) });
+    const row = { id: Number(id), owner, job, attempt: Math.max(1, countOf(attempt)), fence: countOf(fence) };
+    void running.run(row, (signal) => run(row, signal));
     // Handlers that never wait would leave no turn to the timers, the renewal of leases and the requests of the process.
     await new Promise<void>((resolve) => setImmediate(resolve));
     return true;
   }
 
   async function pause(ms: number): Promise<void> {
-    if (!woken) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        endPause = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    woken = false;
+    await sleep(ms, waking.signal).catch(() => {}); // woken
+    waking = new AbortController();
+  }
+
+  async function takeOne(): Promise<void> {
+    await init();
+    const ms = running.size >= concurrency ? pollMs : await dueMs();
+    if (ms > 0) await pause(ms);
+    else if (!(await claimOne())) await pause(pollMs);
   }
 
   async function loop(): Promise<void> {
-    while (!stopping) {
-      try {
-        await init();
-        if (running.size >= concurrency) await pause(pollMs);
-        else {
-          const ms = await dueMs();
-          if (ms > 0) await pause(ms);
-          else if (!(await claimOne())) await pause(pollMs);
-        }
-      } catch (error) {
-        report('take', 'The worker could not take a job from the database, and tries again', error);
-        await pause(ERROR_PAUSE_MS);
-      }
-    }
+    const failed = { operation: 'take', problem: NOT_TAKEN, pause: () => pause(ERROR_PAUSE_MS) };
+    while (!shell.stopping) await shell.untilDone(takeOne, failed);
   }
 
   const looping = loop();
-  let stopped: Promise<void> | undefined;
 
-  async function stop(timeoutMs: number): Promise<void> {
-    stopping = true;
+  return shell.worker(async (timeoutMs) => {
     wake();
     listeners.delete(wake);
     await looping;
-    const ended = Promise.all([...running.values()].map((one) => one.ended)).then(() => {});
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([ended, timeout]);
-    clearTimeout(timer);
-    for (const { row, controller } of [...running.values()]) {
-      running.delete(row.owner);
-      controller.abort();
-      await safely('settle', NOT_SETTLED, () =>
-        db.run(sql.wait, 0, 0, 'The worker stopped.', time(), row.id, row.owner),
-      );
+    for (const { id, owner } of await running.drain(timeoutMs)) {
+      await safely('settle', NOT_SETTLED, () => db.run(sql.wait, 0, 0, 'The worker stopped.', time(), id, owner));
     }
-    clearInterval(heartbeat);
-    clearInterval(upkeep);
-  }
-
-  return {
-    stop({ timeoutMs = STOP_TIMEOUT_MS } = {}) {
-      stopped ??= stop(timeoutMs);
-      return stopped;
-    },
-  };
+  });
 }

@@ -1,7 +1,7 @@
 import type { DeadLetters } from '../../../queue/dead-letters.js';
 import { graphileWorkerQueue } from '../../../queue/graphile-worker/graphile-worker-queue.js';
 import { type PgBossClient, pgBossQueue } from '../../../queue/pg-boss/pg-boss-queue.js';
-import { checkPostgresName } from '../../../queue/postgres-name.js';
+import { checkPostgresName } from '../../../queue/postgres.js';
 import { Failure, reasonOf } from '../../failure.js';
 import { needed } from '../../installed.js';
 import { POSTGRES_URL } from '../../server-url.js';

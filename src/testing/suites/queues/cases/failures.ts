@@ -81,18 +81,18 @@ export const failures: readonly QueueTrialCase[] = [
     },
   },
   {
-    name: 'a job of another version stays in the queue, and the others are run',
+    name: 'jobs of another version stay in the queue, and the others are run',
     rules: ['Q6'],
     skip: needs('inject'),
     attempts: 1,
     async run(trial) {
-      const other = { ...trial.delivery(), v: 2 };
-      await trial.options.inject?.(trial.made, other);
+      // Two, so that the last of the others, whose end may be recorded a little later, is not taken for one of them.
+      for (let i = 0; i < 2; i += 1) await trial.options.inject?.(trial.made, { ...trial.delivery(), v: 2 });
       const worker = await trial.work();
       for (let i = 0; i < 3; i += 1) await trial.drain(worker);
-      const stats = await trial.statsWith('the unreadable job waits', ({ depth }) => depth === 1);
-      must(stats.dead === 0, 'the unreadable job is no dead letter', stats);
-      must(worker.runs.length === 3, 'no handler is called with it', worker.runs.length);
+      const stats = await trial.statsWith('the unreadable jobs wait', ({ depth }) => depth === 2);
+      must(stats.dead === 0, 'no unreadable job is a dead letter', stats);
+      must(worker.runs.length === 3, 'no handler is called with them', worker.runs.length);
     },
   },
   {

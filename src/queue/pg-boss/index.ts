@@ -1,13 +1,13 @@
-export type { DeadLetter, DeadLetters, OperatedQueue, QueueStats } from './dead-letters.js';
+export type { DeadLetter, DeadLetters, OperatedQueue, QueueStats } from '../dead-letters.js';
 export {
   type PgBossJob,
   type PgBossProcessorOptions,
   type PgBossWorkerClient,
   pgBossProcessor,
-} from './pg-boss/pg-boss-processor.js';
+} from './pg-boss-processor.js';
 export {
   type PgBossClient,
   type PgBossDatabase,
   type PgBossQueueOptions,
   pgBossQueue,
-} from './pg-boss/pg-boss-queue.js';
+} from './pg-boss-queue.js';

@@ -3,9 +3,9 @@ export {
   type CloudflareMessage,
   type CloudflareProcessorOptions,
   cloudflareProcessor,
-} from './cloudflare/cloudflare-processor.js';
+} from './cloudflare-processor.js';
 export {
   type CloudflareQueueBinding,
   type CloudflareQueueOptions,
   cloudflareQueue,
-} from './cloudflare/cloudflare-queue.js';
+} from './cloudflare-queue.js';

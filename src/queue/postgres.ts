@@ -1,5 +1,14 @@
+import { check } from '../option-checks.js';
 import type { Log } from '../receiver/log.js';
+import { sleep } from '../timers.js';
 import { reasonOf } from './reason.js';
+import { reportError } from './worker-shell.js';
+
+/** @throws WebhookError `invalid_option` unless the name needs no quotes in SQL */
+export function checkPostgresName(option: string, name: unknown): asserts name is string {
+  const isName = typeof name === 'string' && /^[a-z_][a-z0-9_]{0,49}$/.test(name);
+  check(isName, `${option} must be a name without quotes`);
+}
 
 const PAUSE_MS = 500;
 /**
@@ -23,11 +32,8 @@ export async function untilAnswered<T>(
       return await query();
     } catch (error) {
       if (isFinal(error) || performance.now() > end || signal?.aborted) throw error;
-      log.warn(
-        'queue_error:settle',
-        `A query of the worker failed in PostgreSQL, and the worker repeats it: ${reasonOf(error)}`,
-      );
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      reportError(log, 'settle', 'A query of the worker failed in PostgreSQL, and the worker repeats it', error);
+      await sleep(PAUSE_MS);
     }
   }
 }

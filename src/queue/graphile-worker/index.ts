@@ -1,12 +1,12 @@
-export type { DeadLetter, DeadLetters, OperatedQueue, QueueStats } from './dead-letters.js';
+export type { DeadLetter, DeadLetters, OperatedQueue, QueueStats } from '../dead-letters.js';
 export {
   type GraphileWorkerHelpers,
   type GraphileWorkerProcessorOptions,
   graphileWorkerProcessor,
-} from './graphile-worker/graphile-worker-processor.js';
+} from './graphile-worker-processor.js';
 export {
   type GraphileWorkerPool,
   type GraphileWorkerQueue,
   type GraphileWorkerQueueOptions,
   graphileWorkerQueue,
-} from './graphile-worker/graphile-worker-queue.js';
+} from './graphile-worker-queue.js';

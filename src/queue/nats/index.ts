@@ -1,0 +1,14 @@
+export type { DeadLetter, DeadLetters, OperatedQueue, QueueStats } from '../dead-letters.js';
+export type {
+  NatsConsumer,
+  NatsConsumerInfo,
+  NatsJetStream,
+  NatsManager,
+  NatsMessage,
+  NatsPull,
+  NatsStoredMessage,
+  NatsStreamConfig,
+  NatsStreamInfo,
+} from './jetstream.js';
+export { type NatsQueue, type NatsQueueOptions, natsQueue } from './nats-queue.js';
+export type { NatsWorker, NatsWorkerOptions } from './nats-worker.js';

@@ -1,0 +1,72 @@
+import { fromBase64 } from '../bytes.js';
+import { parseEvent } from '../event.js';
+import type { QueuedDelivery } from '../receiver/queued-delivery.js';
+import type { DeadLetter, QueueStats } from './dead-letters.js';
+
+// Any program that can write to an engine may have stored another value than this package has.
+
+/** Returns a count that an engine has stored, or 0 for another value. */
+export function countOf(value: unknown): number {
+  return knownNumber(value) ?? 0;
+}
+
+/** Returns a number of 0 or more that an engine has stored, perhaps as text, or undefined for another value. */
+function knownNumber(value: unknown): number | undefined {
+  const isText = typeof value === 'string' && /^\d{1,15}$/.test(value);
+  const number = isText || typeof value === 'bigint' ? Number(value) : value;
+  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
+}
+
+/** Returns a text that an engine has stored, or undefined for another value. */
+export function knownText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns the value that an engine has stored as JSON. Text that is not JSON stays text, which a processor refuses. */
+export function parsedJob(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns a stored job as a queued delivery, or undefined where it is not one of this version. */
+export function asQueued(job: unknown): QueuedDelivery | undefined {
+  const { v, body, key } = (job ?? {}) as Partial<QueuedDelivery>;
+  return v === 1 && typeof body === 'string' && typeof key === 'string' ? (job as QueuedDelivery) : undefined;
+}
+
+/** Returns the fields of a queued event by which engines order and filter; a body that is not an event has none. */
+export function eventOf({ body }: QueuedDelivery): { id?: string; type?: string; jobId?: string | null } {
+  try {
+    return parseEvent(fromBase64(body));
+  } catch {
+    return {};
+  }
+}
+
+/** Returns a dead letter from the values that an engine has stored. */
+export function deadLetterOf(
+  id: string,
+  { job, diedAt, attempts, reason }: { job: unknown; diedAt: unknown; attempts: unknown; reason: unknown },
+): DeadLetter {
+  return {
+    id,
+    delivery: asQueued(job),
+    diedAt: knownNumber(diedAt),
+    attempts: knownNumber(attempts),
+    reason: knownText(reason),
+  };
+}
+
+/** The row of a statement that returns the state of a queue: `oldest` in milliseconds, NULL for none. */
+export interface StatsRow {
+  depth: number | string;
+  oldest: number | string | null;
+  dead: number | string;
+}
+
+export function statsOf(row: StatsRow | undefined): QueueStats {
+  return { depth: Number(row?.depth), oldestMs: Math.max(0, Number(row?.oldest ?? 0)), dead: Number(row?.dead) };
+}

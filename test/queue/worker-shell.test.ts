@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { workerShell } from '../../src/queue/worker-shell.js';
+import { refusal } from '../support/deliveries.js';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('workerShell', () => {
+  it('a worker whose engine is away logs each operation once in a minute, and then a count', () => {
+    const lines: string[] = [];
+    const logger = { error: () => {}, warn: (line: string) => void lines.push(line) };
+    const { log } = workerShell({ on: {}, logger });
+    for (let i = 0; i < 50; i += 1) log.warn('queue_error:take', 'The worker tries again.');
+    log.warn('queue_error:purge', 'Old jobs could not be removed.');
+    expect(lines).toEqual([
+      'service-webhooks: The worker tries again.',
+      'service-webhooks: Old jobs could not be removed.',
+    ]);
+    vi.advanceTimersByTime(60_000);
+    expect(lines[2]).toBe('service-webhooks: 49 more of queue_error:take in a minute.');
+  });
+
+  it('an unknown option of a worker is refused with the nearest name', () => {
+    expect(refusal(() => workerShell({ on: {}, concurency: 2 } as never)).message).toContain("'concurrency'");
+  });
+
+  it('a stop aborts the jobs that run longer than its limit, and returns those that no other worker has', async () => {
+    const { running, worker } = workerShell<string>({ on: {}, logger: false });
+    const signals: AbortSignal[] = [];
+    const never = (signal: AbortSignal) => {
+      signals.push(signal);
+      return new Promise<void>(() => {});
+    };
+    for (const job of ['lost', 'own']) void running.run(job, never);
+    void running.run('ended', async () => {});
+    running.abort(['lost']);
+    const left: string[] = [];
+    const { stop } = worker(async (timeoutMs) => void left.push(...(await running.drain(timeoutMs))));
+    const stopped = Promise.all([stop({ timeoutMs: 50 }), stop()]);
+    await vi.advanceTimersByTimeAsync(49);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    await vi.advanceTimersByTimeAsync(1);
+    await stopped;
+    expect(left).toEqual(['own']);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+});
