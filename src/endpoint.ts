@@ -17,7 +17,7 @@ export function checkEndpointName(name: unknown, subject: string): asserts name 
 
 /** How long a handled event is remembered unless the user says otherwise, in milliseconds: 72 hours. */
 export const RETAIN_MS = 72 * 3_600_000;
-/** The shortest time for which a handled event may be remembered, in milliseconds: it has to outlast the retries. */
+/** The shortest time for which a handled event may be remembered, in milliseconds: 6 hours, longer than the retries. */
 export const MIN_RETAIN_MS = 6 * 3_600_000;
 
 /** @throws WebhookError `invalid_option` for a time that the service's retries outlast */

@@ -2,7 +2,7 @@ import { withTimeout } from './timers.js';
 
 /**
  * Returns a function that runs `init` once. After a failure, or when it took longer than `limitMs`, the next call runs it
- * again. Without `limitMs`, it waits for as long as `init` takes.
+ * again, next to the first run where that has not ended. Without `limitMs`, it waits for as long as `init` takes.
  */
 export function initOnce(init: () => Promise<void> | undefined): (limitMs?: number) => Promise<void> {
   let ready: Promise<void> | undefined;

@@ -25,7 +25,7 @@ export interface DeliverOptions {
   signal: AbortSignal;
 }
 
-/** The statuses of a final answer. The app is another program, and Node refuses to write others. */
+/** The statuses of a final answer of HTTP. The app is another program, and may send others. */
 const [MIN_STATUS, MAX_STATUS] = [200, 599];
 const PIECES = 8;
 /** Gives the other side time to notice that the connection is cut, before the next request. */

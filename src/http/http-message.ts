@@ -1,5 +1,4 @@
-import { asSpecified } from '../emulator/wire/send-request.js';
-import { signedHeaders } from '../testing/delivery-headers.js';
+import { asSpecified, signedHeaders } from '../testing/delivery-headers.js';
 import type { Secret } from '../verify/secret.js';
 
 /** A request in the form of a `.http` file: request line, headers, an empty line, the exact bytes of the body. */
@@ -72,7 +71,7 @@ export interface ResignOptions {
   attempt?: number | undefined;
 }
 
-/** Returns the headers of a delivery signed at another time. Only the headers that depend on that time change. */
+/** Returns the headers of a delivery signed at another time, with the number of another attempt if one is given. */
 export function resign({ headers, body }: Pick<HttpMessage, 'headers' | 'body'>, options: ResignOptions) {
   const { secret, at, headerPrefix, attempt } = options;
   const changed = {

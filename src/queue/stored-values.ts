@@ -67,6 +67,7 @@ export interface StatsRow {
   dead: number | string;
 }
 
+/** Returns the state of a queue from its row. The clocks of two servers may make an age negative, which counts as 0. */
 export function statsOf(row: StatsRow | undefined): QueueStats {
-  return { depth: Number(row?.depth), oldestMs: Math.max(0, Number(row?.oldest ?? 0)), dead: Number(row?.dead) };
+  return { depth: countOf(row?.depth), oldestMs: Math.max(0, Number(row?.oldest ?? 0)), dead: countOf(row?.dead) };
 }

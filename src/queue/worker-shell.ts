@@ -153,7 +153,7 @@ export function reportError(log: Log, operation: string, problem: string, error:
   log.warn(`queue_error:${operation}`, `${problem}: ${reasonOf(error)}`);
 }
 
-/** Waits a limited time for a call: an engine whose connection is lost may never answer. */
+/** Waits up to 5 s for a call and ignores its error: an engine whose connection is lost must not hold up a stop. */
 export async function limited(call: () => Promise<unknown>): Promise<void> {
   await withTimeout(LIMIT_MS, call).catch(() => {});
 }

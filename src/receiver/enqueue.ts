@@ -2,8 +2,8 @@ import { deliveryKey, type IdentityKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { initOnce } from '../init-once.js';
 import { withTimeout } from '../timers.js';
+import { type ClaimedDelivery, settle } from './claimed-delivery.js';
 import { type DeliveryQueue, PUT_LIMIT_MS } from './delivery-queue.js';
-import { type ClaimedDelivery, settle } from './dispatch.js';
 import type { Decision } from './outcome.js';
 import { toQueued } from './queued-delivery.js';
 

@@ -36,10 +36,7 @@ export interface ReceiverOptions extends SignatureOptions {
   dedupe?: DedupeOptions | false | undefined;
   /** The largest body, in bytes. Default: 5 242 880 (5 MiB). */
   maxBodyBytes?: number | undefined;
-  /**
-   * The time from the arrival of a request to its answer, in milliseconds. Default: 15 000. The service waits for 20
-   * 000.
-   */
+  /** The time from the arrival of a request to its answer, in milliseconds. Default: 15 000. The service waits 20 s. */
   deadlineMs?: number | undefined;
   /** Called with every decision and every notice, for metrics. Errors that it throws never affect a delivery. */
   observe?: ((outcome: Outcome) => void) | undefined;
@@ -50,7 +47,7 @@ export interface ReceiverOptions extends SignatureOptions {
 }
 
 /** The options of an endpoint, which handles events itself or queues them. */
-// Where neither is given, TypeScript names the option that is missing in the last type, by order and by name: `on`.
+// Where neither is given, TypeScript names the option that the last of these lacks, by order or by name: `on`.
 export type EndpointOptions = OptionsForQueue | OptionsWithOn;
 
 interface OptionsForQueue extends ReceiverOptions {

@@ -8,8 +8,9 @@ import { signaturePolicy } from '../verify/policy.js';
 import { type Delivery, matchingSecret, matchingSecretAsync, toDelivery } from '../verify/verify.js';
 import { admit } from './admit.js';
 import { type Body, openBody } from './body.js';
+import { abandon, type ClaimedDelivery, settle } from './claimed-delivery.js';
 import { type Deadline, startDeadline } from './deadline.js';
-import { abandon, type ClaimedDelivery, dispatch, settle } from './dispatch.js';
+import { dispatch } from './dispatch.js';
 import { enqueueTo } from './enqueue.js';
 import { type HandlerContext, handlerTable } from './handlers.js';
 import { createHealth, type Health } from './health.js';
@@ -135,7 +136,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       return { work, claimed: { delivery, context, lease, deadline } };
     } catch (thrown) {
       body?.drain();
-      // After the verification, an error below 500 comes from code of the user, and refuses nothing.
+      // Once a delivery is verified, an error below 500 can only come from code of the user, such as a key function.
       const isOwn = isWebhookError(thrown) && (delivery === undefined || thrown.status >= 500);
       const error = isOwn ? thrown : new WebhookError('handler_failed', { cause: thrown });
       if (error.status >= 500) return decided({ kind: 'failed', error, delivery });

@@ -28,7 +28,7 @@ export function handled({ delivery, attempt, fence }: HandlerContext, status = 2
   return { kind: 'handled', delivery, attempt, fence, status };
 }
 
-/** Returns the decision about an event whose handler or route threw: a retry follows, unless it was a PermanentError. */
+/** Returns the decision about an event whose handler or route failed: a retry follows, unless it threw a PermanentError. */
 export function failed(delivery: Delivery, thrown: unknown): WorkDecision {
   const error = isWebhookError(thrown) ? thrown : undefined;
   switch (error?.code) {
@@ -45,7 +45,7 @@ export function failed(delivery: Delivery, thrown: unknown): WorkDecision {
   }
 }
 
-/** Returns 200, or the 2xx that a handler returns. Other return values are ignored. */
+/** Returns the 2xx status that a handler returns, or 200 where it returns none. @throws RangeError for another number */
 function statusOf(result: unknown): number {
   const status = (result as { status?: unknown } | undefined | null)?.status;
   if (typeof status !== 'number') return 200;

@@ -43,3 +43,11 @@ export function signedHeaders({
     [`${headerPrefix.toLowerCase()}-timestamp`]: String(Math.floor(at / 1000)),
   };
 }
+
+/** Returns headers in the spelling of the service, such as `X-Service-Attempt` for `x-service-attempt`. */
+export function asSpecified(headers: Readonly<Record<string, string>>): [name: string, value: string][] {
+  return Object.entries(headers).map(([name, value]) => [
+    name.replace(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase()),
+    value,
+  ]);
+}

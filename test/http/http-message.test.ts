@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { asSpecified } from '../../src/emulator/wire/send-request.js';
 import {
   formatHttp,
   type HttpMessage,
@@ -8,6 +7,7 @@ import {
   parseHttp,
   resign,
 } from '../../src/http/http-message.js';
+import { asSpecified } from '../../src/testing/delivery-headers.js';
 import { sign } from '../../src/verify/sign.js';
 import { NOW, SECRET } from '../support/deliveries.js';
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { MIN_RETAIN_MS } from '../../src/endpoint.js';
 import {
   ANSWER_TIMEOUT_MS,
   MAX_ATTEMPTS,
@@ -17,6 +18,10 @@ describe('the schedule', () => {
     expect(RETRY_WAITS_MS).toEqual([30_000, 2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 240 * MINUTE]);
     expect([MAX_ATTEMPTS, ANSWER_TIMEOUT_MS, PAUSE_AFTER_DEAD]).toEqual([6, 20_000, 20]);
     expect(RETRY_HORIZON_MS).toBe(18_870_000);
+  });
+
+  it('is over before any key of an event may be forgotten', () => {
+    expect(MIN_RETAIN_MS).toBeGreaterThan(RETRY_HORIZON_MS + TOLERANCE_MS);
   });
 
   const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));

@@ -2,7 +2,7 @@
 export const DELIVERY_TRANSITIONS = [
   { from: 'waiting', on: 'due', when: 'endpoint active', to: 'sending', also: 'send' },
   { from: 'waiting', on: 'due', when: 'test delivery', to: 'sending', also: 'send' },
-  { from: 'sending', on: 'start', when: 'endpoint paused', to: 'waiting', also: 'take attempt back' },
+  { from: 'sending', on: 'pause', when: 'always', to: 'waiting', also: 'take attempt back' },
   { from: 'sending', on: '2xx', when: 'always', to: 'delivered', also: 'reset dead count' },
   { from: 'sending', on: 'failure', when: 'test delivery', to: 'dead', also: 'nothing else' },
   { from: 'sending', on: 'failure', when: 'retries left', to: 'waiting', also: 'schedule retry' },

@@ -43,7 +43,7 @@ export function createSender(parts: SenderParts): Sender {
 
   const isGone = (delivery: DeliveryRecord) => delivery.removed || stopped;
 
-  /** What a transition does next to the change of the state. */
+  /** The side effects of each transition. */
   const effects: Readonly<Record<DeliveryTransition['also'], (delivery: DeliveryRecord) => void>> = {
     send(delivery) {
       delivery.attempts += 1;
@@ -85,7 +85,10 @@ export function createSender(parts: SenderParts): Sender {
   /** There is no `await` between the check and the start of the request, so that no pause can come between them. */
   async function sendNow(delivery: DeliveryRecord, plan: FaultPlan): Promise<void> {
     if (isGone(delivery)) return;
-    if (move(delivery, 'start')) return; // paused after the attempt became due: it waits for `resume`
+    if (isPaused(delivery)) {
+      move(delivery, 'pause'); // it was paused after the attempt became due
+      return;
+    }
     const number = delivery.attempts;
     const request = requestOf(delivery, plan, clock.now(), parts);
     const attempt = makeAttempt(delivery, { number, plan, request, duplicate: false });
@@ -179,7 +182,6 @@ interface NewAttempt {
 
 const CONDITIONS: Conditions<DeliveryTransition, DeliveryRecord> = {
   'endpoint active': ({ endpoint }) => endpoint.state === 'active',
-  'endpoint paused': isPaused,
   'test delivery': ({ test }) => test,
   'retries left': ({ attempts }) => attempts < MAX_ATTEMPTS,
   'retries used': ({ attempts }) => attempts >= MAX_ATTEMPTS,

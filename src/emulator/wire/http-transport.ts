@@ -3,8 +3,9 @@ import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import { asSpecified } from '../../testing/delivery-headers.js';
 import { kindOfAddress } from './public-url.js';
-import { asSpecified, sendRequest } from './send-request.js';
+import { sendRequest } from './send-request.js';
 import type { Transport } from './transport.js';
 
 export interface HttpTransportOptions {

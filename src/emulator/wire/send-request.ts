@@ -41,7 +41,9 @@ export function sendRequest(
       end();
       request.destroy();
     };
-    const fail = (error: Error) => response ?? reject(error);
+    const fail = (error: Error) => {
+      if (response === undefined) reject(error);
+    };
 
     time.onPassed(cut);
     request.on('error', fail);
@@ -78,17 +80,9 @@ export function sendRequest(
   });
 }
 
-/** Returns headers in the spelling of the service, such as `X-Service-Attempt` for `x-service-attempt`. */
-export function asSpecified(headers: Readonly<Record<string, string>>): HeaderPairs {
-  return Object.entries(headers).map(([name, value]) => [
-    name.replace(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase()),
-    value,
-  ]);
-}
-
 const RESET = { failed: 'connection_error', error: 'connection reset' } as const;
 
-/** Returns the error of a connection that ended without one, with the code that Node gives to the others. */
+/** Returns the error of a connection that closed without one, with the code that Node uses for a reset. */
 function unanswered(): Error {
   return Object.assign(new Error('the connection ended without an answer'), { code: 'ECONNRESET' });
 }

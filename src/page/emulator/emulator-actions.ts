@@ -1,11 +1,10 @@
 import type { Attempt, Emulator, Faults } from '../../emulator/index.js';
-import { asSpecified } from '../../emulator/wire/send-request.js';
 import { isWebhookError } from '../../errors.js';
 import { deliver } from '../../http/deliver.js';
 import { check, checkPositiveInteger } from '../../option-checks.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
 import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
-import { signedHeaders } from '../../testing/delivery-headers.js';
+import { asSpecified, signedHeaders } from '../../testing/delivery-headers.js';
 import type { Secret } from '../../verify/secret.js';
 import { leftOut, readOwnEvent } from '../own-event.js';
 import type { ActionInputs, ActionName } from '../page-source.js';

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../emulator/index.js';
-import { asSpecified } from '../../emulator/wire/send-request.js';
+import { asSpecified } from '../../testing/delivery-headers.js';
 import type { Secret } from '../../verify/secret.js';
 import { answerFacts, isRecognised, judge, viewBody } from '../attempt-details.js';
 import type { AttemptDetails, AttemptRow, SentMessage } from '../page-source.js';

@@ -4,7 +4,7 @@ import type { NatsMessage } from './jetstream.js';
 
 /** Renews the messages that a worker runs. JetStream keeps each for it during `ackWaitMs` after its last renewal. */
 export interface HeldMessages {
-  /** Counts the time of a message that has just arrived. JetStream counts from when it was sent, a little earlier. */
+  /** Counts the time of a message that has just arrived. */
   add(message: NatsMessage): void;
   /** Whether a message was renewed within `ackWaitMs`: otherwise JetStream has given it to another worker. */
   isInTime(message: NatsMessage): boolean;
@@ -21,8 +21,8 @@ export function heldMessages(running: RunningJobs<NatsMessage>, ackWaitMs: numbe
   /** The time since the last renewal of each message, in milliseconds. */
   const sinceRenewal = new WeakMap<NatsMessage, () => number>();
 
-  /** How long a message may take from JetStream to this worker, when both are busy. */
-  const longestWayMs = ackWaitMs / 6;
+  /** The age that a message has at its arrival, at most: JetStream counts its time from when it was sent. */
+  const maxTransitMs = ackWaitMs / 6;
 
   const isInTime = (message: NatsMessage) => (sinceRenewal.get(message)?.() ?? ackWaitMs) < ackWaitMs;
   const isOwn = (message: NatsMessage) => running.isOwn(message) && isInTime(message);
@@ -30,7 +30,7 @@ export function heldMessages(running: RunningJobs<NatsMessage>, ackWaitMs: numbe
   return {
     add(message) {
       const sinceArrival = stopwatch();
-      sinceRenewal.set(message, () => sinceArrival() + longestWayMs);
+      sinceRenewal.set(message, () => sinceArrival() + maxTransitMs);
     },
     isInTime,
     isOwn,

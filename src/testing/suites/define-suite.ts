@@ -24,7 +24,7 @@ export interface TrialCase<Rule extends string, Options, Trial> {
   run(trial: Trial): Promise<void>;
 }
 
-/** Takes a call that is made after the case, whether it passes or fails. */
+/** Takes a function that is called after the case, whether it passes or fails. */
 export type AtEnd = (close: () => unknown) => void;
 
 /**

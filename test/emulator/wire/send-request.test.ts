@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asSpecified } from '../../../src/emulator/wire/send-request.js';
+import { asSpecified } from '../../../src/testing/delivery-headers.js';
 
 describe('asSpecified', () => {
   it('the name of a header has a capital in each of its words, as the specification writes it', () => {

@@ -1,7 +1,7 @@
-import { asSpecified } from '../../../emulator/wire/send-request.js';
 import { type AnswerProblem, answerAdvice, answerCode, answerProblem } from '../../../http/answer.js';
 import { type DeliverOptions, deliver, type SendResult } from '../../../http/deliver.js';
 import { isAcknowledged } from '../../../service/acknowledged.js';
+import { asSpecified } from '../../../testing/delivery-headers.js';
 import type { Finding, Sending } from './judge.js';
 import type { Probe } from './probes.js';
 import type { Requests } from './requests.js';

@@ -1,7 +1,7 @@
-import { asSpecified } from '../../../emulator/wire/send-request.js';
 import { answerCode } from '../../../http/answer.js';
 import { deliver, type SendResult } from '../../../http/deliver.js';
 import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
+import { asSpecified } from '../../../testing/delivery-headers.js';
 import { signDelivery } from '../../../testing/sign-delivery.js';
 import type { Secret } from '../../../verify/secret.js';
 import { findSecrets, readSecret } from '../../secrets.js';

@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
 import { ensureEndpoint } from '../../../client/index.js';
-import { asSpecified } from '../../../emulator/wire/send-request.js';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { answerAdvice } from '../../../http/answer.js';
 import { deliver } from '../../../http/deliver.js';
+import { asSpecified } from '../../../testing/delivery-headers.js';
 import { sampleEvent } from '../../../testing/sample-event.js';
 import { signDelivery } from '../../../testing/sign-delivery.js';
 import { apiCommand, called, listEndpoints, openClient } from '../../api-options.js';

@@ -1,4 +1,3 @@
-import { asSpecified } from '../../../emulator/wire/send-request.js';
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { deliver } from '../../../http/deliver.js';
 import { type HttpMessage, headerValue, resign } from '../../../http/http-message.js';
@@ -7,6 +6,7 @@ import { answerFacts, isRecognised, judge, viewBody } from '../../../page/attemp
 import type { AttemptDetails, AttemptRow, Change, DeliveryRow, PageSource } from '../../../page/page-source.js';
 import { isAcknowledged } from '../../../service/acknowledged.js';
 import { ANSWER_TIMEOUT_MS, RETRY_WAITS_MS } from '../../../service/schedule.js';
+import { asSpecified } from '../../../testing/delivery-headers.js';
 import { sampleEvent } from '../../../testing/sample-event.js';
 import { signDelivery } from '../../../testing/sign-delivery.js';
 import { shortened } from '../../output.js';

@@ -1,7 +1,7 @@
-import { asSpecified } from '../../../emulator/wire/send-request.js';
 import type { HttpMessage } from '../../../http/http-message.js';
 import type { DeadLetter } from '../../../queue/dead-letters.js';
 import type { SqliteJob } from '../../../queue/sqlite/sqlite-queue.js';
+import { asSpecified } from '../../../testing/delivery-headers.js';
 import { Failure } from '../../failure.js';
 import { type Piece, shortened } from '../../output.js';
 import { fieldsOf } from '../../read-input.js';

@@ -1,8 +1,8 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
-import { asSpecified } from '../../../emulator/wire/send-request.js';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { deliver, type SendResult } from '../../../http/deliver.js';
 import { nearestName } from '../../../option-checks.js';
+import { asSpecified } from '../../../testing/delivery-headers.js';
 import { type SignedDelivery, type SigningOptions, signDelivery } from '../../../testing/sign-delivery.js';
 import { Failure } from '../../failure.js';
 import { headerPrefixOption, listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';

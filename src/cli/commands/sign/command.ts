@@ -1,5 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import { asSpecified } from '../../../emulator/wire/send-request.js';
+import { asSpecified } from '../../../testing/delivery-headers.js';
 import { sign } from '../../../verify/sign.js';
 import { EXIT } from '../../failure.js';
 import { headerPrefixOption, instant } from '../../options.js';

@@ -1,0 +1,31 @@
+import type { Lease } from '../dedupe/lease.js';
+import { WebhookError } from '../errors.js';
+import type { Delivery } from '../verify/verify.js';
+import type { Deadline } from './deadline.js';
+import type { HandlerContext } from './handlers.js';
+import type { Decision } from './outcome.js';
+
+/** A claimed delivery, for the handler, the queue or the middleware that works on it. */
+export interface ClaimedDelivery {
+  delivery: Delivery;
+  context: HandlerContext;
+  lease: Lease;
+  deadline: Deadline;
+}
+
+/** The decisions that need no further attempt. The others release the event. */
+const DONE: readonly Decision['kind'][] = ['handled', 'discarded', 'queued', 'known'];
+
+/** Completes the claim where the decision needs no further attempt, otherwise releases it. Never rejects. */
+export async function settle<D extends Decision>(lease: Lease, decision: D): Promise<D> {
+  await (DONE.includes(decision.kind) ? lease.complete() : lease.release());
+  return decision;
+}
+
+/** Leaves the claim to its lease: the connection closed before the response was sent, so the work may be done or not. */
+export function abandon(delivery: Delivery, lease: Lease, cause: unknown): Decision {
+  lease.abandon();
+  const message =
+    'The connection closed before your answer was sent completely; the event is released when its lease ends.';
+  return { kind: 'failed', delivery, error: new WebhookError('handler_failed', { message, cause }) };
+}
