@@ -13,7 +13,7 @@ export interface ElysiaContextLike {
 }
 
 const FORM = {
-  toRequest: ({ request }: ElysiaContextLike) => fromFetchRequest(request, RAW_BODY_FIX),
+  toRequest: ({ request }: Pick<ElysiaContextLike, 'request'>) => fromFetchRequest(request, RAW_BODY_FIX),
   toAnswer: toFetchResponse,
   read: (answer: unknown, { set }: ElysiaContextLike) => readElysiaAnswer(answer, set.status),
   handlesErrors: true,
@@ -30,7 +30,9 @@ const FORM = {
 export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (context: ElysiaContextLike) => Promise<Response> {
-  return functionHandler(receiverOrOptions, FORM);
+  const answer = functionHandler(receiverOrOptions, FORM);
+  // Elysia reads the source of a handler, and leaves the body unread for one that takes only the request.
+  return ({ request }) => answer({ request });
 }
 
 /**

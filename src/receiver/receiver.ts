@@ -172,7 +172,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const end = async (ended: ResponseEnd, error: unknown) => {
       deadline.clear();
       if (ended === 'unknown') return respond(abandon(delivery, lease, error));
-      return respond(await settle(lease, ended === 'ok' ? handled(context) : failed(delivery, error)));
+      const { attempt, fence } = lease;
+      return respond(
+        await settle(lease, ended === 'ok' ? handled({ delivery, attempt, fence }) : failed(delivery, error)),
+      );
     };
     return {
       delivery,

@@ -15,16 +15,18 @@ export interface HandlerEnd {
 
 /** Runs a handler, in a receiver or in a worker. Never rejects. */
 export async function runHandler(handler: Handler, context: HandlerContext): Promise<HandlerEnd> {
-  const { delivery } = context;
+  const { delivery, attempt, fence } = context; // before the handler, which may change them
   try {
-    return { decision: handled(context, statusOf(await handler(delivery.event, context))) };
+    const status = statusOf(await handler(delivery.event, context));
+    return { decision: handled({ delivery, attempt, fence }, status) };
   } catch (thrown) {
     return { decision: failed(delivery, thrown), thrown };
   }
 }
 
 /** Returns the decision about an event whose work is done. */
-export function handled({ delivery, attempt, fence }: HandlerContext, status = 200): WorkDecision {
+export function handled(work: Pick<HandlerContext, 'delivery' | 'attempt' | 'fence'>, status = 200): WorkDecision {
+  const { delivery, attempt, fence } = work;
   return { kind: 'handled', delivery, attempt, fence, status };
 }
 

@@ -1,7 +1,8 @@
 import { Elysia, status } from 'elysia';
 import { PermanentError } from 'service-webhooks';
-import { type ElysiaContextLike, webhookMiddleware } from 'service-webhooks/elysia';
+import { type ElysiaContextLike, webhookHandler, webhookMiddleware } from 'service-webhooks/elysia';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { aDelivery, aReceiver } from '../support/deliveries.js';
 import { calledMounts } from './mounts/elysia.js';
 import { UNSERIALISABLE, whatCameOf } from './returned-answers.js';
 import { runSuite } from './run-suite.js';
@@ -10,6 +11,14 @@ import { runSuite } from './run-suite.js';
 beforeEach(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}));
 
 runSuite(calledMounts);
+
+it('an endpoint of Elysia reads the exact body also where its route has no parse option', async () => {
+  const { receiver } = aReceiver();
+  const app = new Elysia().post('/webhooks', webhookHandler(receiver));
+  const { headers, body } = aDelivery();
+  const response = await app.handle(new Request('http://localhost/webhooks', { method: 'POST', headers, body }));
+  expect([response.status, await response.json()]).toEqual([200, { outcome: 'handled' }]);
+});
 
 const returning = (route: (context: ElysiaContextLike) => unknown) =>
   whatCameOf((receiver) => {

@@ -1,4 +1,4 @@
-import { type Handler, type HandlerContext, memoryStore, PermanentError, WebhookError } from 'service-webhooks';
+import { type Handler, type HandlerContext, type Handlers, memoryStore, PermanentError, WebhookError } from 'service-webhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, inShort, later, never, SECRET } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
@@ -106,6 +106,16 @@ describe('a handler that returns', () => {
     expect(answers()).toEqual(['failed']);
     expect(store.calls).toEqual(['claim', 'release']);
   });
+});
+
+it('a handler that changes its context does not change what is reported', async () => {
+  const on: Handlers = {
+    '*': (_, context) => void Object.assign(context, { attempt: 99, fence: -1, delivery: undefined }),
+  };
+  const { receiver, find } = aReceiver({ on });
+  await receiver(aRequest());
+  expect(find('handled')).toMatchObject({ attempt: 1, delivery: { event: { id: 'evt_1' } } });
+  expect(find('handled').fence).toBeGreaterThan(0);
 });
 
 describe('a handler that throws', () => {
