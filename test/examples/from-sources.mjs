@@ -13,6 +13,8 @@ export function resolve(specifier, context, next) {
   const [name, ...path] = specifier.split('/');
   if (name !== 'service-webhooks') return next(specifier, context);
   const entry = path.join('/') || 'index';
-  const url = [`src/${entry}.js`, `adapters/${entry}.js`].map((file) => new URL(file, folder)).find(existsSync);
+  const url = [`src/${entry}.js`, `src/${entry}/index.js`, `adapters/${entry}.js`]
+    .map((file) => new URL(file, folder))
+    .find(existsSync);
   return { url: url.href, shortCircuit: true };
 }
