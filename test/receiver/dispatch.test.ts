@@ -1,4 +1,11 @@
-import { type Handler, type HandlerContext, type Handlers, memoryStore, PermanentError, WebhookError } from 'service-webhooks';
+import {
+  type Handler,
+  type HandlerContext,
+  type Handlers,
+  memoryStore,
+  PermanentError,
+  WebhookError,
+} from 'service-webhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, inShort, later, never, SECRET } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
