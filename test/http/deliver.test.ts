@@ -125,6 +125,15 @@ describe('why there is no answer', () => {
     });
   });
 
+  it('a request of one byte that breaks off on purpose has sent its headers', async () => {
+    const arrived = new Promise<string | undefined>((resolve) => {
+      void serveListener((req) => resolve(req.headers['content-length'])).then(({ url }) =>
+        deliver({ ...outgoing(url, { breakOff: true }), body: new Uint8Array(1) }, wire()),
+      );
+    });
+    expect(await arrived).toBe('1');
+  });
+
   it('a body that breaks off on purpose says so, and a connection that fails before says that', async () => {
     const app = await serveApp();
     const { host } = new URL(app.url);

@@ -74,6 +74,7 @@ export function sendRequest(
         await writePiece(request, bytes);
       }
       if (sending.reset !== 'request') return void request.end();
+      await writePiece(request, new Uint8Array(0)); // sends the headers, also where half of the body is nothing
       reset(request);
       resolve(RESET);
     }

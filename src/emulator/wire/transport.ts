@@ -48,9 +48,7 @@ export function* piecesOf({
   const sent = reset === 'request' ? body.subarray(0, body.length >> 1) : body;
   const { ms, pieces } = slow ?? { ms: 0, pieces: 1 };
   const size = Math.ceil(sent.length / pieces);
-  let offset = 0;
-  do {
-    yield { afterMs: ms / pieces, bytes: sent.subarray(offset, offset + size) }; // also an empty one, with the headers
-    offset += size;
-  } while (offset < sent.length);
+  for (let offset = 0; offset < sent.length; offset += size) {
+    yield { afterMs: ms / pieces, bytes: sent.subarray(offset, offset + size) };
+  }
 }
