@@ -21,6 +21,6 @@ export async function dispatch(
     const { kind, error } = await settle(lease, decision);
     notify({ kind: 'late_result', delivery, result: kind, error });
   });
-  const message = `Your handler is still running at deadlineMs (${deadline.ms} ms). It continues, and its result is recorded.`;
+  const message = `Your handler is still running at deadlineMs (${deadline.ms} ms). It goes on, and its result is recorded.`;
   return { kind: 'past_deadline', delivery, error: new WebhookError('handler_timeout', { message }) };
 }
