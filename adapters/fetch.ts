@@ -2,9 +2,9 @@ import type { EndpointOptions, MiddlewareOptions, Receiver } from 'service-webho
 import { type FetchHandler, type FetchRoute, fetchForm } from './shared/fetch-api.js';
 import { functionHandler, functionMiddleware } from './shared/function-endpoint.js';
 
-const FORM = fetchForm(
-  'Give the receiver the request before anything reads its body, or a request.clone() made in time.',
-);
+const RAW_BODY_FIX = 'Give the receiver the request before anything reads its body, or a request.clone() made in time.';
+
+const FORM = fetchForm(RAW_BODY_FIX);
 
 /**
  * Returns an endpoint for every runtime that uses Fetch (Workers, Deno, Bun, SvelteKit and others). It verifies each

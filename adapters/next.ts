@@ -2,7 +2,9 @@ import type { EndpointOptions, MiddlewareOptions, Receiver } from 'service-webho
 import { type FetchHandler, type FetchRoute, fetchForm } from './shared/fetch-api.js';
 import { functionHandler, functionMiddleware } from './shared/function-endpoint.js';
 
-const FORM = fetchForm('Export it as POST of route.ts, and read no body before it: no await request.json() around it.');
+const RAW_BODY_FIX = 'Export it as POST of route.ts, and read no body before it: no await request.json() around it.';
+
+const FORM = fetchForm(RAW_BODY_FIX);
 
 /**
  * Returns a route handler for the App Router of Next. It verifies each delivery, recognises retries, calls your handler
