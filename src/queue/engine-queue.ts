@@ -1,5 +1,6 @@
 import { check } from '../option-checks.js';
 import { PUT_LIMIT_MS } from '../receiver/delivery-queue.js';
+import { hasMethods } from '../stores/named-client.js';
 import { withTimeout } from '../timers.js';
 
 /**
@@ -8,10 +9,7 @@ import { withTimeout } from '../timers.js';
  * @throws WebhookError `invalid_option`
  */
 export function checkClient(subject: string, client: unknown, methods: readonly string[]): void {
-  for (const method of methods) {
-    const isThere = typeof (client as Record<string, unknown> | null | undefined)?.[method] === 'function';
-    check(isThere, `${subject}: it has no method ${method}()`);
-  }
+  for (const method of methods) check(hasMethods(client, [method]), `${subject}: it has no method ${method}()`);
 }
 
 /**

@@ -127,7 +127,7 @@ const signed = (headerPrefix: string) => {
   return headers;
 };
 
-describe('a delivery that is signed anew', () => {
+describe('a delivery that is signed again', () => {
   it('keeps all headers but those that say when it was signed', () => {
     const at = NOW + 999;
     expect(resign(message, { secret: SECRET, at, headerPrefix: 'X-Service' })).toEqual([

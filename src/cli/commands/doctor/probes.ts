@@ -86,7 +86,7 @@ const DEDUPLICATES: readonly Requirement[] = [
       return [delivery, delivery.again({ attempt: 2 })];
     },
     judge: duplicates,
-    fix: 'Remember the id of each event that is done, and answer 200 when it comes again.',
+    fix: 'Remember the id of each event that is done, and answer 200 when the service retries it.',
   },
   {
     name: 'duplicate-new-key',
