@@ -935,24 +935,28 @@ it('an event that is remembered in memory takes a few hundred bytes', async () =
   vi.useRealTimers();
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
-  const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }); // one that keeps nothing itself
+  // Its handler and its logger keep nothing.
+  const receiver = createReceiver({ secret: SECRET, now, logger: false, on: { '*': () => {} } });
+  const EVENTS = 2_000;
   const heapAfter = async (round: number) => {
-    for (let i = 0; i < 600; i++) {
+    for (let i = 0; i < EVENTS; i++) {
       const id = `evt_${round}_${i}`;
       expect((await receiver(aRequest({ event: { id }, ...withKey(id) }))).status).toBe(200);
     }
-    await new Promise(setImmediate); // what this turn of the loop still holds is free in the next one
-    collect();
-    collect(); // the first one runs the finalizers that free what the second one collects
+    // A finalizer runs in a turn of its own, and what it frees is collected after it.
+    for (let turn = 0; turn < 10; turn++) {
+      collect();
+      await new Promise(setImmediate);
+    }
     return process.memoryUsage().heapUsed;
   };
   // The least of several: what else the process does can take memory in one round, an event takes it in each.
   const taken: number[] = [];
   let before = await heapAfter(0);
-  for (const round of [1, 2, 3, 4, 5, 6, 7, 8]) {
+  for (const round of [1, 2, 3]) {
     const after = await heapAfter(round);
-    taken.push((after - before) / 600);
+    taken.push((after - before) / EVENTS);
     before = after;
   }
-  expect(Math.min(...taken)).toBeLessThan(500);
+  expect(Math.min(...taken)).toBeLessThan(650);
 });
