@@ -958,5 +958,5 @@ it('an event that is remembered in memory takes a few hundred bytes', async () =
     taken.push((after - before) / EVENTS);
     before = after;
   }
-  expect(Math.min(...taken)).toBeLessThan(650);
+  expect(Math.min(...taken)).toBeLessThan(500);
 });
