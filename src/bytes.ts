@@ -41,6 +41,11 @@ export function bytesOfHex(hex: string): Uint8Array {
   return bytes;
 }
 
+/** Returns bytes as lowercase hex digits. */
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** Returns bytes in base64. */
 export function toBase64(bytes: Uint8Array): string {
   const CHUNK = 0x8000; // JavaScript engines limit the number of arguments of a call

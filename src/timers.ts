@@ -14,7 +14,10 @@ export function stopwatch(): () => number {
   return () => Math.max(performance.now() - monotonic, Date.now() - wall);
 }
 
-/** Resolves to the result of a call, or rejects when it does not come within `ms`; a later result is dropped. */
+/**
+ * Resolves to the result of a call, or rejects when it does not come within `ms`; a later result is dropped. The timer lets
+ * the process end, so this is for calls of a server, which something else keeps alive.
+ */
 export function withTimeout<T>(
   ms: number,
   call: () => T | PromiseLike<T>,
@@ -50,12 +53,12 @@ export interface TaskLimit {
   /** Returns the error to reject with when the time is over. */
   timedOut(): Error;
   /** The caller's own signal. When it is aborted, the task rejects with its reason. */
-  signal: AbortSignal | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /**
  * Returns the result of `run`. Rejects as soon as the time is over or the caller's signal is aborted, even where `run`
- * ignores the signal that it receives.
+ * ignores the signal that it receives. The timer keeps the process alive.
  */
 export async function withTimeLimit<T>(limit: TaskLimit, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { ms, timedOut, signal: caller } = limit;

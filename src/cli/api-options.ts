@@ -77,3 +77,7 @@ export async function listEndpoints(
   const { data } = await called(webhooks.list(options));
   return endpointsIn(data);
 }
+
+export function noEndpoint(id: string): Failure {
+  return new Failure('no', `there is no endpoint ${id}: endpoints list shows all.`);
+}

@@ -1,8 +1,9 @@
 import { access, constants, mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatHttp, type HttpMessage, parseHttp } from '../http/http-message.js';
+import { jsonFields } from '../http/json-fields.js';
 import { asked, Failure, fileFailure } from './failure.js';
-import { fieldsOf, type ReadInput } from './read-input.js';
+import type { ReadInput } from './read-input.js';
 
 /** The default directory of captured deliveries. */
 export const DEFAULT_DIRECTORY = '.webhooks';
@@ -172,7 +173,7 @@ function idIn(name: string): string {
 async function readCapture(directory: string, name: string, isVerified?: IsVerified): Promise<Capture> {
   const file = join(directory, name);
   const message = await readMessage(file);
-  const { id, type } = message ? fieldsOf(message.body) : {};
+  const { id, type } = message ? jsonFields(message.body) : {};
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   return {
     ...{ id: idIn(name), file, at: capturedAt(name) ?? 0, type: text(type), eventId: text(id) },

@@ -37,12 +37,3 @@ async function readAll(stream: Readable, name: string, signal: AbortSignal): Pro
   if (size > MAX_BYTES) throw new Failure('file', `${name}: over 64 MiB, which no delivery has; check the path`);
   return Buffer.concat(chunks);
 }
-
-/** Returns the fields of a JSON object that anyone may have written; none where the text is no JSON. */
-export function fieldsOf(text: string | Uint8Array): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(typeof text === 'string' ? text : Buffer.from(text).toString()));
-  } catch {
-    return {};
-  }
-}

@@ -43,7 +43,7 @@ const CHANGES: readonly Change[] = [
   ['unicode_normalised', 'in Unicode form NFC', textwise((text) => text.normalize('NFC'))],
   ['body_in_base64', 'decoded from base64', textwise((text) => fromBase64(text.trimEnd()))],
   ['body_quoted', 'as the text of the JSON string that it is', textwise(unquoted)],
-  ['body_url_encoded', 'percent-decoded', textwise((text) => percentDecoded(text))],
+  ['body_url_encoded', 'percent-decoded', textwise(percentDecoded)],
   [
     'body_url_encoded',
     'percent-decoded, with spaces for plus signs',

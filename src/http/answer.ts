@@ -1,6 +1,7 @@
 import { ERRORS, type WebhookErrorCode } from '../errors.js';
 import { isAcknowledged } from '../service/acknowledged.js';
 import type { SendResult } from './deliver.js';
+import { jsonFields } from './json-fields.js';
 
 /** The library's explanation of an app's refusal, and what to do about it. */
 export interface AnswerAdvice {
@@ -64,9 +65,12 @@ export function isErrorCode(code: string | undefined): code is WebhookErrorCode 
 
 /** Returns the code of the service's error object, which this library's receivers also answer with. */
 export function answerCode(body: string): string | undefined {
-  let code: unknown;
-  try {
-    code = JSON.parse(body).error.code;
-  } catch {}
+  const { code } = Object(jsonFields(body)['error']);
   return typeof code === 'string' ? code : undefined;
+}
+
+/** Returns what an answer of a receiver says in one word: the code of its error, or the outcome. */
+export function answerWord(body: string): string | undefined {
+  const { outcome } = jsonFields(body);
+  return answerCode(body) ?? (typeof outcome === 'string' ? outcome : undefined);
 }

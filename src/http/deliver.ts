@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sendRequest } from '../emulator/wire/send-request.js';
-import { unrefTimeout } from '../timers.js';
+import { asSpecified } from '../testing/delivery-headers.js';
+import type { DeliveryRequest } from '../testing/sign-delivery.js';
+import { sleep, unrefTimeout } from '../timers.js';
 import { connectionProblem } from './connection-problem.js';
 import type { HttpMessage } from './http-message.js';
 
@@ -14,6 +15,9 @@ export interface Outgoing extends Pick<HttpMessage, 'method' | 'headers' | 'body
   /** Resets the connection after half of the body. */
   breakOff?: boolean | undefined;
 }
+
+/** A delivery, and how it is sent. */
+export type Sending = DeliveryRequest & Pick<Outgoing, 'slowMs' | 'breakOff'>;
 
 /** The result of a request: an answer with a status of 200 to 599, or the reason why there is none and what to do. */
 export type SendResult =
@@ -62,6 +66,15 @@ export async function deliver(outgoing: Outgoing, { timeoutMs, signal }: Deliver
   }
 }
 
+/** Sends a delivery, with its header names in the spelling of the service. Rejects only when `signal` is aborted. */
+export function deliverAsService(
+  { headers, ...sending }: Sending,
+  url: URL,
+  options: DeliverOptions,
+): Promise<SendResult> {
+  return deliver({ ...sending, url, headers: asSpecified(headers) }, options);
+}
+
 /** Sends a request until `signal` is aborted, which happens after `timeoutMs`. Never rejects. */
 async function exchange(outgoing: Outgoing, timeoutMs: number, signal: AbortSignal) {
   const { method, url, body, slowMs, breakOff, insecure = false } = outgoing;
@@ -75,7 +88,10 @@ async function exchange(outgoing: Outgoing, timeoutMs: number, signal: AbortSign
   };
   const time = {
     onPassed: (callback: () => void) => signal.addEventListener('abort', callback),
-    hold: (ms: number) => sleep(ms, true, { signal }).catch(() => false),
+    async hold(ms: number) {
+      await sleep(ms, signal).catch(() => {}); // aborted
+      return !signal.aborted;
+    },
   };
   try {
     const { answer, failed } = await sendRequest(request, time, { agent: false, rejectUnauthorized: !insecure });

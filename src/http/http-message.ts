@@ -1,3 +1,4 @@
+import type { HeaderPairs } from '../emulator/wire/send-request.js';
 import { asSpecified, signedHeaders } from '../testing/delivery-headers.js';
 import type { Secret } from '../verify/secret.js';
 
@@ -7,7 +8,7 @@ export interface HttpMessage {
   /** Path and query. */
   path: string;
   /** The headers as they arrived, in their order. A character is a byte. */
-  headers: readonly (readonly [name: string, value: string])[];
+  headers: HeaderPairs;
   body: Uint8Array;
 }
 

@@ -1,6 +1,7 @@
 import { metrics } from '@opentelemetry/api';
-import { check, checkKnownOptions, checkObject } from '../option-checks.js';
+import { checkKnownOptions, checkObject } from '../option-checks.js';
 import type { OperatedQueue, QueueStats } from '../queue/dead-letters.js';
+import { checkClient } from '../queue/engine-queue.js';
 import type { TelemetryOptions } from './create-receiver.js';
 import { type Gauge, observeGauges } from './gauges.js';
 
@@ -45,7 +46,7 @@ export function observeQueue(
 ): () => void {
   checkObject('options', options);
   checkKnownOptions('observeQueue', options, ['name', 'meterProvider']);
-  check(typeof queue?.stats === 'function', 'queue must be a queue of this library: it has no method stats()');
+  checkClient('queue must be a queue of this library', queue, ['stats']);
   const { name = queue.name, meterProvider = metrics } = options;
   let reading: Promise<QueueStats> | undefined;
   // One at a time, so that collections do not pile up on an engine that is slow.

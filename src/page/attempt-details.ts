@@ -1,6 +1,6 @@
 import { isWebhookError } from '../errors.js';
 import { explain } from '../explain/index.js';
-import { answerAdvice, answerCode } from '../http/answer.js';
+import { answerAdvice, answerWord } from '../http/answer.js';
 import type { HeaderSource } from '../verify/headers.js';
 import type { SignatureOptions } from '../verify/policy.js';
 import type { Secret } from '../verify/secret.js';
@@ -51,15 +51,7 @@ export interface GivenAnswer {
 export function answerFacts(answer: GivenAnswer | undefined, url: string): Pick<AttemptDetails, 'code' | 'advice'> {
   if (answer === undefined) return {};
   const advice = URL.canParse(url) ? answerAdvice({ ...answer, ms: 0 }, new URL(url)) : undefined;
-  return { code: answerCode(answer.body) ?? outcomeIn(answer.body), advice };
-}
-
-function outcomeIn(body: string): string | undefined {
-  let outcome: unknown;
-  try {
-    outcome = JSON.parse(body).outcome;
-  } catch {}
-  return typeof outcome === 'string' ? outcome : undefined;
+  return { code: answerWord(answer.body), advice };
 }
 
 /** Returns whether the app has answered that it knows the event already, as receivers of this library do. */

@@ -1,13 +1,12 @@
 import { check } from '../option-checks.js';
 import type { Log } from '../receiver/log.js';
 import { sleep } from '../timers.js';
-import { reasonOf } from './reason.js';
-import { reportError } from './worker-shell.js';
+import { reasonOf, reportError } from './reason.js';
 
 /** @throws WebhookError `invalid_option` unless the name needs no quotes in SQL */
 export function checkPostgresName(option: string, name: unknown): asserts name is string {
   const isName = typeof name === 'string' && /^[a-z_][a-z0-9_]{0,49}$/.test(name);
-  check(isName, `${option} must be a name without quotes`);
+  check(isName, `${option} must be a name of a-z, 0-9 and _, at most 50 characters`);
 }
 
 const PAUSE_MS = 500;

@@ -112,7 +112,8 @@ export function createProcessor(options: WorkerOptions): Processor {
       const context = { delivery, signal: signal ?? new AbortController().signal, attempt, fence };
       return endedBy(await runHandler(handler, context), attempt);
     } catch (thrown) {
-      return endedBy({ decision: failed(delivery, thrown), thrown }, attempt); // the event has not the data of its type
+      // handlerFor: the event lacks data that the type of its handler promises
+      return endedBy({ decision: failed(delivery, thrown), thrown }, attempt);
     }
   }
 

@@ -1,5 +1,6 @@
 import { isWebhookError, type PermanentError } from '../errors.js';
 import { printable } from '../printable.js';
+import type { Log } from '../receiver/log.js';
 
 /** The reason of a dead letter whose worker ended, as after `kill -9`, while the handler ran for the last time. */
 export const WORKER_DIED = 'The worker died during the last attempt.';
@@ -17,6 +18,11 @@ export function reasonOf(thrown: unknown): string {
   } catch {
     return 'The thrown value cannot be printed.';
   }
+}
+
+/** Logs an error of an engine, once in a minute for each operation. */
+export function reportError(log: Log, operation: string, problem: string, error: unknown): void {
+  log.warn(`queue_error:${operation}`, `${problem}: ${reasonOf(error)}`);
 }
 
 function textOf(thrown: unknown): string {

@@ -1,8 +1,8 @@
 import { checkKnownOptions, checkObject, integers } from '../option-checks.js';
 import { createLog, type Log } from '../receiver/log.js';
-import { sleep, withTimeout } from '../timers.js';
+import { MAX_TIMER_MS, sleep, withTimeout } from '../timers.js';
 import { createProcessor, type Processor, WORKER_ALIASES, WORKER_OPTIONS, type WorkerOptions } from './processor.js';
-import { reasonOf } from './reason.js';
+import { reportError } from './reason.js';
 
 /** The parts of a worker that are the same for every engine whose workers this package runs itself. */
 export interface WorkerShell<Job> {
@@ -48,14 +48,8 @@ const STOP_TIMEOUT_MS = 10_000;
 /** How long a worker waits for a call whose answer changes nothing. */
 const LIMIT_MS = 5_000;
 
-/**
- * @param onEnded Called after each job that has ended.
- * @throws WebhookError `invalid_option`
- */
-export function workerShell<Job>(
-  options: WorkerOptions & { concurrency?: number | undefined },
-  onEnded?: () => void,
-): WorkerShell<Job> {
+/** @throws WebhookError `invalid_option` */
+export function workerShell<Job>(options: WorkerOptions & { concurrency?: number | undefined }): WorkerShell<Job> {
   checkObject('options', options);
   checkKnownOptions('the worker', options, [...WORKER_OPTIONS, 'concurrency'], WORKER_ALIASES);
   const { concurrency } = integers(options, { concurrency: 1 });
@@ -71,14 +65,14 @@ export function workerShell<Job>(
     concurrency,
     process: createProcessor(handlers),
     log,
-    running: runningJobs(onEnded),
+    running: runningJobs(),
     get stopping() {
       return stopping;
     },
     report,
 
     every(ms, call) {
-      const interval = setInterval(call, ms);
+      const interval = setInterval(call, Math.min(ms, MAX_TIMER_MS));
       interval.unref?.();
       intervals.push(interval);
     },
@@ -107,7 +101,7 @@ export function workerShell<Job>(
   };
 }
 
-function runningJobs<Job>(onEnded?: () => void): RunningJobs<Job> {
+function runningJobs<Job>(): RunningJobs<Job> {
   const running = new Map<Job, { controller: AbortController; ended: Promise<void> }>();
 
   const isOwn = (job: Job) => running.get(job)?.controller.signal.aborted === false;
@@ -125,10 +119,7 @@ function runningJobs<Job>(onEnded?: () => void): RunningJobs<Job> {
     run(job, call) {
       const one = { controller: new AbortController(), ended: Promise.resolve() };
       running.set(job, one);
-      one.ended = call(one.controller.signal).finally(() => {
-        running.delete(job);
-        onEnded?.();
-      });
+      one.ended = call(one.controller.signal).finally(() => running.delete(job));
       return one.ended;
     },
 
@@ -146,11 +137,6 @@ function runningJobs<Job>(onEnded?: () => void): RunningJobs<Job> {
       return left;
     },
   };
-}
-
-/** Logs an error of an engine, once in a minute for each operation. */
-export function reportError(log: Log, operation: string, problem: string, error: unknown): void {
-  log.warn(`queue_error:${operation}`, `${problem}: ${reasonOf(error)}`);
 }
 
 /** Waits up to 5 s for a call and ignores its error: an engine whose connection is lost must not hold up a stop. */

@@ -13,7 +13,7 @@ const PREFIX = /^[a-z0-9]+(-[a-z0-9]+)*$/i;
 /** @throws WebhookError `invalid_option` for a prefix that no header name can begin with */
 export function checkHeaderPrefix(headerPrefix: unknown): asserts headerPrefix is string {
   const isPrefix = typeof headerPrefix === 'string' && PREFIX.test(headerPrefix);
-  check(isPrefix, 'headerPrefix must be like x-service');
+  check(isPrefix, 'headerPrefix must be letters, digits and single hyphens, like x-service');
 }
 
 /** @throws WebhookError `invalid_option` for a prefix that no header name can begin with */

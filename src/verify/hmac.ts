@@ -1,5 +1,5 @@
 import type { KeyObject, webcrypto } from 'node:crypto';
-import { concat, utf8 } from '../bytes.js';
+import { concat, hexOf, utf8 } from '../bytes.js';
 import { WebhookError } from '../errors.js';
 
 /** An HMAC key. Each crypto API prepares its own form of the key at the first use and keeps it. */
@@ -48,11 +48,4 @@ export function fingerprint(input: Uint8Array | string): string | Promise<string
   if (node?.hash) return node.hash('sha256', input);
   const bytes = typeof input === 'string' ? utf8.encode(input) : new Uint8Array(input);
   return crypto.subtle.digest('SHA-256', bytes).then((digest) => hexOf(new Uint8Array(digest)));
-}
-
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-
-/** Returns bytes as lowercase hex digits. */
-export function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => HEX[byte]).join('');
 }

@@ -1,6 +1,6 @@
-import { exactBytes } from '../bytes.js';
+import { exactBytes, hexOf } from '../bytes.js';
 import { WebhookError } from '../errors.js';
-import { type HmacKey, hexOf } from './hmac.js';
+import type { HmacKey } from './hmac.js';
 
 /** The signing secret of an endpoint, exactly as the service showed it: text (UTF-8) or bytes. */
 export type Secret = string | Uint8Array;

@@ -1,7 +1,7 @@
-import { exactBytes } from '../bytes.js';
+import { exactBytes, hexOf } from '../bytes.js';
 import { check, checkChoice, checkKnownOptions, checkObject } from '../option-checks.js';
 import { headerNames } from './header-names.js';
-import { type HmacKey, hexOf, hmacSync } from './hmac.js';
+import { type HmacKey, hmacSync } from './hmac.js';
 import { type Secret, toKeys } from './secret.js';
 import { isUnixSeconds, type Scheme } from './signature.js';
 

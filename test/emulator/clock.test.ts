@@ -128,7 +128,7 @@ describe('invalid options of the clock', () => {
     [{ seed: {} }, 'seed must be a string or a number'],
     [{ concurrency: 0 }, 'concurrency must be a positive integer'],
     [{ keep: { attempts: 1.5 } }, 'attempts must be a positive integer'],
-    [{ headerPrefix: 'x service' }, 'headerPrefix must be like x-service'],
+    [{ headerPrefix: 'x service' }, 'headerPrefix must be letters, digits and single hyphens, like x-service'],
     [{ fetch: 'yes' }, 'fetch must be a function'],
     [{ apiKey: 'secret' }, 'apiKey must be acct_'],
     [{ account: { plan: 'GOLD' } }, 'plan must be one of FREE'],

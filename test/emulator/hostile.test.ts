@@ -140,7 +140,7 @@ describe('invalid arguments', () => {
     ["Unknown option 'toString' in faults", { faults: { toString: 1 } }],
     ['baseUrl must be like https://api.example', { baseUrl: 'api.example' }],
     ['baseUrl must be like https://api.example', { baseUrl: 7 }],
-    ['headerPrefix must be like x-service', { headerPrefix: 7 }],
+    ['headerPrefix must be letters, digits and single hyphens, like x-service', { headerPrefix: 7 }],
     ['deniedIps must be an array of addresses', { deniedIps: '127.0.0.1' }],
     ['allowLoopback must be true or false', { allowLoopback: 'no' }],
     ['startAt must be milliseconds since the epoch', { startAt: 8.64e15 }],

@@ -8,7 +8,7 @@ const NO_ASSETS: Assets = { script: Buffer.from('// script'), style: Buffer.from
 
 /** A page that is served until the test ends, and requests to it, of which every header can be chosen. */
 export async function served(source: PageSource, assets = NO_ASSETS) {
-  const { url, close } = await servePage(source, 0, assets);
+  const { url, close } = await servePage(source, 0, { assets });
   onTestFinished(close);
   const { host, origin, port } = new URL(url);
   const request = (method: string, path: string, headers: Record<string, string | undefined> = {}, body = '') => {

@@ -24,6 +24,17 @@ describe('workerShell', () => {
     expect(lines[2]).toBe('service-webhooks: 49 more of queue_error:take in a minute.');
   });
 
+  it('an interval of 90 days runs no more often than the longest that a timer can have', () => {
+    const { every, worker } = workerShell({ on: {}, logger: false });
+    const call = vi.fn();
+    every(90 * 86_400_000, call);
+    vi.advanceTimersByTime(2 ** 31 - 2);
+    expect(call).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(call).toHaveBeenCalledOnce();
+    void worker(async () => {}).stop();
+  });
+
   it('an unknown option of a worker is refused with the nearest name', () => {
     expect(refusal(() => workerShell({ on: {}, concurency: 2 } as never)).message).toContain("'concurrency'");
   });

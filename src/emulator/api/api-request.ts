@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { createByteBuffer } from '../../byte-buffer.js';
-import { withTimeout } from '../../timers.js';
+import { withTimeLimit } from '../../timers.js';
 import { ApiError } from './api-error.js';
 
 /** A request to the API, from the HTTP server or from `emulator.fetch`. */
@@ -63,7 +63,7 @@ export function readBody(stream: Readable, { maxBodyBytes, bodyTimeoutMs }: Read
       stream.on('error', breakOff);
       stream.on('close', breakOff);
     });
-  return withTimeout(bodyTimeoutMs, read, () => new ApiError('request_timeout'));
+  return withTimeLimit({ ms: bodyTimeoutMs, timedOut: () => new ApiError('request_timeout') }, read);
 }
 
 /** Reads a JSON object. Rejects with an ApiError: `invalid_json`, `invalid_body`, and those of the body. */

@@ -36,7 +36,7 @@ export function createAnswerTime({ clock, pool, hangAfterMs }: AnswerTimeOptions
   const left = () => ANSWER_TIMEOUT_MS - held - (clock.running ? waited : 0);
   const waitForReceiver = () => {
     waitingSince = performance.now();
-    timer = setTimeout(() => passed(), clock.running ? left() : hangAfterMs - waited);
+    timer = setTimeout(() => passed(), Math.max(0, clock.running ? left() : hangAfterMs - waited));
   };
   const stopWaiting = () => {
     if (timer === undefined) return;

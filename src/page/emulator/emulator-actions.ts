@@ -1,10 +1,10 @@
 import type { Attempt, Emulator, Faults } from '../../emulator/index.js';
 import { isWebhookError } from '../../errors.js';
-import { deliver } from '../../http/deliver.js';
+import { deliverAsService } from '../../http/deliver.js';
 import { check, checkPositiveInteger } from '../../option-checks.js';
 import { isAcknowledged } from '../../service/acknowledged.js';
 import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
-import { asSpecified, signedHeaders } from '../../testing/delivery-headers.js';
+import { signedHeaders } from '../../testing/delivery-headers.js';
 import type { Secret } from '../../verify/secret.js';
 import { leftOut, readOwnEvent } from '../own-event.js';
 import type { ActionInputs, ActionName } from '../page-source.js';
@@ -114,9 +114,8 @@ export async function sendAgain(
 ): Promise<Omit<Attempt, 'seq'>> {
   const at = now();
   const request = secret === undefined ? attempt.request : signedAnew(attempt.request, secret, at, headerPrefix);
-  const outgoing = { ...request, url: new URL(request.url), headers: asSpecified(request.headers) };
   const { signal } = new AbortController();
-  const sent = await deliver(outgoing, { timeoutMs: ANSWER_TIMEOUT_MS, signal });
+  const sent = await deliverAsService(request, new URL(request.url), { timeoutMs: ANSWER_TIMEOUT_MS, signal });
   const again = { ...attempt, request, duplicate: false, faults: [], at, endedAt: now() };
   if (sent.problem !== undefined) {
     return { ...again, outcome: 'failed', reason: 'connection_error', answer: undefined, error: sent.problem };

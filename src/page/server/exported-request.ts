@@ -1,4 +1,5 @@
 import { formatHttp } from '../../http/http-message.js';
+import { jsonFields } from '../../http/json-fields.js';
 import { toCurl } from '../../testing/delivery-forms.js';
 import type { SentMessage } from '../page-source.js';
 
@@ -61,9 +62,6 @@ test(${JSON.stringify(`${typeOf(body)} is accepted`)}, async () => {
 
 /** What the event calls itself, as far as that is plain: it comes from the network, and the test is run. */
 function typeOf(body: Uint8Array): string {
-  let type: unknown;
-  try {
-    type = JSON.parse(Buffer.from(body).toString()).type;
-  } catch {}
+  const { type } = jsonFields(body);
   return typeof type === 'string' && /^[\w.-]{1,80}$/.test(type) ? type : 'the delivery';
 }

@@ -103,15 +103,18 @@ export interface ServedPage {
   close(): Promise<void>;
 }
 
-/**
- * Serves the page on a port of the loopback interface; 0 for any. `others` answers requests for other paths. Rejects where
- * the port is not available.
- */
+export interface ServePageOptions {
+  /** The script and the style sheet. Default: those that were built. */
+  assets?: Assets | undefined;
+  /** Answers requests for other paths. Default: 404. */
+  others?: RequestListener | undefined;
+}
+
+/** Serves the page on a port of the loopback interface; 0 for any. Rejects where the port is not available. */
 export async function servePage(
   source: PageSource,
   port: number,
-  assets?: Assets,
-  others: RequestListener = (_, res) => res.writeHead(404).end(),
+  { assets, others = (_, res) => res.writeHead(404).end() }: ServePageOptions = {},
 ): Promise<ServedPage> {
   const page = createPage(source, assets ?? (await readAssets()));
   const server = createServer((req, res) => {

@@ -2,8 +2,8 @@ import { checkObject, integers } from '../../option-checks.js';
 import { createLog } from '../../receiver/log.js';
 import { backoffAfter, UNREADABLE_DELAY_MS } from '../backoff.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
+import { reportError } from '../reason.js';
 import { countOf } from '../stored-values.js';
-import { reportError } from '../worker-shell.js';
 import { type CloudflareQueueBinding, checkBinding } from './cloudflare-queue.js';
 
 /** Options of {@link cloudflareProcessor}. */

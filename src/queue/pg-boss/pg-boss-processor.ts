@@ -4,8 +4,8 @@ import { stopwatch, unrefTimeout, withTimeout } from '../../timers.js';
 import { checkClient } from '../engine-queue.js';
 import { checkPostgresName, untilAnswered } from '../postgres.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
+import { reportError } from '../reason.js';
 import { countOf } from '../stored-values.js';
-import { reportError } from '../worker-shell.js';
 import { type PgBossDatabase, RETRY_RESERVE } from './pg-boss-queue.js';
 import { pgBossStatements } from './statements.js';
 

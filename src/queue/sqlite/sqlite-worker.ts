@@ -59,7 +59,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   /** Its abort ends the pause that has begun, or else the next one. */
   let waking = new AbortController();
   const wake = () => waking.abort();
-  const shell = workerShell<Row>(options, wake);
+  const shell = workerShell<Row>(options);
   const { concurrency, process, running, report } = shell;
   const { db, sql, name, settings, time, init, listeners } = queue;
   const { attempts, leaseMs, retainMs, pollMs } = settings;
@@ -147,7 +147,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     if (claimed === undefined) return false;
     const { id, job, attempt, fence } = claimed; // as bigint, where the handle is set to it
     const row = { id: Number(id), owner, job, attempt: Math.max(1, countOf(attempt)), fence: countOf(fence) };
-    void running.run(row, (signal) => run(row, signal));
+    void running.run(row, (signal) => run(row, signal)).then(wake);
     // Handlers that never wait would leave no turn to the timers, the renewal of leases and the requests of the process.
     await new Promise<void>((resolve) => setImmediate(resolve));
     return true;

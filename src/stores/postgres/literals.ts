@@ -1,8 +1,9 @@
+import { hexOf, utf8 } from '../../bytes.js';
+
 // Statements carry their values as literals, because placeholders differ between clients and cannot be in a text with a
 // SET and a statement, which is one round trip and one transaction.
 
 const HARMLESS = /^[\w:.@-]*$/;
-const utf8 = new TextEncoder();
 
 /**
  * Returns a text as a SQL expression. A text of letters, digits and `_:.@-` is quoted as it is; any other is sent as
@@ -11,8 +12,7 @@ const utf8 = new TextEncoder();
 export function textLiteral(text: string | null | undefined): string {
   if (text == null) return 'NULL';
   if (HARMLESS.test(text)) return `'${text}'`;
-  const hex = Array.from(utf8.encode(text), (byte) => byte.toString(16).padStart(2, '0'));
-  return `convert_from(decode('${hex.join('')}', 'hex'), 'UTF8')`;
+  return `convert_from(decode('${hexOf(utf8.encode(text))}', 'hex'), 'UTF8')`;
 }
 
 /** Returns a positive integer of milliseconds as a SQL expression. */

@@ -1,4 +1,4 @@
-import { withTimeout } from '../../timers.js';
+import { sleep, withTimeLimit } from '../../timers.js';
 import { must } from './define-suite.js';
 
 const PAUSE_MS = 5;
@@ -21,7 +21,7 @@ export async function until<T>(
     if ('value' in found && holds(found.value)) return found.value;
     const seen = 'value' in found ? found.value : String(found.error);
     must(performance.now() < end, `${what}, within ${patienceMs} ms`, seen);
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await sleep(PAUSE_MS);
   }
 }
 
@@ -31,7 +31,8 @@ export async function mustReject(patienceMs: number, what: string, call: () => P
     () => 'answered',
     (error) => (error instanceof Error ? 'rejected' : 'rejected with no Error'),
   );
-  const found = await withTimeout(patienceMs, () => ended).catch(() => 'hangs');
+  const limit = { ms: patienceMs, timedOut: () => new Error('hangs') };
+  const found = await withTimeLimit(limit, () => ended).catch(() => 'hangs');
   must(found === 'rejected', `${what} rejects with an Error`, found);
 }
 

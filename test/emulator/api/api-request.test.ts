@@ -61,6 +61,15 @@ describe('readBody', () => {
     stream.destroy();
   });
 
+  it('a body without a socket that does not arrive keeps the process alive until it is refused', () => {
+    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const before = timers();
+    const stream = new PassThrough();
+    void codeOf(readBody(stream, LIMITS));
+    expect(timers()).toBe(before + 1);
+    stream.destroy();
+  });
+
   it.each([
     ['an error', (stream: PassThrough) => stream.destroy(new Error('no'))],
     ['no more', (stream: PassThrough) => stream.destroy()],

@@ -44,7 +44,7 @@ describe.skipIf(chromium === undefined)('the page in a browser, when all goes wr
   it('the page in a browser, when all goes wrong, takes up again what was cut, with what has come meanwhile', async () => {
     const source = memorySource();
     source.put(aRow(1));
-    const first = await servePage(source, 0, assets());
+    const first = await servePage(source, 0, { assets: assets() });
     const page = await newWindow();
     await page.goto(first.url);
     await deliveries(page).getByText('evt_1').waitFor();
@@ -52,7 +52,7 @@ describe.skipIf(chromium === undefined)('the page in a browser, when all goes wr
     await page.locator('.connection.lost').waitFor();
     source.put(aRow(2));
     source.remove('dlv_1');
-    const second = await servePage(source, Number(new URL(first.url).port), assets());
+    const second = await servePage(source, Number(new URL(first.url).port), { assets: assets() });
     onTestFinished(second.close);
     await deliveries(page).getByText('evt_2').waitFor();
     expect(await deliveries(page).count()).toBe(1);

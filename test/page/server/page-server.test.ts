@@ -298,7 +298,7 @@ describe('an action', () => {
 const ASSETS = { script: Buffer.of(), style: Buffer.of() };
 
 it('a page that is served has a port of the loopback interface until it is closed, whatever is open then', async () => {
-  const { url, close } = await servePage(memorySource(), 0, ASSETS);
+  const { url, close } = await servePage(memorySource(), 0, { assets: ASSETS });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
   expect((await fetch(url)).status).toBe(200);
   await expect(fetch(url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
@@ -309,8 +309,8 @@ it('a page that is served has a port of the loopback interface until it is close
 });
 
 it('a page is not served on a port that is taken, or where it was not built', async () => {
-  const { url, close } = await servePage(memorySource(), 0, ASSETS);
+  const { url, close } = await servePage(memorySource(), 0, { assets: ASSETS });
   onTestFinished(close);
-  await expect(servePage(memorySource(), Number(new URL(url).port), ASSETS)).rejects.toThrow('EADDRINUSE');
+  await expect(servePage(memorySource(), Number(new URL(url).port), { assets: ASSETS })).rejects.toThrow('EADDRINUSE');
   await expect(servePage(memorySource(), 0)).rejects.toThrow(/page\.js|style\.css/);
 });

@@ -34,6 +34,14 @@ describe('mustReject', () => {
   });
 });
 
+it('a call that hangs keeps the process alive until the complaint, under a runner that waits for nothing else', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const before = timers();
+  const complaint = mustReject(20, 'a put', () => new Promise(() => {}));
+  expect(timers()).toBe(before + 1);
+  await expect(complaint).rejects.toThrow('hangs');
+});
+
 it('a gate lets nothing through before it is opened', async () => {
   const { open, opened } = createGate();
   let isThrough = false;

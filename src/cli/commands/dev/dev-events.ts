@@ -1,9 +1,9 @@
 import type { Emulator } from '../../../emulator/index.js';
 import { isWebhookError } from '../../../errors.js';
 import { deliver } from '../../../http/deliver.js';
+import { jsonFields } from '../../../http/json-fields.js';
 import { openBody } from '../../../receiver/body.js';
 import { EXIT, type ExitCode, Failure } from '../../failure.js';
-import { fieldsOf } from '../../read-input.js';
 import type { Session } from '../../session.js';
 
 /** The port of `dev` where none is named. */
@@ -43,7 +43,7 @@ export function takingEvents(emulator: Emulator, api: Api): Api {
 /** An event that is no JSON object has no type, and is refused for that. @throws WebhookError for a body that is too large */
 async function readEvent({ body }: Request): Promise<Record<string, unknown>> {
   const bytes = await openBody(body ?? new Uint8Array()).read({}, MAX_BYTES, TIMEOUT_MS);
-  return fieldsOf(bytes);
+  return jsonFields(bytes);
 }
 
 function answer(status: number, body: object): Response {
@@ -60,7 +60,7 @@ export async function emitInto(session: Session, dev: URL, event: object): Promi
   const outgoing = { method: 'POST', url, headers, body: Buffer.from(JSON.stringify(event)) };
   const sent = await deliver(outgoing, { timeoutMs: TIMEOUT_MS, signal: session.signal });
   if (sent.status === undefined) throw new Failure('network', `${sent.problem} Is dev running there?`);
-  const { error, id, type, deliveries } = fieldsOf(sent.body);
+  const { error, id, type, deliveries } = jsonFields(sent.body);
   if (sent.status === 422) throw new Failure('usage', `dev refuses the event: ${error}`);
   if (sent.status !== 200 || !Array.isArray(deliveries)) {
     throw new Failure('network', `${dev.host} is no dev of this version: it answered ${sent.status}.`);

@@ -1,11 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { createEmulator, type Emulator, type Faults } from '../../../emulator/index.js';
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { headerPairs } from '../../../http/http-message.js';
 import { emulatorSource } from '../../../page/emulator/emulator-source.js';
 import type { PageSource } from '../../../page/page-source.js';
-import { type Assets, readAssets } from '../../../page/server/document.js';
+import type { Assets } from '../../../page/server/document.js';
 import { foreignRefusal } from '../../../page/server/guard.js';
 import { type ServedPage, servePage } from '../../../page/server/page-server.js';
 import { openBody } from '../../../receiver/body.js';
@@ -50,7 +50,7 @@ export async function startDev({ app, signingSecret, events, port, ...given }: D
       : `npx service-webhooks send ${WEBHOOK_EVENT_TYPES[0]} --dev`;
   const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, command: () => command });
   const api = takingEvents(emulator, secrets.watching(emulator.fetch));
-  const server = await serveDev(source, api, port, await readAssets());
+  const server = await serveDev(source, api, port);
   return {
     ...{ url: server.url, emulator, source, secrets, endpoint: endpoint?.id },
     async close() {
@@ -90,10 +90,9 @@ function createIssuedSecrets(): IssuedSecrets {
 }
 
 /** Serves the page and the API on one port of the loopback interface. @throws Failure where the port is not available */
-export async function serveDev(source: PageSource, api: Api, port: number, assets: Assets): Promise<ServedPage> {
-  const served = await servePage(source, port, assets, (req, res) => {
-    answer(api, req, res).catch(() => res.destroy());
-  }).catch((error) => {
+export async function serveDev(source: PageSource, api: Api, port: number, assets?: Assets): Promise<ServedPage> {
+  const others: RequestListener = (req, res) => void answer(api, req, res).catch(() => res.destroy());
+  const served = await servePage(source, port, { assets, others }).catch((error) => {
     throw portFailure(error, '127.0.0.1', port);
   });
   return { ...served, url: new URL(served.url).origin };

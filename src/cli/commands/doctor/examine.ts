@@ -1,8 +1,7 @@
 import { type AnswerProblem, answerAdvice, answerCode, answerProblem } from '../../../http/answer.js';
-import { type DeliverOptions, deliver, type SendResult } from '../../../http/deliver.js';
+import { type DeliverOptions, deliverAsService, type Sending, type SendResult } from '../../../http/deliver.js';
 import { isAcknowledged } from '../../../service/acknowledged.js';
-import { asSpecified } from '../../../testing/delivery-headers.js';
-import type { Finding, Sending } from './judge.js';
+import type { Finding } from './judge.js';
 import type { Probe } from './probes.js';
 import type { Requests } from './requests.js';
 
@@ -31,7 +30,7 @@ export async function* examine(probes: readonly Probe[], requests: Requests, wir
     if (index === 0 && finding.verdict !== 'passed') {
       open = false;
       const [answer] = answers as [SendResult];
-      const compact = answer.status === undefined ? answer : await send(requests.compact(), wire);
+      const compact = answer.status === undefined ? answer : await deliverAsService(requests.compact(), wire.url, wire);
       advice = diagnose(answer, compact, wire.url);
     }
     const [answer] = answers;
@@ -41,15 +40,12 @@ export async function* examine(probes: readonly Probe[], requests: Requests, wir
 }
 
 async function answersTo({ requests, atOnce }: Probe, from: Requests, wire: Wire): Promise<SendResult[]> {
+  const send = (sending: Sending) => deliverAsService(sending, wire.url, wire);
   const sendings = requests(from);
-  if (atOnce) return Promise.all(sendings.map((sending) => send(sending, wire)));
+  if (atOnce) return Promise.all(sendings.map(send));
   const answers: SendResult[] = [];
-  for (const sending of sendings) answers.push(await send(sending, wire));
+  for (const sending of sendings) answers.push(await send(sending));
   return answers;
-}
-
-function send(sending: Sending, { url, ...options }: Wire): Promise<SendResult> {
-  return deliver({ ...sending, url, headers: asSpecified(sending.headers) }, options);
 }
 
 const SKIPPED: Finding = { verdict: 'skipped', evidence: 'says nothing while a good delivery is not accepted' };

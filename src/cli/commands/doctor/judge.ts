@@ -1,7 +1,6 @@
 import { answerCode } from '../../../http/answer.js';
-import type { Outgoing, SendResult } from '../../../http/deliver.js';
+import type { Sending, SendResult } from '../../../http/deliver.js';
 import { isAcknowledged } from '../../../service/acknowledged.js';
-import type { DeliveryRequest } from '../../../testing/sign-delivery.js';
 import { shortened } from '../../output.js';
 import type { Requests } from './requests.js';
 
@@ -19,9 +18,6 @@ export interface Finding {
 
 /** Decides from the answers, in the order of the requests, whether an endpoint behaves correctly. */
 export type Judge = (answers: readonly SendResult[]) => Finding;
-
-/** A request of a probe, and how it is sent. */
-export type Sending = DeliveryRequest & Pick<Outgoing, 'slowMs' | 'breakOff'>;
 
 /** One requirement for an endpoint; a row of the tables in `docs/cli.md`. */
 export interface Requirement {

@@ -1,3 +1,4 @@
+import { hexOf } from '../../../bytes.js';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { sampleEvent } from '../../../testing/sample-event.js';
 import {
@@ -6,7 +7,7 @@ import {
   type SigningOptions,
   signDelivery,
 } from '../../../testing/sign-delivery.js';
-import { hexOf, hmacSync } from '../../../verify/hmac.js';
+import { hmacSync } from '../../../verify/hmac.js';
 import type { Secret } from '../../../verify/secret.js';
 import { sign } from '../../../verify/sign.js';
 

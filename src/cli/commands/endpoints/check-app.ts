@@ -1,7 +1,6 @@
 import { answerCode } from '../../../http/answer.js';
-import { deliver, type SendResult } from '../../../http/deliver.js';
+import { deliverAsService, type SendResult } from '../../../http/deliver.js';
 import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
-import { asSpecified } from '../../../testing/delivery-headers.js';
 import { signDelivery } from '../../../testing/sign-delivery.js';
 import type { Secret } from '../../../verify/secret.js';
 import { findSecrets, readSecret } from '../../secrets.js';
@@ -30,9 +29,9 @@ export async function checkApp(
   const found: Acceptance[] = [];
   for (const secret of secrets) {
     // A receiver that accepts the signature refuses this body, which is no event, so that no handler runs.
-    const { headers, ...request } = signDelivery({ secret, body: '{}', headerPrefix, at: session.now() });
-    const outgoing = { ...request, headers: asSpecified(headers), url: new URL(url) };
-    found.push(acceptanceIn(await deliver(outgoing, { timeoutMs: ANSWER_TIMEOUT_MS, signal: session.signal })));
+    const delivery = signDelivery({ secret, body: '{}', headerPrefix, at: session.now() });
+    const wire = { timeoutMs: ANSWER_TIMEOUT_MS, signal: session.signal };
+    found.push(acceptanceIn(await deliverAsService(delivery, new URL(url), wire)));
   }
   if (found.includes('refused')) {
     const which = found.every((one) => one === 'refused') ? 'all secrets' : 'one of the secrets';

@@ -2,11 +2,10 @@ import { Command } from '@commander-js/extra-typings';
 import { ensureEndpoint } from '../../../client/index.js';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
 import { answerAdvice } from '../../../http/answer.js';
-import { deliver } from '../../../http/deliver.js';
-import { asSpecified } from '../../../testing/delivery-headers.js';
+import { deliverAsService } from '../../../http/deliver.js';
 import { sampleEvent } from '../../../testing/sample-event.js';
 import { signDelivery } from '../../../testing/sign-delivery.js';
-import { apiCommand, called, listEndpoints, openClient } from '../../api-options.js';
+import { apiCommand, called, listEndpoints, noEndpoint, openClient } from '../../api-options.js';
 import { confirmed } from '../../confirmed.js';
 import { EXIT, Failure } from '../../failure.js';
 import { listOption, timeoutOption } from '../../options.js';
@@ -103,14 +102,13 @@ function testCommand(session: Session) {
       const [secret] = await readSecrets(session, sources);
       const endpoints = await listEndpoints(client, { signal: session.signal });
       const endpoint = endpoints.find((one) => one.id === id);
-      if (endpoint === undefined) throw new Failure('no', `there is no endpoint ${id}: endpoints list shows all.`);
+      if (endpoint === undefined) throw noEndpoint(id);
       const type = typeOf(given ?? endpoint.events[0]);
       const event = sampleEvent(type);
       const { headerPrefix } = options;
-      const { headers, ...request } = signDelivery({ secret, event, webhookId: id, headerPrefix });
+      const delivery = signDelivery({ secret, event, webhookId: id, headerPrefix });
       const url = new URL(endpoint.url);
-      const outgoing = { ...request, headers: asSpecified(headers), url };
-      const sent = await deliver(outgoing, { timeoutMs, signal: session.signal });
+      const sent = await deliverAsService(delivery, url, { timeoutMs, signal: session.signal });
       const advice = answerAdvice(sent, url);
       session.out.record(
         { kind: 'tested', endpoint: id, url: url.href, type, id: event.id, ...sendFields(sent), advice },

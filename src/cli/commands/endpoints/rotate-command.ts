@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from '../../../client/index.js';
 import { RETRY_HORIZON_MS } from '../../../service/schedule.js';
-import { apiCommand, called, listEndpoints, openClient } from '../../api-options.js';
+import { apiCommand, called, listEndpoints, noEndpoint, openClient } from '../../api-options.js';
 import { confirmed } from '../../confirmed.js';
 import { EXIT, Failure } from '../../failure.js';
 import type { Output, Piece } from '../../output.js';
@@ -30,7 +30,7 @@ export function rotateCommand(session: Session) {
       session.exitCode = EXIT.ok;
 
       if (begun === undefined) {
-        if (first === undefined) throw new Failure('no', `there is no endpoint ${id}: endpoints list shows all.`);
+        if (first === undefined) throw noEndpoint(id);
         checkBeginning(first, endpoints, { second });
         if (dryRun) return showAll(step, first);
         const rotation = await beginRotation(client, first, { second, saveSecret }, session.now);

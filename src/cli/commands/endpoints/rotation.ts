@@ -1,9 +1,9 @@
 import { readFile, unlink, writeFile } from 'node:fs/promises';
 import { isSameUrl } from '../../../client/ensure-endpoint.js';
 import type { Client, WebhookEndpoint } from '../../../client/index.js';
+import { jsonFields } from '../../../http/json-fields.js';
 import { called, listEndpoints } from '../../api-options.js';
 import { Failure, fileFailure } from '../../failure.js';
-import { fieldsOf } from '../../read-input.js';
 import { keepingSecrets } from './new-secret-file.js';
 
 /** A rotation that has begun: what the account's list of endpoints does not say. No secret is in it. */
@@ -88,7 +88,7 @@ export function rotationFile(first: string): RotationFile {
 }
 
 function parsed(text: string): Rotation | undefined {
-  const { first, second, secretFile, begunAt } = fieldsOf(text);
+  const { first, second, secretFile, begunAt } = jsonFields(text);
   const isRotation = [first, second, begunAt].every((value) => typeof value === 'string');
   if (!isRotation || !Number.isFinite(Date.parse(String(begunAt)))) return undefined;
   return { first, second, secretFile, begunAt } as Rotation;

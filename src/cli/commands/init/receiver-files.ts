@@ -67,7 +67,6 @@ export default {
     default:
       return `import { createReceiver } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/${framework}';
-
 ${framework === 'nest' ? "import { Controller, Post, Req, Res } from '@nestjs/common';\nimport type { NestRequest, NestResponse } from 'service-webhooks/nest';\n" : ''}
 const { WEBHOOK_SECRET: secret = '' } = process.env;
 

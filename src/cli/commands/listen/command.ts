@@ -43,7 +43,7 @@ export function listenCommand(session: Session) {
     try {
       const options = await readOptions(session, given, endpoint, { routes: createRoutes(apps, routed), captures });
       const { serving, source } = await start(session, options, given);
-      const page = createPage(source);
+      const page = pageOnDemand(source);
       const places = { url: serving.url, host: given.host, targets: apps, routes: routed, directory };
       const shown = given.ui === undefined ? undefined : await page.open(given.ui);
       announce(session.out, { ...places, verifies: options.secrets !== undefined, endpoint, page: shown });
@@ -165,7 +165,7 @@ async function start(session: Session, options: ListenOptions, { host, port, all
 }
 
 /** The page of the deliveries, which is opened once: at the start or by a key. */
-function createPage(source: PageSource) {
+function pageOnDemand(source: PageSource) {
   let page: ServedPage | undefined;
   return {
     /** Resolves to its URL. @throws Failure where the port is not available */

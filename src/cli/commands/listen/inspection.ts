@@ -1,8 +1,8 @@
 import { isWebhookError } from '../../../errors.js';
 import { type HttpMessage, headerValue } from '../../../http/http-message.js';
+import { jsonFields } from '../../../http/json-fields.js';
 import { verify } from '../../../verify/verify.js';
 import { shortened } from '../../output.js';
-import { fieldsOf } from '../../read-input.js';
 import type { ListenOptions } from './options.js';
 
 /** The claims of a request, and whether they are true. */
@@ -45,7 +45,7 @@ const MAX_TEXT = 500;
 
 /** Returns type and id of an event, which may be forged. */
 function claimedEvent(body: Uint8Array): { type?: string; id?: string } {
-  const { type, id } = fieldsOf(body);
+  const { type, id } = jsonFields(body);
   return { ...(typeof type === 'string' && { type: shown(type) }), ...(typeof id === 'string' && { id: shown(id) }) };
 }
 

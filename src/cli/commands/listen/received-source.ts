@@ -1,12 +1,11 @@
 import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
-import { deliver } from '../../../http/deliver.js';
+import { deliver, deliverAsService } from '../../../http/deliver.js';
 import { type HttpMessage, headerValue, resign } from '../../../http/http-message.js';
 import { check } from '../../../option-checks.js';
 import { answerFacts, isRecognised, judge, viewBody } from '../../../page/attempt-details.js';
 import type { AttemptDetails, AttemptRow, Change, DeliveryRow, PageSource } from '../../../page/page-source.js';
 import { isAcknowledged } from '../../../service/acknowledged.js';
 import { ANSWER_TIMEOUT_MS, RETRY_WAITS_MS } from '../../../service/schedule.js';
-import { asSpecified } from '../../../testing/delivery-headers.js';
 import { sampleEvent } from '../../../testing/sample-event.js';
 import { signDelivery } from '../../../testing/sign-delivery.js';
 import { shortened } from '../../output.js';
@@ -87,8 +86,8 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
     const type = WEBHOOK_EVENT_TYPES.find((known) => known === name);
     check(type !== undefined, 'type must be one of the service');
     const event = sampleEvent(type);
-    const { headers, ...request } = signDelivery({ secret: secret ?? 'there is none', event, headerPrefix });
-    const { problem, status } = await deliver({ ...request, headers: asSpecified(headers), url: ownUrl() }, wire);
+    const delivery = signDelivery({ secret: secret ?? 'there is none', event, headerPrefix });
+    const { problem, status } = await deliverAsService(delivery, ownUrl(), wire);
     return `${type} was sent: ${problem ?? status}.`;
   }
 

@@ -1,10 +1,9 @@
 import { isWebhookError } from '../../../errors.js';
 import { BRIEF_EFFORT } from '../../../explain/effort.js';
 import { type Cause, explainWithin } from '../../../explain/explain.js';
-import { answerAdvice, answerCode } from '../../../http/answer.js';
+import { answerAdvice, answerWord } from '../../../http/answer.js';
 import type { HttpMessage } from '../../../http/http-message.js';
 import { type Output, type Piece, shortened, timeOfDay } from '../../output.js';
-import { fieldsOf } from '../../read-input.js';
 import { sendFields, sendPieces } from '../../send-report.js';
 import type { Handled } from './handle-request.js';
 import { isRefused } from './inspection.js';
@@ -35,7 +34,7 @@ export function report(
   const { verdict, scheme, type, id, attempt, bytes } = inspection;
   const refused = isRefused(inspection);
   const advice = forwarded && answerAdvice(forwarded.sent, new URL(forwarded.url));
-  const outcome = forwarded ? undefined : outcomeOf(response.body);
+  const outcome = forwarded ? undefined : answerWord(response.body);
   const style = verdict === 'verified' ? 'good' : refused ? 'bad' : 'warn';
   const answer: Piece[] = forwarded
     ? ['→', ...sendPieces(forwarded.sent)]
@@ -75,11 +74,6 @@ export function report(
 function problemFields(problem: unknown): { code?: string; message: string; hint?: string } {
   if (isWebhookError(problem)) return { code: problem.code, message: problem.problem, hint: problem.hint };
   return { message: problem instanceof Error ? problem.message : String(problem) };
-}
-
-function outcomeOf(body: string): string | undefined {
-  const { outcome } = fieldsOf(body);
-  return answerCode(body) ?? (typeof outcome === 'string' ? outcome : undefined);
 }
 
 /** Returns the most certain cause of a refusal; undefined where none is found or the limits are reached. */

@@ -11,7 +11,6 @@ import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
 import { shortened } from '../../output.js';
 import { untilAborted } from '../../session.js';
 import type { Dev, DevOptions } from '../dev/start-dev.js';
-
 import { DIAGNOSES, type Diagnosis, examine, isOwnDiagnosis } from '../doctor/examine.js';
 import { chosenProbes, PROBES } from '../doctor/probes.js';
 import { createRequests } from '../doctor/requests.js';

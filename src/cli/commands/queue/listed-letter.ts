@@ -1,10 +1,10 @@
 import type { HttpMessage } from '../../../http/http-message.js';
+import { jsonFields } from '../../../http/json-fields.js';
 import type { DeadLetter } from '../../../queue/dead-letters.js';
 import type { SqliteJob } from '../../../queue/sqlite/sqlite-queue.js';
 import { asSpecified } from '../../../testing/delivery-headers.js';
 import { Failure } from '../../failure.js';
 import { type Piece, shortened } from '../../output.js';
-import { fieldsOf } from '../../read-input.js';
 
 /** A dead letter, or a job in another state, with what is known of its event. */
 export interface ListedLetter extends DeadLetter {
@@ -21,7 +21,7 @@ export interface ListedLetter extends DeadLetter {
 /** Reads the event of a dead letter; what a hostile writer has put into the queue has none. */
 export function listedLetter(letter: DeadLetter | SqliteJob): ListedLetter {
   const body = letter.delivery && Buffer.from(letter.delivery.body, 'base64');
-  const event = fieldsOf(body ?? '');
+  const event = jsonFields(body ?? '');
   const stored = 'state' in letter ? letter : undefined;
   return {
     ...letter,

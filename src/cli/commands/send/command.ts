@@ -1,8 +1,7 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
 import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
-import { deliver, type SendResult } from '../../../http/deliver.js';
+import { deliverAsService, type SendResult } from '../../../http/deliver.js';
 import { nearestName } from '../../../option-checks.js';
-import { asSpecified } from '../../../testing/delivery-headers.js';
 import { type SignedDelivery, type SigningOptions, signDelivery } from '../../../testing/sign-delivery.js';
 import { Failure } from '../../failure.js';
 import { headerPrefixOption, listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';
@@ -10,7 +9,7 @@ import { readSecrets, secretOption } from '../../secrets.js';
 import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { parseApp, parseTarget } from '../../target.js';
-import { DEV_PORT } from '../dev/dev-events.js';
+import { DEV_PORT, emitInto } from '../dev/dev-events.js';
 import { FAULT_NAMES, withFaults } from './faults.js';
 import { sendSeries } from './series.js';
 import { sampleWith } from './set-fields.js';
@@ -54,7 +53,6 @@ Examples:
       if (options.dev !== undefined) {
         checkForDev(url, sources, faults, options);
         const event = await eventForDev(session, type, set, file);
-        const { emitInto } = await import('../dev/dev-events.js');
         session.exitCode = await emitInto(session, parseTarget(String(options.dev)), event);
         return;
       }
@@ -67,8 +65,7 @@ Examples:
       async function* sendEvent(): AsyncGenerator<SendResult> {
         const { delivery, event } = createDelivery(type, set, body, signing);
         for (const sending of withFaults(delivery, faults)) {
-          const outgoing = { ...sending, url: target, headers: asSpecified(sending.headers) };
-          const sent = await deliver(outgoing, { timeoutMs: timeout, signal: session.signal });
+          const sent = await deliverAsService(sending, target, { timeoutMs: timeout, signal: session.signal });
           session.out.record(
             { kind: 'sent', ...event, url: target.href, faults, ...sendFields(sent) },
             ...(count > 1 ? [] : [[...sendPieces(sent, target), event?.type, event?.id, target.href]]),

@@ -5,7 +5,7 @@ import { type Decision, isNotice, type Notice, type Outcome } from '../../../rec
 import { createReceiver } from '../../../receiver/receiver.js';
 import type { DedupeStore } from '../../../stores/contract.js';
 import { memoryStore } from '../../../stores/memory.js';
-import { withTimeout } from '../../../timers.js';
+import { withTimeLimit } from '../../../timers.js';
 import type { Delivery } from '../../../verify/verify.js';
 import { type SignDeliveryInput, type SignedDelivery, signDelivery } from '../../sign-delivery.js';
 import { type AtEnd, BrokenRule, must, type TrialCase } from '../define-suite.js';
@@ -177,8 +177,7 @@ function isOf<Kind extends Decision['kind']>(
 }
 
 function patiently<T>(complaint: () => string, call: () => Promise<T>): Promise<T> {
-  const alive = setTimeout(() => {}, PATIENCE_MS); // keeps the process alive until the complaint is reported
-  return withTimeout(PATIENCE_MS, call, () => new BrokenRule(complaint())).finally(() => clearTimeout(alive));
+  return withTimeLimit({ ms: PATIENCE_MS, timedOut: () => new BrokenRule(complaint()) }, call);
 }
 
 /** Lets callers wait until a condition is true. */

@@ -1,4 +1,5 @@
 import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore, Mutation } from '../../../stores/contract.js';
+import { sleep } from '../../../timers.js';
 import { type AtEnd, must, type TrialCase } from '../define-suite.js';
 import type { StoreSuiteOptions, StoreUnderTest } from './store-under-test.js';
 
@@ -86,7 +87,7 @@ export async function storeTrial(options: StoreSuiteOptions, atEnd: AtEnd): Prom
 
     async elapse(ms) {
       if (options.advance) await options.advance(made, ms);
-      else await new Promise((resolve) => setTimeout(resolve, ms + GRAIN));
+      else await sleep(ms + GRAIN);
     },
 
     async snapshot(key) {
@@ -120,6 +121,18 @@ export function count(answers: readonly ClaimResult[], status: ClaimResult['stat
 export function oneAcquires(answers: readonly ClaimResult[]): void {
   const statuses = answers.map(({ status }) => status);
   must(count(answers, 'acquired') === 1, 'exactly one acquires', statuses);
+}
+
+/** Claims over both clients at once, and returns the answers. */
+export function claimAll({ store, store2 }: StoreTrial, requests: readonly ClaimRequest[]): Promise<ClaimResult[]> {
+  return Promise.all(requests.map((request, i) => (i % 2 === 0 ? store : store2).claim(request)));
+}
+
+/** Checks that exactly one of 32 simultaneous claims acquires a key, and that the others are answered in progress. */
+export async function oneOf32Acquires(trial: StoreTrial, request: ClaimRequest): Promise<void> {
+  const answers = await claimAll(trial, rivalsOf(request, 32));
+  oneAcquires(answers);
+  must(count(answers, 'in_progress') === 31, 'in_progress for the others', answers);
 }
 
 /** Checks the answers to calls of a token that does not own the key. */

@@ -39,6 +39,7 @@ describe.runIf(isInstalled('examples/frameworks'))('what init writes', { timeout
     expect(records[0]).toMatchObject({ framework, typescript, runner: 'node' });
     const [, route, test] = records.map(({ path }) => String(path));
     expect(problemsOf(folder)).toEqual([]);
+    for (const path of [route, test]) expect(written(folder, String(path))).not.toMatch(/\n\n\n/);
     if (typescript) compile(folder, 'esm');
     const { status, stdout } = runTest(folder, String(test).replace(/\.ts$/, '.js'));
     expect(status, stdout).toBe(0);

@@ -1,5 +1,6 @@
 import { PermanentError } from '../../../../errors.js';
 import type { QueuedDelivery } from '../../../../receiver/queued-delivery.js';
+import { sleep } from '../../../../timers.js';
 import { must, needs } from '../../define-suite.js';
 import { createGate } from '../../waiting.js';
 import { eventIdOf, type QueueTrial, type QueueTrialCase, type WatchedWorker } from '../trial.js';
@@ -30,7 +31,7 @@ export const ownership: readonly QueueTrialCase[] = [
         await trial.until(`run ${i + 1} begins`, () => starts === i + 1);
         await trial.options.disconnect?.(trial.made);
         // The handler fails once the worker can reach the engine again.
-        await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
+        await sleep(RECONNECT_MS);
         failNow();
       }
       await endsOnce(trial, [worker], queued, LOSSES + 1);

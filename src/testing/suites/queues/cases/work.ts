@@ -1,3 +1,4 @@
+import { sleep } from '../../../../timers.js';
 import { must } from '../../define-suite.js';
 import { createGate } from '../../waiting.js';
 import { mustHaveRun, type QueueTrialCase } from '../trial.js';
@@ -42,7 +43,7 @@ export const work: readonly QueueTrialCase[] = [
       const stopping = worker.stop().then(() => {
         stopped = true;
       });
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await sleep(50);
       must(!stopped, 'stop waits for the running handler');
       open();
       await stopping;

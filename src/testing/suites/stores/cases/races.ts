@@ -1,10 +1,12 @@
 import type { ClaimRef, ClaimRequest, ClaimResult } from '../../../../stores/contract.js';
 import { must } from '../../define-suite.js';
 import {
+  claimAll,
   count,
   LONG,
   type Owned,
   oneAcquires,
+  oneOf32Acquires,
   refOf,
   rivalOf,
   rivalsOf,
@@ -20,9 +22,7 @@ export const races: readonly StoreTrialCase[] = [
     rules: ['R1'],
     async run(trial) {
       await everyRound(trial, async () => {
-        const answers = await claimAll(trial, rivalsOf(trial.request(), 32));
-        oneAcquires(answers);
-        must(count(answers, 'in_progress') === 31, 'in_progress for the others', answers);
+        await oneOf32Acquires(trial, trial.request());
       });
     },
   },
@@ -195,10 +195,6 @@ async function oneTakesOver(trial: StoreTrial, request: ClaimRequest, last: Clai
   oneAcquires(answers);
   const isShared = answers.every(({ fence }) => fence === answers[0]?.fence && fence > last.fence);
   must(isShared, 'one higher fence for the new owner and all others', answers);
-}
-
-function claimAll({ store, store2 }: StoreTrial, requests: readonly ClaimRequest[]) {
-  return Promise.all(requests.map((request, i) => (i % 2 === 0 ? store : store2).claim(request)));
 }
 
 async function everyRound({ rounds }: StoreTrial, round: (index: number) => Promise<void>): Promise<void> {
