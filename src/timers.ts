@@ -16,7 +16,7 @@ export function stopwatch(): () => number {
 
 /**
  * Resolves to the result of a call, or rejects when it does not come within `ms`; a later result is dropped. The timer lets
- * the process end, so this is for calls of a server, which something else keeps alive.
+ * the process end: where nothing else keeps it alive, use {@link withTimeLimit}.
  */
 export function withTimeout<T>(
   ms: number,
