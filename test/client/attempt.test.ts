@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { freePort } from '../support/server-process.js';
 import { clientOf, failureOf } from './clients.js';
 import { type Api, breakOff, hangUp, serveApi, text } from './serve-api.js';
 
@@ -150,9 +151,8 @@ describe('a connection that fails', () => {
   });
 
   it('a port where no server listens is no_connection, and nothing was done', async () => {
-    const gone = await serveApi();
-    await gone.close();
-    const failure = await failureOf(clientOf(gone.url, { maxAttempts: 1 }).client.voices());
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const failure = await failureOf(clientOf(url, { maxAttempts: 1 }).client.voices());
     expect(failure).toMatchObject({ code: 'no_connection', nothingDone: true, status: undefined });
     expect(failure.message).toContain('ECONNREFUSED');
   });

@@ -1,5 +1,6 @@
 import { API_ERRORS, type ApiErrorCode, type ClientOptions, type ClientRequest } from 'service-webhooks/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { freePort } from '../support/server-process.js';
 import { clientOf, failureOf, START } from './clients.js';
 import { type Api, breakOff, hangUp, json, type Reply, refusal, serveApi, text } from './serve-api.js';
 
@@ -132,9 +133,7 @@ describe('a POST', () => {
   );
 
   it('a POST is sent again after a refused connection, because nothing was sent', async () => {
-    const gone = await serveApi();
-    await gone.close();
-    const { client, waits } = clientOf(gone.url);
+    const { client, waits } = clientOf(`http://127.0.0.1:${await freePort()}`);
     expect(await failureOf(client.request(POST))).toMatchObject({ code: 'no_connection', attempts: 5 });
     expect(waits).toHaveLength(4);
   });

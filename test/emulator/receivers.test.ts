@@ -1,7 +1,7 @@
 import { createEmulator, type Emulator, type EmulatorOptions, type Faults } from 'service-webhooks/emulator';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CERTIFICATE } from './certificate.js';
-import { closedPort, startReceiver, startSocketReceiver, startTlsReceiver, status } from './receivers.js';
+import { startReceiver, startSocketReceiver, startTlsReceiver, status } from './receivers.js';
 
 const START = Date.UTC(2026, 6, 11, 9);
 
@@ -23,7 +23,7 @@ const answering = (text: string) => startSocketReceiver((socket) => socket.end(t
 
 describe('receivers', () => {
   it('a receiver that does not run causes a connection error', async () => {
-    expect(await attempt(await closedPort())).toMatchObject({
+    expect(await attempt('http://127.0.0.1:1/')).toMatchObject({
       outcome: 'failed',
       reason: 'connection_error',
       error: expect.stringContaining('ECONNREFUSED'),

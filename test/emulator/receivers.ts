@@ -71,13 +71,6 @@ export async function startSocketReceiver(answer: (socket: Socket) => unknown): 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** Returns an address at which no server listens. */
-export async function closedPort(): Promise<string> {
-  const url = await startSocketReceiver(() => {});
-  await closing.pop()?.();
-  return url;
-}
-
 export const status =
   (code: number) =>
   (response: ServerResponse): void => {

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,14 +22,21 @@ export async function untilAnswers(server: ChildProcess, answers: () => Promise<
   }
 }
 
-export function freePort(): Promise<number> {
+/**
+ * A port for a program that is about to start. It lies below those that the system hands out by itself, to connections
+ * and to servers that ask for any port: one of these could take it before the program listens.
+ */
+export async function freePort(): Promise<number> {
   const server = createServer();
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
+  const port = randomInt(12_000, 32_000);
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return freePort();
+  }
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { framework } from '../../integration/framework.js';
 import { freePort } from '../../support/server-process.js';
@@ -109,8 +110,10 @@ async function startDevServer(program: string, files: Record<string, string>): P
     stream.on('data', (chunk) => {
       output += chunk;
     });
-  const at = (path: string) => `http://127.0.0.1:${port}${path}`;
-  await vi.waitFor(async () => expect(await fetch(at('/')).catch(String), output).toBeInstanceOf(Response), PATIENTLY);
+  // The address is the one it prints: where its port is taken, it listens on the next, and another server answers.
+  const printed = () => stripVTControlCharacters(output).match(/http:\/\/127\.0\.0\.1:\d+/)?.[0];
+  const origin = await vi.waitFor(() => printed() ?? expect.fail(output), PATIENTLY);
+  const at = (path: string) => `${origin}${path}`;
   return {
     fetch: (request) => fetch(new Request(at(new URL(request.url).pathname), request)),
     async stop() {

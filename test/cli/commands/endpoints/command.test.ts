@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { createEmulator, type Emulator } from 'service-webhooks/emulator';
@@ -10,6 +8,7 @@ import { serveApp } from '../../../support/app.js';
 import { type CliOptions, inside, useCli } from '../../../support/cli.js';
 import { withoutKeyLine } from '../../../support/key-line.js';
 import { exchange, toBytes } from '../../../support/raw-http.js';
+import { freePort } from '../../../support/server-process.js';
 
 const cli = useCli();
 const URL_1 = 'https://app.example/webhooks';
@@ -255,14 +254,6 @@ describe('a call of the API that fails', () => {
 });
 
 describe('listen --url', () => {
-  async function freePort() {
-    const server = createServer();
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
-
   async function start(...args: string[]) {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/hook`;
