@@ -31,8 +31,9 @@ export async function freePort(): Promise<number> {
   const port = randomInt(12_000, 32_000);
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
-  } catch {
-    return freePort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return freePort();
+    throw error;
   }
   server.close();
   await once(server, 'close');

@@ -110,7 +110,7 @@ async function startDevServer(program: string, files: Record<string, string>): P
     stream.on('data', (chunk) => {
       output += chunk;
     });
-  // The address is the one it prints: where its port is taken, it listens on the next, and another server answers.
+  // The address that it prints: where the port is taken it listens on the next one, and a stranger answers on this one.
   const printed = () => stripVTControlCharacters(output).match(/http:\/\/127\.0\.0\.1:\d+/)?.[0];
   const origin = await vi.waitFor(() => printed() ?? expect.fail(output), PATIENTLY);
   const at = (path: string) => `${origin}${path}`;
