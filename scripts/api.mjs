@@ -38,7 +38,7 @@ try {
 function writeReports() {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const entries = Object.entries(exports).filter(([, target]) => target.import);
-  const declarations = entries.map(([, target]) => join(root, target.import.types));
+  const declarations = entries.map(([, target]) => join(root, target.import.replace(/\.js$/, '.d.ts')));
   const configs = entries.map(([subpath], i) => prepare(subpath, declarations[i], declarations));
   const compilerState = CompilerState.create(configs[0], { additionalEntryPoints: declarations });
   for (const config of configs) {

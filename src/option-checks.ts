@@ -1,24 +1,37 @@
 import { WebhookError } from './errors.js';
 
 /**
- * Checks a condition about an option.
+ * Checks a condition about an option. These checks are for authors of stores, queues and tools, whose users get the same
+ * errors as from the library.
  *
  * @param problem The problem, beginning with the option as the user writes it, without the full stop.
  * @throws WebhookError `invalid_option` unless the condition is true
+ * @example
+ * check(text.startsWith('redis:'), 'url must begin with redis:');
  */
 export function check(condition: boolean, problem: string): asserts condition {
   if (!condition) throw new WebhookError('invalid_option', { message: `${problem}.` });
 }
 
 /**
+ * Checks that an option is a positive integer.
+ *
  * @throws WebhookError `invalid_option` for 0, NaN, fractions and values that are not numbers
+ * @example
+ * checkPositiveInteger('leaseMs', 25_000);
  */
 export function checkPositiveInteger(name: string, value: unknown): void {
   if (Number.isSafeInteger(value) && (value as number) > 0) return;
   check(false, `${name} must be a positive integer, but is ${describe(value)}`);
 }
 
-/** Returns the options of these names, or their defaults, checked to be positive integers. */
+/**
+ * Returns the options of these names, or their defaults, checked to be positive integers.
+ *
+ * @throws WebhookError `invalid_option` for another value
+ * @example
+ * const { leaseMs } = integers({ leaseMs: undefined }, { leaseMs: 25_000, retainMs: 259_200_000 });
+ */
 export function integers<Name extends string>(
   options: object,
   defaults: { readonly [N in Name]: number },
@@ -32,7 +45,13 @@ export function integers<Name extends string>(
   return values;
 }
 
-/** @throws WebhookError `invalid_option` for a value that is not one of the choices */
+/**
+ * Checks that an option is one of the choices.
+ *
+ * @throws WebhookError `invalid_option` for another value
+ * @example
+ * checkChoice('onStoreError', 'refuse', ['refuse', 'process']);
+ */
 export function checkChoice(name: string, value: unknown, choices: readonly unknown[]): void {
   if (choices.includes(value)) return;
   const allowed = choices.map((choice) => (typeof choice === 'string' ? `'${choice}'` : choice)).join(' or ');
@@ -40,13 +59,23 @@ export function checkChoice(name: string, value: unknown, choices: readonly unkn
   check(false, `${name} must be ${allowed}, but is ${given}`);
 }
 
-/** @throws WebhookError `invalid_option` for a value without properties */
+/**
+ * Checks that an option is an object.
+ *
+ * @throws WebhookError `invalid_option` for a value without properties
+ * @example
+ * checkObject('options', { leaseMs: 25_000 });
+ */
 export function checkObject(name: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null) check(false, `${name} must be an object, but is ${describe(value)}`);
 }
 
 /**
+ * Checks that an option is a function or left out.
+ *
  * @throws WebhookError `invalid_option` for a value that is neither undefined nor a function
+ * @example
+ * checkFunction('now', Date.now);
  */
 export function checkFunction(name: string, value: unknown): void {
   if (value === undefined || typeof value === 'function') return;
@@ -58,6 +87,8 @@ export function checkFunction(name: string, value: unknown): void {
  *
  * @param aliases Other names of options that people try, with the right ones.
  * @throws WebhookError `invalid_option` for the first unknown option, with the nearest known name
+ * @example
+ * checkKnownOptions('myStore', { leaseMs: 25_000 }, ['leaseMs', 'retainMs']);
  */
 export function checkKnownOptions(
   subject: string,
@@ -72,7 +103,12 @@ export function checkKnownOptions(
   throw new WebhookError('invalid_option', { message: `Unknown option '${unknown}' in ${subject}.`, hint: advice });
 }
 
-/** Returns the known name that a typing error most likely meant; undefined where none is close. */
+/**
+ * Returns the known name that a typing error most likely meant; undefined where none is close.
+ *
+ * @example
+ * console.log(nearestName('leaseMS', ['leaseMs', 'retainMs'])); // leaseMs
+ */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const MAX_LENGTH = 100; // The distance costs the product of both lengths.
   if (name.length > MAX_LENGTH) return undefined;

@@ -74,7 +74,13 @@ async function create(
   }
 }
 
-/** Returns whether both are the same address in different spellings. */
+/**
+ * Returns whether two addresses are the same in different spellings, such as with and without the port 443. A text that
+ * is no address is the same as nothing.
+ *
+ * @example
+ * console.log(isSameUrl('https://example.com:443/webhooks', 'https://example.com/webhooks')); // true
+ */
 export function isSameUrl(one: string, other: string): boolean {
   return URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href;
 }

@@ -11,7 +11,7 @@ export { PLANS, type Plan, type PlanType } from '../service/plans.js';
 export type { Answer } from './answer.js';
 export type { AccountLimits, SigningSecret, SpeechToSpeech, WebhookEndpoint } from './answer-data.js';
 export { type Client, createClient } from './create-client.js';
-export { type EnsuredEndpoint, ensureEndpoint } from './ensure-endpoint.js';
+export { type EnsuredEndpoint, ensureEndpoint, isSameUrl } from './ensure-endpoint.js';
 export {
   CallError,
   type CallFailure,

@@ -13,6 +13,7 @@ export {
   toRequest,
   toSupertest,
 } from './delivery-forms.js';
+export { asSpecified, type DeliveryHeadersInput, deliveryHeaders, signedHeaders } from './delivery-headers.js';
 export { type ReadDelivery, readDelivery } from './read-delivery.js';
 export { type EventOverrides, sampleEvent } from './sample-event.js';
 export {

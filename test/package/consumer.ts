@@ -61,9 +61,7 @@ export const program = (name: string): string => readFileSync(here(`consumers/${
 export const manifest = JSON.parse(readFileSync(here('../../package.json'), 'utf8'));
 
 /** The name and the target of every entry that is code. */
-export const entries = Object.entries<Record<'import' | 'require', { types: string; default: string }>>(
-  manifest.exports,
-)
+export const entries = Object.entries<{ import: string; require: string }>(manifest.exports)
   .filter(([, target]) => typeof target !== 'string')
   .map(([subpath, target]) => ({ name: `${manifest.name}${subpath.slice(1)}`, subpath, target }));
 

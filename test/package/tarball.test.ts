@@ -36,7 +36,7 @@ describe('the tarball', () => {
 
   it('has each file that an entry or the program names', () => {
     const named = [
-      ...entries.flatMap(({ target }) => [...Object.values(target.import), ...Object.values(target.require)]),
+      ...entries.flatMap(({ target }) => [target.import, target.require].flatMap(withTypes)),
       ...Object.values<string>(manifest.exports).filter((target) => typeof target === 'string'),
       ...Object.values<string>(manifest.bin),
     ].map((path) => path.replace(/^\.\//, ''));
@@ -45,7 +45,7 @@ describe('the tarball', () => {
 
   it('has no built file that nothing leads to', () => {
     const first = [
-      ...entries.flatMap(({ target }) => [...Object.values(target.import), ...Object.values(target.require)]),
+      ...entries.flatMap(({ target }) => [target.import, target.require].flatMap(withTypes)),
       ...Object.values<string>(manifest.bin),
     ].map((path) => path.replace(/^\.\//, ''));
     const reached = new Set(first);
@@ -73,6 +73,11 @@ describe('the tarball', () => {
     expect(links.filter(({ page, link }) => !existsSync(join(folder, dirname(page), link)))).toEqual([]);
   });
 });
+
+/** A file of code and the one that declares its types. */
+function withTypes(path: string): string[] {
+  return [path, path.replace(/\.(c?)js$/, '.d.$1ts')];
+}
 
 /** The files that one file of the tarball imports, requires (also by `createRequire(url)(…)`), or takes types from. */
 function importsOf(path: string): string[] {
