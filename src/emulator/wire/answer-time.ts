@@ -2,11 +2,14 @@ import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
 import type { Clock } from '../time/clock.js';
 import type { RequestPool } from '../time/request-pool.js';
 
-/** The time of one request. */
+/** The time that a receiver has for the answer to one request. Who sends the request measures it. */
 export interface RequestTime {
-  /** Called once, with the function to call when the time for the answer is over. */
+  /** Takes the function to call when the time is over, which stops the request. */
   onPassed(stop: () => void): void;
-  /** Waits before a piece of a slow body. Resolves to false if the time for the answer ended in the meantime. */
+  /**
+   * Waits for `ms` milliseconds before a piece of a slow body. Resolves to false if the time for the answer ended in the
+   * meantime: then the request is stopped.
+   */
   hold(ms: number): Promise<boolean>;
 }
 
@@ -15,11 +18,7 @@ export interface RequestTime {
  * virtual clock a receiver spends none of them, unless it has not answered after `hangAfterMs`: then it spends all.
  */
 export interface AnswerTime extends RequestTime {
-  /** Sets the function to call once the receiver has let its time pass. */
-  onPassed(stop: () => void): void;
-  /** Waits on the clock. Resolves to false if the time for the answer ended before, or after an interrupt. */
-  hold(ms: number): Promise<boolean>;
-  /** Ends a running {@link AnswerTime.hold}. */
+  /** Ends a running {@link RequestTime.hold}, which then resolves to false. */
   interrupt(): void;
   /** Ends the attempt: no timer stays. */
   end(): void;
