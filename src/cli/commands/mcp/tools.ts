@@ -1,13 +1,10 @@
-import { FAULT_NAMES } from '../../../emulator/faults.js';
-import type { Emulator } from '../../../emulator/index.js';
-import { ERRORS } from '../../../errors.js';
-import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { ERRORS, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { type Emulator, FAULT_NAMES } from 'service-webhooks/emulator';
+import { check, checkChoice, checkKnownOptions } from 'service-webhooks/option-checks';
+import { ANSWER_TIMEOUT_MS, isAcknowledged } from 'service-webhooks/service';
 import { FIXES } from '../../../explain/causes.js';
 import { ANSWER_ADVICE, type AnswerProblem, answerProblem, isErrorCode } from '../../../http/answer.js';
-import { check, checkChoice, checkKnownOptions } from '../../../option-checks.js';
 import type { AttemptDetails } from '../../../page/page-source.js';
-import { isAcknowledged } from '../../../service/acknowledged.js';
-import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
 import { shortened } from '../../output.js';
 import { untilAborted } from '../../session.js';
 import type { Dev, DevOptions } from '../dev/start-dev.js';
