@@ -1,0 +1,83 @@
+import { Command, Option } from '@commander-js/extra-typings';
+import {
+  type CallOptions,
+  type Client,
+  createClient,
+  endpointsIn,
+  isClientError,
+  isServiceApiError,
+  type WebhookEndpoint,
+} from '../../../src/client/index.js';
+import { Failure } from './failure.js';
+import { allowKey, findAddress, URL_ENV } from './key-destination.js';
+import { checkSource, readSecret, SOURCES } from './secrets.js';
+import type { Session } from './session.js';
+
+const KEY_ENV = 'SERVICE_API_KEY';
+
+/** The address of the API and the source of its key, never the key itself. */
+export interface ApiOptions {
+  key: string;
+  baseUrl?: string | undefined;
+  headerPrefix: string;
+}
+
+export function keyOption() {
+  return new Option('--key <source>', `the source of the API key: ${SOURCES}`)
+    .argParser(checkSource)
+    .default(`env:${KEY_ENV}`);
+}
+
+export function baseUrlOption() {
+  return new Option('--base-url <url>', `the address of the API; env:${URL_ENV}`);
+}
+
+/** Returns a command about the account. */
+export function apiCommand(name: string) {
+  return new Command(name)
+    .addOption(keyOption())
+    .addOption(baseUrlOption())
+    .option('--header-prefix <prefix>', 'the prefix of the service’s header names', 'x-service');
+}
+
+/** A person waits for the answer, so the limit is shorter than the client's default. */
+const TIMEOUT_MS = 30_000;
+
+/** Opens the client of a command, once the key may go to its address. @throws Failure, WebhookError */
+export async function openClient(session: Session, { key, baseUrl, headerPrefix }: ApiOptions): Promise<Client> {
+  const address = findAddress(session, baseUrl);
+  const apiKey = await readSecret(session, key);
+  if (typeof apiKey !== 'string') throw new Failure('usage', 'the API key is no text; look at where it comes from.');
+  const { url } = address;
+  const client = createClient({ apiKey, baseUrl: url, headerPrefix, timeoutMs: TIMEOUT_MS, maxAttempts: 3 });
+  await allowKey(session, key, address);
+  return client;
+}
+
+/** Awaits a client call and turns client errors into a Failure. @throws Failure */
+export async function called<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isServiceApiError(error)) {
+      const { code, message, requestId, retryAfter } = error;
+      const later = retryAfter === undefined ? '' : ` Try again in ${retryAfter} s.`;
+      throw new Failure('no', `the service says no: ${code}: ${message}${later}${requestId ? ` (${requestId})` : ''}`);
+    }
+    if (isClientError(error)) throw new Failure('network', error.message);
+    throw error;
+  }
+}
+
+/** Returns the endpoints of the account. @throws Failure */
+export async function listEndpoints(
+  { webhooks }: Pick<Client, 'webhooks'>,
+  options: CallOptions = {},
+): Promise<WebhookEndpoint[]> {
+  const { data } = await called(webhooks.list(options));
+  return endpointsIn(data);
+}
+
+export function noEndpoint(id: string): Failure {
+  return new Failure('no', `there is no endpoint ${id}: endpoints list shows all.`);
+}

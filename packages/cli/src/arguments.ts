@@ -1,0 +1,58 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { nearestName } from '../../../src/option-checks.js';
+import { Failure } from './failure.js';
+
+/** The variable with the words for `complete`, a line each: PowerShell drops empty arguments and two dashes. */
+export const WORDS_VARIABLE = 'SERVICE_WEBHOOKS_WORDS';
+
+/** Returns the arguments, with the words for `complete` where a shell could not pass them. */
+export function withCompletionWords(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const words = env[WORDS_VARIABLE];
+  return words !== undefined && args.length === 1 && args[0] === 'complete'
+    ? [...args, '--', ...words.split('\n')]
+    : args;
+}
+
+/**
+ * Inserts the default value of an option that was given without one, so that the option does not take the next argument
+ * as its value: `--ui 3000` is the page and the app, `--ui=3001` the page's port.
+ */
+export function withPresets(command: CommandUnknownOpts, args: readonly string[]): string[] {
+  const presets = new Map(
+    command.options
+      .filter(({ optional, presetArg }) => optional && presetArg !== undefined)
+      .map(({ long, presetArg }) => [long, presetArg]),
+  );
+  const end = endOfOptions(args);
+  return args.map((arg, index) => (presets.has(arg) && index < end ? `${arg}=${presets.get(arg)}` : arg));
+}
+
+/**
+ * Reports the nearest name for a misspelt option given as `--name=value`, which the argument parser compares with its
+ * value.
+ *
+ * @throws Failure that names the option, and never its value: it may be a secret
+ */
+export function checkOptionNames(
+  program: CommandUnknownOpts,
+  command: CommandUnknownOpts,
+  args: readonly string[],
+): void {
+  if (command.commands.length > 0) return;
+  const known = [program, command].flatMap(({ options }) => options.flatMap(({ long }) => long ?? []));
+  for (const arg of args.slice(0, endOfOptions(args))) {
+    const name = /^(--[\w-]+)=/.exec(arg)?.[1];
+    if (name === undefined || known.includes(name)) continue;
+    const nearest = nearestName(name, known);
+    if (nearest) throw new Failure('usage', `unknown option '${name}' (Did you mean ${nearest}?) See --help.`);
+  }
+}
+
+/** Returns the index of `--`, after which nothing is an option. */
+function endOfOptions(args: readonly string[]): number {
+  const end = args.indexOf('--');
+  return end === -1 ? args.length : end;
+}

@@ -1,0 +1,92 @@
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { withTimeout } from '../../../../../src/timers.js';
+import { Failure } from '../../failure.js';
+import { askFile } from '../../installed.js';
+import { SOURCES } from '../../secrets.js';
+import { askServer, readServerUrl } from '../../server-url.js';
+import type { Session } from '../../session.js';
+import { bullmqEngine } from './bullmq-engine.js';
+import { natsEngine } from './nats-engine.js';
+import { graphileWorkerEngine, pgBossEngine } from './postgres-engines.js';
+import type { OpenedQueue, QueueEngine } from './queue-engine.js';
+import { rabbitmqEngine } from './rabbitmq-engine.js';
+import { sqliteEngine } from './sqlite-engine.js';
+
+/** Every engine, in the order of the help. */
+const ENGINES: readonly QueueEngine[] = [
+  sqliteEngine,
+  bullmqEngine,
+  pgBossEngine,
+  graphileWorkerEngine,
+  rabbitmqEngine,
+  natsEngine,
+];
+
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** Adds the options that say where a queue is. */
+export function withQueueOptions<Taken extends CommandUnknownOpts>(command: Taken): Taken {
+  for (const { name, says, url } of ENGINES) {
+    const others = ENGINES.map((engine) => optionName(engine.name)).filter((other) => other !== optionName(name));
+    const option = url
+      ? new Option(`--${name} [url]`, `${says}, or ${SOURCES}; env:${url.variable}`)
+      : new Option(`--${name} <file>`, says);
+    command.addOption(option.conflicts(others));
+  }
+  command.option('--queue <name>', 'the name of the queue; for graphile-worker the task');
+  command.option('--schema <name>', 'the schema of pg-boss or graphile-worker (pgboss, graphile_worker)');
+  command.option('--table <name>', 'the table of the SQLite queue (webhook_queue)');
+  command.option('--prefix <prefix>', 'the prefix of BullMQ in Redis (bull)');
+  return command;
+}
+
+/** Whether the options of a command name a queue. */
+export function namesQueue(options: object): boolean {
+  return engineIn(options) !== undefined;
+}
+
+/** Calls `use` with the queue that the options of a command name, and closes it. @throws Failure */
+export async function withQueue<T>(
+  session: Session,
+  options: object,
+  use: (opened: OpenedQueue) => Promise<T>,
+): Promise<T> {
+  const engine = engineIn(options);
+  if (engine === undefined) {
+    const names = ENGINES.map(({ name }) => `--${name}`);
+    throw new Failure('usage', `say where the queue is: pass ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`);
+  }
+  const address = await addressOf(session, engine, Reflect.get(options, optionName(engine.name)));
+  const { queue, schema, table, prefix } = options as Record<string, string | undefined>;
+  const ask = <Answer>(call: () => Promise<Answer>) =>
+    engine.url === undefined ? askFile(address, call) : askServer(engine.name, address, call);
+  const opened = await ask(() => engine.open({ address, queue, schema, table, prefix }));
+  const { queue: letters, jobs } = opened;
+  try {
+    return await use({
+      ...opened,
+      queue: {
+        deadLetters: (page) => ask(() => letters.deadLetters(page)),
+        retry: (id) => ask(() => letters.retry(id)),
+        discard: (id) => ask(() => letters.discard(id)),
+      },
+      ...(jobs && { jobs: (filter) => ask(() => jobs(filter)) }),
+    });
+  } finally {
+    await withTimeout(CLOSE_TIMEOUT_MS, () => opened.close()).catch(() => {}); // the process ends anyway
+  }
+}
+
+function engineIn(options: object): QueueEngine | undefined {
+  return ENGINES.find(({ name }) => Reflect.get(options, optionName(name)) !== undefined);
+}
+
+async function addressOf(session: Session, { name, url }: QueueEngine, given: unknown): Promise<string> {
+  if (url === undefined) return String(given);
+  return readServerUrl(session, name, url, given, ' Ids stand in front of it.');
+}
+
+/** As the argument parser calls it. */
+function optionName(name: string): string {
+  return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,36 @@
+import type { RabbitmqConnection } from '../../../../../src/queue/rabbitmq/rabbitmq-connection.js';
+import { rabbitmqQueue } from '../../../../../src/queue/rabbitmq/rabbitmq-queue.js';
+import { Failure } from '../../failure.js';
+import { needed } from '../../installed.js';
+import { CONNECT_TIMEOUT_MS, type QueueEngine } from './queue-engine.js';
+
+export const rabbitmqEngine: QueueEngine = {
+  name: 'rabbitmq',
+  says: 'the URL of RabbitMQ',
+  url: { variable: 'RABBITMQ_URL', example: 'amqp://localhost', protocols: ['amqp:', 'amqps:'] },
+
+  async open({ address, queue: name }) {
+    const amqp = needed<{ connect(url: string, socket: object): Promise<RabbitmqConnection> }>('amqplib');
+    if (name === undefined) throw new Failure('usage', 'RabbitMQ does not list its queues: pass --queue <name>.');
+    const connect = () => amqp.connect(address, { timeout: CONNECT_TIMEOUT_MS });
+    await checkQueue(connect, `${name}.dead`);
+    const queue = rabbitmqQueue({ connect, queue: name });
+    return { queue, hasNoPages: true, close: () => queue.close() };
+  },
+};
+
+/** @throws Failure where there is no such queue: an operator's typing error must not create one */
+async function checkQueue(connect: () => Promise<RabbitmqConnection>, queue: string): Promise<void> {
+  const connection = await connect();
+  connection.on('error', () => {});
+  try {
+    const channel = await connection.createConfirmChannel();
+    channel.on('error', () => {});
+    await channel.checkQueue(queue);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 404) throw error;
+    throw new Failure('usage', `RabbitMQ has no queue '${queue}'. Check --queue, and the virtual host in the URL.`);
+  } finally {
+    await connection.close().catch(() => {});
+  }
+}

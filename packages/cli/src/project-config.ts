@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { parseEnv } from 'node:util';
+import { nearestName } from '../../../src/option-checks.js';
+import { Failure, fileFailure } from './failure.js';
+import { shortened } from './output.js';
+
+/** The common settings of the commands in one project: `service-webhooks.json`. It never contains the secret itself. */
+export interface ProjectConfig {
+  /** The prefix of the header names. */
+  headerPrefix?: string;
+  /** The path of the endpoint, for an app that is given as a port. */
+  path?: string;
+  /** The environment variable that has the signing secret. */
+  secretVariable?: string;
+  /** The address of the service's API. */
+  baseUrl?: string;
+}
+
+/** A project's settings and environment, and their sources. */
+export interface Project {
+  config: ProjectConfig;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The names in `env` whose values are those of `.env`. */
+  namesInDotEnv: ReadonlySet<string>;
+  /** A line for each file that was read: its settings, but only the names in `.env`. */
+  sources: readonly string[];
+}
+
+const CONFIG_FILE = 'service-webhooks.json';
+const ENV_FILE = '.env';
+
+const FORMS: Readonly<Record<keyof ProjectConfig, { test: RegExp; example: string }>> = {
+  headerPrefix: { test: /^[a-z0-9]+(-[a-z0-9]+)*$/i, example: 'x-service' },
+  path: { test: /^\/\S*$/, example: '/webhooks' },
+  secretVariable: { test: /^[A-Za-z_]\w*$/, example: 'WEBHOOK_SECRET' },
+  baseUrl: { test: /^https?:\/\/\S+$/, example: 'https://api.example.com' },
+};
+
+/** Reads the files of the current directory. A variable of the environment overrides `.env`. @throws Failure */
+export async function readProject(env: Project['env']): Promise<Project> {
+  const [configText, envText] = await Promise.all([CONFIG_FILE, ENV_FILE].map(readIfThere));
+  const config = configText === undefined ? {} : parseConfig(configText);
+  const fromFile = envText === undefined ? {} : parseEnv(envText);
+  const sources: string[] = [];
+  const settings = Object.entries(config).map(([name, value]) => `${name} ${value}`);
+  if (configText !== undefined) sources.push(`${CONFIG_FILE}: ${settings.join(', ') || 'nothing set'}`);
+  if (envText !== undefined) sources.push(`${ENV_FILE}: ${Object.keys(fromFile).join(', ') || 'nothing set'}`);
+  const namesInDotEnv = new Set(Object.keys(fromFile).filter((name) => env[name] === undefined));
+  return { config, env: { ...fromFile, ...env }, namesInDotEnv, sources };
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((error) => {
+    if (error.code === 'ENOENT' || error.code === 'EISDIR') return undefined;
+    throw fileFailure(file, error);
+  });
+}
+
+function parseConfig(text: string): ProjectConfig {
+  const fail = (problem: string): never => {
+    throw new Failure('file', `${CONFIG_FILE}: ${problem}`);
+  };
+  const value = parseJson(text) ?? fail('it is no JSON object.');
+  const names = Object.keys(FORMS) as (keyof ProjectConfig)[];
+  for (const [name, setting] of Object.entries(value)) {
+    const known = names.find((one) => one === name);
+    if (known === undefined) {
+      if (/secret/i.test(name)) fail('the secret does not belong here: name its variable in secretVariable.');
+      const nearest = nearestName(name, names);
+      const advice = nearest ? `did you mean ${nearest}?` : `it takes ${names.join(', ')}.`;
+      fail(`unknown setting ${shortened(name, 40)}: ${advice}`);
+    } else if (typeof setting !== 'string' || !FORMS[known].test.test(setting)) {
+      fail(`${known} must be text like ${FORMS[known].example}.`);
+    }
+  }
+  return value;
+}
+
+function parseJson(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  } catch {}
+  return undefined;
+}

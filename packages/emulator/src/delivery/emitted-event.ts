@@ -1,0 +1,43 @@
+import { type Envelope, type EventType, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { check } from 'service-webhooks/option-checks';
+import { sampleEvent } from 'service-webhooks/testing';
+import type { Random } from '../random.js';
+
+/** An event as it was emitted. All endpoints receive the same one. */
+export interface EmittedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly idempotencyKey: string;
+  readonly body: Uint8Array;
+}
+
+/** The fields of an envelope that a test sets itself. */
+export type Overrides = Partial<Omit<Envelope, 'type'>>;
+
+/**
+ * Returns the nth event of an emulator, as an object and as the bytes to send. @throws WebhookError `invalid_option`
+ */
+export function newEvent(
+  random: Random,
+  n: number,
+  type: string,
+  overrides: Overrides,
+  now: number,
+): { event: Envelope; emitted: EmittedEvent } {
+  check(typeof type === 'string' && type !== '', 'type must be an event type, such as stt.completed');
+  const { id = random.id('evt', n), timestamp = new Date(now).toISOString(), ...rest } = overrides;
+  const known: readonly string[] = WEBHOOK_EVENT_TYPES;
+  const event: Envelope = known.includes(type)
+    ? sampleEvent(type as EventType, { ...rest, id, timestamp })
+    : { id, type, version: PAYLOAD_VERSION, jobId: null, data: {}, ...rest, timestamp };
+  return { event, emitted: { id, type, idempotencyKey: random.uuid('key', n), body: toBytes(event) } };
+}
+
+function toBytes(event: Envelope): Uint8Array {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(event);
+  } catch {}
+  check(text !== undefined, 'overrides cannot be written as JSON');
+  return new TextEncoder().encode(text);
+}
