@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import { printable } from '../printable.js';
+import { printable } from 'service-webhooks/printable';
 import { Failure } from './failure.js';
 import type { Session } from './session.js';
 

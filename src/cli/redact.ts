@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Secret } from 'service-webhooks';
 import { type HttpMessage, resign } from '../http/http-message.js';
-import type { Secret } from '../verify/secret.js';
 import { Failure } from './failure.js';
 import { signedTime } from './signature-fault.js';
 

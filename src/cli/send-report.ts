@@ -1,6 +1,6 @@
+import { isAcknowledged } from 'service-webhooks/service';
 import { answerAdvice, answerCode } from '../http/answer.js';
 import type { SendResult } from '../http/deliver.js';
-import { isAcknowledged } from '../service/acknowledged.js';
 import { EXIT, type ExitCode } from './failure.js';
 import { type Piece, shortened } from './output.js';
 

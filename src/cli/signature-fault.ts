@@ -1,9 +1,12 @@
 import { Option } from '@commander-js/extra-typings';
-import { isWebhookError, type WebhookError } from '../errors.js';
+import {
+  isWebhookError,
+  type Secret,
+  type SignatureOptions,
+  verifySignature,
+  type WebhookError,
+} from 'service-webhooks';
 import { type HttpMessage, headerValue } from '../http/http-message.js';
-import type { SignatureOptions } from '../verify/policy.js';
-import type { Secret } from '../verify/secret.js';
-import { verifySignature } from '../verify/verify.js';
 import { Failure } from './failure.js';
 
 type SignatureChecks = Pick<SignatureOptions, 'headerPrefix' | 'legacy'>;

@@ -28,7 +28,7 @@ export {
   type EndpointState,
 } from './delivery/delivery-states.js';
 export type { EmulatorEndpoint } from './delivery/endpoints.js';
-export type { Fault, FaultName, Faults } from './faults.js';
+export { FAULT_NAMES, type Fault, type FaultName, type Faults } from './faults.js';
 export type { EmulatorOptions, KeepOptions } from './options.js';
 export type { Totals } from './totals.js';
 export type { FetchReceiver } from './wire/fetch-transport.js';

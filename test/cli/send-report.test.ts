@@ -1,8 +1,8 @@
+import { isAcknowledged } from 'service-webhooks/service';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf, sendFields, sendPieces } from '../../src/cli/send-report.js';
 import { answerCode } from '../../src/http/answer.js';
 import type { SendResult } from '../../src/http/deliver.js';
-import { isAcknowledged } from '../../src/service/acknowledged.js';
 
 const answer = (status: number, body = '', headers: Record<string, string> = {}): SendResult => ({
   ...{ status, body, headers, ms: 7 },

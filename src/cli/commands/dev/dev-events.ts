@@ -1,9 +1,11 @@
-import type { Emulator } from '../../../emulator/index.js';
-import { isWebhookError } from '../../../errors.js';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { isWebhookError } from 'service-webhooks';
+import type { Emulator } from 'service-webhooks/emulator';
 import { deliver } from '../../../http/deliver.js';
 import { jsonFields } from '../../../http/json-fields.js';
-import { openBody } from '../../../receiver/body.js';
 import { EXIT, type ExitCode, Failure } from '../../failure.js';
+import { dropBody, readBody } from '../../read-body.js';
 import type { Session } from '../../session.js';
 
 /** The port of `dev` where none is named. */
@@ -42,8 +44,14 @@ export function takingEvents(emulator: Emulator, api: Api): Api {
 
 /** An event that is no JSON object has no type, and is refused for that. @throws WebhookError for a body that is too large */
 async function readEvent({ body }: Request): Promise<Record<string, unknown>> {
-  const bytes = await openBody(body ?? new Uint8Array()).read({}, MAX_BYTES, TIMEOUT_MS);
-  return jsonFields(bytes);
+  if (body === null) return {};
+  const stream = Readable.fromWeb(body as ReadableStream);
+  try {
+    return jsonFields(await readBody(stream, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }));
+  } catch (error) {
+    dropBody(stream);
+    throw error;
+  }
 }
 
 function answer(status: number, body: object): Response {

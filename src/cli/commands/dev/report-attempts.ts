@@ -1,4 +1,4 @@
-import type { Attempt, Emulator } from '../../../emulator/index.js';
+import type { Attempt, Emulator } from 'service-webhooks/emulator';
 import { answerCode } from '../../../http/answer.js';
 import { connectionProblem } from '../../../http/connection-problem.js';
 import { type Output, type Piece, timeOfDay } from '../../output.js';

@@ -1,4 +1,4 @@
-import type { Emulator, Faults } from '../../../emulator/index.js';
+import type { Emulator, Faults } from 'service-webhooks/emulator';
 
 interface Scenario {
   /** What happens. */

@@ -1,15 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { createEmulator, type Emulator, type Faults } from '../../../emulator/index.js';
-import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { createEmulator, type Emulator, type Faults } from 'service-webhooks/emulator';
 import { headerPairs } from '../../../http/http-message.js';
 import { emulatorSource } from '../../../page/emulator/emulator-source.js';
 import type { PageSource } from '../../../page/page-source.js';
 import type { Assets } from '../../../page/server/document.js';
 import { foreignRefusal } from '../../../page/server/guard.js';
 import { type ServedPage, servePage } from '../../../page/server/page-server.js';
-import { openBody } from '../../../receiver/body.js';
 import { portFailure } from '../../listening.js';
+import { dropBody } from '../../read-body.js';
 import { type Api, DEV_KEY, takingEvents } from './dev-events.js';
 
 export interface DevOptions {
@@ -101,7 +101,7 @@ export async function serveDev(source: PageSource, api: Api, port: number, asset
 async function answer(api: Api, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const refusal = foreignRefusal(req);
   if (refusal) {
-    openBody(req).drain();
+    dropBody(req);
     res
       .writeHead(refusal.status, { 'content-type': 'application/json' })
       .end(JSON.stringify({ error: refusal.reason }));

@@ -1,6 +1,6 @@
+import { isAcknowledged } from 'service-webhooks/service';
 import { type AnswerProblem, answerAdvice, answerCode, answerProblem } from '../../../http/answer.js';
 import { type DeliverOptions, deliverAsService, type Sending, type SendResult } from '../../../http/deliver.js';
-import { isAcknowledged } from '../../../service/acknowledged.js';
 import type { Finding } from './judge.js';
 import type { Probe } from './probes.js';
 import type { Requests } from './requests.js';

@@ -1,6 +1,6 @@
+import { isAcknowledged } from 'service-webhooks/service';
 import { answerCode } from '../../../http/answer.js';
 import type { Sending, SendResult } from '../../../http/deliver.js';
-import { isAcknowledged } from '../../../service/acknowledged.js';
 import { shortened } from '../../output.js';
 import type { Requests } from './requests.js';
 

@@ -1,8 +1,8 @@
+import type { Secret } from 'service-webhooks';
+import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
+import { signDelivery } from 'service-webhooks/testing';
 import { answerCode } from '../../../http/answer.js';
 import { deliverAsService, type SendResult } from '../../../http/deliver.js';
-import { ANSWER_TIMEOUT_MS } from '../../../service/schedule.js';
-import { signDelivery } from '../../../testing/sign-delivery.js';
-import type { Secret } from '../../../verify/secret.js';
 import { findSecrets, readSecret } from '../../secrets.js';
 import type { Session } from '../../session.js';
 import type { Rotation } from './rotation.js';

@@ -1,10 +1,9 @@
 import { Command } from '@commander-js/extra-typings';
-import { ensureEndpoint } from '../../../client/index.js';
-import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { type EventType, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { ensureEndpoint } from 'service-webhooks/client';
+import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { answerAdvice } from '../../../http/answer.js';
 import { deliverAsService } from '../../../http/deliver.js';
-import { sampleEvent } from '../../../testing/sample-event.js';
-import { signDelivery } from '../../../testing/sign-delivery.js';
 import { apiCommand, called, listEndpoints, noEndpoint, openClient } from '../../api-options.js';
 import { confirmed } from '../../confirmed.js';
 import { EXIT, Failure } from '../../failure.js';

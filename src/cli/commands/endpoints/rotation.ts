@@ -1,6 +1,5 @@
 import { readFile, unlink, writeFile } from 'node:fs/promises';
-import { isSameUrl } from '../../../client/ensure-endpoint.js';
-import type { Client, WebhookEndpoint } from '../../../client/index.js';
+import { type Client, isSameUrl, type WebhookEndpoint } from 'service-webhooks/client';
 import { jsonFields } from '../../../http/json-fields.js';
 import { called, listEndpoints } from '../../api-options.js';
 import { Failure, fileFailure } from '../../failure.js';

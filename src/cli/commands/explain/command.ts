@@ -1,5 +1,5 @@
+import type { Secret } from 'service-webhooks';
 import { type Cause, type Explanation, explain } from '../../../explain/index.js';
-import type { Secret } from '../../../verify/secret.js';
 import { deliveryCommand, type GivenDelivery, readDelivery } from '../../delivery-input.js';
 import { EXIT, Failure } from '../../failure.js';
 import { checkSource, findSecrets, readSecret } from '../../secrets.js';

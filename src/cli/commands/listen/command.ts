@@ -1,8 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { createReceiver, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import type { PageSource } from '../../../page/page-source.js';
 import { type ServedPage, servePage } from '../../../page/server/page-server.js';
-import { createReceiver } from '../../../receiver/receiver.js';
 import { baseUrlOption, keyOption, openClient } from '../../api-options.js';
 import { DEFAULT_DIRECTORY, openCaptures } from '../../captures.js';
 import { EXIT, Failure } from '../../failure.js';

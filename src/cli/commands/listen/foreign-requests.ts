@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { WebhookResponse } from 'service-webhooks';
 import { foreignHeader, type OwnSite } from '../../../page/server/guard.js';
-import type { WebhookResponse } from '../../../receiver/request.js';
 import { type Output, shortened, timeOfDay } from '../../output.js';
 
 /** Refuses the requests that a page in a browser may have sent. */

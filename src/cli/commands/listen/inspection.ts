@@ -1,7 +1,6 @@
-import { isWebhookError } from '../../../errors.js';
+import { isWebhookError, verify } from 'service-webhooks';
 import { type HttpMessage, headerValue } from '../../../http/http-message.js';
 import { jsonFields } from '../../../http/json-fields.js';
-import { verify } from '../../../verify/verify.js';
 import { shortened } from '../../output.js';
 import type { ListenOptions } from './options.js';
 

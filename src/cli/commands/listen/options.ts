@@ -1,6 +1,4 @@
-import type { Receiver } from '../../../receiver/receiver.js';
-import type { SignatureOptions } from '../../../verify/policy.js';
-import type { Secret } from '../../../verify/secret.js';
+import type { Receiver, Secret, SignatureOptions } from 'service-webhooks';
 import type { Captures } from '../../captures.js';
 import type { Redaction } from '../../redact.js';
 import type { Routes } from './routes.js';

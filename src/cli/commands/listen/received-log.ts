@@ -1,6 +1,6 @@
+import type { WebhookResponse } from 'service-webhooks';
 import type { HttpMessage } from '../../../http/http-message.js';
 import type { AttemptRow } from '../../../page/page-source.js';
-import type { WebhookResponse } from '../../../receiver/request.js';
 import { type Inspection, isRefused } from './inspection.js';
 
 /** A received request with its answer, or with the reason why there was no answer. */

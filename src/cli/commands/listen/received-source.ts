@@ -1,13 +1,11 @@
-import { WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { check } from 'service-webhooks/option-checks';
+import { ANSWER_TIMEOUT_MS, isAcknowledged, RETRY_WAITS_MS } from 'service-webhooks/service';
+import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { deliver, deliverAsService } from '../../../http/deliver.js';
 import { type HttpMessage, headerValue, resign } from '../../../http/http-message.js';
-import { check } from '../../../option-checks.js';
 import { answerFacts, isRecognised, judge, viewBody } from '../../../page/attempt-details.js';
 import type { AttemptDetails, AttemptRow, Change, DeliveryRow, PageSource } from '../../../page/page-source.js';
-import { isAcknowledged } from '../../../service/acknowledged.js';
-import { ANSWER_TIMEOUT_MS, RETRY_WAITS_MS } from '../../../service/schedule.js';
-import { sampleEvent } from '../../../testing/sample-event.js';
-import { signDelivery } from '../../../testing/sign-delivery.js';
 import { shortened } from '../../output.js';
 import { signatureFault } from '../../signature-fault.js';
 import { withPathOf } from '../../target.js';

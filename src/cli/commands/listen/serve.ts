@@ -1,14 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isWebhookError } from '../../../errors.js';
+import { isWebhookError, type WebhookResponse } from 'service-webhooks';
 import type { Cause } from '../../../explain/explain.js';
 import { headerPairs } from '../../../http/http-message.js';
 import { hostOf } from '../../../page/server/guard.js';
-import { openBody } from '../../../receiver/body.js';
-import type { WebhookResponse } from '../../../receiver/request.js';
-import { withTimeout } from '../../../timers.js';
 import { listening } from '../../listening.js';
+import { dropBody } from '../../read-body.js';
 import type { Session } from '../../session.js';
 import { withPathOf } from '../../target.js';
 import { plain } from './answer.js';
@@ -80,7 +78,7 @@ export async function serve(
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => {
     const refusal = foreign.refuse(req);
     if (refusal) {
-      openBody(req).drain();
+      dropBody(req);
       return send(res, refusal);
     }
     const handling: Promise<void> = handle(req, res)
@@ -96,9 +94,9 @@ export async function serve(
     async stop() {
       server.close();
       server.closeIdleConnections();
-      const ended = Promise.allSettled(pending);
-      await withTimeout(GRACE_MS, () => ended).catch(() => cut.abort());
-      await ended;
+      const timer = setTimeout(() => cut.abort(), GRACE_MS);
+      await Promise.allSettled(pending);
+      clearTimeout(timer);
       server.closeAllConnections();
       return count;
     },

@@ -1,11 +1,11 @@
-import { isSameUrl } from '../../../client/ensure-endpoint.js';
 import {
   type CallOptions,
   type Client,
   type EndpointSettings,
   endpointsIn,
+  isSameUrl,
   type SigningSecret,
-} from '../../../client/index.js';
+} from 'service-webhooks/client';
 import { called, listEndpoints } from '../../api-options.js';
 import { Failure } from '../../failure.js';
 

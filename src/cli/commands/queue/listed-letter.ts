@@ -1,8 +1,8 @@
+import type { DeadLetter } from 'service-webhooks/queue';
+import type { SqliteJob } from 'service-webhooks/queue/sqlite';
+import { asSpecified } from 'service-webhooks/testing';
 import type { HttpMessage } from '../../../http/http-message.js';
 import { jsonFields } from '../../../http/json-fields.js';
-import type { DeadLetter } from '../../../queue/dead-letters.js';
-import type { SqliteJob } from '../../../queue/sqlite/sqlite-queue.js';
-import { asSpecified } from '../../../testing/delivery-headers.js';
 import { Failure } from '../../failure.js';
 import { type Piece, shortened } from '../../output.js';
 

@@ -1,6 +1,6 @@
-import { nearestName } from '../../../option-checks.js';
-import type { DeadLetters } from '../../../queue/dead-letters.js';
-import type { SqliteQueue } from '../../../queue/sqlite/sqlite-queue.js';
+import { nearestName } from 'service-webhooks/option-checks';
+import type { DeadLetters } from 'service-webhooks/queue';
+import type { SqliteQueue } from 'service-webhooks/queue/sqlite';
 import { Failure } from '../../failure.js';
 import type { ServerUrl } from '../../server-url.js';
 

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
+import type { Secret } from 'service-webhooks';
 import { deliver, type SendResult } from '../../../http/deliver.js';
 import { type HttpMessage, resign } from '../../../http/http-message.js';
-import type { Secret } from '../../../verify/secret.js';
 import { DEFAULT_DIRECTORY } from '../../captures.js';
 import { Failure } from '../../failure.js';
 import { headerPrefixOption, legacyOption, timeoutOption, wholeNumber } from '../../options.js';

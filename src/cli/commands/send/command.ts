@@ -1,8 +1,8 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
-import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../event.js';
+import { type EventType, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { nearestName } from 'service-webhooks/option-checks';
+import { type SignedDelivery, type SigningOptions, signDelivery } from 'service-webhooks/testing';
 import { deliverAsService, type SendResult } from '../../../http/deliver.js';
-import { nearestName } from '../../../option-checks.js';
-import { type SignedDelivery, type SigningOptions, signDelivery } from '../../../testing/sign-delivery.js';
 import { Failure } from '../../failure.js';
 import { headerPrefixOption, listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';

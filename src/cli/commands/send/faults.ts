@@ -1,6 +1,5 @@
+import { type SignedDelivery, tamper } from 'service-webhooks/testing';
 import type { Outgoing } from '../../../http/deliver.js';
-import type { SignedDelivery } from '../../../testing/sign-delivery.js';
-import { tamper } from '../../../testing/tamper.js';
 import { Failure } from '../../failure.js';
 
 /** A delivery, and how it is sent. */

@@ -1,5 +1,5 @@
+import { isAcknowledged } from 'service-webhooks/service';
 import type { SendResult } from '../../../http/deliver.js';
-import { isAcknowledged } from '../../../service/acknowledged.js';
 import type { Piece, Sink } from '../../output.js';
 import type { Session } from '../../session.js';
 

@@ -1,7 +1,7 @@
+import type { Attempt } from 'service-webhooks/emulator';
 import { describe, expect, it } from 'vitest';
 import { reportAttempt } from '../../../../src/cli/commands/dev/report-attempts.js';
 import type { Output } from '../../../../src/cli/output.js';
-import type { Attempt } from '../../../../src/emulator/index.js';
 
 const AT = Date.UTC(2026, 6, 11, 12, 30, 5);
 

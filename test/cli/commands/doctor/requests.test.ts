@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { verify, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { createRequests } from '../../../../src/cli/commands/doctor/requests.js';
-import { WEBHOOK_EVENT_TYPES } from '../../../../src/event.js';
-import { verify } from '../../../../src/verify/verify.js';
 import { SECRET } from '../../../support/deliveries.js';
 
 const PREFIX = 'My-App';

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SigningSecret } from 'service-webhooks/client';
 import { createEmulator } from 'service-webhooks/emulator';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { newSecretFile } from '../../../../src/cli/commands/endpoints/new-secret-file.js';
-import type { SigningSecret } from '../../../../src/client/index.js';
 import { failureOfPromise } from '../../../support/failures.js';
 import { shownBy } from '../../../support/terminal.js';
 

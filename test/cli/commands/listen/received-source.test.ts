@@ -1,4 +1,5 @@
 import { verify } from 'service-webhooks';
+import { RETRY_WAITS_MS } from 'service-webhooks/service';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ListenOptions } from '../../../../src/cli/commands/listen/options.js';
 import type { KeptRequest } from '../../../../src/cli/commands/listen/received-log.js';
@@ -11,7 +12,6 @@ import {
 import { createRoutes } from '../../../../src/cli/commands/listen/routes.js';
 import type { HttpMessage } from '../../../../src/http/http-message.js';
 import type { Change } from '../../../../src/page/page-source.js';
-import { RETRY_WAITS_MS } from '../../../../src/service/schedule.js';
 import { type Got, serveApp } from '../../../support/app.js';
 import { aDelivery, NOW, now, SECRET } from '../../../support/deliveries.js';
 

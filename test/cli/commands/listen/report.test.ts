@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
+import { WebhookError } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import type { Handled } from '../../../../src/cli/commands/listen/handle-request.js';
 import { inspect, isRefused } from '../../../../src/cli/commands/listen/inspection.js';
 import type { ListenOptions } from '../../../../src/cli/commands/listen/options.js';
 import { createExplainer, EXPLANATIONS, report } from '../../../../src/cli/commands/listen/report.js';
 import type { Output } from '../../../../src/cli/output.js';
-import { WebhookError } from '../../../../src/errors.js';
 import { aDelivery, bodyOf, type DeliveryParts, NOW, now, SECRET } from '../../../support/deliveries.js';
 
 const options = { secrets: [SECRET], checks: {}, now } as unknown as ListenOptions;

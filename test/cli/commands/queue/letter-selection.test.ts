@@ -1,6 +1,6 @@
+import type { DeadLetter } from 'service-webhooks/queue';
 import { describe, expect, it } from 'vitest';
 import { letterPages } from '../../../../src/cli/commands/queue/letter-selection.js';
-import type { DeadLetter } from '../../../../src/queue/dead-letters.js';
 
 function letter(id: number, bytes = 10): DeadLetter {
   const delivery = { body: 'x'.repeat(bytes) } as DeadLetter['delivery'];

@@ -1,8 +1,7 @@
+import { verify } from 'service-webhooks';
+import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import { FAULT_NAMES, FAULTS, type FaultName, withFaults } from '../../../../src/cli/commands/send/faults.js';
-import { sampleEvent } from '../../../../src/testing/sample-event.js';
-import { signDelivery } from '../../../../src/testing/sign-delivery.js';
-import { verify } from '../../../../src/verify/verify.js';
 import { NOW, now, SECRET, verdict } from '../../../support/deliveries.js';
 
 const delivery = signDelivery({ event: sampleEvent('stt.completed'), secret: SECRET, at: NOW });

@@ -1,6 +1,6 @@
+import { sampleEvent } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import { sampleWith } from '../../../../src/cli/commands/send/set-fields.js';
-import { sampleEvent } from '../../../../src/testing/sample-event.js';
 import { failureOf } from '../../../support/failures.js';
 
 const set = (...settings: string[]) =>
