@@ -1,19 +1,33 @@
+import { writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { subpaths } from './scripts/subpaths.js';
 
 /** The sub-paths of the package, from `exports` in package.json. */
-export const library = {
+const library = {
   entry: Object.fromEntries(subpaths.map(({ entry, source }) => [entry, source])),
-  format: ['esm', 'cjs'],
   target: 'es2022',
   platform: 'neutral',
-  dts: true,
-  clean: ['!cli/**', '!page/**'], // made at the same time
   splitting: true,
   treeshake: true,
   // The package refers to itself by name, so that an adapter brings no second copy of the core.
   external: ['service-webhooks'],
 } satisfies Options;
+
+export const esm = {
+  ...library,
+  format: 'esm',
+  clean: ['!cli/**', '!page/**'],
+  onSuccess: writeTypes,
+} satisfies Options;
+export const cjs = { ...library, format: 'cjs', dts: true } satisfies Options;
+
+/** The types are built once, for `require`. Those for `import` lead there. */
+async function writeTypes() {
+  for (const { entry } of subpaths) {
+    writeFileSync(`dist/${entry}.d.ts`, `export * from './${basename(entry)}.cjs';\n`);
+  }
+}
 
 /**
  * The command line: what starts it, and one file with all that it needs. In CommonJS a module that is imported dynamically
@@ -47,4 +61,4 @@ export const page = {
   minify: true,
 } satisfies Options;
 
-export default defineConfig([library, commandLine, page]);
+export default defineConfig([esm, cjs, commandLine, page]);

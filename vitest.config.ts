@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { subpaths } from './scripts/subpaths.js';
+import { companions, subpaths } from './scripts/subpaths.js';
 import { MissingPartsReporter } from './test/support/missing-parts-reporter.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -9,7 +9,10 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 /** What every project shares, also the runs of Stryker. */
 export const shared = {
   resolve: {
-    alias: subpaths.map(({ name, source }) => ({ find: new RegExp(`^${name}$`), replacement: path(source) })),
+    alias: [...subpaths, ...companions].map(({ name, source }) => ({
+      find: new RegExp(`^${name}$`),
+      replacement: path(source),
+    })),
   },
   test: {
     // Most of the time is waiting for servers and leases: more at once than there are cores.

@@ -38,7 +38,7 @@ try {
 function writeReports() {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const entries = Object.entries(exports).filter(([, target]) => target.import);
-  const declarations = entries.map(([, target]) => join(root, target.import.replace(/\.js$/, '.d.ts')));
+  const declarations = entries.map(([, target]) => join(root, target.require.replace(/\.cjs$/, '.d.cts')));
   const configs = entries.map(([subpath], i) => prepare(subpath, declarations[i], declarations));
   const compilerState = CompilerState.create(configs[0], { additionalEntryPoints: declarations });
   for (const config of configs) {
@@ -58,7 +58,6 @@ function prepare(subpath, entry, files) {
       compiler: { overrideTsconfig: { compilerOptions, files } },
       apiReport: {
         enabled: true,
-        includeForgottenExports: true,
         reportFileName: subpath === '.' ? 'index' : subpath.slice(2).replaceAll('/', '-'),
         reportFolder: fresh,
         reportTempFolder: work,

@@ -28,6 +28,11 @@ export const subpaths: readonly Subpath[] = Object.entries<string | object>(expo
     return { name: `${name}${subpath.slice(1)}`, entry, source: sourceOf(entry) };
   });
 
+/** The packages beside this one that have an entry, by the name that users import. */
+export const companions: readonly Subpath[] = [
+  { name: 'service-webhooks-suites', entry: 'index', source: 'src/testing/suites/index.ts' },
+];
+
 function sourceOf(entry: string): string {
   const candidates = PLACES.map((place) => place.replace('*', entry));
   const source = candidates.find((path) => existsSync(root + path));

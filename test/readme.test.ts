@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.js';
 import { type Checkout, createCheckout } from './support/checkout.js';
 import { canCompile, compile, strictOptions } from './support/compile.js';
+import { installSuites } from './support/install-suites.js';
 import { markdownPages, ROOT } from './support/markdown.js';
 
 const RUNNER = fileURLToPath(new URL('support/run-block.mjs', import.meta.url));
@@ -35,9 +36,10 @@ const inReadme = (language: string) => blocksOf('README.md').filter((block) => b
 
 let checkout: Checkout;
 let demo: ReturnType<Checkout['run']>;
-beforeAll(() => {
+beforeAll(async () => {
   checkout = createCheckout();
   demo = checkout.run('demo'); // builds the package, and the blocks run on that
+  await installSuites(checkout.path);
   mkdirSync(join(checkout.path, 'blocks'));
   for (const block of programs) writeFileSync(fileOf(block), block.code);
 }, 60_000);

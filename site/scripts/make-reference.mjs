@@ -40,13 +40,16 @@ export async function makeReference(folder) {
   await app.generateOutputs(project);
 }
 
-/** The source of each module of the package, by the name that users import. */
+/** The source of each module of the package and of those beside it, by the name that users import. */
 function modules() {
   const { name, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const entries = Object.keys(exports).filter((key) => typeof exports[key] !== 'string');
-  return Object.fromEntries(
-    entries.map((key) => [`${name}${key.slice(1)}`, sourceOf(key === '.' ? 'index' : key.slice(2))]),
-  );
+  return {
+    ...Object.fromEntries(
+      entries.map((key) => [`${name}${key.slice(1)}`, sourceOf(key === '.' ? 'index' : key.slice(2))]),
+    ),
+    'service-webhooks-suites': join(ROOT, 'src/testing/suites/index.ts'),
+  };
 }
 
 /** In the places that scripts/subpaths.ts lists. */

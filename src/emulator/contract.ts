@@ -1,5 +1,5 @@
-import type { Envelope, EventType, WebhookEvent } from '../event.js';
-import type { EventOverrides } from '../testing/sample-event.js';
+import type { Envelope, EventType, WebhookEvent } from 'service-webhooks';
+import type { EventOverrides } from 'service-webhooks/testing';
 import type { AccountSettings } from './api/accounts.js';
 import type { Listening } from './api/http-server.js';
 import type { KeySettings } from './api/keys.js';

@@ -1,6 +1,5 @@
-import { WEBHOOK_EVENT_TYPES } from '../event.js';
-import { check, checkKnownOptions, checkObject } from '../option-checks.js';
-import { toKeys } from '../verify/secret.js';
+import { sign, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { check, checkKnownOptions, checkObject } from 'service-webhooks/option-checks';
 import type { AccountRecord, Accounts } from './api/accounts.js';
 import type { Keys } from './api/keys.js';
 import type { EmitTo, Emulator, EmulatorAccount, NewEndpoint } from './contract.js';
@@ -57,7 +56,7 @@ export function createControls(parts: ControlsParts): Controls {
         checkKnownOptions('endpoints.create', settings, ['url', 'events', 'signingSecret', 'account']);
         const { url, events = WEBHOOK_EVENT_TYPES, signingSecret: secret } = settings;
         check(secret === undefined || typeof secret === 'string', 'signingSecret must be a string');
-        if (secret !== undefined) toKeys(secret);
+        if (secret !== undefined) sign({ body: '', secret }); // checks the secret
         const accountId = accountOf(settings).id;
         const created = endpoints.create({ accountId, url: readUrl(url), events: readEvents(events), secret });
         return { ...showEndpoint(created), signingSecret: created.secret };

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { WEBHOOK_EVENT_TYPES } from '../event.js';
-import { check, checkChoice, checkKnownOptions, checkObject } from '../option-checks.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { check, checkChoice, checkKnownOptions, checkObject } from 'service-webhooks/option-checks';
 import { createAccounts } from './api/accounts.js';
 import { createApi } from './api/api.js';
 import { createAuthenticate } from './api/authentication.js';

@@ -1,4 +1,4 @@
-import { check, checkKnownOptions, checkObject, checkPositiveInteger } from '../option-checks.js';
+import { check, checkKnownOptions, checkObject, checkPositiveInteger } from 'service-webhooks/option-checks';
 import { createRandom } from './random.js';
 
 /** How often a fault occurs. */
@@ -53,7 +53,13 @@ export interface FaultPlan {
 /** Identifies an attempt: the number of its delivery, how often that was redelivered, the number of the attempt. */
 export type AttemptPlace = readonly [delivery: number, redelivery: number, attempt: number];
 
-/** The names of the faults, in the order in which an attempt lists them. */
+/**
+ * The names of all faults, in the order in which an attempt lists them.
+ *
+ * @example
+ * const faults: Faults = Object.fromEntries(FAULT_NAMES.map((name) => [name, 0.1])); // each in a tenth of the attempts
+ * const emulator = createEmulator({ faults });
+ */
 export const FAULT_NAMES = [
   'drop',
   'delay',

@@ -1,7 +1,12 @@
-export type { ApiErrorCode, ApiErrorType } from '../service/api-errors.js';
-export type { PlanType } from '../service/plans.js';
-export { ANSWER_TIMEOUT_MS, PAUSE_AFTER_DEAD, RETRY_WAITS_MS } from '../service/schedule.js';
-export type { EventOverrides } from '../testing/sample-event.js';
+export {
+  ANSWER_TIMEOUT_MS,
+  type ApiErrorCode,
+  type ApiErrorType,
+  PAUSE_AFTER_DEAD,
+  type PlanType,
+  RETRY_WAITS_MS,
+} from 'service-webhooks/service';
+export type { EventOverrides } from 'service-webhooks/testing';
 export type { AccountSettings } from './api/accounts.js';
 export type { Listening } from './api/http-server.js';
 export type { KeyKind, KeySettings } from './api/keys.js';
@@ -31,5 +36,7 @@ export type { EmulatorEndpoint } from './delivery/endpoints.js';
 export { FAULT_NAMES, type Fault, type FaultName, type Faults } from './faults.js';
 export type { EmulatorOptions, KeepOptions } from './options.js';
 export type { Totals } from './totals.js';
+export type { RequestTime } from './wire/answer-time.js';
 export type { FetchReceiver } from './wire/fetch-transport.js';
-export type { Answer } from './wire/transport.js';
+export { type HeaderPairs, type HttpRequest, sendRequest } from './wire/send-request.js';
+export type { Answer, Sent } from './wire/transport.js';

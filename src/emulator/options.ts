@@ -1,11 +1,17 @@
 import type { ConnectionOptions } from 'node:tls';
-import { check, checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../option-checks.js';
-import { ANSWER_TIMEOUT_MS } from '../service/schedule.js';
-import { MAX_TIMER_MS } from '../timers.js';
-import { checkHeaderPrefix } from '../verify/header-names.js';
+import { sign } from 'service-webhooks';
+import {
+  check,
+  checkChoice,
+  checkFunction,
+  checkKnownOptions,
+  checkObject,
+  integers,
+} from 'service-webhooks/option-checks';
+import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
 import type { AccountSettings } from './api/accounts.js';
 import type { Faults } from './faults.js';
-import { LAST_INSTANT } from './time/clock.js';
+import { LAST_INSTANT, MAX_TIMER_MS } from './time/clock.js';
 import type { FetchReceiver } from './wire/fetch-transport.js';
 
 /** Options of an emulator. An option given as undefined has its default. */
@@ -122,7 +128,7 @@ export function readOptions(options: EmulatorOptions) {
   check(clock === 'real' || speed === 1, 'speed needs a real clock');
   check(['string', 'number'].includes(typeof seed), 'seed must be a string or a number');
   checkFunction('fetch', fetch);
-  checkHeaderPrefix(headerPrefix);
+  sign({ body: '', secret: 'any', headerPrefix }); // checks the prefix
   check(Array.isArray(deniedIps), 'deniedIps must be an array of addresses');
   check(baseUrl === undefined || URL.canParse(baseUrl), 'baseUrl must be like https://api.example');
   for (const [name, value] of Object.entries({ account, faults, keep })) checkObject(name, value);

@@ -1,9 +1,12 @@
-import { isWebhookError, type WebhookErrorCode } from '../errors.js';
-import { checkFunction, checkKnownOptions, checkObject } from '../option-checks.js';
-import { readHeaders } from '../verify/headers.js';
-import { SIGNATURE_OPTIONS } from '../verify/policy.js';
-import type { Secret } from '../verify/secret.js';
-import { type VerifyInput, verify } from '../verify/verify.js';
+import {
+  type HeaderSource,
+  isWebhookError,
+  type Secret,
+  type VerifyInput,
+  verify,
+  type WebhookErrorCode,
+} from 'service-webhooks';
+import { check, checkFunction, checkKnownOptions, checkObject } from 'service-webhooks/option-checks';
 import { type CauseName, type Certainty, FIXES, type Judged, judged } from './causes.js';
 import { type Claim, claimsIn } from './claims.js';
 import { createBudget, type Effort, FULL_EFFORT } from './effort.js';
@@ -58,12 +61,23 @@ export function explain(input: ExplainInput): Explanation {
   return explainWithin(FULL_EFFORT, input);
 }
 
-const OPTIONS = ['headers', 'body', 'secret', 'otherSecrets', ...SIGNATURE_OPTIONS];
+/** An object, so that the compiler misses an option that is not in it. */
+const OPTIONS: Readonly<Record<keyof ExplainInput, true>> = {
+  headers: true,
+  body: true,
+  secret: true,
+  otherSecrets: true,
+  headerPrefix: true,
+  legacy: true,
+  legacyMaxAgeSeconds: true,
+  toleranceSeconds: true,
+  now: true,
+};
 
 /** {@link explain} with other limits: a search that reaches a limit explains with the forms that it has tried. */
 export function explainWithin(effort: Effort, input: ExplainInput): Explanation {
   checkObject('input', input);
-  checkKnownOptions('explain', input, OPTIONS);
+  checkKnownOptions('explain', input, Object.keys(OPTIONS));
   checkFunction('now', input.now);
   const instant = (input.now ?? Date.now)();
   const { otherSecrets, ...verified } = { ...input, headers: readHeaders(input.headers), now: () => instant };
@@ -91,6 +105,15 @@ export function explainWithin(effort: Effort, input: ExplainInput): Explanation 
     ...timeFindings(claim?.t, { now: instant, toleranceSeconds: input.toleranceSeconds, shown: !!match }),
   ];
   return { verdict, causes: inOrder(found.length > 0 ? found : [restOf(verdict)]) };
+}
+
+/** Returns headers that can be read repeatedly: an iterator can be walked only once. */
+function readHeaders(headers: HeaderSource): HeaderSource {
+  checkObject('headers', headers);
+  if (!(Symbol.iterator in headers)) return headers;
+  const pairs = [...(headers as Iterable<readonly [string, string]>)];
+  check(pairs.every(Array.isArray), 'headers must be pairs of name and value');
+  return pairs;
 }
 
 function verdictOf(input: VerifyInput): Explanation['verdict'] {

@@ -1,6 +1,4 @@
-import { exactBytes } from '../bytes.js';
-import { isWebhookError } from '../errors.js';
-import type { Secret } from '../verify/secret.js';
+import type { Secret } from 'service-webhooks';
 import { bodyRepairs, spelled } from './body-repairs.js';
 import type { Judged, Repair } from './causes.js';
 import { secretRepairs } from './secret-repairs.js';
@@ -60,12 +58,8 @@ export function bodyForms(
   body: unknown,
   options: BodyFormOptions = {},
 ): { bytes: Uint8Array | undefined; bodies: () => Iterable<Repair>; findings: readonly Judged[] } {
-  try {
-    const bytes = exactBytes(body);
-    return { bytes, bodies: () => bodyRepairs(bytes, options), findings: [] };
-  } catch (error) {
-    if (!isWebhookError(error)) throw error;
-  }
+  const bytes = bytesOf(body);
+  if (bytes !== undefined) return { bytes, bodies: () => bodyRepairs(bytes, options), findings: [] };
   if (body === undefined || body === null) {
     const evidence = 'There is none.';
     return {
@@ -79,6 +73,14 @@ export function bodyForms(
   const bodies = () => (value === undefined ? [] : map(spelled(value), ({ bytes }) => ({ bytes, findings: [] })));
   const evidence = 'It is not bytes and not text, but what a parser makes of them.';
   return { bytes: undefined, bodies, findings: [{ cause: 'body_parsed', certainty: 'certain', evidence }] };
+}
+
+/** Returns the bytes of a body that is bytes or text; undefined for any other value, which comes from a parser. */
+function bytesOf(body: unknown): Uint8Array | undefined {
+  if (typeof body === 'string') return Buffer.from(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  return undefined;
 }
 
 /** Returns the part of a value that JSON can represent. */

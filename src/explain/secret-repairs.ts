@@ -1,4 +1,4 @@
-import type { Secret } from '../verify/secret.js';
+import type { Secret } from 'service-webhooks';
 import type { CauseName, Finding, Repair } from './causes.js';
 import { fromBase64, percentDecoded } from './encodings.js';
 

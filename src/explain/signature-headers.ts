@@ -1,4 +1,4 @@
-import type { HeaderSource } from '../verify/headers.js';
+import type { HeaderSource } from 'service-webhooks';
 import type { Finding } from './causes.js';
 
 /** The signature values of a request, and the header names that they were found under. */

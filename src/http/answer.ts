@@ -1,5 +1,5 @@
-import { ERRORS, type WebhookErrorCode } from '../errors.js';
-import { isAcknowledged } from '../service/acknowledged.js';
+import { ERRORS, type WebhookErrorCode } from 'service-webhooks';
+import { isAcknowledged } from 'service-webhooks/service';
 import type { SendResult } from './deliver.js';
 import { jsonFields } from './json-fields.js';
 

@@ -1,7 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asSpecified, type DeliveryRequest } from 'service-webhooks/testing';
 import { sendRequest } from '../emulator/wire/send-request.js';
-import { asSpecified } from '../testing/delivery-headers.js';
-import type { DeliveryRequest } from '../testing/sign-delivery.js';
-import { sleep, unrefTimeout } from '../timers.js';
 import { connectionProblem } from './connection-problem.js';
 import type { HttpMessage } from './http-message.js';
 
@@ -52,7 +51,7 @@ export async function deliver(outgoing: Outgoing, { timeoutMs, signal }: Deliver
   const begun = performance.now();
   const stop = new AbortController();
   const abort = () => stop.abort();
-  const timer = unrefTimeout(abort, timeoutMs);
+  const timer = setTimeout(abort, timeoutMs).unref();
   signal.addEventListener('abort', abort);
   try {
     const result = await exchange(outgoing, timeoutMs, stop.signal);
@@ -89,7 +88,7 @@ async function exchange(outgoing: Outgoing, timeoutMs: number, signal: AbortSign
   const time = {
     onPassed: (callback: () => void) => signal.addEventListener('abort', callback),
     async hold(ms: number) {
-      await sleep(ms, signal).catch(() => {}); // aborted
+      await sleep(ms, undefined, { signal }).catch(() => {}); // aborted
       return !signal.aborted;
     },
   };

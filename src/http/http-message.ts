@@ -1,6 +1,5 @@
-import type { HeaderPairs } from '../emulator/wire/send-request.js';
-import { asSpecified, signedHeaders } from '../testing/delivery-headers.js';
-import type { Secret } from '../verify/secret.js';
+import type { Secret } from 'service-webhooks';
+import { asSpecified, signedHeaders } from 'service-webhooks/testing';
 
 /** A request in the form of a `.http` file: request line, headers, an empty line, the exact bytes of the body. */
 export interface HttpMessage {
@@ -8,7 +7,7 @@ export interface HttpMessage {
   /** Path and query. */
   path: string;
   /** The headers as they arrived, in their order. A character is a byte. */
-  headers: HeaderPairs;
+  headers: readonly (readonly [name: string, value: string])[];
   body: Uint8Array;
 }
 

@@ -1,10 +1,6 @@
-import { isWebhookError } from '../errors.js';
+import { type HeaderSource, isWebhookError, type Secret, type SignatureOptions, verify } from 'service-webhooks';
 import { explain } from '../explain/index.js';
 import { answerAdvice, answerWord } from '../http/answer.js';
-import type { HeaderSource } from '../verify/headers.js';
-import type { SignatureOptions } from '../verify/policy.js';
-import type { Secret } from '../verify/secret.js';
-import { verify } from '../verify/verify.js';
 import type { AttemptDetails, AttemptRow, BodyView, Verdict } from './page-source.js';
 
 // What every source of the page shows of an attempt: the verdict on its signature, what its answer says, and the bodies.

@@ -1,8 +1,11 @@
-import { DATA_FIELDS, ENVELOPE_FIELDS, type Envelope, type EventType, faultyFields } from '../event.js';
+import { type Envelope, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { eventSchema, type StandardIssue, type StandardSchema } from 'service-webhooks/standard-schema';
+
+type GivenEnvelope = Partial<Envelope> & Pick<Envelope, 'type' | 'data'>;
 
 /** An event that was written on the page: its envelope as far as it is given, or why it cannot be sent. */
 export type OwnEvent =
-  | { event: Partial<Envelope> & Pick<Envelope, 'type' | 'data'>; warning?: string | undefined; problem?: undefined }
+  | { event: GivenEnvelope; warning?: string | undefined; problem?: undefined }
   | { problem: string; event?: undefined; warning?: undefined };
 
 /** More than this is refused by the page's server. */
@@ -24,23 +27,31 @@ export function readOwnEvent(json: string): OwnEvent {
     return { problem: 'The event must be a JSON object.' };
   }
   const given = { data: {}, ...value };
-  const faulty = faultyFields(given, ENVELOPE_FIELDS).find((field) => field === 'type' || Object.hasOwn(given, field));
-  if (faulty !== undefined) {
-    return { problem: `${faulty} must be ${ENVELOPE_FIELDS[faulty as keyof Envelope].mustBe}.` };
-  }
-  const event = given as Partial<Envelope> & Pick<Envelope, 'type' | 'data'>;
-  const rules = rulesOf(event.type);
-  const [field] = faultyFields(event.data, rules);
-  if (field === undefined) return { event };
-  return { event, warning: `The service sends data.${field} as ${rules[field]?.mustBe}.` };
+  const faulty = issuesOf(eventSchema(), given).find(({ path: [field = ''] }) => {
+    return field === 'type' || Object.hasOwn(given, field);
+  });
+  if (faulty !== undefined) return { problem: `${faulty.message}.` };
+  const event = given as GivenEnvelope;
+  const [first] = dataIssues(event);
+  if (first === undefined) return { event };
+  return { event, warning: `The service sends ${first.message.replace(' must be ', ' as ')}.` };
 }
 
 /** The fields of `data` that a sample would have and this event has not: undefined, so that they stay out. */
 export function leftOut({ type, data }: Pick<Envelope, 'type' | 'data'>): Record<string, undefined> {
-  const missing = Object.keys(rulesOf(type)).filter((field) => !Object.hasOwn(data, field));
-  return Object.fromEntries(missing.map((field) => [field, undefined]));
+  const missing = dataIssues({ type, data }).flatMap(({ path: [, field] }) => field ?? []);
+  return Object.fromEntries(missing.filter((field) => !Object.hasOwn(data, field)).map((field) => [field, undefined]));
 }
 
-function rulesOf(type: string) {
-  return Object.hasOwn(DATA_FIELDS, type) ? (DATA_FIELDS[type as EventType] ?? {}) : {};
+/** Returns what is wrong with the data of an event whose envelope is right as far as it is given. */
+function dataIssues({ type: name, data }: Pick<Envelope, 'type' | 'data'>): readonly StandardIssue[] {
+  const type = WEBHOOK_EVENT_TYPES.find((known) => known === name);
+  if (type === undefined) return [];
+  // The schema looks at the data only in an envelope that is right.
+  const envelope = { id: 'evt_own', version: PAYLOAD_VERSION, jobId: null, timestamp: PAYLOAD_VERSION };
+  return issuesOf(eventSchema(type), { ...envelope, type, data });
+}
+
+function issuesOf(schema: StandardSchema<unknown>, value: unknown): readonly StandardIssue[] {
+  return schema['~standard'].validate(value).issues ?? [];
 }

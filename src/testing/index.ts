@@ -23,23 +23,4 @@ export {
   type SigningOptions,
   signDelivery,
 } from './sign-delivery.js';
-export { type AdapterCase, adapterSuite } from './suites/adapters/adapter-suite.js';
-export type {
-  AdapterAbility,
-  AdapterSuiteOptions,
-  AppUnderTest,
-  CalledRequest,
-  RouteEnding,
-  ServedApp,
-} from './suites/adapters/adapter-under-test.js';
-export { type QueueCase, queueSuite } from './suites/queues/queue-suite.js';
-export type {
-  QueueAbility,
-  QueueSuiteOptions,
-  QueueUnderTest,
-  QueueUnderTestSetup,
-  WorkerUnderTest,
-} from './suites/queues/queue-under-test.js';
-export { type StoreCase, storeSuite } from './suites/stores/store-suite.js';
-export type { StoreSuiteOptions, StoreUnderTest } from './suites/stores/store-under-test.js';
 export { tamper } from './tamper.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BegunDelivery, WebhookRequest, WebhookResponse } from 'service-webhooks';
-import type { AppUnderTest, ServedApp } from 'service-webhooks/testing';
+import type { AppUnderTest, ServedApp } from 'service-webhooks-suites';
 import { type WatchedResponse, watchResponse } from '../../adapters/shared/watch-response.js';
 import { listenHttp2, listenNode } from './mounts/listen.js';
 import { playOnNode, playOtherCode } from './mounts/play-ending.js';

@@ -1,4 +1,4 @@
-import { adapterSuite } from 'service-webhooks/testing';
+import { adapterSuite } from 'service-webhooks-suites';
 import { describe, it } from 'vitest';
 import type { Mount } from './mounts/mount.js';
 

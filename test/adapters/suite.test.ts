@@ -1,4 +1,4 @@
-import { type AdapterSuiteOptions, adapterSuite } from 'service-webhooks/testing';
+import { type AdapterSuiteOptions, adapterSuite } from 'service-webhooks-suites';
 import { describe, expect, it } from 'vitest';
 import { HAS_HTTP2, listenHttp2, listenNode } from './mounts/listen.js';
 import { BY_FETCH, ON_NODE, playByFetch, UNKNOWN_ON_NODE } from './mounts/play-ending.js';

@@ -1,4 +1,4 @@
-import { adapterSuite } from 'service-webhooks/testing';
+import { adapterSuite } from 'service-webhooks-suites';
 import { describe, expect, it } from 'vitest';
 import { lyingApp } from './lying-app.js';
 import { rawBodyFix } from './mounts/fetch-app.js';

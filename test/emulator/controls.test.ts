@@ -33,7 +33,9 @@ describe('emulator.endpoints', () => {
   it('an endpoint has the given secret if that is valid', () => {
     const { endpoints } = create();
     expect(endpoints.create({ url: URL, signingSecret: 'of the receiver' }).signingSecret).toBe('of the receiver');
-    expect(() => endpoints.create({ url: URL, signingSecret: ' padded' })).toThrow('invalid_secret');
+    expect(() => endpoints.create({ url: URL, signingSecret: ' padded' })).toThrow(
+      'secret begins with a space. Trim it. (invalid_secret)',
+    );
     expect(endpoints.list()).toHaveLength(1);
   });
 

@@ -77,11 +77,15 @@ describe('the body that is given', () => {
     return { bytes, findings, bodies: [...bodies()].map((one) => [Buffer.from(one.bytes).toString(), one.findings]) };
   };
 
-  it.each(['{"a":1}', Buffer.from('{"a":1}')])('is bytes or text, with all its forms: %o', (given) => {
-    const { bytes, findings, bodies } = body(given);
-    expect([Buffer.from(bytes ?? []).toString(), findings, bodies[0]]).toEqual(['{"a":1}', [], ['{"a":1}', []]]);
-    expect(bodies.map(([text]) => text)).toContain('{"a": 1}');
-  });
+  const bytesOfJson = new TextEncoder().encode('{"a":1}');
+  it.each(['{"a":1}', Buffer.from('{"a":1}'), bytesOfJson.buffer, new DataView(bytesOfJson.buffer)])(
+    'is bytes or text, with all its forms: %o',
+    (given) => {
+      const { bytes, findings, bodies } = body(given);
+      expect([Buffer.from(bytes ?? []).toString(), findings, bodies[0]]).toEqual(['{"a":1}', [], ['{"a":1}', []]]);
+      expect(bodies.map(([text]) => text)).toContain('{"a": 1}');
+    },
+  );
 
   it('the body that is given is compressed again as its headers say', () => {
     const causes = ({ bodies }: ReturnType<typeof body>) => JSON.stringify(bodies);

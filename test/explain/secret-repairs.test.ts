@@ -1,7 +1,7 @@
+import type { Secret } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import type { CauseName } from '../../src/explain/causes.js';
 import { secretRepairs } from '../../src/explain/secret-repairs.js';
-import type { Secret } from '../../src/index.js';
 
 const SHOWN = 'whsec_4f2c9a7e51d8b360';
 const FORM = /^The signature holds with the secret (.+)\.$/;

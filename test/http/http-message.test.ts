@@ -1,3 +1,5 @@
+import { sign } from 'service-webhooks';
+import { asSpecified } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import {
   formatHttp,
@@ -7,8 +9,6 @@ import {
   parseHttp,
   resign,
 } from '../../src/http/http-message.js';
-import { asSpecified } from '../../src/testing/delivery-headers.js';
-import { sign } from '../../src/verify/sign.js';
 import { NOW, SECRET } from '../support/deliveries.js';
 
 const aMessage = (changes: Partial<HttpMessage> = {}): HttpMessage => ({

@@ -5,13 +5,25 @@ import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { companions, subpaths } from '../../scripts/subpaths.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The library and the workers as JavaScript, for processes that vitest does not run. */
 export function buildWorkers(): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'service-webhooks-'));
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const built = (source: string) => source.replace(/\.ts$/, '.js');
+  // The sources find the library and the packages beside it by their names.
+  const exports = Object.fromEntries(
+    subpaths.map(({ name, source }) => [name.replace('service-webhooks', '.'), `./${built(source)}`]),
+  );
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'service-webhooks', type: 'module', exports }));
+  for (const { name, source } of companions) {
+    const installed = join(folder, 'node_modules', name);
+    mkdirSync(installed, { recursive: true });
+    writeFileSync(join(installed, 'package.json'), '{ "type": "module", "exports": "./index.js" }');
+    writeFileSync(join(installed, 'index.js'), `export * from '../../${built(source)}';`);
+  }
   for (const source of [...sourcesIn('src'), ...sourcesIn('test/integration')]) {
     const target = join(folder, source.replace(/\.ts$/, '.js'));
     mkdirSync(dirname(target), { recursive: true });

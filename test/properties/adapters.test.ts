@@ -10,9 +10,8 @@ import {
   verifyAsync,
   type WebhookEvent,
 } from 'service-webhooks';
-import type { CalledRequest, ServedApp } from 'service-webhooks/testing';
+import type { CalledRequest, ServedApp } from 'service-webhooks-suites';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send } from '../../src/testing/suites/adapters/send.js';
 import { joinHeaders } from '../adapters/mounts/aws-lambda.js';
 import { CALLED, LISTENING } from '../adapters/mounts/every-adapter.js';
 import type { Mount } from '../adapters/mounts/mount.js';
@@ -142,13 +141,25 @@ async function serve(mount: Mount) {
       ['Content-Length', `${body.length}`],
     ];
     const request = { method: 'POST', headers: [...more, ...pairs], body };
-    const { status, headers, text } = await ('port' in app ? post(app, request) : send(app, request).answer);
+    const { status, headers, text } = await ('port' in app ? post(app, request) : call(app, request));
     const isOurs = headers['content-type']?.startsWith(JSON_TYPE); // Fastify adds a charset
     // The route behind a middleware answers in words of its own.
     const answer = isOurs ? inShort({ status, headers: {}, body: text }) : `${status} handled`;
     return { answer, seen: at(path).seen.splice(0) };
   };
   return { mount, find, close: async () => app.close?.() };
+}
+
+async function call(app: Exclude<ServedApp, { port: number }>, request: CalledRequest) {
+  if ('call' in app) {
+    const { body, ...answer } = await app.call(request);
+    return { ...answer, text: body };
+  }
+  const { method, headers, body } = request;
+  const pairs = headers.map(([name, value]): [string, string] => [name, value]);
+  const sent = { method, headers: pairs, body: new Blob([new Uint8Array(body)]).stream(), duplex: 'half' as const };
+  const response = await app.fetch(new Request('http://receiver.test/webhooks', sent));
+  return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
 }
 
 /** On a connection that is kept: for a hundred thousand requests there would not be ports enough. */

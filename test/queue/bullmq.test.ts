@@ -1,8 +1,8 @@
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type BullmqQueueOptions, bullmqProcessor, bullmqQueue } from 'service-webhooks/queue/bullmq';
+import { queueSuite } from 'service-webhooks-suites';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { queueSuite } from '../../src/testing/index.js';
 import { aReceiver, aRequest, inShort, later, refusal } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { canStartRedis, DURABLE, startRedis } from '../support/redis.js';

@@ -1,8 +1,8 @@
 import { type Runner, run, runMigrations } from 'graphile-worker';
 import { PermanentError } from 'service-webhooks';
 import { graphileWorkerProcessor, graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
+import { queueSuite } from 'service-webhooks-suites';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { queueSuite } from '../../src/testing/index.js';
 import { refusal } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { poolOf, startPostgres } from '../support/postgres.js';

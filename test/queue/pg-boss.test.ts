@@ -1,8 +1,8 @@
 import PgBoss from 'pg-boss';
 import { PermanentError } from 'service-webhooks';
 import { pgBossProcessor, pgBossQueue } from 'service-webhooks/queue/pg-boss';
+import { queueSuite } from 'service-webhooks-suites';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { queueSuite } from '../../src/testing/index.js';
 import { later, never, refusal, rejection } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startPostgres } from '../support/postgres.js';

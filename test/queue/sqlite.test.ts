@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PermanentError } from 'service-webhooks';
 import { type SqliteQueueOptions, sqliteQueue } from 'service-webhooks/queue/sqlite';
+import { queueSuite } from 'service-webhooks-suites';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { queueSuite } from '../../src/testing/index.js';
 import { clientOf, type Handle } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { later, never, refusal } from '../support/deliveries.js';

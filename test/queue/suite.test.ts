@@ -1,5 +1,5 @@
+import { type QueueUnderTest, queueSuite } from 'service-webhooks-suites';
 import { describe, expect, it } from 'vitest';
-import { type QueueUnderTest, queueSuite } from '../../src/testing/index.js';
 import { type MemoryQueue, memoryQueue } from '../support/memory-queue.js';
 import { PLANTED_BUGS, type Plant } from './planted-bugs.js';
 

@@ -38,8 +38,12 @@ export async function buildPrograms(files: Record<string, string> = served) {
       esbuildOptions(options) {
         options.alias = {
           'service-webhooks': here('../../dist/index.js'),
+          'service-webhooks-suites': here('../../src/testing/suites/index.ts'),
           'service-webhooks/fetch': here('../../dist/fetch.js'),
+          'service-webhooks/option-checks': here('../../dist/option-checks.js'),
+          'service-webhooks/queue': here('../../dist/queue.js'),
           'service-webhooks/queue/cloudflare': here('../../dist/queue/cloudflare.js'),
+          'service-webhooks/service': here('../../dist/service.js'),
           'service-webhooks/stores/d1': here('../../dist/stores/d1.js'),
           'service-webhooks/stores/durable-object': here('../../dist/stores/durable-object.js'),
           'service-webhooks/testing': here('../../dist/testing.js'),

@@ -4,8 +4,8 @@ import {
   type DurableObjectStorage,
   durableObjectStore,
 } from 'service-webhooks/stores/durable-object';
+import { type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { refusal, rejection } from '../support/deliveries.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { type PostgresClient, postgresStore } from 'service-webhooks/stores/postgres';
+import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
 import { afterAll, describe, it } from 'vitest';
-import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { poolOf, startPgBouncer, startPostgres, type TestPostgres } from '../support/postgres.js';
 import { RACES } from '../support/scale.js';
 

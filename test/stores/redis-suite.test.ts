@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { DedupeStore } from 'service-webhooks';
 import { redisStore } from 'service-webhooks/stores/redis';
+import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
 import { afterAll, beforeAll, beforeEach, describe, it, vi } from 'vitest';
-import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import {
   canStartRedis,
   findRedis,

@@ -1,7 +1,7 @@
 import type { DedupeStore } from 'service-webhooks';
 import { type SqliteClient, type SqliteStoreOptions, sqliteStore } from 'service-webhooks/stores/sqlite';
+import { type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
 import { describe, expect, it, vi } from 'vitest';
-import { type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { clientOf, type Handle, type Statement } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { refusal, rejection } from '../support/deliveries.js';

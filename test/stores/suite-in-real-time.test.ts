@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type DedupeStore, memoryStore } from 'service-webhooks';
-import { storeSuite } from 'service-webhooks/testing';
+import { storeSuite } from 'service-webhooks-suites';
 import { describe, it } from 'vitest';
 
 describe('storeSuite in real time, on a store whose calls take time', () => {

@@ -1,6 +1,6 @@
 import { type DedupeStore, memoryStore } from 'service-webhooks';
+import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
 import { describe, expect, it, vi } from 'vitest';
-import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from '../../src/testing/index.js';
 import { getThenSetStore } from './broken-store.js';
 import { lyingStore } from './lying-store.js';
 import { PLANTED_BUGS, type Plant } from './planted-bugs.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
-import { subpaths } from '../../scripts/subpaths.js';
+import { companions, subpaths } from '../../scripts/subpaths.js';
 import { ROOT } from './markdown.js';
 
 /** A comment of a source. */
@@ -83,17 +83,18 @@ export function examplesIn(path: string): Example[] {
   );
 }
 
-/** Every public name of the package, by the first module that exports it. */
+/** Every public name of the package and of those beside it, by the first module that exports it. */
 export function publicNames(): PublicName[] {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+  const modules = [...subpaths, ...companions];
   const program = ts.createProgram(
-    subpaths.map(({ source }) => join(ROOT, source)),
+    modules.map(({ source }) => join(ROOT, source)),
     options,
   );
   const checker = program.getTypeChecker();
   const names = new Map<ts.Symbol, PublicName>();
-  for (const { name: module, source } of subpaths) {
+  for (const { name: module, source } of modules) {
     const file = program.getSourceFile(join(ROOT, source));
     const symbol = file && checker.getSymbolAtLocation(file);
     for (const exported of symbol ? checker.getExportsOfModule(symbol) : []) {

@@ -6,7 +6,8 @@ export const EVERYWHERE = `
   import type { Handlers, Receiver, WebhookEvent } from 'service-webhooks';
   import type { Client } from 'service-webhooks/client';
   import type { DeliveryQueue } from 'service-webhooks';
-  import type { AdapterSuiteOptions, QueueSuiteOptions, SignedDelivery, StoreSuiteOptions } from 'service-webhooks/testing';
+  import type { SignedDelivery } from 'service-webhooks/testing';
+  import type { AdapterSuiteOptions, QueueSuiteOptions, StoreSuiteOptions } from 'service-webhooks-suites';
 
   declare global {
     const secret: string, apiKey: string, url: string, id: string, text: string, message: string;

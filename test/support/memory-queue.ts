@@ -1,7 +1,7 @@
 import type { QueuedDelivery } from 'service-webhooks';
+import type { WorkerUnderTest } from 'service-webhooks-suites';
 import type { DeadLetter, OperatedQueue } from '../../src/queue/dead-letters.js';
 import { createProcessor, type WorkerOptions } from '../../src/queue/processor.js';
-import type { WorkerUnderTest } from '../../src/testing/index.js';
 
 interface Job {
   key: string;

@@ -1,5 +1,5 @@
 import type { Delivery, Receiver, WebhookRequest } from 'service-webhooks';
-import type { ServedApp } from 'service-webhooks/testing';
+import type { ServedApp } from 'service-webhooks-suites';
 import { oneValue } from '../../src/verify/headers.js';
 import { mounts as express } from '../adapters/mounts/express.js';
 import { mounts as fastify } from '../adapters/mounts/fastify.js';

@@ -6,7 +6,7 @@ import { verify } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/express';
 import { webhookHandler as fastifyHandler } from 'service-webhooks/fastify';
 import { webhookHandler as fetchHandler } from 'service-webhooks/fetch';
-import { FIXTURE_NOW, FIXTURE_SECRET, recordedDeliveries, vectors } from 'service-webhooks/fixtures';
+import { FIXTURE_NOW, FIXTURE_SECRET, recordedDeliveries } from 'service-webhooks/fixtures';
 import { readDelivery, tamper, toCurl, toInject, toRequest, toSupertest } from 'service-webhooks/testing';
 import supertest from 'supertest';
 import { describe, expect, it } from 'vitest';
@@ -17,10 +17,6 @@ const settings = { secret: FIXTURE_SECRET, now: () => FIXTURE_NOW };
 const receiverOf = () => aReceiver(settings).receiver;
 
 describe('service-webhooks/fixtures', () => {
-  it('has every vector of vectors.json', () => {
-    expect(vectors).toEqual(readVectors());
-  });
-
   it('has a valid delivery of each event type, byte for byte', () => {
     const valid = recordedDeliveries.filter(({ code }) => code === undefined);
     const files = readRecordings().map(({ type, bytes }) => ({ name: type, type, text: bytes.toString() }));
@@ -50,7 +46,8 @@ describe('service-webhooks/fixtures', () => {
       console.log(vectors.length, required.length);`;
     const cwd = new URL('../..', import.meta.url);
     const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', code], { cwd, encoding: 'utf8' });
-    expect(printed.trim()).toBe(`${vectors.length} ${vectors.length}`);
+    const { length } = readVectors();
+    expect(printed.trim()).toBe(`${length} ${length}`);
   });
 });
 

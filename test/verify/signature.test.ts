@@ -104,6 +104,7 @@ describe('the V2 header is malformed', () => {
     ['with 10,000 v1', `t=${T}${`,v1=${GOOD}`.repeat(10_000)}`],
     ['with 33 elements', `t=${T},v1=${GOOD}${',a=b'.repeat(31)}`],
     ['with 4097 characters', `t=${T},v1=${GOOD},x=`.padEnd(4097, 'x')],
+    ['with 65,536 characters', `t=${T},v1=${GOOD},x=`.padEnd(65_536, 'x')],
     ['a megabyte of commas', ','.repeat(1 << 20)],
     ['a list of one', [`t=${T},v1=${GOOD}`]],
     ['a list of two', [`t=${T},v1=${GOOD}`, `t=${T},v1=${GOOD}`]],

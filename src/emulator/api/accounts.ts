@@ -1,5 +1,5 @@
-import { check, checkKnownOptions, checkObject } from '../../option-checks.js';
-import { PLANS, type PlanType } from '../../service/plans.js';
+import { check, checkKnownOptions, checkObject } from 'service-webhooks/option-checks';
+import { PLANS, type PlanType } from 'service-webhooks/service';
 import type { Random } from '../random.js';
 import type { Totals } from '../totals.js';
 import { createRateWindows, type RateWindows } from './rate-windows.js';

@@ -1,4 +1,4 @@
-import { API_ERRORS, type ApiErrorCode, type ApiErrorRow } from '../../service/api-errors.js';
+import { API_ERRORS, type ApiErrorCode, type ApiErrorRow } from 'service-webhooks/service';
 
 /** The refusal of a request, with a code of the service. */
 export class ApiError extends Error {

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-import { createByteBuffer } from '../../byte-buffer.js';
-import { withTimeLimit } from '../../timers.js';
+import { createFirstBytes } from '../wire/first-bytes.js';
 import { ApiError } from './api-error.js';
 
 /** A request to the API, from the HTTP server or from `emulator.fetch`. */
@@ -49,21 +48,22 @@ const MAX_JSON_BYTES = 1024 * 1024;
  * Rejects with an ApiError: `file_too_large`, `request_timeout`, `invalid_request` for a body that breaks off.
  */
 export function readBody(stream: Readable, { maxBodyBytes, bodyTimeoutMs }: ReadBodyLimits): Promise<Uint8Array> {
-  const read = () =>
-    new Promise<Uint8Array>((resolve, reject) => {
-      const kept = createByteBuffer();
-      let received = 0;
-      const breakOff = () => reject(new ApiError('invalid_request', 'The body breaks off.'));
-      stream.on('data', (chunk: Uint8Array) => {
-        received += chunk.length;
-        if (kept.size() <= MAX_JSON_BYTES) kept.append(chunk);
-        if (received > maxBodyBytes) reject(new ApiError('file_too_large'));
-      });
-      stream.on('end', () => resolve(kept.bytes()));
-      stream.on('error', breakOff);
-      stream.on('close', breakOff);
+  let timer: NodeJS.Timeout | undefined;
+  const read = new Promise<Uint8Array>((resolve, reject) => {
+    const kept = createFirstBytes(MAX_JSON_BYTES + 1); // one more than a route accepts, which tells the two apart
+    let received = 0;
+    const breakOff = () => reject(new ApiError('invalid_request', 'The body breaks off.'));
+    timer = setTimeout(() => reject(new ApiError('request_timeout')), bodyTimeoutMs);
+    stream.on('data', (chunk: Uint8Array) => {
+      received += chunk.length;
+      kept.append(chunk);
+      if (received > maxBodyBytes) reject(new ApiError('file_too_large'));
     });
-  return withTimeLimit({ ms: bodyTimeoutMs, timedOut: () => new ApiError('request_timeout') }, read);
+    stream.on('end', () => resolve(kept.bytes()));
+    stream.on('error', breakOff);
+    stream.on('close', breakOff);
+  });
+  return read.finally(() => clearTimeout(timer));
 }
 
 /** Reads a JSON object. Rejects with an ApiError: `invalid_json`, `invalid_body`, and those of the body. */

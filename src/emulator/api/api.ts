@@ -1,4 +1,4 @@
-import { API_ERRORS } from '../../service/api-errors.js';
+import { API_ERRORS } from 'service-webhooks/service';
 import type { Random } from '../random.js';
 import type { Clock } from '../time/clock.js';
 import type { Totals } from '../totals.js';

@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { check } from '../../option-checks.js';
-import { unrefTimeout } from '../../timers.js';
+import { check } from 'service-webhooks/option-checks';
 import { isLoopbackHost } from '../wire/public-url.js';
 import type { Api } from './api.js';
 import { ApiError } from './api-error.js';
@@ -39,7 +38,7 @@ export function createHttpServer(api: Api, options: HttpServerOptions): HttpServ
     res.writeHead(answer.status, withLength(answer));
     res.end(answer.body);
     if (req.complete) return;
-    const timer = unrefTimeout(() => req.socket.destroy(), DRAIN_MS);
+    const timer = setTimeout(() => req.socket.destroy(), DRAIN_MS).unref();
     req.once('close', () => clearTimeout(timer));
     req.resume();
   };

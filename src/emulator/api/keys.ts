@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { check, checkChoice, checkKnownOptions, checkObject } from '../../option-checks.js';
+import { check, checkChoice, checkKnownOptions, checkObject } from 'service-webhooks/option-checks';
 import type { Random } from '../random.js';
 import type { Totals } from '../totals.js';
 import { type AccountRecord, planOf } from './accounts.js';

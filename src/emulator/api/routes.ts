@@ -1,4 +1,4 @@
-import { WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import type { EndpointRecord, Endpoints } from '../delivery/endpoints.js';
 import { refusedUrl } from '../wire/public-url.js';
 import { ApiError } from './api-error.js';

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { check, checkKnownOptions, checkObject, checkPositiveInteger } from '../../option-checks.js';
-import { API_ERRORS, type ApiErrorCode, type ApiErrorType } from '../../service/api-errors.js';
+import { check, checkKnownOptions, checkObject, checkPositiveInteger } from 'service-webhooks/option-checks';
+import { API_ERRORS, type ApiErrorCode, type ApiErrorType } from 'service-webhooks/service';
 import type { ErrorParts } from './api-error.js';
 import { matchPath } from './routes.js';
 

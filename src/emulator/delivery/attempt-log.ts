@@ -1,4 +1,4 @@
-import { checkKnownOptions, checkObject } from '../../option-checks.js';
+import { checkKnownOptions, checkObject } from 'service-webhooks/option-checks';
 import type { FaultName } from '../faults.js';
 import type { Answer } from '../wire/transport.js';
 import { createBoundedLog } from './bounded-log.js';

@@ -1,5 +1,5 @@
-import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
-import { deliveryHeaders } from '../../testing/delivery-headers.js';
+import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
+import { deliveryHeaders } from 'service-webhooks/testing';
 import type { FaultPlan } from '../faults.js';
 import { type AnswerTimeOptions, createAnswerTime } from '../wire/answer-time.js';
 import type { Sent, Transport, WireRequest } from '../wire/transport.js';

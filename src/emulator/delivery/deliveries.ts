@@ -1,4 +1,4 @@
-import { check } from '../../option-checks.js';
+import { check } from 'service-webhooks/option-checks';
 import type { Random } from '../random.js';
 import type { Timer } from '../time/timers.js';
 import { createBoundedLog } from './bounded-log.js';

@@ -1,6 +1,6 @@
-import { type Envelope, type EventType, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } from '../../event.js';
-import { check } from '../../option-checks.js';
-import { sampleEvent } from '../../testing/sample-event.js';
+import { type Envelope, type EventType, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { check } from 'service-webhooks/option-checks';
+import { sampleEvent } from 'service-webhooks/testing';
 import type { Random } from '../random.js';
 
 /** An event as it was emitted. All endpoints receive the same one. */

@@ -1,4 +1,4 @@
-import { PAUSE_AFTER_DEAD } from '../../service/schedule.js';
+import { PAUSE_AFTER_DEAD } from 'service-webhooks/service';
 import type { Random } from '../random.js';
 import type { Totals } from '../totals.js';
 import {

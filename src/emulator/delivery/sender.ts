@@ -1,5 +1,4 @@
-import { isAcknowledged } from '../../service/acknowledged.js';
-import { MAX_ATTEMPTS, RETRY_WAITS_MS } from '../../service/schedule.js';
+import { isAcknowledged, MAX_ATTEMPTS, RETRY_WAITS_MS } from 'service-webhooks/service';
 import type { AttemptPlace, FaultPlan } from '../faults.js';
 import type { Clock } from '../time/clock.js';
 import type { RequestPool } from '../time/request-pool.js';

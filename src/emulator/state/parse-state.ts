@@ -1,4 +1,4 @@
-import { check } from '../../option-checks.js';
+import { check } from 'service-webhooks/option-checks';
 import { createRateWindows } from '../api/rate-windows.js';
 import { DELIVERY_TRANSITIONS, ENDPOINT_TRANSITIONS } from '../delivery/delivery-states.js';
 import { createTotals } from '../totals.js';

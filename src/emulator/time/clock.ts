@@ -1,4 +1,3 @@
-import { MAX_TIMER_MS } from '../../timers.js';
 import { createTimers, type Timer } from './timers.js';
 
 /**
@@ -37,6 +36,9 @@ export interface ClockOptions {
   /** Resolves when no request is running. */
   settled(): Promise<void>;
 }
+
+/** The longest wait of a timer, in milliseconds. One with a longer wait would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Dates from the year 10000 on have another form in ISO 8601. */
 export const LAST_INSTANT = Date.UTC(9999, 11, 31);

@@ -1,17 +1,24 @@
-import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
+import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
 import type { Clock } from '../time/clock.js';
 import type { RequestPool } from '../time/request-pool.js';
+
+/** The time that a receiver has for the answer to one request. Who sends the request measures it. */
+export interface RequestTime {
+  /** Takes the function to call when the time is over, which stops the request. */
+  onPassed(stop: () => void): void;
+  /**
+   * Waits for `ms` milliseconds before a piece of a slow body. Resolves to false if the time for the answer ended in the
+   * meantime: then the request is stopped.
+   */
+  hold(ms: number): Promise<boolean>;
+}
 
 /**
  * The 20 s that a receiver has for one answer. Faults spend them on the emulator's clock, receivers in real time. With a
  * virtual clock a receiver spends none of them, unless it has not answered after `hangAfterMs`: then it spends all.
  */
-export interface AnswerTime {
-  /** Sets the function to call once the receiver has let its time pass. */
-  onPassed(callback: () => void): void;
-  /** Waits on the clock. Resolves to false if the time for the answer ended before, or after an interrupt. */
-  hold(ms: number): Promise<boolean>;
-  /** Ends a running {@link AnswerTime.hold}. */
+export interface AnswerTime extends RequestTime {
+  /** Ends a running {@link RequestTime.hold}, which then resolves to false. */
   interrupt(): void;
   /** Ends the attempt: no timer stays. */
   end(): void;
@@ -59,8 +66,8 @@ export function createAnswerTime({ clock, pool, hangAfterMs }: AnswerTimeOptions
 
   waitForReceiver();
   return {
-    onPassed(callback) {
-      passed = callback;
+    onPassed(stop) {
+      passed = stop;
     },
     async hold(ms) {
       if (ended) return false;

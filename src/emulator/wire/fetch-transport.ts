@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { createByteBuffer } from '../../byte-buffer.js';
 import type { AnswerTime } from './answer-time.js';
+import { createFirstBytes } from './first-bytes.js';
 import { MAX_ANSWER_BYTES, piecesOf, type Sent, type Transport, type WireRequest } from './transport.js';
 
 /** A receiver in the same process, or any other function that answers a Fetch request. */
@@ -48,14 +48,14 @@ function streamOf(wire: WireRequest, time: AnswerTime): ReadableStream<Uint8Arra
  * failure.
  */
 async function readText(body: Response['body'], passed: Promise<undefined>): Promise<string> {
-  const kept = createByteBuffer();
+  const kept = createFirstBytes(MAX_ANSWER_BYTES);
   const reader = body?.getReader();
   try {
     // Counts chunks too, because a stream of empty ones never reaches the limit in bytes.
-    for (let chunks = 0; chunks < MAX_ANSWER_BYTES && kept.size() < MAX_ANSWER_BYTES; chunks += 1) {
+    for (let chunks = 0; chunks < MAX_ANSWER_BYTES && kept.size < MAX_ANSWER_BYTES; chunks += 1) {
       const read = await Promise.race([reader?.read(), passed]);
       if (read?.value === undefined) break;
-      kept.append(read.value.subarray(0, MAX_ANSWER_BYTES - kept.size()));
+      kept.append(read.value);
     }
   } catch {}
   reader?.cancel().catch(() => {});

@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { asSpecified } from '../../testing/delivery-headers.js';
+import { asSpecified } from 'service-webhooks/testing';
 import { kindOfAddress } from './public-url.js';
 import { sendRequest } from './send-request.js';
 import type { Transport } from './transport.js';

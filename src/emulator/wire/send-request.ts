@@ -1,13 +1,13 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
-import { createByteBuffer } from '../../byte-buffer.js';
-import type { AnswerTime } from './answer-time.js';
+import type { RequestTime } from './answer-time.js';
+import { createFirstBytes } from './first-bytes.js';
 import { type Answer, MAX_ANSWER_BYTES, piecesOf, type Sent, type WireRequest } from './transport.js';
 
-/** Headers in their order and spelling. A character is a byte. */
+/** Headers in the order and spelling in which they are sent. Each character stands for one byte. */
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
-/** A request that is sent as it is: its headers after Host and Content-Length, then exactly its body. */
+/** A request that is sent as it is: Host and Content-Length first, then these headers, then exactly the body. */
 export interface HttpRequest extends Pick<WireRequest, 'body' | 'slow' | 'reset'> {
   readonly method: string;
   readonly url: URL;
@@ -18,19 +18,27 @@ export interface HttpRequest extends Pick<WireRequest, 'body' | 'slow' | 'reset'
 const MAX_READ_BYTES = 1024 * 1024;
 
 /**
- * Sends a request over HTTP/1.1 and reads the beginning of the answer. No redirect is followed.
+ * Sends exactly these bytes over HTTP/1.1, as the emulator sends its deliveries, and returns the answer with the first
+ * 64 KiB of its body. No redirect is followed. Every status is an answer. If the time for the answer ends before, `failed`
+ * is `'timeout'`; where `reset` cut the connection, it is `'connection_error'`.
  *
- * Rejects with the error that kept the receiver from answering.
+ * @param connection The agent and the check of certificates, as `request` of node:https takes them.
+ * @throws Error (as a rejection) the error of the connection that kept the receiver from answering
+ * @example
+ * const time = { onPassed: (stop: () => void) => setTimeout(stop, 20_000).unref(), hold: async () => true };
+ * const headers = asSpecified(delivery.headers);
+ * const sent = await sendRequest({ method: 'POST', url: new URL(url), headers, body: delivery.body }, time);
+ * console.log(sent.answer?.status ?? sent.failed);
  */
 export function sendRequest(
   sending: HttpRequest,
-  time: Pick<AnswerTime, 'onPassed' | 'hold'>,
-  connection: Pick<RequestOptions, 'agent' | 'rejectUnauthorized'>,
+  time: RequestTime,
+  connection: Pick<RequestOptions, 'agent' | 'rejectUnauthorized'> = {},
 ): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const request = open(sending, connection);
     let response: IncomingMessage | undefined;
-    const kept = createByteBuffer();
+    const kept = createFirstBytes(MAX_ANSWER_BYTES);
     let received = 0;
     const end = () => {
       // The status decides, so an answer whose body breaks off is no failure.
@@ -57,7 +65,7 @@ export function sendRequest(
       }
       incoming.on('data', (chunk: Buffer) => {
         received += chunk.length;
-        kept.append(chunk.subarray(0, MAX_ANSWER_BYTES - kept.size()));
+        kept.append(chunk);
         if (received > MAX_READ_BYTES) cut();
       });
       incoming.on('error', () => {}); // without a listener, other runtimes throw it

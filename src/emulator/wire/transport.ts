@@ -6,10 +6,10 @@ export interface WireRequest {
   /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Sends the body in pieces, spread over that time. */
-  readonly slow: { readonly ms: number; readonly pieces: number } | undefined;
-  /** Resets the connection after half of the body, or when the answer arrives. */
-  readonly reset: 'request' | 'answer' | undefined;
+  /** Sends the body in `pieces`, spread over `ms` milliseconds. Default: at once. */
+  readonly slow?: { readonly ms: number; readonly pieces: number } | undefined;
+  /** Resets the connection after half of the body, or when the answer arrives. Default: neither. */
+  readonly reset?: 'request' | 'answer' | undefined;
 }
 
 /** The answer of a receiver. */
@@ -21,7 +21,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** How a request ended. If it failed, an answer next to the failure did not count. */
+/** How a request ended: with an answer, or with the reason why it failed. An answer next to a failure does not count. */
 export interface Sent {
   readonly answer?: Answer | undefined;
   readonly failed?: 'timeout' | 'connection_error' | undefined;

@@ -1,11 +1,9 @@
-import type { Attempt, Emulator, Faults } from '../../emulator/index.js';
-import { isWebhookError } from '../../errors.js';
+import { isWebhookError, type Secret } from 'service-webhooks';
+import type { Attempt, Emulator, Faults } from 'service-webhooks/emulator';
+import { check, checkPositiveInteger } from 'service-webhooks/option-checks';
+import { ANSWER_TIMEOUT_MS, isAcknowledged } from 'service-webhooks/service';
+import { signedHeaders } from 'service-webhooks/testing';
 import { deliverAsService } from '../../http/deliver.js';
-import { check, checkPositiveInteger } from '../../option-checks.js';
-import { isAcknowledged } from '../../service/acknowledged.js';
-import { ANSWER_TIMEOUT_MS } from '../../service/schedule.js';
-import { signedHeaders } from '../../testing/delivery-headers.js';
-import type { Secret } from '../../verify/secret.js';
 import { leftOut, readOwnEvent } from '../own-event.js';
 import type { ActionInputs, ActionName } from '../page-source.js';
 import { outcomeOf } from './emulator-attempts.js';

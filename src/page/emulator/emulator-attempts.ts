@@ -1,6 +1,6 @@
-import type { Attempt } from '../../emulator/index.js';
-import { asSpecified } from '../../testing/delivery-headers.js';
-import type { Secret } from '../../verify/secret.js';
+import type { Secret } from 'service-webhooks';
+import type { Attempt } from 'service-webhooks/emulator';
+import { asSpecified } from 'service-webhooks/testing';
 import { answerFacts, isRecognised, judge, viewBody } from '../attempt-details.js';
 import type { AttemptDetails, AttemptRow, SentMessage } from '../page-source.js';
 

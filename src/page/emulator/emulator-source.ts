@@ -1,3 +1,4 @@
+import type { Secret } from 'service-webhooks';
 import {
   type Attempt,
   type Emulator,
@@ -5,8 +6,7 @@ import {
   type Faults,
   PAUSE_AFTER_DEAD,
   RETRY_WAITS_MS,
-} from '../../emulator/index.js';
-import type { Secret } from '../../verify/secret.js';
+} from 'service-webhooks/emulator';
 import type { Actions, Change, DeliveryDetails, DeliveryRow, Overview, PageSource } from '../page-source.js';
 import { emulatorActions, NO_SECRET } from './emulator-actions.js';
 import { outcomeOf, toAttemptDetails, toAttemptRow, toMessage } from './emulator-attempts.js';

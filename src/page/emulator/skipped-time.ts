@@ -1,4 +1,4 @@
-import { type Attempt, type Emulator, RETRY_WAITS_MS } from '../../emulator/index.js';
+import { type Attempt, type Emulator, RETRY_WAITS_MS } from 'service-webhooks/emulator';
 
 /**
  * The time that the page has skipped. The clock of an emulator that delivers to a real app stays that of the machine,

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { act } from './connection.js';
 import { durationOf } from './format.js';
 import { OwnEventEditor } from './own-event-editor.js';

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import type { DeliveryState } from '../page-source.js';
 import { act } from './connection.js';
 import { counted } from './format.js';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { WEBHOOK_EVENT_TYPES } from '../../event.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { readOwnEvent } from '../own-event.js';
 import { act, load } from './connection.js';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { isWebhookError } from '../../errors.js';
-import { check } from '../../option-checks.js';
-import { openBody } from '../../receiver/body.js';
+import { isWebhookError } from 'service-webhooks';
+import { check } from 'service-webhooks/option-checks';
+import { readBody } from '../../http/read-body.js';
 import type { ActionInputs, ActionName, PageSource } from '../page-source.js';
 
 /** The inputs of each action, as JSON. */
@@ -28,12 +28,10 @@ export async function answerAction(
   req: IncomingMessage,
 ): Promise<{ status: number; json: object } | undefined> {
   if (!isAction(name)) return undefined;
-  const body = openBody(req);
   try {
-    const bytes = await body.read({}, MAX_ACTION_BYTES, ACTION_TIMEOUT_MS);
-    return { status: 200, json: { done: await runAction(source, name, Buffer.from(bytes).toString()) } };
+    const body = await readBody(req, { maxBytes: MAX_ACTION_BYTES, timeoutMs: ACTION_TIMEOUT_MS });
+    return { status: 200, json: { done: await runAction(source, name, body.toString()) } };
   } catch (error) {
-    body.drain();
     if (!isWebhookError(error)) {
       return { status: 500, json: { error: error instanceof Error ? error.message : `${error}` } };
     }

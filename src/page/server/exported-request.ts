@@ -1,6 +1,6 @@
+import { toCurl } from 'service-webhooks/testing';
 import { formatHttp } from '../../http/http-message.js';
 import { jsonFields } from '../../http/json-fields.js';
-import { toCurl } from '../../testing/delivery-forms.js';
 import type { SentMessage } from '../page-source.js';
 
 /** The forms in which a request can be taken along. */

@@ -1,9 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { LOOPBACK_NAMES } from '../../emulator/wire/public-url.js';
 
 /** The header that the page sends with an action. Another site can neither read the token nor send the header. */
 const TOKEN_HEADER = 'x-page-token';
+
+/** The names of a server on the loopback interface. */
+const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** A status, and one sentence for the network tab of the browser. */
 export interface Refusal {

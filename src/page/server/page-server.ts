@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { WEBHOOK_EVENT_TYPES } from '../../event.js';
-import { sampleEvent } from '../../testing/sample-event.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { sampleEvent } from 'service-webhooks/testing';
 import type { PageSource } from '../page-source.js';
 import { answerAction } from './actions.js';
 import { type Assets, documentOf, ICON, readAssets, SECURITY_HEADERS } from './document.js';

@@ -1,7 +1,26 @@
-import { sleep, withTimeLimit } from '../../timers.js';
 import { must } from './define-suite.js';
 
 const PAUSE_MS = 5;
+/** A timer that has to wait for longer fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Resolves after a number of milliseconds. Not every runtime that runs the suites has `node:timers/promises`. */
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Resolves to the result of a call, or rejects when the time is over. The timer keeps the process alive. */
+export async function withTimeLimit<T>(ms: number, call: () => Promise<T>, timedOut: () => Error): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(timedOut()), Math.min(ms, MAX_TIMER_MS));
+  });
+  try {
+    return await Promise.race([call(), over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** Repeats a call, also one that rejects, until its result holds. */
 export async function until<T>(
@@ -31,8 +50,8 @@ export async function mustReject(patienceMs: number, what: string, call: () => P
     () => 'answered',
     (error) => (error instanceof Error ? 'rejected' : 'rejected with no Error'),
   );
-  const limit = { ms: patienceMs, timedOut: () => new Error('hangs') };
-  const found = await withTimeLimit(limit, () => ended).catch(() => 'hangs');
+  const hangs = () => new Error('hangs');
+  const found = await withTimeLimit(patienceMs, () => ended, hangs).catch(() => 'hangs');
   must(found === 'rejected', `${what} rejects with an Error`, found);
 }
 

@@ -1,12 +1,7 @@
 import type { Delivery } from 'service-webhooks';
 import { type LambdaEvent, webhookHandler, webhookMiddleware } from 'service-webhooks/aws-lambda';
-import {
-  type AppUnderTest,
-  type CalledRequest,
-  type ServedApp,
-  toApiGatewayV1,
-  toApiGatewayV2,
-} from 'service-webhooks/testing';
+import { toApiGatewayV1, toApiGatewayV2 } from 'service-webhooks/testing';
+import type { AppUnderTest, CalledRequest, ServedApp } from 'service-webhooks-suites';
 import { bothForms, type Mount } from './mount.js';
 
 type Result = { statusCode: number; headers?: Record<string, string>; body?: string };

@@ -1,6 +1,6 @@
 import type { Delivery } from 'service-webhooks';
 import { type AzureResponse, webhookHandler, webhookMiddleware } from 'service-webhooks/azure-functions';
-import type { AppUnderTest, ServedApp } from 'service-webhooks/testing';
+import type { AppUnderTest, ServedApp } from 'service-webhooks-suites';
 import { framework } from '../../integration/framework.js';
 import { bothForms, type Mount } from './mount.js';
 import { toBody } from './play-ending.js';

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Delivery } from 'service-webhooks';
 import { type ElysiaContextLike, webhookHandler, webhookMiddleware } from 'service-webhooks/elysia';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { bothForms, type Mount } from './mount.js';
 import { BY_FETCH, toBody } from './play-ending.js';
 

@@ -1,7 +1,7 @@
 import express5 from 'express';
 import express4 from 'express4';
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/express';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
 import { ON_NODE, playOnNode, playOtherCode, UNKNOWN_ON_NODE } from './play-ending.js';

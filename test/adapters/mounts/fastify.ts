@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import fastify5, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Delivery } from 'service-webhooks';
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/fastify';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { framework } from '../../integration/framework.js';
 import { HAS_HTTP2, SERVER_OPTIONS } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';

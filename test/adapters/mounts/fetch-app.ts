@@ -1,5 +1,5 @@
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/fetch';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { playByFetch } from './play-ending.js';
 
 export type Fetch = (request: Request) => Promise<Response>;

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { type Fetch, handler, middleware, rawBodyFix } from './fetch-app.js';
 import { listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';

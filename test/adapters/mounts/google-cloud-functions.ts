@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Request, Response } from 'express';
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/google-cloud-functions';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { framework } from '../../integration/framework.js';
 import { listen } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';

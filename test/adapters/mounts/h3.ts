@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import * as h3v2 from 'h3';
 import { toNodeHandler } from 'h3/node';
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/h3';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { framework } from '../../integration/framework.js';
 import { HAS_HTTP2, listenHttp2, listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';

@@ -5,7 +5,7 @@ import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status';
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/hono';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { HAS_HTTP2, listen, SERVER_OPTIONS } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
 import { BY_FETCH, playOtherCode, toBody, UNKNOWN_ON_NODE } from './play-ending.js';

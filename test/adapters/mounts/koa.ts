@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
 import Koa3 from 'koa';
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/koa';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { framework } from '../../integration/framework.js';
 import { HAS_HTTP2, listenHttp2, listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';

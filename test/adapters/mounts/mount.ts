@@ -1,4 +1,4 @@
-import type { AdapterSuiteOptions, AppUnderTest, ServedApp } from 'service-webhooks/testing';
+import type { AdapterSuiteOptions, AppUnderTest, ServedApp } from 'service-webhooks-suites';
 
 /** One way to put a receiver into a real app: the suite and the vectors run through each. */
 export interface Mount<App extends ServedApp = ServedApp> extends AdapterSuiteOptions {

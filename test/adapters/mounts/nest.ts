@@ -8,7 +8,7 @@ import {
   webhookHandler,
   webhookMiddleware,
 } from 'service-webhooks/nest';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { framework } from '../../integration/framework.js';
 import { HAS_HTTP2 } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';

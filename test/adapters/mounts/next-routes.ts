@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as appRouter from 'service-webhooks/next';
 import * as pagesRouter from 'service-webhooks/next-pages';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import type { ApiRoute, AppRoute } from '../../integration/next/start-next.js';
 import { listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';

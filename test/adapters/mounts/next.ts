@@ -1,4 +1,4 @@
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { type AppRoute, startNext } from '../../integration/next/start-next.js';
 import { SERVER_OPTIONS } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';

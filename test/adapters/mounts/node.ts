@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/node';
-import type { AppUnderTest } from 'service-webhooks/testing';
+import type { AppUnderTest } from 'service-webhooks-suites';
 import { HAS_HTTP2, listenHttp2, listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
 import { ON_NODE, playOnNode, playOtherCode, UNKNOWN_ON_NODE } from './play-ending.js';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Delivery } from 'service-webhooks';
-import type { AppUnderTest, RouteEnding } from 'service-webhooks/testing';
+import type { AppUnderTest, RouteEnding } from 'service-webhooks-suites';
 
 /** What a route on Node's own response can play, whatever its framework is. */
 export const ON_NODE: readonly RouteEnding[] = [

@@ -34,7 +34,7 @@ describe('readBody', () => {
 
   it('a body that is too large for every route is kept only in part', async () => {
     const chunks = Array.from({ length: 8 }, () => new Uint8Array(MIB / 2));
-    expect(await readBody(Readable.from(chunks), LIMITS)).toHaveLength(1.5 * MIB);
+    expect(await readBody(Readable.from(chunks), LIMITS)).toHaveLength(MIB + 1);
   });
 
   it('a refused body is still read to its end', async () => {

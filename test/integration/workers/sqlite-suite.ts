@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
+import { storeSuite } from 'service-webhooks-suites';
 import { sqliteStore } from '../../../src/stores/sqlite.js';
-import { storeSuite } from '../../../src/testing/index.js';
 import { clientOf, type Driver, openSqlite } from '../sqlite.js';
 import { input, say } from './messages.js';
 

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import type { DedupeStore } from 'service-webhooks';
 import { d1Store } from 'service-webhooks/stores/d1';
 import { type DurableObjectNamespace, durableObjectStore } from 'service-webhooks/stores/durable-object';
-import { type StoreCase, type StoreUnderTest, storeSuite } from 'service-webhooks/testing';
+import { type StoreCase, type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
 import type { Stored } from './worker-objects.js';
 
 /** How one case ended here: `'passed'`, why it was skipped, or how it failed. */

@@ -1,4 +1,4 @@
-import { adapterSuite } from 'service-webhooks/testing';
+import { adapterSuite } from 'service-webhooks-suites';
 import { type Fetch, handler, middleware, rawBodyFix } from '../../adapters/mounts/fetch-app.js';
 import { BY_FETCH } from '../../adapters/mounts/play-ending.js';
 

@@ -1,6 +1,4 @@
-import type { Receiver } from '../../../receiver/receiver.js';
-import type { WebhookResponse } from '../../../receiver/request.js';
-import type { Delivery } from '../../../verify/verify.js';
+import type { Delivery, Receiver, WebhookResponse } from 'service-webhooks';
 
 /** How the suite starts an app with the adapter, and what the framework can do. */
 export interface AdapterSuiteOptions {

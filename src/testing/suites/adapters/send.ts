@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
-import { concat } from '../../../bytes.js';
-import { check } from '../../../option-checks.js';
+import { check } from 'service-webhooks/option-checks';
 import type { ServedApp } from './adapter-under-test.js';
 
 /** A request as a case sends it. */
@@ -180,5 +179,5 @@ function piecesOf(body: SentRequest['body']): readonly Uint8Array[] {
 }
 
 function wholeOf(body: SentRequest['body']): Uint8Array {
-  return body instanceof Uint8Array ? body : concat(body);
+  return body instanceof Uint8Array ? body : Uint8Array.from(body.flatMap((piece) => [...piece]));
 }

@@ -1,14 +1,19 @@
-import { PermanentError } from '../../../errors.js';
-import { PAYLOAD_VERSION } from '../../../event.js';
-import type { ReceiverOptions } from '../../../receiver/options.js';
-import { type Decision, isNotice, type Notice, type Outcome } from '../../../receiver/outcome.js';
-import { createReceiver } from '../../../receiver/receiver.js';
-import type { DedupeStore } from '../../../stores/contract.js';
-import { memoryStore } from '../../../stores/memory.js';
-import { withTimeLimit } from '../../../timers.js';
-import type { Delivery } from '../../../verify/verify.js';
-import { type SignDeliveryInput, type SignedDelivery, signDelivery } from '../../sign-delivery.js';
+import {
+  createReceiver,
+  type Decision,
+  type DedupeStore,
+  type Delivery,
+  isNotice,
+  memoryStore,
+  type Notice,
+  type Outcome,
+  PAYLOAD_VERSION,
+  PermanentError,
+  type ReceiverOptions,
+} from 'service-webhooks';
+import { type SignDeliveryInput, type SignedDelivery, signDelivery } from 'service-webhooks/testing';
 import { type AtEnd, BrokenRule, must, type TrialCase } from '../define-suite.js';
+import { withTimeLimit } from '../waiting.js';
 import type { AdapterSuiteOptions, AppUnderTest, RouteEnding } from './adapter-under-test.js';
 import { type Sending, type SendOptions, type SentAnswer, type SentRequest, send } from './send.js';
 
@@ -177,7 +182,7 @@ function isOf<Kind extends Decision['kind']>(
 }
 
 function patiently<T>(complaint: () => string, call: () => Promise<T>): Promise<T> {
-  return withTimeLimit({ ms: PATIENCE_MS, timedOut: () => new BrokenRule(complaint()) }, call);
+  return withTimeLimit(PATIENCE_MS, call, () => new BrokenRule(complaint()));
 }
 
 /** Lets callers wait until a condition is true. */

@@ -1,5 +1,4 @@
-import type { OperatedQueue } from '../../../queue/dead-letters.js';
-import type { WorkerOptions } from '../../../queue/processor.js';
+import type { OperatedQueue, WorkerOptions } from 'service-webhooks/queue';
 
 /** The queue of one case: the queue, another client of it, and its workers. */
 export interface QueueUnderTest {

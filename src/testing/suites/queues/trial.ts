@@ -1,9 +1,13 @@
-import { fromBase64, utf8 } from '../../../bytes.js';
-import type { DeadLetter, OperatedQueue, QueueStats } from '../../../queue/dead-letters.js';
-import type { Handler } from '../../../receiver/handlers.js';
-import type { DeadLetterNotice } from '../../../receiver/outcome.js';
-import { type QueuedDelivery, toQueued } from '../../../receiver/queued-delivery.js';
-import { sampleEvent } from '../../sample-event.js';
+import type { DeadLetterNotice, Handler } from 'service-webhooks';
+import {
+  type DeadLetter,
+  fromQueued,
+  type OperatedQueue,
+  type QueuedDelivery,
+  type QueueStats,
+  toQueued,
+} from 'service-webhooks/queue';
+import { sampleEvent } from 'service-webhooks/testing';
 import { type AtEnd, must, type TrialCase } from '../define-suite.js';
 import { until } from '../waiting.js';
 import type { QueueAbility, QueueSuiteOptions, QueueUnderTest, WorkerUnderTest } from './queue-under-test.js';
@@ -139,14 +143,14 @@ function queuedDelivery({
 }: Partial<QueuedDelivery> & { eventId?: string } = {}): QueuedDelivery {
   const event = sampleEvent('stt.completed', { id: eventId });
   // With white space that no serialiser writes, so that the suite notices a body that was parsed and written again.
-  const body = utf8.encode(JSON.stringify(event, undefined, 3));
+  const body = new TextEncoder().encode(JSON.stringify(event, undefined, 3));
   const signedAt = 1_783_771_200_000;
   const delivery = { event, body, scheme: 'v2', signedAt, secretIndex: 0, unsigned: {} } as const;
   return { ...toQueued(delivery, `suite:${crypto.randomUUID()}`, Date.now()), ...changes };
 }
 
-export function eventIdOf({ body }: QueuedDelivery): string {
-  return JSON.parse(new TextDecoder().decode(fromBase64(body))).id;
+export function eventIdOf(queued: QueuedDelivery): string {
+  return fromQueued(queued).event.id;
 }
 
 /** Checks how many times a worker has run a delivery. */

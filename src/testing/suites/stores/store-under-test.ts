@@ -1,4 +1,4 @@
-import type { DedupeStore } from '../../../stores/contract.js';
+import type { DedupeStore } from 'service-webhooks';
 
 /** The store of one case: the store, and another client of the same backend. */
 export interface StoreUnderTest {

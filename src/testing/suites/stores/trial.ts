@@ -1,6 +1,6 @@
-import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore, Mutation } from '../../../stores/contract.js';
-import { sleep } from '../../../timers.js';
+import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore, Mutation } from 'service-webhooks';
 import { type AtEnd, must, type TrialCase } from '../define-suite.js';
+import { sleep } from '../waiting.js';
 import type { StoreSuiteOptions, StoreUnderTest } from './store-under-test.js';
 
 /** The rules of `docs/add-a-store.md`, as a failing case quotes them. */

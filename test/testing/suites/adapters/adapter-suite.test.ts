@@ -1,6 +1,6 @@
 import type { Receiver } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/fetch';
-import { type AdapterSuiteOptions, adapterSuite } from 'service-webhooks/testing';
+import { type AdapterSuiteOptions, adapterSuite } from 'service-webhooks-suites';
 import { describe, expect, it, vi } from 'vitest';
 
 const FIRST = 'the work receives the exact bytes that were sent';

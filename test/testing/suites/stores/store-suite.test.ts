@@ -1,5 +1,5 @@
 import { type DedupeStore, memoryStore } from 'service-webhooks';
-import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from 'service-webhooks/testing';
+import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
 import { describe, expect, it, vi } from 'vitest';
 
 const FIRST = 'the first claim acquires a new key with attempt 1';

@@ -1,4 +1,4 @@
-import { tamper } from '../../../tamper.js';
+import { tamper } from 'service-webhooks/testing';
 import { must } from '../../define-suite.js';
 import { createGate } from '../../waiting.js';
 import type { SentAnswer } from '../send.js';

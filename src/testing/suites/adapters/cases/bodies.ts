@@ -1,4 +1,4 @@
-import { tamper } from '../../../tamper.js';
+import { tamper } from 'service-webhooks/testing';
 import { must } from '../../define-suite.js';
 import { type AdapterTrialCase, aDelivery, anEvent, aRequest, mustAnswer, mustBeBytes } from '../trial.js';
 

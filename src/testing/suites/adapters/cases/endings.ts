@@ -1,5 +1,5 @@
-import { isAcknowledged } from '../../../../service/acknowledged.js';
-import type { SignedDelivery } from '../../../sign-delivery.js';
+import { isAcknowledged } from 'service-webhooks/service';
+import type { SignedDelivery } from 'service-webhooks/testing';
 import { must } from '../../define-suite.js';
 import { createGate } from '../../waiting.js';
 import type { AdapterSuiteOptions, RouteEnding } from '../adapter-under-test.js';

@@ -1,6 +1,5 @@
-import { PermanentError } from '../../../../errors.js';
-import type { DeadLetter, OperatedQueue } from '../../../../queue/dead-letters.js';
-import type { QueuedDelivery } from '../../../../receiver/queued-delivery.js';
+import { PermanentError } from 'service-webhooks';
+import type { DeadLetter, OperatedQueue, QueuedDelivery } from 'service-webhooks/queue';
 import { must } from '../../define-suite.js';
 import { mustHaveRun, needsAbility, type QueueTrial, type QueueTrialCase } from '../trial.js';
 

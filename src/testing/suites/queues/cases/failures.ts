@@ -1,4 +1,4 @@
-import { PermanentError } from '../../../../errors.js';
+import { PermanentError } from 'service-webhooks';
 import { must, needs } from '../../define-suite.js';
 import { eventIdOf, mustHaveRun, needsAbility, type QueueTrialCase } from '../trial.js';
 

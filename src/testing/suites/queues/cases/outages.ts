@@ -1,4 +1,4 @@
-import { PermanentError } from '../../../../errors.js';
+import { PermanentError } from 'service-webhooks';
 import { needs } from '../../define-suite.js';
 import { mustReject } from '../../waiting.js';
 import type { QueueTrialCase } from '../trial.js';

@@ -1,8 +1,7 @@
-import { PermanentError } from '../../../../errors.js';
-import type { QueuedDelivery } from '../../../../receiver/queued-delivery.js';
-import { sleep } from '../../../../timers.js';
+import { PermanentError } from 'service-webhooks';
+import type { QueuedDelivery } from 'service-webhooks/queue';
 import { must, needs } from '../../define-suite.js';
-import { createGate } from '../../waiting.js';
+import { createGate, sleep } from '../../waiting.js';
 import { eventIdOf, type QueueTrial, type QueueTrialCase, type WatchedWorker } from '../trial.js';
 
 const LOSSES = 5;

@@ -1,6 +1,5 @@
-import { sleep } from '../../../../timers.js';
 import { must } from '../../define-suite.js';
-import { createGate } from '../../waiting.js';
+import { createGate, sleep } from '../../waiting.js';
 import { mustHaveRun, type QueueTrialCase } from '../trial.js';
 
 /** Cases about the work of a worker. */

@@ -1,4 +1,4 @@
-import type { ClaimRef, ClaimRequest, ClaimResult } from '../../../../stores/contract.js';
+import type { ClaimRef, ClaimRequest, ClaimResult } from 'service-webhooks';
 import { must } from '../../define-suite.js';
 import {
   claimAll,

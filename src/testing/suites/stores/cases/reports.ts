@@ -1,5 +1,4 @@
-import type { HealthReport } from '../../../../stores/contract.js';
-import { MAX_REPORTS } from '../../../../stores/reports.js';
+import type { HealthReport } from 'service-webhooks';
 import { must } from '../../define-suite.js';
 import { LONG, needsMethod, SHORT, type StoreTrialCase } from '../trial.js';
 
@@ -73,14 +72,17 @@ export const reports: readonly StoreTrialCase[] = [
       await save('renewed', LONG / 2);
       await save('oldest', LONG / 2);
       await save('renewed');
-      const others = Array.from({ length: MAX_REPORTS - 1 }, (_, nth) => `receiver ${nth}`);
+      const others = Array.from({ length: KEPT - 1 }, (_, nth) => `receiver ${nth}`);
       while (others.length > 0) await Promise.all(others.splice(0, AT_ONCE).map((instance) => save(instance)));
       const found = new Set(await store2.loadReports?.(name));
-      must(found.size === MAX_REPORTS, '1,000 reports', { size: found.size });
+      must(found.size === KEPT, '1,000 reports', { size: found.size });
       must(found.has('"renewed"') && !found.has('"oldest"'), 'the newest ones', { size: found.size });
     },
   },
 ];
+
+/** How many reports of an endpoint a store keeps, as `loadReports` of the contract says. */
+const KEPT = 1_000;
 
 /** How many reports are saved at the same time. */
 const AT_ONCE = 50;
