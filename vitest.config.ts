@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
-import { companions, subpaths } from './scripts/subpaths.js';
+import { allSubpaths } from './scripts/subpaths.js';
 import { MissingPartsReporter } from './test/support/missing-parts-reporter.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -9,7 +9,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 /** What every project shares, also the runs of Stryker. */
 export const shared = {
   resolve: {
-    alias: [...subpaths, ...companions].map(({ name, source }) => ({
+    alias: allSubpaths.map(({ name, source }) => ({
       find: new RegExp(`^${name}$`),
       replacement: path(source),
     })),
@@ -30,7 +30,7 @@ export const shared = {
 const testFilesIn = (folder: string): string[] =>
   readdirSync(path(folder), { withFileTypes: true }).flatMap((entry) => {
     const name = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : testFilesIn(name);
+    if (entry.isDirectory()) return ['dist', 'node_modules'].includes(entry.name) ? [] : testFilesIn(name);
     return name.endsWith('.test.ts') ? [name] : [];
   });
 
@@ -41,14 +41,17 @@ const CHANGES_PROCESS = /useFakeTimers|stubGlobal|resetModules|memoryUsage\(|set
  * The files that change or measure their process have one of their own. Other files leave timers and sockets behind, which
  * would run on the replaced clock, fail without the global, and count in the memory.
  */
-const OWN_PROCESS = testFilesIn('test').filter((file) => CHANGES_PROCESS.test(readFileSync(path(file), 'utf8')));
+const OWN_PROCESS = [...testFilesIn('test'), ...testFilesIn('packages')].filter((file) =>
+  CHANGES_PROCESS.test(readFileSync(path(file), 'utf8')),
+);
 
 type Project = { name: string; include: string[]; exclude?: string[] } & TestProjectInlineConfiguration['test'];
 
 // The command line, the page in Chromium, the examples, the documentation's code and site: each is built or started first.
 const PROGRAMS = [
-  'test/cli/**/*.test.ts',
-  'test/page/in-browser/**/*.test.ts',
+  'packages/cli/test/*.test.ts',
+  'packages/cli/test/commands/**/*.test.ts',
+  'packages/cli/test/page/in-browser/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/adapters/next.test.ts',
   'test/docs/docstrings.test.ts',
@@ -67,13 +70,21 @@ const NOT_LIBRARY = [
 
 /** `npm test` runs `library` and `own-process`; the others run by `vitest run --project <name>`. */
 export const projects: readonly Project[] = [
-  { name: 'library', include: ['test/**/*.test.ts'], exclude: [...NOT_LIBRARY, ...OWN_PROCESS] },
+  {
+    name: 'library',
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+    exclude: [...NOT_LIBRARY, ...OWN_PROCESS],
+  },
   { name: 'own-process', include: OWN_PROCESS, exclude: NOT_LIBRARY, isolate: true },
-  { name: 'types', include: [], typecheck: { enabled: true, only: true, include: ['test/**/*.test-d.ts'] } },
+  {
+    name: 'types',
+    include: [],
+    typecheck: { enabled: true, only: true, include: ['test/**/*.test-d.ts', 'packages/*/test/**/*.test-d.ts'] },
+  },
   {
     name: 'programs',
     include: PROGRAMS,
-    globalSetup: ['test/support/build-programs.ts', 'test/page/in-browser/launch.ts'],
+    globalSetup: ['packages/cli/test/support/build-programs.ts', 'packages/cli/test/page/in-browser/launch.ts'],
   },
   {
     // The package as its users get it: packed from `npm run build` and installed in projects of their kinds.

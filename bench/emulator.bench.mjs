@@ -10,7 +10,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { createEmulator } from 'service-webhooks/emulator';
+import { createEmulator } from 'service-webhooks-emulator';
 import { median } from './interleaved.mjs';
 
 const [DELIVERIES, GOAL_SECONDS] = [10_000, 10];

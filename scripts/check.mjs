@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process';
 const steps = [
   ['format and lint', 'npx biome check --error-on-warnings .'],
   ['types', 'npx tsc -p .'],
-  ['types of the page', 'npx tsc -p src/page/front'],
-  ["types of the page's tests", 'npx tsc -p test/page/in-browser'],
+  ['types of the page', 'npx tsc -p packages/cli/src/page/front'],
+  ["types of the page's tests", 'npx tsc -p packages/cli/test/page/in-browser'],
   ['type tests', 'npx vitest run --project types'],
   ['tests of programs', 'npx vitest run --project programs'],
   ['build', 'npm run build'],

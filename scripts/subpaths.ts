@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** One entry of the package that is code. */
+/** One entry of a package that is code. */
 export interface Subpath {
   /** As a user imports it: `service-webhooks/stores/redis`. */
   name: string;
@@ -11,30 +12,36 @@ export interface Subpath {
   source: string;
 }
 
-const root = fileURLToPath(new URL('../', import.meta.url));
-const { name, exports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+export const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** The folders of the packages, from the root: the receiver, and what its users build and test with. */
+export const PACKAGES = ['.', 'packages/cli', 'packages/emulator', 'packages/suites'] as const;
 
 /** Where the source of `./x` may be, in this order. `paths` of tsconfig.json is the same list. */
 const PLACES = ['src/*.ts', 'src/*/index.ts', 'adapters/*.ts', '*/index.ts'];
 
 /**
- * The entries of the package, as `exports` in package.json has them: the one list of sub-paths. The build, the tests and
+ * The entries of a package, as `exports` in its package.json has them: the one list of sub-paths. The build, the tests and
  * the size budgets use this, so that a new sub-path is a line there and a file in one of the places.
  */
-export const subpaths: readonly Subpath[] = Object.entries<string | object>(exports)
-  .filter(([, target]) => typeof target !== 'string')
-  .map(([subpath]) => {
-    const entry = subpath === '.' ? 'index' : subpath.slice(2);
-    return { name: `${name}${subpath.slice(1)}`, entry, source: sourceOf(entry) };
-  });
+export function subpathsOf(folder: string): Subpath[] {
+  const { name, exports } = JSON.parse(readFileSync(posix.join(root, folder, 'package.json'), 'utf8'));
+  return Object.entries<string | object>(exports)
+    .filter(([, target]) => typeof target !== 'string')
+    .map(([subpath]) => {
+      const entry = subpath === '.' ? 'index' : subpath.slice(2);
+      return { name: `${name}${subpath.slice(1)}`, entry, source: sourceOf(folder, entry) };
+    });
+}
 
-/** The packages beside this one that have an entry, by the name that users import. */
-export const companions: readonly Subpath[] = [
-  { name: 'service-webhooks-suites', entry: 'index', source: 'src/testing/suites/index.ts' },
-];
+/** The entries of the receiver. */
+export const subpaths: readonly Subpath[] = subpathsOf('.');
 
-function sourceOf(entry: string): string {
-  const candidates = PLACES.map((place) => place.replace('*', entry));
+/** The entries of all packages. */
+export const allSubpaths: readonly Subpath[] = PACKAGES.flatMap(subpathsOf);
+
+function sourceOf(folder: string, entry: string): string {
+  const candidates = PLACES.map((place) => posix.join(folder, place.replace('*', entry)));
   const source = candidates.find((path) => existsSync(root + path));
   if (source === undefined) throw new Error(`exports has ./${entry}, but none of ${candidates.join(', ')} exists`);
   return source;

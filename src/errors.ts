@@ -34,7 +34,7 @@ export const ERRORS = {
     status: 401,
     retryable: false,
     message: 'The signature does not match: the secret belongs to another endpoint, or the body was changed.',
-    hint: "Use this endpoint's secret and the raw body. 'npx service-webhooks explain delivery.http' finds the cause.",
+    hint: "Use this endpoint's secret and the raw body. 'npx service-webhooks-cli explain delivery.http' finds the cause.",
   },
   timestamp_too_old: {
     status: 401,

@@ -1,11 +1,11 @@
 import { createReceiver, isWebhookError, memoryStore, sign, verify, verifyAsync } from 'service-webhooks';
 import { createClient } from 'service-webhooks/client';
-import { createEmulator } from 'service-webhooks/emulator';
-import { explain } from 'service-webhooks/explain';
 import { webhookHandler } from 'service-webhooks/fetch';
 import { postgresStore } from 'service-webhooks/stores/postgres';
 import { redisStore } from 'service-webhooks/stores/redis';
 import { sqliteStore } from 'service-webhooks/stores/sqlite';
+import { explain } from 'service-webhooks-cli/explain';
+import { createEmulator } from 'service-webhooks-emulator';
 import { describe, expect, it } from 'vitest';
 import { checkChoice, checkKnownOptions, nearestName } from '../src/option-checks.js';
 import { aDelivery, now, refusal, rejection, SECRET } from './support/deliveries.js';

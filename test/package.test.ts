@@ -1,17 +1,21 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { subpaths } from '../scripts/subpaths.js';
-import { commandLine } from '../tsup.config.js';
+import { allSubpaths, PACKAGES } from '../scripts/subpaths.js';
 
 const file = (path: string) => new URL(`../${path}`, import.meta.url);
 const read = (path: string) => readFileSync(file(path), 'utf8');
-const manifest = JSON.parse(read('package.json'));
+const manifestOf = (folder: string) => JSON.parse(read(`${folder}/package.json`));
+const manifest = manifestOf('.');
+const beside = PACKAGES.filter((folder) => folder !== '.');
 const lock = JSON.parse(read('package-lock.json'));
-const entries = Object.entries<{ import: string; require: string } | string>(manifest.exports).filter(
-  ([, target]) => typeof target !== 'string',
-);
+const entries = PACKAGES.flatMap((folder) => {
+  const { name, exports } = manifestOf(folder);
+  return Object.entries<{ import: string; require: string } | string>(exports)
+    .filter(([, target]) => typeof target !== 'string')
+    .map(([subpath, target]) => ({ name: `${name}${subpath.slice(1)}`, subpath, target }));
+});
 
 describe('installing the package', () => {
   it('brings no other package along', () => {
@@ -70,8 +74,8 @@ describe('npm ci in a clone', () => {
   });
 });
 
-describe('the entries of the package', () => {
-  it.each(subpaths)('$name is the same source for TypeScript as for the build and the tests', ({ name, source }) => {
+describe('the entries of the packages', () => {
+  it.each(allSubpaths)('$name is the same source for TypeScript as for the build and the tests', ({ name, source }) => {
     const { config } = ts.readConfigFile(fileURLToPath(file('tsconfig.json')), ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, fileURLToPath(file('.')));
     const from = fileURLToPath(file('test/package.test.ts'));
@@ -80,53 +84,51 @@ describe('the entries of the package', () => {
   });
 
   it.each(entries)(
-    '%s has a file for import and one for require, beside which TypeScript finds the types',
-    (subpath, target) => {
+    '$name has a file for import and one for require, beside which TypeScript finds the types',
+    ({ subpath, target }) => {
       const dist = `./dist/${subpath === '.' ? 'index' : subpath.slice(2)}`;
       expect(target).toEqual({ import: `${dist}.js`, require: `${dist}.cjs` });
     },
   );
-
-  it('are also found by resolvers that know no exports, as far as the core goes', () => {
-    expect(manifest.main).toBe(manifest.exports['.'].require);
-    expect(manifest.types).toBe(manifest.main.replace(/\.cjs$/, '.d.cts'));
-  });
 
   it('may be left out of a bundle where nothing of them is used', () => {
     expect(manifest.sideEffects).toBe(false);
   });
 });
 
-describe('the program of the package', () => {
-  it('is what is built', () => {
-    const [name = ''] = Object.keys(commandLine.entry);
-    expect(manifest.bin).toEqual({ [manifest.name]: `${commandLine.outDir}/${name}.cjs` });
+describe.each(beside)('%s', (folder) => {
+  const { name, version, license, engines, ...rest } = manifestOf(folder);
+
+  it('has the version, the licence and the Node of the receiver, which it takes as a peer', () => {
+    expect({ version, license, engines }).toEqual({
+      version: manifest.version,
+      license: manifest.license,
+      engines: manifest.engines,
+    });
+    expect(rest.peerDependencies).toEqual({ [manifest.name]: `^${manifest.version}` });
+    // npm links the folder, so that a clone needs nothing that is published.
+    expect(rest.devDependencies[manifest.name]).toBe('file:../..');
+    expect(name).toBe(`${manifest.name}-${folder.slice('packages/'.length)}`);
+  });
+
+  it('has its sources, its tests, and a README of a screen', () => {
+    for (const path of ['src', 'test', 'LICENSE']) expect(existsSync(file(`${folder}/${path}`)), path).toBe(true);
+    expect(read(`${folder}/README.md`).split('\n').length).toBeLessThan(60);
   });
 });
 
-describe('what others made and the package includes', () => {
-  const sources = readdirSync(file('src'), { recursive: true, encoding: 'utf8' }).filter((path) =>
-    /\.tsx?$/.test(path),
-  );
-  const imports = sources.flatMap((path) => [
-    ...read(`src/${path}`).matchAll(/^import (?!type )[^;]*from '([^'.][^']*)'/gm),
-  ]);
-  const packageOf = (name = '') => name.replace(/^([^@/]+|@[^/]+\/[^/]+)\/.*/, '$1');
-  const names = new Set(
-    imports
-      .map(([, name]) => packageOf(name))
-      // A peer stays an import: it is the user's own.
-      .filter((name) => !/^(node:|service-webhooks)/.test(name) && !(name in manifest.peerDependencies)),
-  );
+describe('the command line', () => {
+  const { bin } = manifestOf('packages/cli');
 
-  it.each([...names].map((name) => (name === '@commander-js/extra-typings' ? 'commander' : name)))(
-    '%s has its licence in NOTICE',
-    (name) => {
-      expect(manifest.devDependencies).toHaveProperty(name);
-      const words = (text: string) => text.split(/\s+/).join(' ').trim();
-      expect(words(read('NOTICE'))).toContain(`${name} ${words(read(`node_modules/${name}/LICENSE`))}`);
-    },
-  );
+  it('is called by the name of the receiver, and npx takes it as the one program of its package', () => {
+    expect(Object.keys(bin)).toEqual([manifest.name]);
+    expect(manifest).not.toHaveProperty('bin');
+  });
+
+  it('has the licence of what is built into its page', () => {
+    const words = (text: string) => text.split(/\s+/).join(' ').trim();
+    expect(words(read('packages/cli/NOTICE'))).toContain(`preact ${words(read('node_modules/preact/LICENSE'))}`);
+  });
 });
 
 describe('the files of the package', () => {
@@ -135,7 +137,7 @@ describe('the files of the package', () => {
     expect(files).toContain('dist');
     expect(files.filter((path) => /^(src|adapters|test|scripts|demo|\.)/.test(path))).toEqual([]);
     // What is built, and what is left out in every folder, may be nowhere on this machine.
-    const kept = files.map((path) => path.replace(/^!/, '')).filter((path) => !/^dist|\*\*/.test(path));
+    const kept = files.map((path) => path.replace(/^!/, '')).filter((path) => !/^dist|\*/.test(path));
     for (const path of [...kept, 'LICENSE', 'README.md']) {
       expect(existsSync(file(path)), path).toBe(true);
     }

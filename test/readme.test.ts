@@ -6,10 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { PAYLOAD_VERSION, sign } from 'service-webhooks';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../src/cli/commands.js';
+import { COMMANDS } from '../packages/cli/src/commands.js';
 import { type Checkout, createCheckout } from './support/checkout.js';
 import { canCompile, compile, strictOptions } from './support/compile.js';
-import { installSuites } from './support/install-suites.js';
 import { markdownPages, ROOT } from './support/markdown.js';
 
 const RUNNER = fileURLToPath(new URL('support/run-block.mjs', import.meta.url));
@@ -39,7 +38,6 @@ let demo: ReturnType<Checkout['run']>;
 beforeAll(async () => {
   checkout = createCheckout();
   demo = checkout.run('demo'); // builds the package, and the blocks run on that
-  await installSuites(checkout.path);
   mkdirSync(join(checkout.path, 'blocks'));
   for (const block of programs) writeFileSync(fileOf(block), block.code);
 }, 60_000);
@@ -110,7 +108,7 @@ describe('README.md', () => {
     const [example = expect.fail('no example')] = inReadme('ts');
     const { child, port } = await start(runnable(example));
     try {
-      const [command = ''] = /npx service-webhooks send .*/.exec(read('README.md')) ?? [];
+      const [command = ''] = /npx service-webhooks-cli send .*/.exec(read('README.md')) ?? [];
       const args = command.replace('3000', String(port)).split(' ').slice(2);
       const program = join(checkout.path, 'dist/cli/service-webhooks.cjs');
       const sender = fork(program, args, { env: { ...process.env, WEBHOOK_SECRET: SECRET }, silent: true });

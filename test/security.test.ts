@@ -47,7 +47,7 @@ describe('what counts as a test that is named', () => {
       'test/adapters/node.test.ts',
       'test/types/verify.test-d.ts',
       'test/faults/kill.test.ts',
-      'test/page/in-browser/hostile.test.ts',
+      'packages/cli/test/page/in-browser/hostile.test.ts',
       'test/package/tarball.test.ts',
       'test/runtimes/runtimes.test.ts',
     ]) {

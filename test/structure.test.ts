@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { PACKAGES } from '../scripts/subpaths.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -15,7 +16,13 @@ interface Import {
 const STATIC = /^(?:import|export)( type)?\s[^;']*from '([^']+)';|^import '([^']+)';/gm;
 const DYNAMIC = /(typeof )?\bimport\('([^']+)'\)/g;
 
-function read(path: string) {
+interface Source {
+  path: string;
+  text: string;
+  imports: Import[];
+}
+
+function read(path: string): Source {
   const text = readFileSync(join(root, path), 'utf8');
   const imports = [...text.matchAll(STATIC), ...text.matchAll(DYNAMIC)].map(([, type, from, bare = '']): Import => {
     const to = from ?? bare;
@@ -27,24 +34,32 @@ function read(path: string) {
   return { path, text, imports };
 }
 
-const sources = ['src', 'adapters'].flatMap((folder) =>
+const inFolder = (folder: string) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file))
-    .map((file) => read(`${folder}/${file.replaceAll('\\', '/')}`)),
-);
-const src = sources.filter(({ path }) => path.startsWith('src/'));
+    .map((file) => read(`${folder}/${file.replaceAll('\\', '/')}`));
+
+const src = inFolder('src');
 const core = src.filter(({ path }) => /^src\/((verify|receiver|dedupe)\/)?[^/]+$/.test(path));
-const adapters = sources.filter(({ path }) => posix.dirname(path) === 'adapters');
-const shared = sources.filter(({ path }) => posix.dirname(path) === 'adapters/shared');
+const allAdapters = inFolder('adapters');
+const adapters = allAdapters.filter(({ path }) => posix.dirname(path) === 'adapters');
+const shared = allAdapters.filter(({ path }) => posix.dirname(path) === 'adapters/shared');
+/** The packages beside the receiver. */
+const beside = PACKAGES.filter((folder) => folder !== '.').map((folder) => ({
+  folder,
+  files: inFolder(`${folder}/src`),
+  manifest: JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')),
+}));
+const sources = [...src, ...allAdapters, ...beside.flatMap(({ files }) => files)];
 
 /** `file -> what it imports` for each import that is not allowed. */
-function offences(files: typeof sources, allowed: (imported: Import) => boolean): string[] {
+function offences(files: readonly Source[], allowed: (imported: Import) => boolean): string[] {
   return files.flatMap(({ path, imports }) =>
     imports.filter((imported) => !allowed(imported)).map(({ to }) => `${path} -> ${to}`),
   );
 }
 
-const isFile = (to: string) => /^\.*\/|^(?:src|adapters|test|fixtures)\//.test(to);
+const isFile = (to: string) => /^\.*\/|^(?:src|adapters|test|fixtures|packages)\/|^package\.json$/.test(to);
 
 describe('imports', () => {
   it('the walk finds the files it judges', () => {
@@ -76,25 +91,52 @@ describe('imports', () => {
     expect(offences([...adapters, ...shared], allowed)).toEqual([]);
   });
 
-  it('no file of src imports itself through others', () => {
-    expect(cyclesIn(graphOf((path) => path))).toEqual([]);
+  it.each(beside)(
+    '$folder imports its own files, and packages that its package.json lists',
+    ({ folder, files, manifest }) => {
+      expect(files.length).toBeGreaterThan(10);
+      const listed = { ...manifest.dependencies, ...manifest.peerDependencies };
+      // Bundled for the browser.
+      if (folder === 'packages/cli') Object.assign(listed, { preact: '' });
+      const allowed = ({ to }: Import) =>
+        isFile(to) ? to.startsWith(`${folder}/`) : to.startsWith('node:') || packageOf(to) in listed;
+      expect(offences(files, allowed)).toEqual([]);
+    },
+  );
+
+  it('the receiver imports none of the packages beside it', () => {
+    expect(offences([...src, ...allAdapters], ({ to }) => !/^service-webhooks-/.test(to))).toEqual([]);
   });
 
-  it('no folder of src imports itself through others', () => {
-    expect(cyclesIn(graphOf(folderOf))).toEqual([]);
+  it.each(['.', ...beside.map(({ folder }) => folder)])('no file of %s imports itself through others', (folder) => {
+    expect(cyclesIn(graphOf(filesOf(folder), (path) => path))).toEqual([]);
+  });
+
+  it.each(['.', ...beside.map(({ folder }) => folder)])('no folder of %s imports itself through others', (folder) => {
+    const start = folder === '.' ? 'src' : `${folder}/src`;
+    expect(cyclesIn(graphOf(filesOf(folder), (path) => folderOf(start, path)))).toEqual([]);
   });
 });
 
-/** The folder of src that a file is in. The files of src itself are in none: every folder may import them. */
-function folderOf(path: string): string | undefined {
-  const [, folder, ...rest] = path.split('/');
-  return rest.length === 0 ? undefined : `src/${folder}`;
+/** `service-webhooks` for `service-webhooks/testing`, `@scope/name` for `@scope/name/file`. */
+function packageOf(name: string): string {
+  return /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
 }
 
-/** What each part of src imports from the others. */
-function graphOf(partOf: (path: string) => string | undefined): Map<string, Set<string>> {
+function filesOf(folder: string): readonly Source[] {
+  return beside.find((one) => one.folder === folder)?.files ?? src;
+}
+
+/** The folder of `start` that a file is in. The files of `start` itself are in none: every folder may import them. */
+function folderOf(start: string, path: string): string | undefined {
+  const [folder, ...rest] = path.slice(start.length + 1).split('/');
+  return rest.length === 0 ? undefined : `${start}/${folder}`;
+}
+
+/** What each part of a package imports from the others. */
+function graphOf(files: readonly Source[], partOf: (path: string) => string | undefined): Map<string, Set<string>> {
   const graph = new Map<string, Set<string>>();
-  for (const { path, imports } of src) {
+  for (const { path, imports } of files) {
     const part = partOf(path);
     if (part === undefined) continue;
     const imported = imports.flatMap(({ to }) => (isFile(to) ? (partOf(to) ?? []) : []));

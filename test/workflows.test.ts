@@ -160,6 +160,6 @@ describe('the doctor action', () => {
   });
 
   it('the doctor action runs no install script', () => {
-    expect(action).toMatch(/npx --yes --ignore-scripts "service-webhooks@\$\{DOCTOR_VERSION:\?\}" doctor/);
+    expect(action).toMatch(/npx --yes --ignore-scripts "service-webhooks-cli@\$\{DOCTOR_VERSION:\?\}" doctor/);
   });
 });

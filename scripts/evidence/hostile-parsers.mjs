@@ -14,10 +14,10 @@ export const PARSERS = {
   rates: 'src/client/rate-limits.ts',
   printable: 'src/printable.ts',
   log: 'src/receiver/log.ts',
-  url: 'src/emulator/wire/public-url.ts',
-  claims: 'src/explain/claims.ts',
-  signatures: 'src/explain/signature-headers.ts',
-  body: 'src/page/attempt-details.ts',
+  url: 'packages/emulator/src/wire/public-url.ts',
+  claims: 'packages/cli/src/explain/claims.ts',
+  signatures: 'packages/cli/src/explain/signature-headers.ts',
+  body: 'packages/cli/src/page/attempt-details.ts',
 };
 
 const json = (name) => hostileBodies[`body: ${name}`];

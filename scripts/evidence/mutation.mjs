@@ -19,7 +19,7 @@ const NOTHING_TO_CHANGE = [ImportDeclaration, ExportDeclaration, InterfaceDeclar
 const named = process.argv.slice(2);
 const files = named.length > 0 ? named : inSource().filter((file) => CORE.test(file));
 // What runs in a browser is measured by itself: its tests take a second each, the quick ones milliseconds.
-const inBrowser = files.every((file) => file.startsWith('src/page/front/'));
+const inBrowser = files.every((file) => file.startsWith('packages/cli/src/page/front/'));
 process.env.TESTS = inBrowser ? 'browser-tests.json' : 'quick-tests.json';
 
 if (!existsSync(STRYKER)) run('npm', ['ci', '--no-audit', '--no-fund'], folder);

@@ -32,8 +32,8 @@ const tell = (command, rest) => {
 };
 await told();
 
-const load = await buildSource('src/emulator/index.ts', 'src/index.ts');
-const { createEmulator } = await load('src/emulator/index.ts');
+const load = await buildSource('packages/emulator/src/index.ts', 'src/index.ts');
+const { createEmulator } = await load('packages/emulator/src/index.ts');
 const { sign } = await load('src/index.ts');
 
 // The waits between attempts pass a thousand times faster: the last one takes 14 s.

@@ -48,7 +48,7 @@ function modules() {
     ...Object.fromEntries(
       entries.map((key) => [`${name}${key.slice(1)}`, sourceOf(key === '.' ? 'index' : key.slice(2))]),
     ),
-    'service-webhooks-suites': join(ROOT, 'src/testing/suites/index.ts'),
+    'service-webhooks-suites': join(ROOT, 'packages/suites/src/index.ts'),
   };
 }
 

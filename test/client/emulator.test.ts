@@ -10,7 +10,7 @@ import {
   isServiceApiError,
   PLANS,
 } from 'service-webhooks/client';
-import { createEmulator, type Emulator } from 'service-webhooks/emulator';
+import { createEmulator, type Emulator } from 'service-webhooks-emulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf } from './clients.js';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { ERRORS } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.js';
-import { run } from '../../src/cli/run.js';
+import { COMMANDS } from '../../packages/cli/src/commands.js';
+import { run } from '../../packages/cli/src/run.js';
 import { commentsIn, proseOf as proseOfComment, sourceFiles } from '../support/docstrings.js';
 import { markdownPages } from '../support/markdown.js';
 

@@ -1,4 +1,4 @@
-import { createEmulator, type Emulator } from 'service-webhooks/emulator';
+import { createEmulator, type Emulator } from 'service-webhooks-emulator';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { isFull, SEED } from '../support/scale.js';
 import {

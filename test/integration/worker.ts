@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { companions, subpaths } from '../../scripts/subpaths.js';
+import { allSubpaths, subpaths } from '../../scripts/subpaths.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -18,13 +18,15 @@ export function buildWorkers(): { folder: string; remove(): void } {
     subpaths.map(({ name, source }) => [name.replace('service-webhooks', '.'), `./${built(source)}`]),
   );
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'service-webhooks', type: 'module', exports }));
-  for (const { name, source } of companions) {
+  for (const { name, source } of allSubpaths.filter(
+    ({ entry, source }) => entry === 'index' && source.startsWith('packages/'),
+  )) {
     const installed = join(folder, 'node_modules', name);
     mkdirSync(installed, { recursive: true });
     writeFileSync(join(installed, 'package.json'), '{ "type": "module", "exports": "./index.js" }');
     writeFileSync(join(installed, 'index.js'), `export * from '../../${built(source)}';`);
   }
-  for (const source of [...sourcesIn('src'), ...sourcesIn('test/integration')]) {
+  for (const source of ['src', 'packages/emulator/src', 'packages/suites/src', 'test/integration'].flatMap(sourcesIn)) {
     const target = join(folder, source.replace(/\.ts$/, '.js'));
     mkdirSync(dirname(target), { recursive: true });
     const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };

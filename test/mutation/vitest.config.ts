@@ -12,7 +12,7 @@ export default defineConfig({
     ...shared.test,
     include,
     globalSetup: include.some((test) => test.includes('/in-browser/'))
-      ? ['test/support/build-programs.ts', 'test/page/in-browser/launch.ts']
+      ? ['packages/cli/test/support/build-programs.ts', 'packages/cli/test/page/in-browser/launch.ts']
       : [],
     // Many a change makes a test wait without end.
     testTimeout: 5_000,

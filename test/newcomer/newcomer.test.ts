@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useCli } from '../support/cli.js';
+import { useCli } from '../../packages/cli/test/support/cli.js';
 import { SECRET } from '../support/deliveries.js';
 import { refusedMistakes } from './refused-mistakes.js';
 import { newcomerDelivery, PRIVATE_DATA, servedMistakes, WEBHOOK_PATH } from './served-mistakes.js';

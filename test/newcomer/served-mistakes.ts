@@ -104,7 +104,7 @@ export const servedMistakes: readonly ServedMistake[] = [
     entry: [
       'The signature does not match',
       "this endpoint's secret",
-      'npx service-webhooks explain',
+      'npx service-webhooks-cli explain',
       '(signature_mismatch)',
     ],
   },

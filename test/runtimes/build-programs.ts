@@ -38,7 +38,7 @@ export async function buildPrograms(files: Record<string, string> = served) {
       esbuildOptions(options) {
         options.alias = {
           'service-webhooks': here('../../dist/index.js'),
-          'service-webhooks-suites': here('../../src/testing/suites/index.ts'),
+          'service-webhooks-suites': here('../../packages/suites/src/index.ts'),
           'service-webhooks/fetch': here('../../dist/fetch.js'),
           'service-webhooks/option-checks': here('../../dist/option-checks.js'),
           'service-webhooks/queue': here('../../dist/queue.js'),

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
+import type {} from '../../packages/cli/test/page/in-browser/launch.js';
 import { chromium as browserPath } from '../integration/chromium.js';
 import { isInstalled as isFolderInstalled } from '../integration/file-of.js';
-import type {} from '../page/in-browser/launch.js';
 import { ROOT } from '../support/markdown.js';
 
 const SITE = join(ROOT, 'site');

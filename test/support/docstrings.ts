@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, posix, relative } from 'node:path';
 import ts from 'typescript';
-import { companions, subpaths } from '../../scripts/subpaths.js';
+import { allSubpaths, PACKAGES } from '../../scripts/subpaths.js';
 import { ROOT } from './markdown.js';
 
 /** A comment of a source. */
@@ -32,13 +32,14 @@ export interface PublicName {
   examples: number;
 }
 
-/** Every source of the library and of its adapters, by its path in the repository. */
+/** Every source of the packages, by its path in the repository. */
 export function sourceFiles(): string[] {
   const inFolder = (folder: string) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name))
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
-  return [...inFolder('src'), ...inFolder('adapters'), 'fixtures/index.ts'].sort();
+  const sources = PACKAGES.flatMap((folder) => inFolder(posix.join(folder, 'src')));
+  return [...sources, ...inFolder('adapters'), 'fixtures/index.ts'].sort();
 }
 
 /** The comments of a source, in their order. */
@@ -87,14 +88,13 @@ export function examplesIn(path: string): Example[] {
 export function publicNames(): PublicName[] {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-  const modules = [...subpaths, ...companions];
   const program = ts.createProgram(
-    modules.map(({ source }) => join(ROOT, source)),
+    allSubpaths.map(({ source }) => join(ROOT, source)),
     options,
   );
   const checker = program.getTypeChecker();
   const names = new Map<ts.Symbol, PublicName>();
-  for (const { name: module, source } of modules) {
+  for (const { name: module, source } of allSubpaths) {
     const file = program.getSourceFile(join(ROOT, source));
     const symbol = file && checker.getSymbolAtLocation(file);
     for (const exported of symbol ? checker.getExportsOfModule(symbol) : []) {

@@ -1,4 +1,4 @@
-import { Failure } from '../../src/cli/failure.js';
+import { Failure } from '../../packages/cli/src/failure.js';
 
 /** The exit code and the line of a Failure. Anything else is passed on, and so fails the test. */
 export function failureOf(call: () => unknown): string {

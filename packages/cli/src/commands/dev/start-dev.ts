@@ -1,0 +1,128 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { createEmulator, type Emulator, type Faults } from 'service-webhooks-emulator';
+import { headerPairs } from '../../http/http-message.js';
+import { portFailure } from '../../listening.js';
+import { emulatorSource } from '../../page/emulator/emulator-source.js';
+import type { PageSource } from '../../page/page-source.js';
+import type { Assets } from '../../page/server/document.js';
+import { foreignRefusal } from '../../page/server/guard.js';
+import { type ServedPage, servePage } from '../../page/server/page-server.js';
+import { dropBody } from '../../read-body.js';
+import { type Api, DEV_KEY, takingEvents } from './dev-events.js';
+
+export interface DevOptions {
+  /** Where the app takes deliveries; without one, endpoints come through the API. */
+  app: URL | undefined;
+  /** What deliveries to the app are signed with. */
+  signingSecret: string | undefined;
+  /** The event types that the app gets; all. */
+  events?: readonly string[] | undefined;
+  speed?: number | undefined;
+  faults?: Faults | undefined;
+  seed?: string | undefined;
+  headerPrefix: string;
+  port: number;
+}
+
+/** The service on this machine, with its API and its page on one port. */
+export interface Dev {
+  readonly url: string;
+  readonly emulator: Emulator;
+  readonly source: PageSource;
+  readonly secrets: IssuedSecrets;
+  /** Id of the endpoint that delivers to the app. */
+  readonly endpoint: string | undefined;
+  close(): Promise<void>;
+}
+
+/** @throws Failure where the port cannot be had, WebhookError `invalid_option` */
+export async function startDev({ app, signingSecret, events, port, ...given }: DevOptions): Promise<Dev> {
+  const settings = { clock: 'real', ...given } as const;
+  const emulator = createEmulator({ ...settings, apiKey: DEV_KEY, allowLoopback: true });
+  const endpoint = app && emulator.endpoints.create({ url: app.href, events, signingSecret });
+  const secrets = createIssuedSecrets();
+  if (endpoint && signingSecret) secrets.set(endpoint.id, signingSecret);
+  const command =
+    app === undefined
+      ? 'npx service-webhooks-cli dev http://localhost:3000/webhooks'
+      : `npx service-webhooks-cli send ${WEBHOOK_EVENT_TYPES[0]} --dev`;
+  const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, command: () => command });
+  const api = takingEvents(emulator, secrets.watching(emulator.fetch));
+  const server = await serveDev(source, api, port);
+  return {
+    ...{ url: server.url, emulator, source, secrets, endpoint: endpoint?.id },
+    async close() {
+      await emulator.close();
+      await server.close();
+    },
+  };
+}
+
+/** The signing secrets of this run. The emulator shows each one once, as the service does. */
+interface IssuedSecrets {
+  set(endpointId: string, secret: string): void;
+  of(endpointId: string): string | undefined;
+  all(): Iterable<string>;
+  /** Returns the API, and records the secrets of endpoints that are created through it. */
+  watching(api: Api): Api;
+}
+
+function createIssuedSecrets(): IssuedSecrets {
+  const secrets = new Map<string, string>();
+  return {
+    set: (id, secret) => void secrets.set(id, secret),
+    of: (id) => secrets.get(id),
+    all: () => secrets.values(),
+    watching: (api) => async (request) => {
+      const response = await api(request);
+      if (request.method !== 'POST' || response.status !== 201) return response;
+      const created = await response
+        .clone()
+        .json()
+        .catch(() => undefined);
+      const { id, signing_secret: secret } = Object(created);
+      if (typeof id === 'string' && typeof secret === 'string') secrets.set(id, secret);
+      return response;
+    },
+  };
+}
+
+/** Serves the page and the API on one port of the loopback interface. @throws Failure where the port is not available */
+export async function serveDev(source: PageSource, api: Api, port: number, assets?: Assets): Promise<ServedPage> {
+  const others: RequestListener = (req, res) => void answer(api, req, res).catch(() => res.destroy());
+  const served = await servePage(source, port, { assets, others }).catch((error) => {
+    throw portFailure(error, '127.0.0.1', port);
+  });
+  return { ...served, url: new URL(served.url).origin };
+}
+
+async function answer(api: Api, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const refusal = foreignRefusal(req);
+  if (refusal) {
+    dropBody(req);
+    res
+      .writeHead(refusal.status, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ error: refusal.reason }));
+    return;
+  }
+  const { status, headers, body } = await api(toRequest(req));
+  res.writeHead(status, Object.fromEntries(headers));
+  if (body === null) res.end();
+  else Readable.fromWeb(body as import('node:stream/web').ReadableStream).pipe(res);
+  req.resume(); // the rest of a body that no handler reads
+}
+
+function toRequest(req: IncomingMessage): Request {
+  const { method = 'GET', url = '/' } = req;
+  const headers = new Headers();
+  for (const [name, value] of headerPairs(req.rawHeaders)) headers.append(name, value);
+  const body = method === 'GET' || method === 'HEAD' ? null : Readable.toWeb(req);
+  return new Request(new URL(url, `http://${req.headers.host}`), {
+    method,
+    headers,
+    body,
+    duplex: 'half',
+  } as RequestInit);
+}

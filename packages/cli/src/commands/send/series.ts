@@ -1,0 +1,102 @@
+import { isAcknowledged } from 'service-webhooks/service';
+import type { SendResult } from '../../http/deliver.js';
+import type { Piece, Sink } from '../../output.js';
+import type { Session } from '../../session.js';
+
+/**
+ * Sends a number of deliveries, several at once, and resolves to their results. More than one have a progress bar, and a
+ * summary at the end, also where a failure ends the series.
+ *
+ * @param send Sends one delivery, which may take several requests.
+ */
+export async function sendSeries(
+  session: Session,
+  { count, concurrency }: { count: number; concurrency: number },
+  send: () => AsyncIterable<SendResult>,
+): Promise<readonly SendResult[]> {
+  const all: SendResult[] = [];
+  const bar = createProgressBar(session.stderr, count, count > 1 && !session.out.json);
+  const begun = performance.now();
+  try {
+    await inParallel(count, concurrency, async () => {
+      // Without the headers and the body, because a series may be long.
+      for await (const sent of send()) all.push(sent.status === undefined ? sent : { ...sent, headers: {}, body: '' });
+      bar.step();
+    });
+  } finally {
+    bar.end();
+    if (count > 1) session.out.record(...summaryOf(all, performance.now() - begun));
+  }
+  return all;
+}
+
+/**
+ * Runs a task a number of times, several at once. Rejects with the first rejection, and starts no further task then.
+ */
+export async function inParallel(
+  count: number,
+  concurrency: number,
+  task: (index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) {
+      next += 1;
+      await task(next - 1).catch((error) => {
+        next = count;
+        throw error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(count, concurrency) }, worker));
+}
+
+/** Returns the summary of many deliveries as one record and several lines. */
+export function summaryOf(all: readonly SendResult[], tookMs: number): [record: object, ...lines: Piece[][]] {
+  const acknowledged = all.filter(isAcknowledged).length;
+  const answers: Record<string, number> = {};
+  for (const { status, problem } of all) {
+    const key = problem ?? String(status);
+    answers[key] = (answers[key] ?? 0) + 1;
+  }
+  const times = all.map(({ ms }) => ms).sort((a, b) => a - b);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  const ms = { median: at(0.5), p99: at(0.99), most: at(1) };
+  const seconds = Math.round(tookMs) / 1000;
+  const style = acknowledged === all.length ? 'good' : 'bad';
+  return [
+    { kind: 'summary', sent: all.length, acknowledged, answers, ms, seconds },
+    [
+      [style, `${acknowledged} of ${all.length} acknowledged`],
+      ['faint', `in ${seconds} s`],
+    ],
+    ...Object.entries(answers).map(([answer, times]): Piece[] => [`  ${answer}`, `${times} times`]),
+    [['faint', `  ${ms.median} ms median, ${ms.p99} ms for 99 %, ${ms.most} ms at most`]],
+  ];
+}
+
+const WIDTH = 30;
+const REDRAW_MS = 100;
+
+interface ProgressBar {
+  step(): void;
+  /** Removes it from the screen. */
+  end(): void;
+}
+
+/** Shows progress on a terminal, and nothing elsewhere. */
+export function createProgressBar(sink: Sink, total: number, enabled: boolean): ProgressBar {
+  if (!enabled || !sink.isTTY) return { step() {}, end() {} };
+  let done = 0;
+  let drawn = Number.NEGATIVE_INFINITY;
+  return {
+    step() {
+      done += 1;
+      if (performance.now() - drawn < REDRAW_MS && done < total) return;
+      drawn = performance.now();
+      const full = Math.floor((done / total) * WIDTH);
+      sink.write(`\r\u001b[K${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${done} of ${total}`);
+    },
+    end: () => void sink.write('\r\u001b[K'),
+  };
+}

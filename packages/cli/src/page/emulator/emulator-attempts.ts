@@ -1,0 +1,50 @@
+import type { Secret } from 'service-webhooks';
+import { asSpecified } from 'service-webhooks/testing';
+import type { Attempt } from 'service-webhooks-emulator';
+import { answerFacts, isRecognised, judge, viewBody } from '../attempt-details.js';
+import type { AttemptDetails, AttemptRow, SentMessage } from '../page-source.js';
+
+/** Returns the row of an attempt of the emulator; a replay has a `seq` below 0. `aheadMs`: the time skipped before it. */
+export function toAttemptRow(attempt: Attempt, aheadMs = 0): AttemptRow {
+  const { seq, number, redelivery, duplicate, at, endedAt, outcome, faults, answer } = attempt;
+  return {
+    id: String(seq),
+    kind: seq < 0 ? 'replay' : duplicate ? 'duplicate' : 'attempt',
+    ...{ number, redelivery, at: at + aheadMs, endedAt: endedAt + aheadMs, faults },
+    acknowledged: outcome === 'acknowledged',
+    ...outcomeOf(attempt),
+    ...isRecognised(answer),
+  };
+}
+
+/** Returns the status of the answer, or why no answer counts. */
+export function outcomeOf({ reason, answer, error }: Omit<Attempt, 'seq'>): Pick<AttemptRow, 'status' | 'problem'> {
+  if (reason === '2xx' || reason === 'non-2xx') return { status: answer?.status, problem: undefined };
+  return { status: undefined, problem: error ?? reason };
+}
+
+export function toAttemptDetails(
+  attempt: Attempt,
+  secret: Secret | undefined,
+  headerPrefix: string,
+  aheadMs = 0,
+): AttemptDetails {
+  const { request, answer, at } = attempt;
+  const { method, url, headers, body } = request;
+  const { verdict, causes } = judge({ headers, body, secret, at }, { headerPrefix });
+  return {
+    ...toAttemptRow(attempt, aheadMs),
+    request: { method, url, headers: Object.entries(headers), body: viewBody(body) },
+    answer: answer && { ...answer, headers: Object.entries(answer.headers), body: viewBody(Buffer.from(answer.body)) },
+    ...answerFacts(answer, url),
+    // The emulator has signed it with this secret, so the secret cannot be wrong.
+    verdict: { verdict, causes: causes.filter(({ cause }) => cause !== 'secret_wrong') },
+    ...(aheadMs > 0 && { sentAt: at }),
+  };
+}
+
+export function toMessage({ request, at }: Attempt): SentMessage {
+  const { method, url, headers, body } = request;
+  const { pathname, search, host } = new URL(url);
+  return { method, path: pathname + search, headers: [['Host', host], ...asSpecified(headers)], body, url, at };
+}

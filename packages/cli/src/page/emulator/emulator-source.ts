@@ -1,0 +1,220 @@
+import type { Secret } from 'service-webhooks';
+import {
+  type Attempt,
+  type Emulator,
+  type EmulatorDelivery,
+  type Faults,
+  PAUSE_AFTER_DEAD,
+  RETRY_WAITS_MS,
+} from 'service-webhooks-emulator';
+import type { Actions, Change, DeliveryDetails, DeliveryRow, Overview, PageSource } from '../page-source.js';
+import { emulatorActions, NO_SECRET } from './emulator-actions.js';
+import { outcomeOf, toAttemptDetails, toAttemptRow, toMessage } from './emulator-attempts.js';
+import { attemptsAfter, createSkippedTime } from './skipped-time.js';
+
+export interface EmulatorSourceOptions {
+  emulator: Emulator;
+  /** The clock of the emulator. */
+  clock: 'virtual' | 'real';
+  /** The speed of the emulator's clock. Default: 1. */
+  speed?: number | undefined;
+  /** The prefix of the emulator's headers. Default: `x-service`. */
+  headerPrefix?: string | undefined;
+  /** The faults that occur without an action of the page. */
+  faults?: Faults | undefined;
+  /** Returns the signing secret of an endpoint, which `endpoints.create` returned: the emulator shows it once. */
+  secretOf(endpointId: string): Secret | undefined;
+  /** The command that makes a first delivery; `dev` with an event by default. */
+  command?: (() => string) | undefined;
+}
+
+/** How often the emulator is read, while a page is open. */
+const LOOK_MS = 100;
+/** The number of replays of one delivery that are kept; the oldest are removed. */
+const MAX_REPLAYS = 100;
+const FIRST_COMMAND = 'npx service-webhooks-cli dev http://localhost:3000/webhooks --emit generation.completed';
+
+/** What the page keeps of a delivery that the emulator does not. */
+interface Noted {
+  /** The latest attempt. */
+  latest?: Attempt;
+  replays: Attempt[];
+  duplicates: number;
+  /** How much time the page had skipped when the delivery came. */
+  aheadMs: number;
+  /** Whether it is out of the list as long as it is ended. */
+  cleared: boolean;
+}
+
+/** The deliveries of an emulator. */
+export function emulatorSource(options: EmulatorSourceOptions): PageSource {
+  const { emulator, clock, speed = 1, headerPrefix = 'x-service', faults = {}, secretOf } = options;
+  const { command = () => FIRST_COMMAND } = options;
+  const watchers = new Set<(change: Change) => void>();
+  const time = createSkippedTime(emulator, clock === 'virtual' ? 0 : speed);
+  const noted = new Map<string, Noted>();
+  let replayed = 0;
+  let failing = 0;
+  let seen = 0;
+  let overviewSeen = '';
+  /** The list as it was at the last look. */
+  let rows = new Map<string, DeliveryRow>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const noteOf = (deliveryId: string): Noted => {
+    const known = noted.get(deliveryId) ?? { replays: [], duplicates: 0, aheadMs: time.ms, cleared: false };
+    noted.set(deliveryId, known);
+    return known;
+  };
+
+  /** Reads the changes since the last call, and notifies the watchers. */
+  function look(): Overview {
+    for (const attempt of attemptsAfter(emulator, seen)) {
+      seen = attempt.seq;
+      const note = noteOf(attempt.deliveryId);
+      if (attempt.duplicate) note.duplicates += 1;
+      else note.latest = attempt;
+      if (failing > 0 && attempt.faults.includes('reset') && --failing === 0) emulator.setFaults(faults);
+    }
+    const all = emulator.deliveries.list();
+    const listed = new Map(all.filter(isListed).map((delivery) => [delivery.id, toRow(delivery)]));
+    const deliveries = [...listed.values()].filter((row) => !isSame(row, rows.get(row.id)));
+    const removed = [...rows.keys()].filter((id) => !listed.has(id));
+    rows = listed;
+    const kept = new Set(all.map(({ id }) => id));
+    for (const id of noted.keys()) if (!kept.has(id)) noted.delete(id);
+    const overview = readOverview();
+    // The time of a clock that runs by itself is no change.
+    const overviewNow = JSON.stringify({ ...overview, now: clock === 'virtual' && overview.now });
+    if (deliveries.length + removed.length > 0 || overviewNow !== overviewSeen) {
+      overviewSeen = overviewNow;
+      for (const changed of watchers) changed({ overview, deliveries, removed });
+    }
+    return overview;
+  }
+
+  function readOverview(): Overview {
+    const endpoints = emulator.endpoints.list().map(({ id, url, state, deadInARow }) => {
+      return { id, url, state, deadInARow, pausesAfter: PAUSE_AFTER_DEAD };
+    });
+    const ahead = time.ms > 0 ? { ahead: time.ms } : {};
+    return { now: emulator.now() + time.ms, ...ahead, speed: clock === 'virtual' ? 0 : speed, endpoints, failing };
+  }
+
+  /** One that was cleared comes back when it is redelivered. */
+  function isListed(delivery: EmulatorDelivery): boolean {
+    const note = noteOf(delivery.id);
+    note.cleared &&= isEnded(delivery);
+    return !note.cleared;
+  }
+
+  function toRow(delivery: EmulatorDelivery): DeliveryRow {
+    const { latest, replays, duplicates, aheadMs } = noteOf(delivery.id);
+    const { createdAt, nextAt } = delivery;
+    return {
+      ...delivery,
+      createdAt: createdAt + aheadMs,
+      nextAt: nextAt === undefined ? undefined : nextAt + time.ms,
+      ...{ replays: replays.length, duplicates },
+      ...(latest && outcomeOf(latest)),
+    };
+  }
+
+  const attemptsOf = (deliveryId: string) =>
+    [...emulator.attempts.list({ deliveryId }), ...(noted.get(deliveryId)?.replays ?? [])].sort(
+      (a, b) => a.at + time.before(a) - b.at - time.before(b),
+    );
+
+  function find(attemptId: string): Attempt | undefined {
+    const seq = Number(attemptId);
+    if (seq > 0) return emulator.attempts.list().find((attempt) => attempt.seq === seq);
+    return [...noted.values()].flatMap(({ replays }) => replays).find((attempt) => attempt.seq === seq);
+  }
+
+  /** Runs an action, and shows its result at once. */
+  const doing =
+    <Input>(action: (input: Input) => string | Promise<string>) =>
+    async (input: Input) => {
+      look();
+      try {
+        return await action(input);
+      } finally {
+        look();
+      }
+    };
+
+  const actions = emulatorActions({
+    ...{ emulator, time, headerPrefix, faults, secretOf, attemptsOf },
+    replayed(deliveryId, again) {
+      replayed += 1;
+      const attempt = { ...again, seq: -replayed };
+      time.before(attempt); // from now on
+      const note = noteOf(deliveryId);
+      note.replays = [...note.replays, attempt].slice(-MAX_REPLAYS);
+    },
+    failing(count) {
+      failing = count;
+    },
+    clear() {
+      const listed = emulator.deliveries.list().filter(isListed);
+      const ended = listed.filter(isEnded);
+      for (const { id } of ended) noteOf(id).cleared = true;
+      return { gone: ended.length, left: listed.length - ended.length };
+    },
+  });
+
+  return {
+    title: 'Deliveries to your app · service-webhooks dev',
+    get start() {
+      const text = emulator.endpoints.list().length > 0 ? 'Press “Send a sample”, or start with:' : 'Start with:';
+      return { text, command: command() };
+    },
+    actions: Object.fromEntries(
+      Object.entries(actions).map(([name, action]) => [name, doing(action as never)]),
+    ) as Actions,
+    snapshot() {
+      const overview = look();
+      return { overview, deliveries: [...rows.values()] };
+    },
+    watch(changed) {
+      watchers.add(changed);
+      timer ??= setInterval(look, LOOK_MS).unref();
+      return () => {
+        watchers.delete(changed);
+        if (watchers.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      };
+    },
+    delivery(id) {
+      const found = emulator.deliveries.get(id);
+      if (found === undefined) return undefined;
+      const attempts = attemptsOf(id).map((attempt) => toAttemptRow(attempt, time.before(attempt)));
+      const offers: DeliveryDetails['offers'][number][] = [];
+      if (found.state === 'dead') offers.push('redeliver');
+      if (attempts.length > 0) offers.push('replay');
+      const cannotSign = secretOf(found.endpointId) === undefined && NO_SECRET;
+      return { delivery: toRow(found), attempts, waits: RETRY_WAITS_MS, offers, ...(cannotSign && { cannotSign }) };
+    },
+    attempt(id) {
+      const found = find(id);
+      return found && toAttemptDetails(found, secretOf(found.endpointId), headerPrefix, time.before(found));
+    },
+    message(id) {
+      const found = find(id);
+      return found && toMessage(found);
+    },
+  };
+}
+
+function isEnded({ state }: EmulatorDelivery): boolean {
+  return state === 'delivered' || state === 'dead';
+}
+
+function isSame(row: DeliveryRow, other: DeliveryRow | undefined): boolean {
+  if (other === undefined) return false;
+  for (const field in row) {
+    if (row[field as keyof DeliveryRow] !== other[field as keyof DeliveryRow]) return false;
+  }
+  return true;
+}

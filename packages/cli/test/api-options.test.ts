@@ -1,0 +1,89 @@
+import { ClientError, ServiceApiError } from 'service-webhooks/client';
+import { describe, expect, it } from 'vitest';
+import { failureOf, failureOfPromise } from '../../../test/support/failures.js';
+import { apiCommand, called, keyOption, openClient } from '../src/api-options.js';
+import { aSession } from './support/session.js';
+
+const refused = (more: { requestId?: string; retryAfter?: number } = {}) =>
+  new ServiceApiError(
+    { type: 'rate_limit_error', code: 'rate_limited', message: 'Too many.', docUrl: undefined, param: undefined },
+    {
+      ...{ status: 429, requestId: undefined, retryAfter: undefined, retry: 'later', nothingDone: true, attempts: 1 },
+      ...more,
+    } as never,
+  );
+
+describe('a call of the service', () => {
+  it('a call of the service gives what it gives', async () => {
+    expect(await called(Promise.resolve(1))).toBe(1);
+  });
+
+  it.each([
+    [{}, ''],
+    [{ retryAfter: 0 }, ' Try again in 0 s.'],
+    [{ requestId: 'req_1' }, ' (req_1)'],
+    [{ retryAfter: 7, requestId: 'req_1' }, ' Try again in 7 s. (req_1)'],
+  ])('a call of the service fails with what the service said: %j', async (more, end) => {
+    expect(await failureOfPromise(called(Promise.reject(refused(more))))).toBe(
+      `1: the service says no: rate_limit_exceeded: Too many.${end}`,
+    );
+  });
+
+  it('a call of the service fails with what to do where no answer came', async () => {
+    expect(await failureOfPromise(called(Promise.reject(new ClientError('timed_out', 'No answer.'))))).toBe(
+      '4: No answer. Raise timeoutMs, or ask for less. (timed_out)',
+    );
+  });
+
+  it('passes on whatever else it rejects with', async () => {
+    const error = new Error('a fault');
+    await expect(called(Promise.reject(error))).rejects.toBe(error);
+  });
+});
+
+describe('the client of a command', () => {
+  const options = { key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' };
+
+  it('the client of a command has to know the address of the API', async () => {
+    expect(await failureOfPromise(openClient(aSession({ SERVICE_API_KEY: 'sk_1' }), options))).toBe(
+      '2: where is the API? Set SERVICE_URL, give --base-url https://…, or set baseUrl in service-webhooks.json.',
+    );
+  });
+
+  it('the client of a command knows it from the environment, or as it is told', async () => {
+    const env = { SERVICE_API_KEY: 'sk_1', SERVICE_URL: 'no URL' };
+    await expect(openClient(aSession(env), options)).rejects.toThrow('baseUrl');
+    expect(await openClient(aSession(env), { ...options, baseUrl: 'https://a.test' })).toHaveProperty('webhooks');
+  });
+
+  it('the client of a command has a key that is text', async () => {
+    const session = aSession({ SERVICE_URL: 'https://a.test' }, { key: new Uint8Array([255]) });
+    expect(await failureOfPromise(openClient(session, { ...options, key: 'file:key' }))).toBe(
+      '2: the API key is no text; look at where it comes from.',
+    );
+  });
+
+  it('the client of a command has its key from the environment if no place is named, and never from the command line', () => {
+    const option = keyOption();
+    expect(option.description).toContain('env:NAME, file:PATH');
+    expect(option.defaultValue).toBe('env:SERVICE_API_KEY');
+    const parse = option.parseArg as (source: string) => string;
+    expect(parse('file:key')).toBe('file:key');
+    expect(failureOf(() => parse('sk_1'))).toContain('a secret on the command line');
+  });
+});
+
+describe('a command about the account', () => {
+  it('a command about the account takes the address of the API, the source of its key and the prefix of its headers', () => {
+    const command = apiCommand('limits');
+    expect(command.name()).toBe('limits');
+    expect(command.opts()).toEqual({ key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' });
+    command.parse(['--base-url', 'https://a.test', '--header-prefix', 'My-App'], { from: 'user' });
+    expect(command.opts()).toMatchObject({ baseUrl: 'https://a.test', headerPrefix: 'My-App' });
+    expect(command.options.map(({ description }) => description)).toEqual([
+      expect.stringContaining('the source of the API key'),
+      expect.stringContaining('env:SERVICE_URL'),
+      expect.stringContaining('header names'),
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import type { Attempt } from 'service-webhooks-emulator';
+import { describe, expect, it } from 'vitest';
+import { reportAttempt } from '../../../src/commands/dev/report-attempts.js';
+import type { Output } from '../../../src/output.js';
+
+const AT = Date.UTC(2026, 6, 11, 12, 30, 5);
+
+function reported(changes: object) {
+  const attempt = {
+    ...{ type: 'stt.completed', eventId: 'evt_1', deliveryId: 'del_1', endpointId: 'wh_1', number: 2, faults: [] },
+    ...{ at: AT, endedAt: AT + 40, outcome: 'acknowledged', reason: '2xx', duplicate: false, state: 'delivered' },
+    ...{ answer: { status: 200, headers: {}, body: '' }, ...changes },
+  };
+  const records: unknown[][] = [];
+  const out = { record: (...given: unknown[]) => void records.push(given) } as unknown as Output;
+  reportAttempt(out, attempt as unknown as Attempt);
+  expect(records).toHaveLength(1);
+  const [record, line] = records[0] as [Record<string, unknown>, unknown[]];
+  return { record, line };
+}
+
+describe('a line about an attempt', () => {
+  it('a line about an attempt says what was acknowledged', () => {
+    const { record, line } = reported({});
+    expect(record).toEqual({
+      ...{ kind: 'attempt', at: '2026-07-11T12:30:05.000Z', type: 'stt.completed', eventId: 'evt_1' },
+      ...{ deliveryId: 'del_1', endpointId: 'wh_1', attempt: 2, duplicate: false, faults: [], acknowledged: true },
+      ...{ status: 200, reason: '2xx', error: undefined, ms: 40, state: 'delivered', nextAt: undefined },
+    });
+    expect(line).toEqual([
+      ['faint', '12:30:05Z'],
+      ['good', 200],
+      ...['stt.completed', 'evt_1', 'attempt 2'],
+      ['faint', '40 ms'],
+      ...[undefined, false, false],
+    ]);
+  });
+
+  it('a line about an attempt says with which code it was refused, and when the next one is', () => {
+    const body = JSON.stringify({ error: { code: 'invalid_signature' } });
+    const { record, line } = reported({
+      ...{ outcome: 'failed', reason: 'non-2xx', state: 'waiting', nextAt: AT + 40 + 5_000 },
+      answer: { status: 401, headers: {}, body },
+    });
+    expect(record).toMatchObject({ acknowledged: false, status: 401, nextAt: '2026-07-11T12:30:10.040Z' });
+    expect(line[1]).toEqual(['bad', 401]);
+    expect(line.slice(6)).toEqual(['invalid_signature', false, 'next attempt in 5 s']);
+  });
+
+  it('a line about an attempt says why there is no answer, what was done to it, and that none follows', () => {
+    const { record, line } = reported({
+      ...{ outcome: 'failed', reason: 'connection', error: 'refused', answer: undefined, state: 'dead' },
+      faults: ['lost', 'late'],
+    });
+    expect(record).toMatchObject({ status: undefined, reason: 'connection', error: 'refused' });
+    expect(line[1]).toEqual(['bad', 'connection']);
+    expect(line.slice(6)).toEqual(['refused', ['warn', 'lost, late'], ['bad', 'dead']]);
+  });
+
+  it('a line about an attempt says nothing more where there is neither an answer nor an error', () => {
+    const { record, line } = reported({ outcome: 'failed', reason: 'timeout', answer: undefined, state: 'waiting' });
+    expect(record['status']).toBeUndefined();
+    expect([line[1], ...line.slice(6)]).toEqual([['bad', 'timeout'], undefined, false, false]);
+  });
+
+  it('a line about an attempt shows no status where the answer is not what counted', () => {
+    const { line } = reported({ outcome: 'failed', reason: 'timeout', state: 'waiting' });
+    expect(line[1]).toEqual(['bad', 'timeout']);
+    expect(line[6]).toBeUndefined();
+  });
+
+  it.each([
+    [999.4, '999 ms'],
+    [1_000, '1 s'],
+    [1_540, '1.5 s'],
+    [119_900, '119.9 s'],
+    [120_000, '2 min'],
+    [7_199_999, '120 min'],
+    [7_200_000, '2 h'],
+    [28_800_000, '8 h'],
+  ])('a line about an attempt has a wait of %d ms as %s', (ms, words) => {
+    const { line } = reported({ outcome: 'failed', reason: 'non-2xx', state: 'waiting', nextAt: AT + 40 + ms });
+    expect(line[8]).toBe(`next attempt in ${words}`);
+  });
+});

@@ -1,0 +1,160 @@
+import { gzipSync } from 'node:zlib';
+import { WebhookError } from 'service-webhooks';
+import { describe, expect, it } from 'vitest';
+import { aDelivery, bodyOf, type DeliveryParts, NOW, now, SECRET } from '../../../../../test/support/deliveries.js';
+import type { Handled } from '../../../src/commands/listen/handle-request.js';
+import { inspect, isRefused } from '../../../src/commands/listen/inspection.js';
+import type { ListenOptions } from '../../../src/commands/listen/options.js';
+import { createExplainer, EXPLANATIONS, report } from '../../../src/commands/listen/report.js';
+import type { Output } from '../../../src/output.js';
+
+const options = { secrets: [SECRET], checks: {}, now } as unknown as ListenOptions;
+type Reported = Exclude<Handled, { kind: 'ignored' }>;
+const CLOCK = ['faint', '12:00:00Z'];
+
+function reported(handled: Reported) {
+  const records: unknown[][] = [];
+  const out = { record: (...given: unknown[]) => void records.push(given) } as unknown as Output;
+  const isRefusedOne = handled.kind === 'delivery' && isRefused(handled.inspection);
+  const cause = isRefusedOne ? createExplainer(options)(handled.message) : undefined;
+  report(out, handled, { at: NOW, ms: 8, path: '/hook' }, cause);
+  expect(records).toHaveLength(1);
+  const [record, line, ...more] = records[0] as [Record<string, unknown>, unknown[], ...unknown[]];
+  return { record, line, more };
+}
+
+function aHandled(changes: { headers?: Record<string, string>; body?: string; secrets?: undefined; answer?: string }) {
+  const { headers, body } = { ...aDelivery(), ...changes };
+  const message = {
+    method: 'POST',
+    path: '/hook',
+    headers: Object.entries(headers),
+    body: Buffer.from(body as string),
+  };
+  const inspection = inspect(message, 'secrets' in changes ? { ...options, secrets: undefined } : options);
+  const response = { status: 200, headers: {}, body: changes.answer ?? '{"outcome":"handled"}' };
+  return { kind: 'delivery' as const, message, inspection, response, capture: undefined };
+}
+
+const BYTES = ['faint', `${bodyOf().length} B`];
+
+describe('a line about a request', () => {
+  it('a line about a request says that it is genuine, what it is and what was answered', () => {
+    const { headers } = aDelivery({ headers: { 'X-Service-Attempt': '2' } });
+    const { record, line, more } = reported(aHandled({ headers }));
+    expect(record).toEqual({
+      ...{ kind: 'delivery', at: '2026-07-11T12:00:00.000Z', path: '/hook', verdict: 'verified', scheme: 'v2' },
+      ...{ type: 'stt.completed', id: 'evt_1', attempt: '2', bytes: bodyOf().length },
+      ...{ status: 200, outcome: 'handled', ms: 8 },
+    });
+    expect(line).toEqual([
+      ...[CLOCK, ['good', 'verified v2'], 'stt.completed', 'evt_1', 'attempt 2', BYTES],
+      ...[200, 'handled', ['faint', '8 ms'], undefined],
+    ]);
+    expect(more).toEqual([]);
+  });
+
+  it('a line about a request says why it is refused, on a line more', () => {
+    const { record, line, more } = reported(
+      aHandled({ headers: {}, answer: '{"error":{"code":"missing_signature"}}' }),
+    );
+    expect(record).toMatchObject({ verdict: 'missing_signature', outcome: 'missing_signature' });
+    expect(line.slice(1, 3)).toEqual([['bad', 'missing_signature'], 'stt.completed']);
+    expect(line.slice(6)).toEqual([200, undefined, ['faint', '8 ms'], undefined]);
+    const { cause, certainty, evidence, fix } = record['cause'] as Record<string, string>;
+    expect(more).toEqual([[`          ${cause} (${certainty}): ${evidence} ${fix}`]]);
+    expect(evidence).toMatch(/\w/);
+  });
+
+  it('a line about a request warns where nothing was verified, and explains nothing then', () => {
+    const { record, line, more } = reported(aHandled({ secrets: undefined }));
+    expect(record['cause']).toBeUndefined();
+    expect(line[1]).toEqual(['warn', 'unverified']);
+    expect(more).toEqual([]);
+  });
+
+  it('a line about a request is there for what is no event', () => {
+    const { record, line } = reported(aHandled({ headers: {}, body: '[]', answer: 'no JSON' }));
+    expect(record).toMatchObject({ outcome: undefined, bytes: 2 });
+    expect(record).not.toHaveProperty('type');
+    expect(line.slice(2, 6)).toEqual(['no event', undefined, undefined, ['faint', '2 B']]);
+  });
+
+  it('a line about a request says what the app said where it was asked, and in which file it is kept', () => {
+    const sent = { status: 500, headers: {}, body: 'oh no', ms: 3 };
+    const { record, line } = reported({
+      ...aHandled({}),
+      ...{ forwarded: { url: 'http://a.test/', sent }, capture: { id: 'abcd', file: 'dir/abcd.http' } },
+    });
+    expect(record).toMatchObject({
+      ...{ capture: 'abcd', file: 'dir/abcd.http', outcome: undefined },
+      forwarded: { url: 'http://a.test/', status: 500, acknowledged: false, ms: 3, answer: 'oh no' },
+    });
+    expect(line.slice(6, 10)).toEqual(['→', ['bad', 500], 'not acknowledged', ['faint', '3 ms']]);
+    expect(line.at(-1)).toEqual(['faint', 'abcd']);
+  });
+
+  it('a line about a request is kept short, however long the names in the request are', () => {
+    const long = 'x'.repeat(61);
+    const body = JSON.stringify({ type: long, id: long });
+    const { line } = reported(aHandled({ body, headers: { 'x-service-attempt': '12345678901' } }));
+    expect(line.slice(2, 5)).toEqual([`${'x'.repeat(60)}…`, `${'x'.repeat(60)}…`, 'attempt 1234567890…']);
+  });
+
+  it('a line about a request says what the problem was where it could not be taken', () => {
+    const problem = new WebhookError('method_not_allowed');
+    const kind = 'problem';
+    const response = { status: 405, headers: {}, body: '' };
+    const { record, line } = reported({ kind, response, problem });
+    expect(record).toEqual({
+      ...{ kind: 'problem', at: '2026-07-11T12:00:00.000Z', path: '/hook' },
+      ...{ code: 'method_not_allowed', message: 'The request is not a POST.', hint: problem.hint },
+    });
+    expect(line).toEqual([CLOCK, ['bad', 'The request is not a POST.'], problem.hint, '/hook']);
+    expect(reported({ kind, response, problem: 'gone' }).record).toMatchObject({ message: 'gone', hint: undefined });
+    expect(reported({ kind, response, problem: new Error('full') }).record).toMatchObject({
+      message: 'full',
+      hint: undefined,
+    });
+  });
+});
+
+function aMessage(parts: DeliveryParts = {}) {
+  const { headers, body } = aDelivery(parts);
+  return { method: 'POST', path: '/', headers: Object.entries(headers), body: Buffer.from(body as string) };
+}
+const unsigned = (bytes: number) => ({ ...aMessage(), headers: [], body: Buffer.alloc(bytes) });
+
+describe('the explainer of listen', () => {
+  it('the surest cause of a refusal is found', () => {
+    expect(createExplainer(options)(aMessage({ at: NOW - 3_600_000 }))).toMatchObject({ cause: 'clock_ahead' });
+  });
+
+  it('a body over the limit is not explained', () => {
+    const explain = createExplainer(options);
+    expect(explain(unsigned(EXPLANATIONS.maxBodyBytes))).toBeDefined();
+    expect(explain(unsigned(EXPLANATIONS.maxBodyBytes + 1))).toBeUndefined();
+  });
+
+  it('a flood of forged requests is explained so many times and no more', () => {
+    const explain = createExplainer(options);
+    const explained = Array.from({ length: 2 * EXPLANATIONS.count }, () => explain(unsigned(1)));
+    expect(explained.filter(Boolean)).toHaveLength(EXPLANATIONS.count);
+  });
+
+  it('large forged requests are explained up to a number of bytes', () => {
+    const explain = createExplainer(options);
+    const fits = EXPLANATIONS.bytes / EXPLANATIONS.maxBodyBytes;
+    const explained = Array.from({ length: EXPLANATIONS.count }, () => explain(unsigned(EXPLANATIONS.maxBodyBytes)));
+    expect(explained.filter(Boolean)).toHaveLength(fits);
+  });
+
+  it('a decompression bomb is not expanded to find the cause', () => {
+    const bomb = gzipSync(Buffer.alloc(4 * 1024 * 1024));
+    const small = gzipSync(Buffer.alloc(512 * 1024));
+    const headers = (body: Uint8Array) => Object.entries(aDelivery({ body }).headers);
+    const sent = (plain: number, body: Buffer) => ({ ...aMessage(), headers: headers(Buffer.alloc(plain)), body });
+    expect(createExplainer(options)(sent(4 * 1024 * 1024, bomb))).not.toMatchObject({ cause: 'compressed' });
+    expect(createExplainer(options)(sent(512 * 1024, small))).toMatchObject({ cause: 'compressed' });
+  });
+});

@@ -1,0 +1,144 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import { postgresInbox, postgresStore } from 'service-webhooks/stores/postgres';
+import { sqliteInbox, sqliteStore } from 'service-webhooks/stores/sqlite';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { clientOf } from '../../../../../test/integration/sqlite.js';
+import { libraries, sqliteFiles } from '../../../../../test/integration/sqlite-libraries.js';
+import { hidePackage, installPackage } from '../../../../../test/support/installed-package.js';
+import { startPostgres } from '../../../../../test/support/postgres.js';
+import { useCli } from '../../support/cli.js';
+
+const cli = useCli();
+const server = await startPostgres();
+const root = new URL('../../../../../', import.meta.url).pathname;
+
+afterAll(() => server?.stop());
+
+const install = (name: string, from?: string) => installPackage(cli.cwd, name, from);
+const print = async (...args: string[]) => (await cli.run(['migrations', 'print', ...args])).stdout;
+const file = (name: string) => readFileSync(join(root, 'sql', name), 'utf8');
+
+describe('migrations print', () => {
+  it.each([
+    ['--postgres', 'postgres.sql'],
+    ['--sqlite', 'sqlite.sql'],
+  ])('%s prints what the package has in sql/%s', async (option, name) => {
+    expect(await print(option)).toBe(file(name));
+  });
+
+  it('migrations print prints the tables that are named, and no others', async () => {
+    const script = await print('--postgres', '--inbox-table', 'hooks.seen');
+    expect(script).toContain('CREATE TABLE IF NOT EXISTS "hooks"."seen" (');
+    expect(script).not.toContain('webhook_deliveries');
+  });
+
+  it.each([
+    [[], 'pass --postgres or --sqlite'],
+    [['--postgres', '--sqlite'], 'cannot be used with option'],
+    [['--sqlite', '--table', 'a b'], 'table must be a name'],
+    [['--postgres', '--table', 'a"b'], 'table must be a name'],
+  ])('migrations print refuses %j, with 2', async (args, says) => {
+    const { exitCode, stderr } = await cli.run(['migrations', 'print', ...args]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(says) });
+  });
+});
+
+describe.runIf(server)('migrations status --postgres', () => {
+  const { url = '', schema = '', admin } = server ?? {};
+  const names = [`--table`, `${schema}.deliveries`, '--inbox-table', `${schema}.inbox`];
+  const status = (...args: string[]) =>
+    cli.run(['migrations', 'status', '--postgres', ...names, ...args], { env: { DATABASE_URL: url } });
+  const states = async (...args: string[]) => {
+    const { exitCode, stdout } = await status(...args);
+    const lines = stdout.trim().split('\n');
+    return [exitCode, ...lines.map((line) => JSON.parse(line)).map(({ state, version }) => `${state} ${version}`)];
+  };
+
+  it.each(['pg', 'postgres'])(
+    'answers 1 where tables are missing or behind, and 0 after the script, over %s',
+    async (client) => {
+      install(client);
+      await admin?.query(`DROP TABLE IF EXISTS ${schema}.deliveries, ${schema}.inbox`);
+      expect(await states()).toEqual([1, 'missing undefined', 'missing undefined']);
+      const script = await print('--postgres', ...names);
+      await admin?.query(script);
+      await admin?.query(script);
+      expect(await states()).toEqual([0, 'current 1', 'current 1']);
+      await admin?.query(`COMMENT ON TABLE ${schema}.inbox IS NULL`);
+      expect(await states()).toEqual([1, 'current 1', 'behind 0']);
+      await postgresInbox({ pg: admin as never }, { name: 'clips', table: `${schema}.inbox` }).init();
+      expect(await states()).toEqual([0, 'current 1', 'current 1']);
+      const store = postgresStore({ pg: admin as never }, { table: `${schema}.deliveries` });
+      await store.init?.();
+      const claim = { key: 'a', token: 't', fingerprint: 'f', leaseMs: 1_000, retainMs: 60_000 };
+      expect(await store.claim(claim)).toMatchObject({ status: 'acquired' });
+    },
+  );
+
+  it('migrations status --postgres reads the URL from a place that is named, and says in text what to run', async () => {
+    install('pg');
+    const args = ['--text', 'migrations', 'status', '--postgres', 'env:MINE', '--table', `${schema}.nothing`];
+    const { exitCode, stdout, stderr } = await cli.run(args, { env: { MINE: url } });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: `missing  ${schema}.nothing\n` });
+    expect(stderr).toContain('service-webhooks migrations print --postgres');
+  });
+
+  it('migrations status --postgres answers 2 in a project without a client', async () => {
+    for (const client of ['pg', 'postgres']) hidePackage(cli.cwd, client);
+    expect(await status()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('neither pg nor postgres') });
+  });
+
+  it.each(['pg', 'postgres'])(
+    'migrations status --postgres answers 4 where the server does not answer, over %s',
+    async (client) => {
+      for (const one of ['pg', 'postgres']) if (one !== client) hidePackage(cli.cwd, one);
+      install(client);
+      const env = { DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/test' };
+      const { exitCode, stderr } = await cli.run(['migrations', 'status', '--postgres'], { env });
+      expect([exitCode, stderr]).toEqual([4, expect.stringContaining('postgres at 127.0.0.1:1 does not answer: ')]);
+      expect(stderr).not.toContain('hunter2');
+    },
+  );
+});
+
+describe('migrations status --sqlite', () => {
+  const { newFile, open } = sqliteFiles();
+  const [library] = libraries;
+  // What the command line itself opens a file with.
+  const canRead = existsSync('test/integration/better-sqlite3/node_modules') || isBuiltin('node:sqlite');
+
+  beforeEach(() => install('better-sqlite3', 'test/integration/better-sqlite3/node_modules'));
+
+  it.skipIf(!library || !canRead)(
+    'answers 1 where tables are missing or behind, and 0 after init or the script',
+    async () => {
+      const [, driver] = library ?? expect.fail('no library');
+      const database = newFile();
+      const handle = open(driver, database);
+      const states = async () => {
+        const { exitCode, stdout } = await cli.run(['migrations', 'status', '--sqlite', database]);
+        const lines = stdout.trim().split('\n');
+        return [exitCode, ...lines.map((line) => JSON.parse(line).state)];
+      };
+      handle.exec('CREATE TABLE other (a)');
+      expect(await states()).toEqual([1, 'missing', 'missing']);
+      await sqliteStore(clientOf(driver, handle)).init?.();
+      expect(await states()).toEqual([1, 'current', 'missing']);
+      await sqliteInbox(clientOf(driver, handle), { name: 'clips' }).init();
+      expect(await states()).toEqual([0, 'current', 'current']);
+      handle.exec("UPDATE webhook_schema SET version = 0 WHERE table_name = 'webhook_inbox'");
+      expect(await states()).toEqual([1, 'current', 'behind']);
+      const script = await print('--sqlite');
+      handle.exec(script);
+      handle.exec(script);
+      expect(await states()).toEqual([0, 'current', 'current']);
+    },
+  );
+
+  it('migrations status --sqlite answers 3 for a file that is not there', async () => {
+    const result = await cli.run(['migrations', 'status', '--sqlite', '/nowhere/app.db']);
+    expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('there is no such file') });
+  });
+});

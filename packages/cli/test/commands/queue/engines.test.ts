@@ -1,0 +1,162 @@
+import { PermanentError } from 'service-webhooks';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { aQueued } from '../../../../../test/queue/queued.js';
+import { serveApp } from '../../../../../test/support/app.js';
+import { hidePackage, installPackage } from '../../../../../test/support/installed-package.js';
+import { findNats } from '../../../../../test/support/nats.js';
+import { startPostgres } from '../../../../../test/support/postgres.js';
+import { findRabbitmq } from '../../../../../test/support/rabbitmq.js';
+import { findRedis } from '../../../../../test/support/redis.js';
+import { useCli } from '../../support/cli.js';
+import { type EngineFixture, enginesOn } from './engine-fixtures.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const cli = useCli();
+const redis = await findRedis();
+const postgres = await startPostgres();
+const nats = await findNats();
+const engines = enginesOn({ redis: redis?.url, postgres, rabbitmq: await findRabbitmq(), nats: nats?.url });
+afterAll(async () => {
+  await redis?.stop();
+  await postgres?.stop();
+  await nats?.stop();
+});
+
+describe.each(engines)('queue --$name', ({ name, packageName, variable, url, options, missing, open }) => {
+  const queueName = `cli-${name}-${process.pid}`;
+  let reason: string | undefined;
+  let fixture: EngineFixture;
+  let runs: string[];
+
+  /** The command, with the URL in the environment, where a password may be. */
+  const queue = (...words: string[]) => {
+    const place = [`--${name}`, '--queue', queueName, ...options];
+    return cli.run(['queue', ...words, ...place], { env: { [variable]: url } });
+  };
+  const dead = async (count: number) =>
+    vi.waitUntil(async () => (await fixture.queue.deadLetters()).length === count, { interval: 20, timeout: 30_000 });
+
+  beforeEach(async () => {
+    installPackage(cli.cwd, packageName);
+    runs = [];
+    reason = 'no clip';
+    fixture = await open(queueName);
+    await fixture.queue.init?.();
+    const handler = (event: { id: string }) => {
+      runs.push(event.id);
+      if (reason !== undefined) throw new PermanentError(reason);
+    };
+    fixture.work({ on: { '*': handler }, logger: false });
+  });
+  afterEach(() => fixture.close());
+
+  /** Puts deliveries and waits until each is a dead letter. */
+  async function bury(...deliveries: { eventId: string; type?: string }[]): Promise<void> {
+    for (const [index, delivery] of deliveries.entries()) {
+      await fixture.queue.put(aQueued(delivery));
+      await dead(index + 1);
+    }
+  }
+
+  it('lists, shows, retries and discards dead letters', async () => {
+    await bury({ eventId: 'evt_a' }, { eventId: 'evt_b', type: 'stt.failed' }, { eventId: 'evt_c' });
+    const listed = await queue('list');
+    expect(listed).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(listed.records).toMatchObject([
+      { state: 'dead', eventId: 'evt_a', type: 'stt.completed', reason: expect.stringContaining('no clip') },
+      { eventId: 'evt_b', type: 'stt.failed' },
+      { eventId: 'evt_c' },
+    ]);
+    const shown = await queue('show', String(listed.records[1]?.['id']));
+    expect(shown.records).toMatchObject([{ ...listed.records[1], body: expect.stringContaining('"id":"evt_b"') }]);
+
+    const limited = await queue('discard', '--type', 'stt.completed', '--limit', '1');
+    expect(limited.records).toMatchObject([{ kind: 'discarded', eventId: 'evt_a' }]);
+    expect((await queue('retry', '--since', '30m', '--dry-run')).records).toMatchObject([
+      { dryRun: true, eventId: 'evt_b' },
+      { dryRun: true, eventId: 'evt_c' },
+    ]);
+    reason = undefined;
+    runs = [];
+    expect((await queue('retry', 'evt_c', 'evt_b')).records).toMatchObject([
+      { kind: 'retried', eventId: 'evt_c' },
+      { kind: 'retried', eventId: 'evt_b' },
+    ]);
+    await vi.waitUntil(() => runs.length === 2, { interval: 20, timeout: 30_000 });
+    expect(runs.toSorted()).toEqual(['evt_b', 'evt_c']);
+    expect((await queue('list')).records).toEqual([]);
+  });
+
+  it('a retry that meets a PermanentError is a dead letter again at once, with its reason', async () => {
+    await bury({ eventId: 'evt_a' });
+    reason = 'still no clip';
+    expect(await queue('retry', '--all')).toMatchObject({ exitCode: 0, records: [{ eventId: 'evt_a' }] });
+    await vi.waitUntil(() => runs.length === 2, { interval: 20, timeout: 30_000 });
+    await dead(1);
+    expect((await queue('list')).records).toMatchObject([
+      { eventId: 'evt_a', reason: expect.stringContaining('still no clip') },
+    ]);
+    expect(runs).toEqual(['evt_a', 'evt_a']);
+  });
+
+  it('replay sends a dead letter to an endpoint, and it stays in the queue', async () => {
+    await bury({ eventId: 'evt_a' });
+    const app = await serveApp();
+    const words = ['replay', 'evt_a', app.url, `--${name}`, '--queue', queueName, ...options];
+    expect(await cli.run(words, { env: { [variable]: url } })).toMatchObject({
+      exitCode: 0,
+      records: [{ kind: 'replayed', letter: expect.any(String), status: 200 }],
+    });
+    expect(JSON.parse(String(app.got[0]?.body))).toMatchObject({ id: 'evt_a' });
+    expect(await fixture.queue.deadLetters()).toHaveLength(1);
+  });
+
+  it('answers 2 for a queue that is not there, and creates none', async () => {
+    const near = `${queueName}x`;
+    const words = ['queue', 'list', `--${name}`, '--queue', near, ...options];
+    for (let times = 0; times < 2; times += 1) {
+      const { exitCode, stderr } = await cli.run(words, { env: { [variable]: url } });
+      expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(missing) });
+    }
+  });
+});
+
+describe.each(engines)('queue --$name says what is wrong:', ({ name, packageName, variable, url }) => {
+  const list = (value: string[], env: Record<string, string> = {}) =>
+    cli.run(['queue', 'list', `--${name}`, ...value, '--queue', 'webhooks'], { env });
+  const { protocol } = new URL(url);
+
+  it('a project without the library', async () => {
+    hidePackage(cli.cwd, packageName);
+    const { exitCode, stderr } = await list([], { [variable]: url });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining(`has no ${packageName}: run this where your app is, or npm install`),
+    });
+  });
+
+  it('a server that is away, without the password', async () => {
+    installPackage(cli.cwd, packageName);
+    const { exitCode, stderr } = await list([], { [variable]: `${protocol}//me:hunter2@127.0.0.1:1/test` });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 4,
+      stderr: expect.stringMatching(
+        `${name} at 127\\.0\\.0\\.1:1 does not answer: .*(ECONNREFUSED|connection refused).*Check the URL`,
+      ),
+    });
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  it('no URL, one with a password on the command line, and what is none', async () => {
+    installPackage(cli.cwd, packageName);
+    expect(await list([])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`or set ${variable}`) });
+    const refused = await list([`${protocol}//me:hunter2@127.0.0.1:1/test`]);
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has a password in it') });
+    const misplaced = await list(['hunter2']);
+    expect(misplaced).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Ids stand in front of it') });
+    const wrong = await list([], { [variable]: 'hunter2' });
+    expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`--${name} takes a URL such as`) });
+    for (const { stderr } of [refused, misplaced, wrong]) expect(stderr).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,286 @@
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { verify } from 'service-webhooks';
+import { sampleEvent, signDelivery, tamper } from 'service-webhooks/testing';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type Got, serveApp, serveListener } from '../../../../../test/support/app.js';
+import { SECRET } from '../../../../../test/support/deliveries.js';
+import { CERTIFICATE, KEY } from '../../../../emulator/test/certificate.js';
+import { useCli } from '../../support/cli.js';
+
+const cli = useCli();
+const FILE = '.webhooks/20260711T120000.000Z-7f3a9c01.http';
+const delivery = {
+  secret: SECRET,
+  event: sampleEvent('stt.completed', { id: 'evt_7' }),
+  at: Date.UTC(2026, 6, 11, 12),
+  attempt: 2,
+};
+const captured = signDelivery(delivery);
+const HEADERS: [string, string][] = [['Host', 'then.example'], ['X-Own', 'Café'], ...Object.entries(captured.headers)];
+
+/** Writes a capture of a request. */
+function capture(headers: readonly (readonly [string, string])[], body: Uint8Array, file = FILE): void {
+  const head = headers.map((pair) => `${pair.join(': ')}\r\n`).join('');
+  const bytes = Buffer.concat([Buffer.from(`POST /hook?a=1 HTTP/1.1\r\n${head}\r\n`, 'latin1'), body]);
+  writeFileSync(join(cli.cwd, file), bytes);
+}
+
+beforeEach(() => {
+  mkdirSync(join(cli.cwd, '.webhooks'));
+  capture(HEADERS, captured.body);
+});
+
+/** An app whose certificate is trusted by nobody. */
+async function serveTls(): Promise<{ port: number }> {
+  const server = createServer({ key: KEY, cert: CERTIFICATE }, (_, res) => res.end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  return { port: (server.address() as AddressInfo).port };
+}
+
+describe('replay', () => {
+  it.each([FILE, '7f3a9c01', 'evt_7'])('sends %s again, signed anew: the same event, as of now', async (which) => {
+    const app = await serveApp();
+    const { exitCode, records } = await cli.run(['replay', which, app.url]);
+    expect(exitCode).toBe(0);
+    expect(records).toMatchObject([
+      { kind: 'replayed', file: FILE, exact: false, url: `${app.url}/hook?a=1`, status: 200 },
+    ]);
+    const [got] = app.got as [Got];
+    const { event, unsigned } = verify({ headers: got.headers, body: got.body, secret: SECRET }); // the secret and the clock of now
+    expect(event.id).toBe('evt_7');
+    expect(unsigned).toEqual(
+      verify({ headers: captured.headers, body: captured.body, secret: SECRET, now: () => captured.at }).unsigned,
+    );
+    expect(got.body).toEqual(Buffer.from(captured.body));
+    expect(got.rawHeaders).toEqual(expect.arrayContaining(['X-Own', 'Café']));
+    expect(got.headers['host']).toBe(new URL(app.url).host);
+    expect(got.headers['x-service-signature-v2']).not.toContain(',t=');
+  });
+
+  it('explains a 404 by the path, and does not print the page of the answer', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(404).end('<!DOCTYPE html><pre>Cannot POST /</pre>'));
+    const { exitCode, stdout } = await cli.run(['replay', '7f3a9c01', app.url, '--text']);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/404 .*path/);
+    expect(stdout).not.toContain('<pre>');
+  });
+
+  it('--exact sends the bytes and headers as they were, and needs no secret', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(401).end());
+    const { exitCode, records } = await cli.run(['replay', FILE, app.url, '--exact'], {
+      env: { WEBHOOK_SECRET: undefined },
+    });
+    expect(exitCode).toBe(1);
+    expect(records).toMatchObject([{ exact: true, status: 401 }]);
+    const [got] = app.got as [Got];
+    expect(got.body).toEqual(Buffer.from(captured.body));
+    expect(got.rawHeaders).toEqual(expect.arrayContaining(HEADERS.slice(1).flat()));
+  });
+
+  it('replay waits no longer than it was told', async () => {
+    const { url } = await serveListener(() => {});
+    const { exitCode, records } = await cli.run(['replay', FILE, url, '--timeout', '50ms']);
+    expect(exitCode).toBe(4);
+    expect(records).toMatchObject([{ problem: 'no answer within 0.05 s' }]);
+  });
+
+  it('replay ends at once with Ctrl+C', async () => {
+    let asked = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const { url } = await serveListener(() => asked());
+    const { signal, ended } = cli.start(['replay', FILE, url]);
+    await arrived;
+    signal('SIGINT');
+    expect(await ended).toMatchObject({ exitCode: 130, stdout: '' });
+  });
+
+  it('replay signs in the headers that the receiver knows', async () => {
+    const app = await serveApp();
+    const { headers, body } = signDelivery({ ...delivery, headerPrefix: 'x-vendor' });
+    capture(Object.entries(headers), body);
+    await cli.run(['replay', FILE, app.url, '--header-prefix', 'X-Vendor']);
+    const vendor = app.got[0] as Got;
+    expect(
+      verify({ headers: vendor.headers, body: vendor.body, secret: SECRET, headerPrefix: 'x-vendor' }).event.id,
+    ).toBe('evt_7');
+  });
+
+  it('--attempt says which attempt it is', async () => {
+    const app = await serveApp();
+    await cli.run(['replay', 'evt_7', app.url, '--attempt', '5']);
+    expect(app.got[0]?.headers['x-service-attempt']).toBe('5');
+  });
+
+  it('replay sends to the path of the URL where it has one', async () => {
+    const app = await serveApp();
+    await cli.run(['replay', 'evt_7', `${app.url}/other`]);
+    expect(app.got[0]?.path).toBe('/other');
+  });
+
+  it('replay takes the newest capture of an event, from the directory that is named', async () => {
+    mkdirSync(join(cli.cwd, 'kept'));
+    copyFileSync(join(cli.cwd, FILE), join(cli.cwd, 'kept/20260711T120000.000Z-00000001.http'));
+    copyFileSync(join(cli.cwd, FILE), join(cli.cwd, 'kept/20260711T120500.000Z-00000002.http'));
+    writeFileSync(join(cli.cwd, 'kept/20260711T130000.000Z-00000003.http'), 'junk');
+    const app = await serveApp();
+    const { records } = await cli.run(['replay', 'evt_7', app.url, '--captures', 'kept']);
+    expect(records).toMatchObject([{ file: 'kept/20260711T120500.000Z-00000002.http' }]);
+  });
+
+  it('replays what listen captured, byte for byte, to where it is sent', async () => {
+    const { next, signal, ended } = cli.start(['listen', '--port', '0', '--capture']);
+    const { url } = await next('listening');
+    const body = Buffer.from([0, 13, 10, 10, 0xff]);
+    await cli.run(['send', '--body', '-', `${url}hook`], { stdin: body });
+    const { capture } = await next('delivery');
+    signal('SIGINT');
+    await ended;
+    const app = await serveApp();
+    expect((await cli.run(['replay', String(capture), app.url, '--exact'])).exitCode).toBe(0);
+    expect(app.got).toMatchObject([{ body, path: '/hook' }]);
+  });
+
+  it('replay sends the newest capture with --last, and several by the beginning of their ids', async () => {
+    copyFileSync(join(cli.cwd, FILE), join(cli.cwd, '.webhooks/20260711T120001.000Z-02bd9c02.http'));
+    const app = await serveApp();
+    const last = await cli.run(['replay', '--last', app.url]);
+    expect(last.records).toMatchObject([{ file: expect.stringContaining('02bd9c02'), status: 200 }]);
+    const several = await cli.run(['replay', '7f3a', '02bd', `${app.port}`]);
+    expect(several.records).toMatchObject([{ file: FILE }, { file: expect.stringContaining('02bd9c02') }]);
+    expect(app.got).toHaveLength(3);
+  });
+
+  it('replay reads the secret from stdin once, for all that it sends', async () => {
+    capture(HEADERS, captured.body, '.webhooks/20260711T120001.000Z-02bd9c02.http');
+    const app = await serveApp();
+    const ended = await cli.run(['replay', '7f3a', '02bd', app.url, '--secret', '-'], { stdin: `${SECRET}\n` });
+    expect(ended).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(app.got).toHaveLength(2);
+  });
+
+  it('replay has to be told what to send, and with --last nothing else', async () => {
+    expect(await cli.run(['replay'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--last') });
+    expect(await cli.run(['replay', '--last', '7f3a9c01', '3000'])).toMatchObject({ exitCode: 2 });
+  });
+
+  it('replay sends to an app with a certificate of its own with --insecure alone', async () => {
+    const { port } = await serveTls();
+    const url = `https://localhost:${port}/hook`;
+    const refused = await cli.run(['replay', FILE, url]);
+    expect(refused.records).toMatchObject([{ problem: expect.stringContaining('--insecure') }]);
+    expect((await cli.run(['replay', FILE, url, '--insecure'])).exitCode).toBe(0);
+  });
+});
+
+describe('replay of a capture that the secret has not signed', () => {
+  const { 'x-service-signature-v2': v2 = '', ...others } = captured.headers;
+  const unverified = [
+    ['an unsigned request', 'missing_signature', signDelivery(delivery).body, []],
+    ['a forged request', 'signature_mismatch', captured.body, Object.entries(signDelivery({ ...delivery, secret: 'x' }).headers)],
+    ['a request with another body', 'signature_mismatch', Buffer.from('{"id":"evt_7"}'), Object.entries(captured.headers)],
+    ['a request with only the legacy signature', 'legacy_not_accepted', captured.body, Object.entries(others)],
+    ['a request with two signatures', 'malformed_signature', captured.body, [...Object.entries(captured.headers), ['X-Service-Signature-V2', v2]]],
+    ['a request that says that it was verified', 'missing_signature', captured.body, [['X-Service-Webhooks-Verdict', 'verified']]],
+  ] as const; // biome-ignore format: a row each
+
+  it.each(unverified)('%s is not signed: %s', async (_, code, body, headers) => {
+    capture(headers, body);
+    const app = await serveApp();
+    const { exitCode, stdout, stderr } = await cli.run(['replay', '7f3a9c01', app.url]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    for (const says of [FILE, code, '--exact', '--sign-unverified', '--secret']) expect(stderr).toContain(says);
+    expect(app.got).toEqual([]);
+  });
+
+  it('a forgery that listen has captured is not signed', async () => {
+    const listen = cli.start(['listen', '--port', '0', '--capture']);
+    const { url } = await listen.next('listening');
+    const forged = tamper.wrongSecret(signDelivery({ secret: SECRET, event: sampleEvent('stt.completed') }));
+    await fetch(String(url), { method: 'POST', headers: forged.headers, body: Buffer.from(forged.body) });
+    const { capture } = await listen.next('delivery');
+    const app = await serveApp();
+    const { exitCode, stderr } = await cli.run(['replay', String(capture), app.url]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('signature_mismatch') });
+    expect(app.got).toEqual([]);
+  });
+
+  it('it is not signed without the fields of --redact either', async () => {
+    capture([], captured.body);
+    const app = await serveApp();
+    expect(await cli.run(['replay', FILE, app.url, '--redact', 'data.clipId'])).toMatchObject({ exitCode: 2 });
+    expect(app.got).toEqual([]);
+  });
+
+  it('it is sent as it came with --exact, and signed with --sign-unverified', async () => {
+    capture([['X-Own', 'a']], captured.body);
+    const app = await serveApp();
+    expect((await cli.run(['replay', FILE, app.url, '--exact'])).exitCode).toBe(0);
+    expect((await cli.run(['replay', FILE, app.url, '--sign-unverified'])).exitCode).toBe(0);
+    const [exact, signed] = app.got as [Got, Got];
+    expect(exact.headers).not.toHaveProperty('x-service-signature-v2');
+    expect(verify({ headers: signed.headers, body: signed.body, secret: SECRET }).event.id).toBe('evt_7');
+  });
+
+  it('a capture of before a rotation is signed where the old secret is named too', async () => {
+    const old = signDelivery({ ...delivery, secret: 'the secret of then' });
+    capture(Object.entries(old.headers), old.body);
+    const app = await serveApp();
+    const env = { OLD_SECRET: 'the secret of then' };
+    expect((await cli.run(['replay', FILE, app.url], { env })).exitCode).toBe(2);
+    const both = ['--secret', 'env:WEBHOOK_SECRET', '--secret', 'env:OLD_SECRET'];
+    expect((await cli.run(['replay', FILE, app.url, ...both], { env })).exitCode).toBe(0);
+    const [got] = app.got as [Got];
+    expect(verify({ headers: got.headers, body: got.body, secret: SECRET }).event.id).toBe('evt_7');
+  });
+
+  it('a capture with only the legacy signature is signed with --legacy accept', async () => {
+    capture(Object.entries(others), captured.body);
+    const app = await serveApp();
+    expect((await cli.run(['replay', FILE, app.url, '--legacy', 'accept'])).exitCode).toBe(0);
+  });
+
+  it('--sign-unverified goes with neither --exact nor a queue', async () => {
+    for (const more of [['--exact'], ['--sqlite', 'webhooks.db']]) {
+      const ended = await cli.run(['replay', '7f3a9c01', '1', '--sign-unverified', ...more]);
+      expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('leave --sign-unverified out') });
+    }
+  });
+});
+
+describe('captures list', () => {
+  const listed = {
+    ...{ kind: 'capture', id: '7f3a9c01', file: FILE, at: '2026-07-11T12:00:00.000Z' },
+    ...{ type: 'stt.completed', eventId: 'evt_7', bytes: captured.body.length },
+  };
+
+  it('captures list prints the captures, the newest first, with whether the secret has signed them', async () => {
+    const [forgery, junk] = [
+      '.webhooks/20260711T120100.000Z-02bd9c02.http',
+      '.webhooks/20260711T120200.000Z-02bd9c03.http',
+    ];
+    capture([], captured.body, forgery);
+    writeFileSync(join(cli.cwd, junk), 'junk');
+    const { exitCode, records } = await cli.run(['captures', 'list']);
+    expect(exitCode).toBe(0);
+    expect(records).toEqual([
+      expect.objectContaining({ file: junk, verified: false }),
+      { ...listed, id: '02bd9c02', file: forgery, at: '2026-07-11T12:01:00.000Z', verified: false },
+      { ...listed, verified: true },
+    ]);
+    expect((await cli.run(['captures', 'list', '--text'])).stdout).toMatch(
+      /02bd9c02 .*not verified\n7f3a9c01 .*evt_7(?!.*not verified)/,
+    );
+  });
+
+  it('captures list says nothing about signatures where there is no secret', async () => {
+    const { records } = await cli.run(['captures', 'list'], { env: { WEBHOOK_SECRET: undefined } });
+    expect(records).toEqual([listed]);
+  });
+});

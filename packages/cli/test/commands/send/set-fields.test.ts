@@ -1,0 +1,59 @@
+import { sampleEvent } from 'service-webhooks/testing';
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../../../../../test/support/failures.js';
+import { sampleWith } from '../../../src/commands/send/set-fields.js';
+
+const set = (...settings: string[]) =>
+  sampleWith('generation.completed', settings) as unknown as Record<string, unknown>;
+const dataOf = (...settings: string[]) => set(...settings)['data'] as Record<string, unknown>;
+
+describe('a sample with fields set', () => {
+  it('a sample with fields set is the sample where none is', () => {
+    const { data } = sampleEvent('generation.completed');
+    expect(dataOf()).toEqual({ ...data, clipId: expect.stringContaining('clip_') });
+    expect(set()['type']).toBe('generation.completed');
+  });
+
+  it('a sample with fields set has text, at the top or within', () => {
+    expect(set('id=evt_x')['id']).toBe('evt_x');
+    expect(dataOf('data.clipId=clip_x', 'data.feature=')).toMatchObject({ clipId: 'clip_x', feature: '' });
+    expect(dataOf('data.feature=a=b:=c\nd')['feature']).toBe('a=b:=c\nd');
+  });
+
+  it('a sample with fields set has a number where the sample has one and it can be read as one', () => {
+    expect(dataOf('data.durationSec=7.5')['durationSec']).toBe(7.5);
+    for (const text of ['', ' ', 'long', '1e999']) expect(dataOf(`data.durationSec=${text}`)['durationSec']).toBe(text);
+    expect(dataOf('data.clipId=7')['clipId']).toBe('7');
+  });
+
+  it('a sample with fields set has JSON behind :=', () => {
+    expect(dataOf('data.tags:=["a",1]', 'data.clipId:=7')).toMatchObject({ tags: ['a', 1], clipId: 7 });
+  });
+
+  it('a sample with fields set has the objects that are on the way, and what was set in them before', () => {
+    expect(dataOf('data.a.b=1', 'data.a.c.d=2')['a']).toEqual({ b: '1', c: { d: '2' } });
+    expect(dataOf('data.a=1', 'data.a.b=2')['a']).toEqual({ b: '2' });
+    expect(dataOf('data.a.b=1', 'data.a=2')['a']).toBe('2');
+    expect(dataOf('data.a=1', 'data.a=2')['a']).toBe('2');
+    expect(dataOf('data.a:=null', 'data.a.b=2')['a']).toEqual({ b: '2' });
+  });
+
+  it('a sample with fields set has __proto__ as a name like others', () => {
+    set('__proto__.polluted=1', 'data.__proto__.polluted=1');
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    expect(JSON.stringify(set('__proto__.a=1', '__proto__.b=2'))).toContain('"__proto__":{"a":"1","b":"2"}');
+    expect(JSON.stringify(dataOf('data.__proto__=1'))).toContain('"__proto__":"1"');
+  });
+
+  it.each(['', 'data', '=1', ':=1', 'a b=1', 'a:b=1', ' a=1'])('cannot be had with %j', (setting) => {
+    expect(failureOf(() => set(setting))).toBe(
+      `2: --set ${setting}: it takes field=text or field:=json, as in data.clipId=clip_1.`,
+    );
+  });
+
+  it('a sample with fields set cannot be had with what is no JSON behind :=', () => {
+    expect(failureOf(() => set('data.tags:=[a'))).toBe(
+      '2: --set data.tags:=[a: what stands behind := is no JSON; = sets text.',
+    );
+  });
+});

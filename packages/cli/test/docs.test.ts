@@ -1,0 +1,127 @@
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { webhookHandler } from 'service-webhooks/node';
+import { sampleEvent, signDelivery } from 'service-webhooks/testing';
+import { createEmulator } from 'service-webhooks-emulator';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { serveListener } from '../../../test/support/app.js';
+import { SECRET } from '../../../test/support/deliveries.js';
+import { SCENARIOS } from '../src/commands/dev/scenarios.js';
+import { PROBES } from '../src/commands/doctor/probes.js';
+import { FAULTS } from '../src/commands/send/faults.js';
+import { EXIT } from '../src/failure.js';
+import { useCli } from './support/cli.js';
+import { withoutKeyLine } from './support/key-line.js';
+
+const cli = useCli();
+const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
+const lines = [...page.matchAll(/^```sh( no-run)?\n([\s\S]*?)^```$/gm)].flatMap(([, noRun, code = '']) =>
+  noRun ? [] : code.trim().split('\n'),
+);
+
+/** The page's own section about a command. */
+const sectionOf = (name: string) =>
+  new RegExp(`^## ${name}\n([\\s\\S]*?)(?=^## )`, 'm').exec(`${page}\n## `)?.[1] ?? '';
+const rowsOf = (section: string) =>
+  Object.fromEntries([...section.matchAll(/^\| `?(\w[\w-]*)`? \| (.+) \|$/gm)].map(([, name, says]) => [name, says]));
+
+/** The options of a command, by its help. */
+function optionsIn(help: string): string[] {
+  const [own = ''] = help.split('Global Options:');
+  const found = [...own.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)].map(([, option = '']) => option);
+  return found.filter((option) => option !== '--help');
+}
+
+/** The options of a command, by the page. */
+function writtenIn(name: string): string[] {
+  const rows = sectionOf(name)
+    .split('\n')
+    .filter((line) => line.startsWith('| `--'));
+  return rows.flatMap((row) =>
+    [...(row.split(' | ')[0] ?? '').matchAll(/`(--[\w-]+)`/g)].map(([, option = '']) => option),
+  );
+}
+
+beforeEach(() => {
+  const { headers, body } = signDelivery({ secret: SECRET, event: sampleEvent('stt.completed', { id: 'evt_1' }) });
+  const head = Object.entries(headers)
+    .map((pair) => pair.join(': '))
+    .join('\r\n');
+  mkdirSync(join(cli.cwd, '.webhooks'));
+  writeFileSync(join(cli.cwd, 'body.json'), body);
+  writeFileSync(join(cli.cwd, 'headers.txt'), head);
+  writeFileSync(join(cli.cwd, 'secret.txt'), `${SECRET}\n`);
+  writeFileSync(join(cli.cwd, 'delivery.http'), `POST /webhooks HTTP/1.1\r\n${head}\r\n\r\n${Buffer.from(body)}`);
+  copyFileSync(join(cli.cwd, 'delivery.http'), join(cli.cwd, '.webhooks/20260711T120000.000Z-7f3a9c01.http'));
+});
+
+describe('docs/cli.md', () => {
+  it.each(lines)('%s', { timeout: 20_000 }, async (line) => {
+    const { port } = await serveListener(webhookHandler({ secret: SECRET, on: { '*': () => {} } }));
+    const emulator = createEmulator();
+    onTestFinished(() => emulator.close());
+    const { id } = emulator.endpoints.create({ url: 'https://other.example/webhooks' });
+    const env = { SERVICE_API_KEY: emulator.apiKey, SERVICE_URL: (await emulator.listen()).url };
+    const command = line.replaceAll('3000', String(port)).replaceAll('wh_1', id);
+    const [, running] = /^service-webhooks (listen|dev) /.exec(`${line} `) ?? [];
+    if (running !== undefined) {
+      const { next, signal, ended } = cli.start([...command.split(' ').slice(1), '--port', '0']);
+      await next(running === 'dev' ? 'developing' : 'listening');
+      signal('SIGINT');
+      return expect(await ended).toMatchObject({ exitCode: 0, stderr: '' });
+    }
+    const { exitCode, stderr } = await cli.shell(command, { env });
+    expect(withoutKeyLine(stderr)).toBe('');
+    expect(exitCode).toBe(/--fault|--exact|20260711T120000/.test(line) && !/--exact/.test(line) ? 1 : 0);
+  });
+
+  it.each(['init', 'listen', 'dev', 'mcp', 'send', 'replay', 'doctor', 'sign', 'verify', 'explain'])(
+    'has every option of %s, and no other',
+    async (name) => {
+      const { stdout } = await cli.run([name, '--help']);
+      expect(writtenIn(name).toSorted()).toEqual(optionsIn(stdout).toSorted());
+    },
+  );
+
+  it('docs/cli.md has every option of endpoints, and no other', async () => {
+    const commands = ['list', 'ensure', 'update', 'test', 'rotate', 'delete'].map((name) =>
+      cli.run(['endpoints', name, '--help']),
+    );
+    const helps = await Promise.all(commands);
+    const options = helps.flatMap(({ stdout }) => optionsIn(stdout));
+    expect(writtenIn('endpoints').toSorted()).toEqual([...new Set(options)].toSorted());
+  });
+
+  it('docs/cli.md has every option of captures, and no other', async () => {
+    const helps = await Promise.all(['list', 'export'].map((name) => cli.run(['captures', name, '--help'])));
+    const options = helps.flatMap(({ stdout }) => optionsIn(stdout));
+    expect(writtenIn('captures').toSorted()).toEqual([...new Set(options)].toSorted());
+  });
+
+  it('docs/cli.md has every option of queue, and no other', async () => {
+    const commands = ['list', 'show', 'retry', 'discard'].map((name) => cli.run(['queue', name, '--help']));
+    const options = (await Promise.all(commands)).flatMap(({ stdout }) => optionsIn(stdout));
+    expect(writtenIn('queue').toSorted()).toEqual([...new Set(options)].toSorted());
+  });
+
+  it('docs/cli.md has every fault, as the program describes it', () => {
+    expect(rowsOf(sectionOf('send'))).toMatchObject(
+      Object.fromEntries(Object.entries(FAULTS).map(([name, { says }]) => [name, says])),
+    );
+  });
+
+  it('docs/cli.md has every scenario, as the program describes it', () => {
+    const rows = Object.fromEntries(Object.entries(SCENARIOS).map(([name, { says }]) => [name, says]));
+    expect(rowsOf(sectionOf('dev'))).toMatchObject(rows);
+  });
+
+  it('docs/cli.md has every probe, as the program describes it', () => {
+    const { probe: _, ...rows } = rowsOf(sectionOf('doctor'));
+    expect(rows).toEqual(Object.fromEntries(PROBES.map(({ name, says }) => [name, says])));
+  });
+
+  it('docs/cli.md has every exit code', () => {
+    const codes = Object.keys(rowsOf(sectionOf('Exit codes'))).filter((code) => code !== 'code');
+    expect(codes.map(Number)).toEqual(Object.values(EXIT));
+  });
+});

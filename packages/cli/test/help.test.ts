@@ -1,0 +1,223 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { describe, expect, it } from 'vitest';
+import { hasProgram } from '../../../test/integration/program.js';
+import { inside, useCli } from './support/cli.js';
+
+/** What stands beside each word of a list: arguments, options, commands. */
+function rowsOf(help: string): [word: string, says: string][] {
+  const [lists = ''] = help.replaceAll(/\n {10,}/g, ' ').split('\nExamples:');
+  return [...lists.matchAll(/^ {2}(\S+(?: \S+)*)(.*)$/gm)].map(([, word = '', says = '']) => [word, says.trim()]);
+}
+
+const cli = useCli();
+const COMMANDS = [
+  'init',
+  'listen',
+  'dev',
+  'mcp',
+  'send',
+  'replay',
+  'captures',
+  'queue',
+  'doctor',
+  'sign',
+  'verify',
+  'explain',
+  'endpoints',
+  'limits',
+  'usage',
+  'migrations',
+  'completion',
+];
+
+describe('help', () => {
+  it('help lists every command and the exit codes, with examples', async () => {
+    const { exitCode, stdout, stderr } = await cli.run(['--help']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const rows = new Map(rowsOf(stdout));
+    for (const name of COMMANDS) expect(rows.get(name), name).toMatch(/^\w/);
+    expect(stdout).toMatch(/^Usage: .+\n\n[A-Z]\w*, \w/);
+    expect(stdout).toContain('Examples:');
+    expect(stdout).toContain('Exit codes: 0 yes, 1 no');
+    expect(stdout).not.toMatch(/^ {2}complete /m);
+  });
+
+  it.each(COMMANDS)('of %s has options and examples', async (name) => {
+    const { exitCode, stdout } = await cli.run([name, '--help']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^Usage: service-webhooks ${name} `));
+    expect(stdout).toContain('Examples:\n  ');
+    expect((await cli.run(['help', name])).stdout).toBe(stdout);
+  });
+
+  it.each([
+    ...COMMANDS,
+    'captures list',
+    'captures export',
+    'endpoints list',
+    'endpoints ensure',
+    'endpoints update',
+    'endpoints test',
+    'endpoints rotate',
+    'endpoints delete',
+    'queue list',
+    'queue show',
+    'queue retry',
+    'queue discard',
+  ])('of %s says what it is for, and what each argument and option is', async (name) => {
+    const { stdout } = await cli.run([...name.split(' '), '--help']);
+    const rows = rowsOf(stdout);
+    for (const [word, says] of rows) expect(says, word).toMatch(/^\w/);
+    const [usage = ''] = stdout.split('\n');
+    const taken = [...usage.matchAll(/[<[](\w*)[>\]]/g)].map(([, argument]) => argument);
+    const listed = rows.map(([word]) => word);
+    expect(listed).toEqual(expect.arrayContaining(taken.filter((word) => !/^(options|command)$/.test(word ?? ''))));
+    if (COMMANDS.includes(name)) expect(stdout).toMatch(/^Usage: .+\n\n[A-Z]\w* \w/);
+  });
+
+  it('help says what an option may be, unless that is a long list, and what it is if it is not given', async () => {
+    const of = async (name: string) => Object.fromEntries(rowsOf((await cli.run([name, '--help'])).stdout));
+    expect(await of('verify')).toMatchObject({
+      '--legacy <policy>': 'what to do with only a legacy header: reject, accept',
+      '--tolerance <seconds>': 'largest difference between the signed time and the clock',
+      '--header-prefix <prefix>': 'the prefix of the header names (x-service)',
+    });
+    expect(await of('listen')).toMatchObject({
+      '--legacy <policy>': 'what to do with only a legacy header: reject, accept',
+    });
+    expect(await of('dev')).toMatchObject({ '--speed <times>': expect.stringMatching(/ as in 100x \(1x\)$/) });
+    expect(await of('send')).toMatchObject({
+      type: `the event type; may be left out with --body: ${WEBHOOK_EVENT_TYPES.join(', ')}`,
+      '--attempt <number>': 'which attempt of the delivery it is (1)',
+      '--timeout <time>': 'how long to wait for an answer (20s)',
+    });
+    expect(await of('doctor')).toMatchObject({ '--only <probes>': 'only these probes, with commas' });
+  });
+
+  it('of a command has what can be said to all of them', async () => {
+    const { stdout } = await cli.run(['completion', '--help']);
+    expect(stdout).toMatch(/^Usage: service-webhooks completion \[options\] <shell>\n/);
+    expect(stdout).toContain('\nGlobal Options:\n');
+  });
+
+  it('help is shown on stderr where no command is given, which is a mistake', async () => {
+    const { exitCode, stdout, stderr } = await cli.run([]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toBe((await cli.run(['--help'])).stdout);
+  });
+
+  it('help has the version of the package', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+    expect((await cli.run(['--version'])).stdout).toBe(`${version}\n`);
+  });
+});
+
+describe('completion', () => {
+  const complete = async (...words: string[]) => {
+    const { exitCode, stdout } = await cli.run(['complete', '--', ...words]);
+    expect(exitCode).toBe(0);
+    return stdout.split('\n').slice(0, -1);
+  };
+
+  it('completion knows the commands', async () => {
+    expect(await complete('s')).toEqual(['send', 'sign']);
+    expect(await complete('')).toEqual([...COMMANDS, 'help']);
+  });
+
+  it('completion knows the options of a command, and those of all', async () => {
+    expect(await complete('send', 'stt.completed', '--co')).toEqual(['--count', '--concurrency']);
+    expect(await complete('send', '--js')).toEqual(['--json']);
+  });
+
+  it('completion knows the event types, the faults, the probes and the choices', async () => {
+    expect(await complete('send', '')).toEqual([...WEBHOOK_EVENT_TYPES]);
+    expect(await complete('send', '--attempt', '2', 'stt.')).toEqual(['stt.completed', 'stt.failed']);
+    expect(await complete('send', '--fault', 'st')).toEqual(['stale', 'stripped-v2']);
+    expect(await complete('doctor', '3000', '--skip', 'large,bur')).toEqual(['large,burst']);
+    expect(await complete('verify', '--legacy', '')).toEqual(['reject', 'accept']);
+  });
+
+  it('completion leaves files to the shell', async () => {
+    expect(await complete('verify', '')).toEqual([]);
+    expect(await complete('send', '--body', '')).toEqual([]);
+  });
+
+  const inShell = (shell: string, test: string) =>
+    spawnSync(shell, [...(shell === 'bash' ? ['--norc'] : []), '-c', test], {
+      encoding: 'utf8',
+      env: { PATH: `${cli.bin}:${process.env['PATH']}` },
+    });
+
+  it.skipIf(inside)('completion works in bash', () => {
+    const { stdout, stderr } = inShell(
+      'bash',
+      `source <(service-webhooks completion bash)
+      COMP_WORDS=(service-webhooks send gener); COMP_CWORD=2
+      _service_webhooks; printf '%s\\n' "\${COMPREPLY[@]}"; complete -p service-webhooks`,
+    );
+    expect({ stdout, stderr }).toEqual({
+      stdout: 'generation.completed\ngeneration.failed\ncomplete -o default -F _service_webhooks service-webhooks\n',
+      stderr: '',
+    });
+  });
+
+  it.skipIf(inside || !hasProgram('fish'))('works in fish', () => {
+    const { stdout } = inShell(
+      'fish',
+      'service-webhooks completion fish | source; complete -C"service-webhooks send gener"',
+    );
+    expect(stdout).toBe('generation.completed\ngeneration.failed\n');
+  });
+
+  it.skipIf(inside || !hasProgram('zsh'))('works in zsh', () => {
+    const { stdout, stderr } = inShell(
+      'zsh',
+      `autoload -Uz compinit; compinit -D; source <(service-webhooks completion zsh)
+      compadd() { shift; print -l -- "$@" }
+      words=(service-webhooks send gener); CURRENT=3
+      _service_webhooks`,
+    );
+    expect({ stdout, stderr }).toEqual({ stdout: 'generation.completed\ngeneration.failed\n', stderr: '' });
+  });
+
+  it.each(['bash', 'zsh', 'fish'])('for %s is a script that asks the program', async (shell) => {
+    const { exitCode, stdout } = await cli.run(['completion', shell]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('service-webhooks complete -- ');
+  });
+
+  /** What the script sends for these words, as PowerShell splits them. It does not run here. */
+  const asPowerShell = async (...words: string[]) => {
+    const { stdout: script } = await cli.run(['completion', 'powershell']);
+    const [, name = ''] = /\$env:(\w+) = \$words -join "`n"/.exec(script) ?? [];
+    const [, command = ''] = /^ +service-webhooks (\w+) 2>\$null \|/m.exec(script) ?? [];
+    const { stdout } = await cli.run([command], { env: { [name]: words.join('\n') } });
+    return stdout.split('\n').slice(0, -1);
+  };
+
+  it('completion for PowerShell is a script with whole blocks that registers for the program', async () => {
+    const { exitCode, stdout } = await cli.run(['completion', 'powershell']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^Register-ArgumentCompleter -Native -CommandName service-webhooks -ScriptBlock \{\n/);
+    expect(stdout).toContain('param($wordToComplete, $commandAst, $cursorPosition)');
+    expect(stdout).toMatch(/finally \{\n +Remove-Item Env:SERVICE_WEBHOOKS_WORDS/);
+    for (const [open, close] of ['{}', '()', '[]']) {
+      expect(stdout.split(open as string).length, open).toBe(stdout.split(close as string).length);
+    }
+  });
+
+  it('completion for PowerShell has the candidates that the other shells have', async () => {
+    expect(await asPowerShell('send', 'gener')).toEqual(['generation.completed', 'generation.failed']);
+    expect(await asPowerShell('send', '--fault', 'slow,st')).toEqual(['slow,stale', 'slow,stripped-v2']);
+    expect(await asPowerShell('send', '')).toEqual([...WEBHOOK_EVENT_TYPES]);
+    expect(await asPowerShell('')).toEqual(await complete(''));
+  });
+
+  it('for a shell that it does not know is refused', async () => {
+    const { exitCode, stderr } = await cli.run(['completion', 'tcsh']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^service-webhooks: .*Allowed choices are bash, zsh, fish, powershell\..*\n$/);
+  });
+});

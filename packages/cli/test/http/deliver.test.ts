@@ -1,0 +1,170 @@
+import dns from 'node:dns';
+import { getEventListeners } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { serveApp, serveListener } from '../../../../test/support/app.js';
+import { answerBytes, STRANGE_STATUSES, serveBytes } from '../../../../test/support/hostile-app.js';
+import { deliver, type Outgoing } from '../../src/http/deliver.js';
+
+const outgoing = (url: string, changes: Partial<Outgoing> = {}): Outgoing => ({
+  ...{ url: new URL(url), method: 'POST', headers: [['X-Own', 'Café']], body: Buffer.from('{}') },
+  ...changes,
+});
+const wire = (timeoutMs = 5_000) => ({ timeoutMs, signal: new AbortController().signal });
+
+describe('a request over the wire', () => {
+  it('has the headers of the delivery, and of the connection only its own', async () => {
+    const app = await serveApp();
+    const headers = [
+      ...[
+        'Host',
+        'CONNECTION',
+        'content-length',
+        'Transfer-Encoding',
+        'Expect',
+        'Keep-Alive',
+        'Upgrade',
+        'Trailer',
+      ].map((name): [string, string] => [name, 'x']),
+      ...[['X-Own', 'Café'] as const, ['x-own', '2'] as const],
+    ];
+    expect(await deliver(outgoing(app.url, { headers }), wire())).toMatchObject({ status: 200, body: '' });
+    const { host } = new URL(app.url);
+    const own = ['Host', host, 'Content-Length', '2', 'X-Own', 'Café', 'x-own', '2'];
+    expect(app.got[0]?.rawHeaders).toEqual([...own, 'Connection', 'close']);
+  });
+
+  it('is over when it is over: it leaves nothing on the signal', async () => {
+    const { url } = await serveApp();
+    const options = wire();
+    await deliver(outgoing(url), options);
+    expect(getEventListeners(options.signal, 'abort')).toEqual([]);
+  });
+
+  it('says how long it took', async () => {
+    const { url } = await serveApp();
+    vi.useFakeTimers({ toFake: ['performance'] });
+    vi.advanceTimersByTime(1_000);
+    expect(await deliver(outgoing(url), wire())).toMatchObject({ ms: 0 });
+  });
+
+  it('comes in one piece, or in eight at most where it is slow, and whole', async () => {
+    let pieces = 0;
+    const got: Buffer[] = [];
+    const { url } = await serveListener((req, res) => {
+      req.on('data', (piece) => {
+        pieces += 1;
+        got.push(piece);
+      });
+      req.on('end', () => res.end());
+    });
+    const body = Buffer.from('a body that has some more than a few bytes');
+    expect(await deliver(outgoing(url, { body }), wire())).toMatchObject({ status: 200 });
+    expect(pieces).toBe(1);
+    got.length = 0;
+    pieces = 0;
+    expect(await deliver(outgoing(url, { body, slowMs: 40 }), wire())).toMatchObject({ status: 200 });
+    expect(pieces).toBeLessThanOrEqual(8);
+    expect(Buffer.concat(got)).toEqual(body);
+    const empty = { body: Buffer.of(), slowMs: 40 };
+    expect(await deliver(outgoing(url, empty), wire())).toMatchObject({ status: 200 });
+  });
+
+  it('whose answer does not end is answered with its status', async () => {
+    const { url } = await serveListener((_, res) => {
+      res.writeHead(202).write('half');
+    });
+    expect(await deliver(outgoing(url), wire(100))).toMatchObject({ status: 202, body: 'half' });
+  });
+});
+
+describe('a request that is answered before it was sent', () => {
+  it('has the status of its answer, whatever becomes of the connection', async () => {
+    let pieces = 0;
+    const { url } = await serveListener((req, res) => {
+      req.on('data', () => {
+        pieces += 1;
+        if (pieces === 1) res.writeHead(200, { 'content-length': '100' }).write('half');
+        if (pieces === 4) req.socket.resetAndDestroy();
+      });
+      req.on('error', () => {});
+    });
+    const slow = { body: Buffer.from('12345678'), slowMs: 160 };
+    expect(await deliver(outgoing(url, slow), wire())).toMatchObject({ status: 200, body: 'half' });
+  });
+});
+
+describe('why there is no answer', () => {
+  const NO_CONNECTION = 'the connection was closed without an answer; look into the log of the app';
+  const NO_TLS = 'no TLS is spoken there; is it http: and not https:?';
+  const NO_TRUST = (code: string) =>
+    `the certificate is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS, or pass --insecure for an app of your own`;
+
+  it.each([
+    ['ECONNREFUSED', 'nothing listens there; is the app running, and on that port?'],
+    ['ECONNRESET', NO_CONNECTION],
+    ['EPIPE', NO_CONNECTION],
+    ['ENOTFOUND', 'there is no such host; check the name'],
+    ['EAI_AGAIN', 'the name cannot be looked up at the moment; check the network'],
+    ['EHOSTUNREACH', 'there is no way to that host; check the network'],
+    ['ENETUNREACH', 'there is no way to that network; check the address'],
+    ['ETIMEDOUT', 'no connection came about; check the address and the firewall'],
+    ['EPROTO', NO_TLS],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS],
+    ['CERT_HAS_EXPIRED', NO_TRUST('CERT_HAS_EXPIRED')],
+    ['DEPTH_ZERO_SELF_SIGNED', NO_TRUST('DEPTH_ZERO_SELF_SIGNED')],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NO_TRUST('UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
+    ['HPE_INVALID_CONSTANT', 'what came back is no HTTP; check the port'],
+    ['EOTHER', 'as it was said'],
+  ])('is said in words: %s', async (code, words) => {
+    const failing = (_host: string, _options: object, done: (error: Error) => void) =>
+      done(Object.assign(new Error('as it was said'), { code }));
+    vi.spyOn(dns, 'lookup').mockImplementation(failing as never);
+    expect(await deliver(outgoing('http://app.example:3000/'), wire())).toEqual({
+      problem: `app.example:3000: ${words}`,
+      ms: expect.any(Number),
+    });
+  });
+
+  it('a request of one byte that breaks off on purpose has sent its headers', async () => {
+    const arrived = new Promise<string | undefined>((resolve) => {
+      void serveListener((req) => resolve(req.headers['content-length'])).then(({ url }) =>
+        deliver({ ...outgoing(url, { breakOff: true }), body: new Uint8Array(1) }, wire()),
+      );
+    });
+    expect(await arrived).toBe('1');
+  });
+
+  it('a body that breaks off on purpose says so, and a connection that fails before says that', async () => {
+    const app = await serveApp();
+    const { host } = new URL(app.url);
+    expect(await deliver(outgoing(app.url, { breakOff: true }), wire())).toEqual({
+      problem: `${host}: cut off on purpose, in the middle of the body`,
+      ms: expect.any(Number),
+    });
+    expect(await deliver(outgoing('http://127.0.0.1:1/', { breakOff: true }), wire())).toMatchObject({
+      problem: '127.0.0.1:1: nothing listens there; is the app running, and on that port?',
+    });
+  });
+
+  it.each(STRANGE_STATUSES)(
+    'a request that is answered with the status %s has no answer, and says why',
+    async (status) => {
+      const { url } = await serveBytes(answerBytes(status));
+      const sent = await deliver(outgoing(url), wire());
+      expect(sent.status).toBeUndefined();
+      expect(sent.problem).toMatch(/status \d+, which is no answer|is no HTTP|closed without an answer/);
+    },
+  );
+
+  it('a request whose answer has no end reads a part of it', async () => {
+    const { url } = await serveListener((_, res) => {
+      const write = () => {
+        while (!res.destroyed && res.write(Buffer.alloc(64 * 1024, 'a')));
+      };
+      res.on('drain', write);
+      write();
+    });
+    const { status, body } = (await deliver(outgoing(url), wire(60_000))) as { status: number; body: string };
+    expect([status, body.length]).toEqual([200, 64 * 1024]);
+  });
+});

@@ -1,0 +1,70 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { describe, expect, it } from 'vitest';
+import { duration, instant, listOption, repeatable, timeoutOption, wholeNumber } from '../src/options.js';
+
+const refusing = (message: string) => new InvalidArgumentError(message);
+
+describe('the value of an option', () => {
+  it.each([
+    ['500ms', 500],
+    ['2s', 2_000],
+    ['1.5s', 1_500],
+    ['10m', 600_000],
+    ['0.25m', 15_000],
+    ['0s', 0],
+    ['1440m', 86_400_000],
+  ])('the value of an option is a time: %s', (text, ms) => {
+    expect(duration(text)).toBe(ms);
+  });
+
+  it.each(['', '5', 's', '-1s', '1h', '1.s', '.5s', ' 1s', '1s ', '1S', '1ss', '1441m'])('is no time: %j', (text) => {
+    expect(() => duration(text)).toThrow(refusing('It takes a time with its unit: 500ms, 2s, 1m.'));
+  });
+
+  it.each([
+    ['2', 2],
+    ['05', 5],
+    ['11', 11],
+  ])('the value of an option is a whole number within bounds: %s', (text, value) => {
+    expect(wholeNumber(2, 11)(text)).toBe(value);
+  });
+
+  it.each(['1', '12', '', ' 3', '3 ', '+3', '-3', '3.0', '3e0', '0x3', 'three'])('is no whole number: %j', (text) => {
+    expect(() => wholeNumber(2, 11)(text)).toThrow(refusing('It takes a whole number from 2 to 11.'));
+  });
+
+  it.each([
+    ['0', 0],
+    ['1783771200', 1_783_771_200_000],
+    ['999999999999', 999_999_999_999_000],
+    ['2026-07-11T12:00:00Z', Date.UTC(2026, 6, 11, 12)],
+    ['2026-07-11T12:00:00+02:00', Date.UTC(2026, 6, 11, 10)],
+  ])('the value of an option is an instant, in seconds or as a date: %s', (text, ms) => {
+    expect(instant(text)).toBe(ms);
+  });
+
+  it.each(['', 'soon', '1000000000000000', '2026-13-11T12:00:00Z'])('is no instant: %j', (text) => {
+    expect(() => instant(text)).toThrow(refusing('It takes a time: 2026-07-11T12:00:00Z, or Unix seconds.'));
+  });
+
+  it('the value of an option is a list of known words, by commas or one by one', () => {
+    const option = listOption('--only <names>', 'which', ['one', 'two', 'three']);
+    const parse = option.parseArg as (text: string, others?: string[]) => string[];
+    expect(option.argChoices).toEqual(['one', 'two', 'three']);
+    expect(parse('two, one')).toEqual(['two', 'one']);
+    expect(parse('three', parse('two'))).toEqual(['two', 'three']);
+    expect(() => parse('one,four')).toThrow(refusing('There are: one, two, three.'));
+    expect(() => parse('')).toThrow(refusing('There are: one, two, three.'));
+  });
+
+  it('the value of an option is added to what was given before', () => {
+    expect(repeatable('b', repeatable('a'))).toEqual(['a', 'b']);
+  });
+});
+
+it('the time limit is as long as the service waits, unless another time is given with its unit', () => {
+  const option = timeoutOption();
+  expect(option).toMatchObject({ long: '--timeout', defaultValue: 20_000, defaultValueDescription: '20s' });
+  expect(option.description).toContain('how long to wait');
+  expect((option.parseArg as (text: string) => number)('2s')).toBe(2_000);
+});

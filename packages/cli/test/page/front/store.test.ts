@@ -1,0 +1,263 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  applyChange,
+  applySnapshot,
+  current,
+  goTo,
+  NO_FILTER,
+  now,
+  passTime,
+  rowOf,
+  say,
+  select,
+  setConnection,
+  setFilter,
+  step,
+  subscribe,
+} from '../../../src/page/front/store.js';
+import type { DeliveryRow, Overview } from '../../../src/page/page-source.js';
+import { aRow } from '../memory-source.js';
+
+const initial = current();
+const OVERVIEW: Overview = {
+  now: Date.UTC(2026, 6, 11, 12),
+  speed: 0,
+  endpoints: [{ id: 'wh_1', url: 'http://127.0.0.1:3000/Hooks', state: 'active', deadInARow: 0, pausesAfter: 20 }],
+  failing: 0,
+};
+const START = { text: 'Start with:', command: 'npx service-webhooks-cli dev 3000' };
+const begin = (...deliveries: DeliveryRow[]) =>
+  applySnapshot({ title: 'Deliveries', start: START, offers: ['send'], overview: OVERVIEW, deliveries });
+const change = (deliveries: DeliveryRow[], removed: string[] = [], overview = OVERVIEW) =>
+  applyChange({ overview, deliveries, removed });
+const visible = () => current().visible.map(({ id }) => id);
+
+/** How often someone who listens was called back. */
+function heard(doing: () => void): number {
+  const listener = vi.fn();
+  const stop = subscribe(listener);
+  doing();
+  stop();
+  return listener.mock.calls.length;
+}
+
+beforeEach(() => {
+  begin();
+  setFilter(NO_FILTER);
+  select(undefined);
+});
+
+it('the page begins with nothing in it', () => {
+  expect(initial).toEqual({
+    ...{ title: '', offers: [], connection: 'opening', total: 0, dead: 0, visible: [], start: undefined },
+    ...{ query: '', only: 'all', type: '', since: 0 },
+    ...{ overviewAt: expect.any(Number), selected: undefined, attempt: undefined, message: undefined },
+    overview: { now: expect.any(Number), speed: 1, endpoints: [], failing: 0 },
+  });
+});
+
+describe('the deliveries', () => {
+  it('the deliveries are those of the snapshot, the newest first', () => {
+    begin(aRow(1), aRow(2));
+    expect(current()).toMatchObject({ title: 'Deliveries', offers: ['send'], connection: 'open', overview: OVERVIEW });
+    expect([visible(), current().total]).toEqual([['dlv_2', 'dlv_1'], 2]);
+    begin(aRow(3));
+    expect([visible(), current().total]).toEqual([['dlv_3'], 1]);
+  });
+
+  it('change where they stand, come at the top, and go', () => {
+    begin(aRow(1), aRow(2));
+    change([aRow(1, { state: 'dead' }), aRow(3)]);
+    expect(visible()).toEqual(['dlv_3', 'dlv_2', 'dlv_1']);
+    expect(rowOf('dlv_1')?.state).toBe('dead');
+    change([], ['dlv_1', 'dlv_3']);
+    expect([visible(), current().total]).toEqual([['dlv_2'], 1]);
+    expect([rowOf('dlv_1'), rowOf(undefined)]).toEqual([undefined, undefined]);
+  });
+
+  it('the deliveries are the same list where only the overview changes', () => {
+    begin(aRow(1));
+    const before = current().visible;
+    change([], [], { ...OVERVIEW, failing: 2 });
+    expect(current().overview.failing).toBe(2);
+    expect(current().visible).toBe(before);
+    change([aRow(1)], ['dlv_2']);
+    expect(current().visible).not.toBe(before);
+  });
+});
+
+describe('the filter', () => {
+  it.each([
+    ['an id of a delivery', 'DLV_1'],
+    ['an id of an event', 'evt_1'],
+    ['a type', 'dubbing'],
+    ['an id of an endpoint', 'wh_2'],
+    ['a status', '503'],
+    ['what went wrong', 'refused'],
+    ['a state', 'dead'],
+    ['a word for a test', 'test'],
+    ['the address of an endpoint', '/other'],
+    ['the address that it was sent to', '9321/hook'],
+    ['the verdict on its signature', 'signature_mismatch'],
+    ['the cause of a refusal', 'parsed and written'],
+    ['several of these, however they are spaced', '  wh_2   503 '],
+  ])('the filter finds by %s', (_, query) => {
+    const endpoints = [...OVERVIEW.endpoints, { ...OVERVIEW.endpoints[0], id: 'wh_2', url: 'http://a.example/Other' }];
+    begin(
+      aRow(1, {
+        ...{ type: 'dubbing.failed', endpointId: 'wh_2', state: 'dead', test: true },
+        ...{ status: 503, problem: 'ECONNREFUSED', url: 'http://127.0.0.1:9321/Hook' },
+        ...{ verdict: 'signature_mismatch', cause: 'body_reserialised The body was parsed and written again.' },
+      }),
+      aRow(2),
+    );
+    change([], [], { ...OVERVIEW, endpoints: endpoints as Overview['endpoints'] });
+    setFilter({ query });
+    expect([visible(), current().total]).toEqual([['dlv_1'], 2]);
+  });
+
+  it('the filter has every word of it in a delivery, and takes what is not there for nothing', () => {
+    begin(aRow(1), aRow(2, { status: undefined, endpointId: 'wh_gone' }));
+    for (const query of ['dlv_1 dlv_2', 'undefined', '!', 'evt_1dlv_1']) {
+      setFilter({ query });
+      expect(visible(), query).toEqual([]);
+    }
+    setFilter({ query: 'hooks' });
+    expect(visible()).toEqual(['dlv_1']);
+  });
+
+  it('the filter shows one state, beside the words', () => {
+    begin(aRow(1), aRow(2, { state: 'dead' }), aRow(3, { state: 'dead' }));
+    setFilter({ only: 'dead' });
+    expect(visible()).toEqual(['dlv_3', 'dlv_2']);
+    setFilter({ query: 'dlv_2' });
+    expect(visible()).toEqual(['dlv_2']);
+    change([aRow(3), aRow(2, { state: 'delivered' })]);
+    expect(visible()).toEqual([]);
+  });
+
+  it('the filter finds a delivery by the address of an endpoint that comes with it, or that has moved', () => {
+    const [endpoint] = OVERVIEW.endpoints;
+    const at = (url: string) => ({ ...OVERVIEW, endpoints: [{ ...endpoint, id: 'wh_2', url }] }) as Overview;
+    setFilter({ query: 'new.example' });
+    change([aRow(1, { endpointId: 'wh_2' })], [], at('https://new.example/'));
+    expect(visible()).toEqual(['dlv_1']);
+    change([aRow(2)], [], at('https://moved.example/'));
+    expect(visible()).toEqual([]);
+    setFilter({ query: 'moved.example' });
+    expect(visible()).toEqual(['dlv_1']);
+  });
+});
+
+describe('the filter by type and time', () => {
+  it('the filter by type and time shows one type', () => {
+    begin(aRow(1), aRow(2, { type: 'dubbing.failed' }));
+    setFilter({ type: 'dubbing.failed' });
+    expect(visible()).toEqual(['dlv_2']);
+    change([aRow(3, { type: 'dubbing.failed' }), aRow(4)]);
+    expect(visible()).toEqual(['dlv_3', 'dlv_2']);
+  });
+
+  it('the filter by type and time shows what is recent by the clock of the source', () => {
+    const at = (minutes: number) => ({ createdAt: OVERVIEW.now - minutes * 60_000 });
+    begin(aRow(1, at(61)), aRow(2, at(60)), aRow(3, at(4)));
+    setFilter({ since: 3_600_000 });
+    expect(visible()).toEqual(['dlv_3', 'dlv_2']);
+    change([], [], { ...OVERVIEW, now: OVERVIEW.now + 60_000 });
+    expect(visible()).toEqual(['dlv_3']);
+  });
+
+  it('the filter by time drops a delivery that is no longer recent as the clock runs, and reports only that change', () => {
+    vi.useFakeTimers();
+    const running = { ...OVERVIEW, speed: 1 };
+    begin(aRow(1, { createdAt: OVERVIEW.now - 295_000 }));
+    change([], [], running);
+    expect(heard(passTime)).toBe(0);
+    setFilter({ since: 300_000 });
+    vi.advanceTimersByTime(4_000);
+    expect(heard(passTime)).toBe(0);
+    expect(visible()).toEqual(['dlv_1']);
+    vi.advanceTimersByTime(2_000);
+    expect(heard(passTime)).toBe(1);
+    expect(visible()).toEqual([]);
+  });
+});
+
+it('the dead deliveries are counted, whatever the filter shows', () => {
+  begin(aRow(1, { state: 'dead' }), aRow(2), aRow(3, { state: 'dead' }));
+  setFilter({ only: 'delivered' });
+  expect(current().dead).toBe(2);
+});
+
+it('a word finds the deliveries that were sent twice', () => {
+  begin(aRow(1, { duplicates: 1 }), aRow(2));
+  setFilter({ query: 'duplicate' });
+  expect(visible()).toEqual(['dlv_1']);
+});
+
+describe('the selected delivery', () => {
+  it('the selected delivery is another one after a step, as far as the list goes', () => {
+    begin(aRow(1), aRow(2), aRow(3));
+    const walked = [1, 1, -1, 5, -9].map((by) => {
+      step(by);
+      return current().selected;
+    });
+    expect(walked).toEqual(['dlv_3', 'dlv_2', 'dlv_3', 'dlv_1', 'dlv_3']);
+    setFilter({ query: 'nothing like it' });
+    step(1);
+    expect(current().selected).toBeUndefined();
+  });
+
+  it('the selected delivery has its newest attempt until another one is named', () => {
+    select('dlv_1', '7');
+    expect(current()).toMatchObject({ selected: 'dlv_1', attempt: '7' });
+    select('dlv_1');
+    expect(current().attempt).toBeUndefined();
+    goTo({ ...NO_FILTER, only: 'dead', selected: 'dlv_2', attempt: '8' });
+    expect(current()).toMatchObject({ selected: 'dlv_2', attempt: '8', only: 'dead' });
+  });
+});
+
+describe('whoever listens', () => {
+  it('whoever listens is called back once for each change, until it stops', () => {
+    const doing = [
+      () => begin(aRow(1)),
+      () => change([aRow(2)]),
+      () => setFilter({ query: 'a' }),
+      () => select('dlv_1'),
+      () => setConnection('lost'),
+      () => say('done'),
+    ];
+    expect(doing.map(heard)).toEqual([1, 1, 1, 1, 1, 1]);
+    const listener = vi.fn();
+    subscribe(listener)();
+    say('done');
+    expect(listener).not.toHaveBeenCalled();
+  });
+
+  it('whoever listens is not called back for what is so already', () => {
+    setConnection('lost');
+    select('dlv_1');
+    expect(heard(() => setConnection('lost'))).toBe(0);
+    expect(heard(() => select('dlv_1'))).toBe(0);
+    expect(current()).toMatchObject({ connection: 'lost', selected: 'dlv_1' });
+  });
+
+  it('hears what was done, and whether it failed', () => {
+    say('It is paused.');
+    expect(current().message).toEqual({ text: 'It is paused.', failed: false });
+    say('It cannot be.', true);
+    expect(current().message).toEqual({ text: 'It cannot be.', failed: true });
+  });
+});
+
+it('the time stands where it only passes by hand, and else goes on from when it was told', () => {
+  vi.useFakeTimers();
+  begin();
+  vi.advanceTimersByTime(5_000);
+  expect(now()).toBe(OVERVIEW.now);
+  change([], [], { ...OVERVIEW, speed: 60 });
+  expect(now()).toBe(OVERVIEW.now);
+  vi.advanceTimersByTime(5_000);
+  expect(now()).toBe(OVERVIEW.now + 5_000);
+});

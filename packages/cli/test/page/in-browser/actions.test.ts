@@ -1,0 +1,167 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { chromium } from '../../../../../test/integration/chromium.js';
+import { emulated } from '../emulator/emulated.js';
+import { anAttempt, aRow, memorySource } from '../memory-source.js';
+import { useBrowser } from './use-browser.js';
+
+describe.skipIf(chromium === undefined)('what is done from the page', { timeout: 30_000 }, () => {
+  const { open } = useBrowser();
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
+  const row = (page: Page, text: string) => deliveries(page).filter({ hasText: text });
+
+  it('what is done from the page with an event of its own is to check it while it is written, and to send it with retries', async () => {
+    const { emulator, source } = await emulated({ fails: () => true });
+    const { page } = await open(source);
+    await button(page, 'Write an event …').click();
+    const editor = page.getByLabel('Event as JSON');
+    const state = page.locator('#own-event-state');
+    await page.getByLabel('Sample').selectOption('stt.failed');
+    await expect.poll(() => editor.inputValue()).toContain('"type": "stt.failed"');
+    await page.getByText('The event is valid.').waitFor();
+    await editor.fill('{"type": "stt.failed",');
+    expect(await state.innerText()).toMatch(/^This is not JSON: /);
+    expect(await editor.getAttribute('aria-invalid')).toBe('true');
+    await button(page, 'Send the event').click({ force: true });
+    await editor.fill('{"type": "generation.completed", "data": {"clipId": 7}}');
+    expect(await state.innerText()).toBe('The service sends data.clipId as a string.');
+    await button(page, 'Reset').click();
+    await expect.poll(() => editor.inputValue()).toContain('"type": "stt.failed"');
+    expect(emulator.totals.attempts).toBe(0);
+    await editor.fill('{"type": "stt.failed", "id": "evt_mine", "data": {"reason": "j/k noise"}}');
+    await button(page, 'Send the event').click();
+    await page.getByText('stt.failed is on its way.').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await row(page, 'waiting stt.failed').click();
+    await page.getByLabel('By how much time').selectOption({ label: '6 h' });
+    await button(page, 'Advance the clock').click();
+    await row(page, 'dead stt.failed').waitFor();
+    const body = page.getByLabel('Body of the request');
+    await expect.poll(() => body.inputValue()).toContain('"reason": "j/k noise"');
+    await page.getByText('evt_mine').first().waitFor();
+  });
+
+  it('what is done from the page with an event of its own may be left', async () => {
+    const { emulator, source } = await emulated();
+    const { page } = await open(source);
+    for (const leave of [() => button(page, 'Cancel').click(), () => page.keyboard.press('Escape')]) {
+      await button(page, 'Write an event …').click();
+      await page.getByRole('dialog').waitFor();
+      await leave();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    expect(emulator.deliveries.list()).toEqual([]);
+  });
+
+  it('what is done from the page with an event that the emulator refuses leaves it there to be changed', async () => {
+    const { source, emulator, endpoint } = await emulated({ maxPending: 1 });
+    emulator.endpoints.pause(endpoint.id);
+    await emulator.emit('stt.completed');
+    const { page } = await open(source);
+    await button(page, 'Write an event …').click();
+    await page.getByText('The event is valid.').waitFor();
+    await button(page, 'Send the event').click();
+    await page.getByText('maxPending').first().waitFor();
+    expect(await page.getByRole('dialog').isVisible()).toBe(true);
+  });
+
+  it('what is done from the page with all dead deliveries is to redeliver them', async () => {
+    let fails = true;
+    const { emulator, source } = await emulated({ fails: () => fails });
+    const { page } = await open(source);
+    const redeliver = button(page, 'Redeliver all dead');
+    expect(await redeliver.getAttribute('aria-disabled')).toBe('true');
+    for (const type of ['stt.failed', 'export.failed']) await emulator.emit(type);
+    await emulator.runUntilIdle();
+    await expect.poll(() => row(page, 'dead').count()).toBe(2);
+    fails = false;
+    await redeliver.click();
+    await page.getByText('2 dead deliveries start again.').waitFor();
+    await expect.poll(() => row(page, 'delivered').count()).toBe(2);
+    await expect.poll(() => redeliver.getAttribute('aria-disabled')).toBe('true');
+  });
+
+  it('what is done from the page with the list is to clear it, after a question', async () => {
+    const { emulator, source } = await emulated();
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    const { page } = await open(source);
+    await row(page, 'delivered').waitFor();
+    const questions: string[] = [];
+    const answers = [false, true];
+    page.on('dialog', async (dialog) => {
+      questions.push(dialog.message());
+      await (answers.shift() ? dialog.accept() : dialog.dismiss());
+    });
+    await button(page, 'Clear').click();
+    expect(await deliveries(page).count()).toBe(1);
+    await button(page, 'Clear').click();
+    await page.getByText('1 delivery is cleared.').waitFor();
+    await page.getByText('No deliveries yet.').waitFor();
+    expect(await deliveries(page).count()).toBe(0);
+    const question = 'Remove all deliveries that have ended from this page?';
+    expect(questions).toEqual([question, question]);
+  });
+
+  it('what is done from the page with the clock is shown in the times of the attempts, each when it was due', async () => {
+    const { emulator, source } = await emulated({ clock: 'real', fails: () => true });
+    await emulator.emit('stt.failed');
+    await emulator.settled();
+    const { page } = await open(source, { timezoneId: 'UTC' });
+    await row(page, 'waiting').click();
+    const first = page.locator('.timeline .place .note').first();
+    const came = Date.parse(`2026-01-01T${await first.innerText()}`);
+    await page.getByLabel('By how much time').selectOption({ label: '10 min' });
+    await button(page, 'Advance the clock').click();
+    await page.getByRole('button', { name: 'Attempt 3: 500, failed' }).waitFor();
+    const third = Date.parse(`2026-01-01T${await page.locator('.timeline .place .note').nth(2).innerText()}`);
+    const later = (third - came + 86_400_000) % 86_400_000;
+    expect(later).toBeGreaterThanOrEqual(149_000);
+    expect(later).toBeLessThan(600_000);
+    await page.locator('.clock').getByText('10 min ahead of this machine').waitFor();
+    await page.getByText(/By the clock of this machine .+, which is the time in the signature\./).waitFor();
+    await page.getByText('The signature is valid.').waitFor();
+  });
+
+  it('what the app answered comes first: its status, its code, what happened and what to do', async () => {
+    const { emulator, source } = await emulated({ fails: () => true });
+    await emulator.emit('stt.failed');
+    await emulator.settled();
+    const { page } = await open(source);
+    await row(page, 'waiting').click();
+    const answer = page.getByRole('region', { name: 'Answer of the app' });
+    await answer.waitFor();
+    expect((await answer.innerText()).split(/\s*\n\s*/)).toEqual([
+      '500 handler_failed',
+      'Your handler failed, and the event is released for a retry. Fix error.cause, or throw PermanentError if no retry can help.',
+      'Answer in full',
+    ]);
+    const order = await page
+      .getByRole('article')
+      .evaluate((article) => [...article.children].map((part) => part.className || part.tagName));
+    expect(order.indexOf('answer-box failed')).toBeLessThan(order.indexOf('verdict acknowledged'));
+    expect(order.indexOf('verdict acknowledged')).toBeLessThan(order.indexOf('body'));
+    expect(await page.getByRole('table').count()).toBe(0); // folded
+  });
+
+  it('what the app answered is shown whole where it is not of this library, and as a duplicate where it says so', async () => {
+    const source = memorySource();
+    source.put(aRow(1, { state: 'failed', status: 500 }), aRow(2, { duplicates: 1 }));
+    const body = { text: 'TypeError: x', bytes: 12, shown: 'text', cut: false } as const;
+    const advice = { message: 'The app failed.', fix: 'Look at the log of the app.' };
+    const answer = { status: 500, headers: [], body };
+    source.detail('dlv_1', {}, anAttempt(1, { acknowledged: false, status: 500, answer, advice }));
+    source.detail('dlv_2', {}, anAttempt(1, { id: 'att_2', kind: 'duplicate', recognised: true, code: 'duplicate' }));
+    const { page } = await open(source);
+    await deliveries(page).nth(1).click();
+    await page.getByText('The app failed. Look at the log of the app.').waitFor();
+    expect(await page.getByLabel('Body of the answer').isVisible()).toBe(true);
+    await row(page, 'duplicate').click();
+    await page
+      .getByText('200 duplicate: acknowledged, as a duplicate: the app has handled this event before')
+      .waitFor();
+    await page.getByText('1: the same attempt was sent more than once').waitFor();
+    await page.getByRole('heading', { name: 'Attempt 1, a duplicate' }).waitFor();
+  });
+});

@@ -1,0 +1,234 @@
+import { once } from 'node:events';
+import { createServer, get, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { chromium } from '../../../../../test/integration/chromium.js';
+import type { PageSource } from '../../../src/page/page-source.js';
+import { createPage } from '../../../src/page/server/page-server.js';
+import { anAttempt, aRow, memorySource } from '../memory-source.js';
+import { useBrowser } from './use-browser.js';
+
+const NOON = Date.UTC(2026, 6, 11, 12);
+
+describe.skipIf(chromium === undefined)('the connection of the page', { timeout: 30_000 }, () => {
+  const { newWindow, assets } = useBrowser();
+  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
+  const connection = (page: Page) => page.locator('.connection');
+  const message = (page: Page) => page.getByRole('status').first();
+  const send = (page: Page) => page.getByRole('button', { name: 'Send a sample' }).click();
+
+  /** A program on a port, that can go away and come back. */
+  async function program(source: PageSource) {
+    let port = 0;
+    let server: Server;
+    async function start(run = createPage(source, assets())) {
+      server = createServer((req, res) => run.handle(req, res));
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+      port = (server.address() as AddressInfo).port;
+      return run;
+    }
+    async function stop() {
+      const closed = once(server.close(), 'close');
+      server.closeAllConnections();
+      await closed;
+    }
+    const run = await start();
+    onTestFinished(async () => {
+      run.close();
+      if (server.listening) await stop();
+    });
+    const url = `http://127.0.0.1:${port}/`;
+    /** A window of it whose clock is in the test's hand. */
+    const look = async () => {
+      const page = await newWindow({ timezoneId: 'UTC' });
+      await page.clock.install({ time: NOON });
+      await page.goto(url);
+      return page;
+    };
+    return { url, look, stop, comeBack: () => start(run), startAnew: () => start() };
+  }
+
+  it('the connection of the page comes back after it was lost, and leaves the page as it was', async () => {
+    const source = memorySource();
+    source.put(aRow(1), aRow(2, { type: 'dubbing.failed' }));
+    const { look, stop, comeBack } = await program(source);
+    const page = await look();
+    const streams: string[] = [];
+    page.on('request', (request) => request.url().endsWith('/page/stream') && streams.push(request.url()));
+    await page.getByLabel('Search deliveries').fill('dubbing');
+    await deliveries(page).getByText('evt_2').click();
+    await page.getByRole('heading', { name: 'dubbing.failed' }).waitFor();
+    await stop();
+    await page.locator('.connection.lost').waitFor();
+    expect(await connection(page).innerText()).toContain('connection lost, trying again');
+    expect(await page.getByRole('status').nth(1).innerText()).toBe('Connection lost, trying again.');
+    source.put(aRow(3, { type: 'dubbing.failed' }));
+    await comeBack();
+    await deliveries(page).getByText('evt_3').waitFor();
+    expect(await connection(page).innerText()).toContain('live');
+    expect(await deliveries(page).count()).toBe(2);
+    expect(await page.getByRole('heading', { level: 2 }).count()).toBe(1);
+    const before = streams.length;
+    await page.clock.fastForward(10_000);
+    await page.evaluate(() => document.title);
+    expect(streams.length).toBe(before);
+  });
+
+  it('the connection of the page is to the program that has come in the place of another, which does what is asked', async () => {
+    const source = memorySource({ send: async ({ type }) => `${type} was sent.` });
+    const { look, stop, startAnew } = await program(source);
+    const page = await look();
+    await page.locator('.connection.open').waitFor();
+    await stop();
+    await page.locator('.connection.lost').waitFor();
+    const loaded = page.waitForEvent('load');
+    await startAnew();
+    await loaded;
+    await page.locator('.connection.open').waitFor();
+    await send(page);
+    await expect.poll(() => message(page).innerText()).toBe('generation.completed was sent.');
+  });
+
+  it('the connection of the page comes about as soon as there is room for it', async () => {
+    const { url, look } = await program(memorySource());
+    const others = await Promise.all(
+      Array.from({ length: 64 }, async () => {
+        const request = get(`${url}page/stream`);
+        request.on('error', () => {});
+        await once(request, 'response');
+        return request;
+      }),
+    );
+    const page = await look();
+    await page.locator('.connection.lost').waitFor();
+    for (const other of others) other.destroy();
+    await page.clock.fastForward(2_000);
+    await page.locator('.connection.open').waitFor();
+  });
+
+  it('the connection of the page is said to be missing by what cannot be done without it', async () => {
+    const { look, stop } = await program(memorySource({ send: async () => 'It was sent.' }));
+    const page = await look();
+    await send(page);
+    await expect.poll(() => message(page).innerText()).toBe('It was sent.');
+    expect(await message(page).getAttribute('class')).toBe('message');
+    await stop();
+    await send(page);
+    const lost = 'The program on this machine does not answer. Is it still running?';
+    await expect.poll(() => message(page).innerText()).toBe(lost);
+    expect(await message(page).getAttribute('class')).toBe('message failed');
+  });
+
+  it('the connection of the page is waited for by a delivery that is selected without it', async () => {
+    const source = memorySource();
+    source.put(aRow(1), aRow(2));
+    for (const n of [1, 2]) source.detail(`dlv_${n}`, {}, anAttempt(n));
+    const { look, stop, comeBack } = await program(source);
+    const page = await look();
+    await deliveries(page).getByText('evt_1').click();
+    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
+    await stop();
+    await page.locator('.connection.lost').waitFor();
+    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
+    await deliveries(page).getByText('evt_2').click();
+    await page.getByRole('article').waitFor({ state: 'detached' });
+    await page.clock.runFor(1_000);
+    expect(await page.getByText('no longer kept').count()).toBe(0);
+    await comeBack();
+    await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
+  });
+
+  it('the connection of the page is waited for by an attempt that is picked without it', async () => {
+    const source = memorySource();
+    source.put(aRow(1, { attempts: 2 }));
+    source.detail('dlv_1', {}, anAttempt(1), anAttempt(2));
+    const { look, stop, comeBack } = await program(source);
+    const page = await look();
+    await deliveries(page).getByText('evt_1').click();
+    await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
+    await stop();
+    await page.locator('.connection.lost').waitFor();
+    await page.getByRole('button', { name: 'Attempt 1: 200' }).click();
+    await page.getByRole('article').waitFor({ state: 'detached' });
+    await page.clock.runFor(1_000);
+    expect(await page.getByText('no longer kept').count()).toBe(0);
+    await comeBack();
+    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
+  });
+
+  it('the connection of the page asks once for a delivery that is stayed at, and never for those that the arrow keys pass', async () => {
+    const source = memorySource();
+    source.put(...Array.from({ length: 20 }, (_, n) => aRow(n)));
+    const { look } = await program(source);
+    const page = await look();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const [, id] = /deliveries\/(.+)/.exec(request.url()) ?? [];
+      if (id !== undefined) asked.push(id);
+    });
+    await deliveries(page).first().waitFor();
+    await page.clock.pauseAt(NOON + 60_000);
+    await page.getByRole('listbox').focus();
+    for (let n = 0; n < 10; n++) await page.keyboard.press('ArrowDown');
+    await page.clock.runFor(1_000);
+    await page.getByRole('heading', { level: 2 }).waitFor();
+    expect(asked).toEqual(['dlv_10']);
+  });
+
+  it('the connection of the page may bring an answer late, which is not shown in the place of what is selected by then', async () => {
+    const source = memorySource();
+    source.put(aRow(1, { type: 'dubbing.failed' }), aRow(2));
+    const { look } = await program(source);
+    const page = await look();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/page/deliveries/dlv_1', async (route) => {
+      await released;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(/dlv_1$/);
+    await deliveries(page).getByText('evt_1').click();
+    await asked;
+    await deliveries(page).getByText('evt_2').click();
+    const heading = page.getByRole('heading', { level: 2 });
+    await heading.waitFor();
+    const answered = page.waitForResponse(/dlv_1$/);
+    release();
+    await (await answered).finished();
+    await page.clock.runFor(1_000);
+    expect(await heading.innerText()).toBe('delivered stt.completed');
+  });
+
+  it('the connection of the page tells those who do not see it how many deliveries there are, once it has been quiet for a while', async () => {
+    const source = memorySource();
+    source.put(aRow(1));
+    const { look } = await program(source);
+    const page = await look();
+    const news = page.getByRole('status').nth(1);
+    await deliveries(page).first().waitFor();
+    await page.clock.pauseAt(NOON + 60_000);
+    await page.clock.runFor(5_000);
+    expect(await news.innerText()).toBe('1 delivery');
+    source.put(aRow(2));
+    await page.getByText('2 deliveries').first().waitFor();
+    await page.clock.runFor(2_500);
+    source.put(aRow(3));
+    await page.getByText('3 deliveries').first().waitFor();
+    expect(await news.innerText()).toBe('1 delivery');
+    await page.clock.runFor(1_000);
+    expect(await news.innerText()).toBe('3 deliveries');
+    await page.clock.runFor(10_000);
+    expect(await news.innerText()).toBe('3 deliveries');
+  });
+
+  it('the connection of the page sends what it asks for as JSON', async () => {
+    const { look } = await program(memorySource({ send: async () => 'It was sent.' }));
+    const page = await look();
+    const request = page.waitForRequest(/\/page\/actions\/send$/);
+    await send(page);
+    expect((await request).headers()['content-type']).toBe('application/json');
+  });
+});

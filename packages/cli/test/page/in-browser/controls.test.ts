@@ -1,0 +1,199 @@
+import type { Page } from 'playwright-core';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { describe, expect, it } from 'vitest';
+import { chromium } from '../../../../../test/integration/chromium.js';
+import type { Actions, EndpointRow } from '../../../src/page/page-source.js';
+import { aRow, memorySource } from '../memory-source.js';
+import { served } from '../served.js';
+import { useBrowser } from './use-browser.js';
+
+const NOON = Date.UTC(2026, 6, 11, 12);
+
+describe.skipIf(chromium === undefined)('at the head of the page', { timeout: 30_000 }, () => {
+  const { open, newWindow, assets } = useBrowser();
+  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  const heading = (page: Page) => page.locator('.heading');
+
+  /** Actions that keep what they were asked for. */
+  function asked(...names: (keyof Actions)[]) {
+    const inputs: unknown[] = [];
+    const ask = async (input: unknown) => `It was asked for ${inputs.push(input)}.`;
+    return { inputs, actions: Object.fromEntries(names.map((name) => [name, ask])) as Actions };
+  }
+  const endpoint = (n: number, changes: Partial<EndpointRow> = {}): EndpointRow => ({
+    ...{ id: `wh_${n}`, url: `http://127.0.0.1:3000/${n}`, state: 'active', deadInARow: 3, pausesAfter: 20 },
+    ...changes,
+  });
+
+  it('a sample of any type can be sent', async () => {
+    const { inputs, actions } = asked('send');
+    const { page } = await open(memorySource(actions));
+    const type = page.getByLabel('Type of event');
+    expect(await type.locator('option').allInnerTexts()).toEqual([...WEBHOOK_EVENT_TYPES]);
+    await button(page, 'Send a sample').click();
+    await page.getByText('It was asked for 1.').waitFor();
+    await type.selectOption('stt.failed');
+    await button(page, 'Send a sample').click();
+    await page.getByText('It was asked for 2.').waitFor();
+    expect(inputs).toEqual([{ type: WEBHOOK_EVENT_TYPES[0] }, { type: 'stt.failed' }]);
+    expect(await page.locator('.control').count()).toBe(1);
+  });
+
+  it('any number of requests can be made to fail, and is counted down', async () => {
+    const { inputs, actions } = asked('failNext');
+    const source = memorySource(actions);
+    const { page } = await open(source);
+    const control = page.locator('.control');
+    await button(page, 'Fail the next').click();
+    await page.getByText('It was asked for 1.').waitFor();
+    expect(await control.innerText()).not.toContain('to go');
+    const count = page.getByLabel('How many requests fail');
+    await count.fill('12');
+    await count.press('Enter');
+    await page.getByText('It was asked for 2.').waitFor();
+    expect(inputs).toEqual([{ count: 1 }, { count: 12 }]);
+    source.oversee({ failing: 12 });
+    await page.getByText('12 to go').waitFor();
+    source.oversee({ failing: 0 });
+    await page.getByText('12 to go').waitFor({ state: 'detached' });
+    await count.fill('');
+    await button(page, 'Fail the next').click();
+    expect(await count.evaluate((input: HTMLInputElement) => input.validity.valueMissing)).toBe(true);
+    expect(await control.count()).toBe(1);
+    expect(inputs.length).toBe(2);
+  });
+
+  it('the clock can be advanced by the waits of the schedule', async () => {
+    const { inputs, actions } = asked('advance');
+    const { page } = await open(memorySource(actions));
+    const by = page.getByLabel('By how much time');
+    expect(await by.locator('option').allInnerTexts()).toEqual(['30 s', '2 min', '10 min', '1 h', '4 h', '6 h']);
+    await button(page, 'Advance the clock').click();
+    await page.getByText('It was asked for 1.').waitFor();
+    for (const [at, label] of ['2 min', '10 min', '1 h', '4 h', '6 h'].entries()) {
+      await by.selectOption({ label });
+      await button(page, 'Advance the clock').click();
+      await page.getByText(`It was asked for ${at + 2}.`).waitFor();
+    }
+    expect(inputs).toEqual([30, 120, 600, 3_600, 14_400, 21_600].map((seconds) => ({ ms: seconds * 1_000 })));
+    expect(await page.locator('.control').count()).toBe(1);
+  });
+
+  it('a second click is no second order while the first is not done', async () => {
+    let orders = 0;
+    let done = () => {};
+    const send = () => {
+      orders += 1;
+      return new Promise<string>((resolve) => {
+        done = () => resolve(`Order ${orders} is done.`);
+      });
+    };
+    const { page } = await open(memorySource({ send }));
+    const order = button(page, 'Send a sample');
+    expect(await order.getAttribute('aria-disabled')).toBe('false');
+    await order.click();
+    await expect.poll(() => order.getAttribute('aria-disabled')).toBe('true');
+    await order.click({ force: true });
+    await expect.poll(() => orders).toBe(1);
+    done();
+    await page.getByText('Order 1 is done.').waitFor();
+    await expect.poll(() => order.getAttribute('aria-disabled')).toBe('false');
+    await order.click();
+    await expect.poll(() => orders).toBe(2);
+    done();
+    await page.getByText('Order 2 is done.').waitFor();
+  });
+
+  it('there is nothing to do with a source that can do nothing', async () => {
+    const source = memorySource();
+    source.put(aRow(1));
+    source.oversee({ endpoints: [endpoint(1), endpoint(2, { state: 'paused' })] });
+    const { page } = await open(source);
+    await page.getByRole('list', { name: 'Endpoints' }).waitFor();
+    expect(await page.getByRole('button').count()).toBe(0);
+  });
+
+  it('each endpoint stands with its state, and can be paused and enabled again', async () => {
+    const { inputs, actions } = asked('pause', 'enable');
+    const source = memorySource(actions);
+    source.oversee({ endpoints: [endpoint(1), endpoint(2, { state: 'paused', deadInARow: 20 })] });
+    const { page } = await open(source);
+    const items = page.getByRole('list', { name: 'Endpoints' }).getByRole('listitem');
+    const texts = async () => (await items.allInnerTexts()).map((text) => text.split(/\s*\n\s*/));
+    expect(await texts()).toEqual([
+      ['active', 'http://127.0.0.1:3000/1', '3 of 20 dead in a row', 'Pause'],
+      ['paused', 'http://127.0.0.1:3000/2', '20 of 20 dead in a row', 'Re-enable'],
+    ]);
+    expect(await items.first().locator('.mark').getAttribute('class')).toBe('mark active');
+    await button(page, 'Pause http://127.0.0.1:3000/1').click();
+    await page.getByText('It was asked for 1.').waitFor();
+    await button(page, 'Re-enable http://127.0.0.1:3000/2').click();
+    await page.getByText('It was asked for 2.').waitFor();
+    expect(inputs).toEqual([{ endpoint: 'wh_1' }, { endpoint: 'wh_2' }]);
+    source.oversee({ endpoints: [] });
+    await page.getByRole('list', { name: 'Endpoints' }).waitFor({ state: 'detached' });
+  });
+
+  it('there may be many endpoints, and the deliveries are still in sight', async () => {
+    const source = memorySource(asked('pause').actions);
+    source.put(aRow(1));
+    source.oversee({ endpoints: Array.from({ length: 100 }, (_, n) => endpoint(n)) });
+    const { page } = await open(source);
+    const list = await page.getByRole('listbox').boundingBox();
+    expect(list?.height).toBeGreaterThan(200);
+    expect((list?.y ?? 0) + (list?.height ?? 0)).toBeLessThan(800);
+    await page.getByRole('option').filter({ hasText: 'evt_1' }).click();
+    await button(page, 'Pause http://127.0.0.1:3000/99').click();
+    await page.getByText('It was asked for 1.').waitFor();
+  });
+
+  describe('the clock', () => {
+    it('the clock stands where time passes only when it is advanced, and says so', async () => {
+      const source = memorySource();
+      const { page } = await open(source, { timezoneId: 'UTC' });
+      expect(await heading(page).getByRole('heading').innerText()).toBe('Deliveries of a test');
+      const clock = page.locator('.clock');
+      expect(await clock.innerText()).toBe('2026-07-11 12:00:00Z · the clock stands until it is advanced');
+      expect(await clock.locator('time').getAttribute('datetime')).toBe('2026-07-11T12:00:00.000Z');
+      source.oversee({ now: NOON + 3_600_000 });
+      await clock.getByText('2026-07-11 13:00:00Z').waitFor();
+    });
+
+    it.each([
+      [1, ''],
+      [60, ' · waits pass 60 times faster'],
+    ])('the clock runs each second where waits pass %i times as fast', async (speed, said) => {
+      const source = memorySource();
+      source.oversee({ speed });
+      const { url } = await served(source, assets());
+      const page = await newWindow({ timezoneId: 'UTC' });
+      await page.clock.install({ time: NOON });
+      await page.goto(url);
+      await page.locator('.connection.open').waitFor();
+      await page.clock.pauseAt(NOON + 60_000);
+      const clock = page.locator('.clock');
+      const shown = async () => Date.parse((await clock.locator('time').getAttribute('datetime')) ?? '');
+      await page.clock.runFor(2_000);
+      const before = await shown();
+      expect(await clock.innerText()).toMatch(new RegExp(`:\\d\\dZ${said}$`));
+      for (const seconds of [1, 2, 3]) {
+        await page.clock.runFor(1_000);
+        expect(await shown()).toBe(before + seconds * 1_000);
+      }
+      source.oversee({ speed: 0, now: NOON });
+      await clock.getByText('the clock stands').waitFor();
+      await page.clock.runFor(5_000);
+      expect(await shown()).toBe(NOON);
+    });
+  });
+
+  it('at the head of the page stands the title of the document until it is connected, and that it connects', async () => {
+    const { url } = await served(memorySource(), assets());
+    const page = await newWindow();
+    await page.route('**/page/stream', () => {}); // nobody answers for now
+    await page.goto(url);
+    await heading(page).getByText('connecting').waitFor();
+    expect(await page.locator('.connection').getAttribute('class')).toBe('connection opening');
+    expect(await heading(page).getByRole('heading').innerText()).toBe('Deliveries of a test');
+  });
+});

@@ -1,0 +1,375 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { chromium } from '../../../../../test/integration/chromium.js';
+import type { Actions, AttemptDetails, DeliveryDetails, DeliveryRow } from '../../../src/page/page-source.js';
+import { anAttempt, aRow, memorySource } from '../memory-source.js';
+import { useBrowser } from './use-browser.js';
+
+interface Shown {
+  row?: Partial<DeliveryRow>;
+  details?: Partial<DeliveryDetails>;
+  attempts?: AttemptDetails[];
+  actions?: Actions;
+}
+
+describe.skipIf(chromium === undefined)('of the delivery that is selected, the page', { timeout: 30_000 }, () => {
+  const { open } = useBrowser();
+  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
+
+  /** The page with a delivery, which is selected. */
+  async function select({ row = {}, details = {}, attempts = [anAttempt(1)], actions = {} }: Shown = {}) {
+    const source = memorySource(actions);
+    const shown = aRow(1, row);
+    source.put(shown, aRow(2));
+    source.detail('dlv_1', details, ...attempts);
+    const opened = await open(source, { timezoneId: 'UTC' });
+    await deliveries(opened.page).nth(1).click();
+    await opened.page.getByRole('heading', { level: 2 }).waitFor();
+    return { ...opened, source, shown };
+  }
+  const section = (page: Page) => page.getByRole('region', { name: 'Delivery', exact: true });
+  const article = (page: Page) => page.getByRole('article');
+  /** What is written in an element, each line apart. */
+  const lines = async (element: ReturnType<Page['locator']>) =>
+    (await element.innerText()).split(/\s*\n\s*/).filter((line) => line !== '');
+
+  it('of the delivery that is selected, the page asks to select one as long as none is', async () => {
+    const { page } = await open(memorySource());
+    expect(await section(page).innerText()).toBe('Select a delivery to see what was sent and answered.');
+  });
+
+  it('of the delivery that is selected, the page shows what it is, where it goes and since when', async () => {
+    const { page, source } = await select({ row: { state: 'dead' } });
+    expect(await lines(section(page))).toEqual(
+      expect.arrayContaining(['dead stt.completed', 'evt_1 Copy', 'dlv_1 Copy', 'http://127.0.0.1:3000/webhooks']),
+    );
+    expect(await section(page).innerText()).toMatch(/Since\s+2026-07-11 12:00:00Z/);
+    expect(await section(page).innerText()).not.toContain('Select a delivery');
+    source.oversee({ endpoints: [] });
+    await section(page).getByText('wh_1').waitFor();
+  });
+
+  it('of the delivery that is selected, the page says so where it is not kept any more', async () => {
+    const { page, source } = await select();
+    expect(await page.getByText('no longer kept').count()).toBe(0);
+    source.remove('dlv_1');
+    await section(page).getByText('This delivery is no longer kept.').waitFor();
+    expect(await section(page).innerText()).toBe('This delivery is no longer kept.');
+  });
+
+  it('of the delivery that is selected, the page shows the newest attempt until another is picked, which stays while more come', async () => {
+    const { page, source } = await select();
+    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
+    source.detail('dlv_1', {}, anAttempt(1), anAttempt(2));
+    source.put(aRow(1, { attempts: 2 }));
+    await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
+    const first = page.getByRole('button', { name: 'Attempt 1: 200' });
+    const second = page.getByRole('button', { name: 'Attempt 2: 200' });
+    expect(await second.getAttribute('aria-pressed')).toBe('true');
+    expect(await first.getAttribute('aria-pressed')).toBe('false');
+    await first.click();
+    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
+    source.detail('dlv_1', {}, anAttempt(1), anAttempt(2), anAttempt(3));
+    source.put(aRow(1, { attempts: 3 }));
+    await page.getByRole('button', { name: 'Attempt 3: 200' }).waitFor();
+    expect(await first.getAttribute('aria-pressed')).toBe('true');
+    expect(await article(page).getAttribute('aria-label')).toBe('Attempt 1');
+  });
+
+  it('of the delivery that is selected, the page shows the newest attempt of the next one, whatever was picked before', async () => {
+    const { page, source } = await select({ attempts: [anAttempt(1), anAttempt(2)] });
+    source.detail('dlv_2', {}, anAttempt(1, { id: 'att_other', request: { ...anAttempt(7).request } }));
+    await page.getByRole('button', { name: 'Attempt 1: 200' }).click();
+    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
+    await deliveries(page).first().click();
+    await article(page).getByText('1 header').last().click();
+    await article(page).getByRole('table', { name: 'Headers of the request' }).getByText('7').waitFor();
+  });
+
+  it('of the delivery that is selected, the page says of an attempt that it is not kept any more', async () => {
+    const source = memorySource();
+    source.put(aRow(1));
+    const { attempt, ...rest } = source;
+    source.detail('dlv_1', {}, anAttempt(1));
+    const { page } = await open({ ...rest, attempt: (id) => (id === 'att_1' ? undefined : attempt(id)) });
+    await deliveries(page).click();
+    await section(page).getByText('This attempt is no longer kept.').waitFor();
+  });
+
+  it('of the delivery that is selected, the page shows when an attempt was made, how long it took, and what was sent and answered', async () => {
+    const request = { ...anAttempt(1).request, headers: [['x-a', '1'] as const, ['x-b', '2'] as const] };
+    const { page } = await select({ attempts: [anAttempt(1, { request })] });
+    await article(page).waitFor();
+    expect(await lines(article(page))).toEqual([
+      'Attempt 1',
+      '2026-07-11 12:01:00Z, took 80 ms',
+      '200: acknowledged',
+      'Answer in full',
+      'The signature is valid.',
+      'Request',
+      'POST http://127.0.0.1:3000/webhooks',
+      'Copy as curl',
+      'Copy body',
+      'Download .http',
+      'Copy as test',
+      'Copy link',
+      '14 bytesindented',
+      '2 headers',
+    ]);
+    for (const folded of ['Answer in full', '1 header', '2 headers']) await article(page).getByText(folded).click();
+    const open = await lines(article(page));
+    expect(open).toEqual(expect.arrayContaining(['x-a\t1', 'x-b\t2', 'x-answer\tyes', 'No body.']));
+  });
+
+  it('of the delivery that is selected, the page shows of an attempt what has gone wrong, and that there was no answer', async () => {
+    const failed = anAttempt(1, {
+      acknowledged: false,
+      status: undefined,
+      answer: undefined,
+      problem: 'reset',
+      faults: ['reset', 'slow'],
+      endedAt: anAttempt(1).at + 1_500,
+      verdict: { verdict: 'unverified', causes: [] },
+    });
+    const { page } = await select({ row: { state: 'failed' }, attempts: [failed] });
+    await article(page).waitFor();
+    const text = await lines(article(page));
+    expect(text.slice(1, 4)).toEqual([
+      '2026-07-11 12:01:00Z, took 1 s (fault: reset, slow)',
+      'No answer that counts: reset',
+      'Not verified: the secret of this endpoint is not known here.',
+    ]);
+    expect(text).not.toContain('Answer in full');
+    const button = page.getByRole('button', { name: 'Attempt 1: reset, failed' });
+    expect(await button.innerText()).toBe('✕');
+    expect(await button.getAttribute('title')).toBe('reset');
+  });
+
+  it('of the delivery that is selected, the page shows why a signature is not valid, with what to do about it', async () => {
+    const cause = {
+      cause: 'body_reserialised',
+      certainty: 'certain',
+      evidence: 'The body differs.',
+      fix: 'Verify the bytes that came.',
+    } as const;
+    const verdict = { verdict: 'signature_mismatch', causes: [cause] } as const;
+    const { page } = await select({ attempts: [anAttempt(1, { verdict })] });
+    await article(page).getByText('Verification fails: signature_mismatch').waitFor();
+    expect(await article(page).getByRole('listitem').first().innerText()).toBe(
+      'body_reserialised (certain): The body differs. Verify the bytes that came.',
+    );
+  });
+
+  describe('shows a body', () => {
+    /** The body of a request, as it is shown, what is said of it, and whether it can be indented. */
+    async function shownOf(text: string, view: Partial<AttemptDetails['request']['body']> = {}) {
+      const body = { text, bytes: text.length, shown: 'text' as const, cut: false, ...view };
+      const { page } = await select({ attempts: [anAttempt(1, { request: { ...anAttempt(1).request, body } })] });
+      await article(page).waitFor();
+      const box = article(page).getByLabel('Body of the request');
+      const indent = article(page).getByLabel('indented').last();
+      return { box, indent, note: article(page).locator('.body .note').last() };
+    }
+
+    it('shows a body indented, and as it came where that is wanted', async () => {
+      const { box, indent } = await shownOf('{"a": [1, "b: {,}\\" "]}');
+      expect(await box.inputValue()).toBe('{\n  "a": [\n    1,\n    "b: {,}\\" "\n  ]\n}');
+      expect(await indent.isChecked()).toBe(true);
+      await indent.uncheck();
+      await expect.poll(() => box.inputValue()).toBe('{"a": [1, "b: {,}\\" "]}');
+    });
+
+    it.each([
+      ['is no JSON', 'not found'],
+      ['has a number that would be another', '{"id":12345678901234567890}'],
+      ['has a name twice', '{"a":1,"a":2}'],
+      ['has a text that would be written in another way', '{"a":"\\u002f"}'],
+    ])('shows a body only as it came where it %s', async (_, text) => {
+      const { box, indent } = await shownOf(text);
+      expect(await box.inputValue()).toBe(text);
+      expect(await indent.count()).toBe(0);
+    });
+
+    it('shows a body that is not UTF-8 in hex', async () => {
+      const { note, indent } = await shownOf('12', { bytes: 1, shown: 'hex' });
+      expect(await note.innerText()).toBe('1 byte, not UTF-8: shown in hex');
+      expect(await indent.count()).toBe(0);
+    });
+
+    it('shows a body that is long by its beginning', async () => {
+      const { note, indent } = await shownOf('1', { bytes: 70_000, cut: true });
+      expect(await note.innerText()).toBe('70,000 bytes: only the beginning is shown');
+      expect(await indent.count()).toBe(0);
+    });
+  });
+
+  describe('shows in its schedule', () => {
+    const waits = [30_000, 120_000, 14_400_000];
+    /** The stations of each round, as they are read. */
+    const rounds = (page: Page) =>
+      page.locator('.timeline').evaluateAll((lists) =>
+        lists.map((list) =>
+          [...list.children].map((station) => {
+            const button = station.querySelector('button')?.getAttribute('aria-label');
+            const wait = station.querySelector('.wait')?.textContent;
+            const note = station.querySelector('.note')?.textContent;
+            return [station.className, wait, button, note].filter((part) => part !== undefined).join(' | ');
+          }),
+        ),
+      );
+
+    it('what was refused, when the next is due and when those behind it are', async () => {
+      const now = Date.UTC(2026, 6, 11, 12);
+      const failed = anAttempt(1, { acknowledged: false, status: 500 });
+      const { page, source } = await select({
+        row: { state: 'waiting' },
+        details: { delivery: aRow(1, { state: 'waiting', nextAt: now + 29_001 }), waits },
+        attempts: [failed],
+      });
+      expect(await rounds(page)).toEqual([
+        [
+          'failed | Attempt 1: 500, failed | 12:01:00Z',
+          'next | 30 s | Attempt 2: in 30 s',
+          'later | 2 min | Attempt 3: from 12:02:29Z',
+          'later | 4 h | Attempt 4: from 16:02:29Z',
+        ],
+      ]);
+      expect(await page.locator('.timelines h3').allInnerTexts()).toEqual(['Attempts']);
+      expect(await page.locator('.aside').count()).toBe(0);
+      source.oversee({ now: now + 29_001 });
+      await page.getByText('Attempt 2: due').waitFor();
+    });
+
+    it('the longer waits as longer lines', async () => {
+      const { page } = await select({ details: { waits }, row: { state: 'delivered' } });
+      const widths = await page
+        .locator('.timeline li')
+        .evaluateAll((stations) => stations.map((station) => station.getBoundingClientRect().width));
+      expect([...widths].sort((a, b) => a - b)).toEqual(widths);
+      expect(new Set(widths).size).toBe(4);
+      expect(widths[0]).toBe(58);
+    });
+
+    it('what is on its way, what is not yet sent and what is not needed any more', async () => {
+      const { page, source } = await select({
+        details: { delivery: aRow(1, { state: 'sending', attempts: 1 }), waits: [30_000] },
+        attempts: [],
+      });
+      expect(await rounds(page)).toEqual([['sending | Attempt 1: being sent', 'later | 30 s | Attempt 2: ']]);
+      expect(await article(page).count()).toBe(0);
+
+      source.detail('dlv_1', { delivery: aRow(1, { state: 'waiting' }), waits: [30_000] }, anAttempt(1));
+      source.put(aRow(1, { state: 'waiting' }));
+      await page.getByText('not yet sent').waitFor();
+
+      source.detail('dlv_1', { delivery: aRow(1, { attempts: 2 }), waits: [30_000, 60_000] }, anAttempt(2));
+      source.put(aRow(1, { attempts: 2 }));
+      await page.getByText('Attempt 1: no longer kept').waitFor();
+      expect((await rounds(page))[0]).toEqual([
+        'not-kept | Attempt 1: no longer kept',
+        'acknowledged | 30 s | Attempt 2: 200, acknowledged | 12:02:00Z',
+        'not-needed | 1 min | Attempt 3: –',
+      ]);
+    });
+
+    it('each redelivery as a round of its own', async () => {
+      const { page, source } = await select({
+        details: { delivery: aRow(1, { redeliveries: 1 }), waits: [30_000] },
+        attempts: [
+          anAttempt(1, { acknowledged: false, status: 500 }),
+          anAttempt(1, { id: 'att_again', redelivery: 1 }),
+        ],
+      });
+      const headings = page.locator('.timelines h3');
+      expect(await headings.allInnerTexts()).toEqual(['Attempts', 'Redelivered']);
+      expect((await rounds(page)).map(([first]) => first?.slice(0, 6))).toEqual(['failed', 'acknow']);
+      source.detail('dlv_1', { delivery: aRow(1, { redeliveries: 2 }) });
+      source.put(aRow(1, { redeliveries: 2 }));
+      await expect.poll(() => headings.allInnerTexts()).toEqual(['Attempts', 'Redelivered, 1', 'Redelivered, 2']);
+    });
+
+    it('beside it what was sent twice or by hand', async () => {
+      const { page } = await select({
+        attempts: [
+          anAttempt(1),
+          anAttempt(1, { id: 'att_twice', kind: 'duplicate', recognised: true }),
+          anAttempt(1, { id: 'att_hand', kind: 'replay', acknowledged: false, status: 409 }),
+        ],
+      });
+      const aside = page.getByRole('list', { name: 'Outside the schedule' }).getByRole('listitem');
+      expect(await aside.allInnerTexts()).toEqual([
+        expect.stringMatching(/^200\s+attempt 1, duplicate, recognised by the app$/),
+        expect.stringMatching(/^409\s+sent from this page$/),
+      ]);
+      expect(await aside.evaluateAll((items) => items.map((item) => item.className))).toEqual([
+        'acknowledged',
+        'failed',
+      ]);
+      await page.getByRole('heading', { name: 'Attempt 1, sent again from this page' }).waitFor();
+      await aside.getByRole('button', { name: '200' }).click();
+      await page.getByRole('heading', { name: 'Attempt 1, a duplicate' }).waitFor();
+    });
+  });
+
+  describe('offers', () => {
+    const buttons = (page: Page) => section(page).locator('.head .controls button');
+    /** A page whose actions say what they were asked for. */
+    async function offering(
+      offers: DeliveryDetails['offers'],
+      names = ['redeliver', 'replay'] as const,
+      cannotSign?: string,
+    ) {
+      const asked: unknown[] = [];
+      const ask = async (input: unknown) => {
+        asked.push(input);
+        return 'It is done.';
+      };
+      const actions = Object.fromEntries(names.map((name) => [name, ask]));
+      return { ...(await select({ details: { offers, cannotSign }, actions })), asked };
+    }
+
+    it('to redeliver what is dead', async () => {
+      const { page, asked } = await offering(['redeliver']);
+      const redeliver = buttons(page).filter({ hasText: 'Redeliver' });
+      expect(await buttons(page).count()).toBe(1);
+      expect(await redeliver.getAttribute('title')).toBeNull();
+      expect(await redeliver.getAttribute('aria-disabled')).toBe('false');
+      await redeliver.click();
+      await page.getByText('It is done.').waitFor();
+      expect(asked).toEqual([{ delivery: 'dlv_1' }]);
+    });
+
+    it('to send again, with another signature or the same, what was sent', async () => {
+      const { page, asked } = await offering(['replay']);
+      expect(await buttons(page).allInnerTexts()).toEqual([
+        'Redeliver',
+        'Send again, newly signed',
+        'Send again unchanged',
+      ]);
+      const redeliver = buttons(page).first();
+      expect(await redeliver.getAttribute('title')).toBe('Only a dead delivery can be redelivered.');
+      await redeliver.click({ force: true });
+      await buttons(page).nth(1).click();
+      await expect.poll(() => asked).toEqual([{ delivery: 'dlv_1', exact: false }]);
+      await buttons(page).nth(2).click();
+      await expect.poll(() => asked.slice(1)).toEqual([{ delivery: 'dlv_1', exact: true }]);
+    });
+
+    it('no new signature where the source says why, but the request unchanged', async () => {
+      const cannotSign = 'your secret has not signed it';
+      const { page, asked } = await offering(['replay'], undefined, cannotSign);
+      const signed = buttons(page).filter({ hasText: 'newly signed' });
+      expect(await signed.getAttribute('aria-disabled')).toBe('true');
+      expect(await signed.getAttribute('title')).toBe(cannotSign);
+      await page.getByText(`Not newly signed: ${cannotSign}.`).waitFor();
+      await signed.click({ force: true });
+      await buttons(page).filter({ hasText: 'unchanged' }).click();
+      await expect.poll(() => asked).toEqual([{ delivery: 'dlv_1', exact: true }]);
+    });
+
+    it('nothing that the source cannot do', async () => {
+      const { page } = await select({ details: { offers: ['redeliver', 'replay'] } });
+      expect(await buttons(page).count()).toBe(0);
+    });
+  });
+});

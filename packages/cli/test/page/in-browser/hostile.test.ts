@@ -1,0 +1,115 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { createEmulator } from 'service-webhooks-emulator';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { chromium } from '../../../../../test/integration/chromium.js';
+import { emulatorSource } from '../../../src/page/emulator/emulator-source.js';
+import { servePage } from '../../../src/page/server/page-server.js';
+import { aRow, memorySource } from '../memory-source.js';
+import { useBrowser } from './use-browser.js';
+
+describe.skipIf(chromium === undefined)('the page in a browser, when all goes wrong,', { timeout: 30_000 }, () => {
+  const { open, newWindow, assets } = useBrowser();
+  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
+
+  it('the page in a browser, when all goes wrong, shows script in a type, an id, a header, a body and an answer as text, and runs none of it', async () => {
+    const script = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>';
+    const emulator = createEmulator({
+      fetch: () => new Response(script, { status: 400, headers: { 'x-answer': script, 'content-type': 'text/html' } }),
+    });
+    onTestFinished(() => emulator.close());
+    const url = 'https://app.example/javascript:window.ran=1?"><script>window.ran=1</script>';
+    emulator.endpoints.create({ url, events: [script] });
+    const source = emulatorSource({ emulator, clock: 'virtual', secretOf: () => undefined });
+    await emulator.emit(script, { id: `evt_${script}\u202e`, jobId: script, data: { script } });
+    await emulator.settled();
+    const { page } = await open({ ...source, title: script });
+    await deliveries(page).first().click();
+    const attempt = page.getByRole('article');
+    await attempt.waitFor();
+    expect(await page.getByRole('heading', { level: 2 }).innerText()).toContain(script);
+    await attempt
+      .getByText(/^\d+ headers$/)
+      .first()
+      .click();
+    expect(await attempt.getByRole('table', { name: 'Headers of the answer' }).innerText()).toContain(script);
+    expect(await attempt.getByLabel('Body of the answer').inputValue()).toBe(script);
+    expect(await attempt.getByLabel('Body of the request').inputValue()).toContain(JSON.stringify(script));
+    expect(
+      await page.evaluate(() => [Reflect.get(window, 'ran'), document.querySelectorAll('img, body script').length]),
+    ).toEqual([undefined, 0]);
+  });
+
+  it('the page in a browser, when all goes wrong, takes up again what was cut, with what has come meanwhile', async () => {
+    const source = memorySource();
+    source.put(aRow(1));
+    const first = await servePage(source, 0, { assets: assets() });
+    const page = await newWindow();
+    await page.goto(first.url);
+    await deliveries(page).getByText('evt_1').waitFor();
+    await first.close();
+    await page.locator('.connection.lost').waitFor();
+    source.put(aRow(2));
+    source.remove('dlv_1');
+    const second = await servePage(source, Number(new URL(first.url).port), { assets: assets() });
+    onTestFinished(second.close);
+    await deliveries(page).getByText('evt_2').waitFor();
+    expect(await deliveries(page).count()).toBe(1);
+    expect(await page.locator('.connection').innerText()).toContain('live');
+  });
+
+  it('the page in a browser, when all goes wrong, cannot be driven, read or framed by another site', async () => {
+    const sent: string[] = [];
+    const source = memorySource({
+      send: async ({ type }) => {
+        sent.push(type);
+        return type;
+      },
+    });
+    const { page, url, token } = await open(source);
+    const elsewhere = createServer((_, res) =>
+      res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>evil</h1>'),
+    );
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void elsewhere.close().closeAllConnections());
+    const attacker = await page.context().newPage();
+    await attacker.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
+    const tried = await attacker.evaluate(
+      async ({ url, token }) => {
+        const body = JSON.stringify({ type: 'stt.completed' });
+        const headers = { 'content-type': 'application/json', 'x-page-token': token };
+        const attempts: [string, () => Promise<unknown>][] = [
+          ['a simple request', () => fetch(`${url}page/actions/send`, { method: 'POST', body })],
+          ['one without an answer', () => fetch(`${url}page/actions/send`, { method: 'POST', body, mode: 'no-cors' })],
+          ['one with the token', () => fetch(`${url}page/actions/send`, { method: 'POST', body, headers })],
+          ['reading the document', () => fetch(url).then((response) => response.text())],
+          [
+            'reading the stream',
+            () =>
+              new Promise((resolve, reject) => {
+                const stream = new EventSource(`${url}page/stream`);
+                stream.onopen = resolve;
+                stream.onerror = reject;
+              }),
+          ],
+        ];
+        const came: string[] = [];
+        for (const [name, attempt] of attempts)
+          await attempt().then(
+            () => came.push(name),
+            () => {},
+          );
+        const frame = document.createElement('iframe');
+        frame.src = url;
+        document.body.append(frame);
+        await new Promise((resolve) => frame.addEventListener('load', resolve));
+        if (frame.contentDocument !== null) came.push('framing');
+        return came;
+      },
+      { url, token },
+    );
+    expect(tried).toEqual([]);
+    expect(sent).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { isAcknowledged } from 'service-webhooks/service';
+import { describe, expect, it } from 'vitest';
+import { answerCode } from '../src/http/answer.js';
+import type { SendResult } from '../src/http/deliver.js';
+import { exitCodeOf, sendFields, sendPieces } from '../src/send-report.js';
+
+const answer = (status: number, body = '', headers: Record<string, string> = {}): SendResult => ({
+  ...{ status, body, headers, ms: 7 },
+});
+const none: SendResult = { problem: 'nothing listens there', ms: 9 };
+const refusal = JSON.stringify({ error: { code: 'invalid_signature' } });
+
+describe('what came of a request', () => {
+  it.each([
+    [199, false],
+    [200, true],
+    [299, true],
+    [300, false],
+  ])('what came of a request is acknowledged by %i: %s', (status, acknowledged) => {
+    expect(isAcknowledged(answer(status))).toBe(acknowledged);
+  });
+
+  it('what came of a request is not acknowledged without an answer', () => {
+    expect(isAcknowledged(none)).toBe(false);
+  });
+
+  it('what came of a request is a record, with the code of the answer and its beginning', () => {
+    expect(sendFields(answer(401, refusal))).toEqual({
+      ...{ status: 401, acknowledged: false, ms: 7, code: 'invalid_signature', answer: refusal },
+    });
+    expect(sendFields(answer(200, 'x'.repeat(2_001)))).toEqual({
+      ...{ status: 200, acknowledged: true, ms: 7, code: undefined, answer: `${'x'.repeat(2_000)}…` },
+    });
+    expect(sendFields(none)).toEqual({
+      ...{ status: null, acknowledged: false, ms: 9, problem: 'nothing listens there' },
+    });
+  });
+
+  it('what came of a request is a line: what was answered, and why it is not enough', () => {
+    expect(sendPieces(none)).toEqual([['bad', 'no answer'], 'nothing listens there', ['faint', '9 ms']]);
+    expect(sendPieces(answer(204))).toEqual([['good', 204], 'acknowledged', ['faint', '7 ms']]);
+    const bad = [['bad', 401], 'not acknowledged', ['faint', '7 ms']];
+    expect(sendPieces(answer(401, refusal))).toEqual([...bad, 'invalid_signature', undefined]);
+    expect(sendPieces(answer(401, 'x'.repeat(201)))).toEqual([...bad, `${'x'.repeat(200)}…`, undefined]);
+  });
+
+  it('what came of a request says where a redirect leads', () => {
+    expect(sendPieces(answer(301, '', { location: '/there' })).at(-1)).toBe(
+      'Redirects are not followed: send to /there.',
+    );
+  });
+
+  it.each([
+    ['all are acknowledged', [answer(200), answer(202)], 0],
+    ['one is refused', [answer(200), answer(500)], 1],
+    ['one is not answered, another one is', [none, answer(200)], 1],
+    ['nothing is answered', [none, none], 4],
+  ])('what came of a request is an exit code where %s', (_, all, exitCode) => {
+    expect(exitCodeOf(all)).toBe(exitCode);
+  });
+
+  it.each([
+    [refusal, 'invalid_signature'],
+    ['{"error":{"code":1}}', undefined],
+    ['{"error":"no"}', undefined],
+    ['{}', undefined],
+    ['not JSON', undefined],
+  ])('what came of a request has the code of the service’s error object: %s', (body, code) => {
+    expect(answerCode(body)).toBe(code);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { failureOf } from '../../../test/support/failures.js';
+import { parseApp, parseTarget, withPathOf } from '../src/target.js';
+
+describe('where something is sent to', () => {
+  it.each([
+    [undefined, 'http://127.0.0.1:4747/'],
+    ['3000', 'http://localhost:3000/'],
+    [':3000', 'http://localhost:3000/'],
+    ['3000/webhooks', 'http://127.0.0.1:3000/webhooks'],
+    [':3000/webhooks?a=b', 'http://127.0.0.1:3000/webhooks?a=b'],
+    ['3000/', 'http://127.0.0.1:3000/'],
+    ['localhost:3000/hook', 'http://localhost:3000/hook'],
+    ['example.test', 'http://example.test/'],
+    ['3000.example.test', 'http://3000.example.test/'],
+    ['http://h/a?b=c#d', 'http://h/a?b=c'],
+    ['https://h/', 'https://h/'],
+  ])('where something is sent to is %j', (text, href) => {
+    expect(parseTarget(text).href).toBe(href);
+  });
+
+  it.each([
+    ['http://', 'http:// is no port and no URL: 3000, 3000/path, or http://host:3000/path.'],
+    ['99999', '99999 is no port and no URL: 3000, 3000/path, or http://host:3000/path.'],
+    ['ftp://h', 'ftp: cannot be sent to: http: or https:.'],
+    ['xhttp://h', 'xhttp: cannot be sent to: http: or https:.'],
+    ['httpx://h', 'httpx: cannot be sent to: http: or https:.'],
+    ['http://me@h', 'the URL has a password in it, which everyone on the machine sees: take it out.'],
+    ['http://:word@h', 'the URL has a password in it, which everyone on the machine sees: take it out.'],
+  ])('where something is sent to cannot be %j', (text, says) => {
+    expect(failureOf(() => parseTarget(text))).toBe(`2: ${says}`);
+  });
+
+  it.each([
+    ['http://h', '/a?b=c', 'http://h/a?b=c'],
+    ['http://h', '/a', 'http://h/a'],
+    ['http://h', '/a?b?c', 'http://h/a?b?c'],
+    ['http://h', '*', 'http://h/'],
+    ['http://h/own', '/a?b', 'http://h/own'],
+    ['http://h/?own', '/a?b', 'http://h/?own'],
+  ])('where something is sent to is %s with the path %s where it names none: %s', (target, path, href) => {
+    expect(withPathOf(new URL(target), path).href).toBe(href);
+  });
+
+  it('where something is sent to stays as it is when a path is added to it', () => {
+    const target = new URL('http://h');
+    withPathOf(target, '/a');
+    expect(target.href).toBe('http://h/');
+  });
+
+  it.each(['//evil.test/hooks', '/\\evil.test/hooks'])(
+    'the path %s of service-webhooks.json does not change the host that the command line names',
+    (path) => {
+      const url = parseApp({ config: { path } }, '3000');
+      expect([url.host, url.pathname]).toEqual(['localhost:3000', '//evil.test/hooks']);
+    },
+  );
+});

@@ -1,0 +1,31 @@
+import { defineConfig, type Options } from 'tsup';
+import { library } from '../../scripts/library.js';
+
+/**
+ * The program: what starts it, and one file of its own code. In CommonJS a module that is imported dynamically stays a
+ * function that is not called, with its own imports, until a command needs it, so that the program starts quickly.
+ */
+const program = {
+  entry: { 'service-webhooks': 'src/start.ts', program: 'src/main.ts' },
+  format: 'cjs',
+  target: 'node20',
+  platform: 'node',
+  splitting: false,
+  // What CommonJS has in place of `import.meta.url`.
+  banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
+  define: { 'import.meta.url': 'moduleUrl' },
+} satisfies Options;
+
+/** The page that `dev` and `listen` serve: one script and one style sheet, with all that they need. */
+const page = {
+  entry: { page: 'src/page/front/main.tsx', style: 'src/page/front/style.css' },
+  outDir: 'dist/page',
+  format: 'esm',
+  target: 'es2022',
+  platform: 'browser',
+  tsconfig: 'src/page/front/tsconfig.json',
+  noExternal: [/./],
+  minify: true,
+} satisfies Options;
+
+export default defineConfig([...library('packages/cli'), program, page]);

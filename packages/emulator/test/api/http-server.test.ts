@@ -1,0 +1,235 @@
+import { once } from 'node:events';
+import { connect, Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { exchange } from '../../../../test/support/raw-http.js';
+import type { ApiAnswer, ApiRequest } from '../../src/api/api-request.js';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../src/api/http-server.js';
+
+let server: HttpServer | undefined;
+afterEach(() => server?.close());
+
+/** A server whose API always gives the same answer, and the requests it received. */
+async function start(answer: Partial<ApiAnswer> = {}, options: Partial<HttpServerOptions> = {}, reads = false) {
+  const requests: ApiRequest[] = [];
+  const api = async (request: ApiRequest) => {
+    requests.push(request);
+    if (reads) await request.readBody();
+    return { status: 200, headers: { 'x-a': 'b' }, body: 'é', ...answer };
+  };
+  server = createHttpServer(api, { baseUrl: undefined, maxBodyBytes: 9, bodyTimeoutMs: 1_000, ...options });
+  return { ...(await server.listen(0)), requests };
+}
+
+/** Everything that the server sends until it ends the connection. */
+function converse(port: number, said: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let heard = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(said));
+    socket.setEncoding('latin1');
+    socket.on('data', (more) => {
+      heard += more;
+    });
+    socket.on('error', reject).on('end', () => resolve(heard));
+  });
+}
+
+const FOREIGN = 'The Host header names another server. Send requests to 127.0.0.1 or localhost.';
+
+const get = (target: string, headers = '') =>
+  `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`;
+
+describe('requests to the server', () => {
+  it('the API receives a request with its headers as text and the address of the client', async () => {
+    const { port, url, requests } = await start();
+    await converse(port, get('/a', 'Set-Cookie: c\r\nSet-Cookie: d\r\n'));
+    const headers = { host: 'localhost', connection: 'close', 'set-cookie': 'c,d' };
+    const { readBody: _, ...request } = requests[0] ?? expect.unreachable();
+    expect(request).toEqual({ method: 'GET', path: '/a', headers, ip: '127.0.0.1', baseUrl: url, refusal: undefined });
+  });
+
+  it.each([
+    ['/a?b=/c', '/a'],
+    ['/a#b', '/a'],
+    ['http://other.example/a?b', '/a'],
+    ['HTTPS://other.example/a', '/a'],
+    ['http://other.example?b', ''],
+    ['/http://other.example/a', '/http://other.example/a'],
+  ])('the target %s has the path %j', async (target, path) => {
+    const { port, requests } = await start();
+    await converse(port, get(target));
+    expect(requests).toMatchObject([{ path }]);
+  });
+
+  it('baseUrl replaces the address of the server', async () => {
+    const { port, requests } = await start({}, { baseUrl: 'https://api.example' });
+    await converse(port, get('/'));
+    expect(requests).toMatchObject([{ baseUrl: 'https://api.example' }]);
+  });
+
+  it.each([
+    ['has no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 'The Host header is missing.'],
+    ['has no Host, in HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n', undefined],
+    ['names localhost', get('/').replace('localhost', 'LocalHost:80'), undefined],
+    ['names 127.0.0.1', get('/').replace('localhost', '127.0.0.1:4848'), undefined],
+    ['names [::1]', get('/').replace('localhost', '[::1]:4848'), undefined],
+    ['names the host of baseUrl', get('/').replace('localhost', 'api.example:8443'), undefined],
+    ['names that host without its port', get('/').replace('localhost', 'api.example'), FOREIGN],
+    ['names another host', get('/').replace('localhost', 'attacker.example'), FOREIGN],
+    ['names another host with the port of the server', get('/').replace('localhost', 'attacker.example:80'), FOREIGN],
+    [
+      'names a host that only begins like this one',
+      get('/').replace('localhost', 'localhost.attacker.example'),
+      FOREIGN,
+    ],
+    ['names another address', get('/').replace('localhost', '192.168.0.1'), FOREIGN],
+    ['names no host', get('/').replace('localhost', ''), FOREIGN],
+    ['expects what can be', get('/', 'Expect: 100-Continue\r\n'), undefined],
+    ['expects something else', get('/', 'Expect: tea\r\n'), 'The only expectation that can be met is 100-continue.'],
+  ])('a request that %s is passed to the API with its refusal', async (_, said, message) => {
+    const { port, requests } = await start({}, { baseUrl: 'https://api.example:8443' });
+    await converse(port, said);
+    const code = message === FOREIGN ? 'forbidden' : 'invalid_request';
+    expect(requests.map(({ refusal }) => [refusal?.code, refusal?.message])).toEqual([[message && code, message]]);
+  });
+
+  it('bytes that are not HTTP reach the API without method and path, and the connection ends', async () => {
+    const { port, url, requests } = await start({ status: 400 });
+    expect(await converse(port, 'nonsense\r\n\r\n')).toBe(
+      'HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\nx-a: b\r\nconnection: close\r\n\r\nÃ©',
+    );
+    const expected = { method: '', path: '', headers: {}, ip: '127.0.0.1', baseUrl: url };
+    expect(requests).toMatchObject([{ ...expected, refusal: { code: 'invalid_request' } }]);
+    expect(await requests[0]?.readBody()).toHaveLength(0);
+  });
+
+  it('a request that its client breaks off does not reach the API', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    const { port, requests } = await start();
+    const [created] = listen.mock.contexts as Server[];
+    created?.once('connection', (accepted: Socket) => accepted.once('data', () => socket.resetAndDestroy()));
+    const brokenOff = once(created as Server, 'clientError');
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET /'));
+    expect((await brokenOff)[0]).toMatchObject({ code: 'ECONNRESET' });
+    expect(requests).toEqual([]);
+  });
+
+  it('a request that does not arrive in time reaches the API as timed out', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    const { port, requests } = await start();
+    const [created] = listen.mock.contexts as Server[];
+    created?.once('connection', (socket: Socket) => {
+      const error = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+      socket.once('data', () => created.emit('clientError', error, socket));
+    });
+    await converse(port, 'GET /');
+    expect(requests).toMatchObject([{ refusal: { code: 'request_timeout' } }]);
+  });
+
+  it('a CONNECT request reaches the API, and the connection ends', async () => {
+    const { port, requests } = await start({ status: 599 });
+    const heard = await converse(port, 'CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n');
+    expect(heard).toMatch(/^HTTP\/1\.1 599 \r\n/);
+    expect(requests).toMatchObject([{ method: 'CONNECT', path: 'other:443', refusal: undefined }]);
+  });
+
+  it('the server survives a CONNECT request that breaks off', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    const { port } = await start();
+    const handedOver = once(listen.mock.contexts[0] as Server, 'connect');
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write('CONNECT other:443 HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+    );
+    const [, accepted] = (await handedOver) as [unknown, Socket];
+    accepted.emit('error', new Error('reset'));
+    expect(accepted.destroyed).toBe(true);
+    socket.destroy();
+  });
+});
+
+describe('answers of the server', () => {
+  it('an answer has its length in bytes unless its headers set another one', async () => {
+    const { port } = await start();
+    expect((await exchange(port, Buffer.from(get('/')))).headers).toMatchObject({ 'content-length': '2', 'x-a': 'b' });
+    await server?.close();
+    const other = await start({ headers: { 'content-length': '1' }, body: 'a' });
+    expect((await exchange(other.port, Buffer.from(get('/')))).headers).toMatchObject({ 'content-length': '1' });
+  });
+
+  it('an answer without a body has no length', async () => {
+    const { port } = await start({ status: 204, body: '' });
+    const { status, headers } = await exchange(port, Buffer.from(get('/')));
+    expect([status, Object.keys(headers)]).toEqual([204, ['x-a', 'date', 'connection']]);
+  });
+
+  it('an answer that cannot be sent ends the connection', async () => {
+    const { port } = await start({ headers: { 'a b': 'c' } });
+    expect(await converse(port, get('/'))).toBe('');
+  });
+});
+
+describe('a body that is answered before it is complete', () => {
+  async function answerEarly() {
+    const { port } = await start();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n1234');
+    await once(socket, 'data');
+    return { socket, closed };
+  }
+
+  it('the rest of the body may arrive for 2 s, then the connection ends', async () => {
+    const { socket, closed } = await answerEarly();
+    vi.advanceTimersByTime(1_999);
+    expect([vi.getTimerCount(), socket.destroyed]).toEqual([1, false]);
+    vi.advanceTimersByTime(1);
+    await closed;
+  });
+
+  it('a complete body leaves no timer', async () => {
+    const { port } = await start({}, {}, true);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await exchange(port, Buffer.from('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('after the rest of the body, the next request on the connection is answered', async () => {
+    const { socket, closed } = await answerEarly();
+    socket.write('56789GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(socket, 'data');
+    expect(vi.getTimerCount()).toBe(0);
+    socket.destroy();
+    await closed;
+  });
+});
+
+describe('createHttpServer', () => {
+  it.each([-1, 65_536, 1.5, '80'])('the server refuses the port %j', async (port) => {
+    server = createHttpServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
+    await expect(server.listen(port as number)).rejects.toThrow('port must be from 0 to 65535');
+  });
+
+  it('the server accepts the port 65535', async () => {
+    server = createHttpServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
+    const heard = await server.listen(65_535).catch(({ code }) => code);
+    expect([{ url: 'http://127.0.0.1:65535', port: 65_535 }, 'EADDRINUSE', 'EACCES']).toContainEqual(heard);
+  });
+
+  it('the server listens once at a time, and again after it is closed', async () => {
+    await start();
+    await expect(server?.listen(0)).rejects.toThrow('port: the emulator is listening already');
+    await server?.close();
+    const { url } = (await server?.listen(0)) ?? expect.unreachable();
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  it('the server can try another port after one that is in use', async () => {
+    const { port } = await start();
+    const other = createHttpServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
+    await expect(other.listen(port)).rejects.toThrow('EADDRINUSE');
+    expect((await other.listen(0)).port).toBeGreaterThan(0);
+    await other.close();
+    await other.close();
+  });
+});

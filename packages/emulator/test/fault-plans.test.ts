@@ -1,0 +1,183 @@
+import type { Faults } from 'service-webhooks-emulator';
+import { describe, expect, it } from 'vitest';
+import { createFaults } from '../src/faults.js';
+import { createRandom } from '../src/random.js';
+
+const BODY = Uint8Array.from({ length: 64 }, (_, n) => n);
+const UNHARMED = {
+  ...{ names: [], drop: false, delayMs: 0, duplicateAfterMs: undefined, holdMs: 0, slow: undefined, reset: undefined },
+};
+
+/** The plans of the first attempts of that many deliveries. */
+function plans(faults: Faults, count = 1, seed = 'seed') {
+  const plan = createFaults(faults, seed);
+  return Array.from({ length: count }, (_, n) => plan(n + 1, 0, 1));
+}
+const first = (faults: Faults) => plans(faults)[0] ?? expect.unreachable();
+const struck = (found: ReturnType<typeof plans>) => found.map(({ names }) => names.join());
+
+describe('createFaults', () => {
+  it('without faults nothing goes wrong', () => {
+    const { damage, ...plan } = first({});
+    expect([plan, damage(BODY)]).toEqual([UNHARMED, BODY]);
+  });
+
+  it.each<[faults: Faults, changes: object]>([
+    [{ drop: 1 }, { drop: true }],
+    [{ delay: 1 }, { delayMs: 5_000 }],
+    [{ delay: { rate: 1, ms: 7 } }, { delayMs: 7 }],
+    [{ duplicate: 1 }, { duplicateAfterMs: 0 }],
+    [{ duplicate: { rate: 1, afterMs: 7 } }, { duplicateAfterMs: 7 }],
+    [{ slowBody: 1 }, { slow: { ms: 5_000, pieces: 8 } }],
+    [{ slowBody: { rate: 1, ms: 7, pieces: 2 } }, { slow: { ms: 7, pieces: 2 } }],
+    [{ reset: { rate: 1, at: 'request' } }, { reset: 'request' }],
+    [{ reset: { rate: 1, at: 'answer' } }, { reset: 'answer' }],
+  ])('the faults %j have their effect and no other', (faults, changes) => {
+    const { damage, ...plan } = first(faults);
+    expect(plan).toEqual({ ...UNHARMED, names: Object.keys(faults), ...changes });
+    expect(damage(BODY)).toEqual(BODY);
+  });
+
+  it('truncate cuts off the end of the body, each time another length', () => {
+    const bodies = plans({ truncate: 1 }, 50).map(({ damage }) => damage(BODY));
+    for (const body of bodies) expect(body).toEqual(BODY.subarray(0, body.length));
+    const lengths = bodies.map(({ length }) => length);
+    expect([Math.max(...lengths) < 64, Math.min(...lengths) < 16, Math.max(...lengths) > 48]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it('corrupt flips any one bit in a copy of the body', () => {
+    const before = BODY.slice();
+    const flipped = plans({ corrupt: 1 }, 200).map(({ damage }) => {
+      const body = damage(BODY);
+      const at = body.findIndex((byte, n) => byte !== BODY[n]);
+      expect([...body].filter((byte, n) => byte !== BODY[n])).toHaveLength(1);
+      return { at, bit: Math.log2((body[at] ?? 0) ^ (BODY[at] ?? 0)) };
+    });
+    expect(BODY).toEqual(before);
+    expect(new Set(flipped.map(({ bit }) => bit))).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7]));
+    const places = flipped.map(({ at }) => at);
+    expect([Math.min(...places) < 8, Math.max(...places) >= 56, Math.max(...places) < 64]).toEqual([true, true, true]);
+  });
+
+  it('an empty body stays empty', () => {
+    const empty = new Uint8Array();
+    expect(plans({ corrupt: 1, truncate: 1 }, 5).map(({ damage }) => damage(empty).length)).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('reorder holds an attempt back for a whole number of milliseconds up to withinMs', () => {
+    for (const [faults, most] of [
+      [{ reorder: 1 }, 1_000],
+      [{ reorder: { rate: 1, withinMs: 40 } }, 40],
+    ] as const) {
+      const held = plans(faults, 100).map(({ holdMs }) => holdMs);
+      expect(held.every((ms) => Number.isInteger(ms) && ms >= 0 && ms <= most)).toBe(true);
+      expect([Math.min(...held) < most / 4, Math.max(...held) > (most * 3) / 4]).toEqual([true, true]);
+    }
+  });
+
+  it('reset strikes the request and the answer about equally often', () => {
+    const inRequest = plans({ reset: 1 }, 200).filter(({ reset }) => reset === 'request').length;
+    expect(inRequest).toBeGreaterThan(60);
+    expect(inRequest).toBeLessThan(140);
+  });
+
+  it('a seed has the same faults in every release', () => {
+    const found = plans({ reset: 1, reorder: 1, truncate: 1 }, 4);
+    expect(found.map(({ reset, holdMs, damage }) => [reset, holdMs, damage(BODY).length])).toEqual([
+      ['request', 996, 2],
+      ['request', 868, 59],
+      ['answer', 713, 59],
+      ['request', 200, 54],
+    ]);
+  });
+
+  it('an attempt lists its faults in the order of the documentation', () => {
+    const plan = first({ slowBody: 1, corrupt: 1, drop: 1 });
+    expect(plan).toMatchObject({ names: ['drop', 'corrupt', 'slowBody'], drop: true });
+  });
+});
+
+describe('the rate of a fault', () => {
+  it('a fault strikes never, always or at about its rate', () => {
+    expect(struck(plans({ drop: 0 }, 20)).filter(Boolean)).toHaveLength(0);
+    expect(struck(plans({ drop: 1 }, 20)).filter(Boolean)).toHaveLength(20);
+    const some = struck(plans({ drop: 0.25 }, 400)).filter(Boolean).length;
+    expect(some).toBeGreaterThan(60);
+    expect(some).toBeLessThan(140);
+  });
+
+  it('a fault with times strikes only that many attempts, the first ones', () => {
+    expect(struck(plans({ drop: { rate: 1, times: 2 } }, 4))).toEqual(['drop', 'drop', '', '']);
+    expect(struck(plans({ drop: { rate: 0, times: 2 } }, 4))).toEqual(['', '', '', '']);
+  });
+
+  it("the seed and each part of an attempt's place decide whether a fault strikes", () => {
+    const faults: Faults = { drop: 0.5 };
+    expect(struck(plans(faults, 50))).toEqual(struck(plans(faults, 50)));
+    expect(struck(plans(faults, 50))).not.toEqual(struck(plans(faults, 50, 'other')));
+    const plan = createFaults(faults, 'seed');
+    const along = (place: (n: number) => readonly [number, number, number]) =>
+      Array.from({ length: 50 }, (_, n) => plan(...place(n)).drop);
+    const three = [along((n) => [n, 1, 1]), along((n) => [1, n, 1]), along((n) => [1, 1, n])];
+    expect(new Set(three.map((found) => found.join())).size).toBe(3);
+    for (const found of three) expect(new Set(found).size).toBe(2);
+  });
+
+  it('a fault strikes if the number drawn for the place is below the rate', () => {
+    const drawn = createRandom('seed').number('drop', 'whether', 1, 0, 1);
+    expect([drawn, drawn + 2 ** -48].map((rate) => first({ drop: rate }).drop)).toEqual([false, true]);
+  });
+
+  it('a fault with a seed of its own follows that seed', () => {
+    const own: Faults = { drop: { rate: 0.5, seed: 7 } };
+    expect(struck(plans(own, 50, 'a'))).toEqual(struck(plans(own, 50, 'b')));
+    expect(struck(plans(own, 50))).toEqual(struck(plans({ drop: { rate: 0.5, seed: '7' } }, 50)));
+    expect(struck(plans(own, 50))).not.toEqual(struck(plans({ drop: 0.5 }, 50)));
+  });
+
+  it('each fault is decided independently', () => {
+    const both = plans({ drop: 0.5, corrupt: 0.5 }, 50);
+    const drops = both.map(({ names }) => names.includes('drop'));
+    expect(drops).not.toEqual(both.map(({ names }) => names.includes('corrupt')));
+    expect(drops).toEqual(plans({ drop: 0.5 }, 50).map(({ drop }) => drop));
+  });
+});
+
+describe('settings of a fault', () => {
+  it.each([
+    [{ delay: { rate: 1, ms: 0 } }],
+    [{ slowBody: { rate: 1, pieces: 1 } }],
+    [{ drop: { rate: 0.5, seed: undefined, times: undefined } }],
+    [{ drop: undefined }],
+    [{ delay: { rate: 1, ms: undefined } }],
+    [{ reset: { rate: 1, at: undefined } }],
+  ])('the faults %j are accepted', (faults) => {
+    expect(() => createFaults(faults, 'seed')).not.toThrow();
+  });
+
+  it.each<[message: string, faults: unknown]>([
+    ['faults must be an object', null],
+    ["Unknown option 'dorp' in faults. Did you mean 'drop'?", { dorp: 1 }],
+    ["Unknown option 'toString' in faults. It takes drop, delay", { toString: 1 }],
+    ['faults.corrupt.rate must be from 0 to 1', { corrupt: 1.1 }],
+    ['faults.corrupt.rate must be from 0 to 1', { corrupt: -0.1 }],
+    ['faults.corrupt.rate must be from 0 to 1', { corrupt: '1' }],
+    ['faults.corrupt.rate must be from 0 to 1', { corrupt: null }],
+    ['faults.corrupt.rate must be from 0 to 1', { corrupt: {} }],
+    ['faults.drop.times must be a positive integer', { drop: { rate: 1, times: 0 } }],
+    ['faults.delay.ms must be 0 or more', { delay: { rate: 1, ms: -1 } }],
+    ['faults.delay.ms must be 0 or more', { delay: { rate: 1, ms: Number.POSITIVE_INFINITY } }],
+    ['faults.delay.ms must be 0 or more', { delay: { rate: 1, ms: null } }],
+    ['faults.duplicate.afterMs must be 0 or more', { duplicate: { rate: 1, afterMs: '1' } }],
+    ['faults.reorder.withinMs must be 0 or more', { reorder: { rate: 1, withinMs: -1 } }],
+    ['faults.slowBody.pieces must be a positive integer', { slowBody: { rate: 1, pieces: 0 } }],
+    ['faults.slowBody.pieces must be a positive integer', { slowBody: { rate: 1, pieces: 1.5 } }],
+    ['faults.reset.at must be request or answer', { reset: { rate: 1, at: 'end' } }],
+  ])('the message "%s" refuses the faults %j', (message, faults) => {
+    expect(() => createFaults(faults as Faults, 'seed')).toThrow(message);
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { createRequestPool, type RequestPool } from '../../src/time/request-pool.js';
+
+/** Requests that end on demand, and the names of those that have started. */
+function createRequests(pool: RequestPool) {
+  const started: string[] = [];
+  const ends = new Map<string, { resolve: () => void; reject: (cause: Error) => void }>();
+  const run = (name: string) =>
+    pool.run(() => {
+      started.push(name);
+      return new Promise<void>((resolve, reject) => ends.set(name, { resolve, reject }));
+    });
+  const turn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+  return {
+    started,
+    run,
+    async end(name: string) {
+      ends.get(name)?.resolve();
+      await turn();
+    },
+    async fail(name: string) {
+      ends.get(name)?.reject(new Error('no'));
+      await turn();
+    },
+    /** Whether the promise has resolved. */
+    async isOver(promise: Promise<void>) {
+      let over = false;
+      promise.then(() => {
+        over = true;
+      });
+      await turn();
+      return over;
+    },
+  };
+}
+
+describe('createRequestPool', () => {
+  it('requests start in order, as many as the limit, then one for each that ends', async () => {
+    const pool = createRequestPool(2);
+    const { run, end, fail, started } = createRequests(pool);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) run(name);
+    expect(started).toEqual(['a', 'b']);
+    await end('b');
+    expect(started).toEqual(['a', 'b', 'c']);
+    await fail('a');
+    expect(started).toEqual(['a', 'b', 'c', 'd']);
+    await end('c');
+    await end('d');
+    expect(started).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('a freed slot is filled only after other work, and in order', async () => {
+    const pool = createRequestPool(1);
+    const { run, end, started } = createRequests(pool);
+    for (const name of ['a', 'b']) run(name);
+    const ended = end('a');
+    for (let i = 0; i < 10; i += 1) await Promise.resolve();
+    run('c');
+    expect(started).toEqual(['a']);
+    await ended;
+    expect(started).toEqual(['a', 'b']);
+    await end('b');
+    expect(started).toEqual(['a', 'b', 'c']);
+  });
+
+  it('the pool is settled when no request is running, and not before', async () => {
+    const pool = createRequestPool(1);
+    const { run, end, isOver } = createRequests(pool);
+    expect(await isOver(pool.settled())).toBe(true);
+    run('a');
+    run('b');
+    const settled = pool.settled();
+    expect(await isOver(settled)).toBe(false);
+    await end('a');
+    expect(await isOver(settled)).toBe(false);
+    await end('b');
+    expect(await isOver(settled)).toBe(true);
+  });
+
+  it('settled keeps waiting if a request resumes in the meantime', async () => {
+    const pool = createRequestPool(1);
+    const { run, end, isOver } = createRequests(pool);
+    run('a');
+    const settled = pool.settled();
+    pool.rest();
+    pool.resume();
+    expect(await isOver(settled)).toBe(false);
+    await end('a');
+    expect(await isOver(settled)).toBe(true);
+  });
+
+  it('the pool has room while no more requests are queued than may run', async () => {
+    const pool = createRequestPool(2);
+    const { run, end, isOver } = createRequests(pool);
+    for (const name of ['a', 'b', 'c', 'd']) run(name);
+    expect(await isOver(pool.room())).toBe(true);
+    run('e');
+    const room = pool.room();
+    expect(await isOver(room)).toBe(false);
+    await end('a');
+    expect(await isOver(room)).toBe(true);
+  });
+
+  it('a resting request neither counts nor takes a slot until it resumes', async () => {
+    const pool = createRequestPool(1);
+    const { run, end, isOver, started } = createRequests(pool);
+    run('a');
+    run('b');
+    pool.rest();
+    expect(await isOver(pool.settled())).toBe(false);
+    expect(started).toEqual(['a', 'b']);
+    await end('b');
+    expect(await isOver(pool.settled())).toBe(true);
+    pool.resume();
+    const settled = pool.settled();
+    run('c');
+    expect([started, await isOver(settled)]).toEqual([['a', 'b'], false]);
+    await end('a');
+    expect(started).toEqual(['a', 'b', 'c']);
+    await end('c');
+    expect(await isOver(settled)).toBe(true);
+  });
+});

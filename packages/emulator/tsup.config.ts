@@ -1,0 +1,4 @@
+import { defineConfig } from 'tsup';
+import { library } from '../../scripts/library.js';
+
+export default defineConfig(library('packages/emulator'));
