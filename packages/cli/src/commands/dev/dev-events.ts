@@ -5,7 +5,7 @@ import type { Emulator } from 'service-webhooks-emulator';
 import { EXIT, type ExitCode, Failure } from '../../failure.js';
 import { deliver } from '../../http/deliver.js';
 import { jsonFields } from '../../http/json-fields.js';
-import { dropBody, readBody } from '../../read-body.js';
+import { readBody } from '../../http/read-body.js';
 import type { Session } from '../../session.js';
 
 /** The port of `dev` where none is named. */
@@ -45,13 +45,11 @@ export function takingEvents(emulator: Emulator, api: Api): Api {
 /** An event that is no JSON object has no type, and is refused for that. @throws WebhookError for a body that is too large */
 async function readEvent({ body }: Request): Promise<Record<string, unknown>> {
   if (body === null) return {};
-  const stream = Readable.fromWeb(body as ReadableStream);
-  try {
-    return jsonFields(await readBody(stream, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }));
-  } catch (error) {
-    dropBody(stream);
-    throw error;
-  }
+  const bytes = await readBody(Readable.fromWeb(body as ReadableStream), {
+    maxBytes: MAX_BYTES,
+    timeoutMs: TIMEOUT_MS,
+  });
+  return jsonFields(bytes);
 }
 
 function answer(status: number, body: object): Response {

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { createEmulator, type Emulator, type Faults } from 'service-webhooks-emulator';
+import { drainBody } from '../../http/drain-body.js';
 import { headerPairs } from '../../http/http-message.js';
 import { portFailure } from '../../listening.js';
 import { emulatorSource } from '../../page/emulator/emulator-source.js';
@@ -9,7 +10,6 @@ import type { PageSource } from '../../page/page-source.js';
 import type { Assets } from '../../page/server/document.js';
 import { foreignRefusal } from '../../page/server/guard.js';
 import { type ServedPage, servePage } from '../../page/server/page-server.js';
-import { dropBody } from '../../read-body.js';
 import { type Api, DEV_KEY, takingEvents } from './dev-events.js';
 
 export interface DevOptions {
@@ -101,7 +101,7 @@ export async function serveDev(source: PageSource, api: Api, port: number, asset
 async function answer(api: Api, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const refusal = foreignRefusal(req);
   if (refusal) {
-    dropBody(req);
+    drainBody(req);
     res
       .writeHead(refusal.status, { 'content-type': 'application/json' })
       .end(JSON.stringify({ error: refusal.reason }));

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { isWebhookError, verifySignature, type WebhookError, type WebhookResponse } from 'service-webhooks';
+import { drainBody } from '../../http/drain-body.js';
 import type { HttpMessage } from '../../http/http-message.js';
-import { dropBody } from '../../read-body.js';
 import { redactDelivery } from '../../redact.js';
 import { type Answered, answerTo, MARK_HEADER, plain, refusedWith } from './answer.js';
 import { type Inspection, inspect } from './inspection.js';
@@ -102,7 +102,7 @@ function isMarked({ headers }: IncomingRequest, mark: string): boolean {
 }
 
 function itself({ body }: IncomingRequest): Handled {
-  dropBody(body);
+  drainBody(body);
   const problem = new Error('listen forwards to itself: name the port of your app.');
   return { kind: 'problem', response: plain(508, 'loop'), problem };
 }

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import { WebhookError, type WebhookRequest } from 'service-webhooks';
 import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
+import { drainBody } from '../../http/drain-body.js';
 import { type HttpMessage, headerValue } from '../../http/http-message.js';
-import { bodyTooLarge, dropBody, readBody } from '../../read-body.js';
+import { bodyTooLarge, readBody } from '../../http/read-body.js';
 import { type BodyShare, UNVERIFIED_BODIES } from './request-limits.js';
 
 /** A request before its body is read. */
@@ -36,21 +37,29 @@ export async function readMessage(
   stop: AbortSignal,
 ): Promise<HttpMessage> {
   const { method, path, headers, body, signal } = request;
+  const refusal = refusalUnread(request, maxBytes);
+  if (refusal) {
+    drainBody(body);
+    throw refusal;
+  }
   const full = new AbortController();
   const count = (chunk: Uint8Array) => {
     if (!share.take(chunk.length)) full.abort();
   };
   try {
-    if (method !== 'POST') throw new WebhookError('method_not_allowed');
-    if (Number(headerValue(headers, 'content-length')) > maxBytes) throw bodyTooLarge(maxBytes);
     body.on('data', count);
     const gone = AbortSignal.any([stop, full.signal, ...(signal ? [signal] : [])]);
     const bytes = await readBody(body, { maxBytes, timeoutMs: ANSWER_TIMEOUT_MS, signal: gone });
     return { method, path, headers, body: bytes };
   } catch (error) {
-    dropBody(body);
     throw full.signal.aborted ? NO_ROOM : error;
   } finally {
     body.off('data', count);
   }
+}
+
+/** Returns why a request is refused before its body is read. */
+function refusalUnread({ method, headers }: IncomingRequest, maxBytes: number): WebhookError | undefined {
+  if (method !== 'POST') return new WebhookError('method_not_allowed');
+  return Number(headerValue(headers, 'content-length')) > maxBytes ? bodyTooLarge(maxBytes) : undefined;
 }

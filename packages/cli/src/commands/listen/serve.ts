@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { isWebhookError, type WebhookResponse } from 'service-webhooks';
 import type { Cause } from '../../explain/explain.js';
+import { drainBody } from '../../http/drain-body.js';
 import { headerPairs } from '../../http/http-message.js';
 import { listening } from '../../listening.js';
 import { hostOf } from '../../page/server/guard.js';
-import { dropBody } from '../../read-body.js';
 import type { Session } from '../../session.js';
 import { withPathOf } from '../../target.js';
 import { plain } from './answer.js';
@@ -78,7 +78,7 @@ export async function serve(
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => {
     const refusal = foreign.refuse(req);
     if (refusal) {
-      dropBody(req);
+      drainBody(req);
       return send(res, refusal);
     }
     const handling: Promise<void> = handle(req, res)

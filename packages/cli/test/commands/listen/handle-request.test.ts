@@ -21,7 +21,7 @@ import { REFUSED_BODIES, UNVERIFIED_BODIES } from '../../../src/commands/listen/
 import { createRoutes } from '../../../src/commands/listen/routes.js';
 import type { HttpMessage } from '../../../src/http/http-message.js';
 
-const BYTES = new TextEncoder().encode(bodyOf());
+const BYTES = Buffer.from(bodyOf());
 const running = new AbortController().signal;
 
 function aRequest(parts?: DeliveryParts, changes: Partial<IncomingRequest> = {}): IncomingRequest {
@@ -224,7 +224,7 @@ describe('a request to listen whose header is refused', () => {
     const handle = aHandler({ captures: { keep }, routes: createRoutes([new URL(app.url)]) });
     const handled = await handle(unsigned(Readable.from([Buffer.from(bodyOf())])), running);
     expect(handled).toMatchObject({ kind: 'delivery', inspection: { verdict: 'missing_signature', id: 'evt_1' } });
-    expect([kept, app.got]).toMatchObject([[[{ body: BYTES }, NOW]], [{ body: Buffer.from(BYTES) }]]);
+    expect([kept, app.got]).toMatchObject([[[{ body: BYTES }, NOW]], [{ body: BYTES }]]);
   });
 
   it('one that is too large has the status of --respond all the same', async () => {
