@@ -12,8 +12,9 @@ interface Import {
   typeOnly: boolean;
 }
 
-// Import lines as the formatter leaves them: `import … from`, `export … from`, `import '…'`, `import('…')`.
-const STATIC = /^(?:import|export)( type)?\s[^;']*from '([^']+)';|^import '([^']+)';/gm;
+// Import lines as the formatter leaves them: `import … from`, `export … from`, `import '…'`, `import('…')`. A name with a
+// placeholder stands in a program that `init` writes.
+const STATIC = /^(?:import|export)( type)?\s[^;']*from '([^'$]+)';|^import '([^'$]+)';/gm;
 const DYNAMIC = /(typeof )?\bimport\('([^']+)'\)/g;
 
 interface Source {
