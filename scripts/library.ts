@@ -26,6 +26,7 @@ export function library(folder: string): Options[] {
 
   return [
     { ...shared, format: 'esm', clean: true, onSuccess: writeTypes },
-    { ...shared, format: 'cjs', dts: true },
+    // `paths` of tsconfig.json are relative to the root.
+    { ...shared, format: 'cjs', dts: { compilerOptions: { baseUrl: root } } },
   ];
 }

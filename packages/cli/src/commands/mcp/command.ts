@@ -3,7 +3,6 @@ import { EXIT } from '../../failure.js';
 import { type Session, untilAborted } from '../../session.js';
 import { devLikeCommand, readDevOptions } from '../dev/dev-options.js';
 import { startDev } from '../dev/start-dev.js';
-import { serveMcp } from './mcp-server.js';
 import { createResults } from './tool-result.js';
 import { createTools } from './tools.js';
 
@@ -22,6 +21,7 @@ Examples:
 Results never have a secret in them, and mark what an event, an app or an endpoint has chosen.`,
     )
     .action(async (given, options) => {
+      const { serveMcp } = await import('./mcp-server.js'); // the SDK takes a while to load
       const settings = await readDevOptions(session, given, options);
       const dev = await startDev(settings);
       const results = createResults(dev.secrets.all);

@@ -1,12 +1,7 @@
-import { isWebhookError } from '../../../../../src/errors.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { isWebhookError } from 'service-webhooks';
 import { Failure } from '../../failure.js';
 import { PROBES } from '../doctor/probes.js';
-
-/** What a tool gives, as the protocol has it. */
-export interface ToolResult {
-  content: readonly { type: 'text'; text: string }[];
-  isError?: boolean;
-}
 
 /** What stands outside of the marks: numbers, and words of this program alone. */
 export interface Facts {
@@ -16,9 +11,9 @@ type Fact = number | boolean | undefined | OwnText | Facts | readonly Fact[];
 
 /** Makes results in which no secret is, and in which everything that others have chosen is marked. */
 export interface Results {
-  done(facts: Facts, untrusted?: object): ToolResult;
+  done(facts: Facts, untrusted?: object): CallToolResult;
   /** A call that failed. What the error says is marked, since it may repeat anything. */
-  failed(error: unknown): ToolResult;
+  failed(error: unknown): CallToolResult;
 }
 
 /**
@@ -37,7 +32,7 @@ export function createResults(secrets: () => Iterable<string>): Results {
   const write = (value: object) => JSON.stringify(value, withoutSecrets, 1);
   const text = (content: string) => ({ type: 'text', text: content }) as const;
 
-  function done(facts: Facts, untrusted?: object): ToolResult {
+  function done(facts: Facts, untrusted?: object): CallToolResult {
     if (untrusted === undefined) return { content: [text(write(facts))] };
     // What is inside cannot know the mark, so it cannot end the part that is marked.
     const mark = `untrusted-${crypto.randomUUID()}`;

@@ -1,10 +1,7 @@
-import type { Emulator } from 'service-webhooks-emulator';
-import { FAULT_NAMES } from 'service-webhooks-emulator';
-import { ERRORS } from '../../../../../src/errors.js';
-import { WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
-import { check, checkChoice, checkKnownOptions } from '../../../../../src/option-checks.js';
-import { isAcknowledged } from '../../../../../src/service/acknowledged.js';
-import { ANSWER_TIMEOUT_MS } from '../../../../../src/service/schedule.js';
+import { ERRORS, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { check, checkChoice, checkKnownOptions } from 'service-webhooks/option-checks';
+import { ANSWER_TIMEOUT_MS, isAcknowledged } from 'service-webhooks/service';
+import { type Emulator, FAULT_NAMES } from 'service-webhooks-emulator';
 import { FIXES } from '../../explain/causes.js';
 import { ANSWER_ADVICE, type AnswerProblem, answerProblem, isErrorCode } from '../../http/answer.js';
 import { shortened } from '../../output.js';

@@ -187,30 +187,47 @@ describe.skipIf(inside)('mcp', () => {
     const mcp = cli.start(['mcp'], { stdin: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n' });
     expect(await mcp.ended).toMatchObject({
       exitCode: 0,
-      stdout: '{"jsonrpc":"2.0","id":1,"result":{}}\n',
+      records: [{ jsonrpc: '2.0', id: 1, result: {} }],
       stderr: '',
     });
   });
 
-  it('answers what is no request with the error of JSON-RPC, and nothing to an answer or a notification', async () => {
+  it('answers a wrong request with an error, ignores what is no message of the protocol, and goes on', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const request = (id: number, rest: string) => `{"jsonrpc":"2.0","id":${id},${rest}}`;
     const lines = [
       'no JSON',
+      '',
       '[]',
       '{"id":1}',
-      '{"id":2,"method":7}',
-      '{"method":"notifications/x"}',
-      '{"id":3,"method":"x"}',
+      '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+      '{"jsonrpc":"2.0","method":"notifications/x"}',
+      '{"jsonrpc":"2.0","method":"notifications/cancelled","params":7}',
+      '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"unknown"}}',
+      '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}',
+      request(1, '"result":{}'),
+      request(2, '"method":7'),
+      request(3, '"method":"x"'),
+      request(4, '"method":"__proto__"'),
+      request(5, '"method":"initialize"'),
+      request(6, '"method":"tools/call","params":{"name":7}'),
+      request(7, '"method":"tools/call","params":{"name":"get","task":{}}'),
+      request(8, `"method":"tools/call","params":{"name":"unknown","arguments":{"__proto__":${deep}}}`),
+      request(9, '"method":"ping"'),
     ];
-    const { stdout } = await cli.run(['mcp'], { stdin: `${lines.join('\n')}\n` });
-    const answers = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(answers.map(({ id, error }) => [id, error.code])).toEqual([
-      [null, -32_700],
-      [null, -32_600],
-      [null, -32_600],
-      [3, -32_601],
-    ]);
+    const { exitCode, records, stderr } = await cli.run(['mcp'], { stdin: `${lines.join('\n')}\n` });
+    const answers = new Map(records.map(({ id, result, error }) => [id, result ?? (error as { code: number }).code]));
+    expect(answers).toEqual(
+      new Map<number, unknown>([
+        [3, -32_601],
+        [4, -32_601],
+        [5, expect.any(Number)],
+        [6, expect.any(Number)],
+        [7, expect.any(Number)],
+        [8, -32_602],
+        [9, {}],
+      ]),
+    );
+    expect({ exitCode, stderr, count: records.length }).toEqual({ exitCode: 0, stderr: '', count: answers.size });
   });
 });
