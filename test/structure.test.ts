@@ -15,7 +15,7 @@ interface Import {
 // Import lines as the formatter leaves them: `import … from`, `export … from`, `import '…'`, `import('…')`. A name with a
 // placeholder stands in a program that `init` writes.
 const STATIC = /^(?:import|export)( type)?\s[^;']*from '([^'$]+)';|^import '([^'$]+)';/gm;
-const DYNAMIC = /(typeof )?\bimport\('([^']+)'\)/g;
+const DYNAMIC = /(typeof )?\bimport\('([^'$]+)'\)/g;
 
 interface Source {
   path: string;
