@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { median } from './interleaved.mjs';
 
 const TURNS = 31;
-const PROGRAM = fileURLToPath(new URL('../dist/cli/service-webhooks.cjs', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../packages/cli/dist/service-webhooks.cjs', import.meta.url));
 const CONTENDERS = {
   'node -e 0': ['-e', '0'],
   '--help': [PROGRAM, '--help'],

@@ -18,11 +18,9 @@ export async function buildSource(...paths) {
     format: ['esm'],
     target: 'es2022',
     splitting: false,
-    noExternal: ['service-webhooks'],
+    // `paths` of tsconfig.json lead to its sources.
+    noExternal: [/^service-webhooks/],
     outExtension: () => ({ js: '.mjs' }),
-    esbuildOptions(options) {
-      options.alias = { 'service-webhooks': join(root, 'src/index.ts') };
-    },
   });
   /** A `?query` loads a module once more. */
   return (path, query = '') => import(`${pathToFileURL(join(outDir, `${nameOf(path)}.mjs`))}${query}`);

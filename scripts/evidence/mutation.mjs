@@ -86,8 +86,11 @@ function figuresOf(file, { source, mutants }) {
 
 /** The files with something to change: not those of types and of what is handed on alone. */
 function inSource() {
-  const paths = readdirSync(join(root, 'src'), { recursive: true }).filter((path) => /\.tsx?$/.test(path));
-  const files = paths.map((path) => `src/${path.replaceAll('\\', '/')}`).sort();
+  const folders = ['src', 'packages/cli/src', 'packages/emulator/src', 'packages/suites/src'];
+  const files = folders.flatMap((folder) => {
+    const paths = readdirSync(join(root, folder), { recursive: true }).filter((path) => /\.tsx?$/.test(path));
+    return paths.map((path) => `${folder}/${path.replaceAll('\\', '/')}`).sort();
+  });
   return files.filter((path) => {
     const { statements } = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.ESNext);
     return !statements.every(({ kind }) => NOTHING_TO_CHANGE.includes(kind));

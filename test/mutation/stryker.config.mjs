@@ -13,6 +13,7 @@ export default {
   ignorePatterns: [
     '/*',
     '!/src',
+    '!/packages',
     '!/adapters',
     '!/test',
     '!/fixtures',
