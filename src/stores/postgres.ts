@@ -14,3 +14,6 @@ export type {
 } from './postgres/inbox-clients.js';
 export { type PostgresInbox, type PostgresInboxOptions, postgresInbox } from './postgres/postgres-inbox.js';
 export { type PostgresStoreOptions, postgresStore } from './postgres/postgres-store.js';
+export { postgresTableVersion } from './postgres/postgres-table-version.js';
+export { postgresTables } from './postgres/postgres-tables.js';
+export type { SqlTable, SqlTables, TableNames } from './tables.js';

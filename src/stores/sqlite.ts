@@ -8,3 +8,6 @@ export {
   sqliteInbox,
 } from './sqlite/sqlite-inbox.js';
 export { type SqliteStoreOptions, sqliteStore } from './sqlite/sqlite-store.js';
+export { sqliteTableVersion } from './sqlite/sqlite-table-version.js';
+export { sqliteTables } from './sqlite/sqlite-tables.js';
+export type { SqlTable, SqlTables, TableNames } from './tables.js';

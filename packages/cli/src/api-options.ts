@@ -7,7 +7,7 @@ import {
   isClientError,
   isServiceApiError,
   type WebhookEndpoint,
-} from '../../../src/client/index.js';
+} from 'service-webhooks/client';
 import { Failure } from './failure.js';
 import { allowKey, findAddress, URL_ENV } from './key-destination.js';
 import { checkSource, readSecret, SOURCES } from './secrets.js';

@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { nearestName } from '../../../src/option-checks.js';
+import { nearestName } from 'service-webhooks/option-checks';
 import { Failure } from './failure.js';
 
 /** The variable with the words for `complete`, a line each: PowerShell drops empty arguments and two dashes. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import { printable } from '../../../src/printable.js';
+import { printable } from 'service-webhooks/printable';
 import { Failure } from './failure.js';
 import type { Session } from './session.js';
 

@@ -1,4 +1,4 @@
-import { isWebhookError } from '../../../src/errors.js';
+import type { WebhookError } from 'service-webhooks';
 
 /** The exit codes of a command; the table in `docs/cli.md`. */
 export const EXIT = {
@@ -48,6 +48,11 @@ export function fileFailure(path: string, error: unknown): Failure {
   return new Failure('file', `${path}: ${FILE_ERRORS[code] ?? message}`);
 }
 
+/** Whether the library has thrown an error. Known by its name, because every start of the program would load the library. */
+export function isLibraryError(error: unknown): error is WebhookError {
+  return error instanceof Error && error.name === 'WebhookError';
+}
+
 /** Returns what an error says. Some errors of a connection have only a code. */
 export function reasonOf(error: unknown): string {
   const { message = '', code = '' } = Object(error) as { message?: string; code?: string };
@@ -59,7 +64,7 @@ export async function asked<T>(call: () => T | Promise<T>, failure: (reason: str
   try {
     return await call();
   } catch (error) {
-    const isForUser = error instanceof Failure || (isWebhookError(error) && error.code === 'invalid_option');
+    const isForUser = error instanceof Failure || (isLibraryError(error) && error.code === 'invalid_option');
     throw isForUser ? error : failure(reasonOf(error));
   }
 }

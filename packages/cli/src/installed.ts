@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { join } from 'node:path';
-import type { SqliteClient } from '../../../src/stores/sqlite/database.js';
+import type { SqliteClient } from 'service-webhooks/stores/sqlite';
 import { asked, Failure, fileFailure } from './failure.js';
 
 /** A package of the project in the current directory, or a dependency of that package; undefined where it is missing. */

@@ -1,4 +1,4 @@
-import { printable } from '../../../src/printable.js';
+import { printable } from 'service-webhooks/printable';
 import { confirmed } from './confirmed.js';
 import { Failure } from './failure.js';
 import type { Session } from './session.js';

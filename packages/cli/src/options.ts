@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { ANSWER_TIMEOUT_MS } from '../../../src/service/schedule.js';
+import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
 
 /** Returns the option for the time limit. Its default is the time that the service waits. */
 export function timeoutOption() {

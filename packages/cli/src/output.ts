@@ -1,4 +1,4 @@
-import { printable } from '../../../src/printable.js';
+import { printable } from 'service-webhooks/printable';
 
 const STYLES = { good: 32, bad: 31, warn: 33, faint: 2, strong: 1 } as const;
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
-import { nearestName } from '../../../src/option-checks.js';
+import { nearestName } from 'service-webhooks/option-checks';
 import { Failure, fileFailure } from './failure.js';
 import { shortened } from './output.js';
 

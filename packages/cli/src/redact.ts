@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { Secret } from '../../../src/verify/secret.js';
+import type { Secret } from 'service-webhooks';
 import { Failure } from './failure.js';
 import { type HttpMessage, resign } from './http/http-message.js';
 import { signedTime } from './signature-fault.js';

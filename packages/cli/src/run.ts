@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { isWebhookError } from '../../../src/errors.js';
-import { printable } from '../../../src/printable.js';
+import { printable } from 'service-webhooks/printable';
 import { checkOptionNames, withCompletionWords, withPresets } from './arguments.js';
 import { COMMANDS } from './commands.js';
-import { EXIT, type ExitCode, Failure } from './failure.js';
+import { EXIT, type ExitCode, Failure, isLibraryError } from './failure.js';
 import { createOutput } from './output.js';
 import { createProgram } from './program.js';
 import type { Project, ProjectConfig } from './project-config.js';
@@ -82,7 +81,7 @@ const INTERRUPTED = new Failure('interrupted', 'stopped before it was done.');
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof CommanderError) return new Failure('usage', usageOf(error));
-  if (isWebhookError(error)) {
+  if (isLibraryError(error)) {
     return new Failure('usage', `${error.problem} ${error.hint}`);
   }
   const message = error instanceof Error ? error.message : String(error);

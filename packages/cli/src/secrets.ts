@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import type { Secret } from '../../../src/verify/secret.js';
+import type { Secret } from 'service-webhooks';
 import { Failure } from './failure.js';
 import type { Session } from './session.js';
 

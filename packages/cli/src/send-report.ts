@@ -1,4 +1,4 @@
-import { isAcknowledged } from '../../../src/service/acknowledged.js';
+import { isAcknowledged } from 'service-webhooks/service';
 import { EXIT, type ExitCode } from './failure.js';
 import { answerAdvice, answerCode } from './http/answer.js';
 import type { SendResult } from './http/deliver.js';

@@ -1,8 +1,11 @@
 import { Option } from '@commander-js/extra-typings';
-import { isWebhookError, type WebhookError } from '../../../src/errors.js';
-import type { SignatureOptions } from '../../../src/verify/policy.js';
-import type { Secret } from '../../../src/verify/secret.js';
-import { verifySignature } from '../../../src/verify/verify.js';
+import {
+  isWebhookError,
+  type Secret,
+  type SignatureOptions,
+  verifySignature,
+  type WebhookError,
+} from 'service-webhooks';
 import { Failure } from './failure.js';
 import { type HttpMessage, headerValue } from './http/http-message.js';
 

@@ -1,5 +1,5 @@
+import { isAcknowledged } from 'service-webhooks/service';
 import { describe, expect, it } from 'vitest';
-import { isAcknowledged } from '../../../src/service/acknowledged.js';
 import { answerCode } from '../src/http/answer.js';
 import type { SendResult } from '../src/http/deliver.js';
 import { exitCodeOf, sendFields, sendPieces } from '../src/send-report.js';

@@ -1,3 +1,4 @@
+import { clientName } from '../named-client.js';
 import { type Query, valuesOf } from './query.js';
 
 /** The client of the app, under the name of its library. It is never closed, and gets no listener. */
@@ -20,6 +21,13 @@ export const POSTGRES_FORMS = {
   pg: { methods: ['query'], example: 'pool' },
   postgresJs: { methods: ['unsafe'], example: 'sql' },
 };
+
+/** Returns how a client runs a statement. @throws WebhookError `invalid_option` */
+export function queryOf(subject: string, client: PostgresClient): Query {
+  clientName(subject, client, POSTGRES_FORMS);
+  const { pg, postgresJs } = client;
+  return pg ? queryOnPg(pg) : queryOnPostgresJs(postgresJs as PostgresJsClient);
+}
 
 export function queryOnPg(client: PgClient): Query {
   return async (text) => {

@@ -1,10 +1,9 @@
 import { checkKnownOptions, checkPositiveInteger, integers } from '../../option-checks.js';
 import type { ClaimResult, DedupeRecord, DedupeStore } from '../contract.js';
-import { clientName } from '../named-client.js';
 import { MAX_REPORTS, reportKey, reportKeys } from '../reports.js';
-import { POSTGRES_FORMS, type PostgresClient, type PostgresJsClient, queryOnPg, queryOnPostgresJs } from './client.js';
+import { type PostgresClient, queryOf } from './client.js';
 import { intervalLiteral, textLiteral } from './literals.js';
-import { type Query, quotedTable, retrying } from './query.js';
+import { quotedTable, retrying } from './query.js';
 import { storeSchema, updateSchema } from './schema.js';
 import { storeStatements } from './store-statements.js';
 
@@ -35,7 +34,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   checkKnownOptions('postgresStore', options, ['table', 'waitMs']);
   const table = quotedTable(options.table ?? 'webhook_deliveries');
   const { waitMs } = integers(options, { waitMs: 1_000 });
-  const run = queryOf(client);
+  const run = queryOf('postgresStore', client);
   // The limit is a statement of its own, because it must apply before the next one locks the table. Both are in one
   // string, so they are one round trip and one transaction, which ends the setting.
   const query = retrying((statement) => run(`SET LOCAL lock_timeout = '${waitMs}ms'; ${statement}`));
@@ -133,12 +132,6 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
 function reportRange(name: string): { from: string; to: string } {
   const [from, to] = reportKeys(name);
   return { from: textLiteral(from), to: textLiteral(to) };
-}
-
-function queryOf(client: PostgresClient): Query {
-  clientName('postgresStore', client, POSTGRES_FORMS);
-  const { pg, postgresJs } = client;
-  return pg ? queryOnPg(pg) : queryOnPostgresJs(postgresJs as PostgresJsClient);
 }
 
 function toResult([status, count, number, print, alias]: (string | null)[]): ClaimResult {

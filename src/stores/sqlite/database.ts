@@ -17,6 +17,12 @@ export interface SqliteDatabase {
   exec(sql: string): unknown;
 }
 
+/** Each client with the methods that are used. */
+export const SQLITE_FORMS = {
+  betterSqlite3: { methods: ['prepare', 'exec'], example: 'db' },
+  nodeSqlite: { methods: ['prepare', 'exec'], example: 'db' },
+};
+
 type Value = string | number | null;
 
 interface Statement {

@@ -1,7 +1,7 @@
 import { checkFunction, checkKnownOptions } from '../../option-checks.js';
 import type { DedupeStore } from '../contract.js';
 import { clientName } from '../named-client.js';
-import { openDatabase, type SqliteClient, type SqliteDatabase } from './database.js';
+import { openDatabase, SQLITE_FORMS, type SqliteClient, type SqliteDatabase } from './database.js';
 import { type SqliteConnection, type Statement, sqliteRows } from './rows.js';
 import { storeSchema } from './schema.js';
 
@@ -12,11 +12,6 @@ export interface SqliteStoreOptions {
   /** The clock, in milliseconds since the epoch. Default: SQLite's, which is the clock of the host. */
   now?: (() => number) | undefined;
 }
-
-const FORMS = {
-  betterSqlite3: { methods: ['prepare', 'exec'], example: 'db' },
-  nodeSqlite: { methods: ['prepare', 'exec'], example: 'db' },
-};
 
 /**
  * Returns a store that remembers events in a SQLite database, version 3.35 or later, for all processes of one host. The
@@ -35,7 +30,7 @@ export function sqliteStore(client: SqliteClient, options: SqliteStoreOptions = 
   checkKnownOptions('sqliteStore', options, ['table', 'now']);
   const { table = 'webhook_deliveries', now } = options;
   checkFunction('now', now);
-  clientName('sqliteStore', client, FORMS);
+  clientName('sqliteStore', client, SQLITE_FORMS);
   const handle = (client.betterSqlite3 ?? client.nodeSqlite) as SqliteDatabase;
   const { get, run, write, purgeInBatches, init } = openDatabase(handle, table);
   const first = ([sql, ...values]: Statement) => get(sql, ...values);

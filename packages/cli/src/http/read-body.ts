@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { WebhookError } from 'service-webhooks';
 import { drainBody } from './drain-body.js';
 
@@ -6,35 +6,59 @@ export interface BodyBounds {
   maxBytes: number;
   /** The time in which the whole body has to arrive, in milliseconds. */
   timeoutMs: number;
+  /** Ends the read, as if the sender had left. */
+  signal?: AbortSignal | undefined;
 }
+
+const MIN_BLOCK_BYTES = 4096;
 
 /**
  * Resolves to the body of a request. Rejects with a WebhookError, `body_too_large`, `body_timeout` or `body_incomplete`;
  * then the rest is drained.
  */
-export function readBody(req: IncomingMessage, { maxBytes, timeoutMs }: BodyBounds): Promise<Buffer> {
+export function readBody(body: Readable, { maxBytes, timeoutMs, signal }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let block = Buffer.alloc(0);
     let size = 0;
+    // Copied, since a chunk that is kept costs an object, and the whole block that it was cut from.
     const keep = (chunk: Buffer) => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > maxBytes) refuse(tooLarge(maxBytes));
+      const needed = size + chunk.length;
+      if (needed > maxBytes) return finish(bodyTooLarge(maxBytes));
+      if (needed > block.length) block = enlarged(block, needed);
+      block.set(chunk, size);
+      size = needed;
     };
-    const refuse = (error: WebhookError) => {
+    const end = () => finish();
+    const broken = () => finish(new WebhookError('body_incomplete'));
+    const timer = setTimeout(() => finish(new WebhookError('body_timeout')), timeoutMs).unref();
+
+    function finish(error?: WebhookError): void {
       clearTimeout(timer);
-      req.off('data', keep);
-      reject(error);
-      drainBody(req);
-    };
-    const timer = setTimeout(() => refuse(new WebhookError('body_timeout')), timeoutMs).unref();
-    req.on('data', keep);
-    req.on('end', () => resolve(Buffer.concat(chunks)));
-    // It comes after the end too, where it changes nothing more.
-    req.on('close', () => refuse(new WebhookError('body_incomplete')));
+      signal?.removeEventListener('abort', broken);
+      body.off('data', keep).off('end', end).off('close', broken);
+      if (error === undefined) {
+        resolve(block.subarray(0, size));
+      } else {
+        reject(error);
+        drainBody(body); // at once, since a stream that has its bytes ready goes on without a pause
+      }
+    }
+
+    if (body.destroyed || signal?.aborted) return broken();
+    signal?.addEventListener('abort', broken);
+    body.on('data', keep).on('end', end).on('close', broken);
+    body.on('error', () => {}); // `close` follows
   });
 }
 
-function tooLarge(maxBytes: number): WebhookError {
+function enlarged(block: Buffer, needed: number): Buffer<ArrayBuffer> {
+  const isFirst = block.length === 0; // most bodies are one chunk
+  const larger = Buffer.alloc(isFirst ? needed : Math.max(needed, 2 * block.length, MIN_BLOCK_BYTES));
+  larger.set(block);
+  return larger;
+}
+
+/** Returns the error for a body that is too large, also for the length that a request declares. */
+export function bodyTooLarge(maxBytes: number): WebhookError {
   return new WebhookError('body_too_large', { message: `The body is larger than maxBodyBytes (${maxBytes} bytes).` });
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { isWebhookError } from 'service-webhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type BodyBounds, readBody } from '../../src/http/read-body.js';
@@ -101,5 +102,33 @@ describe('the body of a request', () => {
     await once(req, 'data');
     socket.resetAndDestroy();
     expect(await result).toMatchObject({ code: 'body_incomplete' });
+  });
+
+  it('the body of a request in pieces of one byte costs no more than its bytes', async () => {
+    const count = 300_000;
+    const body = new Readable({ read() {} });
+    for (let pushed = 0; pushed < count; pushed += 1) body.push(Buffer.of(pushed % 256));
+    body.push(null);
+    const begun = performance.now();
+    const bytes = await readBody(body, { maxBytes: count, timeoutMs: 60_000 });
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(bytes.equals(Buffer.from(Array.from({ length: count }, (_, index) => index % 256)))).toBe(true);
+  });
+
+  it.each<[string, (body: Readable, stop: AbortController) => void]>([
+    ['is closed', (body) => body.destroy()],
+    ['fails', (body) => body.destroy(new Error('reset'))],
+    ['is given up', (_, stop) => stop.abort()],
+  ])('the body of a request that %s before or while it is read is incomplete', async (_, end) => {
+    for (const isBefore of [true, false]) {
+      const body = new Readable({ read() {} });
+      const stop = new AbortController();
+      body.push('a');
+      body.on('error', () => {});
+      if (isBefore) end(body, stop);
+      const read = readBody(body, { maxBytes: 64, timeoutMs: 5_000, signal: stop.signal });
+      if (!isBefore) end(body, stop);
+      await expect(read).rejects.toMatchObject({ code: 'body_incomplete' });
+    }
   });
 });

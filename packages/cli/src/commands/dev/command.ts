@@ -1,4 +1,4 @@
-import { WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { EXIT } from '../../failure.js';
 import { listOption } from '../../options.js';
 import { counted } from '../../output.js';

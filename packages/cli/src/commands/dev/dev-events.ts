@@ -1,9 +1,11 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { isWebhookError } from 'service-webhooks';
 import type { Emulator } from 'service-webhooks-emulator';
-import { isWebhookError } from '../../../../../src/errors.js';
-import { openBody } from '../../../../../src/receiver/body.js';
 import { EXIT, type ExitCode, Failure } from '../../failure.js';
 import { deliver } from '../../http/deliver.js';
 import { jsonFields } from '../../http/json-fields.js';
+import { readBody } from '../../http/read-body.js';
 import type { Session } from '../../session.js';
 
 /** The port of `dev` where none is named. */
@@ -42,7 +44,11 @@ export function takingEvents(emulator: Emulator, api: Api): Api {
 
 /** An event that is no JSON object has no type, and is refused for that. @throws WebhookError for a body that is too large */
 async function readEvent({ body }: Request): Promise<Record<string, unknown>> {
-  const bytes = await openBody(body ?? new Uint8Array()).read({}, MAX_BYTES, TIMEOUT_MS);
+  if (body === null) return {};
+  const bytes = await readBody(Readable.fromWeb(body as ReadableStream), {
+    maxBytes: MAX_BYTES,
+    timeoutMs: TIMEOUT_MS,
+  });
   return jsonFields(bytes);
 }
 

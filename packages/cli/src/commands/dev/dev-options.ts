@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { Faults } from 'service-webhooks-emulator';
-import { FAULT_NAMES } from 'service-webhooks-emulator';
-import { WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { FAULT_NAMES, type Faults } from 'service-webhooks-emulator';
 import { Failure } from '../../failure.js';
 import { headerPrefixOption, listOption, wholeNumber } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { createEmulator, type Emulator, type Faults } from 'service-webhooks-emulator';
-import { WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
-import { openBody } from '../../../../../src/receiver/body.js';
+import { drainBody } from '../../http/drain-body.js';
 import { headerPairs } from '../../http/http-message.js';
 import { portFailure } from '../../listening.js';
 import { emulatorSource } from '../../page/emulator/emulator-source.js';
@@ -101,7 +101,7 @@ export async function serveDev(source: PageSource, api: Api, port: number, asset
 async function answer(api: Api, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const refusal = foreignRefusal(req);
   if (refusal) {
-    openBody(req).drain();
+    drainBody(req);
     res
       .writeHead(refusal.status, { 'content-type': 'application/json' })
       .end(JSON.stringify({ error: refusal.reason }));

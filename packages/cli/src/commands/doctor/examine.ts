@@ -1,4 +1,4 @@
-import { isAcknowledged } from '../../../../../src/service/acknowledged.js';
+import { isAcknowledged } from 'service-webhooks/service';
 import { type AnswerProblem, answerAdvice, answerCode, answerProblem } from '../../http/answer.js';
 import { type DeliverOptions, deliverAsService, type Sending, type SendResult } from '../../http/deliver.js';
 import type { Finding } from './judge.js';

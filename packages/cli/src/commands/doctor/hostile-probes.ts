@@ -1,4 +1,4 @@
-import { tamper } from '../../../../../src/testing/tamper.js';
+import { tamper } from 'service-webhooks/testing';
 import { legacyRefused, type Requirement, refused } from './judge.js';
 
 const SIGNATURE = 'Verify the V2 signature of every request, and answer 401 where it does not hold.';

@@ -1,4 +1,4 @@
-import { isAcknowledged } from '../../../../../src/service/acknowledged.js';
+import { isAcknowledged } from 'service-webhooks/service';
 import { answerCode } from '../../http/answer.js';
 import type { Sending, SendResult } from '../../http/deliver.js';
 import { shortened } from '../../output.js';

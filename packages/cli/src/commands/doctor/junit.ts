@@ -1,4 +1,4 @@
-import { printable } from '../../../../../src/printable.js';
+import { printable } from 'service-webhooks/printable';
 import type { Examined } from './examine.js';
 import type { Verdict } from './judge.js';
 

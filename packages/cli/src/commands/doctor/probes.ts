@@ -1,4 +1,4 @@
-import { tamper } from '../../../../../src/testing/tamper.js';
+import { tamper } from 'service-webhooks/testing';
 import { REFUSES } from './hostile-probes.js';
 import {
   acknowledged,

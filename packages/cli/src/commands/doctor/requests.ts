@@ -1,15 +1,12 @@
-import { hexOf } from '../../../../../src/bytes.js';
-import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
-import { sampleEvent } from '../../../../../src/testing/sample-event.js';
+import { createHmac } from 'node:crypto';
+import { type EventType, type Secret, sign, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import {
   type DeliveryRequest,
   type SignedDelivery,
   type SigningOptions,
+  sampleEvent,
   signDelivery,
-} from '../../../../../src/testing/sign-delivery.js';
-import { hmacSync } from '../../../../../src/verify/hmac.js';
-import type { Secret } from '../../../../../src/verify/secret.js';
-import { sign } from '../../../../../src/verify/sign.js';
+} from 'service-webhooks/testing';
 
 /** Makes the requests of the probes. Each delivery is of a new event. */
 export interface Requests {
@@ -79,7 +76,7 @@ export function createRequests(secret: Secret, headerPrefix: string): Requests {
       const delivery = good();
       const { at, body } = delivery;
       const t = Math.floor(at / 1000);
-      const mac = (prefix: string) => hexOf(hmacSync({ bytes: new Uint8Array(Buffer.from(guess)) }, prefix, body));
+      const mac = (prefix: string) => createHmac('sha256', guess).update(prefix).update(body).digest('hex');
       const headers = { ...delivery.headers, [v2]: `t=${t},v1=${mac(`${t}.`)}`, [legacy]: `sha256=${mac('')}` };
       return { ...delivery, headers };
     },

@@ -1,6 +1,6 @@
-import { ANSWER_TIMEOUT_MS } from '../../../../../src/service/schedule.js';
-import { signDelivery } from '../../../../../src/testing/sign-delivery.js';
-import type { Secret } from '../../../../../src/verify/secret.js';
+import type { Secret } from 'service-webhooks';
+import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
+import { signDelivery } from 'service-webhooks/testing';
 import { answerCode } from '../../http/answer.js';
 import { deliverAsService, type SendResult } from '../../http/deliver.js';
 import { findSecrets, readSecret } from '../../secrets.js';

@@ -1,8 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
-import { ensureEndpoint } from '../../../../../src/client/index.js';
-import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
-import { sampleEvent } from '../../../../../src/testing/sample-event.js';
-import { signDelivery } from '../../../../../src/testing/sign-delivery.js';
+import { type EventType, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { ensureEndpoint } from 'service-webhooks/client';
+import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { apiCommand, called, listEndpoints, noEndpoint, openClient } from '../../api-options.js';
 import { confirmed } from '../../confirmed.js';
 import { EXIT, Failure } from '../../failure.js';

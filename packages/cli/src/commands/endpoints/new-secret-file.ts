@@ -1,5 +1,5 @@
 import { open, unlink } from 'node:fs/promises';
-import { type Client, type CreatedEndpoint, endpointsIn, type SigningSecret } from '../../../../../src/client/index.js';
+import { type Client, type CreatedEndpoint, endpointsIn, type SigningSecret } from 'service-webhooks/client';
 import { Failure, fileFailure } from '../../failure.js';
 
 /** The client, which makes an endpoint only where its secret can be kept. */

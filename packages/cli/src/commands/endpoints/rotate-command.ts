@@ -1,5 +1,5 @@
-import type { WebhookEndpoint } from '../../../../../src/client/index.js';
-import { RETRY_HORIZON_MS } from '../../../../../src/service/schedule.js';
+import type { WebhookEndpoint } from 'service-webhooks/client';
+import { RETRY_HORIZON_MS } from 'service-webhooks/service';
 import { apiCommand, called, listEndpoints, noEndpoint, openClient } from '../../api-options.js';
 import { confirmed } from '../../confirmed.js';
 import { EXIT, Failure } from '../../failure.js';

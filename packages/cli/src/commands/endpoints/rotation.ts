@@ -1,6 +1,5 @@
 import { readFile, unlink, writeFile } from 'node:fs/promises';
-import { isSameUrl } from '../../../../../src/client/ensure-endpoint.js';
-import type { Client, WebhookEndpoint } from '../../../../../src/client/index.js';
+import { type Client, isSameUrl, type WebhookEndpoint } from 'service-webhooks/client';
 import { called, listEndpoints } from '../../api-options.js';
 import { Failure, fileFailure } from '../../failure.js';
 import { jsonFields } from '../../http/json-fields.js';

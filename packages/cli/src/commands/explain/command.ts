@@ -1,4 +1,4 @@
-import type { Secret } from '../../../../../src/verify/secret.js';
+import type { Secret } from 'service-webhooks';
 import { deliveryCommand, type GivenDelivery, readDelivery } from '../../delivery-input.js';
 import { type Cause, type Explanation, explain } from '../../explain/index.js';
 import { EXIT, Failure } from '../../failure.js';

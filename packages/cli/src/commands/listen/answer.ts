@@ -1,6 +1,5 @@
-import type { WebhookRequest, WebhookResponse } from '../../../../../src/receiver/request.js';
-import { isAcknowledged } from '../../../../../src/service/acknowledged.js';
-import { ANSWER_TIMEOUT_MS } from '../../../../../src/service/schedule.js';
+import { ERRORS, type WebhookError, type WebhookRequest, type WebhookResponse } from 'service-webhooks';
+import { ANSWER_TIMEOUT_MS, isAcknowledged } from 'service-webhooks/service';
 import { deliver, type SendResult } from '../../http/deliver.js';
 import type { HttpMessage } from '../../http/http-message.js';
 import { withPathOf } from '../../target.js';
@@ -72,6 +71,23 @@ function toResponse(sent: SendResult): WebhookResponse {
 
 function withStatus(response: WebhookResponse, status = response.status): WebhookResponse {
   return { ...response, status };
+}
+
+/** RFC 9110 requires a scheme with 401 and the allowed methods with 405. */
+const REQUIRED: Readonly<Record<number, Record<string, string>>> = {
+  401: { 'www-authenticate': 'Webhook' },
+  405: { allow: 'POST' },
+};
+
+/** Returns the answer of a receiver to a request that it refuses before a handler has it. */
+export function refusedWith({ code, status }: WebhookError): WebhookResponse {
+  const type = status === 401 ? 'authentication_error' : status < 500 ? 'invalid_request_error' : 'api_error';
+  const { message } = ERRORS[code];
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...REQUIRED[status] },
+    body: JSON.stringify({ error: { type, code, message, status } }),
+  };
 }
 
 /** Returns an answer in the form of the library's own. */

@@ -1,6 +1,5 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import { WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
-import { createReceiver } from '../../../../../src/receiver/receiver.js';
+import { createReceiver, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { baseUrlOption, keyOption, openClient } from '../../api-options.js';
 import { DEFAULT_DIRECTORY, openCaptures } from '../../captures.js';
 import { EXIT, Failure } from '../../failure.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { WebhookResponse } from '../../../../../src/receiver/request.js';
+import type { WebhookResponse } from 'service-webhooks';
 import { type Output, shortened, timeOfDay } from '../../output.js';
 import { foreignHeader, type OwnSite } from '../../page/server/guard.js';
 

@@ -1,13 +1,9 @@
-import { isWebhookError, type WebhookError } from '../../../../../src/errors.js';
-import { openBody } from '../../../../../src/receiver/body.js';
-import { toResponse } from '../../../../../src/receiver/outcome.js';
-import type { WebhookResponse } from '../../../../../src/receiver/request.js';
-import { sleep } from '../../../../../src/timers.js';
-import { type SignaturePolicy, signaturePolicy } from '../../../../../src/verify/policy.js';
-import { readSignature } from '../../../../../src/verify/signature.js';
+import { setTimeout } from 'node:timers/promises';
+import { isWebhookError, verifySignature, type WebhookError, type WebhookResponse } from 'service-webhooks';
+import { drainBody } from '../../http/drain-body.js';
 import type { HttpMessage } from '../../http/http-message.js';
 import { redactDelivery } from '../../redact.js';
-import { type Answered, answerTo, MARK_HEADER, plain } from './answer.js';
+import { type Answered, answerTo, MARK_HEADER, plain, refusedWith } from './answer.js';
 import { type Inspection, inspect } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import { type IncomingRequest, NO_ROOM, readMessage } from './read-message.js';
@@ -48,7 +44,6 @@ export function createRequestHandler(options: ListenOptions): RequestHandler {
   const cap = createRateCap({ ...UNVERIFIED_CAPTURES, now: options.now });
   const unverified = createBodyBudget(UNVERIFIED_BODIES);
   const refused = createBodyBudget(REFUSED_BODIES.together);
-  const policy = options.secrets && signaturePolicy({ ...options.checks, now: options.now });
 
   async function handle(request: IncomingRequest, share: BodyShare, maxBytes: number, stop: AbortSignal) {
     const message = await readMessage(request, { share, maxBytes }, stop);
@@ -60,13 +55,13 @@ export function createRequestHandler(options: ListenOptions): RequestHandler {
     const capture = await keep(options, message, inspection, request.at, cap);
     const targets = options.routes.targets(inspection.type);
     const answered = await answerTo({ ...request, body: message.body }, message, targets, options, stop);
-    await sleep(options.delayMs, stop).catch(() => {}); // after Ctrl+C it is answered at once
+    await setTimeout(options.delayMs, undefined, { signal: stop }).catch(() => {}); // after Ctrl+C it is answered at once
     return { kind: 'delivery', ...answered, message, inspection, capture } as const;
   }
 
   return async (request, stop) => {
     if (isMarked(request, options.mark)) return itself(request);
-    const fault = request.method === 'POST' && policy ? headerFault(request, policy) : undefined;
+    const fault = request.method === 'POST' ? headerFault(request, options) : undefined;
     const share = (fault ? refused : unverified).open();
     try {
       return await handle(request, share, fault ? REFUSED_BODIES.each : MAX_BODY_BYTES, stop);
@@ -82,13 +77,18 @@ export function createRequestHandler(options: ListenOptions): RequestHandler {
 }
 
 /** Returns why the header alone is a reason to refuse a request; undefined where the body decides. */
-function headerFault({ headers }: IncomingRequest, policy: SignaturePolicy): WebhookError | undefined {
+function headerFault(
+  { headers }: IncomingRequest,
+  { secrets, checks, now }: Pick<ListenOptions, 'secrets' | 'checks' | 'now'>,
+): WebhookError | undefined {
+  if (secrets === undefined) return undefined;
   try {
-    readSignature(headers, policy);
+    verifySignature({ ...checks, headers, body: '', secret: secrets, now });
     return undefined;
   } catch (error) {
-    if (isWebhookError(error)) return error;
-    throw error;
+    if (!isWebhookError(error)) throw error;
+    // The header and its time are judged before the signature is compared.
+    return error.code === 'signature_mismatch' ? undefined : error;
   }
 }
 
@@ -102,7 +102,7 @@ function isMarked({ headers }: IncomingRequest, mark: string): boolean {
 }
 
 function itself({ body }: IncomingRequest): Handled {
-  openBody(body).drain();
+  drainBody(body);
   const problem = new Error('listen forwards to itself: name the port of your app.');
   return { kind: 'problem', response: plain(508, 'loop'), problem };
 }
@@ -134,5 +134,5 @@ function refusalOf(problem: unknown): WebhookResponse {
     return { ...busy, headers: { ...headers, 'retry-after': '1' } };
   }
   if (!isWebhookError(problem)) return plain(503, 'not_kept');
-  return toResponse({ kind: 'rejected', error: problem, unsigned: { headerNames: [] } });
+  return refusedWith(problem);
 }

@@ -1,5 +1,4 @@
-import { isWebhookError } from '../../../../../src/errors.js';
-import { verify } from '../../../../../src/verify/verify.js';
+import { isWebhookError, verify } from 'service-webhooks';
 import { type HttpMessage, headerValue } from '../../http/http-message.js';
 import { jsonFields } from '../../http/json-fields.js';
 import { shortened } from '../../output.js';

@@ -1,6 +1,4 @@
-import type { Receiver } from '../../../../../src/receiver/receiver.js';
-import type { SignatureOptions } from '../../../../../src/verify/policy.js';
-import type { Secret } from '../../../../../src/verify/secret.js';
+import type { Receiver, Secret, SignatureOptions } from 'service-webhooks';
 import type { Captures } from '../../captures.js';
 import type { Redaction } from '../../redact.js';
 import type { Routes } from './routes.js';

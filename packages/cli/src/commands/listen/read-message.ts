@@ -1,16 +1,17 @@
-import { Readable } from 'node:stream';
-import { WebhookError } from '../../../../../src/errors.js';
-import { bodyTooLarge, openBody } from '../../../../../src/receiver/body.js';
-import type { WebhookRequest } from '../../../../../src/receiver/request.js';
-import { ANSWER_TIMEOUT_MS } from '../../../../../src/service/schedule.js';
+import type { Readable } from 'node:stream';
+import { WebhookError, type WebhookRequest } from 'service-webhooks';
+import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
+import { drainBody } from '../../http/drain-body.js';
 import { type HttpMessage, headerValue } from '../../http/http-message.js';
+import { bodyTooLarge, readBody } from '../../http/read-body.js';
 import { type BodyShare, UNVERIFIED_BODIES } from './request-limits.js';
 
 /** A request before its body is read. */
-export interface IncomingRequest extends WebhookRequest {
+export interface IncomingRequest extends Pick<WebhookRequest, 'method' | 'signal'> {
   /** Path and query. */
   path: string;
   headers: HttpMessage['headers'];
+  body: Readable;
   /** When it arrived, in milliseconds since the epoch. */
   at: number;
 }
@@ -35,22 +36,30 @@ export async function readMessage(
   { maxBytes, share }: BodyLimits,
   stop: AbortSignal,
 ): Promise<HttpMessage> {
-  const { method, path, headers, body: source, signal } = request;
-  const body = openBody(source);
+  const { method, path, headers, body, signal } = request;
+  const refusal = refusalUnread(request, maxBytes);
+  if (refusal) {
+    drainBody(body);
+    throw refusal;
+  }
   const full = new AbortController();
   const count = (chunk: Uint8Array) => {
     if (!share.take(chunk.length)) full.abort();
   };
   try {
-    if (method !== 'POST') throw new WebhookError('method_not_allowed');
-    if (Number(headerValue(headers, 'content-length')) > maxBytes) throw bodyTooLarge(maxBytes);
-    if (source instanceof Readable) source.on('data', count);
+    body.on('data', count);
     const gone = AbortSignal.any([stop, full.signal, ...(signal ? [signal] : [])]);
-    return { method, path, headers, body: await body.read({ signal: gone }, maxBytes, ANSWER_TIMEOUT_MS) };
+    const bytes = await readBody(body, { maxBytes, timeoutMs: ANSWER_TIMEOUT_MS, signal: gone });
+    return { method, path, headers, body: bytes };
   } catch (error) {
-    body.drain();
     throw full.signal.aborted ? NO_ROOM : error;
   } finally {
-    if (source instanceof Readable) source.off('data', count);
+    body.off('data', count);
   }
+}
+
+/** Returns why a request is refused before its body is read. */
+function refusalUnread({ method, headers }: IncomingRequest, maxBytes: number): WebhookError | undefined {
+  if (method !== 'POST') return new WebhookError('method_not_allowed');
+  return Number(headerValue(headers, 'content-length')) > maxBytes ? bodyTooLarge(maxBytes) : undefined;
 }

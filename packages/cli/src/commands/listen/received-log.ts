@@ -1,4 +1,4 @@
-import type { WebhookResponse } from '../../../../../src/receiver/request.js';
+import type { WebhookResponse } from 'service-webhooks';
 import type { HttpMessage } from '../../http/http-message.js';
 import type { AttemptRow } from '../../page/page-source.js';
 import { type Inspection, isRefused } from './inspection.js';

@@ -1,9 +1,7 @@
-import { WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
-import { check } from '../../../../../src/option-checks.js';
-import { isAcknowledged } from '../../../../../src/service/acknowledged.js';
-import { ANSWER_TIMEOUT_MS, RETRY_WAITS_MS } from '../../../../../src/service/schedule.js';
-import { sampleEvent } from '../../../../../src/testing/sample-event.js';
-import { signDelivery } from '../../../../../src/testing/sign-delivery.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { check } from 'service-webhooks/option-checks';
+import { ANSWER_TIMEOUT_MS, isAcknowledged, RETRY_WAITS_MS } from 'service-webhooks/service';
+import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { deliver, deliverAsService } from '../../http/deliver.js';
 import { type HttpMessage, headerValue, resign } from '../../http/http-message.js';
 import { shortened } from '../../output.js';

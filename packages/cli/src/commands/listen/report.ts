@@ -1,4 +1,4 @@
-import { isWebhookError } from '../../../../../src/errors.js';
+import { isWebhookError } from 'service-webhooks';
 import { BRIEF_EFFORT } from '../../explain/effort.js';
 import { type Cause, explainWithin } from '../../explain/explain.js';
 import { answerAdvice, answerWord } from '../../http/answer.js';

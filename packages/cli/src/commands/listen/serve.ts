@@ -1,11 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isWebhookError } from '../../../../../src/errors.js';
-import { openBody } from '../../../../../src/receiver/body.js';
-import type { WebhookResponse } from '../../../../../src/receiver/request.js';
-import { withTimeout } from '../../../../../src/timers.js';
+import { isWebhookError, type WebhookResponse } from 'service-webhooks';
 import type { Cause } from '../../explain/explain.js';
+import { drainBody } from '../../http/drain-body.js';
 import { headerPairs } from '../../http/http-message.js';
 import { listening } from '../../listening.js';
 import { hostOf } from '../../page/server/guard.js';
@@ -80,7 +78,7 @@ export async function serve(
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => {
     const refusal = foreign.refuse(req);
     if (refusal) {
-      openBody(req).drain();
+      drainBody(req);
       return send(res, refusal);
     }
     const handling: Promise<void> = handle(req, res)
@@ -96,9 +94,9 @@ export async function serve(
     async stop() {
       server.close();
       server.closeIdleConnections();
-      const ended = Promise.allSettled(pending);
-      await withTimeout(GRACE_MS, () => ended).catch(() => cut.abort());
-      await ended;
+      const timer = setTimeout(() => cut.abort(), GRACE_MS);
+      await Promise.allSettled(pending);
+      clearTimeout(timer);
       server.closeAllConnections();
       return count;
     },

@@ -1,11 +1,11 @@
-import { isSameUrl } from '../../../../../src/client/ensure-endpoint.js';
 import {
   type CallOptions,
   type Client,
   type EndpointSettings,
   endpointsIn,
+  isSameUrl,
   type SigningSecret,
-} from '../../../../../src/client/index.js';
+} from 'service-webhooks/client';
 import { called, listEndpoints } from '../../api-options.js';
 import { Failure } from '../../failure.js';
 

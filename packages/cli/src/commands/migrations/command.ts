@@ -3,7 +3,7 @@ import { EXIT, Failure } from '../../failure.js';
 import { SOURCES } from '../../secrets.js';
 import { POSTGRES_URL, readServerUrl } from '../../server-url.js';
 import type { Session } from '../../session.js';
-import { type DatabaseKind, migrationScript, openDatabase, SCHEMA_VERSIONS, tablesOf } from './tables.js';
+import { type DatabaseKind, migrationScript, openDatabase, tablesOf } from './tables.js';
 
 export function migrationsCommand(session: Session) {
   return new Command('migrations')
@@ -50,9 +50,9 @@ function statusCommand(session: Session) {
       const address = sqlite ?? (await readServerUrl(session, 'postgres', POSTGRES_URL, postgres));
       const database = await openDatabase(kind, address);
       try {
-        const wanted = SCHEMA_VERSIONS[kind];
+        const { version: wanted, tables } = tablesOf(kind, names);
         const versions = await Promise.all(
-          tablesOf(kind, names).map(async ({ name }) => ({ name, version: await database.versionOf(name) })),
+          tables.map(async ({ name }) => ({ name, version: await database.versionOf(name) })),
         );
         for (const { name, version } of versions) {
           const state = version === undefined ? 'missing' : version < wanted ? 'behind' : 'current';

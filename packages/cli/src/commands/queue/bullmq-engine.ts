@@ -1,4 +1,4 @@
-import { type BullmqQueueClient, bullmqQueue } from '../../../../../src/queue/bullmq/bullmq-queue.js';
+import { type BullmqQueueClient, bullmqQueue } from 'service-webhooks/queue/bullmq';
 import { needed } from '../../installed.js';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, existingQueue, type QueueEngine } from './queue-engine.js';
 

@@ -1,4 +1,4 @@
-import { sleep } from '../../../../../src/timers.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../failure.js';
 import { counted } from '../../output.js';
 import type { Session } from '../../session.js';
@@ -75,7 +75,7 @@ interface Spread {
 /** Yields items over a time. What takes long between two of them does not move the ones that follow. */
 export async function* spread<Item>(
   items: readonly Item[],
-  { overMs, signal, pause = sleep, now = () => performance.now() }: Spread,
+  { overMs, signal, pause = (ms, signal) => sleep(ms, undefined, { signal }), now = () => performance.now() }: Spread,
 ): AsyncGenerator<Item> {
   const begun = now();
   for (const [index, item] of items.entries()) {

@@ -1,8 +1,8 @@
 import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import { WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
-import { nearestName } from '../../../../../src/option-checks.js';
-import type { DeadLetter } from '../../../../../src/queue/dead-letters.js';
-import type { SqliteJob } from '../../../../../src/queue/sqlite/sqlite-queue.js';
+import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { nearestName } from 'service-webhooks/option-checks';
+import type { DeadLetter } from 'service-webhooks/queue';
+import type { SqliteJob } from 'service-webhooks/queue/sqlite';
 import { Failure } from '../../failure.js';
 import { duration, instant, repeatable } from '../../options.js';
 import { shortened } from '../../output.js';

@@ -1,6 +1,6 @@
-import type { DeadLetter } from '../../../../../src/queue/dead-letters.js';
-import type { SqliteJob } from '../../../../../src/queue/sqlite/sqlite-queue.js';
-import { asSpecified } from '../../../../../src/testing/delivery-headers.js';
+import type { DeadLetter } from 'service-webhooks/queue';
+import type { SqliteJob } from 'service-webhooks/queue/sqlite';
+import { asSpecified } from 'service-webhooks/testing';
 import { Failure } from '../../failure.js';
 import type { HttpMessage } from '../../http/http-message.js';
 import { jsonFields } from '../../http/json-fields.js';

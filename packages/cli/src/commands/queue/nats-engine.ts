@@ -1,5 +1,4 @@
-import type { NatsJetStream } from '../../../../../src/queue/nats/jetstream.js';
-import { natsQueue } from '../../../../../src/queue/nats/nats-queue.js';
+import { type NatsJetStream, natsQueue } from 'service-webhooks/queue/nats';
 import { needed } from '../../installed.js';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, existingQueue, type QueueEngine } from './queue-engine.js';
 

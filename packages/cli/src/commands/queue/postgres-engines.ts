@@ -1,7 +1,7 @@
-import type { DeadLetters } from '../../../../../src/queue/dead-letters.js';
-import { graphileWorkerQueue } from '../../../../../src/queue/graphile-worker/graphile-worker-queue.js';
-import { type PgBossClient, pgBossQueue } from '../../../../../src/queue/pg-boss/pg-boss-queue.js';
-import { checkPostgresName } from '../../../../../src/queue/postgres.js';
+import { check } from 'service-webhooks/option-checks';
+import type { DeadLetters } from 'service-webhooks/queue';
+import { graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
+import { type PgBossClient, pgBossQueue } from 'service-webhooks/queue/pg-boss';
 import { Failure, reasonOf } from '../../failure.js';
 import { needed } from '../../installed.js';
 import { POSTGRES_URL } from '../../server-url.js';
@@ -86,7 +86,9 @@ function postgresEngine({ name, says, usualSchema, connect }: PostgresLibrary): 
   return {
     ...{ name, says, url: POSTGRES_URL },
     async open({ address, queue, schema = usualSchema }) {
-      checkPostgresName('schema', schema);
+      // Before the queue checks it: the queues are looked up first, by SQL with this name in it.
+      const isName = /^[a-z_][a-z0-9_]{0,49}$/.test(schema);
+      check(isName, 'schema must be a name of a-z, 0-9 and _, at most 50 characters');
       const timeouts = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: CALL_TIMEOUT_MS };
       const { names, queueNamed, close } = await connect({ connectionString: address, max: 2, ...timeouts }, schema);
       return { queue: queueNamed(existingQueue(queue, names, `${name} in schema ${schema}`)), close };

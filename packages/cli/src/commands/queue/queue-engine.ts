@@ -1,6 +1,6 @@
-import { nearestName } from '../../../../../src/option-checks.js';
-import type { DeadLetters } from '../../../../../src/queue/dead-letters.js';
-import type { SqliteQueue } from '../../../../../src/queue/sqlite/sqlite-queue.js';
+import { nearestName } from 'service-webhooks/option-checks';
+import type { DeadLetters } from 'service-webhooks/queue';
+import type { SqliteQueue } from 'service-webhooks/queue/sqlite';
 import { Failure } from '../../failure.js';
 import type { ServerUrl } from '../../server-url.js';
 

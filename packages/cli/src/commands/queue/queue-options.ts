@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { withTimeout } from '../../../../../src/timers.js';
 import { Failure } from '../../failure.js';
 import { askFile } from '../../installed.js';
 import { SOURCES } from '../../secrets.js';
@@ -73,7 +73,8 @@ export async function withQueue<T>(
       ...(jobs && { jobs: (filter) => ask(() => jobs(filter)) }),
     });
   } finally {
-    await withTimeout(CLOSE_TIMEOUT_MS, () => opened.close()).catch(() => {}); // the process ends anyway
+    // The process ends anyway.
+    await Promise.race([opened.close().catch(() => {}), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 }
 

@@ -1,5 +1,4 @@
-import type { RabbitmqConnection } from '../../../../../src/queue/rabbitmq/rabbitmq-connection.js';
-import { rabbitmqQueue } from '../../../../../src/queue/rabbitmq/rabbitmq-queue.js';
+import { type RabbitmqConnection, rabbitmqQueue } from 'service-webhooks/queue/rabbitmq';
 import { Failure } from '../../failure.js';
 import { needed } from '../../installed.js';
 import { CONNECT_TIMEOUT_MS, type QueueEngine } from './queue-engine.js';

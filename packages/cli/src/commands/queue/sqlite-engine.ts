@@ -1,5 +1,5 @@
-import { sqliteQueue } from '../../../../../src/queue/sqlite/sqlite-queue.js';
-import { checkTable } from '../../../../../src/stores/sqlite/database.js';
+import { check } from 'service-webhooks/option-checks';
+import { sqliteQueue } from 'service-webhooks/queue/sqlite';
 import { Failure } from '../../failure.js';
 import { openSqliteFile, type SqliteHandle } from '../../installed.js';
 import { existingQueue, type QueueEngine } from './queue-engine.js';
@@ -9,7 +9,8 @@ export const sqliteEngine: QueueEngine = {
   says: 'the file of an embedded SQLite queue',
 
   async open({ address: file, queue, table = 'webhook_queue' }) {
-    checkTable(table);
+    // Before the queue checks it: its name is looked up first, by SQL with this table in it.
+    check(/^(?!sqlite_)[a-z_][a-z0-9_]{0,62}$/i.test(table), 'table must be a name of letters, digits and _');
     const { handle, client } = openSqliteFile(file, { readonly: false });
     if (!exists(handle, 'SELECT 1 FROM sqlite_master WHERE name = ?', table))
       throw new Failure('file', `${file} has no table ${table}: name the table of the queue with --table.`);

@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import type { Secret } from '../../../../../src/verify/secret.js';
+import type { Secret } from 'service-webhooks';
 import { DEFAULT_DIRECTORY } from '../../captures.js';
 import { Failure } from '../../failure.js';
 import { deliver, type SendResult } from '../../http/deliver.js';

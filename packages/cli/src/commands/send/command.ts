@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from '@commander-js/extra-typings';
-import { type EventType, WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
-import { nearestName } from '../../../../../src/option-checks.js';
-import { type SignedDelivery, type SigningOptions, signDelivery } from '../../../../../src/testing/sign-delivery.js';
+import { type EventType, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { nearestName } from 'service-webhooks/option-checks';
+import { type SignedDelivery, type SigningOptions, signDelivery } from 'service-webhooks/testing';
 import { Failure } from '../../failure.js';
 import { deliverAsService, type SendResult } from '../../http/deliver.js';
 import { headerPrefixOption, listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';

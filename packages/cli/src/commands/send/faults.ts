@@ -1,5 +1,4 @@
-import type { SignedDelivery } from '../../../../../src/testing/sign-delivery.js';
-import { tamper } from '../../../../../src/testing/tamper.js';
+import { type SignedDelivery, tamper } from 'service-webhooks/testing';
 import { Failure } from '../../failure.js';
 import type { Outgoing } from '../../http/deliver.js';
 

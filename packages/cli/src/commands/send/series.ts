@@ -1,4 +1,4 @@
-import { isAcknowledged } from '../../../../../src/service/acknowledged.js';
+import { isAcknowledged } from 'service-webhooks/service';
 import type { SendResult } from '../../http/deliver.js';
 import type { Piece, Sink } from '../../output.js';
 import type { Session } from '../../session.js';

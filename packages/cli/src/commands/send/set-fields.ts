@@ -1,5 +1,5 @@
-import type { EventType } from '../../../../../src/event.js';
-import { type EventOverrides, sampleEvent } from '../../../../../src/testing/sample-event.js';
+import type { EventType } from 'service-webhooks';
+import { type EventOverrides, sampleEvent } from 'service-webhooks/testing';
 import { Failure } from '../../failure.js';
 
 type Fields = { [name: string]: unknown };

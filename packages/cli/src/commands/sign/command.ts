@@ -1,6 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings';
-import { asSpecified } from '../../../../../src/testing/delivery-headers.js';
-import { sign } from '../../../../../src/verify/sign.js';
+import { sign } from 'service-webhooks';
+import { asSpecified } from 'service-webhooks/testing';
 import { EXIT } from '../../failure.js';
 import { headerPrefixOption, instant } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';

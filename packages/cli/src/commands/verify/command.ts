@@ -1,5 +1,4 @@
-import { isWebhookError } from '../../../../../src/errors.js';
-import { verify } from '../../../../../src/verify/verify.js';
+import { isWebhookError, verify } from 'service-webhooks';
 import { deliveryCommand, readDelivery } from '../../delivery-input.js';
 import { EXIT } from '../../failure.js';
 import { readSecrets } from '../../secrets.js';

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { verify, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
-import { WEBHOOK_EVENT_TYPES } from '../../../../../src/event.js';
-import { verify } from '../../../../../src/verify/verify.js';
 import { SECRET } from '../../../../../test/support/deliveries.js';
 import { createRequests } from '../../../src/commands/doctor/requests.js';
 

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SigningSecret } from 'service-webhooks/client';
 import { createEmulator } from 'service-webhooks-emulator';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { SigningSecret } from '../../../../../src/client/index.js';
 import { failureOfPromise } from '../../../../../test/support/failures.js';
 import { newSecretFile } from '../../../src/commands/endpoints/new-secret-file.js';
 import { shownBy } from '../../support/terminal.js';

@@ -1,7 +1,8 @@
+import { WebhookError } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { serveApp } from '../../../../../test/support/app.js';
 import { aReceiver, aRequest, bodyOf } from '../../../../../test/support/deliveries.js';
-import { answerTo, plain } from '../../../src/commands/listen/answer.js';
+import { answerTo, plain, refusedWith } from '../../../src/commands/listen/answer.js';
 import type { ListenOptions } from '../../../src/commands/listen/options.js';
 
 const request = aRequest();
@@ -73,5 +74,20 @@ describe('what the sender is answered', () => {
 
   it.each([204, 205, 304])('what the sender is answered has no body where %i allows none', (status) => {
     expect(plain(status, 'as_told')).toMatchObject({ status, body: '' });
+  });
+});
+
+describe('the answer to a refused request', () => {
+  it.each([
+    ['method_not_allowed', { method: 'PUT' }],
+    ['missing_signature', { headers: {} }],
+    ['body_too_large', { body: Buffer.alloc(2_000) }],
+    ['body_incomplete', { body: (async function* () {})(), signal: AbortSignal.abort() }],
+  ] as const)('is that of a receiver, byte for byte: %s', async (code, changes) => {
+    const { receiver } = aReceiver({ maxBodyBytes: 1_000 });
+    const answer = await receiver({ ...request, ...changes });
+    const response = refusedWith(new WebhookError(code));
+    expect(response).toEqual(answer);
+    expect(Object.entries(response.headers)).toEqual(Object.entries(answer.headers));
   });
 });

@@ -1,6 +1,6 @@
 import { verify } from 'service-webhooks';
+import { RETRY_WAITS_MS } from 'service-webhooks/service';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RETRY_WAITS_MS } from '../../../../../src/service/schedule.js';
 import { type Got, serveApp } from '../../../../../test/support/app.js';
 import { aDelivery, NOW, now, SECRET } from '../../../../../test/support/deliveries.js';
 import type { ListenOptions } from '../../../src/commands/listen/options.js';

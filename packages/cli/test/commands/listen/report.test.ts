@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
+import { WebhookError } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
-import { WebhookError } from '../../../../../src/errors.js';
 import { aDelivery, bodyOf, type DeliveryParts, NOW, now, SECRET } from '../../../../../test/support/deliveries.js';
 import type { Handled } from '../../../src/commands/listen/handle-request.js';
 import { inspect, isRefused } from '../../../src/commands/listen/inspection.js';

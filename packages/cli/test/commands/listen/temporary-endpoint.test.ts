@@ -1,7 +1,5 @@
-import { ClientError } from 'service-webhooks/client';
+import { type Client, ClientError } from 'service-webhooks/client';
 import { describe, expect, it } from 'vitest';
-import { hideSecret } from '../../../../../src/client/answer-data.js';
-import type { Client } from '../../../../../src/client/index.js';
 import { failureOfPromise } from '../../../../../test/support/failures.js';
 import { createTemporaryEndpoint } from '../../../src/commands/listen/temporary-endpoint.js';
 
@@ -21,7 +19,7 @@ function anAccount(listed: object[], { answersWithId = true, deletes = async () 
     async create({ url }: { url: string }, ...more: unknown[]) {
       asked.push(['create', url, ...more]);
       data.push(registered('wh_new', url));
-      return { data: answersWithId ? registered('wh_new', url) : {}, signingSecret: hideSecret('whsec_1') };
+      return { data: answersWithId ? registered('wh_new', url) : {}, signingSecret: { reveal: () => 'whsec_1' } };
     },
     async delete(id: string, options?: object) {
       asked.push(options ? ['delete', id, options] : ['delete', id]);

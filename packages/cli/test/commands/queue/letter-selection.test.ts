@@ -1,5 +1,5 @@
+import type { DeadLetter } from 'service-webhooks/queue';
 import { describe, expect, it } from 'vitest';
-import type { DeadLetter } from '../../../../../src/queue/dead-letters.js';
 import { letterPages } from '../../../src/commands/queue/letter-selection.js';
 
 function letter(id: number, bytes = 10): DeadLetter {

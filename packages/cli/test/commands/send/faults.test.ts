@@ -1,7 +1,6 @@
+import { verify } from 'service-webhooks';
+import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
-import { sampleEvent } from '../../../../../src/testing/sample-event.js';
-import { signDelivery } from '../../../../../src/testing/sign-delivery.js';
-import { verify } from '../../../../../src/verify/verify.js';
 import { NOW, now, SECRET, verdict } from '../../../../../test/support/deliveries.js';
 import { FAULT_NAMES, FAULTS, type FaultName, withFaults } from '../../../src/commands/send/faults.js';
 

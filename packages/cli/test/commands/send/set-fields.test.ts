@@ -1,5 +1,5 @@
+import { sampleEvent } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
-import { sampleEvent } from '../../../../../src/testing/sample-event.js';
 import { failureOf } from '../../../../../test/support/failures.js';
 import { sampleWith } from '../../../src/commands/send/set-fields.js';
 

@@ -1,0 +1,21 @@
+import { type SqlTables, type TableNames, tablesNamed } from '../tables.js';
+import { quotedTable } from './query.js';
+import { inboxSchema, SCHEMA_VERSION, storeSchema } from './schema.js';
+
+/**
+ * Returns the SQL of the tables of `postgresStore` and `postgresInbox`, for a migration tool of yours: the same statements
+ * that `init()` runs. They create a table or bring an older one up to date, and may run again. A name is `name` or
+ * `schema.name`.
+ *
+ * @throws WebhookError `invalid_option`
+ * @example
+ * const { tables } = postgresTables({ table: 'webhook_deliveries' });
+ * for (const sql of tables.flatMap(({ statements }) => statements)) await pool.query(sql);
+ */
+export function postgresTables(names: TableNames = {}): SqlTables {
+  return tablesNamed('postgresTables', names, {
+    version: SCHEMA_VERSION,
+    store: (name) => storeSchema(quotedTable(name)),
+    inbox: (name) => inboxSchema(quotedTable(name)),
+  });
+}
