@@ -1,4 +1,4 @@
-// The public API as one file for each entry of the package, so that no change of it goes unseen in a review.
+// The public API as one file for each entry of the packages, so that no change of it goes unseen in a review.
 // Says where api/ is not what was built last; with --write, makes it so.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -36,29 +36,33 @@ try {
 }
 
 function writeReports() {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const entries = Object.entries(exports).filter(([, target]) => target.import);
-  const declarations = entries.map(([, target]) => join(root, target.require.replace(/\.cjs$/, '.d.cts')));
-  const configs = entries.map(([subpath], i) => prepare(subpath, declarations[i], declarations));
-  const compilerState = CompilerState.create(configs[0], { additionalEntryPoints: declarations });
-  for (const config of configs) {
-    const { succeeded } = Extractor.invoke(config, { compilerState, localBuild: true, messageCallback: onlyErrors });
-    if (!succeeded) throw new Error(`no report of ${config.mainEntryPointFilePath}`);
+  for (const folder of ['.', 'packages/cli', 'packages/emulator', 'packages/suites']) {
+    const { name, exports } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    const entries = Object.entries(exports).filter(([, target]) => target.require);
+    const declarations = entries.map(([, { require }]) => join(root, folder, require.replace(/\.cjs$/, '.d.cts')));
+    const configs = entries.map(([subpath], i) =>
+      prepare(folder, `${name}${subpath.slice(1)}`, declarations[i], declarations),
+    );
+    const compilerState = CompilerState.create(configs[0], { additionalEntryPoints: declarations });
+    for (const config of configs) {
+      const { succeeded } = Extractor.invoke(config, { compilerState, localBuild: true, messageCallback: onlyErrors });
+      if (!succeeded) throw new Error(`no report of ${config.mainEntryPointFilePath}`);
+    }
   }
 }
 
-function prepare(subpath, entry, files) {
+function prepare(folder, name, entry, files) {
   return ExtractorConfig.prepare({
-    packageJsonFullPath: join(root, 'package.json'),
+    packageJsonFullPath: join(root, folder, 'package.json'),
     configObjectFullPath: undefined,
     configObject: {
-      projectFolder: root,
+      projectFolder: join(root, folder),
       mainEntryPointFilePath: entry,
       newlineKind: 'lf',
       compiler: { overrideTsconfig: { compilerOptions, files } },
       apiReport: {
         enabled: true,
-        reportFileName: subpath === '.' ? 'index' : subpath.slice(2).replaceAll('/', '-'),
+        reportFileName: name.replaceAll('/', '-'),
         reportFolder: fresh,
         reportTempFolder: work,
       },

@@ -12,9 +12,10 @@ interface Import {
   typeOnly: boolean;
 }
 
-// Import lines as the formatter leaves them: `import … from`, `export … from`, `import '…'`, `import('…')`.
-const STATIC = /^(?:import|export)( type)?\s[^;']*from '([^']+)';|^import '([^']+)';/gm;
-const DYNAMIC = /(typeof )?\bimport\('([^']+)'\)/g;
+// Import lines as the formatter leaves them: `import … from`, `export … from`, `import '…'`, `import('…')`. A name with a
+// placeholder stands in a program that `init` writes.
+const STATIC = /^(?:import|export)( type)?\s[^;']*from '([^'$]+)';|^import '([^'$]+)';/gm;
+const DYNAMIC = /(typeof )?\bimport\('([^'$]+)'\)/g;
 
 interface Source {
   path: string;
@@ -113,14 +114,40 @@ describe('imports', () => {
   });
 
   it.each(['.', ...beside.map(({ folder }) => folder)])('no folder of %s imports itself through others', (folder) => {
-    const start = folder === '.' ? 'src' : `${folder}/src`;
-    expect(cyclesIn(graphOf(filesOf(folder), (path) => folderOf(start, path)))).toEqual([]);
+    expect(cyclesIn(graphOf(filesOf(folder), (path) => folderOf(sourcesOf(folder), path)))).toEqual([]);
+  });
+});
+
+describe('CONTRIBUTING.md', () => {
+  it('draws every import between the folders and the packages, and no other', () => {
+    const [, drawing = ''] = /```mermaid\n(.*?)```/s.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')) ?? [];
+    const arrows = drawing.replace(/\["[^"]*"\]/g, '').match(/[\w-]+ --> [\w-]+/g) ?? [];
+    const nameOf = (folder: string) => (folder === '.' ? 'root' : folder.replace('packages/', ''));
+    const between = beside.flatMap(({ folder, files }) =>
+      files.flatMap(({ imports }) =>
+        imports
+          .map(({ to }) => /^service-webhooks(?:-(\w+))?(?:\/|$)/.exec(to))
+          .filter((found) => found !== null)
+          .map(([, other = 'root']) => `${nameOf(folder)} --> ${other}`),
+      ),
+    );
+    const inside = ['.', ...beside.map(({ folder }) => folder)].flatMap((folder) => {
+      const prefix = folder === '.' ? '' : `${nameOf(folder)}_`;
+      const nameIn = (part: string) => prefix + part.slice(part.lastIndexOf('/') + 1);
+      const graph = graphOf(filesOf(folder), (path) => folderOf(sourcesOf(folder), path));
+      return [...graph].flatMap(([from, others]) => [...others].map((to) => `${nameIn(from)} --> ${nameIn(to)}`));
+    });
+    expect(arrows.toSorted()).toEqual([...new Set([...inside, ...between, 'adapters --> root'])].sort());
   });
 });
 
 /** `service-webhooks` for `service-webhooks/testing`, `@scope/name` for `@scope/name/file`. */
 function packageOf(name: string): string {
   return /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
+}
+
+function sourcesOf(folder: string): string {
+  return folder === '.' ? 'src' : `${folder}/src`;
 }
 
 function filesOf(folder: string): readonly Source[] {

@@ -101,7 +101,7 @@ export interface SigningSecret {
 
 const PLACEHOLDER = '[signing secret, shown this once: .reveal()]';
 
-export function hideSecret(secret: string): SigningSecret {
+function hideSecret(secret: string): SigningSecret {
   const placeholder = () => PLACEHOLDER;
   return Object.freeze({
     reveal: () => secret,

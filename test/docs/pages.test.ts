@@ -89,9 +89,18 @@ it('docs/troubleshooting.md names only codes that exist', () => {
 describe('CONTRIBUTING.md and AGENTS.md', () => {
   it.each(['CONTRIBUTING.md', 'AGENTS.md'])('%s names only files and scripts that exist', (page) => {
     const text = read(page);
-    const paths = [...text.matchAll(/`((?:src|test|adapters|docs|scripts|site|api|skills|\.ci|\.github)\/[\w./-]*)`/g)];
+    // Under the heading of a package, its folder is the beginning of paths to its own files.
+    const paths = text.split(/^(?=##)/m).flatMap((section) => {
+      const [, folder = '.'] = /^### (packages\/\w+)$/m.exec(section) ?? [];
+      const named = section.matchAll(
+        /`((?:src|test|adapters|docs|packages|scripts|site|api|skills|\.ci|\.github)\/[\w./-]*)`/g,
+      );
+      return [...named].map(([, path = '']) => [path, join(folder, path)]);
+    });
     expect(paths.length).toBeGreaterThan(3);
-    for (const [, path = ''] of paths) expect(existsSync(join(ROOT, path)), path).toBe(true);
+    for (const [path = '', own = ''] of paths) {
+      expect(existsSync(join(ROOT, own)) || existsSync(join(ROOT, path)), path).toBe(true);
+    }
     const { scripts } = JSON.parse(read('package.json'));
     for (const [, script = ''] of text.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts)).toContain(script);
   });

@@ -1,0 +1,63 @@
+import postgres from 'postgres';
+import { postgresInbox, postgresStore, postgresTables, postgresTableVersion } from 'service-webhooks/stores/postgres';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { refusal, rejection } from '../support/deliveries.js';
+import { poolOf, startPostgres } from '../support/postgres.js';
+
+const server = await startPostgres();
+afterAll(async () => {
+  await server?.stop();
+});
+
+const named = (names?: Parameters<typeof postgresTables>[0]) =>
+  postgresTables(names).tables.map(({ purpose, name }) => [purpose, name]);
+
+describe('postgresTables', () => {
+  it('postgresTables has the tables that are named, or both under their default names', () => {
+    const inbox = ['inbox', 'webhook_inbox'];
+    expect(named()).toEqual([['store', 'webhook_deliveries'], inbox]);
+    expect(named({ table: undefined, inboxTable: undefined })).toEqual(named());
+    expect(named({ table: 'seen' })).toEqual([['store', 'seen']]);
+    expect(named({ inboxTable: 'app.seen' })).toEqual([['inbox', 'app.seen']]);
+    expect(named({ table: 'a', inboxTable: 'b' })).toHaveLength(2);
+  });
+
+  it('postgresTables refuses what cannot be a table, and options that it does not have', () => {
+    expect(refusal(() => postgresTables({ table: 'a"b' })).code).toBe('invalid_option');
+    expect(refusal(() => postgresTables({ inboxTable: 'a.b.c' })).code).toBe('invalid_option');
+    expect(refusal(() => postgresTables({ inbox: 'a' } as never)).code).toBe('invalid_option');
+    expect(refusal(() => postgresTables(null as never)).code).toBe('invalid_option');
+  });
+});
+
+describe.runIf(server)('postgresTableVersion', () => {
+  const { url = '', schema = '', admin = poolOf('') } = server ?? {};
+  const sql = url === '' ? undefined : postgres(url, { onnotice() {} });
+  afterAll(() => sql?.end({ timeout: 1 }));
+
+  it.each(['pg', 'postgresJs'] as const)('postgresTableVersion says over %s what has to be done', async (library) => {
+    const client = library === 'pg' ? { pg: admin } : { postgresJs: sql as postgres.Sql };
+    const [table, inboxTable] = [
+      `${schema}.store_${library.toLowerCase()}`,
+      `${schema}.inbox_${library.toLowerCase()}`,
+    ];
+    onTestFinished(async () => void (await admin.query(`DROP TABLE ${table}, ${inboxTable}`)));
+    const versions = () => Promise.all([table, inboxTable].map((name) => postgresTableVersion(client, name)));
+    expect(await versions()).toEqual([undefined, undefined]);
+    const { version, tables } = postgresTables({ table, inboxTable });
+    for (let times = 0; times < 2; times += 1) {
+      for (const statement of tables.flatMap(({ statements }) => statements)) await admin.query(statement);
+    }
+    expect(await versions()).toEqual([version, version]);
+    await admin.query(`COMMENT ON TABLE ${table} IS NULL`);
+    expect(await versions()).toEqual([0, version]);
+    await postgresStore({ pg: admin }, { table }).init?.();
+    await postgresInbox({ pg: admin }, { name: 'clips', table: inboxTable }).init();
+    expect(await versions()).toEqual([version, version]);
+  });
+
+  it('postgresTableVersion refuses what cannot be a table, and what is no client', async () => {
+    expect((await rejection(postgresTableVersion({ pg: admin }, 'a b'))).code).toBe('invalid_option');
+    expect((await rejection(postgresTableVersion(admin as never, 'a'))).code).toBe('invalid_option');
+  });
+});

@@ -1,0 +1,47 @@
+import { sqliteInbox, sqliteStore, sqliteTables, sqliteTableVersion } from 'service-webhooks/stores/sqlite';
+import { describe, expect, it } from 'vitest';
+import { clientOf } from '../integration/sqlite.js';
+import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { refusal, rejection } from '../support/deliveries.js';
+
+const { newFile, open } = sqliteFiles();
+
+describe('sqliteTables', () => {
+  it('sqliteTables has the tables that are named, or both under their default names', () => {
+    const named = (names?: Parameters<typeof sqliteTables>[0]) => sqliteTables(names).tables.map(({ name }) => name);
+    expect(named()).toEqual(['webhook_deliveries', 'webhook_inbox']);
+    expect(named({ table: 'seen' })).toEqual(['seen']);
+    expect(sqliteTables({ inboxTable: 'seen' }).tables).toMatchObject([{ purpose: 'inbox', name: 'seen' }]);
+  });
+
+  it('sqliteTables refuses what cannot be a table, and options that it does not have', () => {
+    expect(refusal(() => sqliteTables({ table: 'a b' })).code).toBe('invalid_option');
+    expect(refusal(() => sqliteTables({ inboxTable: 'sqlite_a' })).code).toBe('invalid_option');
+    expect(refusal(() => sqliteTables({ inbox: 'a' } as never)).code).toBe('invalid_option');
+  });
+});
+
+describe.each(libraries)('sqliteTableVersion on %s', (_, driver) => {
+  it('sqliteTableVersion says what has to be done', async () => {
+    const handle = open(driver, newFile());
+    const client = clientOf(driver, handle);
+    const { version, tables } = sqliteTables();
+    const versions = () => Promise.all(tables.map(({ name }) => sqliteTableVersion(client, name)));
+    expect(await versions()).toEqual([undefined, undefined]);
+    for (let times = 0; times < 2; times += 1) {
+      for (const statement of tables.flatMap(({ statements }) => statements)) handle.exec(statement);
+    }
+    expect(await versions()).toEqual([version, version]);
+    handle.exec("DELETE FROM webhook_schema WHERE table_name = 'webhook_deliveries'");
+    expect(await versions()).toEqual([0, version]);
+    await sqliteStore(client).init?.();
+    await sqliteInbox(client, { name: 'clips' }).init();
+    expect(await versions()).toEqual([version, version]);
+  });
+
+  it('sqliteTableVersion refuses what cannot be a table, and what is no client', async () => {
+    const handle = open(driver, newFile());
+    expect((await rejection(sqliteTableVersion(clientOf(driver, handle), "a'b"))).code).toBe('invalid_option');
+    expect((await rejection(sqliteTableVersion(handle as never, 'a'))).code).toBe('invalid_option');
+  });
+});
