@@ -82,10 +82,11 @@ describe('a code block of the documentation', () => {
 
   it.each(inReadme('sh'))('$at names commands that there are', ({ code }) => {
     const { name, scripts } = JSON.parse(read('package.json'));
+    const { name: commandLine } = JSON.parse(read('packages/cli/package.json'));
     const known = [
       ...['npm ci', 'npm test', `npm install ${name}`],
       ...Object.keys(scripts).map((script) => `npm run ${script}`),
-      ...COMMANDS.map((command) => `npx ${name} ${command.name}`),
+      ...COMMANDS.map((command) => `npx ${commandLine} ${command.name}`),
     ];
     for (const command of code.trim().split(/\n| && /)) {
       const [start] = /^npx \S+ \S+|^.*/.exec(command) ?? [];
@@ -110,7 +111,7 @@ describe('README.md', () => {
     try {
       const [command = ''] = /npx service-webhooks-cli send .*/.exec(read('README.md')) ?? [];
       const args = command.replace('3000', String(port)).split(' ').slice(2);
-      const program = join(checkout.path, 'dist/cli/service-webhooks.cjs');
+      const program = join(ROOT, 'packages/cli/dist/service-webhooks.cjs');
       const sender = fork(program, args, { env: { ...process.env, WEBHOOK_SECRET: SECRET }, silent: true });
       const [exitCode] = await once(sender, 'close');
       expect(exitCode).toBe(0);

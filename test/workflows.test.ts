@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { PACKAGES } from '../scripts/subpaths.js';
 import { isInstalled } from './integration/file-of.js';
 import { hasProgram } from './integration/program.js';
 import { ROOT } from './support/markdown.js';
@@ -119,44 +120,64 @@ describe('the release', () => {
 
   it('the release publishes with provenance and without a token', () => {
     expect(publish).toContain('id-token: write');
-    expect(publish).toMatch(/npm publish \.\/packed\/service-webhooks-\*\.tgz .*--provenance/);
+    expect(publish).toMatch(/npm publish "\.\/packed\/\$name-\$\{GITHUB_REF_NAME#v\}\.tgz" .*--provenance/);
     expect(release).not.toMatch(/NODE_AUTH_TOKEN|secrets\./);
   });
 
-  it('the release publishes the file that a job without that right has checked and packed', () => {
+  it('the release publishes the files that a job without that right has checked and packed', () => {
     const pack = jobs.get('pack') ?? '';
-    expect(pack).toMatch(/npm ci --ignore-scripts[\s\S]+npm run prepublishOnly[\s\S]+npm pack\n[\s\S]+upload-artifact/);
+    expect(pack).toMatch(
+      /npm ci --ignore-scripts[\s\S]+npm run prepublishOnly[\s\S]+npm pack --workspaces --include-workspace-root\n[\s\S]+upload-artifact/,
+    );
     expect(pack).not.toContain('write');
     expect(publish).toMatch(/needs: pack\n[\s\S]+download-artifact[\s\S]+npm publish .*--ignore-scripts/);
   });
 
+  it('the release checks and publishes every package, each after those that it needs', () => {
+    const manifests = PACKAGES.map((folder) => JSON.parse(read(`${folder}/package.json`)));
+    const names: string[] = manifests.map(({ name }) => name);
+    const lists = [...publish.matchAll(/for name in (.*); do/g)].map(([, list = '']) => list.split(' '));
+    expect(lists).toHaveLength(2);
+    for (const list of lists) {
+      expect(list.toSorted()).toEqual(names.toSorted());
+      for (const { name, dependencies, peerDependencies } of manifests) {
+        const needed = Object.keys({ ...dependencies, ...peerDependencies }).filter((each) => names.includes(each));
+        expect(list.slice(0, list.indexOf(name))).toEqual(expect.arrayContaining(needed));
+      }
+    }
+  });
+
   it.runIf(hasProgram('jq')).each([
-    ['v1.2.3', {}, 0],
-    ['v1.2.4', {}, 1],
-    ['1.2.3', {}, 1],
-    ['v1.2.3', { name: 'another' }, 1],
-    ['v1.2.3', { publishConfig: { registry: 'https://registry.evil.test' } }, 1],
-  ])('the release of %s with %j in package.json ends with %i before it publishes', (tag, fields, status) => {
-    const [, command = ''] = /run: >-\n((?: {10}.*\n)+)/.exec(publish) ?? [];
+    ['v1.2.3', 'service-webhooks', {}, 'passes'],
+    ['v1.2.4', 'service-webhooks', {}, 'fails'],
+    ['1.2.3', 'service-webhooks', {}, 'fails'],
+    ['v1.2.3', 'service-webhooks', { name: 'another' }, 'fails'],
+    ['v1.2.3', 'service-webhooks-cli', { version: '1.2.2' }, 'fails'],
+    ['v1.2.3', 'service-webhooks-suites', { publishConfig: { registry: 'https://registry.evil.test' } }, 'fails'],
+  ])('the check of a release %s, where package.json of %s has %j, %s', (tag, changed, fields, verdict) => {
+    const [, command = ''] = /run: \|\n((?: {10}.*\n)+)/.exec(publish) ?? [];
     const folder = mkdtempSync(join(tmpdir(), 'release-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     for (const name of ['package', 'packed']) mkdirSync(join(folder, name));
-    const manifest = { name: 'service-webhooks', version: '1.2.3', ...fields };
-    writeFileSync(join(folder, 'package/package.json'), JSON.stringify(manifest));
-    spawnSync('tar', ['-czf', 'packed/service-webhooks-1.2.3.tgz', 'package'], { cwd: folder });
+    for (const place of PACKAGES) {
+      const { name } = JSON.parse(read(`${place}/package.json`));
+      const manifest = { name, version: '1.2.3', ...(name === changed && fields) };
+      writeFileSync(join(folder, 'package/package.json'), JSON.stringify(manifest));
+      spawnSync('tar', ['-czf', `packed/${name}-1.2.3.tgz`, 'package'], { cwd: folder });
+    }
     const env = { PATH: process.env['PATH'], GITHUB_REF_NAME: tag };
     expect(command).not.toBe('');
-    const line = command.replaceAll(/\n +/g, ' ').trim();
-    expect(spawnSync('bash', ['-e', '-c', line], { cwd: folder, env }).status).toBe(status);
+    const { status } = spawnSync('bash', ['-e', '-c', command], { cwd: folder, env });
+    expect(status === 0 ? 'passes' : 'fails').toBe(verdict);
   });
 });
 
 describe('the doctor action', () => {
   const action = read('action.yml');
 
-  it('the doctor action runs the version of this package by default', () => {
-    const { version } = JSON.parse(read('package.json'));
-    expect(action).toContain(`    description: The version of service-webhooks on npm.\n    default: ${version}\n`);
+  it('the doctor action runs the version of the command line by default', () => {
+    const { version } = JSON.parse(read('packages/cli/package.json'));
+    expect(action).toContain(`    description: The version of service-webhooks-cli on npm.\n    default: ${version}\n`);
   });
 
   it('the doctor action runs no install script', () => {

@@ -1,5 +1,5 @@
-// The API reference as Markdown: one page for each module of the package, derived from the docstrings by TypeDoc.
-import { existsSync, readFileSync } from 'node:fs';
+// The API reference as Markdown: one page for each module of the packages, derived from the docstrings by TypeDoc.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Application } from 'typedoc';
 import { ROOT } from './pages.mjs';
@@ -40,20 +40,34 @@ export async function makeReference(folder) {
   await app.generateOutputs(project);
 }
 
-/** The source of each module of the package and of those beside it, by the name that users import. */
+/** The source of each module of the packages, by the name that users import. */
 function modules() {
-  const { name, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const entries = Object.keys(exports).filter((key) => typeof exports[key] !== 'string');
-  return {
-    ...Object.fromEntries(
-      entries.map((key) => [`${name}${key.slice(1)}`, sourceOf(key === '.' ? 'index' : key.slice(2))]),
-    ),
-    'service-webhooks-suites': join(ROOT, 'packages/suites/src/index.ts'),
-  };
+  return Object.fromEntries(packageFolders().flatMap(modulesOf));
+}
+
+/** The receiver, and the packages in its workspaces. */
+function packageFolders() {
+  const { workspaces } = manifestOf('.');
+  const folders = workspaces.flatMap((pattern) => {
+    const parent = pattern.replace(/\/\*$/, '');
+    return readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`);
+  });
+  return ['.', ...folders.filter((folder) => existsSync(join(ROOT, folder, 'package.json')))];
+}
+
+function modulesOf(folder) {
+  const { name, exports } = manifestOf(folder);
+  return Object.keys(exports)
+    .filter((key) => typeof exports[key] !== 'string')
+    .map((key) => [`${name}${key.slice(1)}`, sourceOf(folder, key === '.' ? 'index' : key.slice(2))]);
+}
+
+function manifestOf(folder) {
+  return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
 }
 
 /** In the places that scripts/subpaths.ts lists. */
-function sourceOf(entry) {
+function sourceOf(folder, entry) {
   const candidates = [`src/${entry}.ts`, `src/${entry}/index.ts`, `adapters/${entry}.ts`, `${entry}/index.ts`];
-  return join(ROOT, candidates.find((path) => existsSync(join(ROOT, path))) ?? '');
+  return candidates.map((path) => join(ROOT, folder, path)).find(existsSync);
 }

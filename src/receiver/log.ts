@@ -131,7 +131,7 @@ function entryOf(outcome: Outcome): Entry {
     case 'dead_letter': {
       const { reason, attempts } = outcome;
       const runs = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
-      const advice = 'Remove the cause, then retry or discard it (docs/queues.md#dead-letters).';
+      const advice = 'Remove the cause, then retry or discard it (npx service-webhooks-cli queue).';
       const message = `The delivery is a dead letter after ${runs}. ${advice} Its reason: ${reason}`;
       return { level: 'error', code: kind, message, delivery };
     }

@@ -149,7 +149,7 @@ describe('a processor', () => {
     expect(observe.mock.lastCall?.[0]).toMatchObject({ ...expected, delivery: { event: { id: 'evt_1' } } });
     expect(telemetry.deadLetter.mock.lastCall?.[0]).toMatchObject(expected);
     expect(logger.error.mock.lastCall).toEqual([
-      'service-webhooks: stt.completed evt_1: The delivery is a dead letter after 3 attempts. Remove the cause, then retry or discard it (docs/queues.md#dead-letters). Its reason: no disk',
+      'service-webhooks: stt.completed evt_1: The delivery is a dead letter after 3 attempts. Remove the cause, then retry or discard it (npx service-webhooks-cli queue). Its reason: no disk',
       { code: 'dead_letter', eventId: 'evt_1', eventType: 'stt.completed', attempt: undefined },
     ]);
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import { ERRORS } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
+import { allSubpaths } from '../../scripts/subpaths.js';
 import { markdownPages, ROOT } from '../support/markdown.js';
 import { DIST, isInstalled, search, useSite } from './built-site.js';
 
@@ -85,12 +86,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     expect(pages().length).toBeGreaterThan(markdownPages().length);
     const idsOf = (page: string) => [...html(page).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(idsOf('errors.html')).toEqual(expect.arrayContaining(Object.keys(ERRORS)));
-    const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    for (const [key, entry] of Object.entries(exports)) {
-      if (typeof entry === 'string') continue;
-      const page = `api/service-webhooks${key.slice(1)}.html`;
-      expect(pages()).toContain(page);
-    }
+    expect(pages()).toEqual(expect.arrayContaining(allSubpaths.map(({ name }) => `api/${name}.html`)));
     expect(idsOf('api/service-webhooks.html')).toContain('createreceiver');
   });
 

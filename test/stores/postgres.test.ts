@@ -98,7 +98,7 @@ describe.runIf(server)('postgresStore', () => {
       const refused = await rejection(postgresStore({ pg: pool }, { table: `${table}_new` }).init?.() as Promise<void>);
       expect(refused).toMatchObject({ code: 'store_unavailable', cause: { code: '42501' } });
       expect(refused.message).toContain('does not exist, and this role may not change it');
-      expect(refused.hint).toContain('service-webhooks migrations print --postgres');
+      expect(refused.hint).toContain('npx service-webhooks-cli migrations print --postgres');
     });
 
     it('init rejects where the schema is missing, and works once it is there', async () => {

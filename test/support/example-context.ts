@@ -59,6 +59,7 @@ export const BY_MODULE: Readonly<Record<string, string>> = {
   'service-webhooks/stores/durable-object':
     "declare const env: { DEDUPE: import('@cloudflare/workers-types').DurableObjectNamespace };",
   'service-webhooks/stores/postgres': `import { Pool } from 'pg';
+    declare const pool: Pool;
     type Db = import('service-webhooks/stores/postgres').DrizzleClient;
     declare const clips: object;
     declare const db: Db & { transaction<T>(run: (tx: Db & { insert(table: object): { values(row: object): void } }) => T): T };`,

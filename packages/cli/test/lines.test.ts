@@ -37,7 +37,7 @@ describe('on a terminal', () => {
   it('verify shows in one line why a delivery is refused, and how to learn more', async () => {
     const { stdout } = await shownBy(['verify', capture('d.http', { more: ' ' })]);
     expect(stdout).toMatch(
-      /^<bad:signature_mismatch> {2}The signature does not match: [^\n]+ {2}[A-Z][^\n]+ {2}<faint:More: service-webhooks explain>\n$/,
+      /^<bad:signature_mismatch> {2}The signature does not match: [^\n]+ {2}[A-Z][^\n]+ {2}<faint:More: npx service-webhooks-cli explain>\n$/,
     );
   });
 
@@ -56,7 +56,7 @@ describe('on a terminal', () => {
     const { stdout } = await shownBy(['explain', capture('20260711T120000.000Z-7f3a9c01.http')], { now: () => 0 });
     expect(stdout).toBe(
       `<good:It verifies>  <faint:when it was captured ${AT}>\n` +
-        'An app that refuses this delivery refuses a good one:  service-webhooks doctor 3000/hook\n',
+        'An app that refuses this delivery refuses a good one:  npx service-webhooks-cli doctor 3000/hook\n',
     );
   });
 

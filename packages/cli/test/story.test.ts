@@ -69,6 +69,6 @@ describe.runIf(hasProgram('script'))('the way from a broken receiver to a fixed 
     listen.type('\u0003');
     await listen.ended;
     const { exitCode, shown } = await terminal(['explain', id]).ended;
-    expect([exitCode, shown]).toEqual([0, expect.stringContaining('service-webhooks doctor 3000/webhooks')]);
+    expect([exitCode, shown]).toEqual([0, expect.stringContaining('npx service-webhooks-cli doctor 3000/webhooks')]);
   });
 });

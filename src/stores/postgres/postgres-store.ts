@@ -22,7 +22,7 @@ const MAX_TRIES = 3;
  * first claim of an event is one round trip. Each call is a transaction of its own and leaves nothing in the session,
  * so it works through PgBouncer.
  *
- * `init()` creates the table, or updates an older one; `service-webhooks migrations print --postgres` prints the same
+ * `init()` creates the table, or updates an older one; `npx service-webhooks-cli migrations print --postgres` prints the same
  * statements for a migration tool. Call `purgeExpired` regularly: PostgreSQL does not remove expired rows itself.
  *
  * @throws WebhookError `invalid_option`

@@ -82,7 +82,7 @@ export async function updateSchema(query: Query, table: string, statements: read
       const problem = version === undefined ? 'does not exist' : `has version ${version} of ${SCHEMA_VERSION}`;
       throw new WebhookError('store_unavailable', {
         message: `The table ${table} ${problem}, and this role may not change it.`,
-        hint: "Run what 'service-webhooks migrations print --postgres' prints, as a role that may.",
+        hint: "Run what 'npx service-webhooks-cli migrations print --postgres' prints, as a role that may.",
         cause: error,
       });
     }

@@ -54,7 +54,12 @@ function report(
       ['faint', `${asCaptured ? 'when it was captured' : 'as of'} ${time}`],
     ],
     ...(accepted
-      ? [['An app that refuses this delivery refuses a good one:', `service-webhooks doctor 3000${path}${prefix}`]]
+      ? [
+          [
+            'An app that refuses this delivery refuses a good one:',
+            `npx service-webhooks-cli doctor 3000${path}${prefix}`,
+          ],
+        ]
       : []),
     ...causes.flatMap(({ cause, certainty, evidence, fix }) => [
       [[CERTAINTY[certainty], certainty], ['strong', cause], evidence] as const,

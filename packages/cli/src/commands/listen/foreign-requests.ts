@@ -76,6 +76,6 @@ function foreignOrigin({ headers }: IncomingMessage): Foreign {
     status: 403,
     code: 'foreign_origin',
     message: `A request was refused: a page in a browser sent it, with the header ${shortened(says, 100)}.`,
-    hint: 'The service sends no such header. To send a delivery, use a program, such as service-webhooks send.',
+    hint: 'The service sends no such header. To send a delivery, use a program, such as npx service-webhooks-cli send.',
   };
 }

@@ -63,7 +63,8 @@ function statusCommand(session: Session) {
           ]);
         }
         const isCurrent = versions.every(({ version }) => version !== undefined && version >= wanted);
-        if (!isCurrent) session.out.note(['faint', `Run what 'service-webhooks migrations print --${kind}' prints.`]);
+        if (!isCurrent)
+          session.out.note(['faint', `Run what 'npx service-webhooks-cli migrations print --${kind}' prints.`]);
         session.exitCode = isCurrent ? EXIT.ok : EXIT.no;
       } finally {
         await database.close();

@@ -134,7 +134,8 @@ export async function findLetters(
   const missing = words.find((word) => !found.has(word));
   if (missing === undefined) return [...new Set(words.flatMap((word) => found.get(word) ?? []))];
   const nearest = nearestName(missing, ids);
-  const advice = nearest === undefined ? "'service-webhooks queue list' shows them." : `Did you mean '${nearest}'?`;
+  const advice =
+    nearest === undefined ? "'npx service-webhooks-cli queue list' shows them." : `Did you mean '${nearest}'?`;
   const problem = `'${shortened(missing)}' is none of the ${count} dead letters, nor the id of one's event.`;
   throw new Failure('usage', `${problem} ${advice}`);
 }

@@ -37,7 +37,7 @@ Examples:
           ['bad', code],
           message,
           hint,
-          ['faint', 'More: service-webhooks explain'],
+          ['faint', 'More: npx service-webhooks-cli explain'],
         ]);
         session.exitCode = EXIT.no;
       }

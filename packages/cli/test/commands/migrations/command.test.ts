@@ -82,7 +82,7 @@ describe.runIf(server)('migrations status --postgres', () => {
     const args = ['--text', 'migrations', 'status', '--postgres', 'env:MINE', '--table', `${schema}.nothing`];
     const { exitCode, stdout, stderr } = await cli.run(args, { env: { MINE: url } });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: `missing  ${schema}.nothing\n` });
-    expect(stderr).toContain('service-webhooks migrations print --postgres');
+    expect(stderr).toContain('npx service-webhooks-cli migrations print --postgres');
   });
 
   it('migrations status --postgres answers 2 in a project without a client', async () => {
