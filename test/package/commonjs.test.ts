@@ -1,30 +1,41 @@
 import { describe, expect, it } from 'vitest';
-import { isInstalled, makeConsumer, program } from './consumer.js';
+import { type Consumer, isInstalled, makeConsumer, makeWorkshop, program } from './consumer.js';
 
 const typescript = 'node_modules/typescript5/bin/tsc';
 
 describe.skipIf(!isInstalled('consumers'))('Jest on CommonJS', () => {
   it('sends a receiver a signed delivery, and has the matchers', () => {
     const consumer = makeConsumer({ 'receiver.test.js': program('receiver.test.js') }, 'consumers');
-    const jest = ['node_modules/jest/bin/jest.js', '--json', '--outputFile=results.json', '--watchman=false'];
-    const { output } = consumer.attempt(jest);
-    const { testResults } = JSON.parse(consumer.read('results.json'));
-    const tests = testResults.flatMap(({ assertionResults }: Results) => assertionResults);
-    const told = tests.map(({ title, status }: Assertion) => `${status}: ${title}`);
+    const { told, output, tests } = runJest(consumer);
     expect(told, output).toEqual([
       'passed: the package is CommonJS here',
       'passed: a signed delivery is handled once',
       'passed: a changed delivery is refused',
       'failed: a matcher that does not hold says what the answer is',
     ]);
-    expect(tests.at(-1).failureMessages.join()).toContain(
+    expect(tests.at(-1)?.failureMessages.join()).toContain(
       'expected the answer to refuse the delivery with signature_mismatch, and it is: 200',
     );
   });
+
+  it('has the emulator', () => {
+    const workshop = makeWorkshop({ 'emulator.test.js': program('emulator.test.js') }, 'consumers');
+    const { told, output } = runJest(workshop);
+    expect(told, output).toEqual([
+      'passed: the emulator is CommonJS here',
+      'passed: a refused delivery is repeated until it is acknowledged',
+    ]);
+  });
 });
 
-interface Results {
-  assertionResults: Assertion[];
+function runJest(consumer: Consumer) {
+  const jest = ['node_modules/jest/bin/jest.js', '--json', '--outputFile=results.json', '--watchman=false'];
+  const { output } = consumer.attempt(jest);
+  const { testResults }: { testResults: { assertionResults: Assertion[] }[] } = JSON.parse(
+    consumer.read('results.json'),
+  );
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  return { tests, told: tests.map(({ title, status }) => `${status}: ${title}`), output };
 }
 
 interface Assertion {

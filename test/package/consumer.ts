@@ -3,17 +3,19 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync,
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
+import { PACKAGES } from '../../scripts/subpaths.js';
 import { isInstalled as isFolderInstalled } from '../integration/file-of.js';
+import type { Installed } from './pack.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** What a project that installs the package may have beside it: a folder of test/integration. */
+/** What a project that installs the packages may have beside them: a folder of test/integration. */
 type Tools = 'consumers' | 'nest-11' | 'nest-12';
 
 /** Whether they are there; if not, that is said. */
 export const isInstalled = (tools: Tools): boolean => isFolderInstalled(`test/integration/${tools}`);
 
-/** One project that has installed the package. */
+/** One project that has installed the receiver alone, or all the packages. */
 export interface Consumer {
   folder: string;
   write(name: string, text: string): void;
@@ -24,11 +26,17 @@ export interface Consumer {
   attempt(args: string[], env?: Record<string, string>): { status: number | null; output: string };
 }
 
-/** A fresh project with the package, unpacked anew, and with what is linked from `tools` beside it. */
-export function makeConsumer(files: Record<string, string>, ...tools: Tools[]): Consumer {
-  const folder = mkdtempSync(join(inject('installed'), '../consumer-'));
+/** A fresh project with the receiver, unpacked anew, and with what is linked from `tools` beside it. */
+export const makeConsumer = (files: Record<string, string>, ...tools: Tools[]) => makeProject('alone', files, tools);
+
+/** A fresh project with all the packages, unpacked anew, and with what is linked from `tools` beside them. */
+export const makeWorkshop = (files: Record<string, string>, ...tools: Tools[]) => makeProject('together', files, tools);
+
+function makeProject(kind: keyof Installed, files: Record<string, string>, tools: Tools[]): Consumer {
+  const installed = inject('installed')[kind];
+  const folder = mkdtempSync(join(installed, '../consumer-'));
   const modules = join(folder, 'node_modules');
-  cpSync(join(inject('installed'), 'node_modules'), modules, { recursive: true, verbatimSymlinks: true });
+  cpSync(join(installed, 'node_modules'), modules, { recursive: true, verbatimSymlinks: true });
   for (const tool of tools) linkAll(here(`../integration/${tool}/node_modules`), modules);
   const write: Consumer['write'] = (name, text) => writeFileSync(join(folder, name), text);
   for (const [name, text] of Object.entries({ 'package.json': '{ "private": true }', ...files })) write(name, text);
@@ -58,12 +66,51 @@ export function makeConsumer(files: Record<string, string>, ...tools: Tools[]): 
 /** The text of a file in `consumers`. */
 export const program = (name: string): string => readFileSync(here(`consumers/${name}`), 'utf8');
 
-export const manifest = JSON.parse(readFileSync(here('../../package.json'), 'utf8'));
+/** The text of a program that prints the names an entry gives to `import`. */
+export const NAMES_BY_IMPORT = `const [name] = process.argv.slice(2);
+  console.log(JSON.stringify(Object.keys(await import(name)).filter((key) => key !== 'module.exports').sort()));`;
 
-/** The name and the target of every entry that is code. */
-export const entries = Object.entries<{ import: string; require: string }>(manifest.exports)
-  .filter(([, target]) => typeof target !== 'string')
-  .map(([subpath, target]) => ({ name: `${manifest.name}${subpath.slice(1)}`, subpath, target }));
+/** The text of a program that prints the names an entry gives to `require`. */
+export const NAMES_BY_REQUIRE = `console.log(JSON.stringify(Object.keys(require(process.argv[2])).sort()));`;
+
+export interface Manifest {
+  name: string;
+  version: string;
+  exports: Record<string, string | Entry>;
+  bin?: Record<string, string>;
+  dependencies?: Record<string, string>;
+}
+
+/** Where an entry that is code leads. */
+interface Entry {
+  import: string;
+  require: string;
+}
+
+/** The receiver's package.json, then those of the packages beside it. */
+const manifests = PACKAGES.map(
+  (folder): Manifest => JSON.parse(readFileSync(here(`../../${folder}/package.json`), 'utf8')),
+);
+export const [manifest, ...beside] = manifests as [Manifest, ...Manifest[]];
+
+/** The name and the target of every entry of a package that is code. */
+export function entriesOf({ name, exports }: Manifest) {
+  return Object.entries(exports).flatMap(([subpath, target]) =>
+    typeof target === 'string' ? [] : [{ name: `${name}${subpath.slice(1)}`, target }],
+  );
+}
+
+/** Each file that a package.json names, as `paths` of its tarball has it. */
+export function filesNamedIn(manifest: Manifest): string[] {
+  const code = entriesOf(manifest).flatMap(({ target }) => [target.import, target.require].flatMap(withTypes));
+  const others = Object.values(manifest.exports).filter((target) => typeof target === 'string');
+  return [...code, ...others, ...Object.values(manifest.bin ?? {})].map((path) => path.replace(/^\.\//, ''));
+}
+
+/** A file of code and the one that declares its types. */
+function withTypes(path: string): string[] {
+  return [path, path.replace(/\.(c?)js$/, '.d.$1ts')];
+}
 
 function linkAll(from: string, to: string) {
   for (const name of readdirSync(from)) {

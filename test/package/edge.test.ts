@@ -2,16 +2,12 @@ import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Consumer, entries, isInstalled, makeConsumer, manifest, program } from './consumer.js';
+import { type Consumer, entriesOf, isInstalled, makeConsumer, manifest, program } from './consumer.js';
 
 /** What is used of esbuild, which is the project's own. */
 interface Esbuild {
   build(options: object): Promise<{ outputFiles: { text: string }[] }>;
 }
-
-/** What needs Node, and says so in its documentation: it serves HTTP, or inflates bodies. */
-const ON_NODE = ['emulator', 'explain'].map((entry) => `${manifest.name}/${entry}`);
-const onTheEdge = entries.map(({ name }) => name).filter((name) => !ON_NODE.includes(name));
 
 const tools = createRequire(fileURLToPath(new URL('../integration/consumers/package.json', import.meta.url)));
 const bundlers: Record<string, (consumer: Consumer, entry: string) => Promise<string>> = {
@@ -52,11 +48,13 @@ describe.skipIf(!isInstalled('consumers')).each(Object.keys(bundlers))('a bundle
   let consumer: Consumer;
 
   beforeAll(() => {
-    const everything = onTheEdge.map((name, i) => `export * as entry${i} from '${name}';`).join('\n');
+    const everything = entriesOf(manifest)
+      .map(({ name }, i) => `export * as entry${i} from '${name}';`)
+      .join('\n');
     consumer = makeConsumer({ 'worker.js': program('worker.js'), 'everything.js': everything }, 'consumers');
   });
 
-  it('of every entry but those for Node asks for nothing of Node', async () => {
+  it('of every entry asks for nothing of Node', async () => {
     const text = await bundle(consumer, 'everything.js');
     expect(text).toContain('service-webhooks');
     expect(importsIn(text)).toEqual([]);

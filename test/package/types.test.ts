@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { entries, isInstalled, makeConsumer, program } from './consumer.js';
+import {
+  beside,
+  type Consumer,
+  entriesOf,
+  isInstalled,
+  makeConsumer,
+  makeWorkshop,
+  manifest,
+  program,
+} from './consumer.js';
 
 const compilers = ['typescript5', 'typescript6', 'typescript7'];
 const resolutions = [
@@ -8,13 +17,47 @@ const resolutions = [
   { moduleResolution: 'bundler', module: 'preserve' },
 ];
 
+/** What is installed, its entries, and programs that are right and wrong. */
+interface Kind {
+  kind: string;
+  make: typeof makeConsumer;
+  names: string[];
+  right: Record<string, string>;
+  wrong: string;
+}
+
+const receiver: Kind = {
+  kind: 'the receiver alone',
+  make: makeConsumer,
+  names: entriesOf(manifest).map(({ name }) => name),
+  right: {
+    'frameworks.mts': 'frameworks.ts',
+    'frameworks.cts': 'frameworks.ts',
+    // h3 2 has no CommonJS; h3 1 is not here.
+    'h3.mts': 'h3.ts',
+  },
+  wrong: 'wrong.ts',
+};
+
+const workshop: Kind = {
+  kind: 'the packages beside it',
+  make: makeWorkshop,
+  names: beside.flatMap(entriesOf).map(({ name }) => name),
+  right: { 'workshop.mts': 'workshop.ts', 'workshop.cts': 'workshop.ts' },
+  wrong: 'wrong-workshop.ts',
+};
+
+const cases = [receiver, workshop].flatMap((kind) =>
+  compilers.flatMap((compiler) => resolutions.map((options) => ({ ...kind, compiler, options }))),
+);
+
 describe.skipIf(!isInstalled('consumers'))('a strict project that checks declarations too', () => {
-  it.each(compilers.flatMap((compiler) => resolutions.map((options) => ({ compiler, ...options }))))(
-    'of $compiler with $moduleResolution has the types of every entry, in ESM and in CommonJS',
-    ({ compiler, ...options }) => {
+  it.each(cases)(
+    'of $compiler with $options.moduleResolution and $kind has the types of every entry, in ESM and in CommonJS',
+    ({ compiler, options, make, names, right, wrong }) => {
       const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
       const compilerOptions = { target: 'es2022', noEmit: true, skipLibCheck: false, types: ['node'], ...strict };
-      const consumer = makeConsumer(
+      const consumer = make(
         {
           'tsconfig.json': JSON.stringify({
             compilerOptions: { ...compilerOptions, ...options },
@@ -23,21 +66,19 @@ describe.skipIf(!isInstalled('consumers'))('a strict project that checks declara
         },
         'consumers',
       );
-      const everyEntry = typesOfNames(consumer);
+      const everyEntry = typesOfNames(consumer, names);
       consumer.write('every-entry.mts', everyEntry);
       consumer.write('every-entry.cts', everyEntry);
-      consumer.write('frameworks.mts', program('frameworks.ts'));
-      consumer.write('frameworks.cts', program('frameworks.ts'));
-      // h3 2 has no CommonJS; h3 1 is not here.
-      consumer.write('h3.mts', program('h3.ts'));
-      consumer.write('wrong.mts', program('wrong.ts'));
-      consumer.write('wrong.cts', program('wrong.ts'));
+      for (const [file, name] of Object.entries(right)) consumer.write(file, program(name));
+      consumer.write('wrong.mts', program(wrong));
+      consumer.write('wrong.cts', program(wrong));
 
       const { output } = consumer.attempt([`node_modules/${compiler}/bin/tsc`, '-p', '.', '--pretty', 'false']);
       const errors = output.split('\n').filter((line) => line.includes('error TS'));
-      // The mistakes of wrong.ts are seen: the types are there, and none of them is any.
+      // The mistakes are seen: the types are there, and none of them is any.
       const seen = errors.filter((line) => /^wrong\.[mc]ts/.test(line)).map((line) => line.replace(/: error.*/, ''));
-      expect(seen.toSorted()).toEqual(['wrong.cts', 'wrong.mts'].flatMap(mistakesIn).toSorted());
+      const mistakes = ['wrong.cts', 'wrong.mts'].flatMap((file) => mistakesIn(file, program(wrong)));
+      expect(seen.toSorted()).toEqual(mistakes.toSorted());
       const others = errors.filter((line) => !line.startsWith('wrong.') && !NOT_OURS.test(line));
       expect(others).toEqual([]);
     },
@@ -51,10 +92,10 @@ describe.skipIf(!isInstalled('consumers'))('a strict project that checks declara
 const NOT_OURS = /^\.\.\/.*\/consumers\/node_modules\/(@types\/koa|h3)\//;
 
 /** A program that fails to compile where a name that an entry has when it runs has no type, or the type any. */
-function typesOfNames(consumer: ReturnType<typeof makeConsumer>): string {
+function typesOfNames(consumer: Consumer, entries: string[]): string {
   consumer.write('names.cjs', 'console.log(JSON.stringify(process.argv.slice(2).map((e) => Object.keys(require(e)))))');
-  const names: string[][] = JSON.parse(consumer.node(['names.cjs', ...entries.map(({ name }) => name)]));
-  const lines = entries.flatMap(({ name }, i) => [
+  const names: string[][] = JSON.parse(consumer.node(['names.cjs', ...entries]));
+  const lines = entries.flatMap((name, i) => [
     `import * as entry${i} from '${name}';`,
     ...(names[i] ?? []).map(
       (key) => `export const entry${i}_${key}: NotAny<typeof entry${i}.${key}> = entry${i}.${key};`,
@@ -64,12 +105,10 @@ function typesOfNames(consumer: ReturnType<typeof makeConsumer>): string {
   return ['type NotAny<T> = 0 extends 1 & T ? never : T;', ...lines].join('\n');
 }
 
-/** Where each mistake of wrong.ts is, as a compiler says it. */
-function mistakesIn(name: string): string[] {
-  return program('wrong.ts')
-    .split('\n')
-    .flatMap((line, i) => {
-      const column = line.indexOf('/* wrong */');
-      return column < 0 ? [] : [`${name}(${i + 1},${column + '/* wrong */ '.length + 1})`];
-    });
+/** Where each mistake of a program is, as a compiler says it. */
+function mistakesIn(name: string, text: string): string[] {
+  return text.split('\n').flatMap((line, i) => {
+    const column = line.indexOf('/* wrong */');
+    return column < 0 ? [] : [`${name}(${i + 1},${column + '/* wrong */ '.length + 1})`];
+  });
 }
