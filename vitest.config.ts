@@ -103,7 +103,12 @@ export const variants: readonly Project[] = [
   {
     // Receivers killed at random, histories of operations, the stores and the queues, with the numbers that take minutes.
     name: 'faults',
-    include: ['test/faults/**/*.test.ts', 'test/stores/**/*.test.ts', 'test/queue/processes.test.ts'],
+    include: [
+      'test/faults/**/*.test.ts',
+      'test/stores/**/*.test.ts',
+      'packages/suites/test/stores/{suite,suite-in-real-time}.test.ts',
+      'test/queue/processes.test.ts',
+    ],
     isolate: true,
     env: { FAULTS: 'full' },
   },
@@ -113,6 +118,7 @@ export const variants: readonly Project[] = [
       'test/vectors.test.ts',
       'test/fixtures.test.ts',
       'test/adapters/**/*.test.ts',
+      'packages/suites/test/adapters/{suite,wrong-answers}.test.ts',
       'test/runtimes/inside/*.test.ts',
     ],
     exclude: ['test/adapters/next.test.ts'], // an app that Next has built for Node

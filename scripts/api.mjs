@@ -36,8 +36,8 @@ try {
 }
 
 function writeReports() {
-  for (const folder of ['.', 'packages/cli', 'packages/emulator', 'packages/suites']) {
-    const { name, exports } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  for (const folder of ['.', ...manifestOf('.').workspaces]) {
+    const { name, exports } = manifestOf(folder);
     const entries = Object.entries(exports).filter(([, target]) => target.require);
     const declarations = entries.map(([, { require }]) => join(root, folder, require.replace(/\.cjs$/, '.d.cts')));
     const configs = entries.map(([subpath], i) =>
@@ -49,6 +49,10 @@ function writeReports() {
       if (!succeeded) throw new Error(`no report of ${config.mainEntryPointFilePath}`);
     }
   }
+}
+
+function manifestOf(folder) {
+  return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
 }
 
 function prepare(folder, name, entry, files) {

@@ -7,7 +7,7 @@ import { deliveries, refusedDeliveries } from './fixtures/deliveries.mjs';
 import { queuedDeliveries } from './fixtures/queued.mjs';
 import { vectors } from './fixtures/vectors.mjs';
 
-const directory = process.argv[2] ?? fileURLToPath(new URL('../fixtures/index.ts', import.meta.url));
+const directory = process.argv[2] ?? fileURLToPath(new URL('../fixtures', import.meta.url));
 
 const recorded = [
   ...deliveries().map(({ type, bytes }) => ({ file: `deliveries/${type}.http`, name: type, type, bytes })),

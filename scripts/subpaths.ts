@@ -14,8 +14,10 @@ export interface Subpath {
 
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
+const manifestOf = (folder: string) => JSON.parse(readFileSync(posix.join(root, folder, 'package.json'), 'utf8'));
+
 /** The folders of the packages, from the root: the receiver, and what its users build and test with. */
-export const PACKAGES = ['.', 'packages/cli', 'packages/emulator', 'packages/suites'] as const;
+export const PACKAGES: readonly string[] = ['.', ...manifestOf('.').workspaces];
 
 /** Where the source of `./x` may be, in this order. `paths` of tsconfig.json is the same list. */
 const PLACES = ['src/*.ts', 'src/*/index.ts', 'adapters/*.ts', '*/index.ts'];
@@ -25,7 +27,7 @@ const PLACES = ['src/*.ts', 'src/*/index.ts', 'adapters/*.ts', '*/index.ts'];
  * the size budgets use this, so that a new sub-path is a line there and a file in one of the places.
  */
 export function subpathsOf(folder: string): Subpath[] {
-  const { name, exports } = JSON.parse(readFileSync(posix.join(root, folder, 'package.json'), 'utf8'));
+  const { name, exports } = manifestOf(folder);
   return Object.entries<string | object>(exports)
     .filter(([, target]) => typeof target !== 'string')
     .map(([subpath]) => {

@@ -1,12 +1,12 @@
 import { defineConfig, type Options } from 'tsup';
-import { library } from '../../scripts/library.js';
+import { libraryBuild } from '../../scripts/library-build.js';
 
 /**
  * The program: what starts it, and one file of its own code. In CommonJS a module that is imported dynamically stays a
  * function that is not called, with its own imports, until a command needs it, so that the program starts quickly.
  */
 const program = {
-  entry: { 'service-webhooks': 'src/start.ts', program: 'src/main.ts' },
+  entry: { 'service-webhooks': 'src/start.ts', main: 'src/main.ts' },
   format: 'cjs',
   target: 'node20',
   platform: 'node',
@@ -28,4 +28,4 @@ const page = {
   minify: true,
 } satisfies Options;
 
-export default defineConfig([...library('packages/cli'), program, page]);
+export default defineConfig([...libraryBuild('packages/cli'), program, page]);

@@ -1,4 +1,4 @@
 import { defineConfig } from 'tsup';
-import { library } from '../../scripts/library.js';
+import { libraryBuild } from '../../scripts/library-build.js';
 
-export default defineConfig(library('packages/emulator'));
+export default defineConfig(libraryBuild('packages/emulator'));

@@ -86,7 +86,8 @@ function figuresOf(file, { source, mutants }) {
 
 /** The files with something to change: not those of types and of what is handed on alone. */
 function inSource() {
-  const folders = ['src', 'packages/cli/src', 'packages/emulator/src', 'packages/suites/src'];
+  const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const folders = ['.', ...workspaces].map((folder) => join(folder, 'src'));
   const files = folders.flatMap((folder) => {
     const paths = readdirSync(join(root, folder), { recursive: true }).filter((path) => /\.tsx?$/.test(path));
     return paths.map((path) => `${folder}/${path.replaceAll('\\', '/')}`).sort();

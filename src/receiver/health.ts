@@ -1,5 +1,6 @@
 import type { Lease } from '../dedupe/lease.js';
 import { SIGNED_REFUSALS } from '../errors.js';
+import { MAX_ATTEMPTS, PAUSE_AFTER_DEAD } from '../service/schedule.js';
 import type { DedupeStore } from '../stores/contract.js';
 import { unrefTimeout, withTimeout } from '../timers.js';
 import { isNotice, type Notice, type Outcome } from './outcome.js';
@@ -46,8 +47,6 @@ export interface HealthRecord {
   read(): Promise<Health>;
 }
 
-const LAST_ATTEMPT = 6;
-const DEAD_IN_A_ROW_LIMIT = 20;
 const SHARE_INTERVAL_MS = 10_000;
 const REPORT_TTL_MS = 600_000;
 const STORE_TIMEOUT_MS = 2_000;
@@ -76,7 +75,7 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
     failuresInARow: 0,
     inProgress: 0,
     deadInARowEstimate: 0,
-    deadInARowLimit: DEAD_IN_A_ROW_LIMIT,
+    deadInARowLimit: PAUSE_AFTER_DEAD,
   };
   let lastDeadAt: number | undefined;
   let instance: string | undefined;
@@ -117,7 +116,7 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
 
   /** Counts a delivery with a valid signature that was not accepted. */
   function notAccepted(attempt: number | undefined): void {
-    if (attempt !== LAST_ATTEMPT) return;
+    if (attempt !== MAX_ATTEMPTS) return;
     own.deadInARowEstimate += 1;
     lastDeadAt = Date.now();
   }
@@ -190,7 +189,7 @@ function combine(reports: readonly SharedHealth[]): Health {
     failuresInARow: sum((report) => (isSince(report.lastFailed?.at) ? report.failuresInARow : 0)),
     inProgress: sum(({ inProgress }) => inProgress),
     deadInARowEstimate: sum((report) => (isSince(report.lastDeadAt) ? report.deadInARowEstimate : 0)),
-    deadInARowLimit: DEAD_IN_A_ROW_LIMIT,
+    deadInARowLimit: PAUSE_AFTER_DEAD,
   };
 }
 

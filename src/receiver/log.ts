@@ -122,8 +122,11 @@ function entryOf(outcome: Outcome): Entry {
     case 'lease_lost':
     case 'payload_mismatch':
     case 'idempotency_key_mismatch':
-    case 'unknown_version':
       return { level: 'warn', code: kind, message: NOTICES[kind], delivery, limited: true };
+    case 'unknown_version': {
+      const message = `The event has another version than ${PAYLOAD_VERSION}, which the types describe. Branch on event.version.`;
+      return { level: 'warn', code: kind, message, delivery, limited: true };
+    }
     case 'silent': {
       const message = `No delivery was accepted for ${Math.round(outcome.sinceMs / 1000)} s. Check the endpoint's state at the service.`;
       return { level: 'warn', code: kind, message };
@@ -149,7 +152,6 @@ const NOTICES = {
   payload_mismatch: 'The event was delivered before with other content, and is treated as the same event.',
   idempotency_key_mismatch:
     'The event was delivered before with another Idempotency-Key. The signed event id decides: nothing is lost.',
-  unknown_version: `The event has another version than ${PAYLOAD_VERSION}, which the types describe. Branch on event.version.`,
 };
 
 /** Returns what the logger returns. */

@@ -81,7 +81,6 @@ const OPTIONS = [
   'observe',
   'logger',
   'silentAfterMs',
-  ...SIGNATURE_OPTIONS,
 ] as const satisfies readonly (keyof ReceiverOptions)[];
 
 /** The names of these options in other libraries. */
@@ -98,7 +97,7 @@ const ALIASES = {
 /** @throws WebhookError `invalid_option` for an unknown option and for a limit that is not a positive integer */
 export function receiverLimits(options: ReceiverOptions) {
   checkObject('options', options);
-  checkKnownOptions('the receiver', options, OPTIONS, ALIASES);
+  checkKnownOptions('the receiver', options, [...OPTIONS, ...SIGNATURE_OPTIONS], ALIASES);
   if (options.queue !== undefined) {
     check(typeof options.queue?.put === 'function', 'queue has no method put()');
     check(typeof options.queue.name === 'string' && options.queue.name !== '', 'queue has no name');

@@ -8,4 +8,4 @@ const { enableCompileCache } = nodeModule as { enableCompileCache?: (directory: 
 // From the second start on, Node takes the compiled program from this folder. It is next to the program: an attacker who can
 // write there could replace the program anyway.
 enableCompileCache?.(fileURLToPath(new URL('compiled', import.meta.url)));
-nodeModule.createRequire(import.meta.url)('./program.cjs');
+nodeModule.createRequire(import.meta.url)('./main.cjs');

@@ -34,7 +34,7 @@ const PIECES = 8;
 /** Gives the other side time to notice that the connection is cut, before the next request. */
 const SEEN_BY_MS = 100;
 /** Headers that belong to a connection and not to the delivery. */
-const OF_CONNECTION = [
+export const OF_CONNECTION = [
   'host',
   'connection',
   'content-length',

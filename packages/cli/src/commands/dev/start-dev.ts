@@ -3,12 +3,12 @@ import { Readable } from 'node:stream';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { createEmulator, type Emulator, type Faults } from 'service-webhooks-emulator';
 import { drainBody } from '../../http/drain-body.js';
+import { foreignRefusal } from '../../http/guard.js';
 import { headerPairs } from '../../http/http-message.js';
 import { portFailure } from '../../listening.js';
 import { emulatorSource } from '../../page/emulator/emulator-source.js';
 import type { PageSource } from '../../page/page-source.js';
 import type { Assets } from '../../page/server/document.js';
-import { foreignRefusal } from '../../page/server/guard.js';
 import { type ServedPage, servePage } from '../../page/server/page-server.js';
 import { type Api, DEV_KEY, takingEvents } from './dev-events.js';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebhookResponse } from 'service-webhooks';
+import { foreignHeader, type OwnSite } from '../../http/guard.js';
 import { type Output, shortened, timeOfDay } from '../../output.js';
-import { foreignHeader, type OwnSite } from '../../page/server/guard.js';
 
 /** Refuses the requests that a page in a browser may have sent. */
 export interface ForeignRequests {

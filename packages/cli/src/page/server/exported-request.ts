@@ -1,4 +1,5 @@
 import { toCurl } from 'service-webhooks/testing';
+import { OF_CONNECTION } from '../../http/deliver.js';
 import { formatHttp } from '../../http/http-message.js';
 import { jsonFields } from '../../http/json-fields.js';
 import type { SentMessage } from '../page-source.js';
@@ -17,9 +18,6 @@ export interface ExportedRequest {
   name: string;
   content: Buffer;
 }
-
-/** What belongs to a connection and not to the delivery. */
-const OF_CONNECTION = ['host', 'connection', 'content-length', 'transfer-encoding', 'expect', 'keep-alive', 'upgrade'];
 
 /** Returns the request with that id as a file, as a command, or as a test that reads the file. */
 export function exportRequest(form: ExportForm, id: string, message: SentMessage): ExportedRequest {

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { sampleEvent } from 'service-webhooks/testing';
+import { refusalOf } from '../../http/guard.js';
 import type { PageSource } from '../page-source.js';
 import { answerAction } from './actions.js';
 import { type Assets, documentOf, ICON, readAssets, SECURITY_HEADERS } from './document.js';
 import { type ExportForm, exportRequest, isExportForm } from './exported-request.js';
-import { refusalOf } from './guard.js';
 import { openStream } from './stream.js';
 
 /** The page, to be mounted on a server that listens on the loopback interface. */

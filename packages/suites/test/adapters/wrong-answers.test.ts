@@ -1,7 +1,7 @@
 import { adapterSuite } from 'service-webhooks-suites';
 import { describe, expect, it } from 'vitest';
+import { rawBodyFix } from '../../../../test/adapters/mounts/fetch-app.js';
 import { lyingApp } from './lying-app.js';
-import { rawBodyFix } from './mounts/fetch-app.js';
 import { WRONG_ANSWERS } from './wrong-answers.js';
 
 describe.each(['handler', 'middleware'] as const)('adapterSuite on a %s that tells one thing wrongly', (form) => {

@@ -1,6 +1,6 @@
 import type { BegunDelivery, Delivery, WebhookRequest } from 'service-webhooks';
 import type { AppUnderTest, ServedApp } from 'service-webhooks-suites';
-import { handler, middleware } from './mounts/fetch-app.js';
+import { handler, middleware } from '../../../../test/adapters/mounts/fetch-app.js';
 
 type Lies<Told> = Readonly<Record<string, (told: Told) => Told>>;
 

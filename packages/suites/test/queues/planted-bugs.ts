@@ -1,5 +1,5 @@
 import type { Handler, QueuedDelivery } from 'service-webhooks';
-import type { MemoryQueue } from '../support/memory-queue.js';
+import type { MemoryQueue } from '../../../../test/support/memory-queue.js';
 
 /** Makes a right queue wrong in one way. */
 export type Plant = (queue: MemoryQueue) => Partial<MemoryQueue>;

@@ -1,6 +1,6 @@
 import { type QueueUnderTest, queueSuite } from 'service-webhooks-suites';
 import { describe, expect, it } from 'vitest';
-import { type MemoryQueue, memoryQueue } from '../support/memory-queue.js';
+import { type MemoryQueue, memoryQueue } from '../../../../test/support/memory-queue.js';
 import { PLANTED_BUGS, type Plant } from './planted-bugs.js';
 
 type Made = QueueUnderTest & { queue: MemoryQueue };

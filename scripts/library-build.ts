@@ -4,7 +4,7 @@ import type { Options } from 'tsup';
 import { root, subpathsOf } from './subpaths.js';
 
 /** How the entries of a package are built, for `import` and for `require`. `folder`: of the package, from the root. */
-export function library(folder: string): Options[] {
+export function libraryBuild(folder: string): Options[] {
   const subpaths = subpathsOf(folder);
   const shared = {
     entry: Object.fromEntries(subpaths.map(({ entry, source }) => [entry, join(root, source)])),

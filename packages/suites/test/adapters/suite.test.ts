@@ -1,7 +1,7 @@
 import { type AdapterSuiteOptions, adapterSuite } from 'service-webhooks-suites';
 import { describe, expect, it } from 'vitest';
-import { HAS_HTTP2, listenHttp2, listenNode } from './mounts/listen.js';
-import { BY_FETCH, ON_NODE, playByFetch, UNKNOWN_ON_NODE } from './mounts/play-ending.js';
+import { HAS_HTTP2, listenHttp2, listenNode } from '../../../../test/adapters/mounts/listen.js';
+import { BY_FETCH, ON_NODE, playByFetch, UNKNOWN_ON_NODE } from '../../../../test/adapters/mounts/play-ending.js';
 import { endsRightly, PLANTED_BUGS, type PlantedBug, serveParts } from './planted-bugs.js';
 
 type Form = AdapterSuiteOptions['form'];

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BegunDelivery, WebhookRequest, WebhookResponse } from 'service-webhooks';
 import type { AppUnderTest, ServedApp } from 'service-webhooks-suites';
-import { type WatchedResponse, watchResponse } from '../../adapters/shared/watch-response.js';
-import { listenHttp2, listenNode } from './mounts/listen.js';
-import { playOnNode, playOtherCode } from './mounts/play-ending.js';
+import { type WatchedResponse, watchResponse } from '../../../../adapters/shared/watch-response.js';
+import { listenHttp2, listenNode } from '../../../../test/adapters/mounts/listen.js';
+import { playOnNode, playOtherCode } from '../../../../test/adapters/mounts/play-ending.js';
 
 /** An adapter in parts, each of which can be exchanged for a wrong one. */
 interface Parts {
