@@ -25,7 +25,7 @@ export function libraryBuild(folder: string): Options[] {
   }
 
   return [
-    { ...shared, format: 'esm', clean: true, onSuccess: writeTypes },
+    { ...shared, format: 'esm', onSuccess: writeTypes },
     // `paths` of tsconfig.json are relative to the root.
     { ...shared, format: 'cjs', dts: { compilerOptions: { baseUrl: root } } },
   ];

@@ -78,14 +78,22 @@ describe('the command line', () => {
     expect({ status, stdout: stdout.trim() }).toEqual({ status: 0, stdout: cli.version });
   });
 
-  it('prints its version and its help without the receiver, the emulator and the MCP SDK', () => {
+  it('prints its version and its help without the emulator and the MCP SDK', () => {
     const without = makeWorkshop({});
-    for (const name of [manifest.name, 'service-webhooks-emulator', '@modelcontextprotocol']) {
+    for (const name of ['service-webhooks-emulator', '@modelcontextprotocol']) {
       rmSync(join(without.folder, 'node_modules', name), { recursive: true });
     }
     expect(without.node([start, '--version'])).toBe(`${cli.version}\n`);
     expect(without.node([start, '--help'])).toContain('Usage: service-webhooks');
     expect(without.attempt([start, 'mcp']).status).not.toBe(0);
+  });
+
+  it('says what to install where its peer is missing', () => {
+    const without = makeWorkshop({});
+    rmSync(join(without.folder, 'node_modules', manifest.name), { recursive: true });
+    const { status, output } = without.attempt([start, '--version']);
+    expect(output).toMatch(/^service-webhooks: .* npm install service-webhooks\n$/);
+    expect(status).toBe(70);
   });
 
   it.each(['served.mjs', 'served.cjs'])('sends to %s, verifies what came and explains a wrong secret', async (file) => {

@@ -50,7 +50,7 @@ export function fileFailure(path: string, error: unknown): Failure {
 
 /** Whether the library has thrown an error. Known by its name, because every start of the program would load the library. */
 export function isLibraryError(error: unknown): error is WebhookError {
-  return error instanceof Error && error.name === 'WebhookError';
+  return error instanceof Error && error.name === 'WebhookError' && 'problem' in error && 'code' in error;
 }
 
 /** Returns what an error says. Some errors of a connection have only a code. */

@@ -8,4 +8,12 @@ const { enableCompileCache } = nodeModule as { enableCompileCache?: (directory: 
 // From the second start on, Node takes the compiled program from this folder. It is next to the program: an attacker who can
 // write there could replace the program anyway.
 enableCompileCache?.(fileURLToPath(new URL('compiled', import.meta.url)));
-nodeModule.createRequire(import.meta.url)('./main.cjs');
+try {
+  nodeModule.createRequire(import.meta.url)('./main.cjs');
+} catch (error) {
+  if (!/^Cannot find module 'service-webhooks['/]/.test(String((error as Error).message))) throw error;
+  process.stderr.write(
+    'service-webhooks: the package service-webhooks is missing, of which this is the command line. Some installers leave peers out. Run: npm install service-webhooks\n',
+  );
+  process.exitCode = 70;
+}

@@ -24,7 +24,7 @@ export function readBody(body: Readable, { maxBytes, timeoutMs, signal }: BodyBo
     const keep = (chunk: Buffer) => {
       const needed = size + chunk.length;
       if (needed > maxBytes) return finish(bodyTooLarge(maxBytes));
-      if (needed > block.length) block = enlarged(block, needed);
+      if (needed > block.length) block = ofLength(roomFor(needed, block), block);
       block.set(chunk, size);
       size = needed;
     };
@@ -37,7 +37,7 @@ export function readBody(body: Readable, { maxBytes, timeoutMs, signal }: BodyBo
       signal?.removeEventListener('abort', broken);
       body.off('data', keep).off('end', end).off('close', broken);
       if (error === undefined) {
-        resolve(block.subarray(0, size));
+        resolve(size === block.length ? block : ofLength(size, block));
       } else {
         reject(error);
         drainBody(body); // at once, since a stream that has its bytes ready goes on without a pause
@@ -51,11 +51,16 @@ export function readBody(body: Readable, { maxBytes, timeoutMs, signal }: BodyBo
   });
 }
 
-function enlarged(block: Buffer, needed: number): Buffer<ArrayBuffer> {
+function roomFor(needed: number, block: Buffer): number {
   const isFirst = block.length === 0; // most bodies are one chunk
-  const larger = Buffer.alloc(isFirst ? needed : Math.max(needed, 2 * block.length, MIN_BLOCK_BYTES));
-  larger.set(block);
-  return larger;
+  return isFirst ? needed : Math.max(needed, 2 * block.length, MIN_BLOCK_BYTES);
+}
+
+/** Returns the bytes in a block of another length. */
+function ofLength(length: number, bytes: Buffer): Buffer<ArrayBuffer> {
+  const block = Buffer.alloc(length);
+  bytes.copy(block);
+  return block;
 }
 
 /** Returns the error for a body that is too large, also for the length that a request declares. */

@@ -16,7 +16,7 @@ declare module 'vitest' {
 /** Builds the packages without their types, once for all the tests, where `npm run build` puts them. */
 export default async function buildPrograms(project: TestProject) {
   const build = (folder: string) =>
-    promisify(execFile)('npx', ['tsup', '--silent', '--no-dts', '--no-clean'], { cwd: join(root, folder) });
+    promisify(execFile)('npx', ['tsup', '--silent', '--no-dts'], { cwd: join(root, folder) });
   await Promise.all(PACKAGES.map(build));
   const home = mkdtempSync(join(tmpdir(), 'programs-'));
   const built = { bin: join(home, 'bin'), page: join(root, 'packages/cli/dist/page') };

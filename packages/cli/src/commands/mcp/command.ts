@@ -1,5 +1,6 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { EXIT } from '../../failure.js';
+import { shortened } from '../../output.js';
 import { type Session, untilAborted } from '../../session.js';
 import { devLikeCommand, readDevOptions } from '../dev/dev-options.js';
 import { startDev } from '../dev/start-dev.js';
@@ -31,6 +32,7 @@ Results never have a secret in them, and mark what an event, an app or an endpoi
         instructions: `${INSTRUCTIONS} A person sees the deliveries at ${dev.url}/.`,
         tools: createTools({ ...settings, dev, result: results.done }),
         failed: results.failed,
+        dropped: ({ message }) => session.out.note(`A line of the client got no answer: ${shortened(message, 200)}`),
       });
       await Promise.race([serving, untilAborted(session.signal)]);
       await dev.close();

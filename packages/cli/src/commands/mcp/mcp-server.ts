@@ -23,6 +23,8 @@ export interface McpOptions {
   tools: readonly Tool[];
   /** Returns the result of a call that threw. */
   failed(error: unknown): CallToolResult;
+  /** Is told why a line of the client got no answer. */
+  dropped(error: Error): void;
 }
 
 /** More than any call has. */
@@ -35,7 +37,7 @@ const MAX_LINE_BYTES = 16 * 1024 * 1024;
 export async function serveMcp(
   input: Readable,
   write: (line: string) => void,
-  { version, instructions, tools, failed }: McpOptions,
+  { version, instructions, tools, failed, dropped }: McpOptions,
 ): Promise<void> {
   // McpServer wants schemas of Zod, and these are JSON Schema.
   const server = new Server({ name: 'service-webhooks', version }, { capabilities: { tools: {} }, instructions });
@@ -47,6 +49,7 @@ export async function serveMcp(
     return tool.call(params.arguments ?? {}, signal).catch(failed);
   });
 
+  server.onerror = dropped;
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
   });

@@ -18,7 +18,23 @@ it('a line without an end ends the session before it fills the memory', async ()
     instructions: '',
     tools: [],
     failed: () => ({ content: [] }),
+    dropped: () => {},
   });
   expect(sent).toBeLessThan(20 * MIB);
   expect(written).toEqual([]);
+});
+
+it('a line that is no message is reported, and the session goes on', async () => {
+  const dropped: string[] = [];
+  const written: string[] = [];
+  const input = Readable.from(['{not json\n', '{"jsonrpc":"2.0","id":1,"method":"ping"}\n']);
+  await serveMcp(input, (line) => written.push(line), {
+    version: '1',
+    instructions: '',
+    tools: [],
+    failed: () => ({ content: [] }),
+    dropped: ({ message }) => dropped.push(message),
+  });
+  expect(dropped).toHaveLength(1);
+  expect(written.map((line) => JSON.parse(line))).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
 });
