@@ -23,7 +23,7 @@ export interface McpOptions {
   tools: readonly Tool[];
   /** Returns the result of a call that threw. */
   failed(error: unknown): CallToolResult;
-  /** Is told why a line of the client got no answer. */
+  /** Receives the reason why a line of the client got no answer. */
   dropped(error: Error): void;
 }
 
