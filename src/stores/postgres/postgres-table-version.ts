@@ -9,7 +9,7 @@ import { schemaVersion } from './schema.js';
  * @param table `name` or `schema.name`.
  * @throws WebhookError (as a rejection) `invalid_option`; any other error is that of the client
  * @example
- * const version = await postgresTableVersion({ pg: new Pool() }, 'webhook_deliveries');
+ * const version = await postgresTableVersion({ pg: pool }, 'webhook_deliveries');
  * if ((version ?? 0) < postgresTables().version) throw new Error('run the migrations first');
  */
 export async function postgresTableVersion(client: PostgresClient, table: string): Promise<number | undefined> {

@@ -9,7 +9,6 @@ import { inboxSchema, SCHEMA_VERSION, storeSchema } from './schema.js';
  *
  * @throws WebhookError `invalid_option`
  * @example
- * const pool = new Pool();
  * const { tables } = postgresTables({ table: 'webhook_deliveries' });
  * for (const sql of tables.flatMap(({ statements }) => statements)) await pool.query(sql);
  */
