@@ -27,7 +27,8 @@ it('a line without an end ends the session before it fills the memory', async ()
 it('a line that is no message is reported, and the session goes on', async () => {
   const dropped: string[] = [];
   const written: string[] = [];
-  const input = Readable.from(['{not json\n', '{"jsonrpc":"2.0","id":1,"method":"ping"}\n']);
+  const lines = ['{not json\n', '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'];
+  const input = Readable.from(lines.map((line) => Buffer.from(line)));
   await serveMcp(input, (line) => written.push(line), {
     version: '1',
     instructions: '',
