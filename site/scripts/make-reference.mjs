@@ -1,5 +1,5 @@
 // The API reference as Markdown: one page for each module of the packages, derived from the docstrings by TypeDoc.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Application } from 'typedoc';
 import { ROOT } from './pages.mjs';
@@ -42,17 +42,7 @@ export async function makeReference(folder) {
 
 /** The source of each module of the packages, by the name that users import. */
 function modules() {
-  return Object.fromEntries(packageFolders().flatMap(modulesOf));
-}
-
-/** The receiver, and the packages in its workspaces. */
-function packageFolders() {
-  const { workspaces } = manifestOf('.');
-  const folders = workspaces.flatMap((pattern) => {
-    const parent = pattern.replace(/\/\*$/, '');
-    return readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`);
-  });
-  return ['.', ...folders.filter((folder) => existsSync(join(ROOT, folder, 'package.json')))];
+  return Object.fromEntries(['.', ...manifestOf('.').workspaces].flatMap(modulesOf));
 }
 
 function modulesOf(folder) {
