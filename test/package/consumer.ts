@@ -26,10 +26,10 @@ export interface Consumer {
   attempt(args: string[], env?: Record<string, string>): { status: number | null; output: string };
 }
 
-/** A fresh project with the receiver, unpacked anew, and with what is linked from `tools` beside it. */
+/** A fresh project with a copy of the installed receiver, and with what is linked from `tools` beside it. */
 export const makeConsumer = (files: Record<string, string>, ...tools: Tools[]) => makeProject('alone', files, tools);
 
-/** A fresh project with all the packages, unpacked anew, and with what is linked from `tools` beside them. */
+/** A fresh project with copies of all installed packages, and with what is linked from `tools` beside them. */
 export const makeWorkshop = (files: Record<string, string>, ...tools: Tools[]) => makeProject('together', files, tools);
 
 function makeProject(kind: keyof Installed, files: Record<string, string>, tools: Tools[]): Consumer {
@@ -107,7 +107,7 @@ export function filesNamedIn(manifest: Manifest): string[] {
   return [...code, ...others, ...Object.values(manifest.bin ?? {})].map((path) => path.replace(/^\.\//, ''));
 }
 
-/** A file of code and the one that declares its types. */
+/** The paths of a file of code and of its types. */
 function withTypes(path: string): string[] {
   return [path, path.replace(/\.(c?)js$/, '.d.$1ts')];
 }
