@@ -13,7 +13,7 @@ try {
 } catch (error) {
   if (!/^Cannot find module 'service-webhooks['/]/.test(String((error as Error).message))) throw error;
   process.stderr.write(
-    'service-webhooks: the package service-webhooks is missing, of which this is the command line. Some installers leave peers out. Run: npm install service-webhooks\n',
+    'service-webhooks: the package service-webhooks is not installed, and the command line needs it. Some installers leave peer dependencies out. Run: npm install service-webhooks\n',
   );
   process.exitCode = 70;
 }
