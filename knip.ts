@@ -31,6 +31,8 @@ export default {
       entry: ['src/index.ts'],
     },
   },
+  // Started by hand or by tests, each by its path.
+  ignoreWorkspaces: ['bench', 'examples/*', 'test/integration/frameworks'],
   ignoreExportsUsedInFile: { interface: true, type: true },
   ignore: [
     'bench/**',

@@ -1,6 +1,6 @@
 // What each entry costs at the start of a process, beside a process that imports nothing, and in a bundle.
 //
-//   npm run build && npm ci --prefix bench && node bench/entries.bench.mjs
+//   npm run build && node bench/entries.bench.mjs
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';

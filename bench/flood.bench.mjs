@@ -1,7 +1,7 @@
 // A flood, on Express: what is refused in a second beside the good deliveries that are taken in one, and beside what
 // express.raw() with stripe refuses; and the memory of a server while 200 connections send 1 MiB each.
 //
-//   npm run build && npm ci --prefix bench && node bench/flood.bench.mjs
+//   npm run build && node bench/flood.bench.mjs
 import { aRequest } from './http/deliveries.mjs';
 import { sendAll } from './http/send-all.mjs';
 import { startServer } from './http/start-server.mjs';

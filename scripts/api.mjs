@@ -1,12 +1,12 @@
 // The public API as one file for each entry of the packages, so that no change of it goes unseen in a review.
 // Says where api/ is not what was built last; with --write, makes it so.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { manifestOf, PACKAGES, root } from './packages.mjs';
 
-const root = resolve(import.meta.dirname, '..');
 const kept = join(root, 'api');
 const work = mkdtempSync(join(tmpdir(), 'api-'));
 const fresh = join(work, 'api');
@@ -36,7 +36,7 @@ try {
 }
 
 function writeReports() {
-  for (const folder of ['.', ...manifestOf('.').workspaces]) {
+  for (const folder of PACKAGES) {
     const { name, exports } = manifestOf(folder);
     const entries = Object.entries(exports).filter(([, target]) => target.require);
     const declarations = entries.map(([, { require }]) => join(root, folder, require.replace(/\.cjs$/, '.d.cts')));
@@ -49,10 +49,6 @@ function writeReports() {
       if (!succeeded) throw new Error(`no report of ${config.mainEntryPointFilePath}`);
     }
   }
-}
-
-function manifestOf(folder) {
-  return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
 }
 
 function prepare(folder, name, entry, files) {

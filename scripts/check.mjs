@@ -1,9 +1,7 @@
 // Everything that can be checked besides `npm test`, in the order of what breaks most. Stops at the first step that
 // fails, shows what it said, and says how to run it alone. What passes is one line.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-
-const { workspaces } = JSON.parse(readFileSync('package.json', 'utf8'));
+import { PACKAGES } from './packages.mjs';
 
 /** Name, command, and whether it needs what `npm run build` made. */
 const steps = [
@@ -14,7 +12,7 @@ const steps = [
   ['type tests', 'npx vitest run --project types'],
   ['tests of programs', 'npx vitest run --project programs'],
   ['build', 'npm run build'],
-  ...['.', ...workspaces].flatMap((folder) => [
+  ...PACKAGES.flatMap((folder) => [
     [`package in ${folder}`, `npx publint --strict ${folder}`, 'built'],
     ['its types as users resolve them', `npx attw --pack ${folder} --profile node16`, 'built'],
   ]),

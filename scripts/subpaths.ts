@@ -1,6 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { manifestOf, PACKAGES, root } from './packages.mjs';
+
+export { PACKAGES, root };
 
 /** One entry of a package that is code. */
 export interface Subpath {
@@ -11,13 +13,6 @@ export interface Subpath {
   /** Its source, from the root of the repository: `src/stores/redis.ts`. */
   source: string;
 }
-
-export const root = fileURLToPath(new URL('../', import.meta.url));
-
-const manifestOf = (folder: string) => JSON.parse(readFileSync(posix.join(root, folder, 'package.json'), 'utf8'));
-
-/** The folders of the packages, from the root: the receiver, and what its users build and test with. */
-export const PACKAGES: readonly string[] = ['.', ...manifestOf('.').workspaces];
 
 /** Where the source of `./x` may be, in this order. `paths` of tsconfig.json is the same list. */
 const PLACES = ['src/*.ts', 'src/*/index.ts', 'adapters/*.ts', '*/index.ts'];

@@ -1,7 +1,8 @@
 // The API reference as Markdown: one page for each module of the packages, derived from the docstrings by TypeDoc.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Application } from 'typedoc';
+import { manifestOf, PACKAGES } from '../../scripts/packages.mjs';
 import { ROOT } from './pages.mjs';
 
 /** Writes the reference into a folder. Rejects where TypeDoc reports an error. */
@@ -42,7 +43,7 @@ export async function makeReference(folder) {
 
 /** The source of each module of the packages, by the name that users import. */
 function modules() {
-  return Object.fromEntries(['.', ...manifestOf('.').workspaces].flatMap(modulesOf));
+  return Object.fromEntries(PACKAGES.flatMap(modulesOf));
 }
 
 function modulesOf(folder) {
@@ -50,10 +51,6 @@ function modulesOf(folder) {
   return Object.keys(exports)
     .filter((key) => typeof exports[key] !== 'string')
     .map((key) => [`${name}${key.slice(1)}`, sourceOf(folder, key === '.' ? 'index' : key.slice(2))]);
-}
-
-function manifestOf(folder) {
-  return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
 }
 
 /** In the places that scripts/subpaths.ts lists. */

@@ -1,5 +1,5 @@
 // Installs what is tested against and stands apart from the root: the site, and each folder here and of the examples
-// that has a package.json of its own, or the folders that are named.
+// that has a lock file of its own, or the folders that are named.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const folders =
 
 for (const name of folders) {
   const folder = join(root, name);
-  if (!existsSync(join(folder, 'package.json')) || isInstalled(folder)) continue;
+  if (!existsSync(join(folder, 'package-lock.json')) || isInstalled(folder)) continue;
   console.log(`Installing ${name}, once; a native part may take two minutes to compile.`);
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
     cwd: folder,
