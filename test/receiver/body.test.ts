@@ -70,7 +70,7 @@ function aSource() {
   return source;
 }
 
-describe('a body that comes whole', () => {
+describe('the bytes of a request', () => {
   it('every way of cutting it into chunks gives the same bytes, also within a character', async () => {
     for (let size = 1; size <= BYTES.length; size++) {
       const { receiver, find } = aReceiver();

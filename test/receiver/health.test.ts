@@ -210,7 +210,7 @@ describe('the report of a receiver in its store', () => {
     return aReceiver({ dedupe: { store, name: 'clips' } }).receiver;
   };
 
-  it('the report is written at most once in ten seconds and is short', async () => {
+  it('saveReport is called at most once in ten seconds, with a short text', async () => {
     const saveReport = vi.fn<NonNullable<DedupeStore['saveReport']>>(async () => {});
     const receiver = withStore({ saveReport });
     for (let i = 0; i < 50; i += 1) await receiver(anEvent(`evt_${i}`));

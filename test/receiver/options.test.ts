@@ -15,7 +15,7 @@ const storeWithout = (method: string) => ({ ...memoryStore(), [method]: undefine
 const NOT_POSITIVE = [0, -0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53];
 const NOT_POSITIVE_INTEGERS = [...NOT_POSITIVE, '1', null, true, [1], {}, 1n];
 
-describe('a wrong option of a receiver', () => {
+describe('wrong options of a receiver', () => {
   it.each([undefined, null, 'secret', 42, true, noop])('options are an object and not %j', (options) => {
     expect(['invalid_option', 'invalid_secret']).toContain(refused(options).code);
   });
