@@ -119,7 +119,7 @@ describe('the memory store', () => {
     return result;
   }
 
-  it('does what the contract says in every order of calls', options, () =>
+  it('every order of calls gives what the contract says', options, () =>
     holds([steps()], async (list) => {
       let time = 0;
       const store = memoryStore({ now: () => time });
@@ -136,7 +136,7 @@ describe('the memory store', () => {
     }),
   );
 
-  it('never has two owners, and never gives a completed key away', options, () =>
+  it('a key never has two owners, and none once it is completed', options, () =>
     holds([steps()], async (list) => {
       let time = 1;
       const store = memoryStore({ now: () => time });

@@ -108,15 +108,15 @@ const TOLD = { ok: ['complete'], failed: ['release'], unknown: [] };
 /** The store could not claim, and another stands in for it. */
 const isLostClaim = (outcome: Outcome) => outcome.kind === 'store_error' && outcome.operation === 'claim';
 
-describe('a receiver, with whatever request and whatever user code', () => {
-  it('gives exactly one well-formed answer, as a whole', options, () =>
+describe('a receiver with any request and any user code', () => {
+  it('each request gets exactly one well-formed answer', options, () =>
     holds([requests(), receiverOptions()], async (request, given) => {
       const watched = watch(given);
       expectOneAnswer(await watched.receiver(request), watched);
     }),
   );
 
-  it('gives exactly one well-formed answer, by begin and settle', options, () =>
+  it('each request gets exactly one well-formed answer by begin and settle', options, () =>
     holds([requests(), receiverOptions(), endings()], async (request, given, ended) => {
       const watched = watch(given);
       const { receiver, outcomes, store } = watched;
@@ -136,7 +136,7 @@ describe('a receiver, with whatever request and whatever user code', () => {
     }),
   );
 
-  it('hands on nothing that verify refuses', options, () =>
+  it('no handler runs for a delivery that verify refuses', options, () =>
     holds([headers(), fc.oneof(often(fc.constant(BODY)), bytes())], async (sent, body) => {
       const seen: unknown[] = [];
       const receiver = createReceiver({ secret: SECRET, now, dedupe: false, on: { '*': (event) => seen.push(event) } });
@@ -146,7 +146,7 @@ describe('a receiver, with whatever request and whatever user code', () => {
     }),
   );
 
-  it('runs no handler again once an attempt of the event was acknowledged', options, () =>
+  it('no handler runs after an attempt of the event was acknowledged', options, () =>
     holds([fc.array(userCode(), { minLength: 1, maxLength: 6 })], async (attempts) => {
       const dedupe = { store: memoryStore(), name: 'one-endpoint' };
       const body = bodyOf({ id: 'evt_same' });

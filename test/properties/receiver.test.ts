@@ -5,10 +5,10 @@ import { inShort, NOW, now, SECRET, verdict } from '../support/deliveries.js';
 import { BODY, bytes, events, headers } from './arbitraries.js';
 import { holds, options } from './holds.js';
 
-describe('a receiver', () => {
+describe('the answer of a receiver', () => {
   const receiver = createReceiver({ secret: SECRET, now, dedupe: false, on: { '*': () => {} }, maxBodyBytes: 500 });
 
-  it('answers the same however a body is split into chunks', options, () =>
+  it('the chunks of a body do not matter', options, () =>
     holds(
       [
         fc.oneof(
@@ -29,7 +29,7 @@ describe('a receiver', () => {
     ),
   );
 
-  it('refuses what verify refuses, with the status of the error, and handles the rest', options, () =>
+  it('the status is that of the error of verify, or 200', options, () =>
     holds([headers(), fc.oneof(fc.constant(BODY), bytes(), fc.string({ unit: 'binary' }))], async (sent, body) => {
       const settings = { secret: SECRET, now, legacy: 'accept' } as const;
       const lenient = createReceiver({ ...settings, logger: false, dedupe: false, on: { '*': () => {} } });
