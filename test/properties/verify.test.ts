@@ -1,16 +1,7 @@
 import fc from 'fast-check';
-import {
-  isWebhookError,
-  isWebhookEvent,
-  parseEvent,
-  sign,
-  type VerifyInput,
-  verify,
-  verifyAsync,
-  verifySignature,
-} from 'service-webhooks';
+import { isWebhookError, sign, type VerifyInput, verify, verifyAsync, verifySignature } from 'service-webhooks';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { bodyOf, NOW, now, SECRET, verdict } from '../support/deliveries.js';
+import { NOW, now, SECRET, verdict } from '../support/deliveries.js';
 import { bytes, events, headerValues, inputs, macOf, skews } from './arbitraries.js';
 import { holds, options } from './holds.js';
 
@@ -110,42 +101,5 @@ describe('verifyAsync on WebCrypto alone', () => {
       const sync = await outcomeOf(async () => verify(input));
       expect(await outcomeOf(() => web.verifyAsync(input))).toEqual(sync);
     }),
-  );
-});
-
-describe('isWebhookEvent', () => {
-  it('every value gets true or false, and parseEvent agrees', options, () =>
-    holds(
-      [
-        fc.oneof(
-          fc.jsonValue(),
-          events(),
-          events().chain((event) => fc.subarray(Object.entries(event)).map(Object.fromEntries)),
-        ),
-      ],
-      async (value) => {
-        const text = JSON.stringify(value);
-        const accepted = isWebhookEvent(JSON.parse(text));
-        const parsed = await outcomeOf(async () => parseEvent(text));
-        expect(parsed).toHaveProperty(accepted ? 'accepted' : 'code');
-      },
-    ),
-  );
-
-  it('parseEvent throws nothing but WebhookErrors for any bytes', options, () =>
-    holds([bytes()], (body) => expectOnlyWebhookErrors(() => parseEvent(body))),
-  );
-
-  it('only days of the calendar are accepted', options, () =>
-    holds(
-      [fc.integer({ min: 1900, max: 2100 }), fc.integer({ min: 0, max: 13 }), fc.integer({ min: 0, max: 32 })],
-      (year, month, day) => {
-        const text = `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
-        const date = new Date(Date.UTC(year, month - 1, day));
-        const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-        expect(isWebhookEvent(JSON.parse(bodyOf({ version: text })))).toBe(exists);
-        expect(isWebhookEvent(JSON.parse(bodyOf({ timestamp: `${text}T10:00:00Z` })))).toBe(exists);
-      },
-    ),
   );
 });
