@@ -159,7 +159,7 @@ describe('a secret function', () => {
     const secret = vi.fn(async () => [SECRET]);
     const request = aRequest();
     await aReceiver({ secret }).receiver({ ...request, headers: { ...request.headers, ...headers } });
-    expect(secret.mock.calls).toEqual([[expected]]);
+    expect(secret.mock.calls).toStrictEqual([[expected]]);
   });
 
   it('the delivery says which of several secrets matched', async () => {
