@@ -78,17 +78,22 @@ describe('the URL of an endpoint', () => {
     },
   );
 
-  // A name that every machine resolves to an internal address, as the name server of an attacker could.
-  it.each([
-    ['a name may resolve to something else by then', 'https://localhost/', 'localhost is not public: loopback'],
-    ['a state may have been saved where more was allowed', 'https://10.0.0.1/', '10.0.0.1 is not public: private'],
-  ])('each delivery checks the address again: %s', async (_, url, error) => {
+  // A name may resolve to something else by then, and a state may have been saved where more was allowed.
+  it.each<[url: string, allowLoopback: boolean, error: string]>([
+    ['http://10.0.0.1/', true, '10.0.0.1 is not public: private'],
+    ['https://169.254.169.254/', true, '169.254.169.254 is not public: metadata'],
+    ['http://[fd00::1]/', true, 'fd00::1 is not public: private'],
+    ['http://127.0.0.1/', false, '127.0.0.1 is not public: loopback'],
+    ['http://[::1]/', false, '::1 is not public: loopback'],
+    ['http://localhost/', false, 'localhost is not public: loopback'],
+    ['https://localhost/', false, 'localhost is not public: loopback'],
+  ])('no delivery is sent to %s with allowLoopback: %s', async (url, allowLoopback, error) => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
     const path = join(folder, 'state.json');
     const { id } = emulator.endpoints.create({ url: 'https://saved.example/' });
     await emulator.save(path);
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll('https://saved.example/', url));
-    const later = createEmulator();
+    const later = createEmulator({ allowLoopback });
     await later.load(path);
     rmSync(folder, { recursive: true });
     await later.sendTest(id);
