@@ -46,7 +46,7 @@ describe('drop and delay', () => {
   });
 
   it('a failed request is not delayed', async () => {
-    const { emulator, ends } = await startWithFaults({ delay: 1 }, { fetch: () => Promise.reject(new Error('no')) });
+    const { emulator, ends } = await startWithFaults({ delay: 1, reset: { rate: 1, at: 'answer' } });
     await emulator.settled();
     expect(ends()).toEqual([['connection_error', 0]]);
   });
