@@ -74,7 +74,7 @@ describe('emulator.attempts.list', () => {
   });
 });
 
-describe('the iterator of emulator.attempts', () => {
+describe('for await over emulator.attempts', () => {
   const iterate = (attempts: AsyncIterable<{ seq: number }>) => {
     const iterator = attempts[Symbol.asyncIterator]();
     const next = async (): Promise<number | undefined> => (await iterator.next()).value?.seq;

@@ -102,7 +102,7 @@ describe('the attempts of a delivery', () => {
   });
 });
 
-describe('a redelivery', () => {
+describe('emulator.deliveries.redeliver', () => {
   it('a dead delivery starts from attempt 1 with the same event, key and body', async () => {
     const { emulator, receiver, delivery } = await startWithDead();
     receiver.status = 200;

@@ -41,7 +41,7 @@ describe('an emitted event', () => {
     expect([keys.length, new Set(keys).size, keys[0] === keys[1]]).toEqual([4, 2, true]);
   });
 
-  it('the prefix of its headers can be changed', async () => {
+  it('headerPrefix changes the names of the headers', async () => {
     const { emulator, secret } = startWithEndpoint({ headerPrefix: 'X-Own' });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -76,7 +76,7 @@ describe('an emitted event', () => {
     expect(JSON.parse(new TextDecoder().decode(request.body))).toEqual(event);
   });
 
-  it('its id and time depend on the seed, the number of the event and the clock', async () => {
+  it('ids and times depend on the seed, the number of the event and the clock', async () => {
     const { emulator } = startEmulator({ seed: 'a' });
     await emulator.emit('stt.failed');
     await emulator.advance(1_000);
@@ -84,7 +84,7 @@ describe('an emitted event', () => {
     expect(event).toMatchObject({ id: createRandom('a').id('evt', 2), timestamp: '2026-07-11T09:00:01.000Z' });
   });
 
-  it('the endpoints of another account do not receive it', async () => {
+  it('the endpoints of another account receive nothing', async () => {
     const { emulator } = startWithEndpoint();
     const { id: account } = emulator.accounts.create();
     expect((await emulator.emit('stt.completed', {}, { account })).deliveries).toEqual([]);

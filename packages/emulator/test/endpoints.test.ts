@@ -103,8 +103,8 @@ describe('emulator.endpoints', () => {
   });
 });
 
-describe('a removed endpoint', () => {
-  it('its deliveries and attempts are gone, and no others', async () => {
+describe('emulator.endpoints.remove', () => {
+  it('the deliveries and attempts of that endpoint alone are gone', async () => {
     const { emulator, id } = startWithEndpoint();
     const { id: stays } = emulator.endpoints.create({ url: HOOK });
     await emulator.emit('stt.completed');
@@ -116,7 +116,7 @@ describe('a removed endpoint', () => {
     expect(attempts.list()).toMatchObject([{ endpointId: stays }]);
   });
 
-  it('its retries do not take place, and no time passes for them', async () => {
+  it('no retry takes place, and no time passes for it', async () => {
     const { emulator, receiver, id } = startWithEndpoint();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -126,7 +126,7 @@ describe('a removed endpoint', () => {
     expect([receiver.requests.length, emulator.now()]).toEqual([1, before]);
   });
 
-  it('its running attempt is counted but not logged', async () => {
+  it('a running attempt is counted but not logged', async () => {
     const { answers, fetch } = createWaitingReceiver();
     const { emulator, id } = startWithEndpoint({ fetch });
     await emulator.emit('stt.completed');
@@ -202,7 +202,7 @@ describe('a paused endpoint', () => {
     return { emulator, id, late, states };
   }
 
-  it('its deliveries wait until it is enabled, not until another one is', async () => {
+  it('deliveries wait until that endpoint is enabled, not another one', async () => {
     const { emulator, receiver, id } = startWithEndpoint();
     const { id: other } = emulator.endpoints.create({ url: HOOK });
     for (const paused of [id, other]) emulator.endpoints.pause(paused);

@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => Promise.all([emulator.close(), local.close()]));
 
-describe('the URL of an endpoint', () => {
+describe('addresses of endpoints', () => {
   it.each([
     'https://app.example/webhooks',
     'https://app.example:8443/a?b=c',
@@ -39,7 +39,7 @@ describe('the URL of an endpoint', () => {
     ['https://app.example/\u202e', 'control characters'],
     ['https://app.example/ a', 'white space'],
     [`https://app.example/${'a'.repeat(2049 - 'https://app.example/'.length)}`, 'longer than 2048 characters'],
-  ])('the URL %j is refused, because it %s', (url = '', reason = '') => {
+  ])('the URL %j is refused with the reason: %s', (url = '', reason = '') => {
     expect(() => emulator.endpoints.create({ url })).toThrow(reason);
   });
 

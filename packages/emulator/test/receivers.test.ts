@@ -16,7 +16,7 @@ async function attempt(url: string, options: EmulatorOptions = {}) {
 
 const answering = (text: string) => startSocketReceiver((socket) => socket.end(text));
 
-describe('a receiver', () => {
+describe('the connection', () => {
   it.each<[what: string, answer: (socket: Socket) => unknown, error: string]>([
     ['ends the connection', (socket) => socket.end(), 'socket hang up'],
     ['resets the connection', (socket) => socket.resetAndDestroy(), 'ECONNRESET'],
@@ -99,7 +99,7 @@ describe('a receiver', () => {
   });
 });
 
-describe('an answer over HTTP', () => {
+describe('raw HTTP', () => {
   it.each([
     ['is no HTTP', 'hello\r\n\r\n'],
     ['has no status', 'HTTP/1.1 OK\r\n\r\n'],
@@ -133,7 +133,7 @@ describe('an answer over HTTP', () => {
   });
 });
 
-describe('a receiver in the same process', () => {
+describe('the option fetch', () => {
   const attemptWith = (fetch: EmulatorOptions['fetch'], options: EmulatorOptions = {}) =>
     attempt('http://localhost/', { fetch, ...options });
 
@@ -155,7 +155,7 @@ describe('a receiver in the same process', () => {
     expect(made).toMatchObject({ reason: 'timeout', answer: undefined, endedAt: START + 20_000 });
   });
 
-  it.each<[what: string, pull: UnderlyingDefaultSource['pull'], cancelled: number]>([
+  it.each<[what: string, pull: (controller: ReadableStreamDefaultController) => void, cancelled: number]>([
     ['breaks off', (controller) => controller.error(new Error('no')), 0],
     ['never ends', () => {}, 1],
   ])('an answer whose body %s counts by its status', async (_, pull, cancelled) => {

@@ -110,7 +110,7 @@ describe('a loaded state', () => {
     expect(emulator.totals.delivered).toBe(1);
   });
 
-  it('the state before the load is gone, except the first key', async () => {
+  it('everything from before is gone, except the first key', async () => {
     const path = newPath();
     await startEmulator({ seed: 'other' }).emulator.save(path);
     const { emulator, receiver } = startWithEndpoint();
@@ -236,7 +236,7 @@ describe('a restored wait on a real clock', () => {
   });
 });
 
-describe('the file of emulator.save', () => {
+describe('emulator.save', () => {
   it('the file replaces the old one completely, for its owner alone, and no other file is left', async () => {
     const path = newPath();
     writeFileSync(path, 'before'.repeat(10_000));

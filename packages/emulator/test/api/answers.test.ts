@@ -21,7 +21,7 @@ describe('error objects', () => {
     });
   });
 
-  it('the link starts with baseUrl, and a param is left out if there is none', async () => {
+  it('the link starts with baseUrl, and an error without a param has no such field', async () => {
     const { headers, error } = await startApi({ baseUrl: 'https://docs.example/a/' }).call('/nowhere');
     expect(error).toEqual({
       type: 'invalid_request_error',
@@ -33,7 +33,7 @@ describe('error objects', () => {
     });
   });
 
-  it('every request has an id of its own and is counted', async () => {
+  it('every request is counted and has an id of its own', async () => {
     const { emulator, call } = startApi();
     const answers = [await call(LIMITS), await call('/nowhere'), await call(LIMITS, { key: null })];
     expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(3);

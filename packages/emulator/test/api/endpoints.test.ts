@@ -31,7 +31,7 @@ describe('webhook endpoints of the API', () => {
     expect((await call(`${WEBHOOKS}/${id}`, { method: 'DELETE' })).code).toBe('not_found');
   });
 
-  it('deliveries are signed with the secret from before a change', async () => {
+  it('deliveries keep their secret after a change of the URL', async () => {
     const { emulator, call } = startApi({ fetch: () => new Response() });
     const { id, signing_secret: secret } = (await call(WEBHOOKS, { method: 'POST', json: SETTINGS })).body;
     await call(`${WEBHOOKS}/${id}`, { method: 'PATCH', json: { url: 'https://other.example/' } });
@@ -96,7 +96,7 @@ describe('the body of a new endpoint', () => {
     ['invalid_body', 'Body does not match endpoint schema.', undefined, 'null'],
     ['invalid_body', 'Body does not match endpoint schema.', undefined, '7'],
     ['invalid_body', 'Body does not match endpoint schema.', undefined, '[]'],
-  ])('%s, "%s" and the param %s refuse a body', async (code, message, param, json) => {
+  ])('the code %s, the message "%s" and the param %s refuse a body', async (code, message, param, json) => {
     const { emulator, call } = startApi();
     const { error } = await call(WEBHOOKS, { method: 'POST', json });
     expect([error.code, error.message, error.param]).toEqual([code, message, param]);

@@ -171,7 +171,7 @@ describe('emulator.keys', () => {
     expect((await call('/v1/voices', { key })).error.message).toContain(`The scopes of this key: ${SCOPES}.`);
   });
 
-  it('a key can be given, once', async () => {
+  it('a test can choose a key, which then exists', async () => {
     const { emulator, call } = startApi();
     const { id: account } = emulator.accounts.create();
     const value = 'acct_12345678';

@@ -12,7 +12,7 @@ async function answerWith(...scripts: Omit<Script, 'path'>[]) {
   return call(JOB, { key: null });
 }
 
-describe('the request of a script', () => {
+describe('the path and the method of a script', () => {
   it.each([
     ['POST', '/v1/voices'],
     ['GET', '/api/v1/voices'],
@@ -62,7 +62,7 @@ describe('the request of a script', () => {
   });
 });
 
-describe('the key for a script', () => {
+describe('scripts that require a key', () => {
   it('a script with a scope requires a key with that scope and counts the request', async () => {
     const { emulator, call } = startApi();
     emulator.script({ path: PATTERN, scope: 'voices:read' });
@@ -84,7 +84,7 @@ describe('the key for a script', () => {
   });
 });
 
-describe('the answer of a script', () => {
+describe('scripted answers', () => {
   it('an answer has the headers of every answer unless the script replaces them', async () => {
     const { emulator, call } = startApi();
     const headers = { 'X-Plan': 'NEW', 'x-n': 7 as never, 'x-b': 'C', 'x-empty': '' };
@@ -127,7 +127,7 @@ describe('the answer of a script', () => {
   });
 });
 
-describe('the error of a script', () => {
+describe('scripted errors', () => {
   const row = { code: 'not_found', type: 'invalid_request_error', status: 404 };
   const own = { code: 'not_found', message: 'No.', param: 'id', type: 'api_error', status: 410 } as const;
   const fresh = { code: 'brand_new', type: 'api_error', status: 503 } as const;

@@ -140,7 +140,7 @@ describe('answers of the fetch transport', () => {
       'xté',
     ],
     ['an incomplete last character becomes U+FFFD', [text('té').subarray(0, 2)], 't\ufffd'],
-  ])('%s', async (_, chunks, body) => {
+  ])('the text is decoded: %s', async (_, chunks, body) => {
     const { response } = streaming(chunks, (controller) => controller.close());
     expect((await send(() => response)).answer?.body).toBe(body);
   });
