@@ -35,7 +35,10 @@ describe('emulator.close', () => {
     const { emulator, receiver, id } = startWithEndpoint();
     await emulator.emit('stt.completed');
     await emulator.settled();
+    emulator.endpoints.pause(id);
+    await emulator.emit('stt.completed');
     await emulator.close();
+    emulator.endpoints.enable(id);
     await emulator.runUntilIdle();
     expect(receiver.requests).toHaveLength(1);
     for (const call of [() => emulator.emit('stt.completed'), () => emulator.sendTest(id), () => emulator.listen()]) {

@@ -135,9 +135,12 @@ describe('the body of a new endpoint', () => {
   it.each([
     ['Latin-1', [0x7b, 0x22, 0xe9, 0x22, 0x3a, 0x31, 0x7d]],
     ['UTF-8 with a byte order mark', [0xef, 0xbb, 0xbf, 0x7b, 0x7d]],
-    ['nothing', []],
+    ['no bytes', []],
+    ['nothing', undefined],
   ])('a body of %s is invalid JSON', async (_, bytes) => {
-    const { code } = await startApi().call(WEBHOOKS, { method: 'POST', json: '', body: Uint8Array.from(bytes) });
+    const headers = { 'content-type': 'application/json' };
+    const body = bytes && Uint8Array.from(bytes);
+    const { code } = await startApi().call(WEBHOOKS, { method: 'POST', headers, ...(body && { body }) });
     expect(code).toBe('invalid_json');
   });
 
