@@ -24,6 +24,22 @@ describe('createClock', () => {
   });
 });
 
+describe('clock.set', () => {
+  it('a real clock keeps its time and its waits', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: 1_000 });
+    const clock = createClock({ speed: 1, startAt: 0, settled: async () => {} });
+    const run = vi.fn();
+    clock.after(1_000, run);
+    clock.set(9_000);
+    clock.after(10, () => {});
+    expect(clock.now()).toBe(1_000);
+    vi.advanceTimersByTime(999);
+    expect(run).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+});
+
 describe('the timer of a real clock', () => {
   /** The waits of the timers that a clock sets for these calls, until all of them have run. */
   function waitsFor(...calls: number[]) {
