@@ -722,11 +722,13 @@ export const PLANTED_VALUES: readonly { bug: string; plants: readonly Plant[]; c
   },
 ];
 
-function withSeen(change: (seen: ClaimResult['seen']) => ClaimResult['seen']): Plant {
+type Seen = NonNullable<ClaimResult['seen']>;
+
+function withSeen(change: (seen: Seen) => Seen): Plant {
   return (store) => ({
     async claim(request) {
       const result = await store.claim(request);
-      return { ...result, seen: change(result.seen) };
+      return { ...result, seen: change(result.seen as Seen) };
     },
   });
 }
