@@ -8,7 +8,7 @@ import { PLANTED_BUGS, PLANTED_VALUES, type Plant } from './planted-bugs.js';
 const { required, broken } = vi.hoisted(() => ({ required: new Set<string>(), broken: new Set<string>() }));
 
 vi.mock('../../src/define-suite.js', async (original) => {
-  const actual = await original<typeof import('../../src/define-suite.js')>();
+  const actual: DefineSuite = await original<DefineSuite>();
   const must: typeof actual.must = (holds, what, found) => {
     (holds ? required : broken).add(kindOf(what));
     actual.must(holds, what, found);
@@ -16,6 +16,7 @@ vi.mock('../../src/define-suite.js', async (original) => {
   return { ...actual, must };
 });
 
+type DefineSuite = typeof import('../../src/define-suite.js');
 type Made = StoreUnderTest & { clock: { now: number } };
 
 describe('storeSuite on the memory store', () => {
