@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createByteBuffer } from '../src/byte-buffer.js';
 
 describe('a byte buffer', () => {
-  it('holds what was appended, in order, however it was cut into chunks', () => {
+  it('the bytes are those of the chunks in order, whatever their sizes', () => {
     const whole = Uint8Array.from({ length: 20_000 }, (_, i) => i % 251);
     for (const size of [1, 7, 4_096, 5_000, 20_000]) {
       const buffer = createByteBuffer();
@@ -12,14 +12,14 @@ describe('a byte buffer', () => {
     }
   });
 
-  it('returns an array of exactly its size, and an empty one at first', () => {
+  it('the result has exactly the size of the content', () => {
     const buffer = createByteBuffer();
     expect(buffer.bytes().buffer.byteLength).toBe(0);
     buffer.append(Uint8Array.of(1, 2, 3));
     expect(buffer.bytes().buffer.byteLength).toBe(3);
   });
 
-  it('has a copy of each chunk, so that a later change of a chunk has no effect', () => {
+  it('a later change of a chunk has no effect', () => {
     const buffer = createByteBuffer();
     const chunk = Uint8Array.of(1);
     buffer.append(chunk);

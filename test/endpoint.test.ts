@@ -19,24 +19,24 @@ describe('the key of a delivery', () => {
     ['an event of a tenant with another alphabet', deliveryOf('evt_1', 'Müller'), /^clips:sha256:[0-9a-f]{64}$/],
     ['an event of a long tenant', deliveryOf('evt_1', 'x'.repeat(200)), /^clips:sha256:[0-9a-f]{64}$/],
     ['a long event of a tenant', deliveryOf(`evt_${'x'.repeat(120)}`, 'acme'), /^clips:sha256:[0-9a-f]{64}$/],
-  ])('has a form of its own for %s', async (_, delivery, expected) => {
+  ])('the form is right for %s', async (_, delivery, expected) => {
     expect(await deliveryKey(delivery, byId)).toMatch(expected);
   });
 
-  it('contains the tenant whatever the identity of the event is', async () => {
+  it('the tenant is in every key, whatever identifies the event', async () => {
     const header = { ...deliveryOf('evt_1', 'acme'), unsigned: { idempotencyKey: '"a-key"' } };
     expect(await deliveryKey(header, { name: 'clips', key: 'idempotency-key' })).toBe('clips:tenant=acme:key:a-key');
     const own = await deliveryKey(deliveryOf('evt_1', 'acme'), { name: 'clips', key: () => 'of-mine' });
     expect(own).toBe('clips:tenant=acme:of-mine');
   });
 
-  it('is the key of the event in an inbox', async () => {
+  it('an inbox knows the event by the same key', async () => {
     for (const [id, tenant] of [['evt_1'], ['evt_1', 'acme'], ['evt_é'], ['evt_é', 'Müller']] as [string, string?][]) {
       expect(await endpointKey('clips', id, tenant)).toBe(await deliveryKey(deliveryOf(id, tenant), byId));
     }
   });
 
-  it('is at most 200 bytes of visible ASCII', async () => {
+  it('every key is at most 200 bytes of visible ASCII', async () => {
     const name = 'n'.repeat(64);
     await fc.assert(
       fc.asyncProperty(
@@ -49,7 +49,7 @@ describe('the key of a delivery', () => {
     );
   });
 
-  it('differs for any two of tenant and identity that differ', async () => {
+  it('different tenants or identities give different keys', async () => {
     const texts = fc.oneof(
       fc.constantFrom('acme', 'tenant=acme', 'acme:evt_1', 'tenant=acme:evt_1', 'sha256:', '["acme","evt_1"]', 'evt_1'),
       fc.string({ unit: 'binary', minLength: 1 }),
@@ -64,9 +64,7 @@ describe('the key of a delivery', () => {
   });
 });
 
-describe('the name of an endpoint', () => {
-  it.each(['', 'with space', 'a:b', 'x'.repeat(65), 'Müller', 7, undefined])('is not %j', (name) => {
-    const { code, message } = refusal(() => checkEndpointName(name, 'name must be'));
-    expect([code, message]).toEqual(['invalid_option', expect.stringMatching(/^name must be 1 to 64 visible ASCII/)]);
-  });
+it.each(['', 'with space', 'a:b', 'x'.repeat(65), 'Müller', 7, undefined])('%j is no name of an endpoint', (name) => {
+  const { code, message } = refusal(() => checkEndpointName(name, 'name must be'));
+  expect([code, message]).toEqual(['invalid_option', expect.stringMatching(/^name must be 1 to 64 visible ASCII/)]);
 });

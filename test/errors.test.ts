@@ -5,25 +5,25 @@ import { SIGNED_REFUSALS } from '../src/errors.js';
 const codes = Object.keys(ERRORS) as WebhookErrorCode[];
 
 describe('the table of errors', () => {
-  it.each(codes)('%s has whole sentences and a status', (code) => {
+  it.each(codes)('the text of %s is whole sentences', (code) => {
     const { message, hint, status } = ERRORS[code];
     for (const sentence of [message, hint]) expect(sentence).toMatch(/^[A-Z][^\n]+\.$/);
     expect(status === 200 || (status >= 400 && status < 600)).toBe(true);
   });
 
-  it.each(codes)('%s is retryable exactly where the fault is on this side or passes', (code) => {
+  it.each(codes)('a retry can help with %s exactly where the fault passes or is on this side', (code) => {
     const { retryable, status } = ERRORS[code];
     const passes = ['body_incomplete', 'body_timeout', 'delivery_in_progress'].includes(code);
     expect(retryable).toBe(passes || status >= 500);
   });
 
-  it('the refusals after a valid signature are those whose message says so', () => {
+  it('the message of a refusal after a valid signature says so', () => {
     expect(SIGNED_REFUSALS).toEqual(codes.filter((code) => ERRORS[code].message.startsWith('The signature is valid')));
   });
 });
 
 describe('a WebhookError', () => {
-  it.each(codes)('of code %s has the status of the table, and a message that ends with hint and code', (code) => {
+  it.each(codes)('the properties and the message of %s are those of the table', (code) => {
     const { message, hint, status, retryable } = ERRORS[code];
     const error = new WebhookError(code);
     expect(error).toBeInstanceOf(Error);
@@ -32,34 +32,27 @@ describe('a WebhookError', () => {
     expect('cause' in error).toBe(false);
   });
 
-  it('says what was found and what to do in the words that it is given', () => {
+  it('the message has the words of the caller', () => {
     const error = new WebhookError('store_unavailable', { message: 'Redis is down.', hint: 'Start it.' });
     expect(error.message).toBe('Redis is down. Start it. (store_unavailable)');
     expect(error).toMatchObject({ problem: 'Redis is down.', hint: 'Start it.' });
   });
 
-  it('is written to JSON with everything a log needs, and without its cause', () => {
+  it('JSON has all that a log needs, without the cause', () => {
     const error = new WebhookError('store_unavailable', { hint: 'Start it.', cause: new Error('ECONNREFUSED') });
+    const message = `${ERRORS.store_unavailable.message} Start it. (store_unavailable)`;
     expect(JSON.parse(JSON.stringify({ error }))).toEqual({
-      error: {
-        code: 'store_unavailable',
-        message: `${ERRORS.store_unavailable.message} Start it. (store_unavailable)`,
-        status: 503,
-        retryable: true,
-        hint: 'Start it.',
-      },
+      error: { code: 'store_unavailable', message, status: 503, retryable: true, hint: 'Start it.' },
     });
   });
 
-  it('has the cause it is given, which may be undefined', () => {
+  it('the cause is that of the caller, which may be undefined', () => {
     const cause = new Error('ECONNRESET');
     expect(new WebhookError('store_unavailable', { cause }).cause).toBe(cause);
     expect('cause' in new WebhookError('handler_failed', { cause: undefined })).toBe(true);
   });
-});
 
-describe('a PermanentError', () => {
-  it('is a WebhookError with a name of its own and the reason in its message', () => {
+  it('a PermanentError has its own name and the reason in its message', () => {
     const cause = new Error('404');
     const error = new PermanentError('no such clip', { cause });
     expect(error).toBeInstanceOf(WebhookError);
@@ -70,13 +63,19 @@ describe('a PermanentError', () => {
 });
 
 describe('isWebhookError', () => {
-  it('recognises the errors of this library', () => {
+  const brand = Symbol.for('service-webhooks.error');
+  const throwing = (): never => {
+    throw new Error('a trap');
+  };
+  const withGetter = (of: object, name: PropertyKey) => Object.defineProperty(of, name, { get: throwing });
+
+  it('an error of this library is recognised', () => {
     expect(isWebhookError(new WebhookError('invalid_json'))).toBe(true);
     expect(isWebhookError(new PermanentError())).toBe(true);
     expect(isWebhookError(Object.freeze(new WebhookError('invalid_json')))).toBe(true);
   });
 
-  it('recognises an error of another copy of the package, which is not an instance of this class', async () => {
+  it('an error of another copy of the package is recognised', async () => {
     vi.resetModules();
     const copy = await import('../src/errors.js');
     const error = new copy.WebhookError('invalid_json');
@@ -85,15 +84,10 @@ describe('isWebhookError', () => {
     expect(copy.isWebhookError(new WebhookError('invalid_json'))).toBe(true);
   });
 
-  it('recognises an error of another version by its brand alone', () => {
-    const brand = Symbol.for('service-webhooks.error');
+  it('an error of another version is recognised by its brand', () => {
     expect(isWebhookError({ [brand]: true, code: 'invalid_json', status: 400 })).toBe(true);
     expect(isWebhookError({ [brand]: true, code: 'new_code', status: 599 })).toBe(true);
   });
-
-  const throwing = (): never => {
-    throw new Error('a trap');
-  };
 
   it.each<[string, unknown]>([
     ['an Error', new Error('invalid_json')],
@@ -102,23 +96,12 @@ describe('isWebhookError', () => {
     ['null', null],
     ['text', 'invalid_json'],
     ['a function', () => {}],
-    ['a symbol', Symbol.for('service-webhooks.error')],
+    ['a symbol', brand],
     ['a Proxy that throws on every trap', new Proxy({}, { get: throwing, has: throwing, getPrototypeOf: throwing })],
-    [
-      'an object with the brand and no status to answer with',
-      { [Symbol.for('service-webhooks.error')]: true, code: 'x', status: 600 },
-    ],
-    [
-      'an object with the brand and a status that throws',
-      Object.defineProperty({ [Symbol.for('service-webhooks.error')]: true, code: 'permanent_failure' }, 'status', {
-        get: throwing,
-      }),
-    ],
-    [
-      'an object with a brand that throws',
-      Object.defineProperty({}, Symbol.for('service-webhooks.error'), { get: throwing }),
-    ],
-  ])('does not take %s for an error of this library, and never throws', (_, value) => {
+    ['an object with the brand and no status to answer with', { [brand]: true, code: 'x', status: 600 }],
+    ['an object with the brand and a status that throws', withGetter({ [brand]: true, code: 'x' }, 'status')],
+    ['an object with a brand that throws', withGetter({}, brand)],
+  ])('%s is no error of this library', (_, value) => {
     expect(isWebhookError(value)).toBe(false);
   });
 });

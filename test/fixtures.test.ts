@@ -16,11 +16,11 @@ const recordings = readRecordings();
 const settings = { secret: SECRET, now: () => SIGNED_AT };
 
 describe('the recorded deliveries', () => {
-  it('are one for each event type', () => {
+  it('each event type has one', () => {
     expect(recordings.map(({ type }) => type).sort()).toEqual([...WEBHOOK_EVENT_TYPES].sort());
   });
 
-  it.each(recordings)('$type holds an event of that type under a right signature', ({ type, headers, body }) => {
+  it.each(recordings)('the V2 signature of $type is valid', ({ type, headers, body }) => {
     const { event, scheme, signedAt, secretIndex } = verify({ ...settings, headers, body });
     expect({ type: event.type, scheme, signedAt, secretIndex }).toEqual({
       type,
@@ -30,19 +30,19 @@ describe('the recorded deliveries', () => {
     });
   });
 
-  it.each(recordings)('$type holds under its legacy signature alone', ({ headers, body }) => {
+  it.each(recordings)('the legacy signature of $type is valid', ({ headers, body }) => {
     const legacyOnly = headers.filter(([name]) => name !== 'X-Service-Signature-V2');
     expect(verify({ ...settings, headers: legacyOnly, body, legacy: 'accept' }).scheme).toBe('legacy');
   });
 
-  it.each(recordings)('$type does not survive being parsed and written again', ({ headers, body }) => {
+  it.each(recordings)('$type has another signature once it is parsed and written', ({ headers, body }) => {
     const again = JSON.stringify(JSON.parse(body.toString('utf8')));
     expect(() => verify({ ...settings, headers, body: again })).toThrow(
       expect.objectContaining({ code: 'signature_mismatch' }),
     );
   });
 
-  it.each(recordings)('$type has the headers of a delivery and nothing else', ({ requestLine, headers, body }) => {
+  it.each(recordings)('$type has exactly the headers of a delivery', ({ requestLine, headers, body }) => {
     expect(requestLine).toBe('POST /webhooks HTTP/1.1');
     expect(Object.fromEntries(headers)).toEqual({
       Host: 'receiver.example',
@@ -57,19 +57,19 @@ describe('the recorded deliveries', () => {
     });
   });
 
-  it('name no job where a trigger failed, and one everywhere else', () => {
+  it('every event but trigger.failed names a job', () => {
     const withoutJob = recordings.filter(({ body }) => parseEvent(body).jobId === null);
     expect(withoutJob.map(({ type }) => type)).toEqual(['trigger.failed']);
   });
 
-  it('hold no field of data but those the specification shows', () => {
+  it('data has only the fields that the specification shows', () => {
     const fields = Object.fromEntries(recordings.map(({ type, body }) => [type, Object.keys(parseEvent(body).data)]));
     const { 'generation.completed': shown, ...others } = fields;
     expect(shown).toEqual(['clipId', 'feature', 'durationSec', 'downloadUrl']);
     expect(new Set(Object.values(others).flat())).toEqual(new Set(['clipId']));
   });
 
-  it('hold a clip id in data that is the job id, wherever they hold one', () => {
+  it('a clip id in data is the job id', () => {
     for (const { body } of recordings) {
       const { data, jobId } = parseEvent(body);
       const { clipId = jobId } = data;
@@ -77,13 +77,13 @@ describe('the recorded deliveries', () => {
     }
   });
 
-  it('hold data of generation.completed that its type promises', () => {
+  it('data of generation.completed is as its type promises', () => {
     const [completed] = recordings.filter(({ type }) => type === 'generation.completed');
     expect(completed && isEvent(parseEvent(completed.body), 'generation.completed')).toBe(true);
   });
 });
 
-describe.each(mounts.filter(({ name }) => name.endsWith('handler')))('sent as they are to $name', (mount) => {
+describe.each(mounts.filter(({ name }) => name.endsWith('handler')))('the recordings sent to $name', (mount) => {
   const handled: WebhookEvent[] = [];
   const receiver = createReceiver({ ...settings, on: { '*': (event) => void handled.push(event) } });
   let server: Awaited<ReturnType<typeof mount.serve>>;
@@ -94,7 +94,7 @@ describe.each(mounts.filter(({ name }) => name.endsWith('handler')))('sent as th
 
   afterAll(() => server.close());
 
-  it.each(recordings)('$type is handled once, and its repetition acknowledged', async ({ bytes, body }) => {
+  it.each(recordings)('$type is handled once and then a duplicate', async ({ bytes, body }) => {
     handled.length = 0;
     const first = await exchange(server.port, bytes);
     const second = await exchange(server.port, bytes);
@@ -106,24 +106,22 @@ describe.each(mounts.filter(({ name }) => name.endsWith('handler')))('sent as th
   });
 });
 
-describe('the script that makes the fixtures', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'fixtures-'));
-  afterAll(() => rmSync(directory, { recursive: true }));
+const directory = mkdtempSync(join(tmpdir(), 'fixtures-'));
+afterAll(() => rmSync(directory, { recursive: true }));
 
-  it('makes exactly the bytes that are in the repository', () => {
-    const script = fileURLToPath(new URL('../scripts/make-fixtures.mjs', import.meta.url));
-    execFileSync(process.execPath, [script, directory]);
+it('the script makes exactly the fixtures of the repository', () => {
+  const script = fileURLToPath(new URL('../scripts/make-fixtures.mjs', import.meta.url));
+  execFileSync(process.execPath, [script, directory]);
 
-    const files = (from: string) =>
-      ['deliveries', 'refused-deliveries'].flatMap((folder) =>
-        readdirSync(join(from, folder)).map((file) => join(folder, file)),
-      );
-    const lists = ['vectors.json', 'queued-deliveries.json', 'recorded-deliveries.json'];
-    const repository = fileURLToPath(fixturesDirectory);
-    expect(files(directory)).toEqual(files(repository));
-    for (const file of [...files(directory), ...lists]) {
-      const same = readFileSync(join(directory, file)).equals(readFileSync(join(repository, file)));
-      expect({ file, same }).toEqual({ file, same: true });
-    }
-  });
+  const files = (from: string) =>
+    ['deliveries', 'refused-deliveries'].flatMap((folder) =>
+      readdirSync(join(from, folder)).map((file) => join(folder, file)),
+    );
+  const lists = ['vectors.json', 'queued-deliveries.json', 'recorded-deliveries.json'];
+  const repository = fileURLToPath(fixturesDirectory);
+  expect(files(directory)).toEqual(files(repository));
+  for (const file of [...files(directory), ...lists]) {
+    const same = readFileSync(join(directory, file)).equals(readFileSync(join(repository, file)));
+    expect({ file, same }).toEqual({ file, same: true });
+  }
 });

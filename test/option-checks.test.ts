@@ -16,7 +16,7 @@ const wrong = (options: object) => options as never;
 const secret = SECRET;
 const given = { ...aDelivery(), secret, now };
 
-describe('an unknown option is refused with the nearest name', () => {
+describe('an unknown option', () => {
   it.each<[string, string, string, () => unknown]>([
     ['the receiver', 'handlers', 'on', () => createReceiver(wrong({ secret, handlers: {} }))],
     [
@@ -38,23 +38,23 @@ describe('an unknown option is refused with the nearest name', () => {
     ['createClient', 'apikey', 'apiKey', () => createClient(wrong({ apikey: 'a' }))],
     ['createEmulator', 'seeds', 'seed', () => createEmulator(wrong({ seeds: 1 }))],
     ['explain', 'header', 'headers', () => explain(wrong({ ...given, header: {} }))],
-  ])('%s: %s', (subject, option, nearest, call) => {
+  ])('%s refuses %s and names %s', (subject, option, nearest, call) => {
     const { code, message, hint } = refusal(call);
     expect(code).toBe('invalid_option');
     expect(message).toContain(`Unknown option '${option}' in ${subject}. Did you mean '${nearest}'?`);
     expect(hint).toBe(`Did you mean '${nearest}'?`);
   });
 
-  it('verifyAsync rejects', async () => {
+  it('verifyAsync rejects with the same error', async () => {
     expect((await rejection(verifyAsync(wrong({ ...given, secrets: [] })))).code).toBe('invalid_option');
   });
 
-  it('an unknown option without a near name lists the known names', () => {
+  it('the hint lists the known names where none is near', () => {
     const error = refusal(() => memoryStore(wrong({ retention: 1 })));
     expect(error.hint).toBe('It takes maxEntries, now');
   });
 
-  it('an unknown option is refused also where its value is undefined', () => {
+  it('a value of undefined is refused too', () => {
     expect(isWebhookError(refusal(() => memoryStore(wrong({ retention: undefined }))))).toBe(true);
   });
 
@@ -68,7 +68,7 @@ describe('an unknown option is refused with the nearest name', () => {
   });
 });
 
-describe('the nearest name', () => {
+describe('nearestName', () => {
   it.each<[string, string | undefined]>([
     ['leaseMs', 'leaseMs'],
     ['LEASEMS', 'leaseMs'],
@@ -80,37 +80,29 @@ describe('the nearest name', () => {
     ['lease', 'leaseMs'],
     ['key_prefix', undefined],
     ['x'.repeat(100_000), undefined],
-  ])('of %.20s is %s', (name, nearest) => {
+  ])('the nearest name of %.20s is %s', (name, nearest) => {
     expect(nearestName(name, ['leaseMs', 'retainMs', 'store'])).toBe(nearest);
   });
 });
 
-describe('options that contradict each other are refused', () => {
-  it('leaseMs above retainMs', () => {
-    const hours = 3_600_000;
-    const dedupe = { leaseMs: 7 * hours, retainMs: 6 * hours };
-    const { code, message } = refusal(() => createReceiver({ secret, on: {}, dedupe }));
-    expect([code, message]).toEqual(['invalid_option', expect.stringContaining('leaseMs must not be above retainMs')]);
-    createReceiver({ secret, on: {}, dedupe: { leaseMs: 6 * hours, retainMs: 6 * hours } });
-  });
-
-  it('on and queue', () => {
-    const options = { secret, on: {}, queue: { name: 'a queue', put: async () => 'queued' } };
-    expect(refusal(() => createReceiver(wrong(options))).message).toContain('on and queue cannot both be given');
-  });
+it('leaseMs above retainMs is refused', () => {
+  const hours = 3_600_000;
+  const receiverWith = (lease: number) =>
+    createReceiver({ secret, on: {}, dedupe: { leaseMs: lease * hours, retainMs: 6 * hours } });
+  const { code, message } = refusal(() => receiverWith(7));
+  expect([code, message]).toEqual(['invalid_option', expect.stringContaining('leaseMs must not be above retainMs')]);
+  receiverWith(6);
 });
 
-describe('a message about an option', () => {
-  it.each<[unknown, string]>([
-    ['acept', "is 'acept'"],
-    ['x'.repeat(41), 'is a string'],
-    [[SECRET], 'is an array'],
-    [{ secret }, 'is an object'],
-    [null, 'is null'],
-    [5, 'is 5'],
-  ])('never repeats long text or what an object holds: %j', (value, end) => {
-    const { message } = refusal(() => checkChoice('legacy', value, ['reject', 'accept']));
-    expect(message).toContain(`legacy must be 'reject' or 'accept', but ${end}.`);
-    expect(message).not.toContain(SECRET);
-  });
+it.each<[unknown, string]>([
+  ['acept', "is 'acept'"],
+  ['x'.repeat(41), 'is a string'],
+  [[SECRET], 'is an array'],
+  [{ secret }, 'is an object'],
+  [null, 'is null'],
+  [5, 'is 5'],
+])('a message about a wrong option does not repeat long text or an object: %j', (value, end) => {
+  const { message } = refusal(() => checkChoice('legacy', value, ['reject', 'accept']));
+  expect(message).toContain(`legacy must be 'reject' or 'accept', but ${end}.`);
+  expect(message).not.toContain(SECRET);
 });

@@ -12,11 +12,11 @@ for (const { name, isInstalled, signed, accepts, onlyOurs, onlyTheirs } of [stri
       return accepts(input);
     };
 
-    it.each(onlyTheirs)('alone accepts $name', async (difference) => {
+    it.each(onlyTheirs)('only this library refuses $name', async (difference) => {
       expect(await verdictsOn(difference)).toEqual({ ours: false, theirs: true });
     });
 
-    it.each(onlyOurs)('alone refuses $name', async (difference) => {
+    it.each(onlyOurs)('only this library accepts $name', async (difference) => {
       expect(await verdictsOn(difference)).toEqual({ ours: true, theirs: false });
     });
   });

@@ -94,20 +94,20 @@ function codeOf(error: unknown): string {
 }
 
 describe('the facts of other test suites', () => {
-  it('are 322, each with a name of its own', () => {
+  it('there are 322 with names of their own', () => {
     expect(new Set(facts.map(({ name }) => name)).size).toBe(322);
     expect(facts).toHaveLength(322);
   });
 
-  it.each(agreeing.filter((fact) => fact.expect))('accepts what is accepted by $name', (fact) => {
+  it.each(agreeing.filter((fact) => fact.expect))('verify accepts like $name', (fact) => {
     expect(verdict(fact)).toBe('accepted');
   });
 
-  it.each(agreeing.filter((fact) => !fact.expect))('refuses what is refused by $name', (fact) => {
+  it.each(agreeing.filter((fact) => !fact.expect))('verify refuses like $name', (fact) => {
     expect(verdict(fact)).not.toBe('accepted');
   });
 
-  it('are the same for verifyAsync, whose HMAC is WebCrypto', async () => {
+  it('verifyAsync on WebCrypto agrees with verify', async () => {
     const both = await Promise.all(
       facts.map(async (fact) => {
         const found = await verifyAsync(inputOf(fact)).then(() => 'accepted', codeOf);
@@ -117,15 +117,15 @@ describe('the facts of other test suites', () => {
     expect(both.filter(([, found, expected]) => found !== expected)).toEqual([]);
   });
 
-  it('differ from our policy only where it is named', () => {
+  it('every difference to this library is named', () => {
     expect(differing.map(({ name }) => name).sort()).toEqual(Object.keys(OTHERWISE).sort());
   });
 
-  it.each(differing)('has its own policy on $name', (fact) => {
+  it.each(differing)('this library differs from $name', (fact) => {
     expect(verdict(fact)).toBe(OTHERWISE[fact.name]?.[0]);
   });
 
-  it('agree about a signature without tolerance, once its time is within one', () => {
+  it('a signature without tolerance is accepted with a large tolerance', () => {
     const withoutTolerance = differing.filter(({ name }) => OTHERWISE[name]?.[1] === TOLERANCE_OFF);
     expect(withoutTolerance).toHaveLength(3);
     for (const fact of withoutTolerance) {
@@ -133,7 +133,7 @@ describe('the facts of other test suites', () => {
     }
   });
 
-  it('agree about the signature of each body that is only no envelope of this service', () => {
+  it('the signature is valid where only the envelope differs', () => {
     const noEnvelope = differing.filter(({ name }) => OTHERWISE[name]?.[0] === 'invalid_envelope');
     for (const fact of noEnvelope) {
       expect(verdict({ ...fact, level: 'signature' })).toBe('accepted');

@@ -1,30 +1,26 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { orAborted, sleep, unrefTimeout, withTimeLimit, withTimeout } from '../src/timers.js';
 import { never } from './support/deliveries.js';
 
 describe('withTimeout', () => {
-  it('does not keep the process alive by its timer', async () => {
+  it('the timer does not keep the process alive', async () => {
     const { mock } = vi.spyOn(globalThis, 'setTimeout');
     const overdue = withTimeout(10, never);
     expect(mock.results[0]?.value.hasRef()).toBe(false);
     await expect(overdue).rejects.toThrow('no answer within 10 ms');
   });
 
-  it('rejects with the error of the caller where the caller has one', async () => {
+  it('the error may be that of the caller', async () => {
     await expect(withTimeout(1, never, () => new RangeError('late'))).rejects.toThrow(new RangeError('late'));
   });
 
-  it('leaves no timer behind where the result comes in time', async () => {
+  it('a result in time leaves no timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     expect(await withTimeout(60_000, () => 42)).toBe(42);
     await expect(withTimeout(60_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    await expect(
-      withTimeout(60_000, () => {
-        throw new Error('never');
-      }),
-    ).rejects.toThrow('never');
+    await expect(withTimeout(60_000, () => JSON.parse('{'))).rejects.toThrow(SyntaxError);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
@@ -35,7 +31,7 @@ it('unrefTimeout works where a timer is only a number, as in browsers and worker
 });
 
 describe('orAborted', () => {
-  it('a promise that never settles rejects with the reason of the signal', async () => {
+  it('a pending promise rejects with the reason of the signal', async () => {
     const reason = new Error('enough');
     const controller = new AbortController();
     const result = orAborted(never(), controller.signal);
@@ -43,7 +39,7 @@ describe('orAborted', () => {
     await expect(result).rejects.toBe(reason);
   });
 
-  it('a promise rejects at once where the signal is already aborted', async () => {
+  it('an aborted signal rejects at once', async () => {
     const reason = new Error('enough');
     await expect(orAborted(never(), AbortSignal.abort(reason))).rejects.toBe(reason);
   });
@@ -60,7 +56,7 @@ describe('orAborted', () => {
     controller.abort();
   });
 
-  it('a signal that stays does not keep the results of settled promises in memory', async () => {
+  it('a signal does not keep the results of settled promises in memory', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage: () => void = runInNewContext('gc');
     const { signal } = new AbortController();
@@ -88,13 +84,12 @@ describe('withTimeLimit', () => {
   });
 
   it('a task leaves no timer when it has ended', async () => {
-    onTestFinished(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await withTimeLimit(limit, async () => expect(vi.getTimerCount()).toBe(1));
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('twelve tasks with one signal add one listener to it, so that Node warns of no leak', async () => {
+  it('twelve tasks add one listener to their signal, so that Node warns of no leak', async () => {
     const controller = new AbortController();
     const listen = vi.spyOn(controller.signal, 'addEventListener');
     const tasks = Array.from({ length: 12 }, () => withTimeLimit({ ...limit, signal: controller.signal }, never));
@@ -107,7 +102,6 @@ describe('withTimeLimit', () => {
 
 describe('sleep', () => {
   it('a wait that is aborted leaves no timer', async () => {
-    onTestFinished(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const controller = new AbortController();
     const slept = sleep(60_000, controller.signal);

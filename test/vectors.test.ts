@@ -12,18 +12,18 @@ const groups = [...new Set(vectors.map(({ group }) => group))];
 const travelling = vectors.filter((vector) => changedByHttp(vector) === undefined);
 
 describe('the vectors', () => {
-  it('are at least 150, each with a name of its own', () => {
+  it('at least 150 have names of their own', () => {
     expect(vectors.length).toBeGreaterThanOrEqual(150);
     expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length);
   });
 
-  it('accept and refuse', () => {
+  it('at least 50 are accepted and 100 refused', () => {
     const accepting = vectors.filter((vector) => vector.expect.accept);
     expect(accepting.length).toBeGreaterThanOrEqual(50);
     expect(vectors.length - accepting.length).toBeGreaterThanOrEqual(100);
   });
 
-  it('can all go over HTTP but a handful', () => {
+  it('all but a handful can go over HTTP', () => {
     expect(vectors.length - travelling.length).toBeLessThanOrEqual(10);
   });
 });

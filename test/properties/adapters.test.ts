@@ -55,7 +55,7 @@ async function foundBy(verifying: typeof verify | typeof verifyAsync, { pairs, b
   }
 }
 
-it('verify, verifyAsync and the receiver alone find the same in every request', options, () =>
+it('verify, verifyAsync and a receiver agree about every request', options, () =>
   holds([deliveries(), fc.constantFrom(...PATHS)], async (sent, path) => {
     const found = await foundAlone(sent, path);
     // Theirs is a body that is there already: that it was not compressed is for the receiver to see to.
@@ -73,7 +73,7 @@ describeAdapters('called', CALLED, 500);
 describeAdapters('over a socket', LISTENING, 100);
 
 function describeAdapters(how: string, adapters: Record<string, readonly Mount[]>, usually: number) {
-  describe.each(Object.entries(adapters))(`%s, ${how},`, (_, mounts) => {
+  describe.each(Object.entries(adapters))(`%s ${how}`, (_, mounts) => {
     let served: Awaited<ReturnType<typeof serve>>[];
 
     beforeAll(async () => {
@@ -97,15 +97,13 @@ function describeAdapters(how: string, adapters: Record<string, readonly Mount[]
       );
     };
 
-    it.skipIf(mounts.length === 0)(
-      'answers every request as the receiver alone does, and hands the same on',
-      options,
-      () => holds([deliveries(), fc.constantFrom(...PATHS)], property, usually),
+    it.skipIf(mounts.length === 0)('the answer and the delivery are those of the receiver alone', options, () =>
+      holds([deliveries(), fc.constantFrom(...PATHS)], property, usually),
     );
   });
 }
 
-/** This gateway joins with a comma what came twice, and nobody can tell any more. */
+/** This gateway joins with a comma what came twice. */
 const isJoined = ({ name }: Mount, { pairs }: Sent) =>
   name.includes('API Gateway 2.0') && new Set(pairs.map(([name]) => name)).size < pairs.length;
 const joined = ({ pairs, body }: Sent): Sent => ({ pairs: Object.entries(joinHeaders(pairs)), body });

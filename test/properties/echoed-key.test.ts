@@ -129,7 +129,7 @@ const PLACES: Readonly<Record<string, (echo: string) => string>> = {
 const RUNS = 60;
 
 describe('a key that a server repeats', options, () => {
-  it.each(Object.entries(PLACES))('no error and no property of the client holds it: %s', (_, place) =>
+  it.each(Object.entries(PLACES))('no error and no property of the client holds the key: %s', (_, place) =>
     holds(
       [aKey, aSpelling, aBeginning],
       async (key, spelling, beginning) => {
@@ -140,14 +140,14 @@ describe('a key that a server repeats', options, () => {
     ),
   );
 
-  it('a key that holds an escape is found in another case, with line ends between its letters', async () => {
+  it('no error holds a key of escapes in another case, with line ends in it', async () => {
     const key = '<&amp;"\\Ba0aAA0a00aA';
     const echo = '<&amp\r\n;"\\ba\r\n0aAa0\r\na00aA\r\n';
     bytes = Buffer.from(refusal({ code: 'new_code', message: JSON.stringify({ [echo]: echo }) }), 'utf8');
     for (const text of await shownBy({ apiKey: key })) expect(says(text, key) ? text : '').toBe('');
   });
 
-  it('no error holds it where fetch throws an error with it', () =>
+  it('no error holds the key from an error of fetch', () =>
     holds(
       [aKey, aSpelling, aBeginning],
       async (key, spelling, beginning) => {

@@ -57,13 +57,13 @@ const nearlyEvents = fc.oneof(
 );
 
 describe('the envelope', () => {
-  it('is accepted or refused as a second, plainer reading of the rules does', options, () =>
+  it('parseEvent decides as a second, plainer reading of the rules', options, () =>
     holds([nearlyEvents], (body) => {
       expect(verdictOn(body)).toBe(referenceEnvelope(body));
     }),
   );
 
-  it('is read the same from bytes and from text, and the same again from what was read', options, () =>
+  it('bytes, text and the event that was read give the same event', options, () =>
     holds([nearlyEvents], (body) => {
       if (verdictOn(body) !== 'accepted') return;
       const event = parseEvent(body);

@@ -22,7 +22,7 @@ const texts = (some: fc.Arbitrary<unknown>) =>
   some.filter((value) => typeof value === 'string') as fc.Arbitrary<string>;
 
 describe.skipIf(!stripe.isInstalled)('stripe', () => {
-  it('agrees about every header and every body, but for what is named', options, () =>
+  it('both accept the same headers and bodies, but for the named differences', options, () =>
     holds([fc.oneof(nearlyGoodHeaders(), texts(headerValues()), fc.constant(undefined)), bodies()], (header, body) =>
       expectAgreement(stripe, { header: header ?? stripe.signed(body), body }),
     ),
@@ -30,7 +30,7 @@ describe.skipIf(!stripe.isInstalled)('stripe', () => {
 });
 
 describe.skipIf(!octokit.isInstalled)('octokit', () => {
-  it('agrees about every header and every body, but for what is named', options, () =>
+  it('both accept the same headers and bodies, but for the named differences', options, () =>
     holds([fc.oneof(fc.nat(), texts(headerValues()), fc.constant(undefined)), bodies()], (change, body) => {
       const right = octokit.signed(body);
       const changed = typeof change === 'number' ? right.replace(right[change % 71] as string, 'a') : change;

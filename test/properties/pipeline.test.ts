@@ -15,7 +15,7 @@ import {
 } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { aStore, bodyOf, NOW, now, SECRET, verdict } from '../support/deliveries.js';
-import { BODY, bytes, headers } from './arbitraries.js';
+import { BODY, bytes, events, headers } from './arbitraries.js';
 import { holds, options } from './holds.js';
 
 const isDecision = (outcome: Outcome) => !isNotice(outcome);
@@ -108,15 +108,15 @@ const TOLD = { ok: ['complete'], failed: ['release'], unknown: [] };
 /** The store could not claim, and another stands in for it. */
 const isLostClaim = (outcome: Outcome) => outcome.kind === 'store_error' && outcome.operation === 'claim';
 
-describe('a receiver, with whatever request and whatever user code', () => {
-  it('gives exactly one well-formed answer, as a whole', options, () =>
+describe('a receiver with any request and any user code', () => {
+  it('each request gets exactly one well-formed answer', options, () =>
     holds([requests(), receiverOptions()], async (request, given) => {
       const watched = watch(given);
       expectOneAnswer(await watched.receiver(request), watched);
     }),
   );
 
-  it('gives exactly one well-formed answer, by begin and settle', options, () =>
+  it('each request gets exactly one well-formed answer by begin and settle', options, () =>
     holds([requests(), receiverOptions(), endings()], async (request, given, ended) => {
       const watched = watch(given);
       const { receiver, outcomes, store } = watched;
@@ -136,7 +136,35 @@ describe('a receiver, with whatever request and whatever user code', () => {
     }),
   );
 
-  it('hands on nothing that verify refuses', options, () =>
+  it('the chunks of a body do not matter', options, () =>
+    holds(
+      [
+        fc.oneof(
+          events().map((event) => JSON.stringify(event)),
+          fc.string(),
+        ),
+        fc.array(fc.nat(), { maxLength: 10 }),
+      ],
+      async (body, cuts) => {
+        const receiver = createReceiver({
+          secret: SECRET,
+          now,
+          dedupe: false,
+          on: { '*': () => {} },
+          maxBodyBytes: 500,
+        });
+        const request = { method: 'POST', headers: sign({ body, secret: SECRET, at: NOW }) };
+        const all = new TextEncoder().encode(body);
+        const places = [0, ...cuts.map((cut) => cut % (all.length + 1)).sort((a, b) => a - b), all.length];
+        async function* chunks() {
+          for (const [i, place] of places.entries()) yield all.subarray(place, places[i + 1] ?? all.length);
+        }
+        expect(await receiver({ ...request, body: chunks() })).toEqual(await receiver({ ...request, body: all }));
+      },
+    ),
+  );
+
+  it('no handler runs for a delivery that verify refuses', options, () =>
     holds([headers(), fc.oneof(often(fc.constant(BODY)), bytes())], async (sent, body) => {
       const seen: unknown[] = [];
       const receiver = createReceiver({ secret: SECRET, now, dedupe: false, on: { '*': (event) => seen.push(event) } });
@@ -146,7 +174,7 @@ describe('a receiver, with whatever request and whatever user code', () => {
     }),
   );
 
-  it('runs no handler again once an attempt of the event was acknowledged', options, () =>
+  it('no handler runs after an attempt of the event was acknowledged', options, () =>
     holds([fc.array(userCode(), { minLength: 1, maxLength: 6 })], async (attempts) => {
       const dedupe = { store: memoryStore(), name: 'one-endpoint' };
       const body = bodyOf({ id: 'evt_same' });

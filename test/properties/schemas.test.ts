@@ -71,7 +71,7 @@ const hasJobIdOf = (type: string, { jobId }: WebhookEvent) => (jobId === null) =
 const accepts = (schema: StandardSchema<unknown>, value: unknown) =>
   schema['~standard'].validate(value).issues === undefined;
 
-describe('on every event, right, wrong or nearly right', options, () => {
+describe('the schemas of an event', options, () => {
   it('the JSON Schema, the Standard Schema and the guard agree', async () => {
     const verdicts = { true: 0, false: 0 };
     await holds(
@@ -90,7 +90,7 @@ describe('on every event, right, wrong or nearly right', options, () => {
     expect(Math.min(verdicts.true, verdicts.false) / all).toBeGreaterThan(0.2);
   });
 
-  it('they agree about each type as well', async () => {
+  it('the schema of each type and its guard agree', async () => {
     await holds([nearlyEvents(), fc.constantFrom(...WEBHOOK_EVENT_TYPES), fc.boolean()], (value, type, ofThisType) => {
       const event = ofThisType && isWebhookEvent(value) ? { ...value, type } : value;
       const verdict = isWebhookEvent(event) && isEvent(event, type);
@@ -100,7 +100,7 @@ describe('on every event, right, wrong or nearly right', options, () => {
     });
   });
 
-  it('they agree about the data that is shown', async () => {
+  it('the JSON Schema, the Standard Schema and the guard agree about data', async () => {
     const verdicts = { true: 0, false: 0 };
     await holds([events(), nearlyData()], (envelope, given) => {
       const data = JSON.parse(JSON.stringify(given));

@@ -6,8 +6,8 @@ import { BODY, bytes, headerValues, macOf, nearlyGoodHeaders, secrets, skews } f
 import { holds, options } from './holds.js';
 import { referenceVerdict } from './reference-verifier.js';
 
-describe('signature', () => {
-  it('of any bytes by any secret at any time within the tolerance is accepted', options, () =>
+describe('a signature of any body', () => {
+  it('any bytes, secret and time within the tolerance are accepted', options, () =>
     holds([bytes(), secrets(), skews(), fc.constantFrom('v2', 'both')], (body, secret, skew, scheme) => {
       const headers = sign({ body, secret, at: NOW + skew * 1000, scheme });
       expect(verifySignature({ headers, body, secret, now })).toEqual({
@@ -18,7 +18,7 @@ describe('signature', () => {
     }),
   );
 
-  it('is that of an independent HMAC over the text of t, a dot and the body', options, () =>
+  it('an independent HMAC of t, a dot and the body is accepted', options, () =>
     holds([bytes(), secrets(), skews()], (body, secret, skew) => {
       const t = String(NOW / 1000 + skew);
       const headers = { 'x-service-signature-v2': `t=${t},v1=${macOf(secret, `${t}.`, body)}` };
@@ -28,7 +28,7 @@ describe('signature', () => {
     }),
   );
 
-  it('with one bit of the body flipped is refused', options, () =>
+  it('one flipped bit of the body is refused', options, () =>
     holds(
       [fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.nat(), fc.constantFrom('v2', 'legacy')],
       (body, at, scheme) => {
@@ -41,7 +41,7 @@ describe('signature', () => {
     ),
   );
 
-  it('with one bit of its own text flipped is refused', options, () =>
+  it('one flipped bit of the header is refused', options, () =>
     holds([fc.nat()], (at) => {
       const [name, value] = Object.entries(sign({ body: BODY, secret: SECRET, at: NOW, scheme: 'v2' }))[0] as [
         string,
@@ -59,14 +59,14 @@ describe('signature', () => {
     }),
   );
 
-  it('by another secret is refused', options, () =>
+  it('another secret is refused', options, () =>
     holds([secrets(), secrets(), bytes()], (secret, other, body) => {
       fc.pre(!Buffer.from(secret).equals(Buffer.from(other)));
       return expectRefused({ headers: sign({ body, secret, at: NOW }), body, secret: other, now, legacy: 'accept' });
     }),
   );
 
-  it('is read as a second, plainer reading of the rules reads it', options, () =>
+  it('the verdict is that of a second, plainer reading of the rules', options, () =>
     holds([fc.oneof(nearlyGoodHeaders(), headerValues())], async (value) => {
       const headers = { 'x-service-signature-v2': value } as VerifyInput['headers'];
       const found = await verdict(() => verifySignature({ headers, body: BODY, secret: SECRET, now }));
@@ -74,7 +74,7 @@ describe('signature', () => {
     }),
   );
 
-  it('outside the tolerance is refused, whatever the tolerance', options, () =>
+  it('a time outside any tolerance is refused', options, () =>
     holds(
       [fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: -20_000, max: 20_000 })],
       async (toleranceSeconds, skew) => {

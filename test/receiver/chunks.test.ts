@@ -22,49 +22,43 @@ const aConsumer = (limit = Number.POSITIVE_INFINITY) => {
 };
 
 describe('the flow of a Node stream', () => {
-  it('the flow of a Node stream brings every chunk, then the end', async () => {
-    const [stream, consumer] = [new PassThrough(), aConsumer()];
-    startFlow(stream, consumer);
+  /** A stream, what its flow brings, and the flow. */
+  const started = (stream = new PassThrough(), consumer = aConsumer()) => {
+    const flow = startFlow(stream, consumer);
+    return { stream, consumer, flow };
+  };
+
+  it('every chunk comes, then the end', async () => {
+    const { stream, consumer } = started();
     for (const chunk of ['a', 'b', 'c']) stream.write(chunk);
     stream.end();
     expect(await consumer.ended).toBe('end');
     expect(consumer.seen).toEqual(['a', 'b', 'c']);
+    expect(await started(stream).consumer.ended).toBe('end'); // and at once for a stream that was read
   });
 
-  it('the flow of a Node stream stops where the consumer wants no more', async () => {
-    const [stream, consumer] = [new PassThrough(), aConsumer(2)];
-    startFlow(stream, consumer);
+  it('the stream is paused where the consumer wants no more', async () => {
+    const { stream, consumer } = started(undefined, aConsumer(2));
     for (const chunk of ['a', 'b', 'c']) stream.write(chunk);
     await vi.waitFor(() => expect(stream.isPaused()).toBe(true), PATIENTLY);
     expect(consumer.seen).toEqual(['a', 'b']);
   });
 
-  it('the flow of a Node stream fails where the sender breaks off, before or while it is read', async () => {
-    const [stream, consumer, late] = [new PassThrough(), aConsumer(), aConsumer()];
-    startFlow(stream, consumer);
+  it('the consumer fails where the sender breaks off, before or while it reads', async () => {
+    const { stream, consumer } = started();
     stream.write('a');
     stream.destroy();
     expect(await consumer.ended).toBe('fail');
-    startFlow(stream, late);
-    expect(await late.ended).toBe('fail');
+    expect(await started(stream).consumer.ended).toBe('fail');
   });
 
-  it('the flow of a Node stream ends at once where the stream was read to its end', async () => {
-    const [stream, consumer, late] = [new PassThrough(), aConsumer(), aConsumer()];
-    startFlow(stream, consumer);
-    stream.end();
-    await consumer.ended;
-    startFlow(stream, late);
-    expect(await late.ended).toBe('end');
-  });
-
-  it('the flow of a Node stream destroys the stream when it is cut off', () => {
-    const stream = new PassThrough();
-    startFlow(stream, aConsumer()).cutOff();
+  it('cutting off destroys the stream', () => {
+    const { stream, flow } = started();
+    flow.cutOff();
     expect(stream.destroyed).toBe(true);
   });
 
-  it('the flow of a Node stream leaves the connection alone when it is cut off after the whole request has arrived', async () => {
+  it('cutting off keeps the connection of a request that has arrived', async () => {
     let complete: boolean | undefined;
     const { port, close } = await listenNode(async (req, res) => {
       if (req.url === '/refused') {

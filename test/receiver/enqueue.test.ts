@@ -1,19 +1,24 @@
-import { type DeliveryQueue, memoryStore } from 'service-webhooks';
-import { describe, expect, it, vi } from 'vitest';
+import type { DeliveryQueue, Receiver } from 'service-webhooks';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, inShort, later, never, refusal } from '../support/deliveries.js';
 import { memoryQueue } from '../support/memory-queue.js';
 import { PATIENTLY } from '../support/patiently.js';
+import { answerTo } from './answers.js';
+import { throwing } from './traps.js';
 
 const receiverOf = (queue: DeliveryQueue, options = {}) => aReceiver({ on: undefined, queue, ...options });
-const queueOf = (put: DeliveryQueue['put'], more: Partial<DeliveryQueue> = {}) => ({ name: 'clips', put, ...more });
+const queueOf = (methods: Partial<DeliveryQueue> = {}): DeliveryQueue => ({
+  name: 'clips',
+  put: async () => 'queued',
+  ...methods,
+});
 const away = async () => Promise.reject(new Error('the queue is away'));
 
 describe('a receiver with a queue', () => {
-  it('a receiver with a queue answers 202 queued once the queue has the delivery, and 202 known after that', async () => {
+  it('the answer is 202 queued for a new event, and 202 known after that', async () => {
     const queue = memoryQueue({ name: 'clips' });
     const { receiver, outcomes } = receiverOf(queue);
-    expect(inShort(await receiver(aRequest()))).toBe('202 queued');
-    expect(inShort(await receiver(aRequest()))).toBe('202 known');
+    expect([await answerTo(receiver), await answerTo(receiver)]).toEqual(['202 queued', '202 known']);
     expect(outcomes).toMatchObject([
       { kind: 'queued', delivery: { event: { id: 'evt_1' } } },
       { kind: 'known', delivery: { event: { id: 'evt_1' } } },
@@ -21,24 +26,22 @@ describe('a receiver with a queue', () => {
     expect([...queue.jobs.keys()]).toEqual(['clips:evt_1']);
   });
 
-  it('a receiver with a queue does not answer before the queue has confirmed the delivery', async () => {
+  it('the answer waits until the queue has confirmed the delivery', async () => {
     const confirmed = later<'queued'>();
-    const { receiver } = receiverOf(queueOf(() => confirmed.promise));
-    let answer = 'none';
-    const answered = receiver(aRequest()).then((response) => {
-      answer = inShort(response);
-    });
-    await vi.waitFor(() => expect(answer).toBe('none'), PATIENTLY);
+    const put = vi.fn(() => confirmed.promise);
+    const answer = vi.fn();
+    const answered = answerTo(receiverOf(queueOf({ put })).receiver).then(answer);
+    await vi.waitFor(() => expect(put).toHaveBeenCalled(), PATIENTLY);
+    expect(answer).not.toHaveBeenCalled();
     confirmed.resolve('queued');
     await answered;
-    expect(answer).toBe('202 queued');
+    expect(answer).toHaveBeenCalledWith('202 queued');
   });
 
-  it('a receiver with a queue puts the exact bytes, what was verified, and the headers that no signature covers', async () => {
+  it('the queue gets the exact bytes, the verified facts and the unsigned headers', async () => {
     const put = vi.fn<DeliveryQueue['put']>(async () => 'queued');
-    const { receiver } = receiverOf(queueOf(put));
     const request = aRequest({ headers: { 'idempotency-key': 'a key' } });
-    await receiver(request);
+    await receiverOf(queueOf({ put })).receiver(request);
     expect(put.mock.lastCall?.[0]).toMatchObject({
       v: 1,
       key: 'clips:evt_1',
@@ -49,7 +52,7 @@ describe('a receiver with a queue', () => {
     });
   });
 
-  it('a receiver with a queue hashes an awkward event id in the key', async () => {
+  it('an awkward event id is hashed in the key', async () => {
     const queue = memoryQueue({ name: 'clips' });
     await receiverOf(queue).receiver(aRequest({ event: { id: 'evt_é日' } }));
     expect([...queue.jobs.keys()]).toEqual([expect.stringMatching(/^clips:sha256:[0-9a-f]{64}$/)]);
@@ -57,85 +60,118 @@ describe('a receiver with a queue', () => {
 
   it.each<[string, () => unknown]>([
     ['rejects', away],
-    ['throws', () => JSON.parse('')],
+    ['throws', throwing],
     ['resolves to nothing', async () => undefined],
     ['resolves to something else', async () => 'ok'],
     ['does not answer before the deadline', never],
-  ])('a receiver with a queue answers 503 where the put %s, and takes the retry', async (_, put) => {
-    const inner = memoryQueue();
-    const puts = vi.fn<DeliveryQueue['put']>(put as DeliveryQueue['put']);
-    const { receiver, find } = receiverOf(queueOf(puts), { deadlineMs: 1_000 });
+  ])('the answer is 503 where the put %s, and the retry is queued', async (_, wrong) => {
+    const put = vi.fn<DeliveryQueue['put']>(memoryQueue().put).mockImplementationOnce(wrong as DeliveryQueue['put']);
+    const { receiver, find } = receiverOf(queueOf({ put }), { deadlineMs: 1_000 });
     const response = await receiver(aRequest());
     expect(inShort(response)).toBe('503 queue_unavailable');
     expect(response.headers).toMatchObject({ 'retry-after': '30' });
     expect(find('failed').error).toMatchObject({ code: 'queue_unavailable', cause: expect.any(Error) });
-    puts.mockImplementation(inner.put);
-    expect(inShort(await receiver(aRequest()))).toBe('202 queued');
+    expect(await answerTo(receiver)).toBe('202 queued');
   });
 
-  it('a receiver with a queue initialises the queue once before the first put', async () => {
+  it('deliveries at the same time wait for one init', async () => {
     const init = vi.fn(async () => {});
-    const { receiver } = receiverOf(queueOf(async () => 'queued', { init }));
+    const { receiver } = receiverOf(queueOf({ init }));
     await Promise.all([receiver(aRequest()), receiver(aRequest()), receiver(aRequest())]);
-    expect(init).toHaveBeenCalledTimes(1);
+    expect(init).toHaveBeenCalledOnce();
   });
 
-  it('a receiver with a queue initialises the queue again after a failure, with nothing acknowledged before that', async () => {
+  it('a failed init is tried again, and nothing is acknowledged before', async () => {
     const init = vi.fn(async () => {}).mockRejectedValueOnce(new Error('no table'));
     const put = vi.fn<DeliveryQueue['put']>(async () => 'queued');
-    const { receiver } = receiverOf(queueOf(put, { init }));
-    expect(inShort(await receiver(aRequest()))).toBe('503 queue_unavailable');
+    const { receiver } = receiverOf(queueOf({ put, init }));
+    expect(await answerTo(receiver)).toBe('503 queue_unavailable');
     expect(put).not.toHaveBeenCalled();
-    expect(inShort(await receiver(aRequest()))).toBe('202 queued');
+    expect(await answerTo(receiver)).toBe('202 queued');
     expect(init).toHaveBeenCalledTimes(2);
   });
 
-  it('a receiver with a queue claims no key without dedupe, so that the queue alone knows an event', async () => {
+  it('a failed put does not repeat init', async () => {
+    const init = vi.fn(async () => {});
+    const put = vi.fn<DeliveryQueue['put']>(async () => 'queued').mockRejectedValueOnce(new Error('away'));
+    const { receiver } = receiverOf(queueOf({ init, put }));
+    expect([await answerTo(receiver), await answerTo(receiver)]).toEqual(['503 queue_unavailable', '202 queued']);
+    expect(init).toHaveBeenCalledOnce();
+  });
+
+  it('only the queue knows an event without a store', async () => {
     const queue = memoryQueue({ name: 'clips' });
     const { receiver } = receiverOf(queue);
     await receiver(aRequest());
     queue.jobs.clear();
-    expect(inShort(await receiver(aRequest()))).toBe('202 queued');
+    expect(await answerTo(receiver)).toBe('202 queued');
   });
 
-  it('a receiver with a queue claims the key first where a store is given, and completes it after the put', async () => {
-    const store = aStore({}, memoryStore());
-    const queue = memoryQueue({ name: 'clips' });
+  it.each<[string, DeliveryQueue, string[], string[]]>([
+    ['completed after the put', memoryQueue({ name: 'clips' }), ['202 queued', '200 duplicate'], ['claim', 'complete']],
+    ['released after a failed put', queueOf({ put: away }), ['503 queue_unavailable'], ['claim', 'release']],
+  ])('the claim in a store is %s', async (_, queue, answers, calls) => {
+    const store = aStore();
     const { receiver } = receiverOf(queue, { dedupe: { store, name: 'clips' } });
-    expect(inShort(await receiver(aRequest()))).toBe('202 queued');
-    expect(store.calls).toEqual(['claim', 'complete']);
-    expect(inShort(await receiver(aRequest()))).toBe('200 duplicate');
+    expect(await answerTo(receiver)).toBe(answers[0]);
+    expect(store.calls).toEqual(calls);
+    if (answers.length > 1) expect(await answerTo(receiver)).toBe(answers[1]);
   });
 
-  it('a receiver with a queue releases the claim where the put fails', async () => {
-    const store = aStore({}, memoryStore());
-    const { receiver } = receiverOf(queueOf(away), { dedupe: { store, name: 'clips' } });
-    expect(inShort(await receiver(aRequest()))).toBe('503 queue_unavailable');
-    expect(store.calls).toEqual(['claim', 'release']);
+  it('an event of an unknown type is queued', async () => {
+    expect(await answerTo(receiverOf(memoryQueue()).receiver, { event: { type: 'clip.deleted' } })).toBe('202 queued');
   });
 
-  it('a receiver with a queue queues every type of event, also one that is unknown', async () => {
+  it('a forgery is not queued', async () => {
     const queue = memoryQueue();
-    const { receiver } = receiverOf(queue);
-    expect(inShort(await receiver(aRequest({ event: { type: 'clip.deleted' } })))).toBe('202 queued');
-  });
-
-  it('a receiver with a queue queues nothing that is not signed', async () => {
-    const queue = memoryQueue();
-    const { receiver } = receiverOf(queue);
-    expect(inShort(await receiver(aRequest({ secret: 'a guess' })))).toBe('401 signature_mismatch');
+    expect(await answerTo(receiverOf(queue).receiver, { secret: 'a guess' })).toBe('401 signature_mismatch');
     expect(queue.jobs.size).toBe(0);
   });
 
-  it('a receiver with a queue is refused with handlers, and with a queue that has no put', () => {
-    expect(refusal(() => aReceiver({ queue: memoryQueue() })).message).toContain('on and queue cannot both be given');
-    expect(refusal(() => receiverOf({ name: 'x' } as DeliveryQueue)).message).toContain('queue has no method put()');
-    expect(refusal(() => receiverOf({ put: async () => 'queued' } as never)).message).toContain('queue has no name');
+  it.each<[string, () => unknown]>([
+    ['on and queue cannot both be given', () => aReceiver({ queue: memoryQueue() })],
+    ['queue has no method put()', () => receiverOf({ name: 'x' } as DeliveryQueue)],
+    ['queue has no name', () => receiverOf({ put: async () => 'queued' } as never)],
+  ])('wrong options are refused: %s', (problem, make) => {
+    expect(refusal(make).message).toContain(problem);
   });
 
-  it('a receiver with a queue counts a queued delivery as accepted in its health', async () => {
+  it('a queued delivery counts as accepted in the health', async () => {
     const { receiver } = receiverOf(memoryQueue());
     await receiver(aRequest());
     expect(await receiver.health()).toMatchObject({ lastAcceptedAt: expect.any(Number), inProgress: 0 });
+  });
+});
+
+describe('the time limit of a queue', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  });
+
+  /** The answer of a receiver after a time, if there is one by then. */
+  async function answerAfter(receiver: Receiver, ms: number): Promise<string | undefined> {
+    let answer: string | undefined;
+    answerTo(receiver).then((given) => {
+      answer = given;
+    });
+    await vi.advanceTimersByTimeAsync(ms);
+    return answer;
+  }
+
+  it.each<[string, Partial<DeliveryQueue>]>([
+    ['put', { put: never }],
+    ['init', { init: never }],
+    ['init and put together', { init: () => new Promise((resolve) => setTimeout(resolve, 3_000)), put: never }],
+  ])('the answer is 503 after five seconds of %s', async (_, queue) => {
+    expect(await answerAfter(receiverOf(queueOf(queue)).receiver, 4_999)).toBeUndefined();
+    expect(await answerAfter(receiverOf(queueOf(queue)).receiver, 5_000)).toBe('503 queue_unavailable');
+  });
+
+  it('the delivery after an init that hung calls init again', async () => {
+    const init = vi.fn(async () => {}).mockImplementationOnce(never);
+    const { receiver } = receiverOf(queueOf({ init }));
+    expect(await answerAfter(receiver, 5_000)).toBe('503 queue_unavailable');
+    expect(await answerAfter(receiver, 0)).toBe('202 queued');
+    expect(init).toHaveBeenCalledTimes(2);
   });
 });

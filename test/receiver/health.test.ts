@@ -1,19 +1,26 @@
-import { createReceiver, type DedupeStore, type Health, memoryStore, type ReceiverOptions } from 'service-webhooks';
+import {
+  createReceiver,
+  type DedupeStore,
+  memoryStore,
+  type Receiver,
+  type ReceiverOptions,
+  type WebhookRequest,
+} from 'service-webhooks';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { aReceiver, aRequest, aStore, NOW, now, SECRET } from '../support/deliveries.js';
+import { aReceiver, aRequest, aStore, later, NOW, never, now, SECRET } from '../support/deliveries.js';
+import { begin } from './answers.js';
+import { throwing } from './traps.js';
 
-const failing = () => {
-  throw new Error('no');
-};
-const anEvent = (id: string, headers: Record<string, string> = {}) => aRequest({ event: { id }, headers });
+const anEvent = (id = 'evt_1', headers: Record<string, string> = {}) => aRequest({ event: { id }, headers });
 const aForgery = (attempt = '1') => aRequest({ secret: 'a guess', headers: { 'x-service-attempt': attempt } });
+const SIXTH = { 'x-service-attempt': '6' };
 
 beforeEach(() => {
   vi.useFakeTimers({ now: NOW });
 });
 
 describe('the health of a receiver', () => {
-  it('a new receiver reports since when it is there, and nothing else', async () => {
+  it('a new receiver reports its start and nothing else', async () => {
     const { receiver } = aReceiver();
     vi.setSystemTime(NOW + 5_000);
     expect(await receiver.health()).toEqual({
@@ -30,30 +37,23 @@ describe('the health of a receiver', () => {
     });
   });
 
-  it('refusals and failures are counted until a delivery is accepted, and the last of each is kept', async () => {
-    const fails = vi.fn(failing);
-    const { receiver } = aReceiver({ on: { '*': fails } });
+  it('an accepted delivery ends the count of refusals and failures, whose last stay', async () => {
+    const handler = vi.fn().mockImplementationOnce(throwing);
+    const { receiver } = aReceiver({ on: { '*': handler } });
+    const last = {
+      lastRefused: { at: NOW, code: 'signature_mismatch' },
+      lastFailed: { at: NOW + 1_000, code: 'handler_failed' },
+    };
     await receiver(aForgery());
     await receiver(aForgery());
     vi.setSystemTime(NOW + 1_000);
-    await receiver(anEvent('evt_1'));
-    expect(await receiver.health()).toMatchObject({
-      lastAcceptedAt: undefined,
-      lastRefused: { at: NOW, code: 'signature_mismatch' },
-      lastFailed: { at: NOW + 1_000, code: 'handler_failed' },
-      refusalsInARow: 2,
-      failuresInARow: 1,
-    });
+    await receiver(anEvent());
+    const failing = { lastAcceptedAt: undefined, refusalsInARow: 2, failuresInARow: 1 };
+    expect(await receiver.health()).toMatchObject({ ...last, ...failing });
     vi.setSystemTime(NOW + 2_000);
-    fails.mockImplementation(() => undefined as never);
-    await receiver(anEvent('evt_1'));
-    expect(await receiver.health()).toMatchObject({
-      lastAcceptedAt: NOW + 2_000,
-      lastRefused: { at: NOW, code: 'signature_mismatch' },
-      lastFailed: { at: NOW + 1_000, code: 'handler_failed' },
-      refusalsInARow: 0,
-      failuresInARow: 0,
-    });
+    await receiver(anEvent());
+    const recovered = { lastAcceptedAt: NOW + 2_000, refusalsInARow: 0, failuresInARow: 0 };
+    expect(await receiver.health()).toMatchObject({ ...last, ...recovered });
   });
 
   it.each<[what: string, options: Partial<ReceiverOptions>]>([
@@ -61,32 +61,25 @@ describe('the health of a receiver', () => {
     ['a duplicate', {}],
   ])('%s counts as accepted', async (_, options) => {
     const { receiver } = aReceiver(options);
-    await receiver(anEvent('evt_1'));
+    await receiver(anEvent());
     vi.setSystemTime(NOW + 1_000);
-    await receiver(anEvent('evt_1'));
+    await receiver(anEvent());
     expect(await receiver.health()).toMatchObject({ lastAcceptedAt: NOW + 1_000 });
   });
 
-  it('a delivery is in progress from its claim until its handler has ended, also past the deadline', async () => {
-    let end = () => {};
-    const handler = () =>
-      new Promise<void>((resolve) => {
-        end = resolve;
-      });
-    const { receiver } = aReceiver({ on: { '*': handler }, deadlineMs: 1_000 });
-    const answer = receiver(anEvent('evt_1'));
+  it('a delivery is in progress until its handler has ended, also past the deadline', async () => {
+    const work = later();
+    const { receiver } = aReceiver({ on: { '*': () => work.promise }, deadlineMs: 1_000 });
+    const answer = receiver(anEvent());
     await vi.advanceTimersByTimeAsync(10);
     expect(await receiver.health()).toMatchObject({ inProgress: 1, failuresInARow: 0 });
     await vi.advanceTimersByTimeAsync(1_000);
     await answer;
-    expect(await receiver.health()).toMatchObject({
-      inProgress: 1,
-      failuresInARow: 1,
-      lastFailed: { code: 'handler_timeout' },
-    });
-    await receiver(anEvent('evt_1')); // 409: neither accepted nor failed
-    expect(await receiver.health()).toMatchObject({ lastAcceptedAt: undefined, failuresInARow: 1 });
-    end();
+    const late = { inProgress: 1, failuresInARow: 1, lastFailed: { code: 'handler_timeout' } };
+    expect(await receiver.health()).toMatchObject(late);
+    await receiver(anEvent()); // 409: neither accepted nor failed
+    expect(await receiver.health()).toMatchObject({ ...late, lastAcceptedAt: undefined });
+    work.resolve();
     await vi.advanceTimersByTimeAsync(10);
     expect(await receiver.health()).toMatchObject({ inProgress: 0 });
   });
@@ -95,62 +88,62 @@ describe('the health of a receiver', () => {
     'a delivery behind a middleware is in progress until its response has ended: %s',
     async (how) => {
       const { receiver } = aReceiver();
-      const begun = await receiver.begin(anEvent('evt_1'));
+      const { settle } = await begin(receiver);
       expect(await receiver.health()).toMatchObject({ inProgress: 1 });
-      if ('settle' in begun) await Promise.all([begun.settle(how), begun.settle('ok')]);
+      await Promise.all([settle(how), settle('ok')]);
       expect(await receiver.health()).toMatchObject({ inProgress: 0 });
     },
   );
+});
 
-  it('sixth attempts that are not accepted estimate the dead deliveries, until one is accepted', async () => {
-    const { receiver } = aReceiver({ on: { 'stt.failed': () => {}, '*': failing } });
-    for (const attempt of ['5', '6', 'six']) {
+describe('the estimate of dead deliveries', () => {
+  it('a sixth attempt that fails counts until a delivery is accepted', async () => {
+    const { receiver } = aReceiver({ on: { 'stt.failed': () => {}, '*': throwing } });
+    for (const attempt of ['5', '6', 'six'])
       await receiver(anEvent(`evt_${attempt}`, { 'x-service-attempt': attempt }));
-    }
     expect(await receiver.health()).toMatchObject({ deadInARowEstimate: 1 });
     await receiver(aRequest({ event: { id: 'evt_good', type: 'stt.failed' } }));
     expect(await receiver.health()).toMatchObject({ deadInARowEstimate: 0 });
   });
 
-  it.each([
-    ['a forgery', (headers: Record<string, string>) => aRequest({ secret: 'a guess', headers })],
-    ['a request without a signature', (headers: Record<string, string>) => ({ ...aRequest(), headers })],
-    ['an old delivery', (headers: Record<string, string>) => aRequest({ at: NOW - 301_000, headers })],
-  ])('a sixth attempt is not counted as dead where its signature is not valid: %s', async (_, requestWith) => {
+  it.each<[string, WebhookRequest]>([
+    ['a forgery', aForgery('6')],
+    ['a request without a signature', { ...aRequest(), headers: SIXTH }],
+    ['an old delivery', aRequest({ at: NOW - 301_000, headers: SIXTH })],
+  ])('a sixth attempt without a valid signature does not count: %s', async (_, request) => {
     const { receiver } = aReceiver();
-    for (let sent = 0; sent < 20; sent += 1) await receiver(requestWith({ 'x-service-attempt': '6' }));
+    for (let sent = 0; sent < 20; sent += 1) await receiver(request);
     expect(await receiver.health()).toMatchObject({ refusalsInARow: 20, failuresInARow: 0, deadInARowEstimate: 0 });
   });
 
-  it('a sixth attempt that fails before its signature is verified is not counted as dead', async () => {
-    const { receiver } = aReceiver({ secret: failing });
+  it('a sixth attempt that fails before its signature is verified does not count', async () => {
+    const { receiver } = aReceiver({ secret: throwing });
     await receiver(aForgery('6'));
-    expect(await receiver.health()).toMatchObject({
-      failuresInARow: 1,
-      lastFailed: { code: 'secret_unavailable' },
-      deadInARowEstimate: 0,
-    });
+    const lastFailed = { code: 'secret_unavailable' };
+    expect(await receiver.health()).toMatchObject({ failuresInARow: 1, lastFailed, deadInARowEstimate: 0 });
   });
 
   it.each([
     ['invalid_encoding', Uint8Array.of(0xff)],
     ['invalid_json', '{'],
     ['invalid_envelope', '{}'],
-  ])('a signed sixth attempt whose body is no event is counted as dead: %s', async (code, body) => {
+  ])('a signed sixth attempt that is refused with %s counts', async (code, body) => {
     const { receiver } = aReceiver();
-    await receiver(aRequest({ body, headers: { 'x-service-attempt': '6' } }));
+    await receiver(aRequest({ body, headers: SIXTH }));
     expect(await receiver.health()).toMatchObject({ lastRefused: { code }, deadInARowEstimate: 1 });
   });
 });
 
-describe('the health of several receivers on one store', () => {
-  const pair = (store: DedupeStore, names = ['clips', 'clips']) =>
-    names.map((name) => aReceiver({ dedupe: { store, name }, on: { 'stt.failed': failing, '*': () => {} } }).receiver);
-  const aFailure = (id: string) => aRequest({ event: { id, type: 'stt.failed' } });
+describe('several receivers on one store', () => {
+  const pair = (names = ['clips', 'clips'], store = memoryStore()) => {
+    const on = { 'stt.failed': throwing, '*': () => {} };
+    return names.map((name) => aReceiver({ dedupe: { store, name }, on }).receiver) as [Receiver, Receiver];
+  };
+  const aFailure = (id: string, headers = {}) => aRequest({ event: { id, type: 'stt.failed' }, headers });
 
-  it('each receiver reports them all, once they have written their reports', async () => {
-    const [one, two] = pair(memoryStore()) as [ReturnType<typeof createReceiver>, ReturnType<typeof createReceiver>];
-    await one(anEvent('evt_1'));
+  it('each receiver reports the health of all after the next report', async () => {
+    const [one, two] = pair();
+    await one(anEvent());
     vi.setSystemTime(NOW + 1_000);
     await two(aFailure('evt_2'));
     await two(aForgery());
@@ -166,46 +159,41 @@ describe('the health of several receivers on one store', () => {
       failuresInARow: 2,
       inProgress: 0,
     };
-    expect(await one.health()).toMatchObject(expected);
-    expect(await two.health()).toMatchObject(expected);
+    for (const receiver of [one, two]) expect(await receiver.health()).toMatchObject(expected);
   });
 
-  it('what one receiver accepts ends the row of another', async () => {
-    const [one, two] = pair(memoryStore()) as [ReturnType<typeof createReceiver>, ReturnType<typeof createReceiver>];
+  it('a delivery accepted by one receiver ends the counts of another', async () => {
+    const [one, two] = pair();
     await two(aFailure('evt_2'));
     await two(aForgery());
     vi.setSystemTime(NOW + 1_000);
-    await one(anEvent('evt_1'));
+    await one(anEvent());
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await one.health()).toMatchObject({ refusalsInARow: 0, failuresInARow: 0, deadInARowEstimate: 0 });
   });
 
-  it('dead deliveries before the last accepted one are not counted again after a forgery', async () => {
-    const [one, two] = pair(memoryStore()) as [ReturnType<typeof createReceiver>, ReturnType<typeof createReceiver>];
-    await two(aRequest({ event: { id: 'evt_2', type: 'stt.failed' }, headers: { 'x-service-attempt': '6' } }));
+  it('a forgery does not count the dead before the last accepted delivery again', async () => {
+    const [one, two] = pair();
+    await two(aFailure('evt_2', SIXTH));
     await two.health(); // writes its report
     expect(await one.health()).toMatchObject({ deadInARowEstimate: 1 });
     vi.setSystemTime(NOW + 1_000);
-    await one(anEvent('evt_1'));
+    await one(anEvent());
     vi.setSystemTime(NOW + 2_000);
     await two(aForgery('6'));
     await two.health();
     expect(await one.health()).toMatchObject({ refusalsInARow: 1, deadInARowEstimate: 0 });
   });
 
-  it('endpoints of other names are not reported', async () => {
-    const [one, two] = pair(memoryStore(), ['clips', 'billing']) as [
-      ReturnType<typeof createReceiver>,
-      ReturnType<typeof createReceiver>,
-    ];
+  it('a receiver of another name is left out', async () => {
+    const [one, two] = pair(['clips', 'billing']);
     await two(aForgery());
     await two.health();
     expect(await one.health()).toMatchObject({ receivers: 1, refusalsInARow: 0 });
   });
 
   it('a receiver that has ended is left out after ten minutes', async () => {
-    const store = memoryStore();
-    const [one, two] = pair(store) as [ReturnType<typeof createReceiver>, ReturnType<typeof createReceiver>];
+    const [one, two] = pair();
     await two(aForgery());
     await two.health();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -214,69 +202,69 @@ describe('the health of several receivers on one store', () => {
     await vi.advanceTimersByTimeAsync(620_000);
     expect(await one.health()).toMatchObject({ receivers: 1 });
   });
+});
 
-  it('a report is written at most once in ten seconds, within the limit of the contract', async () => {
+describe('the report of a receiver in its store', () => {
+  const withStore = (methods: { [Method in keyof DedupeStore]?: DedupeStore[Method] | undefined }) => {
+    const store = aStore({ ...memoryStore(), ...methods } as Partial<DedupeStore>);
+    return aReceiver({ dedupe: { store, name: 'clips' } }).receiver;
+  };
+
+  it('saveReport is called at most once in ten seconds, with a short text', async () => {
     const saveReport = vi.fn<NonNullable<DedupeStore['saveReport']>>(async () => {});
-    const { receiver } = aReceiver({ dedupe: { store: { ...memoryStore(), saveReport }, name: 'clips' } });
+    const receiver = withStore({ saveReport });
     for (let i = 0; i < 50; i += 1) await receiver(anEvent(`evt_${i}`));
     expect(saveReport).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(saveReport).toHaveBeenCalledOnce();
-    const [[report] = []] = saveReport.mock.calls;
-    expect(report).toMatchObject({ name: 'clips', instance: expect.any(String), ttlMs: 600_000 });
-    expect(report?.text.length).toBeLessThan(2_000);
     await receiver(anEvent('evt_later'));
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(saveReport).toHaveBeenCalledTimes(2);
-    expect(saveReport.mock.calls[1]?.[0].instance).toBe(report?.instance);
+    const reports = saveReport.mock.calls.map(([report]) => report);
+    const { instance, text } = reports[0] ?? expect.fail('no report');
+    expect(reports).toMatchObject(Array(2).fill({ name: 'clips', instance: expect.any(String), ttlMs: 600_000 }));
+    expect(reports[1]?.instance).toBe(instance);
+    expect(text.length).toBeLessThan(2_000);
   });
 
-  it.each<[string, { [Method in keyof DedupeStore]?: DedupeStore[Method] | undefined }]>([
+  it.each<[string, Parameters<typeof withStore>[0]]>([
     ['has no reports', { saveReport: undefined, loadReports: undefined }],
     ['fails to save', { saveReport: () => Promise.reject(new Error('down')) }],
     ['fails to load', { loadReports: () => Promise.reject(new Error('down')) }],
-    ['throws', { loadReports: failing }],
-    ['returns what is no JSON', { loadReports: async () => ['{'] }],
+    ['throws', { loadReports: throwing }],
+    ['returns no JSON', { loadReports: async () => ['{'] }],
     ['returns nothing', { loadReports: async () => [] }],
   ])('a receiver reports itself where the store %s', async (_, methods) => {
-    const store = aStore({ ...memoryStore(), ...methods } as Partial<DedupeStore>);
-    const { receiver } = aReceiver({ dedupe: { store, name: 'clips' } });
+    const receiver = withStore(methods);
     await receiver(aForgery());
     expect(await receiver.health()).toMatchObject({ receivers: 1, refusalsInARow: 1, since: NOW });
   });
 
-  it('a receiver waits two seconds for a store that hangs, and then reports itself', async () => {
-    const store = { ...memoryStore(), loadReports: () => new Promise<never>(() => {}) };
-    const { receiver } = aReceiver({ dedupe: { store, name: 'clips' } });
-    let health: Health | undefined;
-    receiver.health().then((found) => {
-      health = found;
-    });
+  it('a receiver reports itself after two seconds where the store hangs', async () => {
+    const found = vi.fn();
+    withStore({ loadReports: never }).health().then(found);
     await vi.advanceTimersByTimeAsync(1_999);
-    expect(health).toBeUndefined();
+    expect(found).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
-    expect(health).toMatchObject({ receivers: 1 });
+    expect(found).toHaveBeenCalledWith(expect.objectContaining({ receivers: 1 }));
   });
 });
 
-describe('the notice of silence', () => {
-  it('is called once when nothing was accepted for silentAfterMs, and again after the next silence', async () => {
+describe('silentAfterMs', () => {
+  it('each silence gives one notice', async () => {
     const { receiver, notices, find } = aReceiver({ silentAfterMs: 60_000 });
     await vi.advanceTimersByTimeAsync(59_999);
     expect(notices()).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    await vi.advanceTimersByTimeAsync(600_000);
+    await vi.advanceTimersByTimeAsync(600_001);
     expect(notices()).toEqual(['silent']);
     expect(find('silent')).toEqual({ kind: 'silent', sinceMs: 60_000 });
-    await receiver(anEvent('evt_1'));
+    await receiver(anEvent());
     await vi.advanceTimersByTimeAsync(60_000);
     expect(notices()).toEqual(['silent', 'silent']);
   });
 
-  it('an accepted delivery puts it off, a refused one does not', async () => {
+  it('an accepted delivery puts the notice off, and a refused one does not', async () => {
     const { receiver, notices } = aReceiver({ silentAfterMs: 60_000 });
     await vi.advanceTimersByTimeAsync(50_000);
-    await receiver(anEvent('evt_1'));
+    await receiver(anEvent());
     await vi.advanceTimersByTimeAsync(50_000);
     await receiver(aForgery());
     expect(notices()).toEqual([]);
@@ -284,13 +272,13 @@ describe('the notice of silence', () => {
     expect(notices()).toEqual(['silent']);
   });
 
-  it('a receiver without silentAfterMs never reports silence', async () => {
+  it('silence gives no notice by default', async () => {
     const { notices } = aReceiver();
     await vi.advanceTimersByTimeAsync(365 * 24 * 3_600_000);
     expect(notices()).toEqual([]);
   });
 
-  it('the log says it in words', async () => {
+  it('the log has the notice in words', async () => {
     const warn = vi.fn();
     createReceiver({ secret: SECRET, now, on: {}, logger: { error() {}, warn }, silentAfterMs: 60_000 });
     await vi.advanceTimersByTimeAsync(60_000);

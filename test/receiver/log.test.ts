@@ -2,22 +2,17 @@ import { Writable } from 'node:stream';
 import Fastify from 'fastify';
 import pino from 'pino';
 import { createReceiver, type Logger, memoryStore, PermanentError, type ReceiverOptions } from 'service-webhooks';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import winston from 'winston';
 import { framework } from '../integration/framework.js';
 import { aRequest, aStore, inShort, now, refusal, SECRET } from '../support/deliveries.js';
+import { failing, throwing, trapped } from './traps.js';
 
 const OTHER = 'the secret of another endpoint';
 const MINUTE = 60_000;
 
 const aReceiver = (options: Partial<ReceiverOptions> = {}) =>
   createReceiver({ secret: SECRET, now, on: { '*': () => {} }, ...options });
-
-const failing = (thrown: unknown) => ({
-  '*': () => {
-    throw thrown;
-  },
-});
 
 const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 type Call = [level: (typeof LEVELS)[number], message: string, fields?: Record<string, unknown>];
@@ -42,7 +37,7 @@ const NESTS = ['nest-11', 'nest-12'].flatMap((folder) => {
   return nest ? [{ version: folder.replace('nest-', ''), Logger: nest.Logger, ConsoleLogger: nest.ConsoleLogger }] : [];
 });
 
-describe('without a logger, the console', () => {
+describe('the console without a logger', () => {
   const printed: unknown[][] = [];
 
   beforeEach(() => {
@@ -51,14 +46,14 @@ describe('without a logger, the console', () => {
       vi.spyOn(console, level).mockImplementation((...args) => void printed.push([level, ...args]));
   });
 
-  it('without a logger, the console has a refusal as one warning of one line, which ends with the code', async () => {
+  it('a refusal is one warning of one line, which ends with the code', async () => {
     await aReceiver()(aRequest({ secret: OTHER }));
     expect(printed).toEqual([
       ['warn', expect.stringMatching(/^service-webhooks: The signature does not match.*\(signature_mismatch\)$/)],
     ]);
   });
 
-  it('without a logger, the console has a handler that threw as one error, with the event and the indented stack', async () => {
+  it('a handler that throws is one error, with the event and the indented stack', async () => {
     const request = aRequest({ headers: { 'x-service-attempt': '3' } });
     await aReceiver({ on: failing(new RangeError('full\nservice-webhooks: forged')) })(request);
     expect(printed).toHaveLength(1);
@@ -73,7 +68,7 @@ describe('without a logger, the console', () => {
     expect(stack.join()).toContain('log.test.ts');
   });
 
-  it('without a logger, the console has nothing of a delivery that was handled, ignored, a duplicate or discarded', async () => {
+  it('an acknowledged delivery prints nothing', async () => {
     const receiver = aReceiver();
     await receiver(aRequest());
     await receiver(aRequest());
@@ -82,7 +77,7 @@ describe('without a logger, the console', () => {
     expect(printed).toEqual([]);
   });
 
-  it('without a logger, the console has nothing with logger: false', async () => {
+  it('`logger: false` prints nothing', async () => {
     vi.stubEnv('pm_id', '0');
     const receiver = aReceiver({ logger: false, on: failing(new Error('full')) });
     await receiver(aRequest());
@@ -93,7 +88,7 @@ describe('without a logger, the console', () => {
   it.each([
     ['pm_id', '0', 'PM2'],
     ['AWS_LAMBDA_FUNCTION_NAME', 'webhooks', 'AWS Lambda'],
-  ])('without a logger, the console has a warning about a private store where %s is set', (variable, value, runner) => {
+  ])('a private store gives a warning where %s is set', (variable, value, runner) => {
     vi.stubEnv(variable, value);
     aReceiver();
     expect(printed).toEqual([['warn', expect.stringContaining(`${runner} runs several processes`)]]);
@@ -103,7 +98,7 @@ describe('without a logger, the console', () => {
   it.each<[string, ReceiverOptions['dedupe']]>([
     ['a shared store', { store: aStore(), name: 'clips' }],
     ['no dedupe', false],
-  ])('without a logger, the console has no such warning with %s', (_, dedupe) => {
+  ])('%s gives no warning about several processes', (_, dedupe) => {
     vi.stubEnv('pm_id', '0');
     aReceiver({ dedupe: dedupe && { ...dedupe, store: { ...memoryStore(), scope: 'shared' } } });
     expect(printed).toEqual([]);
@@ -114,37 +109,16 @@ describe('without a logger, the console', () => {
     ['null', null, '\n  null'],
     ['text', 'no space', '\n  no space'],
     ['an object without a stack', { code: 'ENOSPC' }, '\n  [object Object]'],
-    [
-      'an object that cannot be read',
-      new Proxy({}, { get: () => expect.unreachable() }),
-      '\n  The thrown value cannot be printed.',
-    ],
-  ])('without a logger, the console has an entry where the handler threw %s', async (_, thrown, end) => {
+    ['an object that cannot be read', trapped(), '\n  The thrown value cannot be printed.'],
+  ])('a handler that throws %s has an entry', async (_, thrown, end) => {
     await aReceiver({ on: failing(thrown) })(aRequest());
     expect(printed).toEqual([['error', expect.stringMatching(/\(handler_failed\)/)]]);
     expect(String(printed[0]?.[1]).split('(handler_failed)')[1]).toBe(end);
   });
 });
 
-describe('a logger', () => {
-  it('a logger has the tenant of a delivery in its message and its fields, and no line of its own by it', async () => {
-    const { logger, calls } = aLogger();
-    await aReceiver({ logger, secret: { 'acme\nforged': SECRET }, on: failing(new Error('full')) })(aRequest());
-    const [, message, fields] = calls[0] as [string, string, object];
-    expect(message).toMatch(/^service-webhooks: stt\.completed evt_1 of "acme\\nforged": Your handler failed/);
-    expect(fields).toMatchObject({ tenant: 'acme\\nforged' });
-  });
-
-  it('a logger has an id that is more than a word in quotes, so that it names no other tenant', async () => {
-    const { logger, calls } = aLogger();
-    const id = 'evt_1\\" of "globex": Your handler';
-    await aReceiver({ logger, secret: { acme: SECRET }, on: failing(new Error('full')) })(aRequest({ event: { id } }));
-    expect(calls[0]?.[1]).toMatch(
-      /^service-webhooks: stt\.completed "evt_1\\\\\\" of \\"globex\\": Your handler" of acme: /,
-    );
-  });
-
-  it('a logger without child() has the fields as second argument, and the error among them', async () => {
+describe('the entries of a logger', () => {
+  it('a logger without child() gets the fields as its second argument, with the error', async () => {
     const { logger, calls } = aLogger();
     const thrown = new RangeError('full');
     await aReceiver({ logger, on: failing(thrown) })(aRequest({ headers: { 'x-service-attempt': '3' } }));
@@ -154,9 +128,9 @@ describe('a logger', () => {
   });
 
   it.each<[string, (write: (line: string) => void) => Logger]>([
-    ['of pino', (write) => pino({ level: 'debug' }, { write })],
-    ['of Fastify', (write) => Fastify({ logger: { level: 'debug', stream: { write } } }).log],
-  ])('%s has one line of JSON for each entry, with the fields and the error', async (_, create) => {
+    ['pino', (write) => pino({ level: 'debug' }, { write })],
+    ['Fastify', (write) => Fastify({ logger: { level: 'debug', stream: { write } } }).log],
+  ])('each entry is one line of JSON with the fields and the error, by %s', async (_, create) => {
     const lines: string[] = [];
     const logger = create((line) => lines.push(line));
     await aReceiver({ logger, on: failing(new RangeError('full')) })(aRequest());
@@ -174,7 +148,7 @@ describe('a logger', () => {
     ]);
   });
 
-  it('a logger of winston has one line of JSON for each entry, with the fields, the error in words and its stack', async () => {
+  it('each entry is one line of JSON with the error in words and its stack, by winston', async () => {
     const lines: string[] = [];
     const stream = new Writable({
       write(line, _encoding, done) {
@@ -201,7 +175,7 @@ describe('a logger', () => {
   });
 
   it.each(NESTS)(
-    'a logger of Nest $version has the message and the fields of each entry',
+    'each entry has its message and its fields by Nest $version',
     async ({ Logger: NestLogger, ...nest }) => {
       const printed = { stdout: '', stderr: '' };
       for (const stream of ['stdout', 'stderr'] as const) {
@@ -236,19 +210,17 @@ describe('a logger', () => {
     },
   );
 
-  it('a logger that rejects or throws does no harm', async () => {
-    const rejects = async () => Promise.reject(new Error('the log is full'));
-    const throws = () => {
-      throw new Error('the log is full');
-    };
-    for (const write of [rejects, throws]) {
-      const answer = await aReceiver({ logger: { error: write, warn: write } })(aRequest({ secret: OTHER }));
-      expect(answer.status).toBe(401);
-    }
+  it.each<[string, () => unknown]>([
+    ['throws', throwing],
+    ['rejects', async () => throwing()],
+  ])('a logger that %s changes no answer', async (_, write) => {
+    const receiver = aReceiver({ logger: { error: write, warn: write, debug: write } });
+    expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+    expect(inShort(await receiver(aRequest({ secret: OTHER })))).toBe('401 signature_mismatch');
     await new Promise(setImmediate); // Vitest fails for a rejection that nothing handles
   });
 
-  it('a logger with only error() and warn() has no entry of another level', async () => {
+  it('a logger with only error() and warn() gets no entry of another level', async () => {
     const { logger, calls } = aLogger();
     const { error, warn } = logger;
     const receiver = aReceiver({ logger: { error, warn } });
@@ -257,21 +229,12 @@ describe('a logger', () => {
     expect(calls.map(([level]) => level)).toEqual(['warn']);
   });
 
-  it('a logger that throws changes no answer', async () => {
-    const throws = () => {
-      throw new Error('the disk is full');
-    };
-    const receiver = aReceiver({ logger: { error: throws, warn: throws, debug: throws } });
-    expect(inShort(await receiver(aRequest()))).toBe('200 handled');
-    expect(inShort(await receiver(aRequest({ secret: OTHER })))).toBe('401 signature_mismatch');
-  });
-
   it.each<[string, unknown, string]>([
     ['null', null, 'logger must be an object'],
     ['true', true, 'logger must be an object'],
-    ['without error()', { warn() {} }, 'logger has no method error()'],
-    ['without warn()', { error() {} }, 'logger has no method warn()'],
-  ])('%s is refused', (_, logger, problem) => {
+    ['an object without error()', { warn() {} }, 'logger has no method error()'],
+    ['an object without warn()', { error() {} }, 'logger has no method warn()'],
+  ])('a logger that is %s is refused', (_, logger, problem) => {
     const { code, message } = refusal(() => aReceiver({ logger: logger as Logger }));
     expect([code, message]).toEqual(['invalid_option', expect.stringContaining(problem)]);
   });
@@ -283,14 +246,14 @@ describe('a logger', () => {
     ['handler_failed', 'error', { on: failing(new Error('full')) }],
     ['signature_mismatch', 'warn', { secret: OTHER }],
     ['unknown_version', 'warn', {}],
-  ])('a logger has %s at the level %s', async (code, level, options) => {
+  ])('the code %s has the level %s', async (code, level, options) => {
     const { logger, calls } = aLogger();
     const version = code === 'unknown_version' ? { event: { version: '2027-01-01' } } : {};
     await aReceiver({ logger, ...options })(aRequest(version));
     expect(calls.map(([at, , fields]) => [at, fields?.['code']])).toContainEqual([level, code]);
   });
 
-  it('a logger has a failure of the store with its error, and not the handled event', async () => {
+  it('a failure of the store has its error', async () => {
     const { logger, calls } = aLogger();
     const down = new Error('connection refused');
     const store = { ...aStore(), claim: () => Promise.reject(down) };
@@ -303,31 +266,52 @@ describe('a logger', () => {
   });
 });
 
-describe('what a sender controls', () => {
-  it('an entry with text of a sender is one line: control characters of an event are escaped', async () => {
+describe('an entry with text of a sender', () => {
+  const logged = async (id: string, tenant?: string) => {
     const { logger, calls } = aLogger();
-    const id = 'evt_1\nservice-webhooks: forged\u001b[2J\u2028\u202e';
-    await aReceiver({ logger, on: failing('full') })(aRequest({ event: { id } }));
-    const [[, text = '', fields] = []] = calls;
-    expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
-    expect(text).toContain('"evt_1\\nservice-webhooks: forged\\u001b[2J\\u2028\\u202e": ');
-    expect(fields?.['eventId']).toBe('evt_1\\nservice-webhooks: forged\\u001b[2J\\u2028\\u202e');
-  });
+    const secret = tenant === undefined ? SECRET : { [tenant]: SECRET };
+    await aReceiver({ logger, secret, on: failing('full') })(aRequest({ event: { id } }));
+    const [[, text, fields] = []] = calls;
+    return { text: text?.slice(0, text.indexOf(': Your handler failed')), fields };
+  };
 
-  it('an entry with text of a sender is short: an id has at most 120 characters', async () => {
-    const { logger, calls } = aLogger();
-    await aReceiver({ logger })(aRequest({ event: { id: `evt_${'x'.repeat(5_000)}` } }));
-    expect(calls[0]?.[2]?.['eventId']).toBe(`evt_${'x'.repeat(116)}`);
+  it.each<[string, string, string | undefined, string, string]>([
+    [
+      'control characters are escaped',
+      'evt_1\nservice-webhooks: forged\u001b[2J\u2028\u202e',
+      undefined,
+      '"evt_1\\nservice-webhooks: forged\\u001b[2J\\u2028\\u202e"',
+      'evt_1\\nservice-webhooks: forged\\u001b[2J\\u2028\\u202e',
+    ],
+    ['a tenant stays on its line', 'evt_1', 'acme\nforged', 'evt_1 of "acme\\nforged"', 'evt_1'],
+    [
+      'an id of several words is quoted, so that it names no tenant',
+      'evt_1\\" of "globex": Your handler',
+      'acme',
+      '"evt_1\\\\\\" of \\"globex\\": Your handler" of acme',
+      'evt_1\\" of "globex": Your handler',
+    ],
+    [
+      'an id is cut after 120 characters',
+      `evt_${'x'.repeat(5_000)}`,
+      undefined,
+      `evt_${'x'.repeat(116)}`,
+      `evt_${'x'.repeat(116)}`,
+    ],
+  ])('%s', async (_, id, tenant, shown, eventId) => {
+    const { text, fields } = await logged(id, tenant);
+    expect(text).toBe(`service-webhooks: stt.completed ${shown}`);
+    expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
+    expect(fields).toMatchObject({ eventId, ...(tenant !== undefined && { tenant: tenant.replace('\n', '\\n') }) });
   });
 });
 
-describe('refusals', () => {
+describe('many refusals', () => {
   beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
 
   const textsOf = (calls: readonly Call[]) => calls.map(([, message]) => message.replace(/^.*\((\w+)\)$/, '$1'));
 
-  it('refusals have the first of each code in a minute, and then a count', async () => {
+  it('the first of each code in a minute is logged, and then a count', async () => {
     const { logger, calls } = aLogger();
     const receiver = aReceiver({ logger });
     for (let i = 0; i < 5; i += 1) await receiver(aRequest({ secret: OTHER }));
@@ -346,7 +330,7 @@ describe('refusals', () => {
     ]);
   });
 
-  it('refusals are logged again in the next minute', async () => {
+  it('the next minute begins with an entry', async () => {
     const { logger, calls } = aLogger();
     const receiver = aReceiver({ logger });
     await receiver(aRequest({ secret: OTHER }));
@@ -355,7 +339,7 @@ describe('refusals', () => {
     expect(textsOf(calls)).toEqual(['signature_mismatch', 'signature_mismatch']);
   });
 
-  it('refusals do not hide the failures of a handler, each of which is logged', async () => {
+  it('each failure of a handler is logged', async () => {
     const { logger, calls } = aLogger();
     const receiver = aReceiver({ logger, on: failing('full') });
     for (let i = 0; i < 3; i += 1) await receiver(aRequest({ event: { id: `evt_${i}` } }));

@@ -1,6 +1,7 @@
 import { createReceiver, memoryStore, type ReceiverOptions } from 'service-webhooks';
 import { describe, expect, it, vi } from 'vitest';
-import { aReceiver, aRequest, aStore, bodyOf, inShort, NOW, now, refusal, SECRET } from '../support/deliveries.js';
+import { aReceiver, aRequest, aStore, inShort, NOW, now, refusal, SECRET } from '../support/deliveries.js';
+import { answerTo } from './answers.js';
 
 const HOUR = 3_600_000;
 const noop = () => {};
@@ -11,24 +12,11 @@ const refusedWith = (changes: Record<string, unknown>) => refused({ secret: SECR
 /** A store that has all methods but one. */
 const storeWithout = (method: string) => ({ ...memoryStore(), [method]: undefined });
 
-const NOT_POSITIVE_INTEGERS = [
-  0,
-  -0,
-  -1,
-  1.5,
-  Number.NaN,
-  Number.POSITIVE_INFINITY,
-  2 ** 53,
-  '1',
-  null,
-  true,
-  [1],
-  {},
-  1n,
-];
+const NOT_POSITIVE = [0, -0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53];
+const NOT_POSITIVE_INTEGERS = [...NOT_POSITIVE, '1', null, true, [1], {}, 1n];
 
-describe('a receiver is not made', () => {
-  it.each([undefined, null, 'secret', 42, true, noop])('a receiver is not made without options: %j', (options) => {
+describe('wrong options of a receiver', () => {
+  it.each([undefined, null, 'secret', 42, true, noop])('options are an object and not %j', (options) => {
     expect(['invalid_option', 'invalid_secret']).toContain(refused(options).code);
   });
 
@@ -75,7 +63,7 @@ describe('a receiver is not made', () => {
     ['an ArrayBuffer', new ArrayBuffer(8), 'secret is neither text nor bytes, but of type object.'],
     ['a Set', new Set([SECRET]), 'secret is neither text nor bytes, but of type object.'],
     ['a promise', Promise.resolve(SECRET), 'secret is neither text nor bytes, but of type object.'],
-  ])('a receiver is not made with a secret that is %s', (_, secret, problem) => {
+  ])('a secret that is %s is refused', (_, secret, problem) => {
     const error = refusedWith({ secret });
     expect(error.code).toBe('invalid_secret');
     expect(error.message).toContain(problem);
@@ -97,7 +85,7 @@ describe('a receiver is not made', () => {
     ['deadlineMs', NOT_POSITIVE_INTEGERS],
     ['observe', [null, 'log', {}, [], true]],
     ['on', [null, 'log', 42, true]],
-  ])('a receiver is not made with a wrong %s', (option, values) => {
+  ])('a wrong %s is refused', (option, values) => {
     for (const value of values) {
       const error = refusedWith({ [option]: value });
       expect(error.code, `${typeof value} ${String(value)}`).toBe('invalid_option');
@@ -119,27 +107,19 @@ describe('a receiver is not made', () => {
     '',
     'error',
     '0',
-  ])('a receiver is not made with a handler for %j, which is no event type', (type) => {
+  ])('a handler for %j is refused, which is no event type', (type) => {
     const on = Object.defineProperty({}, type, { value: noop, enumerable: true });
     const error = refusedWith({ on });
     expect(error.code).toBe('invalid_option');
     expect(error.message).toContain(`on['${type}']`);
   });
 
-  it.each([null, 'log', {}, [], true, 0, Promise.resolve()])(
-    'a receiver is not made with a handler that is no function: %j',
-    (handler) => {
-      for (const type of ['stt.completed', '*']) {
-        const error = refusedWith({ on: { [type]: handler } });
-        expect(error.code).toBe('invalid_option');
-        expect(error.message).toContain(`on['${type}'] must be a function`);
-      }
-    },
-  );
-
-  it('a receiver is not made with handlers in a Map, of which none would ever be called', () => {
-    const { message } = refusedWith({ on: new Map([['stt.completed', noop]]) });
-    expect(message).toContain('on must be an object');
+  it.each([null, 'log', {}, [], true, 0, Promise.resolve()])('a handler that is %j is refused', (handler) => {
+    for (const type of ['stt.completed', '*']) {
+      const error = refusedWith({ on: { [type]: handler } });
+      expect(error.code).toBe('invalid_option');
+      expect(error.message).toContain(`on['${type}'] must be a function`);
+    }
   });
 
   it.each<[string, unknown]>([
@@ -148,7 +128,7 @@ describe('a receiver is not made', () => {
     ['text', 'redis'],
     ['a store itself', memoryStore()],
     ['a function', () => memoryStore()],
-  ])('a receiver is not made with dedupe that is %s, which would leave it to a private memory', (_, dedupe) => {
+  ])('dedupe that is %s is refused', (_, dedupe) => {
     const error = refusedWith({ dedupe });
     expect(error.code).toBe('invalid_option');
     expect(error.message).toContain('dedupe');
@@ -161,7 +141,7 @@ describe('a receiver is not made', () => {
     ['leaseMs', [...NOT_POSITIVE_INTEGERS, 73 * HOUR]],
     ['retainMs', [...NOT_POSITIVE_INTEGERS, 1, 72, 6 * HOUR - 1]],
     ['onStoreError', ['', 'ignore', 'continue', null, true, noop]],
-  ])('a receiver is not made with a wrong dedupe.%s', (option, values) => {
+  ])('a wrong dedupe.%s is refused', (option, values) => {
     for (const value of values) {
       const error = refusedWith({ dedupe: { store: memoryStore(), [option]: value } });
       expect(error.code, `${typeof value} ${String(value)}`).toBe('invalid_option');
@@ -169,72 +149,62 @@ describe('a receiver is not made', () => {
     }
   });
 
-  it.each([
+  it.each<[string, object | null]>([
     ['options must be an object, but is null.', null],
     ['dedupe must be an object, but is null.', { secret: SECRET, dedupe: null }],
     ["dedupe.key must be 'event-id' or 'idempotency-key', but is 'body'.", { secret: SECRET, dedupe: { key: 'body' } }],
     ["dedupe.onStoreError must be 'refuse' or 'process', but is 1.", { secret: SECRET, dedupe: { onStoreError: 1 } }],
     ["legacy must be 'reject' or 'accept', but is true.", { secret: SECRET, legacy: true }],
     ['maxBodyBytes must be a positive integer, but is 1.5.', { secret: SECRET, maxBodyBytes: 1.5 }],
+    ['on must be an object', { secret: SECRET, on: new Map([['stt.completed', noop]]) }],
+    ...['claim', 'extend', 'complete', 'release'].map((method): [string, object] => [
+      `${method}()`,
+      { secret: SECRET, dedupe: { store: storeWithout(method) } },
+    ]),
     ["Unknown option 'leaseMS' in dedupe. Did you mean 'leaseMs'?", { secret: SECRET, dedupe: { leaseMS: 1 } }],
     [
       "on['stt.complete'] is not an event type. Did you mean 'stt.completed'?",
       { secret: SECRET, on: { 'stt.complete': noop } },
     ],
-  ])('and the message says what to do: %s', (problem, options) => {
+  ])('the message says what to do: %s', (problem, options) => {
     expect(refused(options).message).toContain(problem);
   });
 
-  it('and no message holds a secret that was passed in a wrong place', () => {
+  it('no message holds a secret that was passed in a wrong place', () => {
     for (const options of [SECRET, { secret: SECRET, now: SECRET }, { secret: SECRET, dedupe: SECRET }]) {
       expect(refused(options).message).not.toContain(SECRET);
     }
   });
-
-  it('and says which method a store lacks', () => {
-    for (const method of ['claim', 'extend', 'complete', 'release']) {
-      expect(refusedWith({ dedupe: { store: storeWithout(method) } }).message).toContain(`${method}()`);
-    }
-  });
 });
 
-describe('a receiver is made', () => {
-  it('a receiver is made with every option undefined, as with none: the defaults apply', async () => {
+describe('the options of a receiver', () => {
+  it('undefined options have their defaults', async () => {
     const handler = vi.fn();
-    const options: ReceiverOptions = {
-      secret: SECRET,
-      on: { 'stt.completed': handler, 'stt.failed': undefined, '*': undefined },
-      dedupe: undefined,
-      maxBodyBytes: undefined,
-      deadlineMs: undefined,
-      observe: undefined,
-      headerPrefix: undefined,
-      legacy: undefined,
-      toleranceSeconds: undefined,
-      now: undefined,
-    };
-    const receiver = createReceiver(options);
+    const on = { 'stt.completed': handler, 'stt.failed': undefined, '*': undefined };
+    const names = [
+      'dedupe',
+      'maxBodyBytes',
+      'deadlineMs',
+      'observe',
+      'headerPrefix',
+      'legacy',
+      'toleranceSeconds',
+      'now',
+    ];
+    const none = Object.fromEntries(names.map((name) => [name, undefined]));
+    const receiver = createReceiver({ ...none, secret: SECRET, on });
     const at = Date.now();
-    expect(inShort(await receiver(aRequest({ at })))).toBe('200 handled');
-    expect(inShort(await receiver(aRequest({ at })))).toBe('200 duplicate');
-    expect(inShort(await receiver(aRequest({ at: at - 302_000 })))).toBe('401 timestamp_too_old');
-    expect(inShort(await receiver(aRequest({ scheme: 'legacy' })))).toBe('401 legacy_not_accepted');
+    expect(await answerTo(receiver, { at })).toBe('200 handled');
+    expect(await answerTo(receiver, { at })).toBe('200 duplicate');
+    expect(await answerTo(receiver, { at: at - 302_000 })).toBe('401 timestamp_too_old');
+    expect(await answerTo(receiver, { scheme: 'legacy' })).toBe('401 legacy_not_accepted');
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('a receiver is made with every option of dedupe undefined', async () => {
+  it('undefined options of dedupe have their defaults', async () => {
     const store = aStore();
-    const { receiver } = aReceiver({
-      dedupe: {
-        store,
-        name: undefined,
-        key: undefined,
-        leaseMs: undefined,
-        retainMs: undefined,
-        onStoreError: undefined,
-      },
-    });
-    await receiver(aRequest());
+    const none = { name: undefined, key: undefined, leaseMs: undefined, retainMs: undefined, onStoreError: undefined };
+    await aReceiver({ dedupe: { store, ...none } }).receiver(aRequest());
     expect(store.claims).toMatchObject([{ key: 'default:evt_1', leaseMs: 25_000, retainMs: 72 * HOUR }]);
   });
 
@@ -262,41 +232,39 @@ describe('a receiver is made', () => {
     ['a name of 64 characters', { dedupe: { store: memoryStore(), name: '!'.repeat(64) } }],
     ['a name of punctuation', { dedupe: { store: memoryStore(), name: '{a}%~/;9' } }],
     ['a key function', { dedupe: { store: memoryStore(), key: ({ event }) => event.id } }],
-  ])('a receiver is made with %s', (_, options) => {
+  ])('a receiver may have %s', (_, options) => {
     expect(createReceiver({ secret: SECRET, ...options })).toBeTypeOf('function');
   });
 
-  it('a receiver is made with a copy of the secret: what happens to the bytes later changes nothing', async () => {
+  it('a later change of the bytes of the secret has no effect', async () => {
     const secret = new TextEncoder().encode(SECRET);
     const secrets = [secret];
     const { receiver } = aReceiver({ secret: secrets });
     secret.fill(0);
     secrets.pop();
-    expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+    expect(await answerTo(receiver)).toBe('200 handled');
   });
 
-  it('a receiver is made without touching the store', () => {
+  it('creating a receiver does not call its store', () => {
     const store = aStore({ init: vi.fn() });
     createReceiver({ secret: SECRET, dedupe: { store } });
     expect(store.calls).toEqual([]);
     expect(store.init).not.toHaveBeenCalled();
   });
 
-  it("a receiver is made with the vendor's header prefix, under which nothing else counts", async () => {
+  it("the vendor's header prefix is the only one that counts", async () => {
     const { receiver } = aReceiver({ headerPrefix: 'X-Acme' });
     const { headers, ...rest } = aRequest();
-    const renamed = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name.replace('service', 'acme'), value]),
-    );
-    expect(inShort(await receiver({ ...rest, headers: renamed }))).toBe('200 handled');
-    expect(inShort(await receiver(aRequest()))).toBe('401 missing_signature');
+    const renamed = Object.entries(headers).map(([name, value]) => [name.replace('service', 'acme'), value]);
+    expect(inShort(await receiver({ ...rest, headers: Object.fromEntries(renamed) }))).toBe('200 handled');
+    expect(await answerTo(receiver)).toBe('401 missing_signature');
   });
 
-  it("a receiver is made with legacy: 'accept'", async () => {
+  it("`legacy: 'accept'` lets a legacy signature of its age pass", async () => {
     const { receiver, find } = aReceiver({ legacy: 'accept' });
-    expect(inShort(await receiver(aRequest({ scheme: 'legacy' })))).toBe('200 handled');
+    expect(await answerTo(receiver, { scheme: 'legacy' })).toBe('200 handled');
     expect(find('handled').delivery.scheme).toBe('legacy');
     const late = aReceiver({ legacy: 'accept', now: () => now() + 19_171_000 });
-    expect(inShort(await late.receiver(aRequest({ scheme: 'legacy', body: bodyOf() })))).toBe('401 timestamp_too_old');
+    expect(await answerTo(late.receiver, { scheme: 'legacy' })).toBe('401 timestamp_too_old');
   });
 });

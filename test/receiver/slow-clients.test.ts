@@ -12,7 +12,7 @@ const SLOW = 500;
 const ROUNDS = 20;
 const GOOD = 5;
 
-describe(`beside ${SLOW} senders that trickle bytes`, () => {
+describe(`a receiver with ${SLOW} senders that trickle bytes`, () => {
   const handled: string[] = [];
   const on = { '*': ({ id }: WebhookEvent) => handled.push(id) };
   const server = createServer(webhookHandler({ secret: SECRET, now, on, deadlineMs: 8_000 }));
@@ -62,7 +62,7 @@ describe(`beside ${SLOW} senders that trickle bytes`, () => {
     expect(open).toBeGreaterThanOrEqual(SLOW);
   });
 
-  it('and of theirs, those that came to the receiver get 408 when their time is over', async () => {
+  it('a slow body is answered with 408 when its time is over', async () => {
     const inTheBody = slow.filter((_, i) => i % 4 !== 0);
     const answered = () => inTheBody.filter(({ received }) => received().includes('body_timeout'));
     await expect.poll(() => answered().length, { timeout: 30_000 }).toBe(inTheBody.length);

@@ -7,8 +7,8 @@ const unsignedOf = async (headers: unknown, body = 'x') => {
   return find('rejected').unsigned;
 };
 
-describe('what a refused request says about itself', () => {
-  it('a rejected outcome has webhook id, attempt, declared length and header names, and no delivery', async () => {
+describe('the unsigned part of a refused request', () => {
+  it('the outcome has webhook id, attempt, declared length and header names', async () => {
     const { receiver, find } = aReceiver();
     const request = aRequest({
       secret: 'a guess',
@@ -31,7 +31,7 @@ describe('what a refused request says about itself', () => {
     expect(JSON.stringify(outcome)).not.toContain('10.0.0.7');
   });
 
-  it('it has the names of headers and no other value, in each form of headers', async () => {
+  it('no other header value is in the outcome, in each form of headers', async () => {
     const pairs: [string, string][] = [
       ['X-Service-Webhook-Id', 'endpoint_1'],
       ['Authorization', 'Bearer canary'],
@@ -44,7 +44,7 @@ describe('what a refused request says about itself', () => {
     }
   });
 
-  it('it is bounded, whatever a stranger sends', async () => {
+  it('a stranger can send no more than 50 names of 100 characters', async () => {
     const headers = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x-${i}-${'n'.repeat(300)}`, 'v']));
     const unsigned = await unsignedOf({ 'x-service-webhook-id': 'w'.repeat(10_000), ...headers });
     expect(unsigned.webhookId).toHaveLength(100);
@@ -60,7 +60,7 @@ describe('what a refused request says about itself', () => {
   );
 
   it.each([[undefined], [null], [7], [[['only a name']]], ['text']])(
-    'headers that are none leave it empty: %j',
+    'broken headers give no names: %j',
     async (headers) => {
       const { receiver, outcomes } = aReceiver();
       await receiver({ method: 'POST', headers: headers as never, body: 'x' });

@@ -2,7 +2,7 @@ import { PLANS } from 'service-webhooks/client';
 import { describe, expect, it } from 'vitest';
 
 describe('PLANS', () => {
-  it('allows more with each higher plan', () => {
+  it('each higher plan allows more', () => {
     const rows = Object.values(PLANS);
     expect(rows.map(({ name }) => name.toUpperCase())).toEqual(Object.keys(PLANS));
     const pairs = rows.slice(1).map((row, i) => [rows[i] as typeof row, row] as const);
@@ -13,7 +13,7 @@ describe('PLANS', () => {
     }
   });
 
-  it('has no request limits for a plan that only has a sandbox key', () => {
+  it('the free plan has no API access and no request limits', () => {
     expect(PLANS.FREE).toMatchObject({ apiAccess: false, requestsPerMinute: null, requestsPerDay: null });
     expect(PLANS.ENTERPRISE).toMatchObject({ apiAccess: true, requestsPerDay: Number.POSITIVE_INFINITY });
   });

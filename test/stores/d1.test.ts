@@ -65,13 +65,13 @@ describe.each(libraries)('d1Store on a database of %s', (_, driver) => {
     return { store, handle, batches };
   }
 
-  it('a store answers each operation with what it knows of the event, for all Workers', async () => {
+  it('each operation is answered with what the store knows of the event', async () => {
     const { store } = await aStore();
     await expectEveryAnswer(store);
     expect(store.scope).toBe('shared');
   });
 
-  it('init creates the table, its index and its version, and nothing where they are', async () => {
+  it('init creates the table, its index and its version where they are missing', async () => {
     const { store, handle } = await aStore();
     await store.init?.();
     const { names } = handle.prepare('SELECT group_concat(name) AS names FROM sqlite_schema ORDER BY name').get() as {
@@ -91,7 +91,7 @@ describe.each(libraries)('d1Store on a database of %s', (_, driver) => {
     expect(handle.prepare('SELECT key FROM orders_seen').get()).toMatchObject({ key: 'a' });
   });
 
-  it('a store asks once for each operation', async () => {
+  it('each operation is one request to D1', async () => {
     const { store, batches } = await aStore();
     const ref = { ...aClaim('a'), fence: 1 };
     const operations = [
@@ -111,7 +111,7 @@ describe.each(libraries)('d1Store on a database of %s', (_, driver) => {
     }
   });
 
-  it('a store says how many rows it has purged, no more than the limit', async () => {
+  it('a purge returns how many rows it has removed, up to the limit', async () => {
     const { store, handle } = await aStore();
     for (const key of ['a', 'b', 'c', 'd']) await store.claim(aClaim(key));
     // A row whose fence is of this very millisecond would stay until the next one.

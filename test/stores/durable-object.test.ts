@@ -70,7 +70,7 @@ describe('durableObjectStore on objects with a clock that is set', () => {
     for (const { name, skip, run } of cases) it.skipIf(skip)(name, run);
   });
 
-  it('a store answers each operation with what it knows of the event, for all that are bound to the objects', async () => {
+  it('each operation is answered with what the store knows of the event', async () => {
     const store = durableObjectStore({ namespace: createObjects().namespace });
     await expectEveryAnswer(store);
     expect(store.scope).toBe('shared');
@@ -84,7 +84,7 @@ describe('durableObjectStore on objects with a clock that is set', () => {
     await expectRefusals(durableObjectStore({ namespace }));
   });
 
-  it('a store asks the object of the key with one request, by a stub of its own each time', async () => {
+  it('each operation is one request to the object of its key', async () => {
     const { namespace } = createObjects();
     const asked: unknown[] = [];
     const store = durableObjectStore({
@@ -109,7 +109,7 @@ describe('durableObjectStore on objects with a clock that is set', () => {
     ]);
   });
 
-  it('fences grow at one instant, also after an event was forgotten', async () => {
+  it('fences grow at one instant, even after an event was forgotten', async () => {
     const store = durableObjectStore({ namespace: createObjects().namespace });
     const fences = [(await store.claim(claimOf('a'))).fence];
     await store.forget?.('a');
@@ -117,8 +117,8 @@ describe('durableObjectStore on objects with a clock that is set', () => {
     expect(fences).toEqual([Date.UTC(2026, 0) * 1_000, Date.UTC(2026, 0) * 1_000 + 1]);
   });
 
-  describe('an object', () => {
-    it('an object deletes itself at the end of the retention', async () => {
+  describe('a Durable Object', () => {
+    it('the row and the alarm are gone at the end of the retention', async () => {
       const { namespace, advance, storedBy, alarmOf } = createObjects();
       await durableObjectStore({ namespace }).claim(claimOf('brief'));
       expect(storedBy('brief')).toEqual([['entry', expect.anything()]]);
@@ -127,7 +127,7 @@ describe('durableObjectStore on objects with a clock that is set', () => {
       expect([storedBy('brief'), alarmOf('brief')]).toEqual([[], null]);
     });
 
-    it('an object leaves its alarm when its event is remembered for longer, and sets it again by then', async () => {
+    it('the alarm is set again when it rings before the end of the retention', async () => {
       const { namespace, advance, storedBy, alarmOf } = createObjects();
       const store = durableObjectStore({ namespace });
       const claim = { ...claimOf('renewed'), fence: 1 };
@@ -143,7 +143,7 @@ describe('durableObjectStore on objects with a clock that is set', () => {
       expect([storedBy('renewed'), alarmOf('renewed')]).toEqual([[], null]);
     });
 
-    it('an object keeps nothing of a forgotten or only inspected event', async () => {
+    it('nothing is kept of an event that was forgotten or only inspected', async () => {
       const { namespace, storedBy, alarmOf } = createObjects();
       const store = durableObjectStore({ namespace });
       await store.claim(claimOf('forgotten'));
@@ -154,7 +154,7 @@ describe('durableObjectStore on objects with a clock that is set', () => {
       for (const key of ['forgotten', 'unknown']) expect([storedBy(key), alarmOf(key)]).toEqual([[], null]);
     });
 
-    it('an object writes nothing where nothing has changed', async () => {
+    it('no write happens where nothing has changed', async () => {
       const { namespace, writesOf } = createObjects();
       const store = durableObjectStore({ namespace });
       const ref = { ...claimOf('held'), fence: 1 };

@@ -87,7 +87,7 @@ describe.runIf(server)('postgresInbox', () => {
     expect(await written()).toEqual(['kept']);
   });
 
-  it('an inbox undoes the work that throws, and nothing else, where the transaction is committed all the same', async () => {
+  it('work that throws is undone in a transaction that is committed', async () => {
     const failure = new Error('no such clip');
     const client = await begin();
     await write(client, 'before');
@@ -128,7 +128,7 @@ describe.runIf(server)('postgresInbox', () => {
     expect((await rejection(concurrent)).code).toBe('delivery_in_progress');
   });
 
-  it('an inbox refuses a concurrent duplicate for as long as the transaction of the first is open', async () => {
+  it('a duplicate is refused while the transaction of the first is open', async () => {
     const first = await begin();
     await inbox.once(first, deliveryOf('evt_1'), () => write(first));
     const second = await begin();
@@ -146,7 +146,7 @@ describe.runIf(server)('postgresInbox', () => {
   it.each([
     ['COMMIT', { status: 'duplicate' }],
     ['ROLLBACK', { status: 'done' }],
-  ])('an inbox waits for the transaction of the first, and decides by its %s', async (end, result) => {
+  ])('a duplicate that waits is decided by the %s of the first', async (end, result) => {
     const patient = postgresInbox({ pg: pool }, { table, name: 'default', waitMs: 30_000 });
     const first = await begin();
     await patient.once(first, deliveryOf('evt_1'), () => write(first));
@@ -201,7 +201,7 @@ describe.runIf(server)('postgresInbox', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('an inbox answers delivery_in_progress to a serialization failure, and duplicate to the next attempt', async () => {
+  it('a serialization failure is delivery_in_progress, and duplicate afterwards', async () => {
     const strict = await begin('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await strict.query('SELECT 1');
     const first = await begin();
@@ -276,7 +276,7 @@ describe.runIf(server)('postgresInbox', () => {
     expect((await rejection(inbox.purgeExpired({ limit: 0 }))).message).toContain('limit must be a positive integer');
   });
 
-  it('a receiver answers 409 to a delivery while the first one runs, and runs it once', async () => {
+  it('a delivery is answered 409 while the first one runs', async () => {
     let concurrent: ReturnType<typeof receiver> | undefined;
     const { receiver, answers } = aReceiver({
       dedupe: false,

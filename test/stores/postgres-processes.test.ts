@@ -15,7 +15,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-describe.runIf(server)('in processes of their own', () => {
+describe.runIf(server)('several processes on one Postgres', () => {
   const { url = '', schema = '', admin = poolOf('') } = server ?? {};
 
   let tables = 0;
@@ -27,7 +27,7 @@ describe.runIf(server)('in processes of their own', () => {
     return { store, table };
   }
 
-  it(`postgresStore gives an event to exactly one of ${ATTEMPTS} simultaneous attempts in four processes`, async () => {
+  it(`one of ${ATTEMPTS} attempts in four processes acquires an event of postgresStore`, async () => {
     const { store, table } = await aStore();
     const tasks = (['pg', 'postgresJs', 'pg', 'postgresJs'] as const).map(
       (client): Task => ({ kind: 'claim', url, table, client, key: 'one', count: ATTEMPTS / 4 }),

@@ -13,7 +13,7 @@ const named = (names?: Parameters<typeof postgresTables>[0]) =>
   postgresTables(names).tables.map(({ purpose, name }) => [purpose, name]);
 
 describe('postgresTables', () => {
-  it('postgresTables has the tables that are named, or both under their default names', () => {
+  it('the tables that are named are listed, and by default both', () => {
     const inbox = ['inbox', 'webhook_inbox'];
     expect(named()).toEqual([['store', 'webhook_deliveries'], inbox]);
     expect(named({ table: undefined, inboxTable: undefined })).toEqual(named());
@@ -22,7 +22,7 @@ describe('postgresTables', () => {
     expect(named({ table: 'a', inboxTable: 'b' })).toHaveLength(2);
   });
 
-  it('postgresTables refuses what cannot be a table, and options that it does not have', () => {
+  it('an invalid name or option is refused', () => {
     expect(refusal(() => postgresTables({ table: 'a"b' })).code).toBe('invalid_option');
     expect(refusal(() => postgresTables({ inboxTable: 'a.b.c' })).code).toBe('invalid_option');
     expect(refusal(() => postgresTables({ inbox: 'a' } as never)).code).toBe('invalid_option');
@@ -35,7 +35,7 @@ describe.runIf(server)('postgresTableVersion', () => {
   const sql = url === '' ? undefined : postgres(url, { onnotice() {} });
   afterAll(() => sql?.end({ timeout: 1 }));
 
-  it.each(['pg', 'postgresJs'] as const)('postgresTableVersion says over %s what has to be done', async (library) => {
+  it.each(['pg', 'postgresJs'] as const)('the version of each table is read over %s', async (library) => {
     const client = library === 'pg' ? { pg: admin } : { postgresJs: sql as postgres.Sql };
     const [table, inboxTable] = [
       `${schema}.store_${library.toLowerCase()}`,
@@ -56,7 +56,7 @@ describe.runIf(server)('postgresTableVersion', () => {
     expect(await versions()).toEqual([version, version]);
   });
 
-  it('postgresTableVersion refuses what cannot be a table, and what is no client', async () => {
+  it('an invalid name or client is refused', async () => {
     expect((await rejection(postgresTableVersion({ pg: admin }, 'a b'))).code).toBe('invalid_option');
     expect((await rejection(postgresTableVersion(admin as never, 'a'))).code).toBe('invalid_option');
   });

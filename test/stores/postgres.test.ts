@@ -64,7 +64,7 @@ describe.runIf(server)('postgresStore', () => {
   }
 
   describe('init', () => {
-    it('init creates the table for sixteen processes that start at once', async () => {
+    it('sixteen processes that start at once create one table', async () => {
       const pools = Array.from({ length: 16 }, () => open({ max: 1 }));
       await Promise.all(pools.map((pool) => pool.query('SELECT 1')));
       for (let round = 0; round < 10; round += 1) {
@@ -77,14 +77,14 @@ describe.runIf(server)('postgresStore', () => {
       }
     });
 
-    it('init may be called twice and keeps what is there', async () => {
+    it('a second call keeps the rows', async () => {
       const { store } = await storeOf();
       await store.claim(aClaim('kept'));
       await store.init?.();
       expect(await store.inspect?.('kept')).toMatchObject({ state: 'in_progress' });
     });
 
-    it('init needs no right to create a table that is there', async () => {
+    it('a role without the right to create tables uses one that is there', async () => {
       const { table } = await storeOf();
       const role = `${schema}_receiver`;
       await admin.query(`CREATE ROLE ${role}`);
@@ -101,7 +101,7 @@ describe.runIf(server)('postgresStore', () => {
       expect(refused.hint).toContain('npx service-webhooks-cli migrations print --postgres');
     });
 
-    it('init rejects where the schema is missing, and works once it is there', async () => {
+    it('a missing schema is an error until it is created', async () => {
       const store = postgresStore({ pg: open() }, { table: `${schema}_later.deliveries` });
       await expect(store.init?.()).rejects.toMatchObject({ code: '3F000' });
       await admin.query(`CREATE SCHEMA ${schema}_later`);
@@ -110,7 +110,7 @@ describe.runIf(server)('postgresStore', () => {
       expect(await store.claim(aClaim('a'))).toMatchObject({ status: 'acquired' });
     });
 
-    it('init brings a table without a version up to date, and keeps its rows', async () => {
+    it('a table without a version is brought up to date and keeps its rows', async () => {
       const table = newTable();
       await admin.query(
         `CREATE TABLE ${table} (key text COLLATE "C" PRIMARY KEY, state text NOT NULL, owner text, fence bigint NOT NULL,
@@ -133,7 +133,7 @@ describe.runIf(server)('postgresStore', () => {
       ]);
     });
 
-    it('init names the version of an older table that its role may not change', async () => {
+    it('an error names the version of an older table that the role may not change', async () => {
       const { table } = await storeOf();
       await admin.query(`COMMENT ON TABLE ${table} IS 'service-webhooks schema 0'`);
       const role = `${schema}_reader`;
@@ -161,32 +161,29 @@ describe.runIf(server)('postgresStore', () => {
   });
 
   describe('a table that another transaction has locked', () => {
-    it.each(['pg', 'postgresJs'] as const)(
-      'a call over %s waits for it no longer than waitMs, and leaves no connection blocked',
-      async (kind) => {
-        const client = kind === 'pg' ? { pg: open() } : { postgresJs: openPostgresJs() };
-        const { store, table } = await storeOf(client, { waitMs: 20 });
-        const request = aClaim('locked');
-        const ref = { ...request, fence: (await store.claim(request)).fence };
-        const other = await openTransaction(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
-        const calls = [
-          () => store.claim(aClaim('new')),
-          () => store.claim(request),
-          () => store.extend(ref, request),
-          () => store.complete(ref, request),
-          () => store.release(ref),
-          () => store.inspect?.('locked'),
-          () => store.forget?.('locked'),
-          () => store.purgeExpired?.({ limit: 1 }),
-        ];
-        for (const call of calls) await expect(call()).rejects.toMatchObject({ code: '55P03' });
-        await endTransaction(other);
-        expect(await store.complete(ref, request)).toBe('ok');
-      },
-    );
+    it.each(['pg', 'postgresJs'] as const)('a call over %s rejects after waitMs', async (kind) => {
+      const client = kind === 'pg' ? { pg: open() } : { postgresJs: openPostgresJs() };
+      const { store, table } = await storeOf(client, { waitMs: 20 });
+      const request = aClaim('locked');
+      const ref = { ...request, fence: (await store.claim(request)).fence };
+      const other = await openTransaction(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+      const calls = [
+        () => store.claim(aClaim('new')),
+        () => store.claim(request),
+        () => store.extend(ref, request),
+        () => store.complete(ref, request),
+        () => store.release(ref),
+        () => store.inspect?.('locked'),
+        () => store.forget?.('locked'),
+        () => store.purgeExpired?.({ limit: 1 }),
+      ];
+      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: '55P03' });
+      await endTransaction(other);
+      expect(await store.complete(ref, request)).toBe('ok');
+    });
   });
 
-  describe('updates', () => {
+  describe('the writes of a store', () => {
     it('claims, extends, completes and releases are heap-only updates', async () => {
       const pool = poolOf(url);
       const { store, table } = await storeOf({ pg: pool });
@@ -211,7 +208,7 @@ describe.runIf(server)('postgresStore', () => {
       }, PATIENTLY);
     });
 
-    it('complete counts the retention from itself where the claim is more than 1 % of it older', async () => {
+    it('the retention counts from the completion where the claim is more than 1 % older', async () => {
       const { store, table } = await storeOf();
       const request = aClaim('slow');
       const { fence } = await store.claim(request);
@@ -220,19 +217,22 @@ describe.runIf(server)('postgresStore', () => {
       expect((await store.inspect?.('slow'))?.retainMsLeft).toBeGreaterThan(3_590_000);
     });
 
-    it.each([35_000, 1_000])('complete keeps an end of retention that is %d ms early, of an hour', async (ms) => {
-      const { store, table } = await storeOf();
-      const request = aClaim('quick');
-      const { fence } = await store.claim(request);
-      await admin.query(`UPDATE ${table} SET expires_at = expires_at - interval '${ms} ms'`);
-      const before = (await row(table, 'quick')).expires_at;
-      await store.complete({ ...request, fence }, request);
-      expect((await row(table, 'quick')).expires_at).toEqual(before);
-    });
+    it.each([35_000, 1_000])(
+      'an end of retention that is %d ms early, of an hour, is not written again',
+      async (ms) => {
+        const { store, table } = await storeOf();
+        const request = aClaim('quick');
+        const { fence } = await store.claim(request);
+        await admin.query(`UPDATE ${table} SET expires_at = expires_at - interval '${ms} ms'`);
+        const before = (await row(table, 'quick')).expires_at;
+        await store.complete({ ...request, fence }, request);
+        expect((await row(table, 'quick')).expires_at).toEqual(before);
+      },
+    );
   });
 
-  describe('reports', () => {
-    it('the table keeps the newest 1,000 reports of an endpoint, and its events', async () => {
+  describe('the reports of an endpoint', () => {
+    it('the newest 1,000 are kept, as are its events', async () => {
       const { store, table } = await storeOf();
       await store.claim(aClaim('clips:evt_1'));
       await store.saveReport?.({ name: 'clip', instance: 'other', text: '{}', ttlMs: 60_000 });
@@ -249,7 +249,7 @@ describe.runIf(server)('postgresStore', () => {
     });
   });
 
-  describe('values', () => {
+  describe('awkward text', () => {
     it.each([
       ["'); DROP TABLE x; --"],
       ["\\'; SELECT 1; --"],
@@ -257,7 +257,7 @@ describe.runIf(server)('postgresStore', () => {
       ['"quoted" `ticks`'],
       ['ä € 😀'],
       ['line\nbreak\r\ttab'],
-    ])('%j is stored as it is, whatever the server makes of backslashes', async (text) => {
+    ])('the text %j is returned unchanged, also without standard_conforming_strings', async (text) => {
       for (const options of ['', '-c standard_conforming_strings=off -c escape_string_warning=off']) {
         const { store } = await storeOf({ pg: open({ options }) });
         const request = { ...aClaim(`k${text}`), token: text, fingerprint: text, alias: text };
@@ -286,8 +286,8 @@ describe.runIf(server)('postgresStore', () => {
     expect(await store.claim(aClaim('ahead'))).toMatchObject({ status: 'acquired', fence: ahead + 1, attempt: 1 });
   });
 
-  describe('a row that another transaction has locked', () => {
-    it('a locked row is waited for no longer than waitMs, and no connection stays blocked', async () => {
+  describe('a locked row', () => {
+    it('a call rejects after waitMs and leaves no connection blocked', async () => {
       const { store, table } = await storeOf(undefined, { waitMs: 20 });
       const request = aClaim('locked');
       const { fence } = await store.claim(request);
@@ -307,7 +307,7 @@ describe.runIf(server)('postgresStore', () => {
       expect(await store.complete(ref, request)).toBe('ok');
     });
 
-    it('a release that waits for another owner to take the event is lost, also when its own row would have expired by then', async () => {
+    it('a release that waits while another owner takes the event is lost', async () => {
       const { store, table } = await storeOf(undefined, { waitMs: 30_000 });
       const claim = { ...aClaim('k'), retainMs: 2_000, leaseMs: 1 };
       await store.claim(claim);
@@ -323,7 +323,7 @@ describe.runIf(server)('postgresStore', () => {
       expect(await releasing).toBe('lost');
     });
 
-    it('a row that is not yet committed is waited for no longer than waitMs', async () => {
+    it('a call rejects after waitMs while an insert of the key is not committed', async () => {
       const { store, table } = await storeOf(undefined, { waitMs: 20 });
       const other = await openTransaction(
         `INSERT INTO ${table} VALUES ('new', 'released', NULL, 1, 1, NULL, 'f', NULL, now() + interval '1 day')`,
@@ -335,7 +335,7 @@ describe.runIf(server)('postgresStore', () => {
       expect(await store.claim(ref)).toMatchObject({ status: 'acquired', attempt: 1 });
     });
 
-    it('a claim that cannot have a locked row reads it without waiting', async () => {
+    it('a claim of a held or completed event does not wait', async () => {
       const { store, table } = await storeOf();
       const [held, done] = [aClaim('held'), aClaim('done')];
       await store.claim(held);
@@ -356,8 +356,8 @@ describe.runIf(server)('postgresStore', () => {
     }
   });
 
-  describe('a session', () => {
-    it('a session is left as it was: no setting, no prepared statement, no lock, no open transaction', async () => {
+  describe('the sessions of a pool', () => {
+    it('no setting, prepared statement, lock or transaction is left behind', async () => {
       const pool = open({ max: 1 });
       const sql = openPostgresJs({ max: 1, fetch_types: false });
       for (const client of [{ pg: pool }, { postgresJs: sql }]) {
@@ -371,7 +371,7 @@ describe.runIf(server)('postgresStore', () => {
       }
     });
 
-    it('every statement may use another session', async () => {
+    it('each statement may go to another one', async () => {
       const clients = Array.from({ length: 3 }, () => new pg.Client(url));
       await Promise.all(clients.map((client) => client.connect()));
       closing.push(() => Promise.all(clients.map((client) => client.end())));
@@ -385,7 +385,7 @@ describe.runIf(server)('postgresStore', () => {
     });
   });
 
-  it('a store reads its rows whatever the client makes of names, numbers and dates', async () => {
+  it('rows are read from clients that convert names, numbers and dates', async () => {
     const types = { getTypeParser: () => String } as unknown as pg.CustomTypesConfig;
     const bigint = { to: 20, from: [20, 23], serialize: String, parse: BigInt };
     const clients: PostgresClient[] = [
@@ -421,7 +421,7 @@ describe.runIf(server)('postgresStore', () => {
     },
   );
 
-  it('a key goes through 100 takeovers with a growing fence, each time to exactly one of four claims', async () => {
+  it('each of 100 takeovers goes to one of four claims, with a growing fence', async () => {
     const table = newTable();
     const clients: PostgresClient[] = [{ pg: open() }, { postgresJs: openPostgresJs() }];
     const stores = clients.map((client) => postgresStore(client, { table }));
@@ -438,7 +438,7 @@ describe.runIf(server)('postgresStore', () => {
     }
   });
 
-  it('exactly one claim acquires a row that expired and was never purged, as new but with a higher fence', async () => {
+  it('one of 20 claims acquires an expired row that was not purged, as new', async () => {
     const { store, table } = await storeOf();
     const first = aClaim('expired');
     await store.claim(first);
@@ -453,7 +453,7 @@ describe.runIf(server)('postgresStore', () => {
   });
 
   describe('purgeExpired', () => {
-    it('a purge removes expired rows in batches, from two processes at once, and nothing else', async () => {
+    it('two processes purge at once, in batches, and remove expired rows only', async () => {
       const table = newTable();
       const [one, two] = [{ pg: open() }, { postgresJs: openPostgresJs() }].map((client) =>
         postgresStore(client, { table }),
@@ -475,7 +475,7 @@ describe.runIf(server)('postgresStore', () => {
       expect((await admin.query(`SELECT count(*)::int AS left FROM ${table}`)).rows).toEqual([{ left: 10 }]);
     });
 
-    it('a purge skips a row that another transaction has locked', async () => {
+    it('a locked row is skipped until its transaction ends', async () => {
       const { store, table } = await storeOf();
       await admin.query(
         `INSERT INTO ${table} SELECT i, 'completed', 't', 1, 1, NULL, 'f', NULL, now() FROM generate_series(1, 3) i`,
@@ -537,7 +537,7 @@ describe('postgresStore', () => {
     await expectRefusals(postgresStore(client));
   });
 
-  it('a store gives up on a server that refuses to serialize, after ten tries with longer waits between them', async () => {
+  it('a claim is tried ten times on a server that refuses to serialize', async () => {
     vi.useFakeTimers();
     vi.spyOn(Math, 'random').mockReturnValue(1);
     let tries = 0;
@@ -567,7 +567,7 @@ describe('postgresStore', () => {
     ['42P07', true],
     ['42710', true],
     ['42501', false],
-  ])('init takes a table that another process creates at the same time as created: %s, %s', async (code, made) => {
+  ])('the error %s of init counts as a table that another process has created: %s', async (code, made) => {
     const failure = { code };
     const query = vi.fn<PgClient['query']>().mockResolvedValueOnce({ rows: [] }).mockRejectedValueOnce(failure);
     query.mockResolvedValue({ rows: [] });
@@ -578,20 +578,20 @@ describe('postgresStore', () => {
     else expect(error).toMatchObject({ code: 'store_unavailable', cause: failure });
   });
 
-  it('a store names the index of a table after it, in whatever schema it is', async () => {
+  it('the index is named after its table, without the schema', async () => {
     const query = vi.fn<PgClient['query']>(async () => ({ rows: [] }));
     await postgresStore({ pg: { query } }, { table: 'hooks.seen' }).init?.();
     expect(query.mock.calls.join('\n')).toContain('INDEX IF NOT EXISTS "seen_expires_at" ON "hooks"."seen" (');
   });
 
-  it('a store gives up on a row that is neither free nor held, each time it looks', async () => {
+  it('a claim of a row that is neither free nor held gives up after three changes', async () => {
     const query = vi.fn(async () => ({ rows: [] }));
     const claim = postgresStore({ pg: { query } }).claim(aClaim('a'));
     await expect(claim).rejects.toThrow('the row changed 3 times during one claim');
     expect(query).toHaveBeenCalledTimes(6);
   });
 
-  it('a new event takes one statement', async () => {
+  it('a claim of a new event is one statement', async () => {
     const query = vi.fn(async () => ({ rows: [{ fence: '1' }] }));
     await postgresStore({ pg: { query } }).claim(aClaim('a'));
     expect(query).toHaveBeenCalledTimes(1);

@@ -81,7 +81,7 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
     expect(await store.complete(ref, request)).toBe('ok');
   });
 
-  it('a store acquires when ioredis sends a claim again whose reply was lost', async () => {
+  it('a claim that ioredis repeats after a lost reply is acquired', async () => {
     const { proxy, proxied } = await proxyOf();
     const ioredis = ioredisOf(proxied, { retryStrategy: () => 1 });
     const store = redisStore({ ioredis }, { keyPrefix });
@@ -93,7 +93,7 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
     expect(await storeOf().claim(rivalOf(request))).toMatchObject({ status: 'in_progress' });
   });
 
-  it('a store acquires, completes and releases when the caller asks again because a reply was lost', async () => {
+  it('a call whose reply was lost succeeds when it is repeated', async () => {
     const { proxy, proxied } = await proxyOf();
     const nodeRedis = nodeRedisOf(proxied);
     const store = redisStore({ nodeRedis }, { keyPrefix });
@@ -127,7 +127,7 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it(`a store gives one of ${ATTEMPTS} simultaneous attempts of an event to one of four processes, whatever their clocks say`, async () => {
+  it(`one of ${ATTEMPTS} attempts from four processes with different clocks acquires the event`, async () => {
     const { key } = aRequest();
     const TEN_MINUTES = 600_000;
     const processes = [-TEN_MINUTES, 0, 0, TEN_MINUTES].map((clockMs) =>
@@ -147,7 +147,7 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
   it.each([
     ['in_progress', 'hold'],
     ['completed', 'complete'],
-  ] as const)('a store says %s of what a process did that was killed', async (status, work) => {
+  ] as const)('a claim is answered %s after the process of the first was killed', async (status, work) => {
     const { key } = aRequest();
     const victim = start({ url, keyPrefix, key, do: work });
     expect(await victim.next()).toBe('done');
@@ -163,7 +163,7 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
     return broken;
   }
 
-  it('a delivery is answered 503 while the server hangs, and is handled once when it goes on', async () => {
+  it('a delivery is answered 503 while the server hangs, and handled afterwards', async () => {
     const hung = await start();
     const store = redisStore({ ioredis: ioredisOf(hung.url) });
     const handled = vi.fn();
@@ -185,14 +185,14 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
   it.each([
     ['ioredis', (url: string) => ({ ioredis: ioredisOf(url, { maxRetriesPerRequest: 1, retryStrategy: () => 1 }) })],
     ['node-redis', (url: string) => ({ nodeRedis: nodeRedisOf(url) })],
-  ])('a store has a delivery answered with 503 where the connection is refused, over %s', async (_, open) => {
+  ])('a delivery is answered 503 where the connection of %s is refused', async (_, open) => {
     const store = redisStore(open(`redis://127.0.0.1:${await freePort()}`));
     const { receiver, find } = aReceiver({ dedupe: { store, name: 'default' }, deadlineMs: 500 });
     expect(inShort(await receiver(aDeliveryRequest()))).toBe('503 store_unavailable');
     expect(find('store_error')).toMatchObject({ operation: 'claim' });
   });
 
-  it('a store remembers over a crash of a server that writes everything to a file at once', async () => {
+  it('a durable server remembers claims and completions over a crash', async () => {
     const durable = await start(...DURABLE);
     const store = redisStore({ ioredis: ioredisOf(durable.url, { retryStrategy: () => 10 }) });
     const [held, done] = [aRequest(), aRequest()];
@@ -222,7 +222,7 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
     }
   });
 
-  it('a store completes what a server without a file has forgotten in a crash', async () => {
+  it('an event that the server has forgotten in a crash is completed', async () => {
     const forgetful = await start();
     const store = redisStore({ nodeRedis: nodeRedisOf(forgetful.url) });
     const request = aRequest();
@@ -233,7 +233,7 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
     expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'completed' });
   });
 
-  it('a store rejects a claim of a server without room, and completes what was evicted to make some', async () => {
+  it('an evicted event is completed, and a claim without room rejects', async () => {
     const full = await start('--maxmemory', '3mb', '--maxmemory-policy', 'allkeys-random');
     const ioredis = ioredisOf(full.url);
     const store = redisStore({ ioredis }, { keyPrefix });

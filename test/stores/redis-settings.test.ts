@@ -26,7 +26,7 @@ describe.runIf(canStartRedis())('init of redisStore', () => {
     return { server, ioredis };
   }
 
-  it('init warns of a server that evicts and that forgets in a restart', async () => {
+  it('a server that evicts, or forgets in a restart, causes a warning', async () => {
     const { server, ioredis } = await start('--maxmemory-policy', 'allkeys-lru');
     const [nodeRedis, upstash] = [openNodeRedis(server.url), await startUpstash(server.url)];
     closing.push(upstash.stop, () => nodeRedis.destroy());
@@ -39,21 +39,21 @@ describe.runIf(canStartRedis())('init of redisStore', () => {
     }
   });
 
-  it('init warns once, however often a receiver has to begin again after an outage', async () => {
+  it('a receiver that begins again after an outage does not warn twice', async () => {
     const { ioredis } = await start('--maxmemory-policy', 'allkeys-lru');
     const store = redisStore({ ioredis });
     for (let i = 0; i < 3; i++) await store.init?.();
     expect(warnings).toHaveLength(2);
   });
 
-  it('init does not warn about a server that keeps its data', async () => {
+  it('a server that keeps its data causes no warning', async () => {
     const { ioredis } = await start('--maxmemory-policy', 'noeviction', '--appendonly', 'yes');
     await redisStore({ ioredis }).init?.();
     expect(warnings).toEqual([]);
     expect(await ioredis.dbsize()).toBe(0);
   });
 
-  it('init lets a user who may neither CONFIG nor INFO claim and complete', async () => {
+  it('a user without the rights for CONFIG and INFO claims and completes', async () => {
     const { server, ioredis } = await start('--maxmemory-policy', 'allkeys-lru');
     await ioredis.acl('SETUSER', 'receiver', 'on', '>pass', '~service-webhooks:*', '-@all', ...MAY);
     const limited = openIoredis(server.url, { username: 'receiver', password: 'pass', enableReadyCheck: false });
@@ -72,7 +72,7 @@ describe.runIf(canStartRedis())('init of redisStore', () => {
     await expect(limited.info()).rejects.toThrow(/NOPERM|no permissions/);
   });
 
-  it('init rejects where a claim would: when there is no server', async () => {
+  it('a missing server is an error', async () => {
     const late = openIoredis('redis://127.0.0.1:1', { retryStrategy: () => null });
     await expect(redisStore({ ioredis: late }).init?.()).rejects.toThrow();
     expect(warnings).toEqual([]);

@@ -80,15 +80,15 @@ describe.runIf(server)('redisStore on one server', () => {
     unreachable: () => redisStore({ ioredis: openIoredis('redis://127.0.0.1:1', { retryStrategy: () => null }) }),
   };
 
-  describe('over ioredis, beside node-redis', () => {
+  describe('over ioredis, with a second client of node-redis', () => {
     suite(() => [overIoredis(url), overNodeRedis(url)], { ...hooks, ...faults, rounds: RACES });
   });
 
-  describe('over node-redis, beside ioredis', () => {
+  describe('over node-redis, with a second client of ioredis', () => {
     suite(() => [overNodeRedis(url), overIoredis(url)], { ...hooks, ...faults, rounds: 20 });
   });
 
-  describe('over the client of Upstash, beside ioredis', () => {
+  describe('over the client of Upstash, with a second client of ioredis', () => {
     const overUpstash = (): Opened => {
       const client = upstash?.open();
       return { store: redisStore({ upstash: client as NonNullable<typeof client> }, { keyPrefix }), close() {} };

@@ -67,7 +67,7 @@ describe('redisStore', () => {
     expect(evaluate).not.toHaveBeenCalled();
   });
 
-  it('a store refuses a reply that is not its own, such as that of a client in a transaction', async () => {
+  it('the reply QUEUED of a client in a transaction is an error', async () => {
     const store = redisStore({ ioredis: client });
     const ref = { ...aRequest(), fence: 1 };
     await expect(store.claim(ref)).rejects.toThrow('QUEUED');
@@ -85,7 +85,7 @@ describe.runIf(server)('redisStore on a server', () => {
     return ioredis;
   }
 
-  it('a store opens no connection, listens to nothing and leaves the client open', async () => {
+  it('the client keeps its listeners and its connection', async () => {
     const ioredis = open();
     await ioredis.ping();
     const listeners = () => ioredis.eventNames().map((name) => [name, ioredis.listenerCount(name)]);
@@ -99,7 +99,7 @@ describe.runIf(server)('redisStore on a server', () => {
     expect(ioredis.status).toBe('ready');
   });
 
-  it('a store answers each operation with what it knows of the event, over each client', async () => {
+  it('each operation is answered with what the store knows, over each client', async () => {
     const [ioredis, nodeRedis, upstash] = [open(), openNodeRedis(url), await startUpstash(url)];
     closing.push(() => nodeRedis.destroy(), upstash.stop);
     for (const client of [{ ioredis }, { nodeRedis }, { upstash: upstash.open() }]) {
@@ -109,7 +109,7 @@ describe.runIf(server)('redisStore on a server', () => {
     }
   });
 
-  it('a store asks once for each operation, with one key', async () => {
+  it('each operation is one request with one key', async () => {
     const ioredis = open();
     const asked: unknown[][] = [];
     const store = redisStore({
@@ -143,7 +143,7 @@ describe.runIf(server)('redisStore on a server', () => {
     expect(asked.map(([, ...args]) => args)).toEqual([[1, 'service-webhooks:init']]);
   });
 
-  it('every row has an end, whatever happened to it', async () => {
+  it('each row has a time to live after each operation', async () => {
     const ioredis = open();
     const store = redisStore({ ioredis });
     const request = aRequest({ leaseMs: 1_000, retainMs: 2_000 });
@@ -166,7 +166,7 @@ describe.runIf(server)('redisStore on a server', () => {
     await store.forget?.(request.key);
   });
 
-  it('a store keeps a row at least as long as the lease that its owner extends', async () => {
+  it('a row lives at least as long as the lease that its owner extends', async () => {
     const store = redisStore({ ioredis: open() });
     const request = aRequest({ leaseMs: 1_000, retainMs: 1_000 });
     const { fence } = await store.claim(request);
@@ -177,7 +177,7 @@ describe.runIf(server)('redisStore on a server', () => {
     await store.forget?.(request.key);
   });
 
-  it('a store holds a lease to its end although the rest of the row lives longer or shorter', async () => {
+  it('a lease lasts to its end where the retention is shorter or longer', async () => {
     const store = redisStore({ ioredis: open() });
     for (const retainMs of [40_000, 50_000, 10_000_000_000_000]) {
       const request = aRequest({ leaseMs: 50_000, retainMs });
@@ -189,7 +189,7 @@ describe.runIf(server)('redisStore on a server', () => {
     }
   });
 
-  it('a claim that is refused always has time to wait, however close the end of the lease', async () => {
+  it('a claim in the last milliseconds of a lease is answered with 1 ms or more to wait', async () => {
     const store = redisStore({ ioredis: open() });
     const left: number[] = [];
     for (let round = 0; round < 400; round += 1) {
@@ -268,7 +268,7 @@ describe.runIf(server)('redisStore on a server', () => {
     await store.forget?.(request.key);
   });
 
-  it('a store leaves a value alone that is not a row of its own', async () => {
+  it('a foreign value under the key is not changed', async () => {
     const ioredis = open();
     const store = redisStore({ ioredis }, { keyPrefix: '' });
     const request = aRequest();
@@ -285,7 +285,7 @@ describe.runIf(server)('redisStore on a server', () => {
     }
   });
 
-  it('a store acquires nothing through a client that goes by another name', async () => {
+  it('a claim through a client under the name of another rejects', async () => {
     const [ioredis, nodeRedis, upstash] = [open(), openNodeRedis(url), await startUpstash(url)];
     closing.push(() => nodeRedis.destroy(), upstash.stop);
     const clients = { ioredis, nodeRedis, upstash: upstash.open() };

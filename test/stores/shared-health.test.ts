@@ -34,7 +34,7 @@ describe.each([
   ['redisStore', redis, overRedis],
   ['postgresStore', postgres, overPostgres],
 ])('the health of an endpoint on %s', (_, server, open) => {
-  it.runIf(server)('two receivers on clients of their own report each other, and no other endpoint', async () => {
+  it.runIf(server)('two receivers with clients of their own see the reports of each other', async () => {
     const on = {
       'stt.failed': () => {
         throw new Error('no');

@@ -46,7 +46,7 @@ describe.each(libraries)('sqliteInbox on %s', (_, driver) => {
     expect([once(), once('acme'), once('Müller')]).toEqual(['duplicate', 'done', 'duplicate']);
   });
 
-  it('an inbox tells any two ids apart, also those that UTF-8 cannot hold', async () => {
+  it('ids that UTF-8 cannot hold are different ids', async () => {
     const { inbox } = await anInbox();
     for (const id of [
       'evt_\ud800',
@@ -81,7 +81,7 @@ describe.each(libraries)('sqliteInbox on %s', (_, driver) => {
     expect(clips(handle)).toBe(1);
   });
 
-  it('an inbox is a part of the transaction that is open: with its rollback both are gone', async () => {
+  it('a rollback of the open transaction undoes the record and the writes', async () => {
     const { inbox, handle, insert } = await anInbox();
     handle.exec('BEGIN');
     expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
@@ -123,7 +123,7 @@ describe.each(libraries)('sqliteInbox on %s', (_, driver) => {
     expect(inbox.once(deliveryOf('evt_1'), () => insert('a'))).toMatchObject({ status: 'done' });
   });
 
-  it('an inbox answers delivery_in_progress while another connection writes, and leaves no transaction open', async () => {
+  it('an inbox refuses with delivery_in_progress while another connection writes', async () => {
     const file = newFile();
     const { inbox, handle, insert } = await anInbox({ waitMs: 1 }, open(file));
     const other = open(file);
@@ -213,7 +213,7 @@ describe.each(libraries)('sqliteInbox on %s', (_, driver) => {
       });
     }
 
-    it('a receiver answers 200 to the first delivery and to its duplicate, and the work runs once', async () => {
+    it('the work of two deliveries of one event runs once', async () => {
       const { inbox, handle, insert } = await anInbox();
       const { receiver } = receiverWith(inbox, () => insert('a'));
       expect(inShort(await receiver(aRequest()))).toBe('200 handled');

@@ -7,14 +7,14 @@ import { refusal, rejection } from '../support/deliveries.js';
 const { newFile, open } = sqliteFiles();
 
 describe('sqliteTables', () => {
-  it('sqliteTables has the tables that are named, or both under their default names', () => {
+  it('the tables that are named are listed, and by default both', () => {
     const named = (names?: Parameters<typeof sqliteTables>[0]) => sqliteTables(names).tables.map(({ name }) => name);
     expect(named()).toEqual(['webhook_deliveries', 'webhook_inbox']);
     expect(named({ table: 'seen' })).toEqual(['seen']);
     expect(sqliteTables({ inboxTable: 'seen' }).tables).toMatchObject([{ purpose: 'inbox', name: 'seen' }]);
   });
 
-  it('sqliteTables refuses what cannot be a table, and options that it does not have', () => {
+  it('an invalid name or option is refused', () => {
     expect(refusal(() => sqliteTables({ table: 'a b' })).code).toBe('invalid_option');
     expect(refusal(() => sqliteTables({ inboxTable: 'sqlite_a' })).code).toBe('invalid_option');
     expect(refusal(() => sqliteTables({ inbox: 'a' } as never)).code).toBe('invalid_option');
@@ -22,7 +22,7 @@ describe('sqliteTables', () => {
 });
 
 describe.each(libraries)('sqliteTableVersion on %s', (_, driver) => {
-  it('sqliteTableVersion says what has to be done', async () => {
+  it('the version of each table is read', async () => {
     const handle = open(driver, newFile());
     const client = clientOf(driver, handle);
     const { version, tables } = sqliteTables();
@@ -39,7 +39,7 @@ describe.each(libraries)('sqliteTableVersion on %s', (_, driver) => {
     expect(await versions()).toEqual([version, version]);
   });
 
-  it('sqliteTableVersion refuses what cannot be a table, and what is no client', async () => {
+  it('an invalid name or client is refused', async () => {
     const handle = open(driver, newFile());
     expect((await rejection(sqliteTableVersion(clientOf(driver, handle), "a'b"))).code).toBe('invalid_option');
     expect((await rejection(sqliteTableVersion(handle as never, 'a'))).code).toBe('invalid_option');

@@ -48,7 +48,7 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 30_000);
   });
 
-  it('a store answers each operation with what it knows of the event, for all processes of the host', async () => {
+  it('each operation is answered with what the store knows of the event', async () => {
     const store = storeOf(open(newFile()));
     await store.init?.();
     await expectEveryAnswer(store);
@@ -62,7 +62,7 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 1_000 });
   });
 
-  it('a store prepares each statement once, and reads the setting of the handle once', async () => {
+  it('statements are prepared once', async () => {
     const handle = open(newFile());
     const prepared: string[] = [];
     const store = storeOf({
@@ -86,7 +86,7 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 3_000 });
   });
 
-  it('a store keeps what is there when it is initialised again, by several at once', async () => {
+  it('rows survive when several stores are initialised again at once', async () => {
     const file = newFile();
     const [store, second, third] = [storeOf(open(file)), storeOf(open(file)), storeOf(open(file))] as const;
     await Promise.all([store.init?.(), second.init?.(), third.init?.()]);
@@ -115,7 +115,7 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     expect(sent.filter((sql) => !/^PRAGMA busy_timeout = \d+$/.test(sql))).toEqual([]);
   });
 
-  it('init brings a table without a version up to date, and creates one that was dropped', async () => {
+  it('init brings a table without a version up to date, or creates it', async () => {
     const handle = open(newFile());
     const store = storeOf(handle);
     await store.init?.();
@@ -132,7 +132,7 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     expect(names('table')).toMatchObject({ names: expect.stringContaining('webhook_deliveries') });
   });
 
-  it('a purge works in transactions of 250 rows, and the process does other work between them', async () => {
+  it('a purge leaves time for other work after each 250 rows', async () => {
     const handle = open(newFile());
     const begun: number[] = [];
     let turns = 0;
@@ -204,7 +204,7 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     expect((await store.claim(claimOf('a', 'fourth'))).fence).toBe(6_000_000);
   });
 
-  it('a store does nothing before init, and leaves the handle open', async () => {
+  it('the handle is untouched before init and open after close', async () => {
     const handle = open(newFile());
     const store = storeOf(handle);
     expect(handle.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()).toMatchObject({ tables: 0 });
@@ -242,7 +242,7 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     expect(await claim).toMatchObject({ status: 'acquired' });
   });
 
-  it('a claim rejects before the time limit of a receiver when another connection keeps writing', async () => {
+  it('a claim rejects within 2 s while another connection keeps writing', async () => {
     const file = newFile();
     const [writer, handle] = [open(file), open(file)];
     const store = storeOf(handle);
@@ -353,7 +353,7 @@ describe('sqliteStore', () => {
       expect(await claim).toMatchObject({ status: 'completed' });
     });
 
-    it('a store tries for 1.8 s, and once after that', async () => {
+    it('a store tries for 1.8 s', async () => {
       vi.useFakeTimers();
       const locked = { errcode: 5 };
       const claimed = expect(failing(locked, 181).claim(claimOf('a'))).resolves.toMatchObject({ status: 'completed' });

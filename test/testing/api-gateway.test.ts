@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 
 describe('an event of API Gateway', () => {
-  it('has in format 1.0 what a REST API gives, and null where a delivery has nothing', () => {
+  it('format 1.0 has what a REST API gives, and null where a delivery has nothing', () => {
     const { requestContext, ...event } = toApiGatewayV1(delivery, '/in');
     expect(event).toEqual({
       resource: '/in',
@@ -40,7 +40,7 @@ describe('an event of API Gateway', () => {
     expect([sourceIp, new Set(Object.values(nobody))]).toEqual(['192.0.2.1', new Set([null])]);
   });
 
-  it('has in format 2.0 what an HTTP API and a function URL give, with header names in lower case', () => {
+  it('format 2.0 has what an HTTP API and a function URL give', () => {
     expect(toApiGatewayV2(delivery, '/in')).toEqual({
       version: '2.0',
       routeKey: '$default',
@@ -60,38 +60,38 @@ describe('an event of API Gateway', () => {
       isBase64Encoded: true,
     });
   });
+});
 
-  describe.each([
-    ['1.0', toApiGatewayV1],
-    ['2.0', toApiGatewayV2],
-  ])('in format %s', (_, form) => {
-    it('has any bytes in base64', () => {
-      const body = Uint8Array.from({ length: 256 }, (_, i) => i);
-      const event = form({ ...delivery, body }, '/in', { base64: true });
-      expect([event.isBase64Encoded, Buffer.from(event.body, 'base64')]).toEqual([true, Buffer.from(body)]);
+describe.each([
+  ['1.0', toApiGatewayV1],
+  ['2.0', toApiGatewayV2],
+])('an event of format %s', (_, form) => {
+  it('any bytes are in base64', () => {
+    const body = Uint8Array.from({ length: 256 }, (_, i) => i);
+    const event = form({ ...delivery, body }, '/in', { base64: true });
+    expect([event.isBase64Encoded, Buffer.from(event.body, 'base64')]).toEqual([true, Buffer.from(body)]);
+  });
+
+  it('text stays as it is on request, with a byte order mark', () => {
+    const body = new TextEncoder().encode('\ufeffcaf\u00e9');
+    expect(form({ ...delivery, body }, '/in', { base64: false })).toMatchObject({
+      body: '\ufeffcaf\u00e9',
+      isBase64Encoded: false,
     });
+  });
 
-    it('has text as it is on request, a byte order mark included', () => {
-      const body = new TextEncoder().encode('\ufeffcaf\u00e9');
-      expect(form({ ...delivery, body }, '/in', { base64: false })).toMatchObject({
-        body: '\ufeffcaf\u00e9',
-        isBase64Encoded: false,
-      });
+  it('other bytes are refused as text', () => {
+    const body = new Uint8Array([0xff]);
+    expect(refusal(() => form({ ...delivery, body }, '/in', { base64: false }))).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('base64 must be true'),
     });
+  });
 
-    it('has no text where the body is none, and says what to do', () => {
-      const body = new Uint8Array([0xff]);
-      expect(refusal(() => form({ ...delivery, body }, '/in', { base64: false }))).toMatchObject({
-        code: 'invalid_option',
-        message: expect.stringContaining('base64 must be true'),
-      });
-    });
-
-    it.each(['webhooks', '', undefined as never])('has a path: %j is none', (path) => {
-      expect(refusal(() => form(delivery, path))).toMatchObject({
-        code: 'invalid_option',
-        message: expect.stringContaining('path must begin with a slash'),
-      });
+  it.each(['webhooks', '', undefined as never])('the path %j is refused', (path) => {
+    expect(refusal(() => form(delivery, path))).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('path must begin with a slash'),
     });
   });
 });

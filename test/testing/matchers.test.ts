@@ -23,7 +23,7 @@ const answers: Record<string, (delivery: ReturnType<typeof deliver>) => unknown>
   supertest: (delivery) => supertest(app).post('/webhooks').use(toSupertest(delivery)),
   'the result of a Lambda function': (delivery) =>
     receiver(delivery).then(({ status, body }) => ({ statusCode: status, body })),
-  'one in base64': (delivery) =>
+  'a result in base64': (delivery) =>
     receiver(delivery).then(({ status, body }) => ({ statusCode: status, body: btoa(body), isBase64Encoded: true })),
 };
 
@@ -31,8 +31,8 @@ const answers: Record<string, (delivery: ReturnType<typeof deliver>) => unknown>
 describe.each([
   ['vitest', vitestExpect],
   ['jest', jestExpect as never as typeof vitestExpect],
-])('with %s, an answer', (_, expect) => {
-  it.each(Object.entries(answers))('that acknowledges is told from one that refuses: %s', async (_, answerTo) => {
+])('the matchers in %s', (_, expect) => {
+  it.each(Object.entries(answers))('an acknowledgement and a refusal are told apart for %s', async (_, answerTo) => {
     await expect(answerTo(deliver())).toAcknowledge();
     await expect(answerTo(tamper.stale(deliver()))).not.toAcknowledge();
     await expect(answerTo(tamper.stale(deliver()))).toRefuseWith('timestamp_too_old');
@@ -40,7 +40,7 @@ describe.each([
     await expect(answerTo(deliver())).not.toRefuseWith('timestamp_too_old');
   });
 
-  it('that is another one fails the test, and the message says what came', async () => {
+  it('the message of a failed test says what was answered', async () => {
     const message = (promise: Promise<void>) =>
       promise.then(
         () => 'no failure',
@@ -62,7 +62,7 @@ describe.each([
     );
   });
 
-  it('that refuses since a handler threw shows the hint and what was thrown', async () => {
+  it('the message of a failed handler has the hint and what was thrown', async () => {
     const failing = (thrown: unknown) => {
       const throws = () => {
         throw thrown;
@@ -81,24 +81,24 @@ describe.each([
     [200, true],
     [299, true],
     [300, false],
-  ])('of status %i acknowledges: %s', async (status, acknowledges) => {
+  ])('the status %i acknowledges: %s', async (status, acknowledges) => {
     const expected = acknowledges ? expect({ status }) : expect({ status }).not;
     await expected.toAcknowledge();
   });
 
-  it('of many words is not told as a whole', async () => {
+  it('the message has the first 200 characters of a long answer', async () => {
     const failure = expect({ status: 500, body: 'x'.repeat(10_000) }).toAcknowledge();
     await vitestExpect(failure).rejects.toThrow(/and it is: 500 x{200}$/);
   });
 
-  it('that is a Response can still be read', async () => {
+  it('a Response can still be read', async () => {
     const response = await fetchHandler(receiver)(toRequest(deliver(), 'http://receiver.test'));
     await expect(response).toAcknowledge();
     expect(await response.json()).toEqual({ outcome: 'handled' });
     expect(await rejection(expect(response).toAcknowledge())).toMatchObject({ code: 'invalid_option' });
   });
 
-  it('of somebody else refuses with no code', async () => {
+  it('an answer of another program has no code', async () => {
     for (const body of ['', 'Unauthorized', '{}', '{"error":null}', '{"error":{"code":401}}', 'null']) {
       await expect({ status: 401, body }).not.toAcknowledge();
       await expect({ status: 401, body }).not.toRefuseWith('signature_mismatch');
@@ -109,7 +109,7 @@ describe.each([
     await expect({ status: 302, headers: {} }).not.toAcknowledge();
   });
 
-  it('has to be given: anything else says so', async () => {
+  it('a value that is no answer is refused', async () => {
     for (const nothing of [undefined, null, receiver as Receiver, {}, Promise.resolve(200)]) {
       const { code, message } = await rejection(expect(nothing).toAcknowledge());
       expect(`${code} ${message}`).toMatch(/^invalid_option .*expect\(\) must be given an answer/);

@@ -1,46 +1,44 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readAnswer } from '../../src/testing/read-answer.js';
 import { rejection } from '../support/deliveries.js';
 
 const body = '{"error":{"code":"stale"}}';
 const read = { status: 401, text: body, code: 'stale' };
 
-describe('an answer', () => {
-  it.each<[string, unknown]>([
-    ['a WebhookResponse', { status: 401, headers: {}, body }],
-    ['a promise of one', Promise.resolve({ status: 401, headers: {}, body })],
-    ['a Fetch Response', new Response(body, { status: 401 })],
-    ['one of supertest, whose body is parsed', { status: 401, text: body, body: JSON.parse(body) }],
-    ['one of inject', { statusCode: 401, body }],
-    ['the result of a Lambda function', { statusCode: 401, body, isBase64Encoded: false }],
-    ['the result of a Lambda function in base64', { statusCode: 401, body: btoa(body), isBase64Encoded: true }],
-  ])('is read, whoever gave it: %s', async (_, answer) => {
-    expect(await readAnswer(answer)).toEqual(read);
-  });
+it.each<[string, unknown]>([
+  ['a WebhookResponse', { status: 401, headers: {}, body }],
+  ['a promise of a WebhookResponse', Promise.resolve({ status: 401, headers: {}, body })],
+  ['a Fetch Response', new Response(body, { status: 401 })],
+  ['an answer of supertest, whose body is parsed', { status: 401, text: body, body: JSON.parse(body) }],
+  ['an answer of inject', { statusCode: 401, body }],
+  ['the result of a Lambda function', { statusCode: 401, body, isBase64Encoded: false }],
+  ['the result of a Lambda function in base64', { statusCode: 401, body: btoa(body), isBase64Encoded: true }],
+])('readAnswer reads %s', async (_, answer) => {
+  expect(await readAnswer(answer)).toEqual(read);
+});
 
-  it('in base64 has the text of its UTF-8', async () => {
-    const answer = { statusCode: 200, body: Buffer.from('é日').toString('base64'), isBase64Encoded: true };
-    expect((await readAnswer(answer)).text).toBe('é日');
-  });
+it('an answer in base64 has the text of its UTF-8', async () => {
+  const answer = { statusCode: 200, body: Buffer.from('é日').toString('base64'), isBase64Encoded: true };
+  expect((await readAnswer(answer)).text).toBe('é日');
+});
 
-  it.each(['', 'text', 'null', '{"error":null}', '{"error":{"code":401}}'])('has no code in %j', async (text) => {
-    expect(await readAnswer({ status: 401, body: text })).toEqual({ status: 401, text, code: undefined });
-  });
+it.each(['', 'text', 'null', '{"error":null}', '{"error":{"code":401}}'])('the body %j has no code', async (text) => {
+  expect(await readAnswer({ status: 401, body: text })).toEqual({ status: 401, text, code: undefined });
+});
 
-  it('without a body has no text', async () => {
-    expect(await readAnswer({ status: 204, body: null })).toEqual({ status: 204, text: '', code: undefined });
-  });
+it('an answer without a body has no text', async () => {
+  expect(await readAnswer({ status: 204, body: null })).toEqual({ status: 204, text: '', code: undefined });
+});
 
-  it('can be read again, but not once somebody else has', async () => {
-    const response = new Response(body, { status: 401 });
-    expect([await readAnswer(response), await readAnswer(response)]).toEqual([read, read]);
-    await response.text();
-    const { code, message } = await rejection(readAnswer(response));
-    expect([code, message]).toEqual(['invalid_option', expect.stringContaining('before its body is read')]);
-  });
+it('a Response is read again, unless other code has read its body', async () => {
+  const response = new Response(body, { status: 401 });
+  expect([await readAnswer(response), await readAnswer(response)]).toEqual([read, read]);
+  await response.text();
+  const { code, message } = await rejection(readAnswer(response));
+  expect([code, message]).toEqual(['invalid_option', expect.stringContaining('before its body is read')]);
+});
 
-  it.each([undefined, null, 'text', { status: '401' }, {}])('is none of these: %j', async (nothing) => {
-    const { code, message } = await rejection(readAnswer(nothing));
-    expect([code, message]).toEqual(['invalid_option', expect.stringContaining('must be given an answer')]);
-  });
+it.each([undefined, null, 'text', { status: '401' }, {}])('%j is no answer', async (nothing) => {
+  const { code, message } = await rejection(readAnswer(nothing));
+  expect([code, message]).toEqual(['invalid_option', expect.stringContaining('must be given an answer')]);
 });

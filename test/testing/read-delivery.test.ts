@@ -17,14 +17,14 @@ const settings = { secret: FIXTURE_SECRET, now: () => FIXTURE_NOW };
 const receiverOf = () => aReceiver(settings).receiver;
 
 describe('service-webhooks/fixtures', () => {
-  it('has a valid delivery of each event type, byte for byte', () => {
+  it('each event type has a valid delivery, byte for byte', () => {
     const valid = recordedDeliveries.filter(({ code }) => code === undefined);
     const files = readRecordings().map(({ type, bytes }) => ({ name: type, type, text: bytes.toString() }));
     expect([...valid].sort((a, b) => a.name.localeCompare(b.name))).toEqual(files);
     for (const { text } of files) expect(Buffer.from(text).includes('\ufffd')).toBe(false);
   });
 
-  it('has a delivery for each kind of refusal, and its file', () => {
+  it('each kind of refusal has a delivery and its file', () => {
     const refused = recordedDeliveries.filter(({ code }) => code !== undefined);
     expect(refused.map(({ name, code }) => [name, code])).toEqual([
       ['tampered', 'signature_mismatch'],
@@ -69,7 +69,7 @@ describe('readDelivery', () => {
   const [first] = recordedDeliveries;
   const delivery = () => readDelivery(first?.text ?? '');
 
-  it('what it reads goes into each form of the kit', async () => {
+  it('each form of the kit takes the result', async () => {
     const receiver = receiverOf();
     const url = 'http://receiver.test/webhooks';
     const app = express().post('/webhooks', webhookHandler(receiver));

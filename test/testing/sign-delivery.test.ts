@@ -7,8 +7,8 @@ const event = sampleEvent('generation.completed', { id: 'evt_1', timestamp: new 
 
 const signed = (options: Partial<SigningOptions> = {}) => signDelivery({ event, secret: SECRET, at: NOW, ...options });
 
-describe('a signed delivery', () => {
-  it('has the headers that the service sends, and no others', () => {
+describe('signDelivery', () => {
+  it('the headers are exactly those that the service sends', () => {
     expect(signed().headers).toEqual({
       'content-type': 'application/json',
       'x-service-signature-v2': expect.stringMatching(/^t=1783771200,v1=[0-9a-f]{64}$/),
@@ -20,7 +20,7 @@ describe('a signed delivery', () => {
     });
   });
 
-  it('verifies, as does each signature alone', () => {
+  it('verify accepts both signatures, and each alone', () => {
     expect(verify({ ...signed(), secret: SECRET, now })).toMatchObject({ event, scheme: 'v2', signedAt: NOW });
     for (const scheme of ['v2', 'legacy'] satisfies Scheme[]) {
       const { headers, body } = signed({ scheme });
@@ -28,17 +28,17 @@ describe('a signed delivery', () => {
     }
   });
 
-  it('has in a spread the request alone, also when it was signed again', () => {
+  it('a spread has the request alone, also of a delivery that was signed again', () => {
     for (const delivery of [signed(), signed().again({ attempt: 2 })]) {
       expect(Object.keys({ ...delivery })).toEqual(['method', 'headers', 'body']);
     }
   });
 
-  it('is what a receiver takes, as it is', async () => {
+  it('a receiver takes the delivery as it is', async () => {
     expect(inShort(await aReceiver().receiver(signed()))).toBe('200 handled');
   });
 
-  it('says of itself what it is told to', () => {
+  it('the options decide what the headers say', () => {
     const headerPrefix = 'X-Vendor';
     const options = { attempt: 3, webhookId: 'wh_1', idempotencyKey: 'key_1', headerPrefix };
     const delivery = signed(options);
@@ -47,24 +47,20 @@ describe('a signed delivery', () => {
     expect(delivery.headers).toMatchObject({ 'x-vendor-webhook-id': 'wh_1', 'x-vendor-timestamp': '1783771200' });
   });
 
-  it('is signed now, by whatever clock the test has', () => {
+  it('the signed time is that of the clock of the test', () => {
     vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
-    try {
-      expect(signDelivery({ event, secret: SECRET })).toMatchObject({ at: NOW });
-      expect(verify({ ...signDelivery({ event, secret: SECRET }), secret: SECRET }).signedAt).toBe(NOW);
-    } finally {
-      vi.useRealTimers();
-    }
+    expect(signDelivery({ event, secret: SECRET })).toMatchObject({ at: NOW });
+    expect(verify({ ...signDelivery({ event, secret: SECRET }), secret: SECRET }).signedAt).toBe(NOW);
   });
 
-  it('writes an event in a way that does not survive being parsed and written again', () => {
+  it('a body that is parsed and written has another signature', () => {
     const { headers, body } = signed();
     const again = JSON.stringify(JSON.parse(new TextDecoder().decode(body)));
     expect(JSON.parse(again)).toEqual(event);
     expect(refusal(() => verify({ headers, body: again, secret: SECRET, now })).code).toBe('signature_mismatch');
   });
 
-  it('writes an event with one space between its parts', () => {
+  it('the event is written with one space between its parts', () => {
     const { body } = signDelivery({ event: { ...event, data: { list: [1, { a: 2 }] } }, secret: SECRET });
     expect(new TextDecoder().decode(body)).toContain('"data": { "list": [ 1, { "a": 2 } ] }, "timestamp": ');
   });
@@ -74,13 +70,13 @@ describe('a signed delivery', () => {
     ['bytes', new TextEncoder().encode('caf\u00e9')],
     ['an ArrayBuffer', new TextEncoder().encode('caf\u00e9').buffer],
     ['nothing at all', ''],
-  ])('has the exact bytes of a body that is %s', (_, body = '') => {
+  ])('the body has the exact bytes of %s', (_, body = '') => {
     const delivery = signDelivery({ body, secret: SECRET, at: NOW });
     expect(Buffer.from(delivery.body)).toEqual(Buffer.from(body as string));
     expect(refusal(() => verify({ ...delivery, secret: SECRET, now })).code).toBe('invalid_json');
   });
 
-  it('does not change when the bytes it was made of do', () => {
+  it('a later change of the given bytes has no effect', () => {
     const body = Buffer.from('{}');
     const delivery = signDelivery({ body, secret: SECRET, at: NOW });
     body[0] = 0;
@@ -89,8 +85,8 @@ describe('a signed delivery', () => {
   });
 });
 
-describe('the same delivery again', () => {
-  it('is signed anew, with the same body and Idempotency-Key', () => {
+describe('again()', () => {
+  it('the next attempt has its own signature, and the same body and Idempotency-Key', () => {
     const second = signed().again({ attempt: 2, at: NOW + 30_000 });
     expect(verify({ ...second, secret: SECRET, now: () => NOW + 30_000 })).toMatchObject({
       event: { id: 'evt_1' },
@@ -100,37 +96,31 @@ describe('the same delivery again', () => {
     expect(second.body).toEqual(signed().body);
   });
 
-  it('is a duplicate for a receiver', async () => {
+  it('a receiver takes the next attempt for a duplicate', async () => {
     const { receiver } = aReceiver();
     const first = signed({ idempotencyKey: 'key_1' });
     expect(inShort(await receiver(first))).toBe('200 handled');
     expect(inShort(await receiver(first.again({ attempt: 2, at: NOW })))).toBe('200 duplicate');
   });
 
-  it('is signed now unless it is told otherwise', () => {
+  it('the signed time is the present by default', () => {
     vi.useFakeTimers({ now: NOW + 120_000, toFake: ['Date'] });
-    try {
-      expect(signed().again().headers['x-service-timestamp']).toBe('1783771320');
-    } finally {
-      vi.useRealTimers();
-    }
+    expect(signed().again().headers['x-service-timestamp']).toBe('1783771320');
   });
 });
 
-it('events of one id have one Idempotency-Key, whatever characters the id has; others have others', () => {
+it('the Idempotency-Key belongs to the id of the event, whatever characters it has', () => {
   const keyOf = (id: string) =>
     signDelivery({ event: sampleEvent('stt.completed', { id }), secret: SECRET }).headers['idempotency-key'];
   expect(keyOf('evt_\u{1f3a7}\n')).toBe(keyOf('evt_\u{1f3a7}\n'));
   expect(keyOf('evt_1')).not.toBe(keyOf('evt_2'));
 });
 
-describe('what cannot be signed', () => {
+describe('wrong input of signDelivery', () => {
   const refusedFor = (input: object) => refusal(() => signDelivery({ secret: SECRET, ...input } as SignDeliveryInput));
 
-  it('is an object where bytes are needed, and the error says what to do', () => {
-    for (const body of [event, [1, 2], 7, null]) {
-      expect(refusedFor({ body })).toMatchObject({ code: 'body_already_parsed', hint: 'Give an object as event.' });
-    }
+  it.each([event, [1, 2], 7, null])('the body %o is refused with a hint', (body) => {
+    expect(refusedFor({ body })).toMatchObject({ code: 'body_already_parsed', hint: 'Give an object as event.' });
   });
 
   it.each<[string, object, string]>([
@@ -144,11 +134,11 @@ describe('what cannot be signed', () => {
     ['an empty idempotencyKey', { event, idempotencyKey: '' }, 'idempotencyKey must be'],
     ['a time in words', { event, at: 'now' }, 'at must be'],
     ['an unknown scheme', { event, scheme: 'v3' }, 'scheme must be'],
-  ])('is %s', (_, input, problem) => {
+  ])('%s is refused', (_, input, problem) => {
     expect(refusedFor(input)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
   });
 
-  it('is a delivery without a secret, or without anything', () => {
+  it('no secret and no input are refused', () => {
     expect(refusedFor({ event, secret: '' }).code).toBe('invalid_secret');
     expect(refusal(() => signDelivery(undefined as never))).toMatchObject({
       code: 'invalid_option',

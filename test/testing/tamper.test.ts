@@ -7,7 +7,7 @@ import { mounts, serveEndpoints } from '../support/mounts.js';
 const event = sampleEvent('generation.completed', { id: 'evt_1' });
 const deliver = () => signDelivery({ event, secret: SECRET, at: NOW });
 
-/** What a receiver says to it; and to the same without a mistake, where the mistake is taken back. */
+/** Each mistake, and the verdict on a delivery with it. */
 const rows: [name: string, tampered: (delivery: SignedDelivery) => SignedDelivery, verdict: string][] = [
   ['one flipped bit', (delivery) => tamper.flippedBit(delivery), 'signature_mismatch'],
   [
@@ -27,7 +27,7 @@ const rows: [name: string, tampered: (delivery: SignedDelivery) => SignedDeliver
   ['two mistakes', (delivery) => tamper.stale(tamper.flippedBit(delivery)), 'timestamp_too_old'],
 ];
 
-describe('a delivery with', () => {
+describe('a tampered delivery', () => {
   let port = 0;
   let close = () => Promise.resolve();
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('a delivery with', () => {
   });
   afterAll(() => close());
 
-  it.each(rows)('%s gets its verdict, from verify and from a server', async (_, tampered, verdict) => {
+  it.each(rows)('verify and a server give the same verdict on %s', async (_, tampered, verdict) => {
     const { method, headers, body } = tampered(deliver());
     expect(verdictOf({ headers, body })).toBe(verdict);
     const response = await fetch(`http://127.0.0.1:${port}/webhooks`, { method, headers, body: new Uint8Array(body) });
@@ -47,17 +47,13 @@ describe('a delivery with', () => {
     );
   });
 
-  it.each(rows)('%s has a time and can be signed again, which a spread leaves out', (_, tampered) => {
-    const delivery = tampered(Object.freeze(deliver()));
+  it.each(rows)('the original stays, and the result can be signed again: %s', (_, tampered) => {
+    const original = Object.freeze(deliver());
+    const delivery = tampered(original);
+    expect(delivery).not.toEqual(original);
+    expect(original).toEqual(deliver());
     expect([typeof delivery.at, typeof delivery.again]).toEqual(['number', 'function']);
     expect(Object.keys({ ...delivery })).toEqual(['method', 'headers', 'body']);
-  });
-
-  it.each(rows)('%s is another one: the delivery it was made of stays as it is', (_, tampered) => {
-    const delivery = deliver();
-    expect(tampered(delivery)).not.toEqual(delivery);
-    expect(delivery).toEqual(deliver());
-    expect(verdictOf(delivery)).toBe('verified');
   });
 });
 
@@ -71,41 +67,41 @@ function verdictOf({ headers, body }: { headers: Record<string, string>; body: U
   }
 }
 
-describe('what is wrong with a delivery', () => {
-  it('is its time alone where it is stale: then it was right', () => {
+describe('the mistake of a tampered delivery', () => {
+  it('a stale delivery was valid at its time', () => {
     const delivery = tamper.stale(deliver());
     expect(verify({ ...delivery, secret: SECRET, now: () => delivery.at })).toMatchObject({ signedAt: NOW - 600_000 });
   });
 
-  it('is the secret alone where that is wrong: whoever has the other one verifies it', () => {
+  it('the wrong secret verifies the delivery', () => {
     const found: Delivery = verify({ ...tamper.wrongSecret(deliver()), secret: 'a guess at the secret', now });
     expect(found.event).toEqual(event);
   });
 
-  it('is the secret of both signatures where that is wrong', () => {
+  it('the wrong secret made both signatures', () => {
     const legacy = tamper.strippedV2(tamper.wrongSecret(deliver()));
     const { code } = refusal(() => verify({ ...legacy, secret: SECRET, now, legacy: 'accept' }));
     expect(code).toBe('signature_mismatch');
   });
 
-  it('is the missing signature alone where V2 was stripped', () => {
+  it('a delivery without V2 has a valid legacy signature', () => {
     const delivery = tamper.strippedV2(deliver());
     expect(verify({ ...delivery, secret: SECRET, now, legacy: 'accept' }).scheme).toBe('legacy');
   });
 
-  it('is one bit where one was flipped', () => {
+  it('a flipped bit is the only difference', () => {
     const [{ body }, flipped] = [deliver(), tamper.flippedBit(deliver(), 17).body];
     expect(body.map((byte, i) => byte ^ (flipped[i] as number)).filter(Boolean)).toEqual(new Uint8Array([2]));
   });
 
-  it('is noticed where the Idempotency-Key of an event is another one', async () => {
+  it('another Idempotency-Key gives a notice', async () => {
     const { receiver, find } = aReceiver();
     await receiver(deliver());
     expect(inShort(await receiver(tamper.changedIdempotencyKey(deliver(), 'key_2')))).toBe('200 duplicate');
     expect(find('idempotency_key_mismatch').delivery.unsigned.idempotencyKey).toBe('key_2');
   });
 
-  it('is in the headers of the signature alone, however their names are written: others stay', () => {
+  it('only the headers of the signature change, in any spelling', () => {
     const others = { 'x-other-signature': 'a', 'x-service-signature-v2-note': 'b', 'x-service-timestamp-note': 'c' };
     const delivery = Object.assign(deliver(), { headers: { ...deliver().headers, ...others } });
     for (const tampered of [tamper.stale(delivery), tamper.wrongSecret(delivery), tamper.strippedV2(delivery)]) {
@@ -115,7 +111,7 @@ describe('what is wrong with a delivery', () => {
     expect(headers).toEqual(others);
   });
 
-  it('is one Idempotency-Key, however its name was written', () => {
+  it('the Idempotency-Key is replaced in any spelling', () => {
     const delivery = { ...deliver(), headers: { 'Idempotency-Key': 'key_1', 'x-other': 'a' } };
     expect(tamper.changedIdempotencyKey(delivery).headers).toEqual({
       'idempotency-key': 'another-key',
@@ -123,11 +119,11 @@ describe('what is wrong with a delivery', () => {
     });
   });
 
-  it('is ten minutes where nothing else is said', () => {
+  it('stale and future deliveries are ten minutes away by default', () => {
     expect([tamper.stale(deliver()).at, tamper.future(deliver()).at]).toEqual([NOW - 600_000, NOW + 600_000]);
   });
 
-  it('adds up in any order', () => {
+  it('several mistakes add up in any order', () => {
     const stripped = tamper.stale(tamper.strippedV2(deliver()));
     expect(stripped.headers).not.toHaveProperty('x-service-signature-v2');
     const both = tamper.wrongSecret(tamper.changedIdempotencyKey(deliver(), 'key_2'));
@@ -135,12 +131,12 @@ describe('what is wrong with a delivery', () => {
     expect(tamper.future(tamper.flippedBit(deliver())).body).toEqual(tamper.flippedBit(deliver()).body);
   });
 
-  it('is mended by signing it again', () => {
+  it('signing again takes every mistake back', () => {
     expect(verdictOf(tamper.wrongSecret(tamper.flippedBit(deliver())).again({ at: NOW }))).toBe('verified');
   });
 });
 
-describe('what cannot be tampered with', () => {
+describe('wrong arguments of tamper', () => {
   it.each<[string, () => unknown, string]>([
     ['a bit that is not there', () => tamper.flippedBit(deliver(), 1e6), 'bit must be one of the body'],
     ['the bit behind the last', () => tamper.flippedBit(deliver(), deliver().body.length * 8), 'bit must be'],
@@ -160,18 +156,18 @@ describe('what cannot be tampered with', () => {
       () => tamper.reserialisedBody(signDelivery({ body: 'text', secret: SECRET })),
       'body must be JSON',
     ],
-  ])('is %s', (_, call, problem) => {
+  ])('%s is refused', (_, call, problem) => {
     expect(refusal(call)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
   });
 
-  it.each(Object.entries<(delivery: SignedDelivery) => unknown>(tamper))('is no delivery: %s', (_, tampered) => {
+  it.each(Object.entries<(delivery: SignedDelivery) => unknown>(tamper))('%s needs a delivery', (_, tampered) => {
     expect(refusal(() => tampered(undefined as never))).toMatchObject({
       code: 'invalid_option',
       message: expect.stringContaining('delivery must be'),
     });
   });
 
-  it('is a parsed body', () => {
+  it('a parsed body is refused', () => {
     const parsed = { ...deliver(), body: event as never };
     expect(refusal(() => tamper.flippedBit(parsed))).toMatchObject({
       code: 'body_already_parsed',

@@ -31,7 +31,7 @@ async function verdictOn(headers: unknown): Promise<string> {
   return first;
 }
 
-/** Every form in which a caller may have the headers, each made anew. */
+/** Every form in which a caller may have the headers. */
 const FORMS: [string, () => HeaderSource][] = [
   [
     'a record in lower case, as Node gives it',
@@ -57,14 +57,11 @@ const FORMS: [string, () => HeaderSource][] = [
   ],
 ];
 
-describe('the headers', () => {
-  it.each(FORMS)('the headers of a request may be %s', (_, headers) => {
+describe('the headers of a request', () => {
+  it.each(FORMS)('verify and a receiver read %s', async (_, headers) => {
     const { scheme, unsigned } = verifyWith(headers());
     expect(scheme).toBe('v2');
     expect(unsigned.idempotencyKey).toBe('key-1');
-  });
-
-  it.each(FORMS)('reach the receiver as %s too', async (_, headers) => {
     const { receiver, find } = aReceiver();
     expect(inShort(await receiver({ method: 'POST', headers: headers(), body }))).toBe('200 handled');
     expect(find('handled').delivery.unsigned.idempotencyKey).toBe('key-1');
@@ -79,18 +76,19 @@ describe('the headers', () => {
     ['a list with nothing in it where a pair should be', [undefined, ...PAIRS]],
     ['a list of objects', PAIRS.map(([name, value]) => ({ name, value }))],
     ['a Set of names', new Set(PAIRS.map(([name]) => name))],
-  ])('the headers of a request are refused as no headers at all where they are %s', async (_, headers) => {
+  ])('%s is refused as no headers', async (_, headers) => {
     expect(await verdictOn(headers)).toBe('invalid_option');
     expect(refusal(() => verifyWith(headers as HeaderSource)).message).toContain('headers must be');
   });
 
-  it('the headers of a request are refused where a name is no text', async () => {
-    for (const name of [undefined, null, 7, Symbol('x'), ['x'], { length: 22 }]) {
+  it.each([undefined, null, 7, Symbol('x'), ['x'], { length: 22 }])(
+    'a name that is no text does no harm: %o',
+    async (name) => {
       expect(['v2', 'invalid_option']).toContain(await verdictOn([[name, 'x'], ...PAIRS]));
-    }
-  });
+    },
+  );
 
-  it('the headers of a request are refused with the cause where reading them throws', () => {
+  it('headers that throw are refused with the cause', () => {
     const cause = new Error('a trap');
     const trap = () => {
       throw cause;
@@ -103,157 +101,107 @@ describe('the headers', () => {
     }
   });
 
-  it('the headers of a request may be empty, which is no signature', async () => {
-    for (const headers of [{}, [], new Headers(), new Map()])
-      expect(await verdictOn(headers)).toBe('missing_signature');
+  it.each([{}, [], new Headers(), new Map()])('empty headers have no signature: %o', async (headers) => {
+    expect(await verdictOn(headers)).toBe('missing_signature');
   });
 });
 
 describe('a signature header', () => {
-  it('a signature header that is undefined or null is absent', async () => {
-    for (const value of [undefined, null]) {
-      expect(await verdictOn({ 'x-service-signature-v2': value })).toBe('missing_signature');
-      expect(await verdictOn([['x-service-signature-v2', value]])).toBe('missing_signature');
-    }
-  });
+  const NAME = 'x-service-signature-v2';
+  const UPPER = 'X-SERVICE-SIGNATURE-V2';
 
-  it('a signature header that is absent in one spelling and there in another is read', async () => {
-    for (const value of [undefined, null]) {
-      expect(await verdictOn({ 'X-Service-Signature-V2': value, ...signed })).toBe('v2');
-      expect(await verdictOn([['X-Service-Signature-V2', value], ...PAIRS])).toBe('v2');
-    }
-  });
-
-  it('a signature header that is a list is refused, whatever is in it', async () => {
-    for (const value of [[SIGNATURE], [SIGNATURE, SIGNATURE], [], ['']]) {
-      expect(await verdictOn({ 'x-service-signature-v2': value })).toBe('malformed_signature');
-    }
-  });
-
-  it('a signature header in two spellings is refused, in whichever form they came', async () => {
-    const forms: unknown[] = [
-      { 'x-service-signature-v2': SIGNATURE, 'X-Service-Signature-V2': SIGNATURE },
-      { 'X-Service-Signature-V2': SIGNATURE, 'x-service-signature-v2': 'forged' },
-      { 'x-service-signature-v2': SIGNATURE, 'X-Service-Signature-V2': '' },
-      [...PAIRS, ['x-service-signature-v2', '']],
-      [['x-service-signature-v2', ''], ...PAIRS],
-      [...PAIRS, ['X-SERVICE-SIGNATURE-V2', SIGNATURE]],
-      new Map([...PAIRS, ['X-SERVICE-SIGNATURE-V2', SIGNATURE]]),
-      new Headers([...PAIRS, ['X-SERVICE-SIGNATURE-V2', SIGNATURE]]),
-    ];
-    for (const headers of forms) expect(await verdictOn(headers)).toBe('malformed_signature');
-  });
-
-  it('a signature header is found whatever else is there, also next to names that look like methods', async () => {
-    expect(await verdictOn({ get: 'x', append: 'y', entries: 'z', forEach: 'w', ...signed })).toBe('v2');
-  });
-
-  it('a signature header is not found under a name of which it is only a part, or that only looks alike', async () => {
-    for (const name of [
-      'x-service-signature-v22',
-      'xx-service-signature-v2',
-      'x-service-signature-v2 ',
-      'x_service_signature_v2',
-    ]) {
-      expect(await verdictOn({ [name]: SIGNATURE })).toBe('missing_signature');
-    }
+  it.each<[string, string, unknown]>([
+    ['missing_signature', 'undefined', { [NAME]: undefined }],
+    ['missing_signature', 'undefined in a pair', [[NAME, undefined]]],
+    ['missing_signature', 'null', { [NAME]: null }],
+    ['missing_signature', 'null in a pair', [[NAME, null]]],
+    ['missing_signature', 'another header alone', { 'x-service-timestamp': `${NOW / 1000}` }],
+    ['missing_signature', 'a longer name', { [`${NAME}2`]: SIGNATURE }],
+    ['missing_signature', 'a name with a letter in front', { [`x${NAME}`]: SIGNATURE }],
+    ['missing_signature', 'a name with a space behind', { [`${NAME} `]: SIGNATURE }],
+    ['missing_signature', 'a name with underscores', { x_service_signature_v2: SIGNATURE }],
     // U+017F lower-cases to itself and upper-cases to S; the Kelvin sign lower-cases to k.
-    expect(await verdictOn({ 'x-\u017fervice-signature-v2': SIGNATURE })).toBe('missing_signature');
-  });
-
-  it('a signature header that is missing is told apart from one that is malformed', async () => {
-    expect(await verdictOn({ 'x-service-timestamp': `${NOW / 1000}` })).toBe('missing_signature');
-    expect(await verdictOn({ 'x-service-signature-v2': '' })).toBe('malformed_signature');
+    ['missing_signature', 'a name that only looks alike', { 'x-\u017fervice-signature-v2': SIGNATURE }],
+    ['malformed_signature', 'an empty text', { [NAME]: '' }],
+    ['malformed_signature', 'a list of one', { [NAME]: [SIGNATURE] }],
+    ['malformed_signature', 'a list of two', { [NAME]: [SIGNATURE, SIGNATURE] }],
+    ['malformed_signature', 'an empty list', { [NAME]: [] }],
+    ['malformed_signature', 'a list of an empty text', { [NAME]: [''] }],
+    ['malformed_signature', 'two spellings', { [NAME]: SIGNATURE, [UPPER]: SIGNATURE }],
+    ['malformed_signature', 'a forged second spelling', { [UPPER]: SIGNATURE, [NAME]: 'forged' }],
+    ['malformed_signature', 'an empty second spelling', { [NAME]: SIGNATURE, [UPPER]: '' }],
+    ['malformed_signature', 'an empty second pair', [...PAIRS, [NAME, '']]],
+    ['malformed_signature', 'an empty first pair', [[NAME, ''], ...PAIRS]],
+    ['malformed_signature', 'two pairs', [...PAIRS, [UPPER, SIGNATURE]]],
+    ['malformed_signature', 'two entries of a Map', new Map([...PAIRS, [UPPER, SIGNATURE]])],
+    ['malformed_signature', 'two entries of a Headers', new Headers([...PAIRS, [UPPER, SIGNATURE]])],
+    ['v2', 'undefined in another spelling', { [UPPER]: undefined, ...signed }],
+    ['v2', 'undefined in another pair', [[UPPER, undefined], ...PAIRS]],
+    ['v2', 'null in another spelling', { [UPPER]: null, ...signed }],
+    ['v2', 'null in another pair', [[UPPER, null], ...PAIRS]],
+    ['v2', 'names that look like methods', { get: 'x', append: 'y', entries: 'z', forEach: 'w', ...signed }],
+  ])('the verdict is %s for %s', async (expected, _, headers) => {
+    expect(await verdictOn(headers)).toBe(expected);
   });
 });
 
-describe('before the body is read', () => {
-  const answerTo = async (request: Partial<WebhookRequest>, options?: Parameters<typeof aReceiver>[0]) => {
-    const response = await aReceiver(options).receiver({ ...aRequest(), ...request });
-    return { response, short: inShort(response) };
-  };
+describe('a request whose body is not read yet', () => {
+  const answerTo = async (request: Partial<WebhookRequest>, options?: Parameters<typeof aReceiver>[0]) =>
+    inShort(await aReceiver(options).receiver({ ...aRequest(), ...request }));
+  const withHeader = (name: string, value: unknown) => ({ headers: { ...signed, [name]: value } as HeaderSource });
+  const methods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'post', 'Post', ' POST', 'POST ', ''];
 
-  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'post', 'Post', ' POST', 'POST ', '', 'constructor'])(
-    'the method %j is refused, and POST is named as the one that is allowed',
-    async (method) => {
-      const { response, short } = await answerTo({ method });
-      expect(short).toBe('405 method_not_allowed');
-      expect(response.headers).toMatchObject({ allow: 'POST' });
-    },
-  );
-
-  it('a method that is no text is refused', async () => {
-    for (const method of [undefined, null, ['POST']]) {
-      expect((await answerTo({ method: method as unknown as string })).short).toBe('405 method_not_allowed');
-    }
+  it.each([...methods, 'constructor', undefined, null, ['POST']])('the method %j is refused', async (method) => {
+    const response = await aReceiver().receiver({ ...aRequest(), method: method as string });
+    expect(inShort(response)).toBe('405 method_not_allowed');
+    expect(response.headers).toMatchObject({ allow: 'POST' });
   });
 
-  const withHeader = (name: string, value: unknown) => ({ headers: { ...signed, [name]: value } as HeaderSource });
+  const encodings = ['gzip', 'br', 'deflate', 'zstd', 'gzip, identity', 'identity, gzip', 'identity,identity', 'utf-8'];
 
-  it.each(['gzip', 'br', 'deflate', 'zstd', 'gzip, identity', 'identity, gzip', 'identity,identity', 'utf-8', '*'])(
-    'the content encoding %j is refused: the signature is over the bytes of the wire',
-    async (encoding) => {
-      expect((await answerTo(withHeader('content-encoding', encoding))).short).toBe('415 unsupported_content_encoding');
-    },
-  );
+  it.each([...encodings, '*', ['gzip']])('the content encoding %j is refused', async (encoding) => {
+    expect(await answerTo(withHeader('content-encoding', encoding))).toBe('415 unsupported_content_encoding');
+  });
 
   it.each(['identity', 'IDENTITY', '', undefined])('the content encoding %j is accepted', async (encoding) => {
-    expect((await answerTo(withHeader('Content-Encoding', encoding))).short).toBe('200 handled');
+    expect(await answerTo(withHeader('Content-Encoding', encoding))).toBe('200 handled');
   });
 
-  it('a repeated content encoding is refused', async () => {
-    expect((await answerTo(withHeader('content-encoding', ['gzip']))).short).toBe('415 unsupported_content_encoding');
+  const length = Buffer.byteLength(body);
+
+  it.each([
+    [`${length}`, '200 handled'],
+    [`${length + 1}`, '413 body_too_large'],
+    ['9'.repeat(400), '413 body_too_large'],
+    ['', '200 handled'],
+    ['abc', '200 handled'],
+    ['-1', '200 handled'],
+    ['999999999x', '200 handled'],
+    ['99999999, 1', '200 handled'],
+  ])('a declared length of %.20s is answered with %s', async (declared, expected) => {
+    expect(await answerTo(withHeader('content-length', declared), { maxBodyBytes: length })).toBe(expected);
   });
 
-  it('a declared length over the cap is refused, one at the cap is not', async () => {
-    const length = Buffer.byteLength(body);
-    const withLength = (value: string) => answerTo(withHeader('content-length', value), { maxBodyBytes: length });
-    expect((await withLength(`${length}`)).short).toBe('200 handled');
-    expect((await withLength(`${length + 1}`)).short).toBe('413 body_too_large');
-    expect((await withLength('9'.repeat(400))).short).toBe('413 body_too_large');
-  });
-
-  it.each(['', 'abc', '-1', '9'.repeat(9).concat('x'), '99999999, 1'])(
-    'a declared length of %j says nothing: the bytes are counted',
-    async (value) => {
-      expect((await answerTo(withHeader('content-length', value))).short).toBe('200 handled');
-    },
-  );
-
-  it('the signature header and its time are answered, whether the body ever comes or not', async () => {
-    const silent: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => ({ next: never }) };
-    const answers = [
-      { headers: {} },
-      withHeader('x-service-signature-v2', 'nonsense'),
-      aRequest({ at: NOW - 301_000 }),
-      aRequest({ at: NOW + 301_000 }),
-      aRequest({ scheme: 'legacy' }),
-      { method: 'GET' },
-      withHeader('content-length', '999999999'),
-    ].map((parts) => answerTo({ ...parts, body: silent }));
-    expect((await Promise.all(answers)).map(({ short }) => short)).toEqual([
-      '401 missing_signature',
-      '401 malformed_signature',
-      '401 timestamp_too_old',
-      '401 timestamp_in_future',
-      '401 legacy_not_accepted',
-      '405 method_not_allowed',
-      '413 body_too_large',
-    ]);
-  });
-
-  it('nobody asks for a secret where the headers refuse', async () => {
+  it.each<[string, Partial<WebhookRequest>]>([
+    ['401 missing_signature', { headers: {} }],
+    ['401 malformed_signature', withHeader('x-service-signature-v2', 'nonsense')],
+    ['401 timestamp_too_old', aRequest({ at: NOW - 301_000 })],
+    ['401 timestamp_in_future', aRequest({ at: NOW + 301_000 })],
+    ['401 legacy_not_accepted', aRequest({ scheme: 'legacy' })],
+    ['405 method_not_allowed', { method: 'GET' }],
+    ['413 body_too_large', withHeader('content-length', '999999999')],
+  ])('no body and no secret is needed to answer %s', async (expected, request) => {
     const secret = vi.fn(async () => [SECRET]);
-    await answerTo({ headers: {} }, { secret });
-    await answerTo(aRequest({ at: NOW - 301_000 }), { secret });
+    const silent: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => ({ next: never }) };
+    expect(await answerTo({ ...request, body: silent }, { secret })).toBe(expected);
     expect(secret).not.toHaveBeenCalled();
   });
 
-  it('the method is looked at before the encoding, the encoding before the length, the length before the signature', async () => {
+  it('the method comes before the encoding, then the length, then the signature', async () => {
     const all = { 'content-encoding': 'gzip', 'content-length': '999999999' };
-    expect((await answerTo({ method: 'GET', headers: all })).short).toBe('405 method_not_allowed');
-    expect((await answerTo({ headers: all })).short).toBe('415 unsupported_content_encoding');
-    expect((await answerTo({ headers: { 'content-length': '999999999' } })).short).toBe('413 body_too_large');
-    expect((await answerTo({ headers: {} })).short).toBe('401 missing_signature');
+    expect(await answerTo({ method: 'GET', headers: all })).toBe('405 method_not_allowed');
+    expect(await answerTo({ headers: all })).toBe('415 unsupported_content_encoding');
+    expect(await answerTo({ headers: { 'content-length': '999999999' } })).toBe('413 body_too_large');
+    expect(await answerTo({ headers: {} })).toBe('401 missing_signature');
   });
 });

@@ -54,7 +54,7 @@ describe('HMAC-SHA256', () => {
     ],
   ];
 
-  it.each(VECTORS)('HMAC-SHA256 is right by RFC 4231, on both APIs: key %s', async (key, data, mac) => {
+  it.each(VECTORS)('both APIs give the MAC of RFC 4231 for the key %s', async (key, data, mac) => {
     const { hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
     const hmacKey = () => ({ bytes: new Uint8Array(Buffer.from(key, 'hex')) });
     const body = new Uint8Array(Buffer.from(data, 'hex'));
@@ -62,7 +62,7 @@ describe('HMAC-SHA256', () => {
     expect(hexOf(await hmacAsync(hmacKey(), '', body))).toBe(mac);
   });
 
-  it('HMAC-SHA256 covers the prefix and the body, in this order, and uses a key again', async () => {
+  it('the prefix comes before the body, and a key serves twice', async () => {
     const { hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
     const key = { bytes: bytes(SECRET) };
     const expected = createHmac('sha256', SECRET).update('12.body').digest('hex');
@@ -72,7 +72,7 @@ describe('HMAC-SHA256', () => {
     }
   });
 
-  it('HMAC-SHA256 is the one of node:crypto at every length of key and body', async () => {
+  it('the MAC is that of node:crypto at every length of key and body', async () => {
     const { hmacSync } = await import('../../src/verify/hmac.js');
     for (const keyLength of [1, 32, 63, 64, 65, 200]) {
       const key = { bytes: new Uint8Array(keyLength).fill(keyLength) };
@@ -86,7 +86,7 @@ describe('HMAC-SHA256', () => {
     }
   });
 
-  it('HMAC-SHA256 is of the part of a buffer that the body is', async () => {
+  it('a part of a buffer is hashed alone', async () => {
     const { hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
     const view = bytes('..body..').subarray(2, 6);
     const expected = createHmac('sha256', SECRET).update('body').digest('hex');
@@ -99,7 +99,7 @@ describe.each([
   ['node:crypto', () => import('../../src/verify/hmac.js')],
   ['a node:crypto without hash()', withoutHash],
   ['WebCrypto', onTheWeb],
-])('on %s', (_, load) => {
+])('the primitives on %s', (_, load) => {
   it('two MACs are equal only where every byte is', async () => {
     const { equalMacs } = await load();
     const mac = new Uint8Array(createHash('sha256').update('x').digest());
@@ -134,28 +134,22 @@ describe.each([
   });
 });
 
-describe('on node:crypto', () => {
-  it('HMAC on node:crypto works without waiting', async () => {
-    expect((await import('../../src/verify/hmac.js')).hasSyncCrypto).toBe(true);
-  });
-
+describe('node:crypto', () => {
   it.each([
     ['a short key and body', 24, 300],
     ['a key longer than a block', 70, 1_024],
     ['a large body', 24, 100_000],
-  ])(
-    'an HMAC of %s is computed by createHmac with a key object that is prepared once',
-    async (__, keyLength, length) => {
-      const { hmacSync } = await import('../../src/verify/hmac.js');
-      const crypto = process.getBuiltinModule('node:crypto');
-      const create = vi.spyOn(crypto, 'createHmac');
-      const prepare = vi.spyOn(crypto, 'createSecretKey');
-      const key = { bytes: new Uint8Array(keyLength).fill(1) };
-      for (let i = 0; i < 3; i++) hmacSync(key, '1.', new Uint8Array(length));
-      expect(prepare).toHaveBeenCalledOnce();
-      expect(create.mock.calls).toEqual(Array(3).fill(['sha256', expect.any(crypto.KeyObject)]));
-    },
-  );
+  ])('the key object for %s is prepared once', async (__, keyLength, length) => {
+    const { hmacSync, hasSyncCrypto } = await import('../../src/verify/hmac.js');
+    expect(hasSyncCrypto).toBe(true);
+    const crypto = process.getBuiltinModule('node:crypto');
+    const create = vi.spyOn(crypto, 'createHmac');
+    const prepare = vi.spyOn(crypto, 'createSecretKey');
+    const key = { bytes: new Uint8Array(keyLength).fill(1) };
+    for (let i = 0; i < 3; i++) hmacSync(key, '1.', new Uint8Array(length));
+    expect(prepare).toHaveBeenCalledOnce();
+    expect(create.mock.calls).toEqual(Array(3).fill(['sha256', expect.any(crypto.KeyObject)]));
+  });
 
   it('two MACs are compared by node:crypto', async () => {
     const { equalMacs } = await import('../../src/verify/hmac.js');
@@ -173,7 +167,7 @@ describe('without node:crypto', () => {
     expect((await key.web)?.extractable).toBe(false);
   });
 
-  it('what needs it says so, and says what to use instead', async () => {
+  it('a synchronous call is refused with a hint at verifyAsync', async () => {
     const web = await onTheWeb();
     expect(web.hasSyncCrypto).toBe(false);
     const input = { ...aDelivery(), secret: SECRET, now };
@@ -188,14 +182,12 @@ describe('without node:crypto', () => {
     }
   });
 
-  it('what headers and options decide is still told first', async () => {
+  it.each([
+    ['missing_signature', SECRET],
+    ['invalid_secret', ''],
+  ])('%s is found before crypto is needed', async (code, secret) => {
     const web = await onTheWeb();
-    expect(() => web.verify({ headers: {}, body: '', secret: SECRET })).toThrow(
-      expect.objectContaining({ code: 'missing_signature' }),
-    );
-    expect(() => web.verify({ headers: {}, body: '', secret: '' })).toThrow(
-      expect.objectContaining({ code: 'invalid_secret' }),
-    );
+    expect(() => web.verify({ headers: {}, body: '', secret })).toThrow(expect.objectContaining({ code }));
   });
 
   const wrong = 'whsec_wrong';
@@ -209,11 +201,14 @@ describe('without node:crypto', () => {
     ['another body', { body: 'x' }],
     ['no header', { headers: {} }],
     ['a malformed header', { headers: { 'x-service-signature-v2': 't=1' } }],
-    ['a late one', { now: () => NOW + 301_000 }],
-    ['an early one', { now: () => NOW - 301_000 }],
-    ['a legacy one', aDelivery({ scheme: 'legacy' })],
-    ['a legacy one, accepted', { ...aDelivery({ scheme: 'legacy' }), legacy: 'accept' }],
-    ['a legacy one, accepted but old', { ...aDelivery({ scheme: 'legacy' }), legacy: 'accept', now: () => NOW + 2e7 }],
+    ['a late delivery', { now: () => NOW + 301_000 }],
+    ['an early delivery', { now: () => NOW - 301_000 }],
+    ['a legacy delivery', aDelivery({ scheme: 'legacy' })],
+    ['a legacy delivery, accepted', { ...aDelivery({ scheme: 'legacy' }), legacy: 'accept' }],
+    [
+      'a legacy delivery, accepted but old',
+      { ...aDelivery({ scheme: 'legacy' }), legacy: 'accept', now: () => NOW + 2e7 },
+    ],
     ['no UTF-8', aDelivery({ body: Uint8Array.of(0xff) })],
     ['no JSON', aDelivery({ body: 'x' })],
     ['no envelope', aDelivery({ body: '{}' })],
@@ -222,14 +217,14 @@ describe('without node:crypto', () => {
     ['a wrong option', { toleranceSeconds: 0 }],
   ];
 
-  it.each(inputs)('verifyAsync says what verify says with it: %s', async (_, changes) => {
+  it.each(inputs)('verifyAsync agrees with verify on node:crypto: %s', async (_, changes) => {
     const input: onNode.VerifyInput = { ...aDelivery(), secret: SECRET, now, ...changes };
     const expected = await verdict(() => onNode.verify(input));
     const web = await onTheWeb();
     expect(await verdict(() => web.verifyAsync(input))).toBe(expected);
   });
 
-  it('a receiver works all the same', async () => {
+  it('a receiver handles deliveries', async () => {
     const web = await onTheWeb();
     const handler = vi.fn();
     const receiver = web.createReceiver({ secret: [wrong, SECRET], now, on: { '*': handler } });
@@ -244,8 +239,8 @@ describe('without node:crypto', () => {
   it.each<[string, object | undefined]>([
     ['no process, as in a browser or a worker', undefined],
     // With what the test runner itself needs.
-    ['one without modules and environment, as bundlers put it there', { nextTick: process.nextTick }],
-  ])('node:crypto is also missing where there is %s', async (_, process) => {
+    ['a process without modules and environment, as bundlers add it', { nextTick: process.nextTick }],
+  ])('the library works with %s', async (_, process) => {
     await new Promise(setImmediate); // until then the test runner itself needs a process
     vi.stubGlobal('process', process);
     vi.resetModules();

@@ -1,55 +1,42 @@
-import { createEmulator, type Emulator, type EmulatorOptions } from 'service-webhooks-emulator';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { EmulatorOptions } from 'service-webhooks-emulator';
+import { describe, expect, it, vi } from 'vitest';
+import { HOOK, START, startEmulator, startWithEndpoint } from './emulators.js';
 
-const START = Date.UTC(2026, 6, 11, 9);
+/** The last day of the last year with four digits. */
+const LAST = Date.UTC(9999, 11, 31);
 
-let emulator: Emulator;
-afterEach(async () => {
-  await emulator.close();
-  vi.useRealTimers();
-});
-
-let answer = 500;
-function create(options: EmulatorOptions = {}): Emulator {
-  answer = 500;
-  emulator = createEmulator({
-    allowLoopback: true,
-    startAt: START,
-    fetch: () => new Response(null, { status: answer }),
-    ...options,
-  });
-  emulator.endpoints.create({ url: 'http://localhost/' });
-  return emulator;
+/** An emulator after the first attempt of a delivery that fails. */
+async function startWaiting(options: EmulatorOptions = {}) {
+  const { emulator, receiver, id } = startWithEndpoint(options);
+  await emulator.emit('stt.completed');
+  await emulator.settled();
+  const numbers = () => emulator.attempts.list().map(({ number }) => number);
+  const nextAt = () => (emulator.deliveries.list()[0]?.nextAt ?? 0) - START;
+  return { emulator, receiver, id, numbers, nextAt };
 }
-const numbers = () => emulator.attempts.list().map(({ number }) => number);
 
-describe('a virtual clock of an emulator', () => {
-  it('a virtual clock does not move by itself', async () => {
-    create();
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    expect(emulator.now()).toBe(START);
-    expect(numbers()).toEqual([1]);
+describe('a virtual clock', () => {
+  it('the clock does not move by itself and uses no timer of the machine', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: START + 5_000 });
+    const { emulator, numbers } = await startWaiting();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([emulator.now(), numbers(), vi.getTimerCount()]).toEqual([START, [1], 0]);
   });
 
   it('advance moves the clock by exactly that much', async () => {
-    create();
-    await emulator.emit('stt.completed');
+    const { emulator, numbers } = await startWaiting();
     await emulator.advance(29_999);
-    expect(numbers()).toEqual([1]);
+    expect([emulator.now() - START, numbers()]).toEqual([29_999, [1]]);
     await emulator.advance(1);
-    await emulator.settled();
-    expect(numbers()).toEqual([1, 2]);
-    expect(emulator.now()).toBe(START + 30_000);
+    expect([emulator.now() - START, numbers()]).toEqual([30_000, [1, 2]]);
   });
 
   it('attempts start in the order in which they are due, each after the one before is answered', async () => {
-    create();
+    const { emulator } = startWithEndpoint();
     await emulator.emit('stt.completed', { id: 'evt_a' });
     await emulator.advance(10_000);
     await emulator.emit('stt.completed', { id: 'evt_b' });
     await emulator.advance(200_000);
-    await emulator.settled();
     const seen = emulator.attempts.list().map(({ eventId, number, at }) => [eventId, number, at - START]);
     expect(seen).toEqual([
       ['evt_a', 1, 0],
@@ -61,85 +48,100 @@ describe('a virtual clock of an emulator', () => {
     ]);
   });
 
-  it('two calls of advance run one after the other', async () => {
-    create();
-    await Promise.all([emulator.advance(1_000), emulator.advance(500)]);
-    expect(emulator.now()).toBe(START + 1_500);
+  it('calls of advance run one after the other', async () => {
+    const { emulator } = await startWaiting();
+    await Promise.all([emulator.advance(20_000), emulator.advance(20_000), emulator.advance(500)]);
+    expect(emulator.now() - START).toBe(40_500);
+    expect(emulator.attempts.list()).toMatchObject([{ at: START }, { at: START + 30_000 }]);
   });
 
-  it('runUntilIdle runs until nothing is due', async () => {
-    create();
-    for (let i = 0; i < 3; i += 1) await emulator.emit('stt.completed');
+  it('runUntilIdle runs until nothing is due, and then stands still', async () => {
+    const { emulator } = await startWaiting();
+    for (let i = 0; i < 2; i += 1) await emulator.emit('stt.completed');
+    await emulator.runUntilIdle();
     await emulator.runUntilIdle();
     expect(emulator.totals).toMatchObject({ attempts: 18, dead: 3 });
     expect(emulator.now() - START).toBe(18_750_000);
   });
 
   it('a receiver that does not answer lets its 20 s pass', async () => {
-    create({ fetch: () => new Promise<never>(() => {}), hangAfterMs: 5 });
+    const { emulator } = startWithEndpoint({ fetch: () => new Promise<never>(() => {}), hangAfterMs: 5 });
     await emulator.emit('stt.completed');
     await emulator.advance(25_000);
     expect(emulator.attempts.list()).toMatchObject([
       { reason: 'timeout', answer: undefined, at: START, endedAt: START + 20_000, nextAt: START + 50_000 },
     ]);
   });
+
+  it.each([
+    [-1, 'ms must be 0 or more'],
+    [Number.NaN, 'ms must be 0 or more'],
+    [Number.POSITIVE_INFINITY, 'ms must be 0 or more'],
+    ['1', 'ms must be 0 or more'],
+    [LAST - START + 1, 'ms goes beyond the year 9999'],
+    [1e300, 'ms goes beyond the year 9999'],
+  ])('advance(%j) is refused', async (ms, message) => {
+    const { emulator } = startEmulator();
+    await expect(emulator.advance(ms as number)).rejects.toThrow(message);
+    expect(emulator.now()).toBe(START);
+  });
+
+  it('advance accepts 0 ms, and the rest of the year 9999', async () => {
+    const { emulator } = startEmulator();
+    await emulator.advance(0);
+    expect(emulator.now()).toBe(START);
+    await emulator.advance(LAST - START);
+    expect(emulator.now()).toBe(LAST);
+  });
 });
 
-describe('a real clock of an emulator', () => {
-  it('nextAt is right, also after advance', async () => {
-    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-    create({ clock: 'real' });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    const dueIn = () => (emulator.deliveries.list()[0]?.nextAt ?? 0) - emulator.now();
-    expect(dueIn()).toBe(30_000);
-    await emulator.advance(20_000);
-    expect(dueIn()).toBe(10_000);
-  });
-
-  it('a real clock runs by itself, and its waits pass `speed` times faster', async () => {
+describe('a real clock', () => {
+  /** An emulator on a real clock, while the time of the machine stands still. */
+  async function startReal(options: EmulatorOptions = {}) {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: START });
-    create({ clock: 'real', speed: 100 });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
+    return startWaiting({ clock: 'real', ...options });
+  }
+
+  it('waits pass by themselves, `speed` times faster', async () => {
+    const { emulator, numbers } = await startReal({ speed: 100 });
     await vi.advanceTimersByTimeAsync(299);
     expect(numbers()).toEqual([1]);
-    await vi.advanceTimersByTimeAsync(2);
+    await vi.advanceTimersByTimeAsync(1);
     await emulator.settled();
-    expect(numbers()).toEqual([1, 2]);
-    expect(emulator.now() - START).toBe(301);
+    expect([numbers(), emulator.now() - START]).toEqual([[1, 2], 300]);
   });
 
-  it('advance lets a wait pass at once', async () => {
-    create({ clock: 'real' });
-    await emulator.emit('stt.completed');
+  it('advance shortens the waits, and now does not jump', async () => {
+    const { emulator, numbers, nextAt } = await startReal();
+    expect(nextAt()).toBe(30_000);
+    await emulator.advance(20_000);
+    expect([nextAt(), emulator.now() - START, numbers()]).toEqual([10_000, 0, [1]]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await emulator.settled();
+    expect(numbers()).toEqual([1, 2]);
     await emulator.runUntilIdle();
     expect(emulator.totals).toMatchObject({ attempts: 6, dead: 1 });
   });
-});
 
-describe('invalid options of the clock', () => {
-  it.each([
-    [{ speed: 2 }, 'speed needs a real clock'],
-    [{ clock: 'real', speed: 0 }, 'speed must be above 0'],
-    [{ clock: 'real', speed: Number.NaN }, 'speed must be above 0'],
-    [{ clock: 'fast' }, "clock must be 'virtual' or 'real'"],
-    [{ startAt: -1 }, 'startAt must be milliseconds'],
-    [{ seed: {} }, 'seed must be a string or a number'],
-    [{ concurrency: 0 }, 'concurrency must be a positive integer'],
-    [{ keep: { attempts: 1.5 } }, 'attempts must be a positive integer'],
-    [{ headerPrefix: 'x service' }, 'headerPrefix must be letters, digits and single hyphens, like x-service'],
-    [{ fetch: 'yes' }, 'fetch must be a function'],
-    [{ apiKey: 'secret' }, 'apiKey must be acct_'],
-    [{ account: { plan: 'GOLD' } }, 'plan must be one of FREE'],
-    [{ faults: { dorp: 1 } }, "Unknown option 'dorp' in faults. Did you mean 'drop'?"],
-  ])('the options %j are refused', (options, message) => {
-    create();
-    expect(() => createEmulator(options as unknown as EmulatorOptions)).toThrow(message);
+  it('a due time follows the speed, and stays the same when the time of the machine is corrected', async () => {
+    const { emulator, nextAt } = await startReal({ speed: 10 });
+    expect(nextAt()).toBe(3_000);
+    await emulator.advance(5_000);
+    expect(nextAt()).toBe(2_500);
+    vi.setSystemTime(START + 7);
+    expect(nextAt()).toBe(2_500);
   });
 
-  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('advance(%s) is refused', async (ms) => {
-    create();
-    await expect(emulator.advance(ms)).rejects.toThrow('ms must be 0 or more');
+  it('a finished attempt and a closed emulator leave no timer', async () => {
+    const { emulator, receiver, id } = await startReal();
+    expect(vi.getTimerCount()).toBe(1);
+    emulator.endpoints.remove(id);
+    emulator.endpoints.create({ url: HOOK });
+    receiver.status = 200;
+    await emulator.emit('stt.completed');
+    await emulator.settled();
+    expect(vi.getTimerCount()).toBe(1);
+    await emulator.close();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

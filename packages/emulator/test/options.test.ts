@@ -1,4 +1,4 @@
-import type { EmulatorOptions } from 'service-webhooks-emulator';
+import { createEmulator, type EmulatorOptions } from 'service-webhooks-emulator';
 import { describe, expect, it } from 'vitest';
 import { readOptions } from '../src/options.js';
 
@@ -76,6 +76,14 @@ describe('readOptions', () => {
   ])('the options %j are accepted', (options) => {
     expect(read(options)).toMatchObject(options);
   });
+});
+
+describe('invalid options', () => {
+  const START_AT = 'startAt must be milliseconds since the epoch, before the year 10000';
+  const PREFIX = 'headerPrefix must be letters, digits and single hyphens, like x-service';
+  /** A row for each value of an option. */
+  const rows = (message: string, name: string, ...values: unknown[]): [string, unknown][] =>
+    values.map((value) => [message, { [name]: value }]);
 
   it.each<[message: string, options: unknown]>([
     ['options must be an object', null],
@@ -83,43 +91,38 @@ describe('readOptions', () => {
     ["Unknown option 'clocks' in createEmulator. Did you mean 'clock'?", { clocks: undefined }],
     ["Unknown option 'byte' in keep. Did you mean 'bytes'?", { keep: { byte: 1 } }],
     ["clock must be 'virtual' or 'real'", { clock: 'fast' }],
-    ['startAt must be milliseconds since the epoch, before the year 10000', { startAt: -1 }],
-    ['startAt must be milliseconds since the epoch, before the year 10000', { startAt: 1.5 }],
-    ['startAt must be milliseconds since the epoch, before the year 10000', { startAt: LAST + 1 }],
-    ['startAt must be milliseconds since the epoch, before the year 10000', { startAt: new Date() }],
-    ['speed must be above 0', { clock: 'real', speed: 0 }],
-    ['speed must be above 0', { clock: 'real', speed: -1 }],
-    ['speed must be above 0', { clock: 'real', speed: Number.POSITIVE_INFINITY }],
-    ['speed must be above 0', { clock: 'real', speed: '2' }],
+    ...rows(START_AT, 'startAt', -1, 1.5, LAST + 1, 8.64e15, new Date()),
+    ...[0, -1, Number.NaN, Number.POSITIVE_INFINITY, '2'].map((speed): [string, unknown] => [
+      'speed must be above 0',
+      { clock: 'real', speed },
+    ]),
     ['speed needs a real clock', { speed: 2 }],
     ['speed needs a real clock', { clock: 'virtual', speed: 0.5 }],
-    ['seed must be a string or a number', { seed: {} }],
-    ['seed must be a string or a number', { seed: true }],
-    ['fetch must be a function', { fetch: 'yes' }],
-    ['headerPrefix must be letters, digits and single hyphens, like x-service', { headerPrefix: '' }],
-    ['headerPrefix must be letters, digits and single hyphens, like x-service', { headerPrefix: 'x-' }],
-    ['headerPrefix must be letters, digits and single hyphens, like x-service', { headerPrefix: '-x' }],
-    ['headerPrefix must be letters, digits and single hyphens, like x-service', { headerPrefix: 'x--y' }],
-    ['headerPrefix must be letters, digits and single hyphens, like x-service', { headerPrefix: 'x y' }],
-    ['headerPrefix must be letters, digits and single hyphens, like x-service', { headerPrefix: ['x-service'] }],
-    ['deniedIps must be an array of addresses', { deniedIps: '127.0.0.1' }],
-    ['baseUrl must be like https://api.example', { baseUrl: 'api.example' }],
-    ['baseUrl must be like https://api.example', { baseUrl: '' }],
-    ['account must be an object', { account: null }],
-    ['faults must be an object', { faults: 7 }],
-    ['keep must be an object', { keep: 'x' }],
-    ['allowLoopback must be true or false', { allowLoopback: 'no' }],
-    ['renewTimestamp must be true or false', { renewTimestamp: 1 }],
-    ['concurrency must be a positive integer', { concurrency: 0 }],
-    ['maxPending must be a positive integer', { maxPending: 1.5 }],
-    ['maxBodyBytes must be a positive integer', { maxBodyBytes: -1 }],
-    ['hangAfterMs must be at most 2147483647', { hangAfterMs: 2 ** 31 }],
-    ['bodyTimeoutMs must be at most 2147483647', { bodyTimeoutMs: 2 ** 31 }],
+    ...rows('seed must be a string or a number', 'seed', {}, true),
+    ...rows('fetch must be a function', 'fetch', 'yes'),
+    ...rows(PREFIX, 'headerPrefix', '', 'x-', '-x', 'x--y', 'x y', ['x-service'], 7),
+    ...rows('deniedIps must be an array of addresses', 'deniedIps', '127.0.0.1'),
+    ...rows('baseUrl must be like https://api.example', 'baseUrl', 'api.example', '', 7),
+    ...rows('apiKey must be acct_ and at least 8 letters or digits', 'apiKey', 'plat_12345678', 'acct_1', 'secret', ''),
+    ...rows('account must be an object', 'account', null, 7),
+    ['plan must be one of FREE', { account: { plan: 'GOLD' } }],
+    ...rows('faults must be an object', 'faults', 7),
+    ['faults.drop.rate must be from 0 to 1', { faults: { drop: '0.5' } }],
+    ...rows('keep must be an object', 'keep', 'x', null),
+    ...rows('allowLoopback must be true or false', 'allowLoopback', 'no'),
+    ...rows('renewTimestamp must be true or false', 'renewTimestamp', 1),
+    ...rows('concurrency must be a positive integer', 'concurrency', 0),
+    ...rows('maxPending must be a positive integer', 'maxPending', 1.5),
+    ...rows('maxBodyBytes must be a positive integer', 'maxBodyBytes', -1),
+    ...rows('hangAfterMs must be at most 2147483647', 'hangAfterMs', 2 ** 31),
+    ...rows('bodyTimeoutMs must be at most 2147483647', 'bodyTimeoutMs', 2 ** 31),
     ['attempts must be a positive integer', { keep: { attempts: 0 } }],
+    ['attempts must be a positive integer', { keep: { attempts: 1.5 } }],
     ['delivered must be a positive integer', { keep: { delivered: 0 } }],
     ['dead must be a positive integer', { keep: { dead: '1' } }],
     ['bytes must be a positive integer', { keep: { bytes: 0 } }],
   ])('the message "%s" refuses the options %o', (message, options) => {
-    expect(() => read(options)).toThrow(message);
+    const refusal = expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) });
+    expect(() => createEmulator(options as EmulatorOptions)).toThrow(refusal);
   });
 });

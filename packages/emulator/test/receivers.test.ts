@@ -1,153 +1,69 @@
-import { createEmulator, type Emulator, type EmulatorOptions, type Faults } from 'service-webhooks-emulator';
-import { afterEach, describe, expect, it } from 'vitest';
+import type { Socket } from 'node:net';
+import type { EmulatorOptions } from 'service-webhooks-emulator';
+import { describe, expect, it, vi } from 'vitest';
 import { CERTIFICATE } from './certificate.js';
+import { START, startEmulator } from './emulators.js';
 import { startReceiver, startSocketReceiver, startTlsReceiver, status } from './receivers.js';
-
-const START = Date.UTC(2026, 6, 11, 9);
-
-let emulator: Emulator;
-afterEach(() => emulator.close());
 
 /** The result of one attempt. */
 async function attempt(url: string, options: EmulatorOptions = {}) {
-  emulator = createEmulator({ allowLoopback: true, startAt: START, ...options });
+  const { emulator } = startEmulator({ allowLoopback: true, fetch: undefined, ...options });
   emulator.endpoints.create({ url });
   await emulator.emit('stt.completed');
   await emulator.advance(20_000);
-  const [first] = emulator.attempts.list();
-  if (first === undefined) throw new Error('there was no attempt');
-  return first;
+  return emulator.attempts.list()[0] ?? expect.unreachable();
 }
 
 const answering = (text: string) => startSocketReceiver((socket) => socket.end(text));
 
-describe('receivers', () => {
+describe('the connection', () => {
+  it.each<[what: string, answer: (socket: Socket) => unknown, error: string]>([
+    ['ends the connection', (socket) => socket.end(), 'socket hang up'],
+    ['resets the connection', (socket) => socket.resetAndDestroy(), 'ECONNRESET'],
+    [
+      'switches protocols',
+      (socket) => socket.end('HTTP/1.1 101 Hello\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+      'the connection ended without an answer',
+    ],
+  ])('a receiver that %s causes a connection error', async (_, answer, error) => {
+    expect(await attempt(await startSocketReceiver(answer))).toMatchObject({
+      ...{ outcome: 'failed', reason: 'connection_error', endedAt: START },
+      error: expect.stringContaining(error),
+    });
+  });
+
   it('a receiver that does not run causes a connection error', async () => {
-    expect(await attempt('http://127.0.0.1:1/')).toMatchObject({
-      outcome: 'failed',
-      reason: 'connection_error',
-      error: expect.stringContaining('ECONNREFUSED'),
+    const { reason, error } = await attempt('http://127.0.0.1:1/');
+    expect([reason, error]).toEqual(['connection_error', expect.stringContaining('ECONNREFUSED')]);
+  });
+
+  it.each<[what: string, answer: (socket: Socket) => unknown]>([
+    ['never answers', () => {}],
+    ['never ends its head', (socket) => socket.write('HTTP/1.1 200 OK\r\nx: ')],
+    [
+      'sends endless interim answers',
+      (socket) => {
+        const more = (): unknown => socket.writable && socket.write('HTTP/1.1 100 Continue\r\n\r\n', more);
+        more();
+      },
+    ],
+  ])('a receiver that %s lets its 20 s pass', async (_, answer) => {
+    expect(await attempt(await startSocketReceiver(answer), { hangAfterMs: 200 })).toMatchObject({
+      ...{ reason: 'timeout', answer: undefined, endedAt: START + 20_000 },
     });
-  });
-
-  it('a receiver that ends the connection causes a connection error', async () => {
-    const url = await startSocketReceiver((socket) => socket.end());
-    expect(await attempt(url)).toMatchObject({ reason: 'connection_error' });
-  });
-
-  it('a receiver that resets the connection causes a connection error', async () => {
-    const url = await startSocketReceiver((socket) => socket.resetAndDestroy());
-    expect(await attempt(url)).toMatchObject({
-      reason: 'connection_error',
-      error: expect.stringContaining('ECONNRESET'),
-    });
-  });
-
-  it('a receiver that never answers lets its 20 s pass', async () => {
-    const url = await startSocketReceiver(() => {});
-    expect(await attempt(url, { hangAfterMs: 200 })).toMatchObject({ reason: 'timeout', endedAt: START + 20_000 });
-  });
-
-  it('a receiver that never ends its head lets its 20 s pass', async () => {
-    const url = await startSocketReceiver((socket) => socket.write('HTTP/1.1 200 OK\r\nx: '));
-    expect(await attempt(url, { hangAfterMs: 200 })).toMatchObject({ reason: 'timeout', answer: undefined });
-  });
-
-  it.each([
-    ['is no HTTP', 'hello\r\n\r\n'],
-    ['has no status', 'HTTP/1.1 OK\r\n\r\n'],
-    ['has a header without a colon', 'HTTP/1.1 200 OK\r\nnonsense\r\n\r\n'],
-    ['has a Content-Length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n'],
-    ['has a head without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}`],
-  ])('an answer that %s causes a connection error', async (_, text) => {
-    expect(await attempt(await answering(text))).toMatchObject({
-      reason: 'connection_error',
-      error: expect.any(String),
-    });
-  });
-
-  it('an answer whose body breaks off counts by its status', async () => {
-    const url = await answering('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly so much');
-    expect(await attempt(url)).toMatchObject({
-      outcome: 'acknowledged',
-      answer: { status: 200, body: 'only so much' },
-    });
-  });
-
-  it('an answer whose body never ends counts by its status', async () => {
-    const url = await startSocketReceiver((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nstill going'));
-    const made = await attempt(url, { hangAfterMs: 1_500 });
-    expect(made).toMatchObject({ outcome: 'acknowledged', answer: { body: 'still going' } });
-  });
-
-  it('an endless answer is read up to 1 MiB and kept up to 64 KiB', async () => {
-    let sent = 0;
-    const url = await startSocketReceiver((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      const more = (): void => {
-        sent += 65_536;
-        if (!socket.destroyed) socket.write('x'.repeat(65_536), more);
-      };
-      more();
-    });
-    const { outcome, answer } = await attempt(url);
-    expect([outcome, answer?.body.length]).toEqual(['acknowledged', 65_536]);
-    expect(sent).toBeLessThan(64 * 1024 * 1024);
-  });
-
-  it('an answer before the end of the request counts', async () => {
-    const url = await startSocketReceiver((socket) => socket.end('HTTP/1.1 413 No\r\ncontent-length: 0\r\n\r\n'));
-    expect(await attempt(url)).toMatchObject({ reason: 'non-2xx', answer: { status: 413 } });
-  });
-
-  it('a switch of protocols is no answer', async () => {
-    const url = await answering('HTTP/1.1 101 Hello\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
-    expect(await attempt(url)).toMatchObject({
-      reason: 'connection_error',
-      error: 'the connection ended without an answer',
-      endedAt: START,
-    });
-  });
-
-  it.each([0, 101, 299, 600, 999])('an answer with the status %i counts by its status', async (code) => {
-    const url = await answering(`HTTP/1.1 ${String(code).padStart(3, '0')} x\r\ncontent-length: 0\r\n\r\n`);
-    expect(await attempt(url)).toMatchObject({ reason: code === 299 ? '2xx' : 'non-2xx', answer: { status: code } });
-  });
-
-  it.each([
-    ['two lengths', 'content-length: 0\r\ncontent-length: 5\r\n\r\nhello'],
-    ['a length and chunks', 'content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
-    ['escape sequences in its headers', 'x: \x1b]0;title\x07\r\n\r\n'],
-  ])('an answer with %s causes a connection error', async (_, rest) => {
-    expect(await attempt(await answering(`HTTP/1.1 200 OK\r\n${rest}`))).toMatchObject({ reason: 'connection_error' });
-  });
-
-  it('a receiver that sends endless interim answers lets its 20 s pass', async () => {
-    const url = await startSocketReceiver((socket) => {
-      const more = (): unknown => socket.writable && socket.write('HTTP/1.1 100 Continue\r\n\r\n', more);
-      more();
-    });
-    expect(await attempt(url, { hangAfterMs: 200 })).toMatchObject({ reason: 'timeout', endedAt: START + 20_000 });
   });
 
   it('a receiver that reads nothing of a large body lets its 20 s pass, and the next delivery is sent', async () => {
-    const url = await startSocketReceiver((socket) => socket.pause());
-    emulator = createEmulator({ allowLoopback: true, startAt: START, hangAfterMs: 200 });
-    const { id } = emulator.endpoints.create({ url });
+    const { emulator } = startEmulator({ allowLoopback: true, fetch: undefined, hangAfterMs: 200 });
+    const { id } = emulator.endpoints.create({ url: await startSocketReceiver((socket) => socket.pause()) });
     await emulator.emit('stt.completed', { data: { text: 'x'.repeat(20 * 1024 * 1024) } });
     await emulator.advance(20_000);
-    expect(emulator.attempts.list().map(({ reason }) => reason)).toEqual(['timeout']);
+    expect(emulator.attempts.list()).toMatchObject([{ reason: 'timeout' }]);
     emulator.endpoints.remove(id);
-    const { url: other } = await startReceiver();
-    emulator.endpoints.create({ url: other, events: ['stt.failed'] });
+    emulator.endpoints.create({ url: (await startReceiver()).url, events: ['stt.failed'] });
     await emulator.emit('stt.failed');
     await emulator.runUntilIdle(); // a busy machine may need a retry
     expect(emulator.totals.delivered).toBe(1);
-  });
-
-  it('the final answer counts, not an interim one', async () => {
-    const url = await answering('HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 202 OK\r\ncontent-length: 2\r\n\r\nok');
-    expect(await attempt(url)).toMatchObject({ answer: { status: 202, body: 'ok' } });
   });
 
   it('a receiver that ends idle connections loses no delivery', async () => {
@@ -155,7 +71,7 @@ describe('receivers', () => {
       response.setHeader('connection', 'keep-alive');
       response.end(() => setImmediate(() => response.socket?.destroy()));
     });
-    emulator = createEmulator({ allowLoopback: true, startAt: START });
+    const { emulator } = startEmulator({ allowLoopback: true, fetch: undefined });
     emulator.endpoints.create({ url });
     for (let i = 0; i < 50; i += 1) await emulator.emit('stt.completed');
     await emulator.runUntilIdle();
@@ -170,79 +86,99 @@ describe('receivers', () => {
 
   it('a receiver on https is reached if its certificate is trusted', async () => {
     const url = await startTlsReceiver();
-    expect(await attempt(url)).toMatchObject({
-      reason: 'connection_error',
-      error: expect.stringContaining('self-signed'),
-    });
-    await emulator.close();
+    const { reason, error } = await attempt(url);
+    expect([reason, error]).toEqual(['connection_error', expect.stringContaining('self-signed')]);
     const trusted = await attempt(url, { tls: { ca: CERTIFICATE } });
     expect(trusted).toMatchObject({ outcome: 'acknowledged', answer: { body: 'over TLS' } });
   });
 
-  it.each<Faults>([{ reset: { rate: 1, at: 'request' } }, { reset: { rate: 1, at: 'answer' } }])(
-    'on https has its connection reset as well: %j',
-    async (faults) => {
-      const made = await attempt(await startTlsReceiver(), { tls: { ca: CERTIFICATE }, faults });
-      expect(made).toMatchObject({ reason: 'connection_error', error: 'connection reset' });
-    },
-  );
-
-  it('a receiver in the same process may throw, reject or return nonsense', async () => {
-    const bad: NonNullable<EmulatorOptions['fetch']>[] = [
-      () => {
-        throw new Error('no');
-      },
-      () => Promise.reject(undefined),
-      () => ({}) as Response,
-    ];
-    for (const fetch of bad) {
-      const made = await attempt('http://localhost/', { fetch });
-      expect(made.reason).toBe('connection_error');
-      await emulator.close();
-    }
-  });
-
-  it.each([
-    ['breaks off', (controller: Controller) => controller.error(new Error('no'))],
-    ['never ends', () => {}],
-  ])('an answer in the same process whose body %s counts by its status', async (_, end) => {
-    let cancelled = false;
-    const fetch = () => {
-      const body = new ReadableStream<Uint8Array>({
-        start: (controller) => controller.enqueue(new TextEncoder().encode('so much')),
-        pull: end,
-        cancel() {
-          cancelled = true;
-        },
-      });
-      return new Response(body, { status: 202 });
-    };
-    const made = await attempt('http://localhost/', { fetch, hangAfterMs: 1_500 });
-    expect(made).toMatchObject({ outcome: 'acknowledged', answer: { status: 202 } });
-    expect(cancelled).toBe(end.length === 0);
-  });
-
-  it('a receiver in the same process may return the same Response each time', async () => {
-    const once = new Response('done');
-    await attempt('http://localhost/', { fetch: () => once });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    expect(emulator.totals).toMatchObject({ acknowledged: 2, failed: 0 });
-  });
-
-  it('a receiver in the same process that never answers lets its 20 s pass', async () => {
-    const made = await attempt('http://localhost/', { fetch: () => new Promise(() => {}), hangAfterMs: 200 });
-    expect(made).toMatchObject({ reason: 'timeout', endedAt: START + 20_000 });
-  });
-
-  it('a receiver gets nothing after the emulator is closed', async () => {
-    const { url, arrived } = await startReceiver(status(500));
-    await attempt(url);
-    await emulator.close();
-    await emulator.runUntilIdle();
-    expect(arrived).toHaveLength(1);
-    await expect(emulator.emit('stt.completed')).rejects.toThrow('the emulator is closed');
+  it.each(['request', 'answer'] as const)('a connection over https can be reset at the %s', async (at) => {
+    const options: EmulatorOptions = { tls: { ca: CERTIFICATE }, faults: { reset: { rate: 1, at } } };
+    const made = await attempt(await startTlsReceiver(), options);
+    expect(made).toMatchObject({ reason: 'connection_error', error: 'connection reset' });
   });
 });
 
-type Controller = ReadableStreamDefaultController<Uint8Array>;
+describe('raw HTTP', () => {
+  it.each([
+    ['is no HTTP', 'hello\r\n\r\n'],
+    ['has no status', 'HTTP/1.1 OK\r\n\r\n'],
+    ['has a header without a colon', 'HTTP/1.1 200 OK\r\nnonsense\r\n\r\n'],
+    ['has a Content-Length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n'],
+    ['has a head without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(200_000)}`],
+    ['has two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\ncontent-length: 5\r\n\r\nhello'],
+    ['has a length and chunks', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['has escape sequences in its headers', 'HTTP/1.1 200 OK\r\nx: \x1b]0;title\x07\r\n\r\n'],
+  ])('an answer that %s causes a connection error', async (_, text) => {
+    const { reason, error } = await attempt(await answering(text));
+    expect([reason, error]).toEqual(['connection_error', expect.stringContaining('Parse Error')]);
+  });
+
+  it.each([
+    ['breaks off', 'content-length: 100\r\n\r\nonly so much'],
+    ['is no longer HTTP', 'transfer-encoding: chunked\r\n\r\nc\r\nonly so much\r\nZ\r\n'],
+  ])('an answer whose body %s counts by its status', async (_, rest) => {
+    const made = await attempt(await answering(`HTTP/1.1 200 OK\r\n${rest}`));
+    expect(made).toMatchObject({ outcome: 'acknowledged', answer: { status: 200, body: 'only so much' } });
+  });
+
+  it.each([0, 101, 299, 413, 600, 999])('an answer with the status %i counts by its status', async (code) => {
+    const url = await answering(`HTTP/1.1 ${String(code).padStart(3, '0')} x\r\ncontent-length: 0\r\n\r\n`);
+    expect(await attempt(url)).toMatchObject({ reason: code === 299 ? '2xx' : 'non-2xx', answer: { status: code } });
+  });
+
+  it('the final answer counts, not an interim one', async () => {
+    const url = await answering('HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 202 OK\r\ncontent-length: 2\r\n\r\nok');
+    expect(await attempt(url)).toMatchObject({ answer: { status: 202, body: 'ok' } });
+  });
+});
+
+describe('the option fetch', () => {
+  const attemptWith = (fetch: EmulatorOptions['fetch'], options: EmulatorOptions = {}) =>
+    attempt('http://localhost/', { fetch, ...options });
+
+  it.each<[what: string, fetch: NonNullable<EmulatorOptions['fetch']>]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    ['rejects', () => Promise.reject(undefined)],
+    ['returns nonsense', () => ({}) as Response],
+  ])('a receiver that %s causes a connection error', async (_, fetch) => {
+    expect((await attemptWith(fetch)).reason).toBe('connection_error');
+  });
+
+  it('a receiver that never answers lets its 20 s pass', async () => {
+    const made = await attemptWith(() => new Promise(() => {}), { hangAfterMs: 200 });
+    expect(made).toMatchObject({ reason: 'timeout', answer: undefined, endedAt: START + 20_000 });
+  });
+
+  it.each<[what: string, pull: (controller: ReadableStreamDefaultController) => void, cancelled: number]>([
+    ['breaks off', (controller) => controller.error(new Error('no')), 0],
+    ['never ends', () => {}, 1],
+  ])('an answer whose body %s counts by its status', async (_, pull, cancelled) => {
+    const cancel = vi.fn();
+    const start = (controller: ReadableStreamDefaultController) =>
+      controller.enqueue(new TextEncoder().encode('so much'));
+    // With a high-water mark of 0, the first chunk is read before the stream continues.
+    const fetch = () =>
+      new Response(new ReadableStream({ start, pull, cancel }, { highWaterMark: 0 }), { status: 202 });
+    const made = await attemptWith(fetch, { hangAfterMs: 1_500 });
+    expect(made).toMatchObject({ outcome: 'acknowledged', answer: { status: 202, body: 'so much' } });
+    expect(cancel).toHaveBeenCalledTimes(cancelled);
+  });
+
+  it('a receiver may return the same Response each time', async () => {
+    const once = new Response('done');
+    const { emulator } = startEmulator({ fetch: () => once });
+    emulator.endpoints.create({ url: 'https://app.example/' });
+    for (let i = 0; i < 2; i += 1) await emulator.emit('stt.completed');
+    await emulator.settled();
+    expect(emulator.attempts.list()).toMatchObject([
+      { outcome: 'acknowledged', answer: { body: 'done' } },
+      { outcome: 'acknowledged', answer: { body: '' } },
+    ]);
+  });
+});

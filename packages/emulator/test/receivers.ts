@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
-import { afterEach } from 'vitest';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 import { CERTIFICATE, KEY } from './certificate.js';
 
 /** A request of the emulator as it arrived. */
 export interface Arrived {
+  /** The method and the target. */
+  line: string;
   headers: IncomingHttpHeaders;
   rawHeaders: string[];
   body: Buffer;
@@ -17,11 +20,6 @@ export interface TestReceiver {
   arrived: Arrived[];
 }
 
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 /** Starts a receiver that answers with 200, or as `answer` does. */
 export async function startReceiver(
   answer: (response: ServerResponse, arrived: Arrived, n: number) => unknown = (response) => response.end(),
@@ -29,8 +27,8 @@ export async function startReceiver(
   const arrived: Arrived[] = [];
   const url = await startServer(async (request, response) => {
     const chunks: Buffer[] = await request.toArray().catch(() => []);
-    const { headers, rawHeaders } = request;
-    const one = { headers, rawHeaders, body: Buffer.concat(chunks) };
+    const { method, url: target, headers, rawHeaders } = request;
+    const one = { line: `${method} ${target}`, headers, rawHeaders, body: Buffer.concat(chunks) };
     arrived.push(one);
     answer(response, one, arrived.length);
   });
@@ -39,10 +37,7 @@ export async function startReceiver(
 
 /** Starts a plain server, which may answer before it reads a body. */
 export async function startServer(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks?from=service`;
+  return `http://127.0.0.1:${await listen(createServer(listener))}/webhooks?from=service`;
 }
 
 /** Starts a receiver on https, with an untrusted certificate for localhost. */
@@ -50,25 +45,29 @@ export async function startTlsReceiver(): Promise<string> {
   const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
     request.resume().on('end', () => response.end('over TLS'));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()));
-  return `https://localhost:${(server.address() as AddressInfo).port}/webhooks`;
+  return `https://localhost:${await listen(server)}/webhooks`;
 }
 
 /** Starts a receiver that writes its own bytes. */
 export async function startSocketReceiver(answer: (socket: Socket) => unknown): Promise<string> {
-  const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
-    sockets.add(socket);
     socket.on('error', () => {});
     socket.once('data', () => answer(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(async () => {
+  return `http://127.0.0.1:${await listen(server)}/`;
+}
+
+/** Starts a server on a free port, which it returns, and stops it with all its connections after the test. */
+async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
+    server.close();
+    await once(server, 'close');
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return (server.address() as AddressInfo).port;
 }
 
 export const status =

@@ -1,154 +1,298 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createEmulator, type Emulator, type EmulatorOptions } from 'service-webhooks-emulator';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import type { Emulator, EmulatorOptions } from 'service-webhooks-emulator';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createWaitingReceiver, HOOK, START, startEmulator, startWithEndpoint } from './emulators.js';
 
-const START = Date.UTC(2026, 6, 11, 9);
-let folder: string;
-let path: string;
-const open: Emulator[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'emulator-'));
-  path = join(folder, 'state.json');
-});
-afterEach(async () => {
-  for (const emulator of open.splice(0)) await emulator.close();
-  rmSync(folder, { recursive: true });
-});
+const LIMITS = '/api/v1/account/api-limits';
 
-function create(answer: () => Response, options: EmulatorOptions = {}): Emulator {
-  const emulator = createEmulator({ startAt: START, seed: 'state', fetch: answer, ...options });
-  open.push(emulator);
-  return emulator;
+/** The path for a state in a folder of its own. */
+function newPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'state.json');
 }
-const failing = () => new Response(null, { status: 500 });
 
-describe('emulator.save and emulator.load', () => {
-  it('loading a state does not end the iterators of attempts', async () => {
-    const emulator = create(failing);
-    emulator.endpoints.create({ url: 'https://app.example/' });
-    await emulator.save(path);
-    const attempts = emulator.attempts[Symbol.asyncIterator]();
-    await emulator.emit('stt.completed');
-    expect((await attempts.next()).value?.type).toBe('stt.completed');
-    await emulator.load(path);
-    const next = attempts.next();
-    await emulator.emit('stt.failed');
-    expect((await next).value?.type).toBe('stt.failed');
+/** An emulator whose receiver acknowledges, with the state of another emulator, which a test may change. */
+async function reload(before: Emulator, options: EmulatorOptions = {}, change: (state: Saved) => unknown = () => {}) {
+  const path = newPath();
+  await before.save(path);
+  const state: Saved = JSON.parse(readFileSync(path, 'utf8'));
+  change(state);
+  writeFileSync(path, JSON.stringify(state));
+  const after = startEmulator(options);
+  after.receiver.status = 200;
+  await after.emulator.load(path);
+  return after;
+}
+type Saved = Record<'accounts' | 'keys' | 'endpoints' | 'events' | 'deliveries', Record<string, unknown>[]>;
+
+async function emit(emulator: Emulator, ...types: string[]) {
+  for (const type of types) await emulator.emit(type);
+  await emulator.settled();
+}
+
+async function call(emulator: Emulator, key: string, path = LIMITS) {
+  const { status, headers } = await emulator.fetch(new Request(`http://api${path}`, { headers: { 'x-api-key': key } }));
+  return { status, used: headers.get('x-daily-requests-used') };
+}
+
+describe('a loaded state', () => {
+  it('time, endpoints, totals and retries continue', async () => {
+    const before = startWithEndpoint();
+    await emit(before.emulator, 'stt.completed');
+    await before.emulator.advance(40_000);
+    const { emulator, receiver } = await reload(before.emulator, { startAt: undefined, seed: 'other' });
+    expect(emulator.now()).toBe(START + 40_000);
+    expect(emulator.endpoints.list()).toEqual(before.emulator.endpoints.list());
+    expect(emulator.deliveries.list()).toEqual(before.emulator.deliveries.list());
+    expect(emulator.totals).toEqual(before.emulator.totals);
+    await emulator.advance(109_999);
+    expect(receiver.requests).toHaveLength(0);
+    await emulator.advance(1);
+    const { headers } = receiver.requests[0] ?? expect.unreachable();
+    expect([headers.get('x-service-attempt'), headers.get('x-service-webhook-id')]).toEqual(['3', before.id]);
   });
 
-  it('a loaded state continues: endpoints, secrets, keys and retries', async () => {
-    const before = create(failing);
-    const endpoint = before.endpoints.create({ url: 'https://app.example/', events: ['stt.completed'] });
-    const key = before.keys.create({ scopes: ['webhooks:read'] });
-    await before.emit('stt.completed', { id: 'evt_a' });
-    await before.advance(40_000);
-    await before.save(path);
+  it('a running attempt is repeated under the same number', async () => {
+    const before = startWithEndpoint({ fetch: createWaitingReceiver().fetch });
+    await before.emulator.emit('stt.completed');
+    expect(before.emulator.deliveries.list()).toMatchObject([{ state: 'sending', attempts: 1 }]);
+    const { emulator, receiver } = await reload(before.emulator);
+    await emulator.settled();
+    expect(receiver.requests.map(({ headers }) => headers.get('x-service-attempt'))).toEqual(['1']);
+    expect(emulator.deliveries.list()).toMatchObject([{ state: 'delivered', attempts: 1 }]);
+  });
 
-    const seen: Request[] = [];
-    const after = createEmulator({
-      fetch: (request) => {
-        seen.push(request);
-        return new Response();
-      },
-    });
-    open.push(after);
-    await after.load(path);
-    expect(after.now()).toBe(START + 40_000);
-    expect(after.endpoints.list()).toEqual(before.endpoints.list());
-    expect(after.deliveries.list()).toEqual(before.deliveries.list());
-    expect(after.totals).toEqual(before.totals);
-    await after.advance(109_999);
-    expect(seen).toHaveLength(0);
-    await after.advance(1);
-    await after.settled();
-    expect(seen.map(({ headers }) => headers.get('x-service-attempt'))).toEqual(['3']);
-    expect(seen[0]?.headers.get('x-service-webhook-id')).toBe(endpoint.id);
-    const headers = { 'x-api-key': key };
-    expect((await after.fetch(new Request('http://api/api/v1/account/webhooks', { headers }))).status).toBe(200);
+  it('pending events continue to their endpoints, with their keys', async () => {
+    const before = startEmulator();
+    for (const name of ['a', 'b']) {
+      before.emulator.endpoints.create({ url: `${HOOK}/${name}`, events: ['stt.completed', `stt.${name}`] });
+    }
+    await emit(before.emulator, 'stt.a', 'stt.completed', 'stt.b');
+    const after = await reload(before.emulator, {}, ({ events, deliveries }) =>
+      expect([events.length, deliveries.length]).toEqual([3, 4]),
+    );
+    await after.emulator.runUntilIdle();
+    const sent = ({ attempts }: Emulator) =>
+      attempts.list().map(({ request }) => [request.url, request.headers['idempotency-key'], request.body]);
+    expect(sent(after.emulator)).toEqual(sent(before.emulator));
+    expect(after.emulator.attempts.list().map(({ number }) => number)).toEqual([2, 2, 2, 2]);
+  });
+
+  it('finished deliveries are not sent again, and dead ones can be redelivered', async () => {
+    const before = startWithEndpoint();
+    before.receiver.status = 200;
+    await emit(before.emulator, 'stt.completed');
+    before.receiver.status = 500;
+    await emit(before.emulator, 'stt.completed');
+    await before.emulator.runUntilIdle();
+    const { emulator, receiver } = await reload(before.emulator, { maxPending: 1 });
+    await emulator.runUntilIdle();
+    expect(receiver.requests).toEqual([]);
+    expect(emulator.deliveries.list()).toEqual(before.emulator.deliveries.list());
+    emulator.deliveries.redeliver(emulator.deliveries.list()[1]?.id ?? '');
+    await emulator.settled();
+    expect(emulator.deliveries.list()).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }]);
   });
 
   it('a paused endpoint stays paused, with the deliveries it holds back', async () => {
-    const before = create(failing);
-    const { id } = before.endpoints.create({ url: 'https://app.example/' });
-    before.endpoints.pause(id);
-    await before.emit('stt.completed');
-    await before.save(path);
-    const after = create(() => new Response());
-    await after.load(path);
-    await after.runUntilIdle();
-    expect([after.endpoints.get(id)?.state, after.attempts.list()]).toEqual(['paused', []]);
-    after.endpoints.enable(id);
-    await after.settled();
-    expect(after.totals.delivered).toBe(1);
+    const before = startWithEndpoint();
+    before.emulator.endpoints.pause(before.id);
+    await emit(before.emulator, 'stt.completed');
+    const { emulator } = await reload(before.emulator);
+    await emulator.runUntilIdle();
+    expect([emulator.endpoints.get(before.id)?.state, emulator.attempts.list()]).toEqual(['paused', []]);
+    emulator.endpoints.enable(before.id);
+    await emulator.settled();
+    expect(emulator.totals.delivered).toBe(1);
   });
 
-  it('a loaded state replaces everything', async () => {
-    const before = create(failing);
-    await before.save(path);
-    const after = create(failing, { seed: 'other' });
-    after.endpoints.create({ url: 'https://app.example/' });
-    await after.emit('stt.completed');
-    await after.settled();
-    await after.load(path);
-    expect([after.endpoints.list(), after.deliveries.list(), after.attempts.list()]).toEqual([[], [], []]);
-    const headers = { 'x-api-key': after.apiKey };
-    expect((await after.fetch(new Request('http://api/api/v1/account/api-limits', { headers }))).status).toBe(200);
+  it('everything from before is gone, except the first key', async () => {
+    const path = newPath();
+    await startEmulator({ seed: 'other' }).emulator.save(path);
+    const { emulator, receiver } = startWithEndpoint();
+    emulator.accounts.create();
+    const key = emulator.keys.create();
+    await emit(emulator, 'stt.completed');
+    await emulator.load(path);
+    await emulator.runUntilIdle();
+    expect([emulator.endpoints.list(), emulator.deliveries.list(), emulator.attempts.list()]).toEqual([[], [], []]);
+    expect([receiver.requests.length, emulator.totals.attempts, emulator.accounts.list().length]).toEqual([1, 0, 1]);
+    expect([(await call(emulator, key)).status, (await call(emulator, emulator.apiKey)).status]).toEqual([401, 200]);
   });
 
-  it('only the owner can read the file, and no other file is left', async () => {
-    const emulator = create(failing);
+  it('the same state can be loaded twice', async () => {
+    const before = startWithEndpoint();
+    await emit(before.emulator, 'stt.completed');
+    await before.emulator.runUntilIdle();
+    before.receiver.status = 200;
+    await emit(before.emulator, 'stt.completed');
+    before.receiver.status = 500;
+    await emit(before.emulator, 'stt.completed');
+    const { emulator } = await reload(before.emulator, { maxPending: 2, keep: { delivered: 1, dead: 1 } });
+    const path = newPath();
     await emulator.save(path);
-    await emulator.save(path);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(readdirSync(folder)).toEqual(['state.json']);
-  });
-
-  it('a state that cannot be written leaves the old file unchanged', async () => {
-    const emulator = create(failing);
-    await expect(emulator.save(join(folder, 'nowhere', 'state.json'))).rejects.toThrow('ENOENT');
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it.each([
-    ['no JSON', 'hello'],
-    ['null', 'null'],
-    ['of something else', '{"format":"x"}'],
-    ['without its lists', '{"format":"service-webhooks emulator 1"}'],
-  ])('a file that is %s is refused and changes nothing', async (_, text) => {
-    const emulator = create(failing);
-    const { id } = emulator.endpoints.create({ url: 'https://app.example/' });
-    writeFileSync(path, text);
-    await expect(emulator.load(path)).rejects.toThrow(/^path/);
-    expect(emulator.endpoints.list().map((endpoint) => endpoint.id)).toEqual([id]);
-  });
-
-  it.each<[what: string, damage: (state: Saved) => void]>([
-    ['without an account', (state) => state.accounts.splice(0)],
-    ['with a key that has no scopes', (state) => delete state.keys[0]?.['scopes']],
-    ['with an endpoint in no state', (state) => Object.assign(state.endpoints[0] ?? {}, { state: 'gone' })],
-    ['with an endpoint that has no URL', (state) => Object.assign(state.endpoints[0] ?? {}, { url: 'gone' })],
-    ['with an endpoint that has no secret', (state) => Object.assign(state.endpoints[0] ?? {}, { secret: '' })],
-    ['with a delivery in no state', (state) => Object.assign(state.deliveries[0] ?? {}, { state: 'gone' })],
-    ['with a delivery that is null', (state) => state.deliveries.push(null as never)],
-    ['with an event that has no body', (state) => delete state.events[0]?.['body']],
-    ['with a window that is none', (state) => Object.assign(state.accounts[0] ?? {}, { windows: { inMinute: 'x' } })],
-    ['with a total that is missing', (state) => delete state.totals['requests']],
-    ['of no time', (state) => Object.assign(state, { savedAt: null })],
-  ])('a damaged state, %s, is refused and changes nothing', async (_, damage) => {
-    const emulator = create(failing);
-    const { id } = emulator.endpoints.create({ url: 'https://app.example/' });
+    await emulator.load(path);
+    expect(emulator.deliveries.list()).toEqual(before.emulator.deliveries.list());
     await emulator.emit('stt.completed');
-    await emulator.save(path);
-    const state: Saved = JSON.parse(readFileSync(path, 'utf8'));
-    damage(state);
-    writeFileSync(path, JSON.stringify(state));
-    await expect(emulator.load(path)).rejects.toThrow(/^path: the state is damaged/);
-    expect(emulator.endpoints.list().map((endpoint) => endpoint.id)).toEqual([id]);
+    await expect(emulator.emit('stt.completed')).rejects.toThrow('maxPending: 2 deliveries are pending');
+  });
+
+  it('a delivery without its event or endpoint is left out', async () => {
+    const before = startWithEndpoint();
+    for (const id of ['evt_a', 'evt_b', 'evt_c']) await before.emulator.emit('stt.completed', { id });
+    await before.emulator.settled();
+    const { emulator } = await reload(before.emulator, {}, ({ deliveries }) => {
+      Object.assign(deliveries[0] ?? {}, { event: 99 });
+      Object.assign(deliveries[1] ?? {}, { endpointId: 'wh_0' });
+    });
+    await emulator.runUntilIdle();
+    expect(emulator.deliveries.list()).toMatchObject([{ eventId: 'evt_c' }]);
   });
 });
 
-type Saved = Record<'accounts' | 'keys' | 'endpoints' | 'events' | 'deliveries', Record<string, unknown>[]> & {
-  totals: Record<string, unknown>;
-};
+describe('the keys of a loaded state', () => {
+  it('keys work as before, revoked ones do not, and the usage continues', async () => {
+    const before = startEmulator();
+    const [kept, revoked] = [before.emulator.keys.create({ scopes: [] }), before.emulator.keys.create()];
+    expect(await call(before.emulator, revoked)).toEqual({ status: 200, used: '1' });
+    before.emulator.keys.revoke(revoked);
+    const { emulator } = await reload(before.emulator);
+    expect(await call(emulator, revoked)).toMatchObject({ status: 401 });
+    expect(await call(emulator, kept)).toEqual({ status: 200, used: '2' });
+    expect(await call(emulator, kept, '/api/v1/usage')).toMatchObject({ status: 403 });
+  });
+
+  it('the first key of the emulator is left as the state has it', async () => {
+    const before = startEmulator();
+    const { id: account } = before.emulator.accounts.create();
+    const apiKey = before.emulator.keys.create({ account, role: 'member' });
+    const { emulator } = await reload(before.emulator, { apiKey });
+    expect(await call(emulator, apiKey, '/api/v1/usage')).toEqual({ status: 403, used: '1' });
+    expect(await call(emulator, before.emulator.apiKey)).toEqual({ status: 200, used: '1' });
+  });
+
+  it('a key without its account is refused', async () => {
+    const before = startEmulator();
+    const key = before.emulator.keys.create();
+    const { emulator } = await reload(before.emulator, {}, ({ keys }) => {
+      for (const record of keys) record['accountId'] = 'acc_0';
+    });
+    expect((await call(emulator, key)).status).toBe(401);
+  });
+});
+
+describe('a restored wait on a real clock', () => {
+  const fakeTime = () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: START });
+  };
+  /** An emulator with a state that has 30 s left, which it loads that much later. */
+  async function startAfter(ms: number, options: EmulatorOptions = {}) {
+    fakeTime();
+    const before = startWithEndpoint({ clock: 'real', ...options });
+    await emit(before.emulator, 'stt.completed');
+    const path = newPath();
+    await before.emulator.save(path);
+    await before.emulator.close();
+    vi.setSystemTime(START + ms);
+    const after = startEmulator({ clock: 'real', ...options });
+    await after.emulator.load(path);
+    return { ...after, nextAt: after.emulator.deliveries.list()[0]?.nextAt };
+  }
+
+  it.each<[ms: number, options: EmulatorOptions, nextAt: number]>([
+    [20_000, {}, START + 30_000],
+    [-60_000, {}, START - 30_000],
+    [1_000, { speed: 10 }, START + 3_000],
+  ])('a state that is loaded %i ms later with the options %j is due at %i', async (ms, options, nextAt) => {
+    expect((await startAfter(ms, options)).nextAt).toBe(nextAt);
+  });
+
+  it('the rest of the wait passes', async () => {
+    const { emulator, receiver } = await startAfter(20_000);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(receiver.requests).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(1);
+    await emulator.settled();
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it.each([30_000, 90_000])('the wait is over if the state was saved %i ms ago', async (ms) => {
+    const { emulator, receiver } = await startAfter(ms);
+    await emulator.settled();
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('a wait that was over is not repeated', async () => {
+    fakeTime();
+    const { emulator, id } = startWithEndpoint({ clock: 'real' });
+    await emit(emulator, 'stt.completed');
+    emulator.endpoints.pause(id);
+    await vi.advanceTimersByTimeAsync(90_000);
+    await reload(emulator, {}, ({ deliveries }) => expect(deliveries).toMatchObject([{ dueInMs: 0 }]));
+  });
+});
+
+describe('emulator.save', () => {
+  it('the file replaces the old one completely, for its owner alone, and no other file is left', async () => {
+    const path = newPath();
+    writeFileSync(path, 'before'.repeat(10_000));
+    const { emulator } = startEmulator();
+    emulator.accounts.create();
+    await emulator.save(path);
+    expect(JSON.parse(readFileSync(path, 'utf8')).accounts).toHaveLength(2);
+    expect([statSync(path).mode & 0o777, readdirSync(dirname(path))]).toEqual([0o600, ['state.json']]);
+  });
+
+  it('keys are saved as their hashes', async () => {
+    const path = newPath();
+    const { emulator } = startEmulator();
+    const key = emulator.keys.create();
+    await emulator.save(path);
+    const text = readFileSync(path, 'utf8');
+    expect([text.includes(key), text.includes(emulator.apiKey)]).toEqual([false, false]);
+    expect(JSON.parse(text).keys[0].hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('a path that cannot be opened is reported', async () => {
+    const path = newPath();
+    const saved = startEmulator().emulator.save(join(path, 'state.json'));
+    await expect(saved).rejects.toMatchObject({ code: 'ENOENT', syscall: 'open' });
+    expect(readdirSync(dirname(path))).toEqual([]);
+  });
+
+  it('a draft that cannot be written is closed and removed', async () => {
+    const path = newPath();
+    const other = await open(process.execPath);
+    await other.close();
+    const written = vi.spyOn(Object.getPrototypeOf(other) as FileHandle, 'writeFile');
+    written.mockRejectedValue(new Error('no room'));
+    await expect(startEmulator().emulator.save(path)).rejects.toThrow('no room');
+    const [file] = written.mock.contexts as FileHandle[];
+    expect([file?.fd, readdirSync(dirname(path))]).toEqual([-1, []]);
+  });
+
+  it('a draft that cannot be renamed is removed', async () => {
+    const path = newPath();
+    mkdirSync(path);
+    await expect(startEmulator().emulator.save(path)).rejects.toMatchObject({ syscall: 'rename' });
+    expect(readdirSync(dirname(path))).toEqual(['state.json']);
+  });
+});
+
+describe('a file that is no state', () => {
+  it.each([
+    ['hello', 'path: the file is not a saved state of an emulator'],
+    ['{"format":"x"}', 'path: the file is not a saved state of an emulator'],
+    ['{"format":"service-webhooks emulator 1"}', 'path: the state is damaged in its accounts'],
+  ])('the file %j is refused and changes nothing', async (text, message) => {
+    const path = newPath();
+    const { emulator, id } = startWithEndpoint();
+    writeFileSync(path, text);
+    await expect(emulator.load(path)).rejects.toThrow(message);
+    expect(emulator.endpoints.list()).toMatchObject([{ id }]);
+  });
+});

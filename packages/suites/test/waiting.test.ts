@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createGate, mustReject, until } from '../src/waiting.js';
 
 describe('until', () => {
-  it('resolves to the first result that holds, past calls that reject', async () => {
+  it('the first result that holds is returned, after calls that reject', async () => {
     let calls = 0;
     const call = async () => {
       calls += 1;
@@ -15,13 +15,13 @@ describe('until', () => {
   it.each([
     ['a result', () => 'red', 'it is green, within 20 ms, got red'],
     ['an error', () => Promise.reject(new Error('away')), 'it is green, within 20 ms, got Error: away'],
-  ])('names the last of what it has seen: %s', async (_, call, message) => {
+  ])('the complaint names the last thing that was seen: %s', async (_, call, message) => {
     await expect(until<string>(20, 'it is green', call, (value) => value === 'green')).rejects.toThrow(message);
   });
 });
 
 describe('mustReject', () => {
-  it('passes for a call that rejects with an Error', async () => {
+  it('a call that rejects with an Error passes', async () => {
     await expect(mustReject(20_000, 'a put', () => Promise.reject(new Error('away')))).resolves.toBeUndefined();
   });
 
@@ -29,7 +29,7 @@ describe('mustReject', () => {
     ['answered', async () => 'known'],
     ['rejected with no Error', () => Promise.reject('away')],
     ['hangs', () => new Promise(() => {})],
-  ])('names any other end: %s', async (found, call) => {
+  ])('the complaint names any other end: %s', async (found, call) => {
     await expect(mustReject(20, 'a put', call)).rejects.toThrow(`a put rejects with an Error, got ${found}`);
   });
 });

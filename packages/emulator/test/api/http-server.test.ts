@@ -8,7 +8,7 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from '../..
 let server: HttpServer | undefined;
 afterEach(() => server?.close());
 
-/** A server whose API always gives the same answer, and the requests it received. */
+/** A server whose API always gives the same answer, its requests, and the server of Node behind it. */
 async function start(answer: Partial<ApiAnswer> = {}, options: Partial<HttpServerOptions> = {}, reads = false) {
   const requests: ApiRequest[] = [];
   const api = async (request: ApiRequest) => {
@@ -17,23 +17,18 @@ async function start(answer: Partial<ApiAnswer> = {}, options: Partial<HttpServe
     return { status: 200, headers: { 'x-a': 'b' }, body: 'é', ...answer };
   };
   server = createHttpServer(api, { baseUrl: undefined, maxBodyBytes: 9, bodyTimeoutMs: 1_000, ...options });
-  return { ...(await server.listen(0)), requests };
+  const listen = vi.spyOn(Server.prototype, 'listen');
+  const listening = await server.listen(0);
+  const [node] = listen.mock.contexts as [Server];
+  return { ...listening, requests, node };
 }
 
 /** Everything that the server sends until it ends the connection. */
-function converse(port: number, said: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let heard = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(said));
-    socket.setEncoding('latin1');
-    socket.on('data', (more) => {
-      heard += more;
-    });
-    socket.on('error', reject).on('end', () => resolve(heard));
-  });
+async function converse(port: number, said: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  socket.write(said);
+  return (await socket.toArray()).join('');
 }
-
-const FOREIGN = 'The Host header names another server. Send requests to 127.0.0.1 or localhost.';
 
 const get = (target: string, headers = '') =>
   `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`;
@@ -60,36 +55,20 @@ describe('requests to the server', () => {
     expect(requests).toMatchObject([{ path }]);
   });
 
-  it('baseUrl replaces the address of the server', async () => {
-    const { port, requests } = await start({}, { baseUrl: 'https://api.example' });
-    await converse(port, get('/'));
-    expect(requests).toMatchObject([{ baseUrl: 'https://api.example' }]);
-  });
-
   it.each([
-    ['has no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 'The Host header is missing.'],
-    ['has no Host, in HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n', undefined],
-    ['names localhost', get('/').replace('localhost', 'LocalHost:80'), undefined],
-    ['names 127.0.0.1', get('/').replace('localhost', '127.0.0.1:4848'), undefined],
-    ['names [::1]', get('/').replace('localhost', '[::1]:4848'), undefined],
-    ['names the host of baseUrl', get('/').replace('localhost', 'api.example:8443'), undefined],
-    ['names that host without its port', get('/').replace('localhost', 'api.example'), FOREIGN],
-    ['names another host', get('/').replace('localhost', 'attacker.example'), FOREIGN],
-    ['names another host with the port of the server', get('/').replace('localhost', 'attacker.example:80'), FOREIGN],
+    ['GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 'invalid_request', 'The Host header is missing.'],
+    ['GET / HTTP/1.0\r\n\r\n', undefined, undefined],
+    [get('/', 'Expect: 100-Continue\r\n'), undefined, undefined],
+    [get('/', 'Expect: tea\r\n'), 'invalid_request', 'The only expectation that can be met is 100-continue.'],
     [
-      'names a host that only begins like this one',
-      get('/').replace('localhost', 'localhost.attacker.example'),
-      FOREIGN,
+      get('/').replace('localhost', 'attacker.example'),
+      'forbidden',
+      'The Host header names another server. Send requests to 127.0.0.1 or localhost.',
     ],
-    ['names another address', get('/').replace('localhost', '192.168.0.1'), FOREIGN],
-    ['names no host', get('/').replace('localhost', ''), FOREIGN],
-    ['expects what can be', get('/', 'Expect: 100-Continue\r\n'), undefined],
-    ['expects something else', get('/', 'Expect: tea\r\n'), 'The only expectation that can be met is 100-continue.'],
-  ])('a request that %s is passed to the API with its refusal', async (_, said, message) => {
-    const { port, requests } = await start({}, { baseUrl: 'https://api.example:8443' });
+  ])('the request %j reaches the API with the refusal %s', async (said, code, message) => {
+    const { port, requests } = await start({}, { baseUrl: 'https://api.example' });
     await converse(port, said);
-    const code = message === FOREIGN ? 'forbidden' : 'invalid_request';
-    expect(requests.map(({ refusal }) => [refusal?.code, refusal?.message])).toEqual([[message && code, message]]);
+    expect(requests).toMatchObject([{ baseUrl: 'https://api.example', refusal: code && { code, message } }]);
   });
 
   it('bytes that are not HTTP reach the API without method and path, and the connection ends', async () => {
@@ -103,23 +82,19 @@ describe('requests to the server', () => {
   });
 
   it('a request that its client breaks off does not reach the API', async () => {
-    const listen = vi.spyOn(Server.prototype, 'listen');
-    const { port, requests } = await start();
-    const [created] = listen.mock.contexts as Server[];
-    created?.once('connection', (accepted: Socket) => accepted.once('data', () => socket.resetAndDestroy()));
-    const brokenOff = once(created as Server, 'clientError');
+    const { port, requests, node } = await start();
+    node.once('connection', (accepted: Socket) => accepted.once('data', () => socket.resetAndDestroy()));
+    const brokenOff = once(node, 'clientError');
     const socket = connect(port, '127.0.0.1', () => socket.write('GET /'));
     expect((await brokenOff)[0]).toMatchObject({ code: 'ECONNRESET' });
     expect(requests).toEqual([]);
   });
 
   it('a request that does not arrive in time reaches the API as timed out', async () => {
-    const listen = vi.spyOn(Server.prototype, 'listen');
-    const { port, requests } = await start();
-    const [created] = listen.mock.contexts as Server[];
-    created?.once('connection', (socket: Socket) => {
+    const { port, requests, node } = await start();
+    node.once('connection', (socket: Socket) => {
       const error = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-      socket.once('data', () => created.emit('clientError', error, socket));
+      socket.once('data', () => node.emit('clientError', error, socket));
     });
     await converse(port, 'GET /');
     expect(requests).toMatchObject([{ refusal: { code: 'request_timeout' } }]);
@@ -133,12 +108,10 @@ describe('requests to the server', () => {
   });
 
   it('the server survives a CONNECT request that breaks off', async () => {
-    const listen = vi.spyOn(Server.prototype, 'listen');
-    const { port } = await start();
-    const handedOver = once(listen.mock.contexts[0] as Server, 'connect');
-    const socket = connect(port, '127.0.0.1', () =>
-      socket.write('CONNECT other:443 HTTP/1.1\r\nHost: localhost\r\n\r\n'),
-    );
+    const { port, node } = await start();
+    const handedOver = once(node, 'connect');
+    const socket = connect(port, '127.0.0.1');
+    socket.write('CONNECT other:443 HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const [, accepted] = (await handedOver) as [unknown, Socket];
     accepted.emit('error', new Error('reset'));
     expect(accepted.destroyed).toBe(true);
@@ -173,7 +146,7 @@ describe('a body that is answered before it is complete', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
-    const closed = new Promise((resolve) => socket.on('close', resolve));
+    const closed = once(socket, 'close');
     socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n1234');
     await once(socket, 'data');
     return { socket, closed };
@@ -204,32 +177,11 @@ describe('a body that is answered before it is complete', () => {
   });
 });
 
-describe('createHttpServer', () => {
-  it.each([-1, 65_536, 1.5, '80'])('the server refuses the port %j', async (port) => {
-    server = createHttpServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
-    await expect(server.listen(port as number)).rejects.toThrow('port must be from 0 to 65535');
-  });
-
-  it('the server accepts the port 65535', async () => {
-    server = createHttpServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
-    const heard = await server.listen(65_535).catch(({ code }) => code);
-    expect([{ url: 'http://127.0.0.1:65535', port: 65_535 }, 'EADDRINUSE', 'EACCES']).toContainEqual(heard);
-  });
-
-  it('the server listens once at a time, and again after it is closed', async () => {
+describe('a closed server', () => {
+  it('the server can listen again', async () => {
     await start();
-    await expect(server?.listen(0)).rejects.toThrow('port: the emulator is listening already');
     await server?.close();
     const { url } = (await server?.listen(0)) ?? expect.unreachable();
     expect((await fetch(url)).status).toBe(200);
-  });
-
-  it('the server can try another port after one that is in use', async () => {
-    const { port } = await start();
-    const other = createHttpServer(() => expect.unreachable(), { baseUrl: '', maxBodyBytes: 1, bodyTimeoutMs: 1 });
-    await expect(other.listen(port)).rejects.toThrow('EADDRINUSE');
-    expect((await other.listen(0)).port).toBeGreaterThan(0);
-    await other.close();
-    await other.close();
   });
 });

@@ -1,115 +1,182 @@
 import type { Script } from 'service-webhooks-emulator';
 import { describe, expect, it } from 'vitest';
-import { createScripts } from '../../src/api/scripts.js';
+import { LIMITS, startApi, WEBHOOKS } from './client.js';
 
-/** A script as `find` returns it. */
-function ready(script: Omit<Script, 'path'>) {
-  const scripts = createScripts();
-  scripts.add({ path: '/v1', ...script });
-  const { use: _, ...found } = scripts.find(script.method ?? 'GET', '/v1') ?? expect.unreachable();
-  return found;
+const PATTERN = '/v1/jobs/{id}';
+const JOB = '/v1/jobs/a';
+
+/** The answer to a request without a key while these scripts are set. */
+async function answerWith(...scripts: Omit<Script, 'path'>[]) {
+  const { emulator, call } = startApi();
+  for (const script of scripts) emulator.script({ path: PATTERN, ...script });
+  return call(JOB, { key: null });
 }
 
-describe('createScripts', () => {
-  it('a script answers any method with 200 and without a key by default', () => {
-    expect(ready({})).toEqual({
-      ...{ status: 200, error: undefined, headers: {}, body: undefined, authenticate: false, scope: undefined },
+describe('the path and the method of a script', () => {
+  it.each([
+    ['POST', '/v1/voices'],
+    ['GET', '/api/v1/voices'],
+    ['GET', '/v1/models'],
+    ['GET', '/v1/speech-to-speech'],
+    ['POST', '/v1/speech-to-text/stream/token'],
+    ['GET', '/v1/dubbing/jobs/dub_1'],
+    ['GET', '/v1/workflows/wf_1/runs/run_1'],
+  ])('only a script answers %s %s', async (method, path) => {
+    const { emulator, call } = startApi();
+    expect(await call(path, { method })).toMatchObject({ status: 404, code: 'unknown_endpoint' });
+    emulator.script({ method, path, status: 202 });
+    expect((await call(path, { method })).status).toBe(202);
+  });
+
+  it.each([
+    [undefined, { GET: 200, POST: 200, BREW: 200 }],
+    ['post', { GET: 404, POST: 200, BREW: 404 }],
+  ])('a script for the method %s answers %j', async (method, statuses) => {
+    const { emulator, call } = startApi();
+    emulator.script({ path: PATTERN, ...(method && { method }) });
+    for (const [sent, status] of Object.entries(statuses))
+      expect((await call(JOB, { method: sent })).status).toBe(status);
+  });
+
+  it('the latest script answers until it is removed', async () => {
+    const { emulator, call } = startApi();
+    const found = async () => (await call(JOB)).status;
+    const [first, second, third] = [201, 202, 203].map((status) => emulator.script({ path: PATTERN, status }));
+    expect(await found()).toBe(203);
+    second?.();
+    expect(await found()).toBe(203);
+    third?.();
+    third?.();
+    expect(await found()).toBe(201);
+    first?.();
+    expect(await found()).toBe(404);
+  });
+
+  it('a script with times answers so often, then the route itself answers', async () => {
+    const { emulator, call } = startApi();
+    emulator.script({ method: 'GET', path: LIMITS, error: 'internal_error', times: 2 });
+    const statuses = [await call(LIMITS, { key: null }), await call(LIMITS), await call(LIMITS)].map(
+      ({ status }) => status,
+    );
+    expect(statuses).toEqual([500, 500, 200]);
+  });
+});
+
+describe('scripts that require a key', () => {
+  it('a script with a scope requires a key with that scope and counts the request', async () => {
+    const { emulator, call } = startApi();
+    emulator.script({ path: PATTERN, scope: 'voices:read' });
+    expect((await call(JOB, { key: null })).code).toBe('missing_api_key');
+    expect((await call(JOB)).code).toBe('insufficient_scope');
+    const key = emulator.keys.create({ scopes: ['voices:read'] });
+    expect(await call(JOB, { key })).toMatchObject({ status: 200, headers: { 'x-daily-requests-used': '2' } });
+  });
+
+  it('authenticate requires a key and no scope, not even that of the route it replaces', async () => {
+    const { emulator, call } = startApi();
+    emulator.script({ path: WEBHOOKS, authenticate: true, body: { mine: true } });
+    expect((await call(WEBHOOKS, { key: emulator.keys.create({ scopes: [] }) })).body).toEqual({ mine: true });
+    expect((await call(WEBHOOKS, { key: null })).code).toBe('missing_api_key');
+  });
+
+  it('a script with a scope and authenticate: false answers without a key', async () => {
+    expect((await answerWith({ scope: 'a:read', authenticate: false })).status).toBe(200);
+  });
+});
+
+describe('scripted answers', () => {
+  it('an answer has the headers of every answer unless the script replaces them', async () => {
+    const { emulator, call } = startApi();
+    const headers = { 'X-Plan': 'NEW', 'x-n': 7 as never, 'x-b': 'C', 'x-empty': '' };
+    emulator.script({ path: PATTERN, status: 202, body: { a: 1 }, headers });
+    const answer = await call(JOB);
+    expect(answer).toMatchObject({ status: 202, body: { a: 1 } });
+    const replaced = { 'x-plan': 'NEW', 'x-n': '7', 'x-b': 'C', 'x-empty': '' };
+    expect(answer.headers).toMatchObject({
+      ...replaced,
+      'content-type': 'application/json',
+      'x-ratelimit-limit': '100',
     });
-    const scripts = createScripts();
-    scripts.add({ path: '/v1/{id}' });
-    expect(['GET', 'POST', 'BREW'].map((method) => scripts.find(method, '/v1/a')?.status)).toEqual([200, 200, 200]);
-    expect(scripts.find('GET', '/v2/a')).toBe(undefined);
+    expect(answer.headers).not.toHaveProperty('retry-after');
   });
 
-  it('the method of a script may be written in lower case', () => {
-    const scripts = createScripts();
-    scripts.add({ path: '/v1', method: 'post' });
-    expect([scripts.find('POST', '/v1')?.status, scripts.find('GET', '/v1')]).toEqual([200, undefined]);
+  it.each([
+    [undefined, '{}'],
+    [{ a: 1 }, '{"a":1}'],
+    [null, 'null'],
+    ['<h1>no</h1>', '<h1>no</h1>'],
+    ['', ''],
+    [Uint8Array.of(104, 105), 'hi'],
+  ])('the body %j is sent as %s', async (body, text) => {
+    const answer = await answerWith({ status: 599, headers: { 'content-type': 'text/html' }, body });
+    expect(answer).toMatchObject({ status: 599, text, headers: { 'content-type': 'text/html' } });
   });
 
-  it('the latest script answers until it is removed', () => {
-    const scripts = createScripts();
-    const found = () => scripts.find('GET', '/v1')?.status;
-    const removals = [201, 202, 203].map((status) => scripts.add({ path: '/v1', status }));
-    expect(found()).toBe(203);
-    removals[1]?.();
-    expect(found()).toBe(203);
-    removals[2]?.();
-    removals[2]?.();
-    expect(found()).toBe(201);
-    removals[0]?.();
-    expect(found()).toBe(undefined);
+  it.each([204, 205, 304])('an answer with the status %i has no body', async (status) => {
+    expect(await answerWith({ status, body: status === 204 ? undefined : 'none' })).toMatchObject({ status, text: '' });
   });
 
-  it('a script is removed after its last use', () => {
-    const scripts = createScripts();
-    const use = () => scripts.find('GET', '/v1')?.use();
-    scripts.add({ path: '/v1', times: 2 });
-    use();
-    expect(scripts.find('GET', '/v1')).toBeDefined();
-    use();
-    expect(scripts.find('GET', '/v1')).toBe(undefined);
-    scripts.add({ path: '/v1' });
-    for (let i = 0; i < 5; i += 1) use();
-    expect(scripts.find('GET', '/v1')).toBeDefined();
+  it.each<[script: Omit<Script, 'path'>, seconds: string | undefined]>([
+    [{ status: 429 }, '30'],
+    [{ error: 'rate_limit_exceeded' }, '30'],
+    [{ error: 'daily_limit_exceeded' }, '30'],
+    [{ status: 429, headers: { 'Retry-After': '7' } }, '7'],
+    [{ error: 'not_found' }, undefined],
+  ])('the script %j has Retry-After %s', async (script, seconds) => {
+    expect((await answerWith(script)).headers['retry-after']).toBe(seconds);
+  });
+});
+
+describe('scripted errors', () => {
+  const row = { code: 'not_found', type: 'invalid_request_error', status: 404 };
+  const own = { code: 'not_found', message: 'No.', param: 'id', type: 'api_error', status: 410 } as const;
+  const fresh = { code: 'brand_new', type: 'api_error', status: 503 } as const;
+
+  it.each<[script: Omit<Script, 'path'>, error: object]>([
+    [{ error: 'not_found' }, { ...row, message: "Unknown id or another account's resource." }],
+    [{ error: { code: 'not_found', message: 'No.' } }, { ...row, message: 'No.' }],
+    [{ error: own }, own],
+    [{ error: fresh }, { ...fresh, message: 'brand_new' }],
+    [
+      { error: { code: 'brand_new', type: 'api_error' }, status: 502 },
+      { ...fresh, status: 502 },
+    ],
+    [
+      { error: 'not_found', status: 410 },
+      { ...row, status: 410 },
+    ],
+    [
+      { error: { code: 'not_found', status: 404 }, status: 410 },
+      { ...row, status: 410 },
+    ],
+    ...(['transcription_timeout', 'unsupported_media', 'insufficient_credits', 'workflow_empty'] as const).map(
+      (code): [Omit<Script, 'path'>, object] => [{ error: code }, { code }],
+    ),
+  ])('the script %j is answered with the error %j', async (script, expected) => {
+    const { status, headers, error } = await answerWith(script);
+    expect(error).toMatchObject({ request_id: headers['x-request-id'], ...expected });
+    expect(error.doc_url).toBe(`http://api.test/docs/errors/${error.code}`);
+    expect(status).toBe(error.status);
   });
 
-  it('a script with a scope requires a key, and authenticate requires one without a scope', () => {
-    expect(ready({ scope: 'a:read' })).toMatchObject({ authenticate: true, scope: 'a:read' });
-    expect(ready({ scope: 'a:read', authenticate: false })).toMatchObject({ authenticate: false, scope: 'a:read' });
-    expect(ready({ authenticate: true })).toMatchObject({ authenticate: true, scope: undefined });
-  });
-
-  it('text and bytes are sent unchanged, and every other body as JSON', () => {
-    const bytes = Uint8Array.from([1, 2]);
-    expect([ready({ body: '{' }).body, ready({ body: bytes }).body]).toEqual(['{', bytes]);
-    expect([ready({ body: { a: 1 } }).body, ready({ body: null }).body, ready({ body: '' }).body]).toEqual([
-      '{"a":1}',
-      'null',
-      '',
-    ]);
-  });
-
-  it('header names are lower-case and their values text', () => {
-    expect(ready({ headers: { 'X-A': 'B', 'x-n': 7 as never } }).headers).toEqual({ 'x-a': 'B', 'x-n': '7' });
-  });
-
-  it('an error has the fields of the table unless the script replaces them', () => {
-    const row = { code: 'not_found', type: 'invalid_request_error', status: 404 };
-    expect(ready({ error: 'not_found' })).toMatchObject({
+  it('a body replaces the error object', async () => {
+    expect(
+      await answerWith({ error: 'not_found', body: 'gone', headers: { 'content-type': 'text/plain' } }),
+    ).toMatchObject({
       status: 404,
-      error: { ...row, message: "Unknown id or another account's resource." },
+      text: 'gone',
     });
-    const own = { code: 'not_found', message: 'No.', param: 'id', type: 'api_error', status: 410 } as const;
-    expect(ready({ error: own })).toMatchObject({ status: 410, error: own });
-    expect(ready({ error: { code: 'not_found', message: 'No.' } }).error).toMatchObject({ ...row, message: 'No.' });
   });
+});
 
-  it('an unknown error code has the fields that the script sets', () => {
-    const error = { code: 'brand_new', type: 'api_error', status: 503 } as const;
-    expect(ready({ error })).toMatchObject({ status: 503, error: { ...error, message: 'brand_new' } });
-    const { code, type } = error;
-    expect(ready({ error: { code, type }, status: 502 })).toMatchObject({ status: 502, error: { status: 502 } });
-  });
-
-  it('the status of a script takes precedence over that of its error', () => {
-    expect(ready({ error: 'not_found', status: 410 })).toMatchObject({ status: 410, error: { status: 410 } });
-    const own = { code: 'not_found', status: 404 } as const;
-    expect(ready({ error: own, status: 410 })).toMatchObject({ status: 410, error: { status: 410 } });
-  });
-
-  it.each([{ status: 200 }, { status: 599 }, { times: 1 }, { headers: { 'x-a': '' } }])(
-    'the script %j is accepted',
-    (script) => {
-      expect(() => ready(script)).not.toThrow();
-    },
-  );
-
+describe('an invalid script', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;
 
   it.each<[message: string, script: unknown]>([
     ['script must be an object', null],
+    ['script must be an object', undefined],
+    ["Unknown option 'route' in script. It takes method, path", { path: '/v1', route: '/v1' }],
     ['method must be like GET', { path: '/v1', method: '' }],
     ['method must be like GET', { path: '/v1', method: 7 }],
     ['path must begin with a slash', { path: 'v1/' }],
@@ -120,17 +187,22 @@ describe('createScripts', () => {
     ['headers."a b" cannot be sent', { path: '/v1', headers: { ok: 'a', 'A b': 'c' } }],
     ['headers."a" cannot be sent', { path: '/v1', headers: { a: 'b\nc' } }],
     ['times must be a positive integer', { path: '/v1', times: 0 }],
-    ['status must be from 200 to 599', { path: '/v1', status: 199 }],
-    ['status must be from 200 to 599', { path: '/v1', status: 600 }],
-    ['status must be from 200 to 599', { path: '/v1', status: 200.5 }],
+    ...[99, 199, 600, 200.5].map((status): [string, unknown] => [
+      'status must be from 200 to 599',
+      { path: '/v1', status },
+    ]),
     ['body cannot be written as JSON', { path: '/v1', body: cyclic }],
     ['body cannot be written as JSON', { path: '/v1', body: () => {} }],
     ['error must be an object', { path: '/v1', error: null }],
+    [
+      "Unknown option 'params' in error. Did you mean 'param'?",
+      { path: '/v1', error: { code: 'not_found', params: 1 } },
+    ],
     ['error: brand_new is not in the table, so give its type and status', { path: '/v1', error: 'brand_new' }],
     ['error: toString is not in the table', { path: '/v1', error: 'toString' }],
     ['error: new is not in the table', { path: '/v1', error: { code: 'new', type: 'api_error' } }],
     ['error: new is not in the table', { path: '/v1', error: { code: 'new', status: 500 } }],
   ])('the message "%s" refuses the script %o', (message, script) => {
-    expect(() => createScripts().add(script as Script)).toThrow(message);
+    expect(() => startApi().emulator.script(script as Script)).toThrow(message);
   });
 });

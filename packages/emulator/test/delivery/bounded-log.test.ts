@@ -34,7 +34,7 @@ describe('createBoundedLog', () => {
     ]);
   });
 
-  it('an item that does not fit empties the log, and the next one is log', () => {
+  it('an item that does not fit empties the log, and the next item is kept', () => {
     const { log, dropped } = create({ maxItems: 100, maxBytes: 3 });
     log.add('a');
     log.add('large');

@@ -1,19 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestPool, type RequestPool } from '../../src/time/request-pool.js';
+import { createRequestPool } from '../../src/time/request-pool.js';
 
-/** Requests that end on demand, and the names of those that have started. */
-function createRequests(pool: RequestPool) {
+/** A pool whose requests end on demand, and the names of those that have started. */
+function createPool(limit: number) {
+  const pool = createRequestPool(limit);
   const started: string[] = [];
   const ends = new Map<string, { resolve: () => void; reject: (cause: Error) => void }>();
-  const run = (name: string) =>
-    pool.run(() => {
-      started.push(name);
-      return new Promise<void>((resolve, reject) => ends.set(name, { resolve, reject }));
-    });
   const turn = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
   return {
+    pool,
     started,
-    run,
+    run(...names: string[]) {
+      for (const name of names) {
+        pool.run(() => {
+          started.push(name);
+          return new Promise<void>((resolve, reject) => ends.set(name, { resolve, reject }));
+        });
+      }
+    },
     async end(name: string) {
       ends.get(name)?.resolve();
       await turn();
@@ -23,22 +27,14 @@ function createRequests(pool: RequestPool) {
       await turn();
     },
     /** Whether the promise has resolved. */
-    async isOver(promise: Promise<void>) {
-      let over = false;
-      promise.then(() => {
-        over = true;
-      });
-      await turn();
-      return over;
-    },
+    isOver: (promise: Promise<void>) => Promise.race([promise.then(() => true), turn().then(() => false)]),
   };
 }
 
 describe('createRequestPool', () => {
   it('requests start in order, as many as the limit, then one for each that ends', async () => {
-    const pool = createRequestPool(2);
-    const { run, end, fail, started } = createRequests(pool);
-    for (const name of ['a', 'b', 'c', 'd', 'e']) run(name);
+    const { run, end, fail, started } = createPool(2);
+    run('a', 'b', 'c', 'd', 'e');
     expect(started).toEqual(['a', 'b']);
     await end('b');
     expect(started).toEqual(['a', 'b', 'c']);
@@ -50,9 +46,8 @@ describe('createRequestPool', () => {
   });
 
   it('a freed slot is filled only after other work, and in order', async () => {
-    const pool = createRequestPool(1);
-    const { run, end, started } = createRequests(pool);
-    for (const name of ['a', 'b']) run(name);
+    const { run, end, started } = createPool(1);
+    run('a', 'b');
     const ended = end('a');
     for (let i = 0; i < 10; i += 1) await Promise.resolve();
     run('c');
@@ -63,12 +58,10 @@ describe('createRequestPool', () => {
     expect(started).toEqual(['a', 'b', 'c']);
   });
 
-  it('the pool is settled when no request is running, and not before', async () => {
-    const pool = createRequestPool(1);
-    const { run, end, isOver } = createRequests(pool);
+  it('the pool is settled when no request is running or queued, and not before', async () => {
+    const { pool, run, end, isOver } = createPool(1);
     expect(await isOver(pool.settled())).toBe(true);
-    run('a');
-    run('b');
+    run('a', 'b');
     const settled = pool.settled();
     expect(await isOver(settled)).toBe(false);
     await end('a');
@@ -78,8 +71,7 @@ describe('createRequestPool', () => {
   });
 
   it('settled keeps waiting if a request resumes in the meantime', async () => {
-    const pool = createRequestPool(1);
-    const { run, end, isOver } = createRequests(pool);
+    const { pool, run, end, isOver } = createPool(1);
     run('a');
     const settled = pool.settled();
     pool.rest();
@@ -90,9 +82,8 @@ describe('createRequestPool', () => {
   });
 
   it('the pool has room while no more requests are queued than may run', async () => {
-    const pool = createRequestPool(2);
-    const { run, end, isOver } = createRequests(pool);
-    for (const name of ['a', 'b', 'c', 'd']) run(name);
+    const { pool, run, end, isOver } = createPool(2);
+    run('a', 'b', 'c', 'd');
     expect(await isOver(pool.room())).toBe(true);
     run('e');
     const room = pool.room();
@@ -102,10 +93,8 @@ describe('createRequestPool', () => {
   });
 
   it('a resting request neither counts nor takes a slot until it resumes', async () => {
-    const pool = createRequestPool(1);
-    const { run, end, isOver, started } = createRequests(pool);
-    run('a');
-    run('b');
+    const { pool, run, end, isOver, started } = createPool(1);
+    run('a', 'b');
     pool.rest();
     expect(await isOver(pool.settled())).toBe(false);
     expect(started).toEqual(['a', 'b']);
@@ -114,7 +103,7 @@ describe('createRequestPool', () => {
     pool.resume();
     const settled = pool.settled();
     run('c');
-    expect([started, await isOver(settled)]).toEqual([['a', 'b'], false]);
+    expect([await isOver(settled), started]).toEqual([false, ['a', 'b']]);
     await end('a');
     expect(started).toEqual(['a', 'b', 'c']);
     await end('c');

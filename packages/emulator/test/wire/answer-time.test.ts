@@ -4,187 +4,152 @@ import { createRequestPool } from '../../src/time/request-pool.js';
 import { createAnswerTime } from '../../src/wire/answer-time.js';
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
-  vi.advanceTimersByTime(5_000);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: 5_000 });
 });
+
 /** The time for an answer, on a clock that does not wait for running requests. */
-function create(speed: number | undefined, hangAfterMs = 200) {
-  let resting = 0;
-  const pool = {
-    ...createRequestPool(1),
-    rest() {
-      resting += 1;
-    },
-    resume() {
-      resting -= 1;
-    },
-  };
+function create(speed?: number) {
+  const [rest, resume, passed] = [vi.fn(), vi.fn(), vi.fn()];
   const clock = createClock({ speed, startAt: 0, settled: async () => {} });
-  const time = createAnswerTime({ clock, pool, hangAfterMs });
-  let passed = 0;
-  time.onPassed(() => {
-    passed += 1;
-  });
-  return { clock, time, passed: () => passed, isResting: () => resting === 1 };
+  const time = createAnswerTime({ clock, pool: { ...createRequestPool(1), rest, resume }, hangAfterMs: 200 });
+  time.onPassed(passed);
+  /** Holds, and returns a function that is called with the result. */
+  const hold = (ms: number) => {
+    const held = vi.fn();
+    time.hold(ms).then(held);
+    return held;
+  };
+  return { clock, time, hold, passed, rest, resume };
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-/** The value of a promise once it has resolved. */
-function watch<T>(promise: Promise<T>): { value?: T } {
-  const seen: { value?: T } = {};
-  promise.then((value) => {
-    seen.value = value;
-  });
-  return seen;
+/** Lets exactly that much real time pass, at whose end the time of the receiver is over. */
+async function expectPassedAfter(ms: number, passed: () => void) {
+  await pass(ms - 1);
+  expect(passed).not.toHaveBeenCalled();
+  await pass(1);
+  expect(passed).toHaveBeenCalledTimes(1);
 }
 
 describe('createAnswerTime with a virtual clock', () => {
-  it('the time of a receiver has passed after hangAfterMs in real time', async () => {
-    const { passed, clock } = create(undefined);
-    await pass(199);
-    expect(passed()).toBe(0);
-    await pass(1);
-    expect([passed(), clock.now()]).toEqual([1, 0]);
+  it('the time of a receiver has passed once, after hangAfterMs in real time', async () => {
+    const { passed, clock } = create();
+    await expectPassedAfter(200, passed);
     await pass(60_000);
-    expect(passed()).toBe(1);
+    expect(passed).toHaveBeenCalledTimes(1);
+    expect(clock.now()).toBe(0);
   });
 
   it('time on the clock does not count toward hangAfterMs', async () => {
-    const { time, clock, passed } = create(undefined);
+    const { hold, clock, passed } = create();
     await pass(150);
-    const held = watch(time.hold(15_000));
+    const held = hold(15_000);
     await pass(1_000);
-    expect([held.value, passed()]).toEqual([undefined, 0]);
+    expect([held, passed].flatMap(({ mock }) => mock.calls)).toEqual([]);
     await clock.advance(15_000);
-    expect(held.value).toBe(true);
-    await pass(49);
-    expect(passed()).toBe(0);
-    await pass(1);
-    expect(passed()).toBe(1);
+    expect(held).toHaveBeenCalledWith(true);
+    await expectPassedAfter(50, passed);
   });
 
   it('a hold ends with its time on the clock, and 20 s in total are too much', async () => {
-    const { time, clock } = create(undefined);
-    const first = watch(time.hold(12_000));
+    const { hold, clock } = create();
+    const first = hold(12_000);
     await clock.advance(11_999);
-    expect(first).toEqual({});
+    expect(first).not.toHaveBeenCalled();
     await clock.advance(1);
-    expect(first.value).toBe(true);
-    const second = watch(time.hold(8_000));
+    expect(first).toHaveBeenCalledWith(true);
+    const second = hold(8_000);
     await clock.advance(8_000);
-    expect(second.value).toBe(true);
-    expect(await time.hold(1)).toBe(false);
+    expect(second).toHaveBeenCalledWith(true);
+    const third = hold(1);
+    await pass(0);
+    expect(third).toHaveBeenCalledWith(false);
     expect(clock.now()).toBe(20_000);
   });
 
   it('a hold that is too long ends with the 20 s', async () => {
-    const { time, clock } = create(undefined);
-    const held = watch(time.hold(60_000));
+    const { hold, clock } = create();
+    const held = hold(60_000);
     await clock.advance(19_999);
-    expect(held).toEqual({});
+    expect(held).not.toHaveBeenCalled();
     await clock.advance(1);
-    expect(held.value).toBe(false);
+    expect(held).toHaveBeenCalledWith(false);
   });
 
   it('a hold of 0 ms does not wait for the clock', async () => {
-    const { time, passed } = create(undefined);
+    const { time, passed } = create();
     expect(await time.hold(0)).toBe(true);
-    await pass(200);
-    expect(passed()).toBe(1);
+    await expectPassedAfter(200, passed);
   });
 
   it('a held attempt does not count as running until it continues', async () => {
-    const { time, clock, isResting } = create(undefined);
-    expect(isResting()).toBe(false);
-    const held = watch(time.hold(1_000));
-    expect(isResting()).toBe(true);
+    const { hold, clock, rest, resume } = create();
+    const held = hold(1_000);
+    expect([rest, resume].map(({ mock }) => mock.calls.length)).toEqual([1, 0]);
     await clock.advance(1_000);
-    expect([held.value, isResting()]).toEqual([true, false]);
+    expect([rest, resume, held].map(({ mock }) => mock.calls.length)).toEqual([1, 1, 1]);
   });
 
-  it('an interrupt ends a hold and its timers', async () => {
-    const { time, clock, passed } = create(undefined);
-    const held = watch(time.hold(1_000));
-    time.interrupt();
-    await pass(0);
-    expect(held.value).toBe(false);
-    time.interrupt();
+  it.each(['interrupt', 'end'] as const)('%s ends a hold and leaves no timer', async (end) => {
+    const { time, hold, clock, passed } = create();
+    const held = hold(1_000);
+    time[end]();
+    time[end]();
+    await clock.runUntilIdle();
+    await pass(60_000);
+    expect(held).toHaveBeenCalledWith(false);
+    expect(passed).not.toHaveBeenCalled();
+    expect([clock.now(), vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
+  it('an ended attempt has no timer and cannot hold', async () => {
+    const { time, clock, passed } = create();
+    time.end();
+    await pass(1_000);
+    expect([await time.hold(1_000), await time.hold(0), vi.getTimerCount()]).toEqual([false, false, 0]);
     await clock.runUntilIdle();
     expect(clock.now()).toBe(0);
-    await pass(60_000);
-    expect(passed()).toBe(0);
+    expect(passed).not.toHaveBeenCalled();
   });
 });
 
 describe('createAnswerTime with a real clock', () => {
   it('a receiver has its 20 s at any speed', async () => {
-    const { passed } = create(10);
-    await pass(19_999);
-    expect(passed()).toBe(0);
-    await pass(1);
-    expect(passed()).toBe(1);
+    await expectPassedAfter(20_000, create(10).passed);
   });
 
   it('holds and the time of the receiver count together', async () => {
-    const { time, passed } = create(1);
+    const { hold, passed } = create(1);
     await pass(5_000);
-    const held = watch(time.hold(6_000));
+    const held = hold(6_000);
     await pass(6_000);
-    expect(held.value).toBe(true);
-    await pass(8_999);
-    expect(passed()).toBe(0);
-    await pass(1);
-    expect(passed()).toBe(1);
+    expect(held).toHaveBeenCalledWith(true);
+    await expectPassedAfter(9_000, passed);
   });
 
   it('the time after an interrupt does not count', async () => {
-    const { time } = create(1);
+    const { time, hold } = create(1);
     await pass(5_000);
-    time.hold(1_000);
+    hold(1_000);
     time.interrupt();
     await pass(6_000);
-    const held = watch(time.hold(14_000));
+    const held = hold(14_000);
     await pass(14_000);
-    expect(held.value).toBe(true);
+    expect(held).toHaveBeenCalledWith(true);
   });
 
-  it('a hold is not longer than the time that is left', async () => {
-    const { time } = create(1);
+  it.each([
+    [5_000, true],
+    [5_001, false],
+  ])('after 15 s, a hold of %i ms ends after 5 s and is in time: %s', async (ms, inTime) => {
+    const { time, hold } = create(1);
     await pass(15_000);
-    const held = watch(time.hold(5_001));
+    const held = hold(ms);
     await pass(4_999);
-    expect(held).toEqual({});
+    expect(held).not.toHaveBeenCalled();
     await pass(1);
-    expect(held.value).toBe(false);
+    expect(held).toHaveBeenCalledWith(inTime);
     expect(await time.hold(1)).toBe(false);
-  });
-
-  it('a hold of exactly the time that is left is in time', async () => {
-    const { time } = create(1);
-    await pass(15_000);
-    const held = watch(time.hold(5_000));
-    await pass(5_000);
-    expect(held.value).toBe(true);
-  });
-});
-
-describe('answerTime.end', () => {
-  it('an ended attempt has no timer and cannot hold', async () => {
-    const { time, clock, passed } = create(undefined);
-    time.end();
-    await pass(1_000);
-    expect([passed(), await time.hold(1_000), await time.hold(0)]).toEqual([0, false, false]);
-    await clock.runUntilIdle();
-    expect(clock.now()).toBe(0);
-  });
-
-  it('the end of an attempt ends its hold', async () => {
-    const { time, clock, passed } = create(undefined);
-    const held = watch(time.hold(1_000));
-    time.end();
-    await clock.runUntilIdle();
-    await pass(1_000);
-    expect([held.value, clock.now(), passed(), vi.getTimerCount()]).toEqual([false, 0, 0, 0]);
   });
 });

@@ -1,12 +1,12 @@
 import dns from 'node:dns';
-import type { RequestListener, ServerResponse } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { getDefaultAutoSelectFamily, type Socket, setDefaultAutoSelectFamily } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createHttpTransport, type HttpTransportOptions } from '../../src/wire/http-transport.js';
 import type { Transport, WireRequest } from '../../src/wire/transport.js';
-import { CERTIFICATE } from '../certificate.js';
-import { startReceiver, startServer, startSocketReceiver, startTlsReceiver } from '../receivers.js';
+import { startReceiver, startServer } from '../receivers.js';
 import { createTestTime } from './answer-times.js';
 
 const KIB = 1024;
@@ -29,29 +29,22 @@ function wireTo(url: string, changes: Partial<WireRequest> = {}): WireRequest {
 
 const send = (wire: WireRequest, time = createTestTime()) => (transport ?? create()).send(wire, time);
 
-/** A server that records the bytes it receives and the end of its connections. */
+/** A server that records the bytes it receives, the arrival of its first request and the end of its connection. */
 async function startObserved(answer: (response: ServerResponse) => unknown = () => {}) {
+  const events = new EventEmitter<{ arrived: []; closed: [cause: string] }>();
+  const [arrived, closed] = [once(events, 'arrived'), once(events, 'closed')];
   const bytes: number[] = [];
-  let came = () => {};
-  let gone = (_cause: string) => {};
-  const arrived = new Promise<void>((resolve) => {
-    came = resolve;
-  });
-  const closed = new Promise<string>((resolve) => {
-    gone = resolve;
-  });
-  const listener: RequestListener = (request, response) => {
-    request.on('data', (chunk: Buffer) => bytes.push(...chunk));
-    request.on('error', () => {});
+  const url = await startServer((request, response) => {
     let cause = 'closed';
+    request.on('data', (chunk: Buffer) => bytes.push(...chunk)).on('error', () => {});
     request.socket.on('error', ({ code }: NodeJS.ErrnoException) => {
       cause = String(code);
     });
-    request.socket.on('close', () => gone(cause));
+    request.socket.on('close', () => events.emit('closed', cause));
     answer(response);
-    came();
-  };
-  return { url: await startServer(listener), bytes, arrived, closed };
+    events.emit('arrived');
+  });
+  return { url, bytes, arrived, closed: closed.then(([cause]) => cause) };
 }
 
 describe('requests of the HTTP transport', () => {
@@ -59,22 +52,12 @@ describe('requests of the HTTP transport', () => {
     const body = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const { url, arrived } = await startReceiver();
     await send(wireTo(url, { body, headers: { 'content-type': 'application/json', 'x-service-attempt': '1' } }));
-    expect(arrived).toHaveLength(1);
+    expect(arrived.map(({ line }) => line)).toEqual(['POST /webhooks?from=service']);
     expect(arrived[0]?.rawHeaders).toEqual([
       ...['Host', new URL(url).host, 'Content-Length', '256'],
       ...['Content-Type', 'application/json', 'X-Service-Attempt', '1', 'Connection', 'keep-alive'],
     ]);
     expect(arrived[0]?.body).toEqual(Buffer.from(body));
-  });
-
-  it('a request has the path and the query of the URL', async () => {
-    let line = '';
-    const url = await startServer((request, response) => {
-      line = `${request.method} ${request.url}`;
-      response.end();
-    });
-    await send(wireTo(url));
-    expect(line).toBe('POST /webhooks?from=service');
   });
 
   it('only the bytes of the body are sent, not the rest of its buffer', async () => {
@@ -86,39 +69,20 @@ describe('requests of the HTTP transport', () => {
   it('a body may be empty', async () => {
     const { url, arrived } = await startReceiver();
     const sent = await send(wireTo(url, { body: new Uint8Array() }));
-    expect([sent.answer?.status, arrived[0]?.headers['content-length'], arrived[0]?.body.length]).toEqual([
-      200,
-      '0',
-      0,
-    ]);
+    expect(sent.answer?.status).toBe(200);
+    expect(arrived).toMatchObject([{ headers: { 'content-length': '0' }, body: Buffer.alloc(0) }]);
   });
 
   it('a connection is reused, and ends when the transport is closed', async () => {
     const sockets = new Set<Socket>();
-    let over = () => {};
-    const closed = new Promise<void>((resolve) => {
-      over = resolve;
-    });
     const url = await startServer((request, response) => {
-      if (sockets.size === 0) request.socket.on('close', () => over());
       sockets.add(request.socket);
       request.resume().on('end', () => response.end());
     });
     for (let i = 0; i < 3; i += 1) await send(wireTo(url));
     expect(sockets.size).toBe(1);
     transport?.close();
-    await closed;
-  });
-
-  it('a slow body arrives in pieces, each at its time', async () => {
-    const time = createTestTime();
-    const { url, arrived } = await startReceiver();
-    const sent = await send(wireTo(url, { slow: { ms: 40, pieces: 4 } }), time);
-    expect([sent.answer?.status, time.held, [...(arrived[0]?.body ?? [])]]).toEqual([
-      200,
-      [10, 10, 10, 10],
-      [1, 2, 3, 4],
-    ]);
+    for (const socket of sockets) await once(socket, 'close');
   });
 
   it('a request that is too slow ends with its connection', async () => {
@@ -203,14 +167,6 @@ describe('answers of the HTTP transport', () => {
     await closed;
   });
 
-  it.each([
-    ['breaks off', 'Content-Length: 9\r\n\r\nso much'],
-    ['is no longer HTTP', 'Transfer-Encoding: chunked\r\n\r\n7\r\nso much\r\nZ\r\n'],
-  ])('an answer whose body %s counts', async (_, rest) => {
-    const url = await startSocketReceiver((socket) => socket.end(`HTTP/1.1 202 OK\r\n${rest}`));
-    expect(await send(wireTo(url))).toEqual({ answer: expect.objectContaining({ status: 202, body: 'so much' }) });
-  });
-
   it('an answer at a reset is recorded without its body and does not count', async () => {
     const { url, closed } = await startObserved((response) => response.writeHead(201, { 'x-a': 'b' }).end('made'));
     expect(await send(wireTo(url, { reset: 'answer' }))).toEqual({
@@ -220,57 +176,9 @@ describe('answers of the HTTP transport', () => {
     });
     expect(await closed).toBe('ECONNRESET');
   });
-
-  it.each([
-    ['ends the connection', (socket: Socket) => socket.end(), 'socket hang up'],
-    ['resets it', (socket: Socket) => socket.resetAndDestroy(), 'ECONNRESET'],
-    ['is no HTTP', (socket: Socket) => socket.end('hello\r\n\r\n'), 'Parse Error'],
-    [
-      'switches protocols',
-      (socket: Socket) => socket.end('HTTP/1.1 101 Hello\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
-      'the connection ended without an answer',
-    ],
-  ])('an answer that %s is a connection error', async (_, answer, message) => {
-    const url = await startSocketReceiver(answer);
-    await expect(send(wireTo(url))).rejects.toThrow(message);
-  });
-});
-
-describe('TLS of the HTTP transport', () => {
-  it('an https URL is reached over TLS with a trusted authority', async () => {
-    const url = await startTlsReceiver();
-    await expect(send(wireTo(url))).rejects.toThrow('self-signed');
-    transport?.close();
-    create({ tls: { ca: CERTIFICATE } });
-    expect(await send(wireTo(url))).toMatchObject({ answer: { status: 200, body: 'over TLS' } });
-  });
-
-  it.each(['request', 'answer'] as const)('a TLS connection ends at a reset at the %s', async (reset) => {
-    create({ tls: { ca: CERTIFICATE } });
-    const sent = send(wireTo(await startTlsReceiver(), { reset })).catch((error) => ({ error: error.message }));
-    expect(await sent).toMatchObject({ error: 'connection reset' });
-  });
 });
 
 describe('addresses that are not public', () => {
-  it.each([
-    ['http://10.0.0.1/', '10.0.0.1 is not public: private'],
-    ['https://169.254.169.254/', '169.254.169.254 is not public: metadata'],
-    ['http://[fd00::1]/', 'fd00::1 is not public: private'],
-  ])('no request is sent to %s even if loopback is allowed', async (url, message) => {
-    await expect(send(wireTo(url))).rejects.toThrow(message);
-  });
-
-  it.each([
-    ['http://127.0.0.1/', '127.0.0.1 is not public: loopback'],
-    ['http://[::1]/', '::1 is not public: loopback'],
-    ['http://localhost/', 'localhost is not public: loopback'],
-    ['https://localhost/', 'localhost is not public: loopback'],
-  ])('no request is sent to %s if loopback is not allowed', async (url, message) => {
-    create({ allowLoopback: false });
-    await expect(send(wireTo(url))).rejects.toThrow(message);
-  });
-
   it('an address that is not public is refused next to a public one', async () => {
     const found = ['8.8.8.8', '10.0.0.1'].map((address) => ({ address, family: 4 }));
     const lookup: unknown = (_name: string, _options: unknown, callback: (...given: unknown[]) => void) =>
@@ -297,10 +205,5 @@ describe('addresses that are not public', () => {
 
   it('an unknown name rejects with the error of the lookup', async () => {
     await expect(send(wireTo('http://nobody.invalid/'))).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
-  });
-
-  it('localhost is reached by its name if loopback is allowed', async () => {
-    const { url } = await startReceiver();
-    expect(await send(wireTo(url.replace('127.0.0.1', 'localhost')))).toMatchObject({ answer: { status: 200 } });
   });
 });

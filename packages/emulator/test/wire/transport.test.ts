@@ -1,43 +1,49 @@
 import { describe, expect, it } from 'vitest';
 import { piecesOf, type WireRequest } from '../../src/wire/transport.js';
 
-const wire: WireRequest = {
-  url: 'https://app.example/',
-  headers: {},
-  body: Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9]),
-  slow: undefined,
-  reset: undefined,
-};
+const BODY = Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 const pieces = (changes: Partial<WireRequest>) =>
-  [...piecesOf({ ...wire, ...changes })].map(({ afterMs, bytes }) => [afterMs, ...bytes]);
+  [...piecesOf({ body: BODY, ...changes })].map(({ afterMs, bytes }) => [afterMs, ...bytes]);
 
 describe('piecesOf', () => {
-  it('a body is sent in one piece at once', () => {
-    expect(pieces({})).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
-    expect(pieces({ reset: 'answer' })).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
-  });
-
-  it('a slow body is sent completely in that many pieces over that time', () => {
-    expect(pieces({ slow: { ms: 400, pieces: 4 } })).toEqual([
-      [100, 1, 2, 3],
-      [100, 4, 5, 6],
-      [100, 7, 8, 9],
-    ]);
-    expect(pieces({ slow: { ms: 90, pieces: 9 } })).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9].map((byte) => [10, byte]));
-    expect(pieces({ slow: { ms: 90, pieces: 90 } })).toHaveLength(9);
-  });
-
-  it('half of the body is sent before a reset in the request', () => {
-    expect(pieces({ reset: 'request' })).toEqual([[0, 1, 2, 3, 4]]);
-    expect(pieces({ reset: 'request', slow: { ms: 20, pieces: 2 } })).toEqual([
-      [10, 1, 2],
-      [10, 3, 4],
-    ]);
+  it.each<[reset: WireRequest['reset'], slow: WireRequest['slow'], found: number[][]]>([
+    [undefined, undefined, [[0, ...BODY]]],
+    ['answer', undefined, [[0, ...BODY]]],
+    ['request', undefined, [[0, 1, 2, 3, 4]]],
+    [
+      undefined,
+      { ms: 300, pieces: 3 },
+      [
+        [100, 1, 2, 3],
+        [100, 4, 5, 6],
+        [100, 7, 8, 9],
+      ],
+    ],
+    [
+      undefined,
+      { ms: 400, pieces: 4 },
+      [
+        [100, 1, 2, 3],
+        [100, 4, 5, 6],
+        [100, 7, 8, 9],
+      ],
+    ],
+    [undefined, { ms: 90, pieces: 9 }, [...BODY].map((byte) => [10, byte])],
+    [undefined, { ms: 900, pieces: 90 }, [...BODY].map((byte) => [10, byte])],
+    [
+      'request',
+      { ms: 20, pieces: 2 },
+      [
+        [10, 1, 2],
+        [10, 3, 4],
+      ],
+    ],
+  ])('with the reset %s and %j, the pieces are %j', (reset, slow, found) => {
+    expect(pieces({ reset, slow })).toEqual(found);
   });
 
   it('an empty body has no piece', () => {
     const body = new Uint8Array();
-    expect(pieces({ body })).toEqual([]);
-    expect(pieces({ body, slow: { ms: 20, pieces: 2 } })).toEqual([]);
+    expect([pieces({ body }), pieces({ body, slow: { ms: 20, pieces: 2 } })]).toEqual([[], []]);
   });
 });

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ClaimRef, ClaimRequest, ClaimResult, DedupeStore } from 'service-webhooks';
+import type { ClaimRef, ClaimRequest, ClaimResult, DedupeRecord, DedupeStore } from 'service-webhooks';
 
 /** Makes a right store wrong in one way. */
 export type Plant = (store: Required<Omit<DedupeStore, 'init' | 'close'>>, now: () => number) => Partial<DedupeStore>;
@@ -301,22 +301,6 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     }),
     caughtBy: 'durations that are not positive integers are refused before anything is sent',
   },
-  'rounds the lease of a claim': {
-    plant: (store) => ({ claim: (request) => store.claim({ ...request, leaseMs: Math.ceil(request.leaseMs) }) }),
-    caughtBy: 'durations that are not positive integers are refused before anything is sent',
-  },
-  'rounds the retention of a claim': {
-    plant: (store) => ({ claim: (request) => store.claim({ ...request, retainMs: Math.ceil(request.retainMs) }) }),
-    caughtBy: 'durations that are not positive integers are refused before anything is sent',
-  },
-  'rounds the lease of an extend': {
-    plant: (store) => ({ extend: (ref, { leaseMs }) => store.extend(ref, { leaseMs: Math.ceil(leaseMs) }) }),
-    caughtBy: 'durations that are not positive integers are refused before anything is sent',
-  },
-  'rounds the retention of a complete': {
-    plant: (store) => ({ complete: (ref, { retainMs }) => store.complete(ref, { retainMs: Math.ceil(retainMs) }) }),
-    caughtBy: 'durations that are not positive integers are refused before anything is sent',
-  },
   'counts seconds': {
     plant: (store) => ({
       async claim(request) {
@@ -465,7 +449,293 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     },
     caughtBy: 'of more than 1,000 receivers of an endpoint, the newest 1,000 reports are returned',
   },
+  'denies every new key': {
+    plant: () => ({ claim: async (request) => held(request) }),
+    caughtBy: [
+      'the first claim acquires a new key with attempt 1',
+      'claims that lost against a completed winner are answered completed',
+    ],
+  },
+  'counts attempts from 70': {
+    plant: (store) => ({
+      async claim(request) {
+        const result = await store.claim(request);
+        return result.status === 'acquired' ? { ...result, attempt: result.attempt + 69 } : result;
+      },
+    }),
+    caughtBy: [
+      'the first claim acquires a new key with attempt 1',
+      'one event at two endpoints is two keys',
+      'an extend of a row that was lost is answered lost',
+      'a forgotten key is a new one',
+      'a completed key is forgotten after the retention that complete asked for',
+    ],
+  },
+  'counts attempts up to 2': {
+    plant: (store) => ({
+      async claim(request) {
+        const result = await store.claim(request);
+        return result.status === 'acquired' ? { ...result, attempt: Math.min(result.attempt, 2) } : result;
+      },
+    }),
+    caughtBy: 'a row keeps its fence, its attempts and what was seen first when the lease is over',
+  },
+  'gives the others another fence than the owner': {
+    plant: (store) => ({
+      async claim(request) {
+        const result = await store.claim(request);
+        return result.status === 'in_progress' ? { ...result, fence: result.fence + 1 } : result;
+      },
+    }),
+    caughtBy: 'another token is told that the key is in progress, and for how long at most',
+  },
+  'says completed while the owner works': {
+    plant: (store) => ({
+      async claim(request) {
+        const { status, ...rest } = await store.claim(request);
+        return { ...rest, status: status === 'in_progress' ? 'completed' : status } as ClaimResult;
+      },
+    }),
+    caughtBy: [
+      'exactly one of 32 simultaneous claims acquires a new key',
+      'exactly one of 32 simultaneous claims acquires an expired row in any state',
+      'a claim during a release is acquired or in_progress, and neither is lost',
+      'a complete is never undone by a release or a claim at the same time',
+      'a receiver whose clock is ahead does not acquire a key early',
+    ],
+  },
+  'forgets the alias of a lost row': {
+    plant: (store) => ({ complete: (ref, options) => store.complete({ ...ref, alias: undefined }, options) }),
+    caughtBy: 'a row that was lost before complete is created again as completed',
+  },
+  'remembers the first body for longer than the event': {
+    plant(store) {
+      const seen = new Map<string, string>();
+      return {
+        async claim(request) {
+          seen.set(request.key, seen.get(request.key) ?? request.fingerprint);
+          return store.claim({ ...request, fingerprint: seen.get(request.key) ?? '' });
+        },
+      };
+    },
+    caughtBy: 'a completed key is forgotten after the retention that complete asked for',
+  },
+  'completes, and says that it is lost': {
+    plant: (store) => ({ complete: (ref, options) => store.complete(ref, options).then(() => 'lost') }),
+    caughtBy: 'durations that are not positive integers are refused before anything is sent',
+  },
+  'loses every complete': {
+    plant: () => ({ complete: async () => 'lost' }),
+    caughtBy: [
+      'a completed key is answered completed to every token',
+      'an owner that completes twice is answered ok',
+      'a token that does not own the row is answered lost, and nothing is written',
+      'no claim acquires a key while its owner completes it',
+      'a completed key is kept for the retention that complete asked for',
+      'a claim is completed although the clock of the receiver was set meanwhile',
+      'a complete whose reply was lost is answered ok when another client sends it again',
+      'a store whose connections were cut recovers and still knows its claims',
+      'a report touches no event, and a purge removes no report whose time is not over',
+    ],
+  },
+  'loses every release': {
+    plant: () => ({ release: async () => 'lost' }),
+    caughtBy: [
+      'the next claim acquires a released key with a higher fence and attempt 2',
+      'a release of a released or absent key is answered ok',
+      'a claim during a release is acquired or in_progress, and neither is lost',
+    ],
+  },
+  'loses every extend': {
+    plant: () => ({ extend: async () => 'lost' }),
+    caughtBy: [
+      'a row is kept for as long as the lease that extend gave it',
+      'a receiver whose clock is ahead does not acquire a key early',
+    ],
+  },
+  'acknowledges the extend of an earlier owner': {
+    plant(store) {
+      const owners = new Set<string>();
+      return {
+        async extend(ref, options) {
+          const answer = await store.extend(ref, options);
+          if (answer === 'ok') owners.add(ref.token);
+          return owners.has(ref.token) ? 'ok' : answer;
+        },
+      };
+    },
+    caughtBy: 'an owner that extends keeps its key, also after the lease, until another token takes it',
+  },
+  'counts an attempt for a stranger': {
+    plant(store) {
+      let strangers = 0;
+      return {
+        async complete(ref, options) {
+          const answer = await store.complete(ref, options);
+          if (answer === 'lost') strangers += 1;
+          return answer;
+        },
+        async inspect(key) {
+          const row = await store.inspect(key);
+          return row && { ...row, attempt: row.attempt + strangers };
+        },
+      };
+    },
+    caughtBy: [
+      'a token that does not own the row is answered lost, and nothing is written',
+      'a stale owner is answered lost after a takeover, and the new owner keeps the key',
+    ],
+  },
+  ...Object.fromEntries(
+    Object.entries({
+      'an absent row': () => ({ state: 'released', fence: 1, attempt: 1, fingerprint: '', retainMsLeft: 1 }) as const,
+      'a row in progress as released': (row) => row && { ...row, state: 'released' },
+      'a row with another body': (row) => row && { ...row, fingerprint: 'other-body' },
+      'a row without its lease': (row) => row && { ...row, leaseMsLeft: undefined },
+      'a completed row with a lease': (row) => row && { ...row, leaseMsLeft: row.leaseMsLeft ?? 30_001 },
+    } satisfies Record<string, (row: DedupeRecord | undefined) => DedupeRecord | undefined>).map(([what, change]) => [
+      `shows the operator ${what}`,
+      {
+        plant: (store: Parameters<Plant>[0]) => ({ inspect: async (key: string) => change(await store.inspect(key)) }),
+        caughtBy: 'the operator sees a row in each state',
+      },
+    ]),
+  ),
+  'purges what is completed': {
+    plant(store) {
+      const done: string[] = [];
+      return {
+        complete(ref, options) {
+          done.push(ref.key);
+          return store.complete(ref, options);
+        },
+        async purgeExpired(options) {
+          for (const key of done.splice(0)) await store.forget(key);
+          return store.purgeExpired(options);
+        },
+      };
+    },
+    caughtBy: 'a purge removes expired rows, no more than the limit, and nothing else',
+  },
+  'returns a report too many': {
+    plant: (store) => ({ loadReports: async (name) => [...(await store.loadReports(name)), '"more"'] }),
+    caughtBy: 'a report is kept as it came, in place of the last one of its receiver',
+  },
+  'takes a claim for a report': {
+    plant(store) {
+      const done: string[] = [];
+      return {
+        complete(ref, options) {
+          done.push(ref.key);
+          return store.complete(ref, options);
+        },
+        loadReports: async (name) => [...(await store.loadReports(name)), ...done],
+      };
+    },
+    caughtBy: 'a report touches no event, and a purge removes no report whose time is not over',
+  },
+  'changes the text of a report': {
+    plant: (store) => ({
+      loadReports: async (name) => (await store.loadReports(name)).map((text) => `${text.trim()} `),
+    }),
+    caughtBy: 'a report is kept as it came, in place of the last one of its receiver',
+  },
+  'takes one report of each receiver': {
+    plant(store) {
+      const known = new Set<string>();
+      return {
+        async saveReport(report) {
+          const receiver = `${report.name}:${report.instance}`;
+          if (!known.has(receiver)) await store.saveReport(report);
+          known.add(receiver);
+        },
+      };
+    },
+    caughtBy: [
+      'a report is kept as it came, in place of the last one of its receiver',
+      'a report is gone when its time is over, and a new one of its receiver is there again',
+    ],
+  },
+  'purges reports': {
+    plant(store) {
+      let purged = false;
+      return {
+        purgeExpired(options) {
+          purged = true;
+          return store.purgeExpired(options);
+        },
+        loadReports: async (name) => (purged ? [] : store.loadReports(name)),
+      };
+    },
+    caughtBy: 'a report touches no event, and a purge removes no report whose time is not over',
+  },
 };
+
+/** Bugs with one value each, and the case that must find them all. */
+export const PLANTED_VALUES: readonly { bug: string; plants: readonly Plant[]; caughtBy: string }[] = [
+  {
+    bug: 'changes one text',
+    plants: ['123', '1e5', 'true', 'null', '{"a":1}', '007'].flatMap((text): Plant[] => [
+      withSeen(({ fingerprint, alias }) => ({ fingerprint: fingerprint === text ? 'other' : fingerprint, alias })),
+      withSeen(({ fingerprint, alias }) => ({ fingerprint, alias: alias === text ? 'other' : alias })),
+      (store) => {
+        let claims = 0;
+        const other = () => `${text} ${claims++}`;
+        return { claim: (request) => store.claim(request.token === text ? { ...request, token: other() } : request) };
+      },
+    ]),
+    caughtBy: 'fingerprints, aliases and tokens that look like numbers or JSON are returned as they are',
+  },
+  {
+    bug: 'takes one token for another',
+    plants: ['aaaa-token', 'AAAA-toke', 'AAAA-token ', 'AAAA-token2'].map(
+      (other): Plant =>
+        (store) => ({
+          claim: (request) => store.claim(request.token === other ? { ...request, token: 'AAAA-token' } : request),
+        }),
+    ),
+    caughtBy: 'tokens are compared byte for byte',
+  },
+  {
+    bug: 'takes one key for another',
+    plants: ['a', 'A', 'a:', 'a:1', '{a}', '{b}', '%', '_', "'", '"', '\\', '*', '?', '[a]', '$1', '--', ';'].map(
+      (suffix): Plant =>
+        (store) => ({
+          claim: (request) =>
+            store.claim({ ...request, key: request.key.replace(new RegExp(`(?<=.{42})${escaped(suffix)}$`), '') }),
+        }),
+    ),
+    caughtBy: 'keys that differ in case, in one byte, in a suffix or in special characters are different keys',
+  },
+  {
+    bug: 'takes one wrong duration',
+    plants: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1.5, undefined, '5'].flatMap((wrong): Plant[] => {
+      const right = (ms: number) => (Object.is(ms, wrong) ? 60_000 : ms);
+      return [
+        (store) => ({ claim: (request) => store.claim({ ...request, leaseMs: right(request.leaseMs) }) }),
+        (store) => ({ claim: (request) => store.claim({ ...request, retainMs: right(request.retainMs) }) }),
+        (store) => ({ extend: (ref, { leaseMs }) => store.extend(ref, { leaseMs: right(leaseMs) }) }),
+        (store) => ({ complete: (ref, { retainMs }) => store.complete(ref, { retainMs: right(retainMs) }) }),
+      ];
+    }),
+    caughtBy: 'durations that are not positive integers are refused before anything is sent',
+  },
+];
+
+type Seen = NonNullable<ClaimResult['seen']>;
+
+function withSeen(change: (seen: Seen) => Seen): Plant {
+  return (store) => ({
+    async claim(request) {
+      const result = await store.claim(request);
+      return { ...result, seen: change(result.seen as Seen) };
+    },
+  });
+}
+
+function escaped(text: string): string {
+  return text.replace(/[{}*?[\]$\\]/g, '\\$&');
+}
 
 function held({ fingerprint, alias, leaseMs }: ClaimRequest) {
   return { status: 'in_progress', fence: 1, retryAfterMs: leaseMs, seen: { fingerprint, alias } } as const;

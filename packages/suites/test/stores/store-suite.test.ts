@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from 'vitest';
 const FIRST = 'the first claim acquires a new key with attempt 1';
 const right: StoreSuiteOptions = { make: () => ({ store: memoryStore() }) };
 
-describe('the cases for a store', () => {
-  it('are about one thing each, and hold it to a rule', () => {
+describe('storeSuite', () => {
+  it('each case has a name of its own and at least one rule', () => {
     const cases = storeSuite(right);
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
     for (const { name, rules } of cases) expect(`${name} ${rules}`).toMatch(/^[a-z].+ R\d+(,R\d+)*$/);
@@ -15,7 +15,7 @@ describe('the cases for a store', () => {
     );
   });
 
-  it('are skipped where they need what there is not, with the reason', () => {
+  it('a case that needs a missing hook or method has the reason in skip', () => {
     const skips = (options: Partial<StoreSuiteOptions>) =>
       storeSuite({ ...right, ...options }).flatMap(({ skip }) => skip ?? []);
     const hooks = ['needs evict', 'needs restart', 'needs disconnect', 'needs unreachable'];
@@ -29,7 +29,7 @@ describe('the cases for a store', () => {
     expect(skips({ ...given, without: ['inspect'] })).toEqual(['has no inspect', 'has no inspect']);
   });
 
-  it('pass where it keeps the rules, and else name the one that is broken', async () => {
+  it('an error names the rule that is broken', async () => {
     await expect(run(right)).resolves.toBeUndefined();
     const store = memoryStore();
     const busy: DedupeStore = {
@@ -41,7 +41,7 @@ describe('the cases for a store', () => {
     );
   });
 
-  it('say by which clock they cannot go', () => {
+  it('a case about clocks says why it cannot run', () => {
     const skips = (options: Partial<StoreSuiteOptions>) =>
       storeSuite({ ...right, ...options })
         .filter(({ group }) => group === 'clocks')
@@ -52,7 +52,7 @@ describe('the cases for a store', () => {
     expect(skips({ clockSkewMs: 1_000 })).toEqual([undefined, clients, undefined, undefined]);
   });
 
-  it('are about clocks as far apart as the store allows for', async () => {
+  it('clocks are as far apart as clockSkewMs, by default ten minutes', async () => {
     const times: number[] = [];
     const make = () => ({ store: { ...memoryStore(), claim: () => Promise.reject(new Error(`${Date.now()}`)) } });
     vi.useFakeTimers({ now: 1_000_000 });
@@ -64,7 +64,7 @@ describe('the cases for a store', () => {
     expect(Date.now()).toBe(1_000_000);
   });
 
-  it('get clients that are set up, and close them in the end, whatever has happened', async () => {
+  it('clients are set up before a case and closed after it fails', async () => {
     const calls: string[] = [];
     const client = (name: string): DedupeStore => ({
       ...memoryStore(),
@@ -77,7 +77,7 @@ describe('the cases for a store', () => {
     expect(calls).toEqual(['init 1', 'init 2', 'close']);
   });
 
-  it('need a second client where the store is shared', async () => {
+  it('a shared store needs a second client', async () => {
     const store = memoryStore();
     for (const scope of ['shared', 'host'] as const) {
       await expect(run({ make: () => ({ store: { ...store, scope } }) })).rejects.toThrow(
@@ -89,7 +89,7 @@ describe('the cases for a store', () => {
     }
   });
 
-  it('look at the row as it is stored where that can be read, and else ask inspect where there is one', async () => {
+  it('a row is compared through raw, and without it through inspect', async () => {
     const name = 'a token that does not own the row is answered lost, and nothing is written';
     let fence = 0;
     const changing = async () => {
@@ -106,7 +106,7 @@ describe('the cases for a store', () => {
     await expect(run({ make: () => ({ store }) }, name)).resolves.toBeUndefined();
   });
 
-  it('run a race on 200 keys, or on as many as they are told', async () => {
+  it('a race has 200 rounds, or as many as the option says', async () => {
     const racesOf = async (rounds?: number) => {
       const keys = new Set<string>();
       const store = memoryStore();

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS, SETTINGS, startApi, WEBHOOKS } from './client.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** Half a second after nine o'clock. */
+const START = Date.UTC(2026, 6, 11, 9) + 500;
+
+describe('requests per minute', () => {
+  it('the limit applies to the 60 s from the first request on', async () => {
+    const { emulator, call } = startApi({ account: { requestsPerMinute: 2 } });
+    await call(LIMITS);
+    await emulator.advance(MINUTE - 1);
+    expect((await call(LIMITS)).status).toBe(200);
+    expect((await call(LIMITS)).error).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    await emulator.advance(1);
+    expect([(await call(LIMITS)).status, (await call(LIMITS)).status, (await call(LIMITS)).status]).toEqual([
+      200, 200, 429,
+    ]);
+  });
+
+  it('an answer that does not count does not start the minute', async () => {
+    const { emulator, call } = startApi({ account: { requestsPerMinute: 1 } });
+    await call('/nowhere');
+    await emulator.advance(50_000);
+    await call(LIMITS);
+    await emulator.advance(59_999);
+    expect((await call(LIMITS)).status).toBe(429);
+    await emulator.advance(1);
+    expect((await call(LIMITS)).status).toBe(200);
+  });
+
+  it('a new minute is reported before its first request', async () => {
+    const { emulator, call } = startApi({ account: { requestsPerMinute: 2 } });
+    await call(LIMITS);
+    await emulator.advance(MINUTE);
+    expect((await call('/nowhere')).headers['x-ratelimit-remaining']).toBe('2');
+  });
+
+  it.each([
+    [0, '60'],
+    [1, '60'],
+    [1_000, '59'],
+    [59_999, '1'],
+  ])('after %i ms, Retry-After is %s s', async (ms, seconds) => {
+    const { emulator, call } = startApi({ startAt: START, account: { requestsPerMinute: 1 } });
+    expect((await call(LIMITS)).headers).toMatchObject({ 'x-ratelimit-reset': String((START + 60_500) / 1_000) });
+    await emulator.advance(ms);
+    expect(await call(LIMITS)).toMatchObject({ status: 429, headers: { 'retry-after': seconds } });
+  });
+});
+
+describe('requests per day', () => {
+  it('the limit applies until 00:00 UTC and is reported before that of the minute', async () => {
+    const { emulator, call } = startApi({ account: { requestsPerDay: 1, requestsPerMinute: 1 } });
+    await call(LIMITS);
+    await emulator.advance(15 * HOUR - 1_500);
+    expect(await call(LIMITS)).toMatchObject({
+      status: 429,
+      code: 'daily_limit_exceeded',
+      headers: { 'retry-after': '2' },
+    });
+    await emulator.advance(1_499);
+    expect((await call(LIMITS)).headers['retry-after']).toBe('1');
+    await emulator.advance(1);
+    expect((await call('/nowhere')).headers['x-daily-requests-used']).toBe('0');
+    expect((await call(LIMITS)).headers['x-daily-requests-used']).toBe('1');
+  });
+
+  it('the count belongs to the account, not to the key', async () => {
+    const { emulator, call } = startApi();
+    await call(LIMITS, { key: emulator.keys.create() });
+    expect((await call(LIMITS)).body.limits.daily_requests_used).toBe(2);
+  });
+
+  it('a refusal by a limit does not count', async () => {
+    const { call } = startApi({ account: { requestsPerMinute: 1 } });
+    for (let i = 0; i < 3; i += 1) await call(LIMITS);
+    expect((await call(LIMITS)).headers['x-daily-requests-used']).toBe('1');
+  });
+
+  it('requests with a valid key on a known route count, whatever the answer', async () => {
+    const { emulator, call } = startApi();
+    const sandbox = emulator.keys.create({ kind: 'sandbox' });
+    const unscoped = emulator.keys.create({ scopes: [] });
+    emulator.script({ path: '/v1/free' });
+    emulator.script({ path: '/v1/counted', authenticate: true });
+    const counted = [
+      await call(WEBHOOKS, { method: 'POST', json: {} }),
+      await call(`${WEBHOOKS}/wh_0`, { method: 'DELETE' }),
+      await call(WEBHOOKS, { method: 'POST', json: SETTINGS, key: sandbox }),
+      await call(WEBHOOKS, { key: unscoped }),
+      await call('/v1/counted'),
+    ];
+    expect(counted.map(({ status }) => status)).toEqual([422, 404, 400, 403, 200]);
+    await call('/v1/free');
+    await call('/nowhere');
+    await call(LIMITS, { key: null });
+    await call(LIMITS, { key: 'acct_unknown_key' });
+    await call(LIMITS, { key: emulator.keys.create({ kind: 'platform' }) });
+    await call(WEBHOOKS, { method: 'POST', json: {}, headers: { 'content-length': '200000001' } });
+    expect((await call(LIMITS)).headers['x-daily-requests-used']).toBe('6');
+  });
+
+  it('only a refusal by a limit has Retry-After', async () => {
+    const { call } = startApi({ account: { requestsPerMinute: 1 } });
+    for (const path of [LIMITS, '/nowhere']) expect((await call(path)).headers).not.toHaveProperty('retry-after');
+    expect((await call(LIMITS)).headers).toHaveProperty('retry-after');
+  });
+});
