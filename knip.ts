@@ -32,7 +32,7 @@ export default {
     },
   },
   // Started by hand or by tests, each by its path.
-  ignoreWorkspaces: ['bench', 'examples/*', 'test/integration/frameworks'],
+  ignoreWorkspaces: ['bench', 'examples/*'],
   ignoreExportsUsedInFile: { interface: true, type: true },
   ignore: [
     'bench/**',

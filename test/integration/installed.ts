@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { isInstalled, missing, skipped } from './file-of.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -14,10 +14,6 @@ export const libsql = moduleOf('libsql', import.meta.url);
 
 /** A part of Node from version 22 on. */
 export const nodeSqlite = process.getBuiltinModule('node:sqlite') ? 'node:sqlite' : undefined;
-
-/** A module among what other projects made, by its path there; undefined where the folder is not installed. */
-export const peer = async (path: string) =>
-  isInstalled('test/integration/peers') ? import(pathToFileURL(here(`peers/node_modules/${path}`)).href) : undefined;
 
 /** The path of a module that can be loaded here. */
 function moduleOf(name: string, from: string): string | undefined {
