@@ -1,5 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGES } from '../scripts/subpaths.js';
 import { ROOT } from './support/markdown.js';
 
@@ -56,5 +59,68 @@ describe('the layers', () => {
     const arrows = drawing.replace(/\["[^"]*"\]/g, '').match(/[\w-]+ --> [\w-]+/g) ?? [];
     const expected = [...allowed, ...between, ['adapters', 'root']].map((pair) => pair.join(' --> '));
     expect(arrows.toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+/** What no source may have, a file that has it, and by which rule it is refused. */
+const PLANTED: readonly [what: string, path: string, code: string, rule: string][] = [
+  ['a module of Node in the core', 'src/verify/a.ts', "export { hash } from 'node:crypto';", 'plugin'],
+  ['a module of Node in the core, loaded later', 'src/receiver/b.ts', "export const os = import('node:os');", 'plugin'],
+  ['a package in a store', 'src/stores/a.ts', "export { createClient } from 'redis';", 'plugin'],
+  ['a store in the core', 'src/receiver/a.ts', "export * from '../stores/redis.js';", 'noRestrictedImports'],
+  ['a store in the entry', 'src/index.ts', "export * from './stores/redis.js';", 'noRestrictedImports'],
+  ['the receiver by its name in itself', 'src/client/a.ts', "export * from 'service-webhooks';", 'noRestrictedImports'],
+  ['an adapter in src', 'src/verify/b.ts', "export * from '../../adapters/fetch.js';", 'plugin'],
+  ['an adapter at the top of src', 'src/b.ts', "export * from '../adapters/fetch.js';", 'noRestrictedImports'],
+  ['a folder that is not drawn', 'src/verify/c.ts', "export * from '../queue/queue.js';", 'plugin'],
+  ['types of a folder that is not drawn', 'src/verify/d.ts', "export type * from '../queue/queue.js';", 'plugin'],
+  ['sources of another package', 'packages/cli/src/http/a.ts', "export * from '../../../suites/src/a.js';", 'plugin'],
+  ['a package that is not listed', 'packages/cli/src/http/b.ts', "export * from 'koa';", 'noUndeclaredDependencies'],
+  ['a framework in an adapter', 'adapters/koa.ts', "export { default } from 'koa';", 'plugin'],
+  ['an adapter in an adapter', 'adapters/fetch.ts', "export * from './node.js';", 'noRestrictedImports'],
+  ['a file that imports itself through another', 'src/x.ts', "export * from './y.js';", 'noImportCycles'],
+  ['a file that is imported back', 'src/y.ts', "export * from './x.js';", 'noImportCycles'],
+  ['a class', 'src/c.ts', 'export class Reader {}', 'plugin'],
+  ['a file of 300 lines', 'src/d.ts', 'export {};\n'.repeat(300), 'noExcessiveLinesPerFile'],
+  ['an adapter of 60 lines', 'adapters/node.ts', 'export {};\n'.repeat(60), 'noExcessiveLinesPerFile'],
+  ['a test that is the only one', 'test/a.test.ts', "it.only('runs', () => {});", 'noFocusedTests'],
+  ['a test that is skipped', 'test/b.test.ts', "it.skip('runs', () => {});", 'noSkippedTests'],
+];
+
+/** What the sources have, and no rule refuses. */
+const ALLOWED: readonly [path: string, code: string][] = [
+  ['src/verify/e.ts', "export type { Hash } from 'node:crypto';\nexport * from '../service/a.js';"],
+  ['src/receiver/c.ts', "export * from '../stores/memory.js';\nexport class OwnError extends Error {}"],
+  ['src/queue/a.ts', "export * from '../receiver/a.js';"],
+  ['adapters/hono.ts', "export { sign } from 'service-webhooks';\nexport type { Context } from 'hono';"],
+  ['adapters/h3.ts', "export * from './shared/a.js';"],
+];
+
+describe('planted violations', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'planted-'));
+  let found: { category: string; location: { path: string } }[] = [];
+  const rulesFor = (path: string) =>
+    found.filter(({ location }) => location.path === path).map(({ category }) => category.replace(/.*\//, ''));
+
+  beforeAll(() => {
+    for (const path of ['biome.json', 'scripts/lint', ...PACKAGES.map((place) => join(place, 'package.json'))]) {
+      cpSync(`${ROOT}${path}`, join(folder, path), { recursive: true });
+    }
+    for (const [path, code] of [...PLANTED.map(([, path, code]) => [path, code] as const), ...ALLOWED]) {
+      mkdirSync(join(folder, dirname(path)), { recursive: true });
+      writeFileSync(join(folder, path), code);
+    }
+    const args = ['lint', '--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none', '.'];
+    const { stdout } = spawnSync(`${ROOT}node_modules/.bin/biome`, args, { cwd: folder, encoding: 'utf8' });
+    found = JSON.parse(stdout).diagnostics;
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each(PLANTED)('the linter refuses %s', (_, path, _code, rule) => {
+    expect(rulesFor(path)).toContain(rule);
+  });
+
+  it.each(ALLOWED)('the linter allows what is in %s', (path) => {
+    expect(rulesFor(path)).toEqual([]);
   });
 });

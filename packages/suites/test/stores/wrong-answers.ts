@@ -8,7 +8,7 @@ export const WRONG_ANSWERS: Readonly<Record<string, Readonly<Record<string, read
     'a first claim has attempt 1': ['claim 1 attempt'],
     'a fence is a positive safe integer': ['claim 1 fence'],
   },
-  'another token is told that the key is in progress, and for how long at most': {
+  'an answer to another token says that the key is in progress, and for how long at most': {
     'in_progress with 0 < retryAfterMs <= leaseMs': [
       'claim 2 acquired',
       'claim 2 completed',
