@@ -33,7 +33,7 @@ describe('docs/evidence.md', () => {
     expect(page).toBe(pageIn(join(root, 'bench/results')));
   });
 
-  it('its commands and tests exist', () => {
+  it('the commands and tests that the page names exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const commands = [...page.matchAll(/`npm (?:run )?([\w:]+)/g)].map(([, name = '']) => name);
     expect(commands.length).toBeGreaterThan(8);
@@ -43,7 +43,7 @@ describe('docs/evidence.md', () => {
     for (const path of paths) expect(existsSync(join(root, path)), path).toBe(true);
   });
 
-  it('the page is read in three minutes', () => {
+  it('a reader needs three minutes for the page', () => {
     expect(page.split(/\s+/).length).toBeLessThan(750);
   });
 

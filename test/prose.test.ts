@@ -54,23 +54,23 @@ const sources = sourceFiles();
 const comments = sources.flatMap(commentsIn);
 const titles = testFiles().flatMap((path) => titlesIn(path).map((title) => ({ at: path, ...title })));
 
-describe('prose without words that readers stumble over', () => {
-  it.each(markdownPages())('%s', (path) => {
+describe('the words that readers stumble over', () => {
+  it.each(markdownPages())('%s has plain words', (path) => {
     expect(found(readFileSync(path, 'utf8'))).toEqual([]);
   });
 
-  it('the comments of the sources', () => {
+  it('the comments of the sources have plain words', () => {
     expect(comments.length).toBeGreaterThan(1_000);
     expect(problemsIn(comments.map((comment) => ({ ...comment, text: withoutExample(comment) })))).toEqual([]);
   });
 
-  it('the messages of the sources: errors, hints, log, help and output', () => {
+  it('errors, hints, the log, help and output have plain words', () => {
     const messages = sources.flatMap(messagesIn);
     expect(messages.length).toBeGreaterThan(1_000);
     expect(problemsIn(messages)).toEqual([]);
   });
 
-  it('the titles of the tests', () => {
+  it('the titles of tests have plain words', () => {
     expect(problemsIn(titles)).toEqual([]);
   });
 });

@@ -41,7 +41,7 @@ const between = PACKAGES.flatMap((place) => {
 });
 
 describe('the layers', () => {
-  it('every folder of sources has its row', () => {
+  it('each folder of sources has one row', () => {
     expect(rows.map(({ folder }) => folder).toSorted()).toEqual(folders.map(({ folder }) => folder).toSorted());
   });
 
@@ -54,7 +54,7 @@ describe('the layers', () => {
     expect(names.filter((name) => reachedFrom(name).has(name))).toEqual([]);
   });
 
-  it('CONTRIBUTING.md draws them, and the packages that each package needs', () => {
+  it('CONTRIBUTING.md draws the same layers, and what each package needs', () => {
     const [, drawing = ''] = /```mermaid\n(.*?)```/s.exec(read('CONTRIBUTING.md')) ?? [];
     const arrows = drawing.replace(/\["[^"]*"\]/g, '').match(/[\w-]+ --> [\w-]+/g) ?? [];
     const expected = [...allowed, ...between, ['adapters', 'root']].map((pair) => pair.join(' --> '));
