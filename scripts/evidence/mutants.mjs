@@ -24,7 +24,7 @@ export function readReasons(text) {
   return reasons;
 }
 
-export const keyOf = (file, line) => `${file}: ${line.replaceAll(/\s+/g, ' ').trim()}`;
+const keyOf = (file, line) => `${file}: ${line.replaceAll(/\s+/g, ' ').trim()}`;
 
 /** The survivors of a file of Stryker's report, and counts. What does not compile or is switched off does not count. */
 export function figuresOf(file, { source, mutants }, reasons) {
