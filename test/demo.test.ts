@@ -14,11 +14,11 @@ beforeAll(() => {
 afterAll(() => checkout.remove());
 
 describe('npm run demo, in a fresh clone', () => {
-  it('ends well and says how many rows came out as expected', () => {
+  it('the demo exits with 0 and counts the rows that are as expected', () => {
     expect(demo).toMatchObject({ status: 0, stdout: expect.stringMatching(/\n30 of 30 as expected\.\n$/) });
   });
 
-  it('shows what was sent, what came back, whether the handler ran, and why', () => {
+  it('each row shows the delivery, the answer, whether the handler ran, and why', () => {
     const rows = demo.stdout.split('\n').filter((line) => line.startsWith('✓ '));
     const cells = rows.map((row) => row.slice(2).split(/ {2,}/));
     expect(cells.map(([sent, answer, handler]) => [sent, answer, handler])).toEqual([
@@ -41,7 +41,7 @@ describe('npm run demo, in a fresh clone', () => {
     for (const [, , , why] of cells) expect(why).toMatch(/\w/);
   });
 
-  it('prints plain text in straight columns where no terminal reads it', () => {
+  it('the output to a pipe is plain text in straight columns', () => {
     const [titles, ...rows] = demo.stdout.split('\n').filter((line) => /^(?:✓| {2}what was sent)/.test(line));
     for (const title of ['what came back', 'handler', 'why']) {
       const column = titles?.indexOf(title) ?? -1;
@@ -50,7 +50,7 @@ describe('npm run demo, in a fresh clone', () => {
     expect(demo.stdout).not.toContain('\u001b');
   });
 
-  it('fails, and marks the rows, when every delivery is accepted and none is handled', () => {
+  it('the demo fails and marks the rows when an app accepts everything and handles nothing', () => {
     const acceptAll = "globalThis.fetch = async () => Response.json({ outcome: 'handled' })";
     const { status, stdout } = spawnSync(
       process.execPath,
@@ -79,20 +79,20 @@ describe.runIf(hasProgram('curl'))('npm run demo -- --serve', () => {
   const shell = (line = '') => execFileSync('sh', ['-c', line], { encoding: 'utf8' });
   const printedLine = (pattern: RegExp) => pattern.exec(printed)?.[0];
 
-  it('prints a curl line that delivers an event, once', () => {
+  it('a printed curl line delivers its event once', () => {
     const line = printedLine(/^curl .*x-service-signature-v2.*$/m);
     expect(shell(line)).toContain('{"outcome":"handled"}');
     expect(shell(line)).toContain('{"outcome":"duplicate"}');
     expect(shell(line?.replace('text-to-speech', 'text-to-spooch'))).toContain('"signature_mismatch"');
   });
 
-  it('makes new lines as long as it is up', () => {
+  it('the printed command delivers a new event each time', () => {
     const line = printedLine(/curl .*\| sh$/m);
     expect(shell(line)).toContain('{"outcome":"handled"}');
     expect(shell(line)).toContain('{"outcome":"handled"}');
   });
 
-  it('ends at Ctrl+C', async () => {
+  it('Ctrl+C ends the receiver', async () => {
     receiver.kill('SIGINT');
     expect(await once(receiver, 'exit')).toEqual([0, null]);
   });

@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+// @ts-expect-error a script without types
+import { figuresOf, readReasons, summaryOf } from '../scripts/evidence/mutants.mjs';
 
 const root = join(import.meta.dirname, '..');
 const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
@@ -27,11 +29,11 @@ function pageIn(results: string): string {
 }
 
 describe('docs/evidence.md', () => {
-  it('the page has the figures of bench/results', () => {
+  it('the figures are those of bench/results', () => {
     expect(page).toBe(pageIn(join(root, 'bench/results')));
   });
 
-  it('the page names only commands and tests that exist', () => {
+  it('the commands and tests that the page names exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const commands = [...page.matchAll(/`npm (?:run )?([\w:]+)/g)].map(([, name = '']) => name);
     expect(commands.length).toBeGreaterThan(8);
@@ -41,7 +43,7 @@ describe('docs/evidence.md', () => {
     for (const path of paths) expect(existsSync(join(root, path)), path).toBe(true);
   });
 
-  it('the page is read in three minutes', () => {
+  it('a reader needs three minutes for the page', () => {
     expect(page.split(/\s+/).length).toBeLessThan(750);
   });
 
@@ -64,5 +66,45 @@ describe('docs/evidence.md', () => {
     const text = pageOf({ 'verify-node-24': { ratios: [verify] }, 'served-node-26': { ratios: [served] } });
     expect(text).toContain('| Verify and parse 1 KiB | stripe `constructEvent` | 0.50 | not measured yet |');
     expect(text).toContain('| A delivery on Express | `express.raw()` and stripe | not measured yet | 1.25 |');
+  });
+});
+
+describe('the summary of mutants', () => {
+  const reasons = readReasons('# A comment.\n\nsrc/verify/a.ts\n  const x = 1;\n  const y = 2;\n    the reason\n');
+  const mutant = (status: string, line: number) => ({
+    status,
+    replacement: '0',
+    location: { start: { line, column: 11 }, end: { line, column: 12 } },
+  });
+  const report = {
+    source: 'a\n  const  x = 1;\nconst x = 1;\nconst z = 3;',
+    mutants: [2, 3, 4].map((line) => mutant('Survived', line)),
+  };
+
+  it('a reason is for every line with its text, wherever the line is', () => {
+    const { survivors } = figuresOf('src/verify/a.ts', report, reasons);
+    expect(survivors.map(({ why }: { why?: string }) => why)).toEqual(['the reason', 'the reason', undefined]);
+  });
+
+  it('a reason is for its own file only', () => {
+    const { survivors } = figuresOf('src/verify/b.ts', report, reasons);
+    expect(survivors.every(({ why }: { why?: string }) => why === undefined)).toBe(true);
+  });
+
+  it('a room has new figures when each of its files was measured', () => {
+    const killed = {
+      source: 'const x = 1;',
+      mutants: [mutant('Killed', 1), mutant('Timeout', 1), mutant('CompileError', 1)],
+    };
+    const measured = [figuresOf('src/verify/a.ts', report, reasons), figuresOf('src/verify/b.ts', killed, reasons)];
+    const old = { room: 'src', mutants: 9, killed: 9, score: 100, open: 0, measuredOn: '2026-01-01' };
+    const gone = { ...old, room: 'src/gone' };
+    const summary = (sources: string[]) => summaryOf(measured, sources, [old, gone], '2026-11-01');
+    const [a, b, top] = ['src/verify/a.ts', 'src/verify/b.ts', 'src/event.ts'];
+    expect(summary([a, b, top])).toEqual({
+      missing: [],
+      rooms: [old, { room: 'src/verify', mutants: 5, killed: 2, score: 40, open: 1, measuredOn: '2026-11-01' }],
+    });
+    expect(summary([a, b, 'src/verify/c.ts', top])).toEqual({ missing: ['src/verify'], rooms: [old] });
   });
 });

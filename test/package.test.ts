@@ -18,43 +18,41 @@ const entries = PACKAGES.flatMap((folder) => {
 });
 
 describe('installing the package', () => {
-  it('brings no other package along', () => {
+  it('the package has no dependencies', () => {
     for (const kind of ['dependencies', 'optionalDependencies', 'bundleDependencies', 'bundledDependencies']) {
       expect(manifest[kind] ?? {}, kind).toEqual({});
     }
   });
 
-  it('asks for no framework: each one is an optional peer', () => {
+  it('every framework is an optional peer', () => {
     const required = Object.keys(manifest.peerDependencies).filter(
       (name) => !manifest.peerDependenciesMeta[name].optional,
     );
     expect(required).toEqual([]);
   });
 
-  it('runs nothing', () => {
+  it('no script runs', () => {
     for (const script of ['preinstall', 'install', 'postinstall', 'prepare']) {
       expect(manifest.scripts).not.toHaveProperty(script);
     }
   });
 
-  it('is possible from the Node version on that the types are those of', () => {
+  it('the types of Node are those of the oldest version that is supported', () => {
     expect(manifest.engines).toEqual({ node: '>=20.19.0' });
     expect(manifest.devDependencies['@types/node']).toMatch(/^20\./);
   });
 });
 
-describe('.ci/run', () => {
-  it("its first step runs the README's two commands, as they are written there", () => {
-    const [, commands = ''] = /```sh\n(npm ci && [^`]+)```/.exec(read('README.md')) ?? [];
-    expect(commands.split('\n')).toHaveLength(3);
-    expect(read('.ci/run')).toContain(`<<'README'\n${commands}README\n`);
-  });
+it('the first step of .ci/run runs the two commands of the README', () => {
+  const [, commands = ''] = /```sh\n(npm ci && [^`]+)```/.exec(read('README.md')) ?? [];
+  expect(commands.split('\n')).toHaveLength(3);
+  expect(read('.ci/run')).toContain(`<<'README'\n${commands}README\n`);
 });
 
 describe('npm ci in a clone', () => {
   const packages = Object.entries<{ hasInstallScript?: boolean; version: string }>(lock.packages);
 
-  it('compiles nothing: only esbuild has a script that runs, which looks after its binary', () => {
+  it('no package is compiled, and only esbuild has a script that runs', () => {
     const withScript = packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
     expect(withScript.filter((path) => !/(^|\/)node_modules\/(esbuild|fsevents)$/.test(path))).toEqual([
       'node_modules/msgpackr-extract', // an optional part of BullMQ
@@ -65,7 +63,7 @@ describe('npm ci in a clone', () => {
     ).toEqual([]);
   });
 
-  it('has the very versions that were tested', () => {
+  it('the dependencies for development have exact versions', () => {
     const loose = Object.entries<string>(manifest.devDependencies).filter(
       ([, range]) => !/^(npm:.+@)?\d+\.\d+\.\d+$/.test(range),
     );
@@ -75,7 +73,7 @@ describe('npm ci in a clone', () => {
 });
 
 describe('the entries of the packages', () => {
-  it.each(allSubpaths)('$name is the same source for TypeScript as for the build and the tests', ({ name, source }) => {
+  it.each(allSubpaths)('TypeScript, the build and the tests take the same source for $name', ({ name, source }) => {
     const { config } = ts.readConfigFile(fileURLToPath(file('tsconfig.json')), ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, fileURLToPath(file('.')));
     const from = fileURLToPath(file('test/package.test.ts'));
@@ -83,23 +81,20 @@ describe('the entries of the packages', () => {
     expect(resolvedModule?.resolvedFileName).toBe(fileURLToPath(file(source)));
   });
 
-  it.each(entries)(
-    '$name has a file for import and one for require, beside which TypeScript finds the types',
-    ({ subpath, target }) => {
-      const dist = `./dist/${subpath === '.' ? 'index' : subpath.slice(2)}`;
-      expect(target).toEqual({ import: `${dist}.js`, require: `${dist}.cjs` });
-    },
-  );
+  it.each(entries)('$name has a file for import and one for require, next to the types', ({ subpath, target }) => {
+    const dist = `./dist/${subpath === '.' ? 'index' : subpath.slice(2)}`;
+    expect(target).toEqual({ import: `${dist}.js`, require: `${dist}.cjs` });
+  });
 
-  it('may be left out of a bundle where nothing of them is used', () => {
+  it('a bundler may leave out modules that are not used', () => {
     expect(manifest.sideEffects).toBe(false);
   });
 });
 
-describe.each(beside)('%s', (folder) => {
+describe.each(beside)('the package in %s', (folder) => {
   const { name, version, license, engines, ...rest } = manifestOf(folder);
 
-  it('has the version, the licence and the Node of the receiver, which it takes as a peer', () => {
+  it('the version, the licence and Node are those of the receiver, its peer', () => {
     expect({ version, license, engines }).toEqual({
       version: manifest.version,
       license: manifest.license,
@@ -111,7 +106,7 @@ describe.each(beside)('%s', (folder) => {
     expect(name).toBe(`${manifest.name}-${folder.slice('packages/'.length)}`);
   });
 
-  it('has its sources, its tests, and a README of a screen', () => {
+  it('the folder has sources, tests, and a README of one screen', () => {
     for (const path of ['src', 'test', 'LICENSE']) expect(existsSync(file(`${folder}/${path}`)), path).toBe(true);
     expect(read(`${folder}/README.md`).split('\n').length).toBeLessThan(60);
   });
@@ -120,19 +115,19 @@ describe.each(beside)('%s', (folder) => {
 describe('the command line', () => {
   const { bin } = manifestOf('packages/cli');
 
-  it('is called by the name of the receiver, and npx takes it as the one program of its package', () => {
+  it('npx finds one program, with the name of the receiver', () => {
     expect(Object.keys(bin)).toEqual([manifest.name]);
     expect(manifest).not.toHaveProperty('bin');
   });
 
-  it('has the licence of what is built into its page', () => {
+  it('NOTICE has the licence of preact, which is built into the page', () => {
     const words = (text: string) => text.split(/\s+/).join(' ').trim();
     expect(words(read('packages/cli/NOTICE'))).toContain(`preact ${words(read('node_modules/preact/LICENSE'))}`);
   });
 });
 
 describe('the files of the package', () => {
-  it('are what is built and what is read, and each is there', () => {
+  it('the listed files exist, and no sources are among them', () => {
     const { files } = manifest as { files: string[] };
     expect(files).toContain('dist');
     expect(files.filter((path) => /^(src|adapters|test|scripts|demo|\.)/.test(path))).toEqual([]);

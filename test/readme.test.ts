@@ -43,8 +43,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => checkout.remove());
 
-describe('a code block of the documentation', () => {
-  it('is found on every page, and in the README it is of a kind that is tested here', () => {
+describe('code blocks of the documentation', () => {
+  it('every code block is found, and those of the README are tested', () => {
     for (const page of pages) {
       const fences = read(page).match(/^\s*(?:```|~~~)/gm) ?? [];
       expect(fences, page).toHaveLength(2 * blocksOf(page).length);
@@ -56,7 +56,7 @@ describe('a code block of the documentation', () => {
     }
   });
 
-  it('compiles in the strictest TypeScript', { timeout: 120_000 }, () => {
+  it('the programs compile in the strictest TypeScript', { timeout: 120_000 }, () => {
     const texts = (some: Block[]) =>
       some.filter(({ code }) => canCompile(code)).map((b) => [fileOf(b), b.code] as const);
     const module: [string, string] = [join(checkout.path, 'blocks/app.module.ts'), 'export class AppModule {}'];
@@ -64,7 +64,7 @@ describe('a code block of the documentation', () => {
     expect(compile(programsOfNode, strictOptions({ allowJs: true, checkJs: true }))).toEqual([]);
   });
 
-  it('compiles with the types of Cloudflare where it is a Worker', { timeout: 120_000 }, () => {
+  it('the Workers compile with the types of Cloudflare', { timeout: 120_000 }, () => {
     const workers = programs.filter(ofWorkers);
     expect(workers.length).toBeGreaterThan(3);
     // As `wrangler types` writes it.
@@ -75,12 +75,12 @@ describe('a code block of the documentation', () => {
   });
 
   it.each(programs.filter(({ language, attribute }) => language !== 'typescript' && attribute !== 'no-run'))(
-    '$at runs',
+    'the program of $at runs',
     { timeout: 30_000 },
     (block) => runAndDeliver(runnable(block)),
   );
 
-  it.each(inReadme('sh'))('$at names commands that there are', ({ code }) => {
+  it.each(inReadme('sh'))('the commands of $at exist', ({ code }) => {
     const { name, scripts } = JSON.parse(read('package.json'));
     const { name: commandLine } = JSON.parse(read('packages/cli/package.json'));
     const known = [
@@ -96,16 +96,16 @@ describe('a code block of the documentation', () => {
 });
 
 describe('README.md', () => {
-  it('begins with the package, and keeps the two commands of a clone', () => {
+  it('the page has the command that installs, and the two commands of a clone', () => {
     expect(read('README.md')).toContain(`npm install ${JSON.parse(read('package.json')).name}`);
     expect(read('README.md')).toContain('\n```sh\nnpm ci && npm run demo\nnpm ci && npm test\n```\n');
   });
 
-  it('has at most 150 lines', () => {
+  it('the page has at most 150 lines', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 
-  it('has an example that accepts what its own send command sends', { timeout: 30_000 }, async () => {
+  it('the example accepts what the send command of the page sends', { timeout: 30_000 }, async () => {
     const [example = expect.fail('no example')] = inReadme('ts');
     const { child, port } = await start(runnable(example));
     try {
@@ -120,7 +120,7 @@ describe('README.md', () => {
     }
   });
 
-  it('shows a demo that runs', () => {
+  it('the demo runs', () => {
     expect(demo.status, demo.stderr).toBe(0);
   });
 });

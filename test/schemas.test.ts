@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ERRORS, PAYLOAD_VERSION, PermanentError, parseEvent, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { aReceiver, aRequest, bodyOf } from './support/deliveries.js';
 import { readRecordings } from './support/fixtures.js';
 import { eventSchema, fits, openapi, schemasDirectory } from './support/schemas.js';
@@ -13,7 +13,7 @@ import { eventSchema, fits, openapi, schemasDirectory } from './support/schemas.
 const recordings = readRecordings();
 
 describe('the JSON Schema of the events', () => {
-  it('there is a definition for each event type and no other', () => {
+  it('the definitions are those of the event types', () => {
     expect(Object.keys(eventSchema['$defs'])).toEqual(WEBHOOK_EVENT_TYPES);
   });
 
@@ -22,10 +22,8 @@ describe('the JSON Schema of the events', () => {
     expect(fits('event.json', event)).toBe(true);
     expect(WEBHOOK_EVENT_TYPES.filter((other) => fits(`event.json#/$defs/${other}`, event))).toEqual([type]);
   });
-});
 
-describe('jobId in the JSON Schema', () => {
-  it.each(WEBHOOK_EVENT_TYPES)('jobId of %s is null for trigger.failed and a string for the others', (type) => {
+  it.each(WEBHOOK_EVENT_TYPES)('jobId is null for trigger.failed and a string for the others: %s', (type) => {
     const data = { clipId: 'clip_1', feature: 'x', durationSec: 1, downloadUrl: 'x' };
     const event = parseEvent(bodyOf({ type, data }));
     const accepted = ['job_1', null].filter((jobId) =>
@@ -60,18 +58,18 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('the document is valid by the schema of OpenAPI 3.1', async () => {
+  it('the schema of OpenAPI 3.1 accepts the document', async () => {
     const validator = new Validator();
     expect(await validator.validate(structuredClone(openapi))).toEqual({ valid: true });
     expect(validator.version).toBe('3.1');
   });
 
-  it('the validator refuses the document with one thing wrong', async () => {
+  it('one mistake makes the document invalid', async () => {
     const { valid } = await new Validator().validate({ ...structuredClone(openapi), info: {} });
     expect(valid).toBe(false);
   });
 
-  it('the document has a webhook for each type and the version of the payloads', () => {
+  it('each event type has a webhook, and the version is that of the payloads', () => {
     expect(Object.keys(openapi['webhooks'])).toEqual(WEBHOOK_EVENT_TYPES);
     expect(openapi['info'].version).toBe(PAYLOAD_VERSION);
   });
@@ -83,24 +81,21 @@ describe('the OpenAPI document', () => {
     expect(broken).toEqual([]);
   });
 
-  it.each(recordings)(
-    'the document describes the headers and the body of the recorded $type',
-    ({ type, headers, body }) => {
-      expect(
-        fits(`openapi.json#/webhooks/${type}/post/requestBody/content/application~1json/schema`, parseEvent(body)),
-      ).toBe(true);
-      for (const [name, { required, schema }] of Object.entries<{ required?: boolean; schema: { type: string } }>(
-        openapi['components'].parameters,
-      )) {
-        const value = headers.find(([header]) => header === name)?.[1];
-        if (required) expect(value, name).toBeDefined();
-        const typed = schema.type === 'integer' ? Number(value) : value;
-        expect(fits(`openapi.json#/components/parameters/${name}/schema`, typed), name).toBe(true);
-      }
-    },
-  );
+  it.each(recordings)('the headers and the body of the recorded $type match', ({ type, headers, body }) => {
+    expect(
+      fits(`openapi.json#/webhooks/${type}/post/requestBody/content/application~1json/schema`, parseEvent(body)),
+    ).toBe(true);
+    for (const [name, { required, schema }] of Object.entries<{ required?: boolean; schema: { type: string } }>(
+      openapi['components'].parameters,
+    )) {
+      const value = headers.find(([header]) => header === name)?.[1];
+      if (required) expect(value, name).toBeDefined();
+      const typed = schema.type === 'integer' ? Number(value) : value;
+      expect(fits(`openapi.json#/components/parameters/${name}/schema`, typed), name).toBe(true);
+    }
+  });
 
-  it('the document names each code of an answer under its status', () => {
+  it('each error code is listed under its status', () => {
     const { Accepted: _, ...refusals } = openapi['components'].responses;
     const listed = Object.entries<(typeof refusals)[string]>(refusals).flatMap(([status, { content }]) =>
       content['application/json'].schema.properties.error.properties.code.enum.map((code: string) => [
@@ -115,7 +110,7 @@ describe('the OpenAPI document', () => {
     expect(listed.toSorted()).toEqual(answered.toSorted());
   });
 
-  it('the document describes the answers to an accepted delivery', async () => {
+  it('the answers to an accepted delivery match', async () => {
     const refusing = () => {
       throw new PermanentError('not ours');
     };
@@ -135,17 +130,11 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('scripts/make-schemas.mjs', () => {
+it('scripts/make-schemas.mjs writes exactly the bytes in the repository', () => {
   const directory = mkdtempSync(join(tmpdir(), 'schemas-'));
-  afterAll(() => rmSync(directory, { recursive: true }));
-
-  it('the script writes exactly the bytes in the repository', () => {
-    execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/make-schemas.mjs', import.meta.url)), directory]);
-    expect(readdirSync(directory)).toEqual(readdirSync(schemasDirectory));
-    for (const file of readdirSync(directory)) {
-      expect(readFileSync(join(directory, file), 'utf8'), file).toBe(
-        readFileSync(join(schemasDirectory, file), 'utf8'),
-      );
-    }
-  });
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  execFileSync(process.execPath, [fileURLToPath(new URL('../scripts/make-schemas.mjs', import.meta.url)), directory]);
+  const contents = (folder: string) =>
+    readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]);
+  expect(contents(directory)).toEqual(contents(schemasDirectory));
 });

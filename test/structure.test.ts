@@ -1,248 +1,126 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
-import ts from 'typescript';
-import { describe, expect, it } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGES } from '../scripts/subpaths.js';
+import { ROOT } from './support/markdown.js';
 
-const root = join(import.meta.dirname, '..');
+const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
 
-interface Import {
-  /** The name as it is written, or the path from the root where it is a file of this repository. */
-  to: string;
-  typeOnly: boolean;
-}
+// The linter holds imports to the rows of this file; of a row's words, those that are no folder are parts of the folder itself.
+const rows = [...read('scripts/lint/layers.grit').matchAll(/layer\(folder="(.+)\/", imports="(.*)"\)/g)].map(
+  ([, folder = '', imports = '']) => ({ folder, imports: imports.split(' ') }),
+);
 
-// Import lines as the formatter leaves them: `import … from`, `export … from`, `import '…'`, `import('…')`. A name with a
-// placeholder stands in a program that `init` writes.
-const STATIC = /^(?:import|export)( type)?\s[^;']*from '([^'$]+)';|^import '([^'$]+)';/gm;
-const DYNAMIC = /(typeof )?\bimport\('([^'$]+)'\)/g;
+const folders = PACKAGES.flatMap((place) => {
+  const sources = place === '.' ? 'src' : `${place}/src`;
+  return readdirSync(`${ROOT}${sources}`, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({ folder: `${sources}/${name}`, sources }));
+});
 
-interface Source {
-  path: string;
-  text: string;
-  imports: Import[];
-}
+/** As the picture names it: `verify`, `cli_page`. */
+const nameOf = (folder: string) => folder.replace(/^src\//, '').replace(/^packages\/(\w+)\/src\//, '$1_');
 
-function read(path: string): Source {
-  const text = readFileSync(join(root, path), 'utf8');
-  const imports = [...text.matchAll(STATIC), ...text.matchAll(DYNAMIC)].map(([, type, from, bare = '']): Import => {
-    const to = from ?? bare;
-    return {
-      to: to.startsWith('.') ? posix.join(posix.dirname(path), to).replace(/\.js$/, '.ts') : to,
-      typeOnly: !!type,
+const allowed = rows.flatMap(({ folder, imports }) => {
+  const { sources } = folders.find((one) => one.folder === folder) ?? expect.fail(`${folder} does not exist`);
+  return imports
+    .filter((name) => folders.some((one) => one.folder === `${sources}/${name}`))
+    .map((name) => [nameOf(folder), nameOf(`${sources}/${name}`)] as const);
+});
+
+/** What the packages need of each other, as their package.json lists it. */
+const between = PACKAGES.flatMap((place) => {
+  const { name, dependencies, peerDependencies } = JSON.parse(read(`${place}/package.json`));
+  const short = (long: string) => (long === 'service-webhooks' ? 'root' : long.replace('service-webhooks-', ''));
+  const needed = Object.keys({ ...dependencies, ...peerDependencies }).filter((other) =>
+    /^service-webhooks/.test(other),
+  );
+  return needed.map((other) => [short(name), short(other)] as const);
+});
+
+describe('the layers', () => {
+  it('each folder of sources has one row', () => {
+    expect(rows.map(({ folder }) => folder).toSorted()).toEqual(folders.map(({ folder }) => folder).toSorted());
+  });
+
+  it('no folder may import itself through others', () => {
+    const reachedFrom = (start: string, reached = new Set<string>()): Set<string> => {
+      for (const [from, to] of allowed) if (from === start && !reached.has(to)) reachedFrom(to, reached.add(to));
+      return reached;
     };
-  });
-  return { path, text, imports };
-}
-
-const inFolder = (folder: string) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.tsx?$/.test(file))
-    .map((file) => read(`${folder}/${file.replaceAll('\\', '/')}`));
-
-const src = inFolder('src');
-const core = src.filter(({ path }) => /^src\/((verify|receiver|dedupe)\/)?[^/]+$/.test(path));
-const allAdapters = inFolder('adapters');
-const adapters = allAdapters.filter(({ path }) => posix.dirname(path) === 'adapters');
-const shared = allAdapters.filter(({ path }) => posix.dirname(path) === 'adapters/shared');
-/** The packages beside the receiver. */
-const beside = PACKAGES.filter((folder) => folder !== '.').map((folder) => ({
-  folder,
-  files: inFolder(`${folder}/src`),
-  manifest: JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')),
-}));
-const sources = [...src, ...allAdapters, ...beside.flatMap(({ files }) => files)];
-
-/** `file -> what it imports` for each import that is not allowed. */
-function offences(files: readonly Source[], allowed: (imported: Import) => boolean): string[] {
-  return files.flatMap(({ path, imports }) =>
-    imports.filter((imported) => !allowed(imported)).map(({ to }) => `${path} -> ${to}`),
-  );
-}
-
-const isFile = (to: string) => /^\.*\/|^(?:src|adapters|test|fixtures|packages)\/|^package\.json$/.test(to);
-
-describe('imports', () => {
-  it('the walk finds the files it judges', () => {
-    expect(core.map(({ path }) => path)).toContain('src/receiver/receiver.ts');
-    expect(adapters.map(({ path }) => path)).toContain('adapters/express.ts');
-    expect(shared).not.toEqual([]);
-    expect(src.flatMap(({ imports }) => imports).length).toBeGreaterThan(50);
+    const names = folders.map(({ folder }) => nameOf(folder));
+    expect(names.filter((name) => reachedFrom(name).has(name))).toEqual([]);
   });
 
-  it('src stays inside src', () => {
-    expect(offences(src, ({ to }) => !isFile(to) || to.startsWith('src/'))).toEqual([]);
-  });
-
-  it('the core and the stores need nothing from outside at run time', () => {
-    const dependencyFree = src.filter(({ path }) =>
-      /^src\/((verify|receiver|dedupe|stores(\/\w+)?)\/)?[^/]+$/.test(path),
-    );
-    expect(offences(dependencyFree, ({ to, typeOnly }) => typeOnly || isFile(to))).toEqual([]);
-  });
-
-  it('the core knows no store but the memory one', () => {
-    const known = ['src/stores/contract.ts', 'src/stores/memory.ts'];
-    expect(offences(core, ({ to }) => !to.startsWith('src/stores/') || known.includes(to))).toEqual([]);
-  });
-
-  it('an adapter knows the public entry, what adapters share, and the types of its framework', () => {
-    const allowed = ({ to, typeOnly }: Import) =>
-      to === 'service-webhooks' || to.startsWith('adapters/shared/') || (typeOnly && !isFile(to));
-    expect(offences([...adapters, ...shared], allowed)).toEqual([]);
-  });
-
-  it.each(beside)(
-    '$folder imports its own files, and packages that its package.json lists',
-    ({ folder, files, manifest }) => {
-      expect(files.length).toBeGreaterThan(10);
-      const listed = { ...manifest.dependencies, ...manifest.peerDependencies };
-      // Bundled for the browser.
-      if (folder === 'packages/cli') Object.assign(listed, { preact: '' });
-      const allowed = ({ to }: Import) =>
-        isFile(to) ? to.startsWith(`${folder}/`) : to.startsWith('node:') || packageOf(to) in listed;
-      expect(offences(files, allowed)).toEqual([]);
-    },
-  );
-
-  it('the receiver imports none of the packages beside it', () => {
-    expect(offences([...src, ...allAdapters], ({ to }) => !/^service-webhooks-/.test(to))).toEqual([]);
-  });
-
-  it.each(['.', ...beside.map(({ folder }) => folder)])('no file of %s imports itself through others', (folder) => {
-    expect(cyclesIn(graphOf(filesOf(folder), (path) => path))).toEqual([]);
-  });
-
-  it.each(['.', ...beside.map(({ folder }) => folder)])('no folder of %s imports itself through others', (folder) => {
-    expect(cyclesIn(graphOf(filesOf(folder), (path) => folderOf(sourcesOf(folder), path)))).toEqual([]);
-  });
-});
-
-describe('CONTRIBUTING.md', () => {
-  it('draws every import between the folders and the packages, and no other', () => {
-    const [, drawing = ''] = /```mermaid\n(.*?)```/s.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')) ?? [];
+  it('CONTRIBUTING.md draws the same layers, and what each package needs', () => {
+    const [, drawing = ''] = /```mermaid\n(.*?)```/s.exec(read('CONTRIBUTING.md')) ?? [];
     const arrows = drawing.replace(/\["[^"]*"\]/g, '').match(/[\w-]+ --> [\w-]+/g) ?? [];
-    const nameOf = (folder: string) => (folder === '.' ? 'root' : folder.replace('packages/', ''));
-    const between = beside.flatMap(({ folder, files }) =>
-      files.flatMap(({ imports }) =>
-        imports
-          .map(({ to }) => /^service-webhooks(?:-(\w+))?(?:\/|$)/.exec(to))
-          .filter((found) => found !== null)
-          .map(([, other = 'root']) => `${nameOf(folder)} --> ${other}`),
-      ),
-    );
-    const inside = ['.', ...beside.map(({ folder }) => folder)].flatMap((folder) => {
-      const prefix = folder === '.' ? '' : `${nameOf(folder)}_`;
-      const nameIn = (part: string) => prefix + part.slice(part.lastIndexOf('/') + 1);
-      const graph = graphOf(filesOf(folder), (path) => folderOf(sourcesOf(folder), path));
-      return [...graph].flatMap(([from, others]) => [...others].map((to) => `${nameIn(from)} --> ${nameIn(to)}`));
-    });
-    expect(arrows.toSorted()).toEqual([...new Set([...inside, ...between, 'adapters --> root'])].sort());
+    const expected = [...allowed, ...between, ['adapters', 'root']].map((pair) => pair.join(' --> '));
+    expect(arrows.toSorted()).toEqual(expected.toSorted());
   });
 });
 
-/** `service-webhooks` for `service-webhooks/testing`, `@scope/name` for `@scope/name/file`. */
-function packageOf(name: string): string {
-  return /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
-}
+/** What no source may have, a file that has it, and by which rule it is refused. */
+const PLANTED: readonly [what: string, path: string, code: string, rule: string][] = [
+  ['a module of Node in the core', 'src/verify/a.ts', "export { hash } from 'node:crypto';", 'plugin'],
+  ['a module of Node in the core, loaded later', 'src/receiver/b.ts', "export const os = import('node:os');", 'plugin'],
+  ['a package in a store', 'src/stores/a.ts', "export { createClient } from 'redis';", 'plugin'],
+  ['a store in the core', 'src/receiver/a.ts', "export * from '../stores/redis.js';", 'noRestrictedImports'],
+  ['a store in the entry', 'src/index.ts', "export * from './stores/redis.js';", 'noRestrictedImports'],
+  ['the receiver by its name in itself', 'src/client/a.ts', "export * from 'service-webhooks';", 'noRestrictedImports'],
+  ['an adapter in src', 'src/verify/b.ts', "export * from '../../adapters/fetch.js';", 'plugin'],
+  ['an adapter at the top of src', 'src/b.ts', "export * from '../adapters/fetch.js';", 'noRestrictedImports'],
+  ['a folder that is not drawn', 'src/verify/c.ts', "export * from '../queue/queue.js';", 'plugin'],
+  ['types of a folder that is not drawn', 'src/verify/d.ts', "export type * from '../queue/queue.js';", 'plugin'],
+  ['sources of another package', 'packages/cli/src/http/a.ts', "export * from '../../../suites/src/a.js';", 'plugin'],
+  ['a package that is not listed', 'packages/cli/src/http/b.ts', "export * from 'koa';", 'noUndeclaredDependencies'],
+  ['a framework in an adapter', 'adapters/koa.ts', "export { default } from 'koa';", 'plugin'],
+  ['an adapter in an adapter', 'adapters/fetch.ts', "export * from './node.js';", 'noRestrictedImports'],
+  ['a file that imports itself through another', 'src/x.ts', "export * from './y.js';", 'noImportCycles'],
+  ['a file that is imported back', 'src/y.ts', "export * from './x.js';", 'noImportCycles'],
+  ['a class', 'src/c.ts', 'export class Reader {}', 'plugin'],
+  ['a file of 300 lines', 'src/d.ts', 'export {};\n'.repeat(300), 'noExcessiveLinesPerFile'],
+  ['an adapter of 60 lines', 'adapters/node.ts', 'export {};\n'.repeat(60), 'noExcessiveLinesPerFile'],
+  ['a test that is the only one', 'test/a.test.ts', "it.only('runs', () => {});", 'noFocusedTests'],
+  ['a test that is skipped', 'test/b.test.ts', "it.skip('runs', () => {});", 'noSkippedTests'],
+];
 
-function sourcesOf(folder: string): string {
-  return folder === '.' ? 'src' : `${folder}/src`;
-}
+/** What the sources have, and no rule refuses. */
+const ALLOWED: readonly [path: string, code: string][] = [
+  ['src/verify/e.ts', "export type { Hash } from 'node:crypto';\nexport * from '../service/a.js';"],
+  ['src/receiver/c.ts', "export * from '../stores/memory.js';\nexport class OwnError extends Error {}"],
+  ['src/queue/a.ts', "export * from '../receiver/a.js';"],
+  ['adapters/hono.ts', "export { sign } from 'service-webhooks';\nexport type { Context } from 'hono';"],
+  ['adapters/h3.ts', "export * from './shared/a.js';"],
+];
 
-function filesOf(folder: string): readonly Source[] {
-  return beside.find((one) => one.folder === folder)?.files ?? src;
-}
+describe('planted violations', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'planted-'));
+  let found: { category: string; location: { path: string } }[] = [];
+  const rulesFor = (path: string) =>
+    found.filter(({ location }) => location.path === path).map(({ category }) => category.replace(/.*\//, ''));
 
-/** The folder of `start` that a file is in. The files of `start` itself are in none: every folder may import them. */
-function folderOf(start: string, path: string): string | undefined {
-  const [folder, ...rest] = path.slice(start.length + 1).split('/');
-  return rest.length === 0 ? undefined : `${start}/${folder}`;
-}
-
-/** What each part of a package imports from the others. */
-function graphOf(files: readonly Source[], partOf: (path: string) => string | undefined): Map<string, Set<string>> {
-  const graph = new Map<string, Set<string>>();
-  for (const { path, imports } of files) {
-    const part = partOf(path);
-    if (part === undefined) continue;
-    const imported = imports.flatMap(({ to }) => (isFile(to) ? (partOf(to) ?? []) : []));
-    graph.set(part, new Set([...(graph.get(part) ?? []), ...imported.filter((other) => other !== part)]));
-  }
-  return graph;
-}
-
-/** The shortest way of each part back to itself. */
-function cyclesIn(graph: Map<string, Set<string>>): string[] {
-  return [...graph.keys()].flatMap((start) => {
-    const seen = new Set<string>();
-    const ways = [[start]];
-    for (const way of ways) {
-      for (const next of graph.get(way.at(-1) as string) ?? []) {
-        if (next === start) return [[...way, start].join(' -> ')];
-        if (!seen.has(next)) ways.push([...way, next]);
-        seen.add(next);
-      }
+  beforeAll(() => {
+    for (const path of ['biome.json', 'scripts/lint', ...PACKAGES.map((place) => join(place, 'package.json'))]) {
+      cpSync(`${ROOT}${path}`, join(folder, path), { recursive: true });
     }
-    return [];
+    for (const [path, code] of [...PLANTED.map(([, path, code]) => [path, code] as const), ...ALLOWED]) {
+      mkdirSync(join(folder, dirname(path)), { recursive: true });
+      writeFileSync(join(folder, path), code);
+    }
+    const args = ['lint', '--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none', '.'];
+    const { stdout } = spawnSync(`${ROOT}node_modules/.bin/biome`, args, { cwd: folder, encoding: 'utf8' });
+    found = JSON.parse(stdout).diagnostics;
   });
-}
+  afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('files', () => {
-  it('no file is called utils, types, helpers or common', () => {
-    const names = sources.filter(({ path }) => /(^|\/)(utils|types|helpers|common)(\.ts$|\/)/.test(path));
-    expect(names.map(({ path }) => path)).toEqual([]);
-  });
-
-  it('no class is anything but an error, except the base class of Durable Objects', () => {
-    const classes = sources.flatMap(({ text }) => classesIn(text));
-    expect(classes.filter(({ base }) => !/Error\b/.test(base)).map(({ name }) => name)).toEqual(['DedupeObject']);
-    expect(classes.map(({ name }) => name)).toContain('WebhookError');
+  it.each(PLANTED)('the linter refuses %s', (_, path, _code, rule) => {
+    expect(rulesFor(path)).toContain(rule);
   });
 
-  it.each(adapters)('$path has fewer than 60 lines of code', ({ text }) => {
-    expect(linesOfCode(text)).toBeLessThan(60);
-    expect(linesOfCode(text)).toBeGreaterThan(5);
-  });
-
-  it('no file has 300 lines of code or more', () => {
-    const long = sources
-      .map(({ path, text }) => ({ path, lines: linesOfCode(text) }))
-      .filter(({ lines }) => lines >= 300);
-    expect(long).toEqual([]);
+  it.each(ALLOWED)('the linter allows what is in %s', (path) => {
+    expect(rulesFor(path)).toEqual([]);
   });
 });
-
-/** Each class of a source, and what it extends. */
-function classesIn(text: string): { name: string | undefined; base: string }[] {
-  const file = ts.createSourceFile('source.tsx', text, ts.ScriptTarget.ESNext, true);
-  const found: { name: string | undefined; base: string }[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isClassLike(node)) {
-      found.push({ name: node.name?.text, base: node.heritageClauses?.map((clause) => clause.getText()).join() ?? '' });
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(file);
-  return found;
-}
-
-/** Without comments, empty lines, and statements that describe types only: interfaces, type imports, overloads. */
-function linesOfCode(text: string): number {
-  const file = ts.createSourceFile('source.tsx', text, ts.ScriptTarget.ESNext, true);
-  const code = file.statements
-    .filter((statement) => !isTypeOnly(statement))
-    .map((statement) => statement.getText(file));
-  const lines = code
-    .join('\n')
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .split('\n');
-  return lines.filter((line) => !/^\s*(\/\/.*)?$/.test(line)).length;
-}
-
-function isTypeOnly(statement: ts.Statement): boolean {
-  if (ts.isImportDeclaration(statement)) return statement.importClause?.isTypeOnly === true;
-  if (ts.isExportDeclaration(statement)) return statement.isTypeOnly;
-  if (ts.isFunctionDeclaration(statement)) return statement.body === undefined;
-  return [ts.isInterfaceDeclaration, ts.isTypeAliasDeclaration, ts.isModuleDeclaration].some((is) => is(statement));
-}

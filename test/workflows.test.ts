@@ -23,15 +23,15 @@ const workflows = readdirSync(join(ROOT, '.github/workflows')).map((name) => `.g
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 describe.runIf(validator)('the published schema', () => {
-  it.each(workflows)('accepts %s', (path) => {
+  it.each(workflows)('the schema of workflows accepts %s', (path) => {
     expect(validator?.validateWorkflow(read(path)).errors).toEqual([]);
   });
 
-  it('accepts action.yml', () => {
+  it('the schema of actions accepts action.yml', () => {
     expect(validator?.validateAction(read('action.yml')).errors).toEqual([]);
   });
 
-  it('refuses a workflow without jobs, and an action without a description', () => {
+  it('a workflow without jobs and an action without a description are refused', () => {
     expect(validator?.validateWorkflow('name: CI\non: push\n').errors).not.toEqual([]);
     expect(validator?.validateAction('name: doctor\nruns: { using: composite, steps: [] }\n').errors).not.toEqual([]);
   });
@@ -50,27 +50,27 @@ const RUNS_PACKAGES = /\b(npm (?!publish\b)\w+|npx|node|pnpm|yarn|bun|deno)\s/;
 describe.each([...workflows, 'action.yml'])('%s', (path) => {
   const text = read(path);
 
-  it('pins every action by its commit', () => {
+  it('every action is pinned to a commit', () => {
     for (const [, used = ''] of text.matchAll(/uses: (\S+)/g)) expect(used).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
   });
 
-  it('pins every image by its digest', () => {
+  it('every image is pinned to a digest', () => {
     for (const [, image = ''] of text.matchAll(/(?:container|image): (\S+)/g))
       expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
   });
 
-  it('restores no cache, which another branch may have written', () => {
+  it('no cache is restored, because another branch may have written it', () => {
     expect(text).not.toMatch(/actions\/cache|\bcache:/);
   });
 
-  it('puts no expression into a script', () => {
+  it('no script contains an expression', () => {
     const scripts = [...text.matchAll(/run: (?:[|>]-?\n((?: {8,}.*\n|\n)+)|(.*))/g)].map(
       ([, block, line]) => block ?? line,
     );
     for (const script of scripts) expect(script).not.toContain('${{');
   });
 
-  it('runs only npm scripts that exist', () => {
+  it('the npm scripts that run exist', () => {
     const { scripts } = JSON.parse(read('package.json'));
     for (const [, script = ''] of text.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts)).toContain(script);
   });
@@ -79,19 +79,19 @@ describe.each([...workflows, 'action.yml'])('%s', (path) => {
 describe.each(workflows)('%s', (path) => {
   const text = read(path);
 
-  it('has jobs that may only read, unless a job says otherwise', () => {
+  it('jobs may only read, unless a job says otherwise', () => {
     expect(text).toMatch(/^permissions: \{\}\n|^permissions:\n {2}contents: read\n\n/m);
     expect(text.split(/^jobs:/m)[0]).not.toContain('write');
   });
 
-  it('leaves no token in a checkout', () => {
+  it('no token stays in a checkout', () => {
     const checkouts = text.match(/uses: actions\/checkout@/g)?.length ?? 0;
     expect(text.match(/actions\/checkout@.*\n {8}with:\n {10}persist-credentials: false\n/g) ?? []).toHaveLength(
       checkouts,
     );
   });
 
-  it('gives a right to write only to jobs that run no code of the repository or of its packages', () => {
+  it('a job with a right to write runs no code of the repository or of its packages', () => {
     expect(jobsOf(text)).not.toEqual([]);
     for (const [name, job] of jobsOf(text)) {
       if (!/: write\b/.test(job)) continue;
@@ -100,7 +100,7 @@ describe.each(workflows)('%s', (path) => {
     }
   });
 
-  it('runs one at a time', () => {
+  it('one run at a time is allowed', () => {
     expect(text).toMatch(/^concurrency:\n {2}group: /m);
   });
 });
@@ -118,13 +118,13 @@ describe('the release', () => {
   const jobs = new Map(jobsOf(release));
   const publish = jobs.get('publish') ?? '';
 
-  it('the release publishes with provenance and without a token', () => {
+  it('packages are published with provenance and without a token', () => {
     expect(publish).toContain('id-token: write');
     expect(publish).toMatch(/npm publish "\.\/packed\/\$name-\$\{GITHUB_REF_NAME#v\}\.tgz" .*--provenance/);
     expect(release).not.toMatch(/NODE_AUTH_TOKEN|secrets\./);
   });
 
-  it('the release publishes the files that a job without that right has checked and packed', () => {
+  it('the published files are checked and packed by a job without that right', () => {
     const pack = jobs.get('pack') ?? '';
     expect(pack).toMatch(
       /npm ci --ignore-scripts[\s\S]+npm run prepublishOnly[\s\S]+npm pack --workspaces --include-workspace-root\n[\s\S]+upload-artifact/,
@@ -133,7 +133,7 @@ describe('the release', () => {
     expect(publish).toMatch(/needs: pack\n[\s\S]+download-artifact[\s\S]+npm publish .*--ignore-scripts/);
   });
 
-  it('the release checks and publishes every package, each after those that it needs', () => {
+  it('every package is checked and published after those that it needs', () => {
     const manifests = PACKAGES.map((folder) => JSON.parse(read(`${folder}/package.json`)));
     const names: string[] = manifests.map(({ name }) => name);
     const lists = [...publish.matchAll(/for name in (.*); do/g)].map(([, list = '']) => list.split(' '));
@@ -154,7 +154,7 @@ describe('the release', () => {
     ['v1.2.3', 'service-webhooks', { name: 'another' }, 'fails'],
     ['v1.2.3', 'service-webhooks-cli', { version: '1.2.2' }, 'fails'],
     ['v1.2.3', 'service-webhooks-suites', { publishConfig: { registry: 'https://registry.evil.test' } }, 'fails'],
-  ])('the check of a release %s, where package.json of %s has %j, %s', (tag, changed, fields, verdict) => {
+  ])('the check of %s, where package.json of %s has %j, %s', (tag, changed, fields, verdict) => {
     const [, command = ''] = /run: \|\n((?: {10}.*\n)+)/.exec(publish) ?? [];
     const folder = mkdtempSync(join(tmpdir(), 'release-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -175,12 +175,12 @@ describe('the release', () => {
 describe('the doctor action', () => {
   const action = read('action.yml');
 
-  it('the doctor action runs the version of the command line by default', () => {
+  it('the default version is that of the command line', () => {
     const { version } = JSON.parse(read('packages/cli/package.json'));
     expect(action).toContain(`    description: The version of service-webhooks-cli on npm.\n    default: ${version}\n`);
   });
 
-  it('the doctor action runs no install script', () => {
+  it('no install script runs', () => {
     expect(action).toMatch(/npx --yes --ignore-scripts "service-webhooks-cli@\$\{DOCTOR_VERSION:\?\}" doctor/);
   });
 });

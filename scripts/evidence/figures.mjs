@@ -45,10 +45,9 @@ ${left.length} handles left, ${unhandled.length} unhandled rejections`,
   mutation: {
     what: 'Changes of the source, one at a time, that no test notices (Stryker)',
     command: 'npm run test:mutation',
-    found: ({ files }) => {
-      const [mutants, killed] = ['mutants', 'killed'].map((name) => sum(files.map((file) => file[name])));
-      const open = files.flatMap(({ survivors }) => survivors).filter(({ why }) => why === undefined);
-      return `${percent(killed, mutants)} of ${count(mutants)} are noticed; ${count(open.length)} survive without a reason`;
+    found: ({ rooms }) => {
+      const [mutants, killed, open] = ['mutants', 'killed', 'open'].map((name) => sum(rooms.map((room) => room[name])));
+      return `${percent(killed, mutants)} of ${count(mutants)} are noticed; ${count(open)} survive without a reason`;
     },
   },
 };

@@ -39,7 +39,8 @@ export interface DedupeOptions {
 /** {@link DedupeOptions} that were checked, with their defaults. */
 export type DedupeSettings = { readonly [Name in keyof DedupeOptions]-?: NonNullable<DedupeOptions[Name]> };
 
-const OPTIONS = [
+/** The names of the options in `dedupe`. */
+export const DEDUPE_OPTIONS = [
   'store',
   'name',
   'key',
@@ -51,7 +52,7 @@ const OPTIONS = [
 /** @throws WebhookError `invalid_option` */
 export function dedupeSettings(options: DedupeOptions): DedupeSettings {
   checkObject('dedupe', options);
-  checkKnownOptions('dedupe', options, OPTIONS);
+  checkKnownOptions('dedupe', options, DEDUPE_OPTIONS);
   const { store = memoryStore(), key = 'event-id', onStoreError = 'refuse' } = options;
   for (const method of ['claim', 'extend', 'complete', 'release'] as const) {
     check(typeof store?.[method] === 'function', `dedupe.store has no method ${method}()`);

@@ -70,7 +70,7 @@ function makeInstruments(meters: MeterProvider) {
       advice: { explicitBucketBoundaries: BUCKETS },
     }),
     notices: meter.createCounter('webhook.receiver.notices', {
-      description: 'What was worth knowing beside the answers.',
+      description: 'What was reported next to the answers.',
       unit: '{notice}',
     }),
   };

@@ -71,7 +71,8 @@ export interface MiddlewareOptions extends ReceiverOptions {
   deadlineMs?: undefined;
 }
 
-const OPTIONS = [
+/** The names of the options, without those of `dedupe` and of the signature. */
+export const RECEIVER_OPTIONS = [
   'secret',
   'on',
   'queue',
@@ -97,7 +98,7 @@ const ALIASES = {
 /** @throws WebhookError `invalid_option` for an unknown option and for a limit that is not a positive integer */
 export function receiverLimits(options: ReceiverOptions) {
   checkObject('options', options);
-  checkKnownOptions('the receiver', options, [...OPTIONS, ...SIGNATURE_OPTIONS], ALIASES);
+  checkKnownOptions('the receiver', options, [...RECEIVER_OPTIONS, ...SIGNATURE_OPTIONS], ALIASES);
   if (options.queue !== undefined) {
     check(typeof options.queue?.put === 'function', 'queue has no method put()');
     check(typeof options.queue.name === 'string' && options.queue.name !== '', 'queue has no name');

@@ -69,7 +69,8 @@ export type DeadLetterNotice = Extract<Notice, { kind: 'dead_letter' }>;
 /** The argument of `observe`: a discriminated union on `kind`. */
 export type Outcome = Decision | Notice;
 
-const NOTICES: Record<Notice['kind'], true> = {
+/** The kinds of notices. */
+export const NOTICES: Record<Notice['kind'], true> = {
   late_result: true,
   lease_lost: true,
   idempotency_key_mismatch: true,

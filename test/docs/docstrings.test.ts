@@ -45,18 +45,18 @@ function programOf(example: Example): string {
   return [...imports, context, example.code, 'export {};'].join('\n');
 }
 
-describe('the docstrings', () => {
-  it('describe every public name', () => {
+describe('docstrings', () => {
+  it('every public name has a docstring', () => {
     expect(names.length).toBeGreaterThan(300);
     expect(names.filter(({ docstring }) => docstring === '').map(({ name }) => name)).toEqual([]);
   });
 
-  it('have one example for each public function', () => {
+  it('every public function has one example', () => {
     const others = names.filter(({ isFunction, examples: count }) => isFunction && count !== 1);
     expect(others.map(({ name, examples: count }) => `${name}: ${count}`)).toEqual([]);
   });
 
-  it('have examples that compile in strict TypeScript', { timeout: 120_000 }, () => {
+  it('the examples compile in strict TypeScript', { timeout: 120_000 }, () => {
     const programs = new Map(examples.map((example) => [pathOf(example.at), programOf(example)]));
     for (const [path, code] of programs) if (!canCompile(code)) programs.delete(path);
     expect(programs.size).toBeGreaterThan(70);
@@ -66,7 +66,7 @@ describe('the docstrings', () => {
     expect(compile(programs, { ...options, isolatedModules: false, erasableSyntaxOnly: false })).toEqual([]);
   });
 
-  it('have a context for modules that exist, and for no others', () => {
+  it('every context of examples is for a module that exists', () => {
     const modules = subpaths.map(({ name }) => name);
     expect(Object.keys(BY_MODULE).filter((name) => !modules.includes(name))).toEqual([]);
   });

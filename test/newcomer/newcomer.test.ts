@@ -31,19 +31,22 @@ async function send(port: number, parts?: Parameters<typeof newcomerDelivery>[0]
   return `${response.status} ${outcome ?? error.code}`;
 }
 
-describe('a program that answers has one entry in its terminal for', () => {
-  it.each(servedMistakes)('$name', async ({ code, deliveries = [{}], answers, entry }) => {
-    const program = await programs.start(code);
-    const got: string[] = [];
-    if (program.port !== undefined) for (const parts of deliveries) got.push(await send(program.port, parts));
-    const terminal = await program.terminal();
-    seen.push(terminal);
-    expect(got, terminal).toEqual(answers);
-    expect(entriesOf(terminal).length, terminal).toBe(entry ? 1 : 0);
-    for (const part of entry ?? []) expect(terminal).toMatch(part);
-  });
+describe('a mistake in a program that answers', () => {
+  it.each(servedMistakes)(
+    'the terminal has one entry at most, with the fix: $name',
+    async ({ code, deliveries = [{}], answers, entry }) => {
+      const program = await programs.start(code);
+      const got: string[] = [];
+      if (program.port !== undefined) for (const parts of deliveries) got.push(await send(program.port, parts));
+      const terminal = await program.terminal();
+      seen.push(terminal);
+      expect(got, terminal).toEqual(answers);
+      expect(entriesOf(terminal).length, terminal).toBe(entry ? 1 : 0);
+      for (const part of entry ?? []) expect(terminal).toMatch(part);
+    },
+  );
 
-  it('a worker of a cluster with the memory store', async () => {
+  it('the terminal warns of a worker of a cluster with the memory store', async () => {
     const program = await programs.start(`
       import cluster from 'node:cluster';
       import { webhookHandler } from 'service-webhooks/node';
@@ -62,8 +65,8 @@ describe('a program that answers has one entry in its terminal for', () => {
   });
 });
 
-describe('a program ends with a message for', () => {
-  it.each(refusedMistakes)('$name', async ({ code, says }) => {
+describe('a mistake that ends the program', () => {
+  it.each(refusedMistakes)('the message has the fix: $name', async ({ code, says }) => {
     const program = await programs.start(code);
     const terminal = await program.terminal();
     seen.push(terminal);
@@ -80,7 +83,7 @@ describe('the send command', () => {
     app.post('/webhooks', webhookHandler({ secret: process.env.WEBHOOK_SECRET, on: {} }));
     app.listen(3000);`;
 
-  it('names the path to try where the target is the port of a receiver on another path', async () => {
+  it('the output names the path to try when the receiver is on another path', async () => {
     const program = await programs.start(receiver);
     const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', `${program.port}`, '--text']);
     seen.push(stdout, stderr, await program.terminal());
@@ -91,7 +94,7 @@ describe('the send command', () => {
     expect(stdout).not.toContain('<html');
   });
 
-  it('takes a port with a path for an address of this machine', async () => {
+  it('a port with a path is an address of this machine', async () => {
     const program = await programs.start(receiver);
     const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', `${program.port}/webhooks`, '--text']);
     seen.push(stdout, stderr, await program.terminal());
@@ -108,7 +111,7 @@ it('the Koa example answers 404 outside of its path', async () => {
   seen.push(await program.terminal());
 });
 
-it('nothing printed or answered here contains the secret, a valid signature or text of a body', () => {
+it('no output and no answer contains the secret, a valid signature or text of a body', () => {
   expect(seen.length).toBeGreaterThan(servedMistakes.length + refusedMistakes.length);
   const text = seen.join('\n');
   for (const secret of [SECRET, PRIVATE_DATA, ...expectedSignatures]) expect(text.includes(secret)).toBe(false);

@@ -207,7 +207,7 @@ describe('the metrics', () => {
           buckets: { boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20] },
         },
       },
-      { description: 'What was worth knowing beside the answers.', unit: '{notice}' },
+      { description: 'What was reported next to the answers.', unit: '{notice}' },
     ]);
   });
 

@@ -64,7 +64,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     expect(await page.locator('.vp-doc').innerText()).toMatch(answer);
   });
 
-  it('has no link to a page or a heading that does not exist', () => {
+  it('every link leads to a page or a heading', () => {
     const ids = new Map(
       pages().map((page) => [`/${page}`, new Set([...html(page).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),
     );
@@ -82,7 +82,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     expect(dead).toEqual([]);
   });
 
-  it('has a page for every Markdown file, an anchor for every error code, and a module page of the API reference', () => {
+  it('every Markdown file, error code and module has its page or anchor', () => {
     expect(pages().length).toBeGreaterThan(markdownPages().length);
     const idsOf = (page: string) => [...html(page).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(idsOf('errors.html')).toEqual(expect.arrayContaining(Object.keys(ERRORS)));
@@ -97,7 +97,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     ['/options.html', 'dark'],
     ['/quickstart/express.html', 'dark'],
     ['/api/service-webhooks/express.html', 'light'],
-  ] as const)('axe finds nothing on %s in %s', async (path, colorScheme) => {
+  ] as const)('axe finds no violation on %s in %s', async (path, colorScheme) => {
     const page = await site.open(path, { colorScheme });
     await page.evaluate(axe.source);
     const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
@@ -113,7 +113,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
   });
 
   it.each(['/', '/errors.html', '/options.html', '/stores.html', '/api/service-webhooks.html'])(
-    'a phone shows %s without sideways scrolling, and its menu and search work',
+    'a phone shows %s without sideways scrolling, and its menu opens',
     async (path) => {
       const page = await site.open(path, { viewport: { width: 375, height: 700 }, isMobile: true, hasTouch: true });
       const { width, scroll } = (await page.evaluate(
@@ -125,7 +125,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     },
   );
 
-  it('has llms.txt with every page of the menu, and llms-full.txt with their text', () => {
+  it('llms.txt lists the pages of the menu, and llms-full.txt has their text', () => {
     const index = readFileSync(join(DIST, 'llms.txt'), 'utf8');
     const links = [...index.matchAll(/\]\(\/([^)]+)\)/g)].map(([, path = '']) => path);
     expect(links.length).toBeGreaterThan(40);

@@ -4,11 +4,10 @@ import ts from 'typescript';
 import { allSubpaths, PACKAGES } from '../../scripts/subpaths.js';
 import { ROOT } from './markdown.js';
 
-/** A comment of a source. */
-export interface Comment {
+/** A comment without its delimiters, or another text of a source. */
+export interface Passage {
   /** `src/errors.ts:12` */
   at: string;
-  /** Without the comment's delimiters. */
   text: string;
 }
 
@@ -43,7 +42,7 @@ export function sourceFiles(): string[] {
 }
 
 /** The comments of a source, in their order. */
-export function commentsIn(path: string): Comment[] {
+export function commentsIn(path: string): Passage[] {
   const text = readFileSync(join(ROOT, path), 'utf8');
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const ranges = new Map<number, ts.CommentRange>();
@@ -65,8 +64,28 @@ export function commentsIn(path: string): Comment[] {
     }));
 }
 
-/** The prose of a comment, without its example. */
-export const proseOf = ({ text }: Comment): string => text.replace(/^@example[\s\S]*/m, '');
+/** The text of a comment, without its example. */
+export const withoutExample = ({ text }: Passage): string => text.replace(/^@example[\s\S]*/m, '');
+
+/** The texts with words in them that a source has: strings, templates with `…` for their values, and text of JSX. */
+export function messagesIn(path: string): Passage[] {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
+  const messages: Passage[] = [];
+  const add = (node: ts.Node, message: string) => {
+    const { line } = file.getLineAndCharacterOfPosition(node.getStart(file));
+    if (/\p{L} \p{L}|… \p{L}|\p{L} …/u.test(message)) messages.push({ at: `${path}:${line + 1}`, text: message });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isJsxText(node)) add(node, node.text);
+    else if (ts.isTemplateExpression(node)) {
+      add(node, [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('…'));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return messages;
+}
 
 /** The examples in the docstrings of a source. */
 export function examplesIn(path: string): Example[] {

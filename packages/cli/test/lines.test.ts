@@ -100,7 +100,7 @@ describe('on a terminal', () => {
       expect.stringMatching(/^<bad:✗> {2}refuses {7}wrong-secret {8}\S.+ {2}<faint:answered 200: it was accepted>$/),
       expect.stringMatching(/^ {3}Verify the V2 signature/),
       expect.stringMatching(/^<warn:\?> {2}deduplicates {2}duplicate {11}\S.+ {2}<faint:acknowledged, but .+>$/),
-      '<bad:1 passed, 1 failed>  1 cannot be told from outside',
+      '<bad:1 passed, 1 failed>  1 cannot be seen from outside',
       '',
     ]);
   });

@@ -62,7 +62,7 @@ const COMPRESSORS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
 
 /** The findings where white space is removed and a line feed is added. */
 const OTHER_END: readonly Finding[] = [
-  { cause: 'white_space_changed', evidence: 'The signature holds with the body with other white space at its end.' },
+  { cause: 'white_space_changed', evidence: 'The signature matches with the body with other white space at its end.' },
 ];
 
 const SPACES = [...Buffer.from(' \t\r\n')];
@@ -96,7 +96,7 @@ export function* bodyRepairs(given: Uint8Array, options: BodyRepairOptions = {})
 /** Yields the bodies that a parser may have turned into this value. */
 export function* spelled(value: unknown, body?: Buffer): Generator<Repair> {
   for (const { text, style } of jsonSpellings(value)) {
-    const evidence = `The signature holds with the JSON of the body written ${style}`;
+    const evidence = `The signature matches with the JSON of the body written ${style}`;
     for (const [end, ending] of [
       ['', '.'],
       ['\n', ', and a line feed at its end.'],
@@ -112,7 +112,7 @@ function* changed(body: Buffer, changes: readonly Change[], before: readonly Fin
   for (const [cause, form, change] of changes) {
     const bytes = Buffer.from((change(body) ?? body) as string);
     if (bytes.equals(body)) continue;
-    yield { bytes, findings: [...before, { cause, evidence: `The signature holds with the body ${form}.` }] };
+    yield { bytes, findings: [...before, { cause, evidence: `The signature matches with the body ${form}.` }] };
   }
 }
 

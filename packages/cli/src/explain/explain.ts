@@ -135,9 +135,9 @@ function shownBy(
 ): Judged[] {
   const changes = [...headers.findings, ...claim.findings, ...secret.findings];
   if (claim.header === 'legacy' && headers.v2.length > 0) {
-    changes.push({ cause: 'v2_changed', evidence: 'The legacy signature holds and the V2 signature does not.' });
+    changes.push({ cause: 'v2_changed', evidence: 'The legacy signature is valid and the V2 signature is not.' });
   } else if (claim.header === 'legacy' && legacy !== 'accept') {
-    changes.push({ cause: 'v2_stripped', evidence: 'The legacy signature holds, and there is no V2 header.' });
+    changes.push({ cause: 'v2_stripped', evidence: 'The legacy signature is valid, and there is no V2 header.' });
   }
   return [...judged('certain', changes), ...judgeBody(bytes, body)];
 }
@@ -166,7 +166,7 @@ function suggestedBy(headers: SignatureHeaders, claim: Claim | undefined, legacy
 function restOf(verdict: Explanation['verdict']): Judged {
   if (verdict === 'invalid_secret') {
     const evidence =
-      'The signature holds, and verify refuses this secret for an invisible character at one of its ends.';
+      'The signature is valid, and verify refuses this secret for an invisible character at one of its ends.';
     return { cause: 'secret_white_space', certainty: 'certain', evidence };
   }
   if (verdict === 'malformed_signature') {
@@ -174,13 +174,13 @@ function restOf(verdict: Explanation['verdict']): Judged {
     return { cause: 'signature_malformed', certainty: 'certain', evidence };
   }
   if (verdict === 'timestamp_too_old') {
-    const evidence = 'The legacy signature holds, and the timestamp in the body is older than any retry.';
+    const evidence = 'The legacy signature is valid, and the timestamp in the body is older than any retry.';
     return { cause: 'old_delivery', certainty: 'likely', evidence };
   }
   return {
     cause: 'no_event',
     certainty: 'certain',
-    evidence: `The signature holds, and the body is refused: ${verdict}.`,
+    evidence: `The signature is valid, and the body is refused: ${verdict}.`,
   };
 }
 

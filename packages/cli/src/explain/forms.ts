@@ -16,7 +16,7 @@ export function secretForms(
   const forms = usable.flatMap((one) => [...secretRepairs(one)]);
   const ofOthers = Object.entries(others).flatMap(([name, other]): Repair[] => {
     if (!isUsable(other)) return [];
-    const evidence = `The signature holds with the secret of ${name}.`;
+    const evidence = `The signature matches with the secret of ${name}.`;
     return [{ bytes: Buffer.from(other as string), findings: [{ cause: 'secret_of_other_endpoint', evidence }] }];
   });
   const texts = usable.map((one) => Buffer.from(one as string).toString());

@@ -56,7 +56,7 @@ export function* secretRepairs(secret: Secret): Generator<Repair> {
         const changed = change(text) ?? '';
         const bytes = Buffer.from(changed as string);
         if (!isNew(bytes)) continue;
-        const findings = [...before, { cause, evidence: `The signature holds with the secret ${form}.` }];
+        const findings = [...before, { cause, evidence: `The signature matches with the secret ${form}.` }];
         if (changes === CLEANINGS && cleaned.length < MAX_CLEANED) cleaned.push({ text: bytes.toString(), findings });
         yield { bytes, findings };
       }
@@ -65,7 +65,7 @@ export function* secretRepairs(secret: Secret): Generator<Repair> {
 
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
     const bytes = Buffer.from(given.toString(encoding));
-    const evidence = `The signature holds with the secret as text, in ${encoding}.`;
+    const evidence = `The signature matches with the secret as text, in ${encoding}.`;
     if (isNew(bytes)) yield { bytes, findings: [{ cause: 'secret_encoding', evidence }] };
   }
 }

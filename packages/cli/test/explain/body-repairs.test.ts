@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bodyRepairs, spelled } from '../../src/explain/body-repairs.js';
 import type { CauseName } from '../../src/explain/causes.js';
 
-const FORM = /^The signature holds with the (body .+)\.$/s;
+const FORM = /^The signature matches with the (body .+)\.$/s;
 const JSON_TEXT = '{"a": "caf\u00e9"}';
 
 /** Every form of a body, and what it took to get there. */
@@ -141,12 +141,12 @@ describe('a body', () => {
   it('a body that is JSON may have been written in another way', () => {
     expect(found('{"a":1}', '{"a": 1}')).toEqual({
       causes: ['body_reserialised'],
-      how: ['The signature holds with the JSON of the body written with a space after each colon and comma.'],
+      how: ['The signature matches with the JSON of the body written with a space after each colon and comma.'],
     });
     expect(found('\ufeff{"a":1}', '{"a": 1}\n')).toEqual({
       causes: ['body_reserialised'],
       how: [
-        'The signature holds with the JSON of the body written with a space after each colon and comma, ' +
+        'The signature matches with the JSON of the body written with a space after each colon and comma, ' +
           'and a line feed at its end.',
       ],
     });

@@ -54,7 +54,7 @@ describe('a delivery', () => {
     expect(explained({ headers, body: `${BODY}\n`, secret: `${SECRET}\n`, now: () => NOW + 412_000 }).causes).toEqual([
       ['secret_white_space', 'certain', 'There is white space around it.'],
       ['signature_rewritten', 'certain', expect.stringContaining('white space, quotes')],
-      ['newline_added', 'certain', 'The signature holds with the body without the line feed at its end.'],
+      ['newline_added', 'certain', 'The signature matches with the body without the line feed at its end.'],
       ['clock_ahead', 'likely', 'It was signed 412 s before the time of this clock.'],
       ['old_delivery', 'possible', 'It was signed 412 s before the time of this clock.'],
     ]);
@@ -63,11 +63,11 @@ describe('a delivery', () => {
   it('a delivery whose legacy signature alone holds has lost the other on the way, or had it changed', () => {
     expect(explained({ headers: { [LEGACY]: legacy } })).toEqual({
       verdict: 'legacy_not_accepted',
-      causes: [['v2_stripped', 'certain', 'The legacy signature holds, and there is no V2 header.']],
+      causes: [['v2_stripped', 'certain', 'The legacy signature is valid, and there is no V2 header.']],
     });
     expect(explained({ headers: { [LEGACY]: legacy, [V2]: `t=${NOW / 1000},v1=${ZEROS}` } })).toEqual({
       verdict: 'signature_mismatch',
-      causes: [['v2_changed', 'certain', 'The legacy signature holds and the V2 signature does not.']],
+      causes: [['v2_changed', 'certain', 'The legacy signature is valid and the V2 signature is not.']],
     });
     expect(certain({ headers: { [LEGACY]: legacy, [V2]: 'none' }, legacy: 'accept' })).toEqual(['v2_changed']);
     expect(certain({ headers: { [LEGACY]: legacy }, body: `${BODY}\n`, legacy: 'accept' })).toEqual(['newline_added']);
@@ -106,7 +106,7 @@ describe('a delivery', () => {
 
   it('a delivery whose legacy signature is valid and whose timestamp is old is an old delivery', () => {
     const changes = { headers: { [LEGACY]: legacy }, legacy: 'accept', now: () => NOW + 30 * 86_400_000 } as const;
-    const evidence = 'The legacy signature holds, and the timestamp in the body is older than any retry.';
+    const evidence = 'The legacy signature is valid, and the timestamp in the body is older than any retry.';
     expect(explained(changes)).toEqual({
       verdict: 'timestamp_too_old',
       causes: [['old_delivery', 'likely', evidence]],
@@ -117,7 +117,7 @@ describe('a delivery', () => {
     const body = 'pong';
     expect(explained({ body, headers: sign({ body, secret: SECRET, at: NOW }) })).toEqual({
       verdict: 'invalid_json',
-      causes: [['no_event', 'certain', 'The signature holds, and the body is refused: invalid_json.']],
+      causes: [['no_event', 'certain', 'The signature is valid, and the body is refused: invalid_json.']],
     });
   });
 
@@ -175,7 +175,7 @@ describe('a delivery', () => {
   it('a delivery that was signed with the secret of another is explained by its name', () => {
     const { causes } = explained({ secret: 'another', otherSecrets: { staging: 'c', production: SECRET } });
     expect(causes).toEqual([
-      ['secret_of_other_endpoint', 'certain', 'The signature holds with the secret of production.'],
+      ['secret_of_other_endpoint', 'certain', 'The signature matches with the secret of production.'],
     ]);
   });
 

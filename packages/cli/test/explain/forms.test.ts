@@ -33,7 +33,7 @@ describe('the secrets that are given', () => {
 
   it('of others are told by their name', () => {
     const found = secretForms('a', { staging: 'c' }).secrets[1]?.findings;
-    expect(found?.map(({ evidence }) => evidence)).toEqual(['The signature holds with the secret of staging.']);
+    expect(found?.map(({ evidence }) => evidence)).toEqual(['The signature matches with the secret of staging.']);
   });
 
   it.each([

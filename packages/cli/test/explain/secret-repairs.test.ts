@@ -4,7 +4,7 @@ import type { CauseName } from '../../src/explain/causes.js';
 import { secretRepairs } from '../../src/explain/secret-repairs.js';
 
 const SHOWN = 'whsec_4f2c9a7e51d8b360';
-const FORM = /^The signature holds with the secret (.+)\.$/;
+const FORM = /^The signature matches with the secret (.+)\.$/;
 
 /** Every form of a secret, as text where it is some, and what it took to get there. */
 function forms(secret: Secret) {

@@ -110,7 +110,7 @@ export const WRONG_ANSWERS: Readonly<
     },
     'an attempt that arrives while another one is in progress is answered 409': {
       'the second attempt must be refused': ['answer 1 200', 'answer 1 reworded'],
-      'and when to come again': ['answer 1 bare'],
+      'and when to retry': ['answer 1 bare'],
       'the first attempt must end well': ['answer 2 202'],
     },
     'an event whose work fails is released, and its next attempt runs': {
@@ -120,7 +120,7 @@ export const WRONG_ANSWERS: Readonly<
     },
     'a delivery is not acknowledged while the store is unavailable': {
       'it must say so': ['answer 1 200', 'answer 1 reworded'],
-      'and when to come again': ['answer 1 bare'],
+      'and when to retry': ['answer 1 bare'],
       'nothing may be done': ['request 1 unasked'],
     },
     'a body that other code has read is refused, unless its bytes are still available': {

@@ -167,7 +167,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return store.claim(request);
       },
     }),
-    caughtBy: 'another token is told that the key is in progress, and for how long at most',
+    caughtBy: 'an answer to another token says that the key is in progress, and for how long at most',
   },
   'does not let the fence grow': {
     plant: (store) => ({
@@ -317,7 +317,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return result.status === 'in_progress' ? { ...result, retryAfterMs: result.retryAfterMs / 1000 } : result;
       },
     }),
-    caughtBy: 'another token is told that the key is in progress, and for how long at most',
+    caughtBy: 'an answer to another token says that the key is in progress, and for how long at most',
   },
   'answers ok to every extend': {
     plant: () => ({ extend: async () => 'ok' }),

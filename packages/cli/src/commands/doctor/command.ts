@@ -88,7 +88,7 @@ function reportSummary({ out }: Session, cases: readonly Examined[]): ExitCode {
     [
       [failed > 0 ? 'bad' : 'good', `${passed} passed, ${failed} failed`],
       warned > 0 ? `${warned} warned about` : undefined,
-      unknown > 0 ? `${unknown} cannot be told from outside` : undefined,
+      unknown > 0 ? `${unknown} cannot be seen from outside` : undefined,
     ],
     ...(gateFix ? [[['strong', 'Fix first:'], gateFix] as Piece[]] : []),
   );

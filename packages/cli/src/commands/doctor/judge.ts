@@ -93,7 +93,7 @@ export const eachHandled: Judge = (answers) => {
     return failed('an event that never came before was taken for a duplicate, and is lost');
   }
   if (others.some((answer) => isAcknowledged(answer) && isReplayed(answer))) {
-    return warned('events are told apart by the Idempotency-Key, which no signature covers');
+    return warned('events are identified by the Idempotency-Key, which no signature covers');
   }
   return acknowledged(answers);
 };

@@ -113,7 +113,7 @@ export const answers: readonly AdapterTrialCase[] = [
       const second = await app.send(aRequest(delivery.again()));
       open();
       must(inShort(second) === '409 delivery_in_progress', 'the second attempt must be refused', inShort(second));
-      must(Number(second.headers['retry-after']) > 0, 'and when to come again', second.headers);
+      must(Number(second.headers['retry-after']) > 0, 'and when to retry', second.headers);
       const { status } = await first.answer;
       must(status === 200 && app.worked.length === 1, 'the first attempt must end well', status);
     },
@@ -154,7 +154,7 @@ export const answers: readonly AdapterTrialCase[] = [
       const app = await trial.start({ storeDown: true });
       const answer = await app.send(aRequest());
       must(inShort(answer) === '503 store_unavailable', 'it must say so', inShort(answer));
-      must(Number(answer.headers['retry-after']) > 0, 'and when to come again', answer.headers);
+      must(Number(answer.headers['retry-after']) > 0, 'and when to retry', answer.headers);
       must(app.worked.length === 0, 'nothing may be done', app.worked.length);
     },
   },

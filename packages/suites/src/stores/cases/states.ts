@@ -14,7 +14,7 @@ export const states: readonly StoreTrialCase[] = [
     },
   },
   {
-    name: 'another token is told that the key is in progress, and for how long at most',
+    name: 'an answer to another token says that the key is in progress, and for how long at most',
     rules: ['R1', 'R11'],
     async run({ store2, request, acquire }) {
       const first = request();
