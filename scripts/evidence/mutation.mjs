@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { PACKAGES } from '../packages.mjs';
 import { figuresOf, readReasons, roomOf, scoreOf, summaryOf } from './mutants.mjs';
 import { writeResult } from './write-result.mjs';
 
@@ -63,8 +64,7 @@ writeResult('mutation', {
 
 /** The files with something to change: not those that have only types and exports of other files. */
 function inSource() {
-  const { workspaces } = read('package.json');
-  const folders = ['.', ...workspaces].map((folder) => join(folder, 'src'));
+  const folders = PACKAGES.map((folder) => join(folder, 'src'));
   const files = folders.flatMap((folder) => {
     const paths = readdirSync(join(root, folder), { recursive: true }).filter((path) => /\.tsx?$/.test(path));
     return paths.map((path) => `${folder}/${path.replaceAll('\\', '/')}`).sort();
