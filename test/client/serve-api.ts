@@ -28,7 +28,8 @@ export interface Api {
 export async function serveApi(): Promise<Api> {
   const replies: Reply[] = [];
   const seen: Inspection[] = [];
-  const server = createServer(async (request, response) => {
+  // Kept open, so that no request on a busy machine meets a connection that the server closes.
+  const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     const chunks: Buffer[] = await request.toArray();
     const { method = '', url: path = '', headers } = request;
     const arrived = { method, path, headers, body: Buffer.concat(chunks).toString() };
