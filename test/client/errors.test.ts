@@ -74,7 +74,7 @@ describe('ServiceApiError', () => {
   ])('the unknown code %j with the status %i is kept as it arrived', async (code, status, retry) => {
     const failure = await refusedWith(refusal(code, status, { type: 'newer_error' }));
     expect(failure).toMatchObject({ code, type: 'newer_error', status, retry, message: 'no', requestId: undefined });
-    expect((await refusedWith(json({ error: { code } }, status))).type).toBe('');
+    expect(await refusedWith(json({ error: { code } }, status))).toMatchObject({ code, type: '', retry });
   });
 
   it.each<[received: string, names: ApiErrorCode[], others: ApiErrorCode[]]>([
