@@ -14,7 +14,7 @@ describe('a function of Lambda', () => {
   it.each([
     ['format 1.0', () => toApiGatewayV1(request(), '/webhooks'), 'failed'],
     ['format 2.0', () => toApiGatewayV2(request(), '/webhooks'), 'handled'],
-  ])('whose result has no status is done or not as the gateway of %s answers', async (_, event, decided) => {
+  ])('the gateway of %s decides about a result without a status', async (_, event, decided) => {
     const { receiver, answers } = aReceiver({ on: undefined });
     await webhookMiddleware(receiver, () => ({ done: true }))(event());
     expect(answers()).toEqual([decided]);
@@ -23,7 +23,7 @@ describe('a function of Lambda', () => {
   it.each<[string, object]>([
     ['a body that is not text', { statusCode: 200, body: { done: true } }],
     ...UNSERIALISABLE.map(([what, data]): [string, object] => [`data ${what}`, { statusCode: 200, data }]),
-  ])('whose result has %s is released, because the gateway answers 5xx', async (_, result) => {
+  ])('a result with %s releases the event, because the gateway answers 5xx', async (_, result) => {
     for (const event of [toApiGatewayV1(request(), '/webhooks'), toApiGatewayV2(request(), '/webhooks')]) {
       const { receiver, answers } = aReceiver({ on: undefined });
       await webhookMiddleware(receiver, () => result)(event);
@@ -31,7 +31,7 @@ describe('a function of Lambda', () => {
     }
   });
 
-  it('answers an event whose header has no values', async () => {
+  it('headers without values are ignored', async () => {
     const { receiver } = aReceiver();
     const { headers, ...event } = toApiGatewayV1(request(), '/webhooks');
     const multiValueHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [`${value}`]]));

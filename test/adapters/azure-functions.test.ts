@@ -24,13 +24,13 @@ describe('an HTTP function of Azure', () => {
     ['a jsonBody with 503', { status: 503, jsonBody: { later: true } }, 'failed'],
     ['nothing', undefined, 'handled'],
     ['null', null, 'handled'],
-  ])('that returns %s is done or released as Azure answers', async (_, answer, decided) => {
+  ])('the status that Azure sends decides about a return value: %s', async (_, answer, decided) => {
     const { receiver, answers } = aReceiver({ on: undefined });
     await webhookMiddleware(receiver, () => answer)(delivery());
     expect(answers()).toEqual([decided]);
   });
 
-  it('whose answer breaks as an async iterable is released', async () => {
+  it('an async iterable that breaks releases the event', async () => {
     const { receiver, answers } = aReceiver({ on: undefined });
     const body = {
       async *[Symbol.asyncIterator]() {

@@ -12,7 +12,7 @@ beforeEach(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}));
 
 runSuite(calledMounts);
 
-it('an endpoint of Elysia reads the exact body also where its route has no parse option', async () => {
+it('webhookHandler gets the exact body where the route has no parse option', async () => {
   const { receiver } = aReceiver();
   const app = new Elysia().post('/webhooks', webhookHandler(receiver));
   const { headers, body } = aDelivery();
@@ -43,7 +43,7 @@ describe('a route of Elysia', () => {
     ...UNSERIALISABLE.map(([what, data]): [string, () => unknown, number] => [`data ${what}`, () => data, 500]),
     ['such data in status(200)', () => status(200, { count: 1n }), 500],
     ['a Response with 503 in status(200)', () => status(200, new Response('later', { status: 503 })), 503],
-  ])('that returns %s has refused the delivery', async (_, route, expected) => {
+  ])('the event is released after %s', async (_, route, expected) => {
     expect(await returning(route)).toEqual({ status: expected, decided: ['failed'] });
   });
 
@@ -56,11 +56,11 @@ describe('a route of Elysia', () => {
     ['data with a method toResponse()', () => ({ toResponse: () => new Response('', { status: 503 }) }), 200],
     ['a Response', () => Response.json({ done: true }), 200],
     ['nothing', () => undefined, 200],
-  ])('that returns %s has done its work', async (_, route, expected) => {
+  ])('the event is completed after %s', async (_, route, expected) => {
     expect(await returning(route)).toEqual({ status: expected, decided: ['handled'] });
   });
 
-  it('that returns a PermanentError ends the retries', async () => {
+  it('a PermanentError ends the retries', async () => {
     expect(await returning(() => new PermanentError('no such clip'))).toEqual({ status: 200, decided: ['discarded'] });
   });
 
@@ -70,11 +70,11 @@ describe('a route of Elysia', () => {
       'a stream in status(200)',
       () => status(200, new ReadableStream({ pull: (c) => c.error(new Error('it breaks')) })),
     ],
-  ])('whose answer breaks as %s is released', async (_, route) => {
+  ])('the event is released after %s that breaks', async (_, route) => {
     expect((await returning(route)).decided).toEqual(['failed']);
   });
 
-  it('that streams by a generator is done at its end', async () => {
+  it('a generator completes the event at its end', async () => {
     expect(await returning(() => generator(false))).toEqual({ status: 200, decided: ['handled'] });
   });
 });

@@ -27,18 +27,18 @@ describe.each([
     return error.mock.calls[0]?.[0];
   }
 
-  it('the receiver says which parser the app has', async () => {
+  it('the log names the parser', async () => {
     expect(await logged((app) => app.use(express.json()))).toMatch(
       /^service-webhooks: A body parser ran first.+ This app has express\.json\(\)\. Mount the receiver above .+ \(body_already_parsed\)$/,
     );
   });
 
-  it('the receiver says which parsers the app has, where it is one of them', async () => {
+  it('the log names every parser that may have read the body', async () => {
     const both = (app: express5.Express) => app.use(express.urlencoded({ extended: false })).use(express.json());
     expect(await logged(both)).toContain('This app has express.urlencoded(), express.json(). Mount');
   });
 
-  it('the receiver does not guess what else has read the body', async () => {
+  it('the log does not guess which other code has read the body', async () => {
     const custom = (app: express5.Express) =>
       app.use(async (req, _res, next) => {
         for await (const _chunk of req);

@@ -10,17 +10,17 @@ runSuite([...mounts, ...calledMounts]);
 
 const returning = (answer: unknown) => whatCameOf((receiver) => webhookMiddleware(receiver, () => answer as Response));
 
-describe('a route that returns Responses', () => {
+describe('a route of fetch', () => {
   it.each([
     ['an Error', new Error('no disk')],
     ['nothing', undefined],
     ['data', { done: true }],
     ['a Response whose body other code reads', taken(new Response('done'))],
-  ])('that returns %s is answered 500 and released', async (_, answer) => {
+  ])('the event is released with 500 after %s', async (_, answer) => {
     expect(await returning(answer)).toEqual({ status: 500, decided: ['failed'] });
   });
 
-  it('keeps the status, the headers and the body of its Response', async () => {
+  it('the Response keeps its status, headers and body', async () => {
     const headers = [
       ['set-cookie', 'a=1'],
       ['set-cookie', 'b=2'],
@@ -37,7 +37,7 @@ describe('a route that returns Responses', () => {
   });
 });
 
-describe('a Response whose body the server does not read to its end', () => {
+describe('a Response that is not read to its end', () => {
   async function answered(signal?: AbortSignal) {
     const { receiver, answers } = aReceiver({ on: undefined });
     const { method, headers, body } = aRequest();
@@ -49,7 +49,7 @@ describe('a Response whose body the server does not read to its end', () => {
     return { response, answers };
   }
 
-  it('leaves the event to its lease when nothing has read it for 30 seconds', async () => {
+  it('the event is left to its lease after 30 seconds', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { answers } = await answered();
@@ -59,7 +59,7 @@ describe('a Response whose body the server does not read to its end', () => {
     expect(answers()).toEqual(['failed']);
   });
 
-  it('leaves the event to its lease when the sender disconnects', async () => {
+  it('the event is left to its lease when the sender disconnects', async () => {
     const sender = new AbortController();
     const { response, answers } = await answered(sender.signal);
     await response.body?.getReader().read();

@@ -51,7 +51,7 @@ describe.each([
     ['the symbol of a missing route', () => Symbol.for('h3.notFound'), 404],
     ...UNSERIALISABLE.map(([what, data]): [string, Route, number] => [`data ${what}`, () => data, 500]),
     ['data whose toJSON() throws', () => new Unreadable(), 500],
-  ])('that returns %s has refused the delivery', async (_, route, expected) => {
+  ])('the event is released after %s', async (_, route, expected) => {
     expect(await returning(route)).toEqual({ status: expected, decided: ['failed'] });
   });
 
@@ -60,22 +60,20 @@ describe.each([
     ['a Response', () => Response.json({ done: true }), 200],
     ['data with a status', () => ({ status: 500 }), 200],
     ['nothing', () => undefined, 200],
-  ])('that returns %s has done its work', async (_, route, expected) => {
+  ])('the event is completed after %s', async (_, route, expected) => {
     expect(await returning(route)).toEqual({ status: expected, decided: ['handled'] });
   });
 
-  it('that returns a PermanentError ends the retries', async () => {
+  it('a PermanentError ends the retries', async () => {
     expect(await returning(() => new PermanentError('no such clip'))).toEqual({ status: 200, decided: ['discarded'] });
   });
 });
 
-describe('a route of h3 2 without a server', () => {
-  it.each<[string, () => unknown]>([
-    ['an HTTPResponse', () => new HTTPResponse(breaking())],
-    ['a stream of Node', () => Readable.from(generator())],
-  ])('whose answer breaks as %s is released', async (_, route) => {
-    expect((await called(route)).decided).toEqual(['failed']);
-  });
+it.each<[string, () => unknown]>([
+  ['an HTTPResponse', () => new HTTPResponse(breaking())],
+  ['a stream of Node', () => Readable.from(generator())],
+])('a route of h3 2 without a server releases the event after %s that breaks', async (_, route) => {
+  expect((await called(route)).decided).toEqual(['failed']);
 });
 
 class Unreadable {

@@ -29,7 +29,7 @@ async function arrivesBehind(
   return arrived ?? (await answer.text());
 }
 
-it('takes the headers of a Request that a middleware has put in the place of the first one', async () => {
+it('the headers come from a Request that a middleware has replaced', async () => {
   const delivery = aDelivery();
   const renamed = Object.entries(delivery.headers).map(([name, value]) => [`gateway-${name}`, value]);
   const rename: MiddlewareHandler = (c, next) => {
@@ -43,7 +43,7 @@ it('takes the headers of a Request that a middleware has put in the place of the
   expect(await arrivesBehind(rename, { ...delivery, headers: Object.fromEntries(renamed) })).toMatch(/^evt_/);
 });
 
-it('takes the body of a Request that a middleware has put in the place of the first one', async () => {
+it('the body comes from a Request that a middleware has replaced', async () => {
   const flipped = () =>
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, to) => to.enqueue(chunk.map((byte) => byte ^ 1)),
@@ -57,11 +57,11 @@ it('takes the body of a Request that a middleware has put in the place of the fi
   expect(await arrivesBehind(unwrap, { ...delivery, body })).toMatch(/^evt_/);
 });
 
-it('takes the body that another middleware of it has read', async () => {
+it('webhookMiddleware may have read the body before webhookHandler', async () => {
   expect(await arrivesBehind(webhookMiddleware({ secret: SECRET, now }), aDelivery())).toMatch(/^evt_/);
 });
 
-it('takes no body from a variable of the app', async () => {
+it('a variable of the app with the name webhook is not taken for a body', async () => {
   const app = new Hono()
     .use('/webhooks', (c, next) => {
       c.set('webhook' as never, { id: 1, body: 'other' } as never);
@@ -83,7 +83,7 @@ const behind = (look: (raw: Request) => unknown): MiddlewareHandler => {
 describe.each([
   ['its server 2', createAdaptorServer],
   ['its server 1', createAdaptorServer1 as unknown as typeof createAdaptorServer],
-])('a body that comes in several pieces, on %s,', (_, create) => {
+])('a body in several pieces on %s', (_, create) => {
   const delivery = aDelivery({ body: bodyOf({ data: { text: 'x'.repeat(1_000_000) } }) });
 
   it.each<[string, MiddlewareHandler]>([
@@ -92,8 +92,8 @@ describe.each([
     ['behind a look at its stream', behind(({ body }) => body)],
     ['behind a look at anything else', behind(({ cache }) => cache)],
     ['behind a look at a copy', behind((raw) => raw.clone().text())],
-    ['behind somebody who has read it', (c, next) => c.req.arrayBuffer().then(next)],
-  ])('arrives %s', async (_, before) => {
+    ['behind code that has read it', (c, next) => c.req.arrayBuffer().then(next)],
+  ])('the whole body arrives %s', async (_, before) => {
     expect(await arrivesBehind(before, delivery, create)).toMatch(/^evt_/);
   });
 });
@@ -103,7 +103,7 @@ describe.each([
 describe.each([
   ['its server 2', createAdaptorServer],
   ['its server 1', createAdaptorServer1 as unknown as typeof createAdaptorServer],
-])('the Request of %s', (_, create) => {
+])('the lazy Request of %s', (_, create) => {
   const isBuilt = (raw: Request) =>
     Object.getOwnPropertySymbols(raw).some(({ description }) => description === 'requestCache');
 
@@ -119,11 +119,11 @@ describe.each([
     return built;
   }
 
-  it('is not built for a delivery that no other code reads', async () => {
+  it('a delivery that no other code reads does not build it', async () => {
     expect(await isBuiltAfter(() => {})).toBe(false);
   });
 
-  it('is known to be built once a middleware has read it', async () => {
+  it('a middleware that reads the body builds it', async () => {
     expect(await isBuiltAfter(({ body }) => body)).toBe(true);
   });
 });

@@ -20,8 +20,8 @@ const mounts = Object.values(LISTENING)
   .flat()
   .filter(({ form }) => form === 'middleware');
 
-describe.each(mounts)('many deliveries that are pipelined on one connection to $name', ({ serve }) => {
-  it('are handled at once, and Node warns of nothing', async () => {
+describe.each(mounts)('pipelined requests to $name', ({ serve }) => {
+  it('many deliveries are handled at once, without a warning of Node', async () => {
     const warnings: Error[] = [];
     const warned = (warning: Error) => warnings.push(warning);
     process.on('warning', warned);

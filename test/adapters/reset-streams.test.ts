@@ -14,13 +14,14 @@ const LEASE_MS = 25_000;
 const mounts = [...node, ...fastify, ...koa, ...hono, ...h3, ...nest].filter(({ form }) => form === 'middleware');
 
 if (mounts.length === 0)
-  describe.skip('a stream that is reset, on a runtime without the HTTP/2 of Node', () => it('runs', () => {}));
+  describe.skip('a stream that is reset, on a runtime without the HTTP/2 of Node', () =>
+    it('the suite runs', () => {}));
 
-describe.each(mounts)('a delivery to $name whose HTTP/2 stream is reset while the route works', ({ serve }) => {
+describe.each(mounts)('an HTTP/2 stream to $name that is reset', ({ serve }) => {
   it.each([
     ['answers', () => 200],
     ['throws', () => Promise.reject(new Error('the route throws'))],
-  ])('is kept while the route works, and is not completed where it %s later', async (_, end) => {
+  ])('the claim lasts while the route works, and is not completed where it %s', async (_, end) => {
     const [working, left, decided] = [later(), later(), later()];
     const clock = { now: 0 };
     let runs = 0;

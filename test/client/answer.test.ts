@@ -1,18 +1,13 @@
 import { inspect } from 'node:util';
 import { endpointsIn, ensureEndpoint } from 'service-webhooks/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { clientOf, failureOf, KEY, LIMITS } from './clients.js';
-import { type Api, json, refusal, serveApi, text } from './serve-api.js';
+import { describe, expect, it } from 'vitest';
+import { clientOf, failureOf, failureOn, KEY, LIMITS } from './clients.js';
+import { json, type Reply, refusal, text, useApi } from './serve-api.js';
 
-let api: Api;
-beforeAll(async () => {
-  api = await serveApi();
-});
-beforeEach(() => api.reset());
-afterAll(() => api.close());
+const api = useApi();
 
 describe('an answer', () => {
-  it('an answer holds the parsed JSON and what its headers say', async () => {
+  it('the parsed JSON and the values of the headers are returned', async () => {
     const { client } = clientOf(api.url);
     const headers = {
       'x-request-id': 'req_1',
@@ -46,7 +41,7 @@ describe('an answer', () => {
     expect(client.rate).toEqual(answer.rate);
   });
 
-  it('an answer without rate headers keeps client.rate, and an error updates it', async () => {
+  it('client.rate keeps the last headers, also those of an error', async () => {
     const { client } = clientOf(api.url);
     api.replies.push(refusal('not_found', 404, {}, { 'x-plan': 'CREATOR' }), json({}));
     await failureOf(client.dubbing.job('job_1'));
@@ -65,7 +60,7 @@ describe('an answer', () => {
     },
   );
 
-  it('an answer to a sandbox key is marked', async () => {
+  it('sandbox is true where the header says so', async () => {
     api.replies.push(json({}, 200, { 'x-service-sandbox': 'true' }), json({}, 200, { 'x-acme-sandbox': 'true' }));
     expect((await clientOf(api.url).client.voices()).sandbox).toBe(true);
     expect((await clientOf(api.url, { headerPrefix: 'X-Acme' }).client.voices()).sandbox).toBe(true);
@@ -74,12 +69,12 @@ describe('an answer', () => {
     expect((await clientOf(api.url).client.voices()).sandbox).toBe(false);
   });
 
-  it('an answer may be empty', async () => {
+  it('an empty body is undefined', async () => {
     api.replies.push(text('', 204));
     expect(await clientOf(api.url).client.voices()).toMatchObject({ status: 204, data: undefined });
   });
 
-  it('an answer without a field that the specification shows is refused', async () => {
+  it('a missing field of the specification is an error', async () => {
     const { client } = clientOf(api.url);
     const { plan: _, ...rest } = LIMITS;
     const { apiLimits } = client.account;
@@ -101,116 +96,101 @@ describe('an answer', () => {
 });
 
 describe('an answer of another server', () => {
-  it.each<[what: string, reply: Parameters<Api['replies']['push']>[0], code: string, found: string]>([
+  const html = (page: string, status: number, type = 'text/html') => text(page, status, { 'content-type': type });
+
+  it.each<[what: string, reply: Reply, problem: string]>([
     [
       'a body that is cut off',
       text('{"half":', 200, { 'content-type': 'application/json' }),
-      'not_json',
-      'the answer is not JSON: 200 application/json, 8 bytes.',
+      'not JSON: 200 application/json, 8 bytes.',
     ],
     [
       'the page of a captive portal',
-      text('<html><title>Log in</title>', 200, { 'content-type': 'text/html; charset=utf-8' }),
-      'not_json',
-      'the answer is not JSON: 200 text/html, 27 bytes: "Log in".',
+      html('<html><title>Log in</title>', 200, 'text/html; charset=utf-8'),
+      'not JSON: 200 text/html, 27 bytes: "Log in".',
     ],
     [
       'the error page of a proxy',
-      text('<HTML><TITLE lang="en">\n404 Not here</TITLE>', 404, { 'content-type': 'text/html' }),
-      'not_json',
-      'the answer is not JSON: 404 text/html, 44 bytes: "404 Not here".',
+      html('<HTML><TITLE lang="en">\n404 Not here</TITLE>', 404),
+      'not JSON: 404 text/html, 44 bytes: "404 Not here".',
     ],
-    [
-      'a short text with status 400',
-      text('no', 400),
-      'not_json',
-      'the answer is not JSON: 400 no content type, 2 bytes: "no".',
-    ],
+    ['a short text with status 400', text('no', 400), 'not JSON: 400 no content type, 2 bytes: "no".'],
     [
       'a text with control characters',
       text('\u001b[31mno\nroute\u0085\u202e', 404),
-      'not_json',
-      'bytes: "\\u001b[31mno\\nroute\\u0085\\u202e".',
+      'not JSON: 404 no content type, 18 bytes: "\\u001b[31mno\\nroute\\u0085\\u202e".',
     ],
-    ['an empty 500', text('', 500), 'not_json', 'the answer is not JSON: 500 with an empty body.'],
+    ['an empty 500', text('', 500), 'not JSON: 500 with an empty body.'],
     [
       'JSON without an error object',
       json({ message: 'no Route matched' }, 404),
-      'unexpected_answer',
-      'the answer has no error object: 404 application/json, 30 bytes: "{\\"message\\":\\"no Route matched\\"}".',
+      '404 application/json, 30 bytes: "{\\"message\\":\\"no Route matched\\"}".',
     ],
-    ['an error that is null', json({ error: null }, 400), 'unexpected_answer', 'the answer has no error object: 400'],
-    [
-      'an error object without a code',
-      json({ error: { message: 'no' } }, 400),
-      'unexpected_answer',
-      'the answer has no error object: 400',
-    ],
-  ])('%s is a ClientError that describes it', async (_, reply, code, found) => {
-    const { client } = clientOf(api.url, { maxAttempts: 1 });
-    api.replies.push(reply);
-    const failure = await failureOf(client.voices());
+    ['an error that is null', json({ error: null }, 400), '400 application/json, 14 bytes'],
+    ['an error object without a code', json({ error: { message: 'no' } }, 400), '400 application/json, 26 bytes'],
+  ])('%s is a ClientError with a description', async (_, reply, problem) => {
+    const isJson = !problem.startsWith('not JSON');
+    const code = isJson ? 'unexpected_answer' : 'not_json';
+    const failure = await failureOn(api, reply);
     expect(failure).toMatchObject({ name: 'ClientError', code, attempts: 1, status: expect.any(Number) });
-    expect(failure.message).toContain(found);
-    expect(failure.message).toMatch(/^GET \/v1\/voices failed: /);
+    const found = isJson ? `has no error object: ${problem}` : `is ${problem}`;
+    expect(failure.message).toContain(`GET /v1/voices failed: the answer ${found}`);
     expect(failure.message).toMatch(new RegExp(`\\(${code}\\)$`));
   });
 
   it.each(['<title', '<title ', '<title<', '<title>', '<', '<title a="', '\n'])(
-    'a page of %j repeated is described without searching all of it for each repetition',
+    'a page of %j repeated is described in linear time',
     async (part) => {
-      const { client } = clientOf(api.url, { maxAttempts: 1 });
       // A search of the whole page from each tag takes longer than the time limit of the test.
-      api.replies.push(text(part.repeat(2 ** 16), 200, { 'content-type': 'text/html' }));
-      expect(await failureOf(client.voices())).toMatchObject({ code: 'not_json' });
+      const page = text(part.repeat(2 ** 16), 200, { 'content-type': 'text/html' });
+      expect(await failureOn(api, page)).toMatchObject({ code: 'not_json' });
     },
   );
 
   it('a title far inside a page is not searched for', async () => {
-    const { client } = clientOf(api.url, { maxAttempts: 1 });
-    api.replies.push(text(`${' '.repeat(20_000)}<title>Log in</title>`), text(`${' '.repeat(10_000)}<title>Log in`));
-    expect((await failureOf(client.voices())).message).toContain('no content type, 20021 bytes. ');
-    expect((await failureOf(client.voices())).message).toContain('no content type, 10013 bytes: "Log in". ');
+    const [far, near] = [
+      text(`${' '.repeat(20_000)}<title>Log in</title>`),
+      text(`${' '.repeat(10_000)}<title>Log in`),
+    ];
+    expect((await failureOn(api, far)).message).toContain('no content type, 20021 bytes. ');
+    expect((await failureOn(api, near)).message).toContain('no content type, 10013 bytes: "Log in". ');
   });
 });
 
-describe('a hostile answer', () => {
-  it('no error holds the key where the answer repeats it', async () => {
-    const { client } = clientOf(api.url, { maxAttempts: 1 });
+describe('a hostile server', () => {
+  it('an error does not repeat the key of the answer', async () => {
     const fields = { message: `bad key ${KEY}`, type: KEY, param: KEY, doc_url: KEY, request_id: KEY };
-    api.replies.push(
-      refusal('invalid_api_key', 401, fields),
-      refusal(`new_${KEY}`, 400),
-      text(`<title>${'x'.repeat(95)}${KEY}</title>`, 500),
-      text('{}', 401, { 'x-request-id': KEY }),
-      text('', 302, { location: `https://${KEY}.example` }),
-    );
-    expect(await failureOf(client.voices())).toMatchObject({ message: 'bad key [API key]', param: '[API key]' });
-    expect(await failureOf(client.voices())).toMatchObject({ code: 'new_[API key]' });
-    expect((await failureOf(client.voices())).message).toContain(`"${'x'.repeat(95)}[API "`); // no half of it either
-    expect(await failureOf(client.voices())).toMatchObject({ requestId: '[API key]' });
-    expect((await failureOf(client.voices())).message).toContain('(status 302) to https://[API key].example. ');
+    for (const [reply, shown] of [
+      [refusal('invalid_api_key', 401, fields), { message: 'bad key [API key]', param: '[API key]' }],
+      [refusal(`new_${KEY}`, 400), { code: 'new_[API key]' }],
+      [text('{}', 401, { 'x-request-id': KEY }), { requestId: '[API key]' }],
+    ] as const) {
+      expect(await failureOn(api, reply)).toMatchObject(shown);
+    }
+    const page = text(`<title>${'x'.repeat(95)}${KEY}</title>`, 500);
+    expect((await failureOn(api, page)).message).toContain(`"${'x'.repeat(95)}[API "`); // no half of it either
+    const redirect = text('', 302, { location: `https://${KEY}.example` });
+    expect((await failureOn(api, redirect)).message).toContain('(status 302) to https://[API key].example. ');
   });
 
-  it('a text with the key in another spelling is replaced as a whole, and other escapes stay', async () => {
-    const { client } = clientOf(api.url, { maxAttempts: 1 });
+  it('a text with the key in another spelling is withheld', async () => {
     const encoded = [...KEY].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('');
-    api.replies.push(
-      refusal('invalid_api_key', 401, { message: `bad key ${encoded}`, param: 'a%20b &amp; \\u00e9' }),
-      text('x', 500, { 'content-type': `text/${KEY.toLowerCase()}` }),
-      text('x', 500, { 'content-type': encoded }),
-    );
-    expect(await failureOf(client.voices())).toMatchObject({
-      message: '[withheld, because it holds the API key]',
-      param: 'a%20b &amp; \\u00e9',
+    const withheld = '[withheld, because it holds the API key]';
+    const fields = { message: `bad key ${encoded}`, param: 'a%20b &amp; \\u00e9' };
+    expect(await failureOn(api, refusal('invalid_api_key', 401, fields))).toMatchObject({
+      message: withheld,
+      param: fields.param, // other escapes stay
     });
-    expect((await failureOf(client.voices())).message).toContain('500 text/[API key], 1 bytes');
-    expect((await failureOf(client.voices())).message).toContain(
-      '500 [withheld, because it holds the API key], 1 bytes',
-    );
+    for (const [type, shown] of [
+      [`text/${KEY.toLowerCase()}`, 'text/[API key]'],
+      [encoded, withheld],
+    ] as const) {
+      const { message } = await failureOn(api, text('x', 500, { 'content-type': type }));
+      expect(message).toContain(`500 ${shown}, 1 bytes`);
+    }
   });
 
-  it('no error holds a key that is in the path of baseUrl', async () => {
+  it('an error does not show a key in the path of baseUrl', async () => {
     for (const path of [KEY, KEY.replace('_', '%5f')]) {
       const { client } = clientOf(`${api.url}/${path}`, { maxAttempts: 1 });
       api.replies.push(text('', 500));
@@ -218,7 +198,7 @@ describe('a hostile answer', () => {
     }
   });
 
-  it('no field of an error holds a control character of the answer', async () => {
+  it('control characters are escaped in every field of an error', async () => {
     const odd = 'a\u0000b\u001b[2Jc\u009bd\u007fe\nf\u2028g\u202eh';
     const fields = { message: odd, type: odd, param: odd, doc_url: odd, request_id: odd };
     const { client } = clientOf(api.url, { maxAttempts: 1 });
@@ -236,7 +216,7 @@ describe('a hostile answer', () => {
     }
   });
 
-  it('an answer that is nested 20 000 deep does not exhaust the stack', async () => {
+  it('JSON that is nested 20 000 deep does not exhaust the stack', async () => {
     const depth = 20_000;
     const nested = '{"a":['.repeat(depth) + ']}'.repeat(depth);
     const { client } = clientOf(api.url, { maxAttempts: 1 });
@@ -250,30 +230,20 @@ describe('a hostile answer', () => {
   });
 
   it('a message of megabytes is cut before it is escaped', async () => {
-    const { client } = clientOf(api.url, { maxAttempts: 1 });
-    api.replies.push(refusal('forbidden', 403, { message: '\u0001'.repeat(2 ** 20), param: 'p'.repeat(10_000) }));
-    const failure = await failureOf(client.voices());
+    const fields = { message: '\u0001'.repeat(2 ** 20), param: 'p'.repeat(10_000) };
+    const failure = await failureOn(api, refusal('forbidden', 403, fields));
     expect(failure.message).toBe(`${'\\u0001'.repeat(10_000)}…`);
     expect(failure).toMatchObject({ param: 'p'.repeat(10_000) });
   });
 
-  it('a signing secret in an answer that is not JSON is not quoted', async () => {
-    const { client } = clientOf(api.url, { maxAttempts: 1 });
-    api.replies.push(text('{"signing_secret":"whsec_dont_log_me', 201));
-    expect(inspect(await failureOf(client.voices()), { depth: null, showHidden: true })).not.toContain('whsec');
-  });
-
-  it('a signing secret in an answer that refuses is not quoted', async () => {
-    const { client } = clientOf(api.url, { maxAttempts: 1 });
-    api.replies.push(
-      json({ signing_secret: 'whsec_dont_log_me' }, 409),
-      text('{"Signing-Secret":"whsec_dont_log_me', 502),
-      text('<title>signingSecret whsec_dont_log_me</title>', 502),
-    );
-    for (const code of ['unexpected_answer', 'not_json', 'not_json']) {
-      const failure = await failureOf(client.voices());
-      expect(failure.code).toBe(code);
-      expect(inspect(failure, { depth: null, showHidden: true })).not.toContain('whsec');
-    }
+  it.each<[code: string, reply: Reply]>([
+    ['not_json', text('{"signing_secret":"whsec_dont_log_me', 201)],
+    ['unexpected_answer', json({ signing_secret: 'whsec_dont_log_me' }, 409)],
+    ['not_json', text('{"Signing-Secret":"whsec_dont_log_me', 502)],
+    ['not_json', text('<title>signingSecret whsec_dont_log_me</title>', 502)],
+  ])('a signing secret is not quoted in %s', async (code, reply) => {
+    const failure = await failureOn(api, reply);
+    expect(failure.code).toBe(code);
+    expect(inspect(failure, { depth: null, showHidden: true })).not.toContain('whsec');
   });
 });

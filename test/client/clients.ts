@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { type CallError, type ClientOptions, createClient } from 'service-webhooks/client';
 import { expect } from 'vitest';
+import type { Api, Reply } from './serve-api.js';
 
 export const KEY = 'acct_0123456789abcdefKEY';
 export const START = Date.UTC(2026, 10, 21, 12);
@@ -34,6 +35,12 @@ export async function failureOf(call: Promise<unknown>): Promise<CallError & { c
   }
   expect((error as Error).stack).not.toContain(KEY);
   return error as CallError & { code: string };
+}
+
+/** Returns the error of a call that gets this reply to its only request. */
+export function failureOn(api: Api, reply: Reply): ReturnType<typeof failureOf> {
+  api.replies.push(reply);
+  return failureOf(clientOf(api.url, { maxAttempts: 1 }).client.voices());
 }
 
 /** An account limits record as the specification shows it. */

@@ -45,7 +45,7 @@ function clientWith(apiKey = emulator.apiKey, options: Partial<ClientOptions> = 
 describe('API_ERRORS', () => {
   const rows = Object.entries(API_ERRORS) as [ApiErrorCode, (typeof API_ERRORS)[ApiErrorCode]][];
 
-  it.each(rows)('the emulator answers %s, and the client follows its retry advice', async (code, row) => {
+  it.each(rows)('the client follows the retry advice of %s', async (code, row) => {
     const { client, waits } = clientWith(emulator.apiKey, { maxAttempts: 2, timeoutMs: 2 * DAY });
     const remove = emulator.script({ path: '/v1/voices', error: { code, param: 'text' } });
     const failure = await failureOf(client.voices());
@@ -112,13 +112,13 @@ describe('a refusal of the emulator', () => {
     return client;
   };
 
-  it.each(refusals)('the client reports %s', async (_, call, failure) => {
+  it.each(refusals)('the error names the problem: %s', async (_, call, failure) => {
     expect(await failureOf(call())).toMatchObject({ name: 'ServiceApiError', ...failure });
   });
 });
 
 describe('the limits of a plan', () => {
-  it.each(['CREATOR', 'ENTERPRISE'] as const)('the limits of an account on %s are those in PLANS', async (plan) => {
+  it.each(['CREATOR', 'ENTERPRISE'] as const)('an account on %s has the numbers of PLANS', async (plan) => {
     const { id: account } = emulator.accounts.create({ plan });
     const { client } = clientWith(emulator.keys.create({ account }));
     const { data, sandbox } = await client.account.apiLimits();
@@ -132,7 +132,7 @@ describe('the limits of a plan', () => {
     expect(sandbox).toBe(false);
   });
 
-  it('none of 45 requests at 20 a minute is refused with the limiter', async () => {
+  it('the limiter sends 45 requests at 20 a minute without a refusal', async () => {
     const { id: account } = emulator.accounts.create({ plan: 'CREATOR' });
     const { client, waits } = clientWith(emulator.keys.create({ account }), { limiter: true, timeoutMs: 300_000 });
     const before = emulator.totals.requests;
@@ -143,7 +143,7 @@ describe('the limits of a plan', () => {
     expect(waits).toEqual([60_000, 60_000]);
   });
 
-  it('a request over the limit waits for Retry-After without the limiter', async () => {
+  it('a client without the limiter waits for Retry-After', async () => {
     const { id: account } = emulator.accounts.create({ plan: 'CREATOR', requestsPerMinute: 1 });
     const { client, waits } = clientWith(emulator.keys.create({ account }));
     await client.account.apiLimits();
@@ -159,15 +159,15 @@ describe('the limits of a plan', () => {
     expect(waits).toEqual([]);
   });
 
-  it('an answer to a sandbox key is marked', async () => {
+  it('a sandbox key is reported with the answer', async () => {
     const { id: account } = emulator.accounts.create({ plan: 'FREE' });
     const { client } = clientWith(emulator.keys.create({ account, kind: 'sandbox' }));
     expect(await client.account.apiLimits()).toMatchObject({ sandbox: true, data: { plan: { api_access: false } } });
   });
 });
 
-describe('an endpoint', () => {
-  it('an endpoint that a deploy script creates receives deliveries that its secret verifies', async () => {
+describe('ensureEndpoint', () => {
+  it('a created endpoint gets deliveries that the returned secret verifies', async () => {
     const { client } = clientWith();
     const target = { url: 'https://app.example/webhooks', events: ['dubbing.completed' as const] };
     const made = await ensureEndpoint(target, client);

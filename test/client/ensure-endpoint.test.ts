@@ -1,15 +1,10 @@
 import { inspect } from 'node:util';
 import { ensureEndpoint } from 'service-webhooks/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clientOf, failureOf } from './clients.js';
-import { type Api, breakOff, hangUp, json, refusal, serveApi, text } from './serve-api.js';
+import { breakOff, hangUp, json, refusal, text, useApi } from './serve-api.js';
 
-let api: Api;
-beforeAll(async () => {
-  api = await serveApi();
-});
-beforeEach(() => api.reset());
-afterAll(() => api.close());
+const api = useApi();
 
 const SECRET = 'whsec_dont_log_me';
 const URL_A = 'https://app.example/hooks';
@@ -20,7 +15,7 @@ const sent = () => api.seen.map(({ method, body }) => [method, body && JSON.pars
 describe('ensureEndpoint', () => {
   const ensure = () => ensureEndpoint({ url: URL_A, events }, clientOf(api.url).client);
 
-  it('a missing endpoint is created, and its secret is returned', async () => {
+  it('a missing endpoint is created, and the secret is returned', async () => {
     api.replies.push(
       json({ webhooks: [{ ...endpoint, url: `${URL_A}/other` }] }),
       json({ ...endpoint, signing_secret: SECRET }),
@@ -35,7 +30,7 @@ describe('ensureEndpoint', () => {
     ]);
   });
 
-  it('an endpoint is created next to one with an unreadable URL, and where the list is empty', async () => {
+  it('unreadable URLs and an empty list do not prevent the creation', async () => {
     api.replies.push(
       json([{ ...endpoint, url: 'hooks' }]),
       json({ signing_secret: SECRET }),
@@ -48,7 +43,7 @@ describe('ensureEndpoint', () => {
     }
   });
 
-  it('an endpoint that is as it should be is left unchanged', async () => {
+  it('a correct endpoint is left unchanged', async () => {
     api.replies.push(
       json({ webhooks: [{ ...endpoint, url: 'https://APP.example:443/hooks', events: events.toReversed() }] }),
     );
@@ -57,7 +52,7 @@ describe('ensureEndpoint', () => {
   });
 
   it.each([[['stt.completed']], [[...events, 'dubbing.failed']], [[]]])(
-    'an endpoint with the events %j is updated',
+    'other events than asked for are updated: %j',
     async (had) => {
       api.replies.push(
         json([
@@ -71,7 +66,7 @@ describe('ensureEndpoint', () => {
   );
 
   it.each([{ targets: [{ key: 'we_1', href: URL_A }] }, { targets: { [URL_A]: 'we_1' } }, URL_A])(
-    'no endpoint is created where the list %j mentions the URL in an unknown layout',
+    'a list in an unknown layout that mentions the URL is an error: %j',
     async (data) => {
       api.replies.push(json(data));
       expect(await failureOf(ensure())).toMatchObject({
@@ -96,7 +91,7 @@ describe('ensureEndpoint', () => {
     expect(api.seen).toHaveLength(2);
   });
 
-  it('an aborted call rejects with the reason of its signal', async () => {
+  it('an aborted signal rejects the call', async () => {
     const controller = new AbortController();
     api.replies.push(json([]), () => controller.abort());
     const { client } = clientOf(api.url);
@@ -104,13 +99,13 @@ describe('ensureEndpoint', () => {
     expect(await failureOf(made)).toMatchObject({ name: 'AbortError' });
   });
 
-  it('a refusal of the service is passed on', async () => {
+  it('an error of the service is passed on', async () => {
     api.replies.push(json([]), refusal('sandbox_unsupported_route', 400));
     expect(await failureOf(ensure())).toMatchObject({ code: 'sandbox_unsupported_route' });
   });
 
   it.each([undefined, {}, { url: 'hooks', events }, { url: URL_A }, { url: URL_A, events: [] }])(
-    'the endpoint %j is refused before anything is sent',
+    'invalid settings are refused before anything is sent: %j',
     async (given) => {
       expect(await failureOf(ensureEndpoint(given as never, clientOf(api.url).client))).toMatchObject({
         code: 'invalid_option',

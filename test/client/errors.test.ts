@@ -9,26 +9,20 @@ import {
   isServiceApiError,
   ServiceApiError,
 } from 'service-webhooks/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { clientOf, failureOf } from './clients.js';
-import { type Api, json, refusal, serveApi } from './serve-api.js';
+import { describe, expect, it } from 'vitest';
+import { failureOn } from './clients.js';
+import { json, type Reply, refusal, useApi } from './serve-api.js';
 
-let api: Api;
-beforeAll(async () => {
-  api = await serveApi();
-});
-beforeEach(() => api.reset());
-afterAll(() => api.close());
+const api = useApi();
 
-async function refusedWith(reply: ReturnType<typeof json>): Promise<ServiceApiError> {
-  api.replies.push(reply);
-  const failure = await failureOf(clientOf(api.url, { maxAttempts: 1 }).client.voices());
+async function refusedWith(reply: Reply): Promise<ServiceApiError> {
+  const failure = await failureOn(api, reply);
   if (!isServiceApiError(failure)) throw failure;
   return failure;
 }
 
 describe('ServiceApiError', () => {
-  it('an error holds every field of the error object', async () => {
+  it('every field of the error object is kept', async () => {
     const error = {
       type: 'rate_limit_error',
       code: 'rate_limit_exceeded',
@@ -57,7 +51,7 @@ describe('ServiceApiError', () => {
     });
   });
 
-  it('missing fields are filled from API_ERRORS and the headers', async () => {
+  it('missing fields come from API_ERRORS and the headers', async () => {
     const bare = json({ error: { code: 'not_found', type: 7, param: null } }, 404, { 'x-request-id': 'req_2' });
     expect(await refusedWith(bare)).toMatchObject({
       type: 'invalid_request_error',
@@ -69,24 +63,19 @@ describe('ServiceApiError', () => {
     });
   });
 
-  it('an unknown code, type and status are kept as they arrived', async () => {
-    for (const [status, retry] of [
-      [418, 'never'],
-      [429, 'later'],
-      [503, 'now'],
-    ] as const) {
-      const failure = await refusedWith(refusal('brand_new', status, { type: 'newer_error' }));
-      expect(failure).toMatchObject({ code: 'brand_new', type: 'newer_error', status, retry, message: 'no' });
-      expect(failure.requestId).toBeUndefined();
-    }
+  it.each<[code: string, status: number, retry: string]>([
+    ['brand_new', 418, 'never'],
+    ['brand_new', 429, 'later'],
+    ['brand_new', 503, 'now'],
+    ['__proto__', 400, 'never'],
+    ['constructor', 400, 'never'],
+    ['toString', 400, 'never'],
+    ['', 400, 'never'],
+  ])('the unknown code %j with the status %i is kept as it arrived', async (code, status, retry) => {
+    const failure = await refusedWith(refusal(code, status, { type: 'newer_error' }));
+    expect(failure).toMatchObject({ code, type: 'newer_error', status, retry, message: 'no', requestId: undefined });
+    expect(await refusedWith(json({ error: { code } }, status))).toMatchObject({ code, type: '', retry });
   });
-
-  it.each(['__proto__', 'constructor', 'toString', ''])(
-    'the code %j of an error is kept as it arrived',
-    async (code) => {
-      expect(await refusedWith(json({ error: { code } }, 400))).toMatchObject({ code, type: '', retry: 'never' });
-    },
-  );
 
   it.each<[received: string, names: ApiErrorCode[], others: ApiErrorCode[]]>([
     ['rate_limited', ['rate_limited', 'rate_limit_exceeded', 'rate_limit'], ['daily_limit_exceeded', 'not_found']],
@@ -105,8 +94,8 @@ describe('ServiceApiError', () => {
   });
 });
 
-describe('the guards', () => {
-  it('each guard recognises its own errors, those of another copy of the package, and nothing else', async () => {
+describe('isClientError and isServiceApiError', () => {
+  it('each guard recognises its own class, also from another copy of the package', async () => {
     const own = new ClientError('no_connection', 'none');
     const theirs = await refusedWith(refusal('not_found', 404));
     for (const [value, isOwn, isTheirs] of [
@@ -149,7 +138,7 @@ describe('ClientError', () => {
     expect([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code)).toEqual(expect.arrayContaining(codes));
   });
 
-  it('every code has its own hint, and the message ends with the hint and the code', () => {
+  it('the message of each code ends with a hint of its own and the code', () => {
     const errors = codes.map((code) => new ClientError(code, 'It happened.'));
     for (const error of errors) {
       expect(error).toMatchObject({

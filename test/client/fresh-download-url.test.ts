@@ -1,20 +1,12 @@
 import type { WebhookEvent } from 'service-webhooks';
 import { type FreshDownloadUrlOptions, freshDownloadUrl } from 'service-webhooks/client';
 import { sampleEvent } from 'service-webhooks/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { clientOf, failureOf, KEY } from './clients.js';
-import { type Api, hangUp, json, type Reply, refusal, serveApi, text } from './serve-api.js';
+import { hangUp, json, type Reply, refusal, text, useApi } from './serve-api.js';
 
-let api: Api;
-let storage: Api;
-beforeAll(async () => {
-  [api, storage] = await Promise.all([serveApi(), serveApi()]);
-});
-beforeEach(() => {
-  api.reset();
-  storage.reset();
-});
-afterAll(() => Promise.all([api.close(), storage.close()]));
+const api = useApi();
+const storage = useApi();
 
 const stored = () => `${storage.url}/clip.mp3?signature=0123`;
 const FRESH = 'https://storage.example/fresh';
@@ -25,12 +17,12 @@ const urlOf = (event: WebhookEvent = clip(), options?: FreshDownloadUrlOptions) 
 const dubbing = (data: object = { downloadUrl: stored() }) =>
   sampleEvent('dubbing.completed', { jobId: 'job 1', data: { ...data } });
 
-describe('the stored link', () => {
+describe('freshDownloadUrl with a stored link', () => {
   it.each<[what: string, reply: Reply]>([
     ['its first byte', text('a', 206)],
     ['the whole file', text('abc', 200)],
     ['an empty file', text('', 416)],
-  ])('the stored link is returned where the storage answers %s', async (_, reply) => {
+  ])('the link is returned where the storage answers %s', async (_, reply) => {
     storage.replies.push(reply);
     expect(await urlOf()).toBe(stored());
     const [seen] = storage.seen;
@@ -39,7 +31,7 @@ describe('the stored link', () => {
     expect(api.seen).toEqual([]);
   });
 
-  it.each([400, 403, 404, 410])('the stored link is not returned where the storage answers %i', async (status) => {
+  it.each([400, 403, 404, 410])('the link has expired where the storage answers %i', async (status) => {
     storage.replies.push(text('expired', status));
     const failure = await failureOf(urlOf());
     expect(failure).toMatchObject({
@@ -57,7 +49,7 @@ describe('the stored link', () => {
     ['fails', text('', 500), { code: 'unexpected_answer', status: 500 }],
     ['is closed', text('', 503), { code: 'unexpected_answer', status: 503 }],
     ['is busy', text('', 429), { code: 'unexpected_answer', status: 429 }],
-  ])('the stored link may still be valid where the storage %s', async (_, reply, expected) => {
+  ])('the call fails without a verdict where the storage %s', async (_, reply, expected) => {
     storage.replies.push(reply);
     const failure = await failureOf(urlOf());
     expect(failure).toMatchObject(expected);
@@ -65,12 +57,12 @@ describe('the stored link', () => {
     expect(failure.message).not.toContain('signature');
   });
 
-  it('the stored link is returned where the storage answers without a body', async () => {
+  it('the link is returned where the storage answers without a body', async () => {
     const fetch = async () => new Response(null, { status: 204 });
     expect(await urlOf(clip(), { fetch })).toBe(stored());
   });
 
-  it('a storage that does not answer in half a minute is an error', async () => {
+  it('the storage has half a minute to answer', async () => {
     vi.useFakeTimers();
     const asked = failureOf(urlOf(clip(), { fetch: () => new Promise(() => {}) }));
     await vi.advanceTimersByTimeAsync(30_000);
@@ -80,14 +72,14 @@ describe('the stored link', () => {
     });
   });
 
-  it('a request to the storage ends when the signal is aborted', async () => {
+  it('an aborted signal ends the request to the storage', async () => {
     const controller = new AbortController();
     storage.replies.push(() => controller.abort());
     expect(await failureOf(urlOf(clip(), { signal: controller.signal }))).toMatchObject({ name: 'AbortError' });
   });
 });
 
-describe('a link is fetched again', () => {
+describe('freshDownloadUrl without a valid link', () => {
   it('a new link comes from the job of a dubbing or subtitle event', async () => {
     storage.replies.push(text('', 403));
     const shown = [{ downloadUrl: 7 }, { downloadUrl: 'https://' }, { downloadUrl: FRESH }];
@@ -126,7 +118,7 @@ describe('a link is fetched again', () => {
     expect(api.seen).toEqual([]);
   });
 
-  it('a refusal of the service is passed on', async () => {
+  it('an error of the service is passed on', async () => {
     api.replies.push(refusal('not_found', 404));
     expect(await failureOf(urlOf(dubbing({})))).toMatchObject({ code: 'not_found', status: 404 });
   });
@@ -146,19 +138,19 @@ it.each(['generation.failed', 'dubbing.failed', 'workflow_run.completed', 'stt.c
   },
 );
 
-describe('the options', () => {
+describe('the options of freshDownloadUrl', () => {
   it.each<[options: object, problem: string]>([
     [{ pth: '/v1/x' }, "Unknown option 'pth' in freshDownloadUrl. Did you mean 'path'?"],
     [{ linkIn: 'downloadUrl' }, 'linkIn must be a function'],
     [{ fetch: 'fetch' }, 'fetch must be a function'],
     [{ timeoutMs: 0 }, 'timeoutMs must be a positive integer'],
-  ])('the options %j are refused before anything is sent', async (options, problem) => {
+  ])('%j is refused before anything is sent', async (options, problem) => {
     const failure = await failureOf(urlOf(clip(), options));
     expect(failure).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
     expect([...storage.seen, ...api.seen]).toEqual([]);
   });
 
-  it('a timeoutMs below half a minute also limits the request to the storage', async () => {
+  it('a timeoutMs below half a minute limits the request to the storage', async () => {
     const asked = failureOf(urlOf(clip(), { fetch: () => new Promise(() => {}), timeoutMs: 1 }));
     expect((await asked).message).toContain('did not answer in 1 ms. ');
   });

@@ -1,14 +1,9 @@
 import type { ClientOptions } from 'service-webhooks/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clientOf, failureOf, START } from './clients.js';
-import { type Api, hangUp, json, type Reply, refusal, serveApi } from './serve-api.js';
+import { hangUp, json, type Reply, refusal, useApi } from './serve-api.js';
 
-let api: Api;
-beforeAll(async () => {
-  api = await serveApi();
-});
-beforeEach(() => api.reset());
-afterAll(() => api.close());
+const api = useApi();
 
 /** A clock that stands still until `advance`. */
 function createClock() {
@@ -72,7 +67,7 @@ async function arrived(count: number): Promise<void> {
 }
 
 describe('a client with a limiter', () => {
-  it('the limiter sends as many requests as a window has left, and the rest in the next windows', async () => {
+  it('each window gets as many requests as it has left', async () => {
     const { client, clock, counts } = setUp(5);
     const calls = Promise.all(Array.from({ length: 12 }, () => client.voices()));
     await arrived(5);
@@ -85,14 +80,14 @@ describe('a client with a limiter', () => {
     expect(clock.sleeping()).toEqual([]);
   });
 
-  it('the same requests are refused with 429 without the limiter', async () => {
+  it('the same calls are refused with 429 where the option is off', async () => {
     const { client, counts } = setUp(2, { limiter: false, maxAttempts: 1 });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => client.voices()));
     expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(3);
     expect(counts).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('the limiter counts what other clients use of the same account', async () => {
+  it('requests of other clients on the same account count', async () => {
     const { client, clock, counts } = setUp(5);
     await client.voices();
     const other = clientOf(api.url, { now: clock.now, sleep: clock.sleep });
@@ -118,7 +113,7 @@ describe('a client with a limiter', () => {
     expect(counts).toEqual([1, 2]);
   });
 
-  it('a call is refused at once where the wait would be longer than its time limit', async () => {
+  it('a wait beyond the time limit is refused at once', async () => {
     const { client, clock, counts } = setUp(1);
     await client.voices();
     clock.advance(20_000);
@@ -132,7 +127,7 @@ describe('a client with a limiter', () => {
     expect(counts).toEqual([1]);
   });
 
-  it('a call waits for an answer that may make room, even where the next window would be too late', async () => {
+  it('a call waits for an answer that may make room before its time limit', async () => {
     const { client, clock } = setUp(2);
     await client.voices();
     const answers = held(1);
@@ -144,18 +139,10 @@ describe('a client with a limiter', () => {
     await Promise.all([slow, next]);
   });
 
-  it('a failure that is not a rate limit does not stop other calls, whatever its Retry-After says', async () => {
-    const { client, clock } = setUp(5, { maxAttempts: 1 });
-    api.replies.unshift(refusal('service_unavailable', 503, {}, { 'retry-after': '30' }));
-    await failureOf(client.voices());
-    await client.voices();
-    expect(clock.sleeping()).toEqual([]);
-  });
-
   it.each([
     ['does not say what is left', { 'x-ratelimit-remaining': '' }],
     ['belongs to a window that is over', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(START / 1000) }],
-  ])('the limiter ignores the rate headers of an answer that %s', async (_, headers) => {
+  ])('rate headers are ignored where the answer %s', async (_, headers) => {
     const { client, clock } = setUp(5);
     const reset = String(START / 1000 + 60);
     api.replies.unshift(json({}, 200, { 'x-ratelimit-limit': '5', 'x-ratelimit-reset': reset, ...headers }));
@@ -169,7 +156,7 @@ describe('a client with a limiter', () => {
     await Promise.all(calls);
   });
 
-  it('a waiting call can be aborted, and the others go on', async () => {
+  it('an abort ends a waiting call and leaves the others', async () => {
     const { client, clock } = setUp(1);
     await client.voices();
     const controller = new AbortController();
@@ -182,7 +169,7 @@ describe('a client with a limiter', () => {
     await patient;
   });
 
-  it('a single request goes first to learn the limit, and the next one where that fails', async () => {
+  it('one request goes first to learn the limit, then another if it fails', async () => {
     const { client, counts } = setUp(5, { maxAttempts: 1 });
     api.replies.unshift(hangUp, json({}));
     const calls = Promise.allSettled(Array.from({ length: 5 }, () => client.voices()));
@@ -202,7 +189,7 @@ describe('a client with a limiter', () => {
   });
 
   it.each(['100000000000', '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT'])(
-    'a Retry-After of %s stops the limiter for a day and no longer',
+    'a Retry-After of %s delays requests by a day and no longer',
     async (value) => {
       const DAY_MS = 86_400_000;
       const { client, clock, counts } = setUp(5, { maxAttempts: 1 });
@@ -220,27 +207,33 @@ describe('a client with a limiter', () => {
     },
   );
 
-  it.each(['-100000000000', 'NaN', 'Infinity', '1e11', ''])(
-    'a Retry-After of %j does not stop the limiter',
-    async (value) => {
-      const { client, clock } = setUp(5, { maxAttempts: 1 });
-      api.replies.unshift(refusal('rate_limit_exceeded', 429, {}, { 'retry-after': value }));
-      await failureOf(client.voices());
-      await client.voices();
-      expect(clock.sleeping()).toEqual([]);
-    },
-  );
+  const retryAfter = (value: string) => refusal('rate_limit_exceeded', 429, {}, { 'retry-after': value });
+  const noneLeft = (reset: string, limit = '5') => ({
+    'x-ratelimit-limit': limit,
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': reset,
+  });
 
-  it.each(['-1', 'NaN', '1e11', '9'.repeat(400)])('a reset time of %s does not stop the limiter', async (reset) => {
-    const { client, clock } = setUp(5);
-    const headers = { 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset };
-    api.replies.unshift(json({}, 200, headers));
-    await client.voices();
+  it.each<[what: string, reply: Reply]>([
+    ['a 503 with Retry-After', refusal('service_unavailable', 503, {}, { 'retry-after': '30' })],
+    ['an invalid key, whose limit is 0', refusal('invalid_api_key', 401, {}, noneLeft('9999999999', '0'))],
+    ...['-100000000000', 'NaN', 'Infinity', '1e11', ''].map((value): [string, Reply] => [
+      `Retry-After: ${value}`,
+      retryAfter(value),
+    ]),
+    ...['-1', 'NaN', '1e11', '9'.repeat(400)].map((reset): [string, Reply] => [
+      `the reset time ${reset}`,
+      json({}, 200, noneLeft(reset)),
+    ]),
+  ])('no call is delayed by %s', async (_, reply) => {
+    const { client, clock } = setUp(5, { maxAttempts: 1 });
+    api.replies.unshift(reply);
+    await client.voices().catch(() => {});
     await client.voices();
     expect(clock.sleeping()).toEqual([]);
   });
 
-  it('a clock that is set back by years does not stop the limiter', async () => {
+  it('a clock that is set back by years delays no request', async () => {
     const { client, clock } = setUp(1);
     await client.voices();
     clock.advance(-5 * 365 * 86_400_000);
@@ -249,7 +242,7 @@ describe('a client with a limiter', () => {
     expect(clock.sleeping()).toEqual([]);
   });
 
-  it('a request whose fetch never settles makes room for the next one when its time is over', async () => {
+  it('a fetch that never settles makes room at its time limit', async () => {
     const answers: (() => Promise<Response>)[] = [() => new Promise(() => {}), async () => new Response('{}')];
     const fetch = async () => (answers.shift() ?? expect.unreachable('a third request'))();
     const { client } = clientOf(api.url, { limiter: true, fetch });
@@ -257,16 +250,7 @@ describe('a client with a limiter', () => {
     expect(await client.voices()).toMatchObject({ status: 200 });
   });
 
-  it('the answer to an invalid key, whose limit is 0, does not stop other calls', async () => {
-    const { client, clock } = setUp(5);
-    const nobody = { 'x-ratelimit-limit': '0', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9999999999' };
-    api.replies.unshift(refusal('invalid_api_key', 401, {}, nobody));
-    await failureOf(client.voices());
-    await client.voices();
-    expect(clock.sleeping()).toEqual([]);
-  });
-
-  it('the smallest number of requests left counts where answers arrive out of order', async () => {
+  it('the smallest number left counts where answers arrive out of order', async () => {
     const { client, clock } = setUp(3);
     await client.voices();
     const answers = held(2);
@@ -284,7 +268,7 @@ describe('a client with a limiter', () => {
     await next;
   });
 
-  it('the later window counts where the service has started one early', async () => {
+  it('the later window counts where the service starts one early', async () => {
     const { client, clock } = setUp(5);
     await client.voices();
     const answers = held(2);
@@ -304,7 +288,7 @@ describe('a client with a limiter', () => {
     await Promise.all(calls);
   });
 
-  it('a waiting call goes on when a slow answer arrives, or when the window resets before that', async () => {
+  it('a waiting call goes on at a slow answer, or at the reset before it', async () => {
     const { client, clock } = setUp(2);
     await client.voices();
     let answers = held(1);

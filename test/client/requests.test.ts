@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clientOf, failureOf, KEY, LIMITS } from './clients.js';
-import { type Api, json, serveApi } from './serve-api.js';
+import { json, useApi } from './serve-api.js';
 
-let api: Api;
-beforeAll(async () => {
-  api = await serveApi();
-});
-beforeEach(() => api.reset());
-afterAll(() => api.close());
+const api = useApi();
 
 const CIRCLE: unknown[] = [];
 CIRCLE.push(CIRCLE);
 
 describe('a request', () => {
-  it('each method calls the route of the specification', async () => {
+  it('every method of the client calls its route of the specification', async () => {
     const { client } = clientOf(`${api.url}/base/`);
     api.replies.push(json(LIMITS));
     await client.account.apiLimits();
@@ -43,7 +38,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('a request carries the key in a header and nowhere else', async () => {
+  it('the key is sent in a header and nowhere else', async () => {
     const { client } = clientOf(api.url);
     await client.request({ method: 'POST', path: '/v1/voices', body: { text: 'a' } });
     const [seen] = api.seen;
@@ -51,7 +46,7 @@ describe('a request', () => {
     expect(seen?.path + String(seen?.body)).not.toContain(KEY);
   });
 
-  it('a body is sent as JSON, and FormData, a Blob and bytes are sent unchanged', async () => {
+  it('values are sent as JSON; FormData, Blobs and bytes are sent unchanged', async () => {
     const { client } = clientOf(api.url);
     const form = new FormData();
     form.append('text', 'a');
@@ -100,13 +95,13 @@ describe('a request', () => {
     [{ path: '/', shape: {} }, "Unknown option 'shape' in request."],
     [{ path: '/', body: CIRCLE }, 'body cannot be written as JSON'],
     [{ path: '/', body: () => {} }, 'body cannot be written as JSON'],
-  ])('the request %j is refused before anything is sent', async (request, problem) => {
+  ])('invalid settings are refused before anything is sent: %j', async (request, problem) => {
     const failure = await failureOf(clientOf(api.url).client.request(request as never));
     expect(failure).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
     expect(api.seen).toEqual([]);
   });
 
-  it('a request goes to the host of baseUrl whatever its path looks like', async () => {
+  it('an odd path does not lead to another host', async () => {
     const { client } = clientOf(api.url);
     for (const path of ['//other.example/', '/\\other.example', '/@other.example/', '/../..//other.example']) {
       await client.request({ path });
@@ -114,7 +109,7 @@ describe('a request', () => {
     expect(api.seen).toHaveLength(4);
   });
 
-  it('unknown options of a call are refused, and none of them reaches the request', async () => {
+  it('unknown and invalid options are refused by every method', async () => {
     const { client } = clientOf(api.url);
     const calls: ((options: object) => Promise<unknown>)[] = [
       (options) => client.account.apiLimits(options),

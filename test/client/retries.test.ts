@@ -1,15 +1,10 @@
 import { API_ERRORS, type ApiErrorCode, type ClientOptions, type ClientRequest } from 'service-webhooks/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freePort } from '../support/server-process.js';
 import { clientOf, failureOf, START } from './clients.js';
-import { type Api, breakOff, hangUp, json, type Reply, refusal, serveApi, text } from './serve-api.js';
+import { breakOff, hangUp, json, type Reply, refusal, text, useApi } from './serve-api.js';
 
-let api: Api;
-beforeAll(async () => {
-  api = await serveApi();
-});
-beforeEach(() => api.reset());
-afterAll(() => api.close());
+const api = useApi();
 
 const GET = { path: '/v1/voices' };
 const POST = { method: 'POST', path: '/v1/voices', body: {} };
@@ -31,7 +26,7 @@ const times = <T>(count: number, value: T): T[] => Array(count).fill(value);
 
 describe('a GET', () => {
   it.each(['internal_error', 'server_error', 'service_unavailable', 'worker_error', 'upstream_error'])(
-    'a GET is sent again after %s, with waits that double',
+    'waits double after %s',
     async (code) => {
       expect(await run(GET, times(3, of(code)))).toEqual(['ok at 4', 4, [500, 1000, 2000]]);
     },
@@ -42,7 +37,7 @@ describe('a GET', () => {
     ['the error page of a proxy', text('<title>Bad Gateway</title>', 502)],
     ['a connection that is cut off', hangUp],
     ['an answer that is cut off', breakOff],
-  ])('a GET is sent again after %s', async (_, reply) => {
+  ])('another attempt follows %s', async (_, reply) => {
     expect(await run(GET, [reply])).toEqual(['ok at 2', 2, [500]]);
   });
 
@@ -52,7 +47,7 @@ describe('a GET', () => {
     expect(await run(GET, replies, { random: () => 0.5 })).toEqual(['ok at 4', 4, [375, 750, 1500]]);
   });
 
-  it('a GET is sent five times at most, or maxAttempts times', async () => {
+  it('five attempts are made at most, or maxAttempts', async () => {
     const replies = times(20, of('internal_error'));
     expect(await run(GET, replies)).toEqual(['internal_error at 5', 5, [500, 1000, 2000, 4000]]);
     expect(await run(GET, replies, { maxAttempts: 1 })).toEqual(['internal_error at 1', 1, []]);
@@ -63,7 +58,7 @@ describe('a GET', () => {
 
 describe('a rate limit', () => {
   it.each(['rate_limit_exceeded', 'rate_limited', 'rate_limit'])(
-    'a request that is refused with %s is sent again after Retry-After',
+    '%s is waited out as long as Retry-After says',
     async (code) => {
       const reply = of(code, { 'retry-after': '7' });
       expect(await run(GET, [reply])).toEqual(['ok at 2', 2, [7500]]);
@@ -71,7 +66,7 @@ describe('a rate limit', () => {
     },
   );
 
-  it('a Retry-After may be a date, and one that cannot be read is ignored', async () => {
+  it('Retry-After may be a date, and is ignored where it is invalid', async () => {
     const date = new Date(START + 9_000).toUTCString();
     expect(await run(GET, [of('rate_limited', { 'retry-after': date })])).toEqual(['ok at 2', 2, [9500]]);
     const past = [of('rate_limited', { 'retry-after': new Date(START - 9_000).toUTCString() })];
@@ -84,28 +79,28 @@ describe('a rate limit', () => {
     }
   });
 
-  it('a wait for Retry-After has jitter and is never shorter than the usual wait', async () => {
+  it('a wait for Retry-After has jitter and the usual wait as its minimum', async () => {
     const reply = of('rate_limited', { 'retry-after': '0' });
     expect(await run(GET, times(2, reply), { random: () => 0.5 })).toEqual(['ok at 3', 3, [375, 750]]);
     const later = of('rate_limited', { 'retry-after': '7' });
     expect(await run(GET, [later], { random: () => 0.5 })).toEqual(['ok at 2', 2, [7250]]);
   });
 
-  it('a daily limit is not waited for where the time limit of the call ends first', async () => {
+  it('a daily limit is waited out only within the time limit of the call', async () => {
     const reply = of('daily_limit_exceeded', { 'retry-after': '3600' });
     expect(await run(GET, [reply])).toEqual(['daily_limit_exceeded at 1', 1, []]);
     expect(await run({ ...GET, timeoutMs: 4_000_000 }, [reply])).toEqual(['ok at 2', 2, [3_600_500]]);
   });
 
   it.each(['concurrency_limit_exceeded', 'account_limited'])(
-    'a request that is refused with %s is not sent again, because waiting alone does not help',
+    'no other attempt follows %s, because waiting does not help',
     async (code) => {
       expect(await run(GET, [of(code, { 'retry-after': '1' })])).toEqual([`${code} at 1`, 1, []]);
     },
   );
 });
 
-describe('a failure that no retry can help', () => {
+describe('a permanent failure', () => {
   it.each(
     Object.entries(API_ERRORS)
       .filter(([, { retry }]) => retry === 'never')
@@ -126,13 +121,13 @@ describe('a failure that no retry can help', () => {
 
 describe('a POST', () => {
   it.each(['storage_error', 'conversion_failed', 'generation_failed'])(
-    'a POST is sent again after %s, which says that nothing was done',
+    'another attempt follows %s, which says that nothing was done',
     async (code) => {
       expect(await run(POST, [of(code)])).toEqual(['ok at 2', 2, [500]]);
     },
   );
 
-  it('a POST is sent again after a refused connection, because nothing was sent', async () => {
+  it('another attempt follows a refused connection, because nothing was sent', async () => {
     const { client, waits } = clientOf(`http://127.0.0.1:${await freePort()}`);
     expect(await failureOf(client.request(POST))).toMatchObject({ code: 'no_connection', attempts: 5 });
     expect(waits).toHaveLength(4);
@@ -145,25 +140,22 @@ describe('a POST', () => {
     ['service_unavailable', of('service_unavailable')],
     ['clone_error', of('clone_error')],
     ['the error page of a proxy', text('<title>Bad Gateway</title>', 502)],
-  ])('a POST or PATCH is not sent again after %s, because it could take effect twice', async (_, reply) => {
+  ])('no other attempt follows %s, because the effect could be doubled', async (_, reply) => {
     const [ended, sent] = await run(POST, [reply]);
     expect([ended, sent]).toEqual([expect.stringMatching(/ at 1$/), 1]);
     expect((await run({ ...POST, method: 'PATCH' }, [reply]))[1]).toBe(1);
   });
 
-  it('the option repeatable decides whether a request is sent again', async () => {
+  it('the option repeatable allows or forbids another attempt', async () => {
     expect((await run({ ...POST, repeatable: true }, [hangUp]))[1]).toBe(2);
     expect((await run({ ...GET, repeatable: false }, [hangUp]))[1]).toBe(1);
   });
 
-  it.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])(
-    'a %s is sent again after any failure of the connection',
-    async (method) => {
-      expect((await run({ path: '/v1/voices', method }, [hangUp]))[1]).toBe(2);
-    },
-  );
+  it.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('a failed connection is repeated for %s', async (method) => {
+    expect((await run({ path: '/v1/voices', method }, [hangUp]))[1]).toBe(2);
+  });
 
-  it('the error of a POST says whether nothing was done', async () => {
+  it('nothingDone says whether the request had no effect', async () => {
     const { client } = clientOf(api.url);
     api.replies.push(hangUp, of('invalid_body'), of('internal_error'));
     for (const nothingDone of [false, true, false]) {
@@ -175,7 +167,7 @@ describe('a POST', () => {
 describe('the end of a call', () => {
   const silent: Reply = () => {};
 
-  it('a call rejects with the reason of its signal, whatever it waits for', async () => {
+  it('an aborted signal rejects with its reason, whatever is waited for', async () => {
     const reason = new Error('enough');
     const { client } = clientOf(api.url);
     expect(await failureOf(client.voices({ signal: AbortSignal.abort(reason) }))).toBe(reason);
@@ -200,7 +192,7 @@ describe('the end of a call', () => {
     expect(api.seen).toHaveLength(3);
   });
 
-  it('a call that was aborted sends nothing more, even where fetch and sleep ignore the signal', async () => {
+  it('nothing is sent after an abort, even where fetch and sleep ignore the signal', async () => {
     const controller = new AbortController();
     let [sent, slept] = [0, Promise.resolve()];
     const fetch = async () => {
@@ -219,7 +211,7 @@ describe('the end of a call', () => {
     expect(sent).toBe(1);
   });
 
-  it('a call ends when its time is over, even where the server or fetch never answers', async () => {
+  it('a server or a fetch that never answers is timed out', async () => {
     api.replies.push(silent);
     const { client } = clientOf(api.url);
     expect(await failureOf(client.voices({ timeoutMs: 50 }))).toMatchObject({
@@ -232,14 +224,14 @@ describe('the end of a call', () => {
     expect(await failureOf(deaf.client.voices())).toMatchObject({ code: 'timed_out' });
   });
 
-  it('a call ends before a wait that would go past its time limit', async () => {
+  it('a wait beyond the time limit is not begun', async () => {
     const replies = times(20, of('internal_error'));
     expect(await run({ ...GET, timeoutMs: 3400 }, replies)).toEqual(['internal_error at 3', 3, [500, 1000]]);
     expect(await run({ ...GET, timeoutMs: 3500 }, replies)).toEqual(['internal_error at 3', 3, [500, 1000]]);
     expect(await run({ ...GET, timeoutMs: 3501 }, replies)).toEqual(['internal_error at 4', 4, [500, 1000, 2000]]);
   });
 
-  it('many calls with one signal add one listener to it, so that Node warns of no leak', async () => {
+  it('many calls with one signal add one listener to it', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const listen = vi.spyOn(signal, 'addEventListener');

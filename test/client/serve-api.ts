@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 
 /** A request as it arrived. */
 export interface Inspection {
@@ -27,7 +28,8 @@ export interface Api {
 export async function serveApi(): Promise<Api> {
   const replies: Reply[] = [];
   const seen: Inspection[] = [];
-  const server = createServer(async (request, response) => {
+  // Kept open, so that no request on a busy machine meets a connection that the server closes.
+  const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     const chunks: Buffer[] = await request.toArray();
     const { method = '', url: path = '', headers } = request;
     const arrived = { method, path, headers, body: Buffer.concat(chunks).toString() };
@@ -45,6 +47,15 @@ export async function serveApi(): Promise<Api> {
     },
     close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
   };
+}
+
+/** A server for the tests of a file, without replies and requests at the start of each. */
+export function useApi(): Api {
+  const api = {} as Api;
+  beforeAll(async () => void Object.assign(api, await serveApi()));
+  beforeEach(() => api.reset());
+  afterAll(() => api.close());
+  return api;
 }
 
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Reply {

@@ -1,27 +1,23 @@
 import { inspect } from 'node:util';
 import { endpointsIn } from 'service-webhooks/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clientOf, failureOf } from './clients.js';
-import { type Api, hangUp, json, refusal, serveApi, text } from './serve-api.js';
+import { hangUp, json, refusal, text, useApi } from './serve-api.js';
 
-let api: Api;
-beforeAll(async () => {
-  api = await serveApi();
-});
-beforeEach(() => api.reset());
-afterAll(() => api.close());
+const api = useApi();
 
 const SECRET = 'whsec_dont_log_me';
 const URL_A = 'https://app.example/hooks';
 const events = ['stt.completed', 'stt.failed'];
 const endpoint = { id: 'we_1', url: URL_A, events };
+const NO_EVENTS = 'events must be a list of event types, at least one';
 const sent = () => api.seen.map(({ method, body }) => [method, body && JSON.parse(body)]);
 
 describe('the signing secret', () => {
   it.each<[where: string, data: object]>([
     ['next to the other fields', { ...endpoint, signing_secret: SECRET }],
     ['deep inside the answer', { webhook: { ...endpoint, keys: [{ signing_secret: SECRET }] } }],
-  ])('a secret %s is returned by reveal() and shown nowhere', async (_, data) => {
+  ])('reveal() alone shows the value, found %s', async (_, data) => {
     api.replies.push(json(data, 201));
     const created = await clientOf(api.url).client.webhooks.create({ url: URL_A, events });
     const { signingSecret } = created;
@@ -37,13 +33,13 @@ describe('the signing secret', () => {
     expect(() => Object.assign(signingSecret, { toString: () => SECRET })).toThrow(TypeError);
   });
 
-  it('a secret in the answer to client.request() is hidden too', async () => {
+  it('the answer of client.request() hides the value', async () => {
     api.replies.push(json({ signing_secret: SECRET }));
     const answer = await clientOf(api.url).client.request({ method: 'POST', path: '/x', body: {} });
     expect(inspect(answer, { depth: null })).not.toContain(SECRET);
   });
 
-  it('an answer without a secret is refused', async () => {
+  it('an answer that has none is an error', async () => {
     api.replies.push(json({ ...endpoint, signing_secret: null }, 201, { 'x-request-id': 'req_1' }));
     expect(await failureOf(clientOf(api.url).client.webhooks.create({ url: URL_A, events }))).toMatchObject({
       code: 'unexpected_answer',
@@ -56,7 +52,7 @@ describe('the signing secret', () => {
     });
   });
 
-  it('an answer that is cut off after the secret does not show it', async () => {
+  it('the error about a broken answer hides the value', async () => {
     api.replies.push(text(`{"signing_secret":"${SECRET}`, 201));
     const failure = await failureOf(clientOf(api.url).client.webhooks.create({ url: URL_A, events }));
     expect(failure).toMatchObject({ code: 'not_json', nothingDone: false });
@@ -64,8 +60,8 @@ describe('the signing secret', () => {
   });
 });
 
-describe('an endpoint', () => {
-  it('the client sends the settings that it was called with', async () => {
+describe('client.webhooks', () => {
+  it('the settings of the caller are sent', async () => {
     const { client } = clientOf(api.url);
     api.replies.push(json({ signing_secret: SECRET }));
     await client.webhooks.create({ url: URL_A, events });
@@ -82,18 +78,10 @@ describe('an endpoint', () => {
     ['no settings', undefined, 'endpoint must be an object'],
     ['a misspelt field', { url: URL_A, event: events }, "Unknown option 'event' in endpoint. Did you mean 'events'?"],
     ['no url', { events }, 'url must be a URL'],
-    ['no events', { url: URL_A }, 'events must be a list of event types, at least one'],
-    ['an empty list of events', { url: URL_A, events: [] }, 'events must be a list of event types, at least one'],
-    [
-      'events that are text',
-      { url: URL_A, events: 'stt.failed' },
-      'events must be a list of event types, at least one',
-    ],
-    [
-      'an event that is a number',
-      { url: URL_A, events: ['stt.failed', 1] },
-      'events must be a list of event types, at least one',
-    ],
+    ['no events', { url: URL_A }, NO_EVENTS],
+    ['an empty list of events', { url: URL_A, events: [] }, NO_EVENTS],
+    ['events that are text', { url: URL_A, events: 'stt.failed' }, NO_EVENTS],
+    ['an event that is a number', { url: URL_A, events: ['stt.failed', 1] }, NO_EVENTS],
     ['a path as url', { url: '/hooks', events }, 'url must be a URL'],
     ['a URL object', { url: new URL(URL_A), events }, 'url must be a URL'],
   ])('an endpoint with %s is refused', async (_, settings, problem) => {
@@ -109,7 +97,7 @@ describe('an endpoint', () => {
     [{ url: URL_A, event: events }, "Unknown option 'event' in changes. Did you mean 'events'?"],
     [{ url: '/hooks' }, 'url must be a URL'],
     [{ url: 7 }, 'url must be a URL'],
-    [{ events: [] }, 'events must be a list of event types, at least one'],
+    [{ events: [] }, NO_EVENTS],
   ])('a change by %j is refused', async (changes, problem) => {
     const { client } = clientOf(api.url);
     const failure = await failureOf(client.webhooks.update('we_1', changes as never));
@@ -117,13 +105,13 @@ describe('an endpoint', () => {
     expect(api.seen).toEqual([]);
   });
 
-  it('a change is sent again after a failure, because the same change twice is one change', async () => {
+  it('a change is sent again after a failed connection', async () => {
     api.replies.push(hangUp);
     await clientOf(api.url).client.webhooks.update('we_1', { events });
     expect(sent()).toEqual(Array(2).fill(['PATCH', { events }]));
   });
 
-  it('a deletion that finds no endpoint at its second attempt has succeeded', async () => {
+  it('a deletion has succeeded where its second attempt finds no endpoint', async () => {
     const { client } = clientOf(api.url);
     api.replies.push(hangUp, refusal('not_found', 404));
     expect(await client.webhooks.delete('we_1')).toBeUndefined();

@@ -4,7 +4,7 @@ import { type Consumer, isInstalled, makeConsumer, makeWorkshop, program } from 
 const typescript = 'node_modules/typescript5/bin/tsc';
 
 describe.skipIf(!isInstalled('consumers'))('Jest on CommonJS', () => {
-  it('sends a receiver a signed delivery, and has the matchers', () => {
+  it('a signed delivery is handled, and the matchers exist', () => {
     const consumer = makeConsumer({ 'receiver.test.js': program('receiver.test.js') }, 'consumers');
     const { told, output, tests } = runJest(consumer);
     expect(told, output).toEqual([
@@ -18,7 +18,7 @@ describe.skipIf(!isInstalled('consumers'))('Jest on CommonJS', () => {
     );
   });
 
-  it('has the emulator', () => {
+  it('the emulator repeats a refused delivery', () => {
     const workshop = makeWorkshop({ 'emulator.test.js': program('emulator.test.js') }, 'consumers');
     const { told, output } = runJest(workshop);
     expect(told, output).toEqual([
@@ -46,7 +46,7 @@ interface Assertion {
 
 describe.each(['nest-11', 'nest-12'] as const)('%s on CommonJS', (nest) => {
   it.skipIf(!isInstalled(nest) || !isInstalled('consumers'))(
-    'compiles and takes deliveries, by an endpoint and by an interceptor',
+    'an endpoint and an interceptor compile and take deliveries',
     () => {
       const compilerOptions = {
         target: 'es2022',

@@ -43,7 +43,7 @@ const VITE_CONFIG = `export default {
   },
 };`;
 
-describe.skipIf(!isInstalled('consumers')).each(Object.keys(bundlers))('a bundle for the edge by %s', (bundler) => {
+describe.skipIf(!isInstalled('consumers')).each(Object.keys(bundlers))('a bundle of %s for the edge', (bundler) => {
   const bundle = (consumer: Consumer, entry: string) => bundlers[bundler]?.(consumer, entry) ?? Promise.reject();
   let consumer: Consumer;
 
@@ -54,14 +54,14 @@ describe.skipIf(!isInstalled('consumers')).each(Object.keys(bundlers))('a bundle
     consumer = makeConsumer({ 'worker.js': program('worker.js'), 'everything.js': everything }, 'consumers');
   });
 
-  it('of every entry asks for nothing of Node', async () => {
+  it('no entry imports a module of Node', async () => {
     const text = await bundle(consumer, 'everything.js');
     expect(text).toContain('service-webhooks');
     expect(importsIn(text)).toEqual([]);
     expect(text.split('\n').filter((line) => line.includes('node:'))).toEqual([]);
   });
 
-  it('verifies deliveries in fetch and in Hono where there is no node:crypto', async () => {
+  it('fetch and Hono verify deliveries without node:crypto', async () => {
     const text = await bundle(consumer, 'worker.js');
     expect(importsIn(text)).toEqual([]);
     expect(text).not.toContain('node:');

@@ -24,7 +24,7 @@ const dist = join(bare.folder, 'node_modules', manifest.name, 'dist');
 const OTEL = `${manifest.name}/otel`;
 const alone = entriesOf(manifest).filter(({ name }) => name !== OTEL);
 
-describe('in a project with nothing else in it', () => {
+describe('a project with the receiver alone', () => {
   it.each(alone)('$name gives import and require the same names', ({ name }) => {
     const names = JSON.parse(bare.node(['names.mjs', name]));
     expect(names).not.toEqual([]);
@@ -32,38 +32,38 @@ describe('in a project with nothing else in it', () => {
     expect(JSON.parse(bare.node(['names.cjs', name]))).toEqual(names);
   });
 
-  it.each(['names.mjs', 'names.cjs'])('the entry for OpenTelemetry asks %s for its API', (file) => {
+  it.each(['names.mjs', 'names.cjs'])('the entry otel names the missing API: %s', (file) => {
     const { status, output } = bare.attempt([file, OTEL]);
     expect(status).toBe(1);
     expect(output).toContain('@opentelemetry/api');
   });
 
   it.each(Object.entries(manifest.exports).filter(([, target]) => typeof target === 'string'))(
-    '%s is found and is JSON',
+    '%s can be required as JSON',
     (subpath) => {
       expect(bare.node(['names.cjs', `${manifest.name}${subpath.slice(1)}`])).toMatch(/^\["/);
     },
   );
 
-  it('no other package can be loaded', () => {
+  it('no other package is installed', () => {
     expect(readdirSync(join(dist, '../..')).filter((name) => !name.startsWith('.'))).toEqual([manifest.name]);
     expect(bare.attempt(['names.cjs', 'vitest']).output).toContain('MODULE_NOT_FOUND');
   });
 
-  it('what is no entry cannot be reached', () => {
+  it('a file that is no entry cannot be required', () => {
     const { status, output } = bare.attempt(['names.cjs', `${manifest.name}/dist/index.cjs`]);
     expect(status).toBe(1);
     expect(output).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
   });
 
-  it('the core is one, whether an adapter or the project loads it', () => {
+  it('an adapter and the project load the same core', () => {
     const files = filesOf('files.mjs', `${manifest.name}/fetch`);
     expect(files.filter((path) => path === join(dist, 'index.js'))).toHaveLength(1);
   });
 });
 
-describe.skipIf(!isInstalled('consumers'))('in a project with the API of OpenTelemetry', () => {
-  it.each(['names.mjs', 'names.cjs'])('%s loads the entry for it', (file) => {
+describe.skipIf(!isInstalled('consumers'))('a project with the API of OpenTelemetry', () => {
+  it.each(['names.mjs', 'names.cjs'])('the entry otel can be loaded: %s', (file) => {
     const withApi = makeConsumer({ [file]: bare.read(file) }, 'consumers');
     expect(JSON.parse(withApi.node([file, OTEL]))).not.toEqual([]);
   });
@@ -78,10 +78,10 @@ const adapters = subpaths.flatMap(({ entry, source }) => {
 });
 const stores = subpaths.map(({ entry }) => entry).filter((entry) => entry.startsWith('stores/'));
 
-describe.each(['files.mjs', 'files.cjs'])('by %s', (loader) => {
+describe.each(['files.mjs', 'files.cjs'])('the files that %s loads', (loader) => {
   const fileOf = (entry: string) => join(dist, `${entry}.${loader.endsWith('.mjs') ? 'js' : 'cjs'}`);
 
-  it.each(adapters)('$entry loads its own code, the core, and nothing of another adapter', ({ entry, words }) => {
+  it.each(adapters)('the adapter $entry has its own code and the core, and no other adapter', ({ entry, words }) => {
     const files = filesOf(loader, `${manifest.name}/${entry}`);
     expect(files.filter(isEntry).toSorted()).toEqual([fileOf(entry), fileOf('index')].toSorted());
     // Nor in what several share.
@@ -89,7 +89,7 @@ describe.each(['files.mjs', 'files.cjs'])('by %s', (loader) => {
     expect(adaptersIn(files)).toEqual(adapters.filter((other) => other.words === words));
   });
 
-  it.each([...stores, 'index'])('%s loads no adapter and no other store', (entry) => {
+  it.each([...stores, 'index'])('the entry %s has no adapter and no other store', (entry) => {
     const files = filesOf(loader, entry === 'index' ? manifest.name : `${manifest.name}/${entry}`);
     expect(files.filter(isEntry)).toEqual([fileOf(entry)]);
     expect(adaptersIn(files)).toEqual([]);

@@ -28,12 +28,12 @@ const UNNAMED: Record<string, string[]> = {
 describe.each(beside)('the tarball of $name', (its) => {
   const { paths } = inject('tarballs')[its.name] as Tarball;
 
-  it('has what its package.json names, what people read, and nothing else', () => {
+  it('the files are those of package.json, the README and the licence', () => {
     const expected = ['package.json', 'README.md', 'LICENSE', ...filesNamedIn(its), ...(UNNAMED[its.name] ?? [])];
     expect(paths.toSorted()).toEqual([...new Set(expected)].toSorted());
   });
 
-  it('says nowhere on which machine it was made, and points to no source map', () => {
+  it('no file names the building machine or a source map', () => {
     const saying = paths.filter((path) => {
       const text = readFileSync(join(workshop.folder, 'node_modules', its.name, path), 'utf8');
       return text.includes(root.replace(/[\\/]$/, '')) || /[#@] sourceMappingURL=/.test(text);
@@ -42,18 +42,18 @@ describe.each(beside)('the tarball of $name', (its) => {
   });
 });
 
-describe('the packages beside the receiver', () => {
+describe('the emulator, the suites and the command line', () => {
   it.each(entries)('$name gives import and require the same names', ({ name }) => {
     const names = JSON.parse(workshop.node(['names.mjs', name]));
     expect(names).not.toEqual([]);
     expect(JSON.parse(workshop.node(['names.cjs', name]))).toEqual(names);
   });
 
-  it.each(entries)('$name needs no package that is ESM alone', ({ name }) => {
+  it.each(entries)('no package that is ESM alone is needed by $name', ({ name }) => {
     expect(workshop.node(['--no-experimental-require-module', 'names.cjs', name])).toMatch(/^\["/);
   });
 
-  it.each(['tools.mjs', 'tools.cjs'])('%s emulates the service, explains a delivery and tests a store', (file) => {
+  it.each(['tools.mjs', 'tools.cjs'])('all of them work together in %s', (file) => {
     workshop.write(file, inFormatOf(file, program('tools.mjs')));
     expect(JSON.parse(workshop.node([file]))).toEqual({
       calls: 2,
@@ -68,7 +68,7 @@ const cli = beside.find(({ bin }) => bin !== undefined) as Manifest;
 const start = join('node_modules', cli.name, cli.bin?.['service-webhooks'] ?? '');
 
 describe('the command line', () => {
-  it.each(['service-webhooks', cli.name])('is what npx runs as %s', (name) => {
+  it.each(['service-webhooks', cli.name])('npx runs it as %s', (name) => {
     const { status, stdout } = spawnSync('npx', ['--no-install', name, '--version'], {
       cwd: workshop.folder,
       encoding: 'utf8',
@@ -78,7 +78,7 @@ describe('the command line', () => {
     expect({ status, stdout: stdout.trim() }).toEqual({ status: 0, stdout: cli.version });
   });
 
-  it('prints its version and its help without the emulator and the MCP SDK', () => {
+  it('the version and the help need neither the emulator nor the MCP SDK', () => {
     const without = makeWorkshop({});
     for (const name of ['service-webhooks-emulator', '@modelcontextprotocol']) {
       rmSync(join(without.folder, 'node_modules', name), { recursive: true });
@@ -88,7 +88,7 @@ describe('the command line', () => {
     expect(without.attempt([start, 'mcp']).status).not.toBe(0);
   });
 
-  it('says what to install where its peer is missing', () => {
+  it('a missing peer is explained with its npm install', () => {
     const without = makeWorkshop({});
     rmSync(join(without.folder, 'node_modules', manifest.name), { recursive: true });
     const { status, output } = without.attempt([start, '--version']);
@@ -96,7 +96,7 @@ describe('the command line', () => {
     expect(status).toBe(70);
   });
 
-  it.each(['served.mjs', 'served.cjs'])('sends to %s, verifies what came and explains a wrong secret', async (file) => {
+  it.each(['served.mjs', 'served.cjs'])('send, verify and explain work with the receiver of %s', async (file) => {
     const env = { WEBHOOK_SECRET: 'whsec_installed', OTHER_SECRET: 'whsec_other' };
     const run = (...words: string[]) => {
       const { status, output } = workshop.attempt([start, ...words], env);
@@ -130,7 +130,7 @@ describe('the command line', () => {
     }
   });
 
-  it('answers the initialization of an MCP client', () => {
+  it('an MCP client can connect', () => {
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const { stdout } = spawnSync(process.execPath, [start, 'mcp'], {
       cwd: workshop.folder,

@@ -20,27 +20,27 @@ const KINDS = [
 ];
 
 describe('the tarball', () => {
-  it('has what is published, and no test, source, source map or stray file', () => {
+  it('no test, source, source map or stray file is published', () => {
     expect(packed.filter((path) => !KINDS.some((kind) => kind.test(path)))).toEqual([]);
     expect(
       packed.filter((path) => /(^|\/)(test|node_modules|coverage|\.[^/]*|package-lock\.json)(\/|$)/.test(path)),
     ).toEqual([]);
-    // Each kind is there, so that none of them lets through what nobody publishes any more.
+    // Each kind is there, so that none of them lets through what is not published.
     expect(KINDS.filter((kind) => !packed.some((path) => kind.test(path)))).toEqual([]);
   });
 
-  it('has at most 350 000 bytes, and 1 600 000 unpacked', () => {
+  it('the size is at most 350 000 bytes, and 1 600 000 unpacked', () => {
     expect(size).toBeLessThanOrEqual(350_000);
     expect(unpackedSize).toBeLessThanOrEqual(1_600_000);
   });
 
-  it('has no program', () => {
+  it('no program is installed', () => {
     expect(manifest.bin).toBeUndefined();
     expect(packed.filter((path) => read(path).startsWith('#!'))).toEqual([]);
     expect(existsSync(join(folder, '../.bin'))).toBe(false);
   });
 
-  it('has the vectors once', () => {
+  it('the vectors are published once', () => {
     const vectors: Vector[] = JSON.parse(read('fixtures/vectors.json'));
     const bodies = vectors.map(({ bodyBase64 }) => bodyBase64).filter((body) => body.length > 40);
     const signatures = vectors.flatMap(({ headers }) => headers.join().match(/\b[0-9a-f]{64}\b/g) ?? []);
@@ -52,17 +52,17 @@ describe('the tarball', () => {
     expect(again).toEqual([]);
   });
 
-  it('has each file that an entry names', () => {
+  it('every file of an entry exists', () => {
     expect(filesNamedIn(manifest).filter((path) => !packed.includes(path))).toEqual([]);
   });
 
-  it('has no built file that nothing leads to', () => {
+  it('every built file is reached from an entry', () => {
     const reached = new Set(filesNamedIn(manifest));
     for (const path of reached) for (const next of importsOf(path)) reached.add(next);
     expect(packed.filter((path) => path.startsWith('dist/') && !reached.has(path))).toEqual([]);
   });
 
-  it('says nowhere on which machine it was made, and points to no source map', () => {
+  it('no file names the building machine or a source map', () => {
     const saying = packed.filter((path) => {
       const text = read(path);
       return text.includes(root.replace(/[\\/]$/, '')) || /[#@] sourceMappingURL=/.test(text);
@@ -71,7 +71,7 @@ describe('the tarball', () => {
   });
 
   // The README is read in the repository and on npm's site, where its links lead to the repository.
-  it('has what its pages link to, without the README', () => {
+  it('the links of every page but the README lead to a file', () => {
     const links = packed
       .filter((path) => path.endsWith('.md') && path !== 'README.md')
       .flatMap((page) =>

@@ -40,7 +40,7 @@ describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () =>
     (await seen()).runs.filter(({ id }) => id === event).map(({ attempt }) => attempt);
   const isDead = async (id: string) => (await seen()).dead.filter(({ key }) => key === `queued:${id}`).length;
 
-  it('a delivery is queued and handled once, also when it is redelivered to a receiver with a store', async () => {
+  it('a delivery that arrives twice is handled once', async () => {
     expect(await deliver('evt_one')).toBe('202 queued');
     await vi.waitFor(async () => expect(await attemptsOf('evt_one')).toEqual([1]), PATIENTLY);
     expect(await deliver('evt_one')).toBe('200 duplicate');
@@ -49,13 +49,13 @@ describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () =>
     expect(await attemptsOf('evt_one')).toEqual([1]);
   });
 
-  it('a handler that fails runs again with the next attempt', async () => {
+  it('a failed handler runs again in the next attempt', async () => {
     await deliver('evt_once', 'once');
     await vi.waitFor(async () => expect(await attemptsOf('evt_once')).toEqual([1, 2]), PATIENTLY);
     expect(await isDead('evt_once')).toBe(0);
   });
 
-  it('a job whose attempts are used goes to the dead-letter queue', async () => {
+  it('the last failed attempt sends the job to the dead-letter queue', async () => {
     await deliver('evt_never', 'never');
     await vi.waitFor(async () => expect(await isDead('evt_never')).toBe(1), PATIENTLY);
     expect(await attemptsOf('evt_never')).toEqual([1, 2, 3]);
@@ -67,7 +67,7 @@ describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () =>
     expect(await attemptsOf('evt_dead')).toEqual([1]);
   });
 
-  it('a job of another version is no dead letter, and does not hold up the others', async () => {
+  it('a job of another version does not hold up the others', async () => {
     await ask('/unreadable');
     for (const id of ['evt_a', 'evt_b', 'evt_c']) {
       await deliver(id);
@@ -76,7 +76,7 @@ describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () =>
     expect((await seen()).dead.filter(({ key }) => key === undefined)).toEqual([]);
   });
 
-  it('the bundle for Workers has no text node:', () => {
+  it('the bundle for Workers does not mention node:', () => {
     const text = readFileSync(`${programs.folderOf('WebCrypto')}/worker-queue.mjs`, 'utf8');
     expect(text).toContain('cloudflareProcessor');
     expect(text).not.toContain('node:');

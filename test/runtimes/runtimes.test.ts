@@ -43,23 +43,23 @@ describe.each(places)('%s, with %s', (_, api, runtime) => {
 
   afterAll(() => server.stop());
 
-  it('is the runtime it is meant to be, with the crypto it is meant to have', async () => {
+  it('the program runs on the expected runtime and crypto', async () => {
     const { versions, userAgent, syncCrypto } = (await ask('/')) as About;
     if (runtime.program === 'workerd') expect(userAgent).toBe('Cloudflare-Workers');
     else expect(versions[runtime.program]).toBe(runtime.version);
     expect(syncCrypto).toBe(api === 'node:crypto');
   });
 
-  it(`verifyAsync gives the verdict of each of the ${vectors.length} vectors`, () => {
+  it(`verifyAsync agrees with each of the ${vectors.length} vectors`, () => {
     expect(byName(verdicts.map(({ verifyAsync }) => verifyAsync))).toEqual(byName(vectors.map((v) => v.expect)));
   });
 
-  it(`verify gives ${api === 'node:crypto' ? 'it' : 'it up to the HMAC, and says what to use instead'}`, () => {
+  it(`verify ${api === 'node:crypto' ? 'agrees with each vector' : 'refers to verifyAsync for the HMAC'}`, () => {
     const expected = vectors.map((vector) => (api === 'WebCrypto' && reachesHmac(vector) ? NO_SYNC : vector.expect));
     expect(byName(verdicts.map(({ verify }) => verify))).toEqual(byName(expected));
   });
 
-  it.each(['handler', 'middleware'])('the fetch %s, served, answers each vector as it says', async (kind) => {
+  it.each(['handler', 'middleware'])('a served %s answers each vector correctly', async (kind) => {
     const sent: [Vector, string, RawResponse][] = [];
     for (const [index, vector] of vectors.entries()) {
       if (changedByHttp(vector)) continue;
@@ -77,7 +77,7 @@ describe.each(places)('%s, with %s', (_, api, runtime) => {
     );
   });
 
-  it('a receiver made while the module loads handles each recording once and acknowledges it again', async () => {
+  it('a receiver of the module scope handles each recording once', async () => {
     for (const { type, bytes } of recordings) {
       const first = await exchange(server.port, bytes);
       const second = await exchange(server.port, bytes);
@@ -89,8 +89,8 @@ describe.each(places)('%s, with %s', (_, api, runtime) => {
   });
 });
 
-describe.each(there.filter(({ program }) => program === 'workerd'))('inside $name', (runtime) => {
-  it('the Fetch adapter passes the adapter suite, in both forms', async () => {
+describe.each(there.filter(({ program }) => program === 'workerd'))('the tests inside $name', (runtime) => {
+  it('both forms of the Fetch adapter pass the adapter suite', async () => {
     const server = await startProgram(runtime, programs.folderOf('node:crypto'), 'workerd-suite');
     try {
       const results = (await (await fetch(`http://127.0.0.1:${server.port}/`)).json()) as SuiteResult[];
@@ -102,17 +102,20 @@ describe.each(there.filter(({ program }) => program === 'workerd'))('inside $nam
   }, 60_000);
 });
 
-describe.each(there.filter(({ program }) => program !== 'workerd'))('inside $name', ({ program, command, version }) => {
-  it('every adapter passes the adapter suite and gives the verdict of each vector', () => {
-    const [file = '', ...args] = [...(command ?? []), 'node_modules/vitest/vitest.mjs', 'run'];
-    const project = ['--project', 'inside'];
-    const env = { ...process.env, RUNTIME: program, RUNTIME_VERSION: version };
-    const { status, stdout, stderr } = spawnSync(file, [...args, ...project], { cwd: root, env, encoding: 'utf8' });
-    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
-  }, 120_000);
-});
+describe.each(there.filter(({ program }) => program !== 'workerd'))(
+  'the tests inside $name',
+  ({ program, command, version }) => {
+    it('every adapter passes the adapter suite and the vectors', () => {
+      const [file = '', ...args] = [...(command ?? []), 'node_modules/vitest/vitest.mjs', 'run'];
+      const project = ['--project', 'inside'];
+      const env = { ...process.env, RUNTIME: program, RUNTIME_VERSION: version };
+      const { status, stdout, stderr } = spawnSync(file, [...args, ...project], { cwd: root, env, encoding: 'utf8' });
+      expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
+    }, 120_000);
+  },
+);
 
-it('docs/runtimes.md has a row for each runtime, with the version that is tested', () => {
+it('docs/runtimes.md has the tested version of each runtime', () => {
   const rows = [...readFileSync(`${root}docs/runtimes.md`, 'utf8').matchAll(/^\| (\w+(?: \d+)?) \| ([\d.]+) \|/gm)];
   const listed = rows.map(([, name = '', version]) => [name.toLowerCase().replace(' ', '-'), version]);
   expect(listed).toEqual(runtimes.map(({ name, version }) => [name, version]));

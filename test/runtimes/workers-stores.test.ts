@@ -12,7 +12,7 @@ import type { SuiteResults } from './programs/worker-suite.js';
 
 const receivers = ['receivers', 'more-receivers'] as const;
 
-describe.skipIf(miniflare === undefined)('on Workers', () => {
+describe.skipIf(miniflare === undefined)('the stores on Workers', () => {
   let programs: Awaited<ReturnType<typeof buildPrograms>>;
   let data: string;
   let workers: Miniflare;
@@ -54,7 +54,7 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
       ['has no purgeExpired', 'has no saveReport'],
     ],
   ])(
-    '%s passes the suite',
+    'the suite passes on %s',
     async (_, suite, skipped) => {
       const results = Object.entries(await jsonOf<SuiteResults>('suite', suite));
       expect(results.filter(([, result]) => result !== 'passed' && !skipped.includes(result))).toEqual([]);
@@ -80,13 +80,13 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
       return taken.flatMap(({ [path]: ids = [] }) => ids).filter((other) => other === id).length;
     }
 
-    it('handles an event once, and acknowledges it again in every Worker', async () => {
+    it('an event is handled once and acknowledged in every Worker', async () => {
       expect(await deliver('evt_once')).toBe('200 handled');
       for (const worker of receivers) expect(await deliver('evt_once', worker)).toBe('200 duplicate');
       expect(await runsOf('evt_once')).toBe(1);
     });
 
-    it('handles an event once when two Workers get it at the same time, several times each', async () => {
+    it('an event that two Workers get at the same time is handled once', async () => {
       for (const id of ['evt_race_1', 'evt_race_2', 'evt_race_3']) {
         const all = Array.from({ length: 8 }, () => receivers).flat();
         const answers = await Promise.all(all.map((worker) => deliver(id, worker)));
@@ -98,13 +98,13 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
       }
     });
 
-    it('handles an event again whose handler has failed', async () => {
+    it('an event whose handler has failed is handled again', async () => {
       expect(await deliver('evt_bad')).toBe('500 handler_failed');
       expect(await deliver('evt_bad', receivers[1])).toBe('500 handler_failed');
       expect(await runsOf('evt_bad')).toBe(2);
     });
 
-    it('knows what it has handled after everything was stopped and started', async () => {
+    it('a handled event is remembered after a restart', async () => {
       expect(await deliver('evt_kept')).toBe('200 handled');
       await workers.dispose();
       await start();
@@ -113,7 +113,7 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
     }, 30_000);
   });
 
-  it('a receiver does not wait for an init that ended with the request it was begun for', async () => {
+  it('an init that ended with its request does not block the next one', async () => {
     const deliver = (worker: string) => {
       const { headers, body } = aDelivery({ event: { id: 'evt_slow' }, at: Date.now() });
       return ask(worker, '/slow', { method: 'POST', headers, body });
@@ -123,22 +123,19 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
     expect(statuses).toEqual([503, 200]);
   }, 15_000);
 
-  it('the cron trigger of the recipe with D1 ends well, also before the first delivery', async () => {
+  it('the cron trigger of the D1 recipe succeeds before any delivery', async () => {
     const worker = await workers.getWorker('recipe-d1');
     expect(await worker.scheduled({ cron: '*/10 * * * *' })).toMatchObject({ outcome: 'ok' });
   });
 
-  it.each(['durable-object', 'd1'])(
-    'the recipe of the documentation with stores/%s handles an event once',
-    async (name) => {
-      const { headers, body } = aDelivery({ event: { ...sampleEvent('generation.completed') }, at: Date.now() });
-      const deliver = () => ask(`recipe-${name}`, '/webhooks', { method: 'POST', headers, body });
-      expect(await (await deliver()).text()).toContain('handled');
-      expect(await (await deliver()).text()).toContain('duplicate');
-    },
-  );
+  it.each(['durable-object', 'd1'])('the documented recipe with stores/%s handles an event once', async (name) => {
+    const { headers, body } = aDelivery({ event: { ...sampleEvent('generation.completed') }, at: Date.now() });
+    const deliver = () => ask(`recipe-${name}`, '/webhooks', { method: 'POST', headers, body });
+    expect(await (await deliver()).text()).toContain('handled');
+    expect(await (await deliver()).text()).toContain('duplicate');
+  });
 
-  describe('an object', () => {
+  describe('a Durable Object', () => {
     const claimOf = (key: string) => ({
       key,
       token: 'owner',
@@ -149,13 +146,13 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
     const operate = (...call: unknown[]) => ask('suite', '/', { method: 'POST', body: JSON.stringify(call) });
     const storedBy = (key: string) => jsonOf<Stored>('suite', `/stored/${key}`);
 
-    it('removes itself when its event is to be forgotten', async () => {
+    it('the storage is empty when the event is to be forgotten', async () => {
       await operate('claim', { ...claimOf('brief'), retainMs: 1_000 });
       expect(await storedBy('brief')).toEqual({ entries: [['entry', expect.anything()]], alarm: expect.any(Number) });
       await vi.waitFor(async () => expect(await storedBy('brief')).toEqual({ entries: [], alarm: null }), PATIENTLY);
     });
 
-    it('stays when its event is remembered for longer by then', async () => {
+    it('the storage is kept where the event is remembered for longer', async () => {
       const claim = claimOf('renewed');
       await operate('claim', { ...claim, retainMs: 1_000 });
       const first = (await storedBy('renewed')).alarm ?? expect.fail('no alarm');
@@ -168,7 +165,7 @@ describe.skipIf(miniflare === undefined)('on Workers', () => {
       expect((await storedBy('renewed')).entries).toHaveLength(1);
     });
 
-    it('keeps nothing of what is forgotten, or was only asked for', async () => {
+    it('a forgotten or unknown key stores nothing', async () => {
       await operate('claim', claimOf('forgotten'));
       await operate('forget', 'forgotten');
       await operate('inspect', 'unknown');

@@ -60,7 +60,7 @@ type Adapters =
   | typeof nodeAdapter;
 
 describe('every adapter', () => {
-  it('takes a receiver, or the options of an endpoint or a middleware', () => {
+  it('a receiver or options are accepted', () => {
     for (const adapter of [expressAdapter, honoAdapter, koaAdapter, nodeAdapter]) {
       adapter.webhookHandler(receiver);
       adapter.webhookHandler(endpoint);
@@ -69,20 +69,20 @@ describe('every adapter', () => {
     }
   });
 
-  it('takes a value that may be a receiver or options', () => {
+  it('a union of receiver and options is accepted', () => {
     const either = receiver as Receiver | EndpointOptions;
     expressAdapter.webhookHandler(either);
     fetchAdapter.webhookHandler(either);
   });
 
-  it('takes a queue instead of handlers, but not both', () => {
+  it('a queue stands in place of handlers, but not with them', () => {
     const queue = {} as DeliveryQueue;
     expressAdapter.webhookHandler({ ...options, queue });
     // @ts-expect-error -- the handlers belong to the worker of the queue
     expressAdapter.webhookHandler({ ...endpoint, queue });
   });
 
-  it('types the handlers, also where the secret comes from other options', () => {
+  it('handlers have types where the secret comes from a spread', () => {
     expressAdapter.webhookHandler({
       ...options,
       dedupe: false,
@@ -92,7 +92,7 @@ describe('every adapter', () => {
     expressAdapter.webhookMiddleware({ ...options, dedupe: false });
   });
 
-  it('needs handlers for an endpoint, and has none for a middleware', () => {
+  it('an endpoint needs handlers, and a middleware accepts none', () => {
     // @ts-expect-error -- every event would be acknowledged and lost
     expressAdapter.webhookHandler(options);
     // @ts-expect-error -- the route handles the event
@@ -105,13 +105,13 @@ describe('every adapter', () => {
     expressAdapter.webhookHandler({ secret: 'secret', on: { 'stt.complete': () => {} } });
   });
 
-  it('has exactly the two names', () => {
+  it('webhookHandler and webhookMiddleware are the only exports', () => {
     expectTypeOf<keyof typeof expressAdapter>().toEqualTypeOf<'webhookHandler' | 'webhookMiddleware'>();
     type Names<Adapter> = Adapter extends unknown ? [keyof Adapter] : never;
     expectTypeOf<Names<Adapters>>().toEqualTypeOf<[keyof typeof expressAdapter]>();
   });
 
-  it('has one signature for each name', () => {
+  it('both functions have the same first parameter everywhere', () => {
     type Handler<Adapter> = Adapter extends Adapters ? [Parameters<Adapter['webhookHandler']>[0]] : never;
     type Middleware<Adapter> = Adapter extends Adapters ? [Parameters<Adapter['webhookMiddleware']>[0]] : never;
     expectTypeOf<Handler<Adapters>>().toEqualTypeOf<[Receiver | EndpointOptions]>();
@@ -120,7 +120,7 @@ describe('every adapter', () => {
 });
 
 describe('express', () => {
-  it('takes the handler and the middleware as its own', () => {
+  it('both functions are middleware of the framework', () => {
     expectTypeOf(expressAdapter.webhookHandler).returns.toExtend<RequestHandler>();
     expectTypeOf(expressAdapter.webhookMiddleware).returns.toExtend<RequestHandler>();
     const app = express();
@@ -128,7 +128,7 @@ describe('express', () => {
     app.use('/middleware', expressAdapter.webhookMiddleware(options));
   });
 
-  it('types req.webhook on every request, and says that it may be missing', () => {
+  it('req.webhook may be undefined on every request', () => {
     express().post('/webhooks', expressAdapter.webhookMiddleware(options), (req, res) => {
       expectTypeOf(req.webhook).toEqualTypeOf<Delivery | undefined>();
       res.json(req.webhook?.event.id);
@@ -138,7 +138,7 @@ describe('express', () => {
     expectTypeOf<Express.Request['webhook']>().toEqualTypeOf<Delivery | undefined>();
   });
 
-  it('leaves the types of the request body and parameters alone', () => {
+  it('the types of the route parameters are unchanged', () => {
     express().post('/webhooks/:tenant', expressAdapter.webhookMiddleware(options), (req) => {
       expectTypeOf(req.params.tenant).toBeString();
     });
@@ -146,12 +146,12 @@ describe('express', () => {
 });
 
 describe('fastify', () => {
-  it('gives a plugin that every instance registers', () => {
+  it('every instance registers the plugin', () => {
     fastify().register(fastifyAdapter.webhookHandler(endpoint), { prefix: '/webhooks' });
     fastify({ logger: true, http2: true }).register(fastifyAdapter.webhookHandler(endpoint));
   });
 
-  it('types request.webhook in the route, without any declaration', () => {
+  it('request.webhook is a delivery in the route', () => {
     const plugin = fastifyAdapter.webhookMiddleware(options, async (request, reply) => {
       expectTypeOf(request.webhook).toEqualTypeOf<Delivery>();
       expectTypeOf(request).toExtend<FastifyRequest>();
@@ -159,19 +159,19 @@ describe('fastify', () => {
       return { id: request.webhook.event.id };
     });
     fastify().register(plugin, { prefix: '/webhooks' });
-    // @ts-expect-error -- without a route nobody makes the response
+    // @ts-expect-error -- without a route nothing makes the response
     fastifyAdapter.webhookMiddleware(options);
   });
 });
 
 describe('koa', () => {
-  it('takes the handler and the middleware as its own', () => {
+  it('both functions are middleware of the framework', () => {
     expectTypeOf(koaAdapter.webhookHandler).returns.toExtend<Koa.Middleware>();
     expectTypeOf(koaAdapter.webhookMiddleware).returns.toExtend<Koa.Middleware>();
     new Koa().use(koaAdapter.webhookHandler(endpoint));
   });
 
-  it('types ctx.state.webhook, and says that it may be missing', () => {
+  it('ctx.state.webhook may be undefined', () => {
     new Koa().use(koaAdapter.webhookMiddleware(options)).use((ctx) => {
       expectTypeOf(ctx.state.webhook).toEqualTypeOf<Delivery | undefined>();
       ctx.body = ctx.state.webhook?.event.id;
@@ -180,7 +180,7 @@ describe('koa', () => {
 });
 
 describe('aws-lambda', () => {
-  it('gives a handler for each kind of event, as @types/aws-lambda has them', () => {
+  it('the handler fits each kind of event of @types/aws-lambda', () => {
     const handler = lambdaAdapter.webhookHandler(endpoint);
     expectTypeOf(handler).toExtend<APIGatewayProxyHandler>();
     expectTypeOf(handler).toExtend<APIGatewayProxyHandlerV2>();
@@ -188,7 +188,7 @@ describe('aws-lambda', () => {
     expectTypeOf(handler).toExtend<LambdaFunctionURLHandler>();
   });
 
-  it('hands the route the event, the delivery and the context', () => {
+  it('the route gets the event, the delivery and the context', () => {
     const handler: APIGatewayProxyHandlerV2 = lambdaAdapter.webhookMiddleware(
       options,
       async (event: APIGatewayProxyEventV2, delivery, context) => {
@@ -203,7 +203,7 @@ describe('aws-lambda', () => {
 });
 
 describe('h3', () => {
-  it('takes the handler and the middleware for its own, with the event typed', () => {
+  it('both functions fit post() and defineHandler()', () => {
     new H3().post('/handler', h3Adapter.webhookHandler(endpoint)).post(
       '/middleware',
       h3Adapter.webhookMiddleware(options, (event: H3Event, delivery, context) => {
@@ -223,7 +223,7 @@ describe('h3', () => {
 });
 
 describe('elysia', () => {
-  it('takes the handler and the middleware for its own', () => {
+  it('both functions fit post()', () => {
     new Elysia().post('/handler', elysiaAdapter.webhookHandler(endpoint), { parse: 'none' }).post(
       '/middleware',
       elysiaAdapter.webhookMiddleware(options, ({ request, set }, delivery) => {
@@ -238,29 +238,29 @@ describe('elysia', () => {
 });
 
 describe('node', () => {
-  it('gives a listener for createServer', () => {
+  it('webhookHandler returns a listener for createServer', () => {
     expectTypeOf(nodeAdapter.webhookHandler).returns.toExtend<RequestListener>();
     expectTypeOf(nodeAdapter.webhookHandler).returns.returns.toEqualTypeOf<Promise<void>>();
   });
 
-  it('gives connect-style middleware', () => {
+  it('webhookMiddleware returns connect-style middleware', () => {
     type Middleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
     expectTypeOf(nodeAdapter.webhookMiddleware).returns.toExtend<Middleware>();
   });
 
-  it('types req.webhook', () => {
+  it('req.webhook may be undefined', () => {
     expectTypeOf<IncomingMessage['webhook']>().toEqualTypeOf<Delivery | undefined>();
   });
 });
 
 describe('next', () => {
-  it('gives route handlers for the App Router', () => {
+  it('the App Router accepts both functions', () => {
     type RouteHandler = (request: Request, context: { params: Promise<object> }) => Response | Promise<Response>;
     expectTypeOf(nextAdapter.webhookHandler).returns.toExtend<RouteHandler>();
     expectTypeOf(nextAdapter.webhookMiddleware).returns.toExtend<RouteHandler>();
   });
 
-  it('gives API routes for the Pages Router, and hands the route what Next has put on them', () => {
+  it('the Pages Router accepts both functions and its own request types', () => {
     type ApiRequest = IncomingMessage & { query: object; cookies: object; body: unknown };
     type ApiResponse = ServerResponse & { status(code: number): ApiResponse };
     expectTypeOf(nextPagesAdapter.webhookHandler).returns.toExtend<(req: ApiRequest, res: ApiResponse) => unknown>();
@@ -268,13 +268,13 @@ describe('next', () => {
       expectTypeOf(delivery).toEqualTypeOf<Delivery>();
       res.status(200).end(req.query);
     });
-    // @ts-expect-error -- without a route nobody makes the response
+    // @ts-expect-error -- without a route nothing makes the response
     nextPagesAdapter.webhookMiddleware(options);
   });
 });
 
 describe('hono', () => {
-  it('types c.var.webhook behind the middleware, without any declaration', () => {
+  it('c.var.webhook is a delivery behind the middleware', () => {
     new Hono().post('/webhooks', honoAdapter.webhookMiddleware(options), (c) => {
       expectTypeOf(c.var.webhook).toEqualTypeOf<Delivery>();
       expectTypeOf(c.get('webhook')).toEqualTypeOf<Delivery>();
@@ -282,14 +282,14 @@ describe('hono', () => {
     });
   });
 
-  it('knows no c.var.webhook without it', () => {
+  it('c.var.webhook does not exist without the middleware', () => {
     new Hono().post('/webhooks', (c) => {
       // @ts-expect-error -- nothing has put it there
       return c.json(c.var.webhook.event.id);
     });
   });
 
-  it('takes the handler in an app with variables of its own', () => {
+  it('an app may have variables of its own', () => {
     new Hono<{ Variables: { user: string } }>()
       .post('/handler', honoAdapter.webhookHandler(endpoint))
       .post('/middleware', honoAdapter.webhookMiddleware(options), (c) => c.json([c.var.user, c.var.webhook.event.id]));
@@ -299,19 +299,19 @@ describe('hono', () => {
 describe('fetch', () => {
   type Fetch = (request: Request) => Promise<Response>;
 
-  it('gives a function from Request to Response', () => {
+  it('both functions return a function from Request to Response', () => {
     expectTypeOf(fetchAdapter.webhookHandler).returns.toEqualTypeOf<Fetch>();
     expectTypeOf(fetchAdapter.webhookMiddleware).returns.toEqualTypeOf<Fetch>();
   });
 
-  it('hands the route the request, the delivery and the context', () => {
+  it('the route gets the request, the delivery and the context', () => {
     fetchAdapter.webhookMiddleware(options, (request, delivery, context) => {
       expectTypeOf(request).toEqualTypeOf<Request>();
       expectTypeOf(delivery).toEqualTypeOf<Delivery>();
       expectTypeOf(context).toEqualTypeOf<HandlerContext>();
       return Response.json(delivery.event.id);
     });
-    // @ts-expect-error -- without a route nobody makes the response
+    // @ts-expect-error -- without a route nothing makes the response
     fetchAdapter.webhookMiddleware(options);
   });
 });

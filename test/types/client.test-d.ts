@@ -15,7 +15,7 @@ import { describe, expectTypeOf, it } from 'vitest';
 declare const client: Client;
 
 describe('an answer', () => {
-  it('has the fields that the specification shows, and is unknown where it shows none', () => {
+  it('data has the fields of the specification, or is unknown', () => {
     expectTypeOf(client.account.apiLimits()).resolves.toEqualTypeOf<Answer<AccountLimits>>();
     expectTypeOf<AccountLimits['limits']['daily_requests_used']>().toBeNumber();
     expectTypeOf(client.speechToSpeech()).resolves.toHaveProperty('data').toHaveProperty('max_source_seconds');
@@ -27,13 +27,13 @@ describe('an answer', () => {
     expectTypeOf(client.request({ path: '/' })).resolves.toEqualTypeOf<Answer<unknown>>();
   });
 
-  it('is what the caller knows of it', () => {
+  it('the caller may name the type of the data', () => {
     expectTypeOf(client.voices<{ voices: string[] }>()).resolves.toEqualTypeOf<Answer<{ voices: string[] }>>();
   });
 });
 
 describe('the signing secret', () => {
-  it('comes with the answer to the creation, and is no text', async () => {
+  it('webhooks.create() returns an object and no text', async () => {
     const { signingSecret } = await client.webhooks.create({ url: 'https://a.example', events: ['stt.failed', 'new'] });
     expectTypeOf(signingSecret).toEqualTypeOf<SigningSecret>();
     // @ts-expect-error: it has to be revealed
@@ -41,15 +41,15 @@ describe('the signing secret', () => {
     createReceiver({ secret: signingSecret.reveal() });
   });
 
-  it('is only there where the endpoint was made just now', async () => {
+  it('ensureEndpoint() returns it for a new endpoint alone', async () => {
     const ensured = await ensureEndpoint({ url: 'https://a.example', events: ['stt.failed'] }, client);
     if (ensured.action === 'created') expectTypeOf(ensured.signingSecret).toEqualTypeOf<SigningSecret>();
     else expectTypeOf(ensured.signingSecret).toEqualTypeOf<undefined>();
   });
 });
 
-describe('an error', () => {
-  it('has its codes, and is not closed to new ones', () => {
+describe('errors of the client', () => {
+  it('the codes are known and open to new ones', () => {
     const error: unknown = new Error();
     if (isServiceApiError(error)) {
       expectTypeOf(error.code).toExtend<string>();
@@ -67,7 +67,7 @@ describe('an error', () => {
   });
 });
 
-it('a handler passes its event on as it is', () => {
+it('freshDownloadUrl() accepts the event of any handler', () => {
   createReceiver({
     secret: 'secret',
     on: {

@@ -18,26 +18,26 @@ import { describe, expectTypeOf, it } from 'vitest';
 declare const event: WebhookEvent;
 
 describe('the catalog', () => {
-  it('is the sixteen types, in order', () => {
+  it('WEBHOOK_EVENT_TYPES is a tuple of sixteen types', () => {
     expectTypeOf(WEBHOOK_EVENT_TYPES.length).toEqualTypeOf<16>();
     expectTypeOf(WEBHOOK_EVENT_TYPES[0]).toEqualTypeOf<'generation.completed'>();
     expectTypeOf<EventType>().toEqualTypeOf<(typeof WEBHOOK_EVENT_TYPES)[number]>();
   });
 
-  it('has fields of data only where the specification shows them', () => {
+  it('data has fields only where the specification shows them', () => {
     expectTypeOf<EventOf<'generation.completed'>['data']>().toEqualTypeOf<GenerationCompletedData>();
     expectTypeOf<EventOf<'generation.failed'>['data']>().toEqualTypeOf<Record<string, unknown>>();
     expectTypeOf<EventOf<'stt.completed'>['data']['text']>().toBeUnknown();
   });
 
-  it('knows no other type', () => {
+  it('an unknown type is an error', () => {
     // @ts-expect-error -- no such event
     type _Other = EventOf<'generation.paused'>;
   });
 });
 
 describe('isEvent', () => {
-  it('narrows to the event of one type and its data', () => {
+  it('an event is narrowed to one type and its data', () => {
     if (!isEvent(event, 'generation.completed')) return;
     expectTypeOf(event.type).toEqualTypeOf<'generation.completed'>();
     expectTypeOf(event.data.clipId).toBeString();
@@ -46,18 +46,18 @@ describe('isEvent', () => {
     expectTypeOf(event).toExtend<EventOf<'generation.completed'>>();
   });
 
-  it('takes only the sixteen types', () => {
+  it('a misspelt type is an error', () => {
     // @ts-expect-error -- a misspelt type never holds
     isEvent(event, 'generation.complete');
   });
 
-  it('leaves data unknown where the specification shows nothing', () => {
+  it('data stays unknown where the specification shows nothing', () => {
     if (isEvent(event, 'dubbing.failed')) expectTypeOf(event.data['reason']).toBeUnknown();
   });
 });
 
 describe('isKnownEvent', () => {
-  it('makes event.type a switch', () => {
+  it('a switch over event.type narrows the data', () => {
     if (!isKnownEvent(event)) {
       expectTypeOf(event).toEqualTypeOf<UnknownEvent>();
       return;
@@ -75,20 +75,20 @@ describe('isKnownEvent', () => {
   });
 });
 
-describe('from outside', () => {
-  it('isWebhookEvent narrows unknown', () => {
+describe('a value from outside', () => {
+  it('unknown is narrowed by isWebhookEvent()', () => {
     const value: unknown = null;
     if (isWebhookEvent(value)) expectTypeOf(value).toEqualTypeOf<WebhookEvent>();
   });
 
-  it('parseEvent takes bytes or text and gives an event whose type is open', () => {
+  it('parseEvent() makes an event with an open type of bytes or text', () => {
     expectTypeOf(parseEvent).parameter(0).toEqualTypeOf<Uint8Array | ArrayBuffer | string>();
     expectTypeOf(parseEvent).returns.toEqualTypeOf<WebhookEvent>();
     expectTypeOf<WebhookEvent['type']>().toBeString();
     expectTypeOf<WebhookEvent['data']>().toEqualTypeOf<GenerationCompletedData | Record<string, unknown>>();
   });
 
-  it('a delivery carries any event, or the one it is said to carry', () => {
+  it('the type parameter of Delivery is its event', () => {
     expectTypeOf<Delivery['event']>().toEqualTypeOf<WebhookEvent>();
     expectTypeOf<Delivery<EventOf<'stt.failed'>>['event']['type']>().toEqualTypeOf<'stt.failed'>();
     expectTypeOf<Delivery<EventOf<'stt.failed'>>>().toExtend<Delivery>();

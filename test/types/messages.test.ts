@@ -128,9 +128,9 @@ function textOf({ from, mistakes }: Program): string {
 const options = { ...strictOptions(), noUnusedLocals: false };
 const problems = compile(new Map(programs.map((program) => [pathOf(program), textOf(program)])), options);
 
-describe.each(programs)('TypeScript on a mistake with $from', (program) => {
+describe.each(programs)('a mistake with $from', (program) => {
   it.each(program.mistakes.map((mistake, index) => ({ ...mistake, line: index + 2 })))(
-    'says what is wrong: $title',
+    'the compiler explains $title',
     ({ line, message }) => {
       const at = `${pathOf(program)}:${line} `;
       const found = problems.filter((problem) => problem.startsWith(at)).map((problem) => problem.slice(at.length));
@@ -139,7 +139,7 @@ describe.each(programs)('TypeScript on a mistake with $from', (program) => {
     },
   );
 
-  it('says nothing about the rest of the program', () => {
+  it('the rest of the program compiles', () => {
     expect(problems.filter((problem) => problem.startsWith(`${pathOf(program)}:1 `))).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ import { describe, expectTypeOf, it } from 'vitest';
 const secret = 'secret';
 
 describe('handlers', () => {
-  it('get the event of their type, and a context that agrees with it', () => {
+  it('the event and its context have the type of the key', () => {
     createReceiver({
       secret,
       on: {
@@ -49,12 +49,12 @@ describe('handlers', () => {
     expectTypeOf<keyof Handlers>().toEqualTypeOf<EventType | '*'>();
   });
 
-  it('are known by name', () => {
+  it('a misspelt event type is an error', () => {
     // @ts-expect-error -- no such event
     createReceiver({ secret, on: { 'generation.complete': () => {} } });
   });
 
-  it('return nothing, the status they ask for, or whatever else', () => {
+  it('any return value is allowed', () => {
     expectTypeOf<() => void>().toExtend<Handler>();
     expectTypeOf<() => Promise<void>>().toExtend<Handler>();
     expectTypeOf<() => { status: number }>().toExtend<Handler>();
@@ -62,14 +62,14 @@ describe('handlers', () => {
     expectTypeOf<() => Promise<string[]>>().toExtend<Handler>();
   });
 
-  it('of any event can stand where one of a single type is asked for, not the other way round', () => {
+  it('Handler is assignable to the handler of one type, not the reverse', () => {
     expectTypeOf<Handler>().toExtend<Handler<EventOf<'stt.failed'>>>();
     expectTypeOf<Handler<EventOf<'stt.failed'>>>().not.toExtend<Handler>();
   });
 });
 
-describe('options', () => {
-  it('may be undefined, each of them, but for the secret', () => {
+describe('createReceiver options', () => {
+  it('everything but the secret may be undefined', () => {
     createReceiver({
       secret,
       on: { '*': undefined, 'stt.failed': undefined },
@@ -100,7 +100,7 @@ describe('options', () => {
     createReceiver({});
   });
 
-  it('take a secret, several, or a function that fetches them', () => {
+  it('the secret is one, several, by tenant, or a function', () => {
     createReceiver({ secret: new Uint8Array(32) });
     createReceiver({ secret: ['one', new Uint8Array(32)] as const });
     createReceiver({ secret: { acme: 'one', globex: ['two', new Uint8Array(32)] } });
@@ -117,7 +117,7 @@ describe('options', () => {
     });
   });
 
-  it('switch dedupe off by false alone', () => {
+  it('dedupe is false or an object', () => {
     createReceiver({ secret, dedupe: false });
     // @ts-expect-error -- true says nothing about the store
     createReceiver({ secret, dedupe: true });
@@ -129,7 +129,7 @@ describe('options', () => {
 });
 
 describe('a receiver', () => {
-  it('is a function from request to response, with begin beside it', () => {
+  it('a call and begin() take the same request', () => {
     expectTypeOf(createReceiver).returns.toEqualTypeOf<Receiver>();
     expectTypeOf<Receiver>().parameters.toEqualTypeOf<[request: WebhookRequest]>();
     expectTypeOf<Receiver>().returns.toEqualTypeOf<Promise<WebhookResponse>>();
@@ -137,7 +137,7 @@ describe('a receiver', () => {
     expectTypeOf<Receiver['begin']>().returns.resolves.toEqualTypeOf<{ response: WebhookResponse } | BegunDelivery>();
   });
 
-  it('begin ends in a response or in a delivery to settle', async () => {
+  it('begin() returns a response or a delivery to settle', async () => {
     const begun = await createReceiver({ secret }).begin({ method: 'POST', headers: [], body: null });
     if ('response' in begun) {
       expectTypeOf(begun.response.status).toBeNumber();
@@ -151,8 +151,8 @@ describe('a receiver', () => {
   });
 });
 
-describe('outcomes', () => {
-  it('narrow by kind, and carry an error exactly where something was refused or failed', () => {
+describe('an outcome', () => {
+  it('the kind decides about delivery and error', () => {
     createReceiver({
       secret,
       observe(outcome) {
@@ -199,8 +199,8 @@ describe('outcomes', () => {
   });
 });
 
-describe('a store', () => {
-  it('is the four calls, whatever else it has', () => {
+describe('DedupeStore', () => {
+  it('claim, extend, complete and release are required', () => {
     expectTypeOf(memoryStore).returns.toEqualTypeOf<DedupeStore>();
     type Needed = Pick<DedupeStore, 'scope' | 'claim' | 'extend' | 'complete' | 'release'>;
     expectTypeOf<Needed>().toExtend<DedupeStore>();
@@ -209,7 +209,7 @@ describe('a store', () => {
 });
 
 describe('observeQueue', () => {
-  it('takes a queue, and returns a function that ends it', () => {
+  it('a queue is the argument, and a function to end it the result', () => {
     expectTypeOf(observeQueue).parameter(0).toEqualTypeOf<Pick<OperatedQueue, 'name' | 'stats'>>();
     expectTypeOf<OperatedQueue>().toExtend<Parameters<typeof observeQueue>[0]>();
     expectTypeOf(observeQueue).returns.toEqualTypeOf<() => void>();

@@ -3,12 +3,12 @@ import type { EventOf, WebhookEvent } from 'service-webhooks';
 import { eventSchema } from 'service-webhooks/standard-schema';
 import { expectTypeOf, it } from 'vitest';
 
-it('a schema of events is what takes a Standard Schema takes', () => {
+it('eventSchema() is a Standard Schema of any event', () => {
   const schema: StandardSchemaV1<unknown, WebhookEvent> = eventSchema();
   expectTypeOf<StandardSchemaV1.InferOutput<typeof schema>>().toEqualTypeOf<WebhookEvent>();
 });
 
-it('a schema of one type gives events of that type', () => {
+it('eventSchema() with a type is a schema of its events', () => {
   const schema = eventSchema('generation.completed');
   expectTypeOf(schema).toExtend<StandardSchemaV1>();
   expectTypeOf<StandardSchemaV1.InferOutput<typeof schema>>().toEqualTypeOf<EventOf<'generation.completed'>>();

@@ -20,13 +20,13 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 const secret = 'secret';
 const delivery = signDelivery({ event: sampleEvent('stt.completed'), secret });
 
-describe('a sample event', () => {
-  it('has the type of its event', () => {
+describe('sampleEvent', () => {
+  it('the result has the type that was asked for', () => {
     expectTypeOf(sampleEvent('generation.completed')).toEqualTypeOf<EventOf<'generation.completed'>>();
     expectTypeOf(sampleEvent('trigger.failed', { jobId: null }).data).toEqualTypeOf<Record<string, unknown>>();
   });
 
-  it('takes overrides of the right types', () => {
+  it('overrides must fit the type', () => {
     sampleEvent('generation.completed', { id: undefined, data: { durationSec: 1 } });
     // @ts-expect-error: a number of seconds
     sampleEvent('generation.completed', { data: { durationSec: '1' } });
@@ -38,7 +38,7 @@ describe('a sample event', () => {
 });
 
 describe('signDelivery', () => {
-  it('takes an event or a body, and never an object for a body', () => {
+  it('an event or a body of bytes or text is required', () => {
     signDelivery({ body: '{}', secret, scheme: undefined });
     // @ts-expect-error: bytes or text
     signDelivery({ body: { id: 'evt_1' }, secret });
@@ -50,7 +50,7 @@ describe('signDelivery', () => {
     signDelivery({ body: '' });
   });
 
-  it('gives what a receiver takes, also after tampering', () => {
+  it('a receiver accepts the result, also after tampering', () => {
     const receiver = createReceiver({ secret });
     expectTypeOf(receiver).toBeCallableWith(delivery);
     expectTypeOf(receiver(tamper.stale(delivery))).resolves.toEqualTypeOf<WebhookResponse>();
@@ -60,7 +60,7 @@ describe('signDelivery', () => {
   });
 });
 
-it('a form is what its taker declares', () => {
+it('each converted form fits its library', () => {
   expectTypeOf(toRequest(delivery, 'http://receiver.test')).toEqualTypeOf<Request>();
   expectTypeOf(toInject(delivery, '/')).toExtend<InjectOptions>();
   expectTypeOf(toApiGatewayV1(delivery, '/')).toExtend<APIGatewayProxyEvent>();
@@ -68,7 +68,7 @@ it('a form is what its taker declares', () => {
   expectTypeOf<Test['use']>().toBeCallableWith(toSupertest(delivery));
 });
 
-it('the matchers are there on the expect of vitest and on that of jest', () => {
+it('the matchers have types in Vitest and in Jest', () => {
   expect.extend(matchers);
   jestExpect.extend(matchers);
   expectTypeOf(expect(0).toAcknowledge()).toEqualTypeOf<Promise<void>>();

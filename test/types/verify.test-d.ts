@@ -19,7 +19,7 @@ const headers: [string, string][] = [];
 const [body, secret] = [new Uint8Array(), 'secret'];
 
 describe('verify', () => {
-  it('gives a delivery, or a promise of one, and never a boolean', () => {
+  it('the result is a delivery or a promise of one, and never a boolean', () => {
     expectTypeOf(verify).returns.toEqualTypeOf<Delivery>();
     expectTypeOf(verifyAsync).returns.toEqualTypeOf<Promise<Delivery>>();
     expectTypeOf(verifySignature).returns.toEqualTypeOf<VerifiedSignature>();
@@ -32,7 +32,7 @@ describe('verify', () => {
     verifyAsync({ headers, body, secret }).event;
   });
 
-  it('takes the headers that Node, Fetch and everything else have', () => {
+  it('headers may be an object, pairs, a Map or Headers', () => {
     expectTypeOf<IncomingHttpHeaders>().toExtend<VerifyInput['headers']>();
     expectTypeOf<Headers>().toExtend<VerifyInput['headers']>();
     expectTypeOf<Map<string, string>>().toExtend<VerifyInput['headers']>();
@@ -40,7 +40,7 @@ describe('verify', () => {
     expectTypeOf<string>().not.toExtend<VerifyInput['headers']>();
   });
 
-  it('takes bytes or text and no parsed body', () => {
+  it('the body is bytes or text, not parsed JSON', () => {
     expectTypeOf<Buffer>().toExtend<VerifyInput['body']>();
     expectTypeOf<ArrayBuffer>().toExtend<VerifyInput['body']>();
     expectTypeOf<string>().toExtend<VerifyInput['body']>();
@@ -48,7 +48,7 @@ describe('verify', () => {
     verify({ headers, body: { id: 'evt_1' }, secret });
   });
 
-  it('takes one secret or several, and asks for it to be there', () => {
+  it('one secret or several are required', () => {
     verify({ headers, body, secret: ['new', new Uint8Array(32)] as const });
     // @ts-expect-error -- an environment variable may be missing
     verify({ headers, body, secret: undefined as string | undefined });
@@ -56,7 +56,7 @@ describe('verify', () => {
     verify({ headers, body });
   });
 
-  it('takes every option as undefined', () => {
+  it('every option may be undefined', () => {
     verify({
       headers,
       body,
@@ -71,13 +71,13 @@ describe('verify', () => {
     verify({ headers, body, secret, legacy: true });
   });
 
-  it('sign gives headers by name', () => {
+  it('sign() returns headers by name', () => {
     expectTypeOf(sign).returns.toEqualTypeOf<Record<string, string>>();
   });
 });
 
-describe('errors', () => {
-  it('narrow from unknown to a code that can be switched over', () => {
+describe('an error of the library', () => {
+  it('isWebhookError() narrows unknown to the known codes', () => {
     const error: unknown = undefined;
     if (!isWebhookError(error)) return;
     expectTypeOf(error).toEqualTypeOf<WebhookError>();
@@ -89,7 +89,7 @@ describe('errors', () => {
     if (error.code === 'bad_signature') return;
   });
 
-  it('PermanentError needs nothing', () => {
+  it('PermanentError has no required argument', () => {
     expectTypeOf(new PermanentError()).toExtend<WebhookError>();
     expectTypeOf(PermanentError).toBeConstructibleWith('no such clip', { cause: new Error() });
     expectTypeOf(WebhookError).instance.toExtend<Error>();

@@ -3,12 +3,12 @@ import { webhookMiddleware } from 'service-webhooks/express';
 import { describe, expect, it } from 'vitest';
 import { SECRET } from '../../support/deliveries.js';
 
-describe('a middleware', () => {
+describe('webhookMiddleware', () => {
   it.each([
     ['on', {}],
     ['queue', { put: async () => 'enqueued' }],
     ['deadlineMs', 1_000],
-  ])('refuses %s, which only a handler can follow', (option, value) => {
+  ])('the option %s of a handler is refused', (option, value) => {
     const options = { secret: SECRET, [option]: value } as unknown as MiddlewareOptions;
     expect(() => webhookMiddleware(options)).toThrow(
       expect.objectContaining({
@@ -19,7 +19,7 @@ describe('a middleware', () => {
     );
   });
 
-  it('refuses a receiver with a queue, whose events would never reach it', () => {
+  it('a receiver with a queue is refused', () => {
     const receiver = createReceiver({ secret: SECRET, queue: { name: 'clips', put: async () => 'queued' } });
     expect(() => webhookMiddleware(receiver)).toThrow('queue has no effect in webhookMiddleware');
   });

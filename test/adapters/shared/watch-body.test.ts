@@ -12,8 +12,8 @@ function watched(body: unknown) {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-describe('a stream of Node as a body', () => {
-  it('ends when it has been read', async () => {
+describe('the end of a Node stream', () => {
+  it('reading to the end is a success', async () => {
     const stream = new PassThrough();
     const { ends } = watched(stream);
     stream.end('done');
@@ -21,18 +21,18 @@ describe('a stream of Node as a body', () => {
     expect(ends[0]).toBe('ok');
   });
 
-  it('that has ended before has an unknown end, because other code has read it', async () => {
+  it('a body that other code has read is unknown', async () => {
     const stream = new PassThrough();
     stream.end('done');
     await stream.toArray();
     expect(watched(stream).ends[0]).toBe('unknown');
   });
 
-  it('that was destroyed before has an unknown end', () => {
+  it('a destroyed body is unknown', () => {
     expect(watched(new PassThrough().destroy()).ends[0]).toBe('unknown');
   });
 
-  it('has an unknown end when its reading has not begun after 30 seconds', async () => {
+  it('a body without a reader for 30 seconds is unknown', async () => {
     const { ends } = watched(new PassThrough());
     await vi.advanceTimersByTimeAsync(29_999);
     expect(ends).toEqual([]);
@@ -40,7 +40,7 @@ describe('a stream of Node as a body', () => {
     expect(ends).toEqual(['unknown']);
   });
 
-  it('may be read for longer than 30 seconds', async () => {
+  it('a slow reader may take longer than 30 seconds', async () => {
     const stream = new PassThrough();
     const { ends } = watched(stream);
     stream.resume().write('the first part');
@@ -51,8 +51,8 @@ describe('a stream of Node as a body', () => {
   });
 });
 
-describe('a body of a polyfill', () => {
-  it('is watched by its method getReader()', async () => {
+describe('the end of a polyfilled stream', () => {
+  it('getReader() is watched for an error', async () => {
     const { ends, result } = watched({
       getReader: () => ({ read: () => Promise.reject(new Error('it breaks')), cancel: async () => {} }),
     });

@@ -53,7 +53,7 @@ describe.skipIf(!Bun && !Deno)("the runtime's own server for Fetch", () => {
     ),
   );
 
-  it('a claim is left to its lease when the sender leaves before the route has answered', async () => {
+  it('the claim of a sender that leaves during the route is left to its lease', async () => {
     const { headers, body } = aDelivery();
     const { receiver, find } = aReceiver();
     let leave = () => {};

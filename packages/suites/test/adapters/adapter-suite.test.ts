@@ -13,19 +13,19 @@ const right = byFetch(webhookHandler);
 const groupsOf = (form: AdapterSuiteOptions['form']) =>
   new Set(adapterSuite({ ...right, form }).map(({ group }) => group));
 
-describe('the cases for an adapter', () => {
-  it('are about one thing each, and hold it to a rule', () => {
+describe('adapterSuite', () => {
+  it('every case has a name of its own and quotes a rule', () => {
     const cases = adapterSuite(right);
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
     for (const { name, rules } of cases) expect(`${name} ${rules}`).toMatch(/^[a-z].+ A\d(,A\d)*$/);
   });
 
-  it('are those of its form: a handler has no routes', () => {
+  it('a handler has no cases about routes', () => {
     expect(groupsOf('handler')).toEqual(new Set(['bodies', 'answers', 'readers', 'connections']));
     expect(groupsOf('middleware')).toEqual(new Set([...groupsOf('handler'), 'routes', 'endings']));
   });
 
-  it('are skipped where they need what there is not, with the reason', () => {
+  it('a case is skipped with the reason where the app lacks an ability', () => {
     const skips = (without?: AdapterSuiteOptions['without']) =>
       adapterSuite({ ...right, without }).flatMap(({ skip }) => skip ?? []);
     expect(skips()).toEqual([]);
@@ -49,14 +49,14 @@ describe('the cases for an adapter', () => {
     expect(skips({ hangUp: 'it is called' })).toEqual(['it is called']);
   });
 
-  it('are skipped where the app does not play the ending of a route', () => {
+  it('a case is skipped where the app does not play its ending of a route', () => {
     const skipped = (endings: AdapterSuiteOptions['endings']) =>
       adapterSuite({ ...right, form: 'middleware', endings }).flatMap(({ skip }) => skip ?? []);
     expect(new Set(skipped(['streams']))).toContain("serve() does not play 'throws at once'");
     expect(skipped(['streams'])).not.toContain("serve() does not play 'streams'");
   });
 
-  it('pass where it keeps the rules, and else name the one that is broken', async () => {
+  it('a failing case names the broken rule', async () => {
     await expect(run(right)).resolves.toBeUndefined();
     const wrong = byFetch(() => async () => new Response(null, { status: 204 }));
     await expect(run(wrong)).rejects.toThrow(/must be answered with 200, got 204 \(A1: .+\)$/);
@@ -71,7 +71,7 @@ describe('the cases for an adapter', () => {
     ],
     ['an attempt that arrives while another one is in progress is answered 409', 'handler', 'no work 1 among:  (A3: '],
     ['an event whose route answers any 2xx is completed', 'middleware', 'no decision among:  (A8: '],
-  ] as const)('%s: waits ten seconds for what does not come', async (name, form, says) => {
+  ] as const)('a case fails after ten seconds of waiting: %s', async (name, form, says) => {
     vi.useFakeTimers();
     let failure: string | undefined;
     const call = () =>
@@ -87,7 +87,7 @@ describe('the cases for an adapter', () => {
     expect(failure).toContain(says);
   });
 
-  it('name what was told instead of what they wait for', async () => {
+  it('a failure lists the outcomes that came instead', async () => {
     vi.useFakeTimers();
     const serve: AdapterSuiteOptions['serve'] = ({ receiver }) => ({
       async call(request) {
@@ -108,14 +108,14 @@ describe('the cases for an adapter', () => {
     await said;
   });
 
-  it('hand on what goes wrong in the app itself, and close it', async () => {
+  it('an error of the app itself fails the case, and the app is closed', async () => {
     const close = vi.fn();
     const call = () => Promise.reject(new Error('a fault of its own'));
     await expect(run({ form: 'handler', serve: () => ({ call, close }) })).rejects.toThrow(/^a fault of its own$/);
     expect(close).toHaveBeenCalledOnce();
   });
 
-  it('say what has to come before the receiver', async () => {
+  it('each case names the parser that must run before the receiver', async () => {
     const asked: Record<string, string> = {};
     let before = '';
     const recording: AdapterSuiteOptions['serve'] = (app) => {
@@ -135,7 +135,7 @@ describe('the cases for an adapter', () => {
     });
   });
 
-  it('take a body for read that an app hands over as what it was parsed to', async () => {
+  it('a parsed body counts as a body that other code has read', async () => {
     const parsed = (status?: number): AdapterSuiteOptions => ({
       form: 'handler',
       rawBodyFix: /Do not parse it/,
@@ -157,7 +157,7 @@ describe('the cases for an adapter', () => {
     );
   });
 
-  it('ask for the very bytes where no fix is needed', async () => {
+  it('an adapter that needs no fix must deliver the exact bytes', async () => {
     await expect(run(right, READ)).resolves.toBeUndefined();
     const answering = (status: number): AdapterSuiteOptions => ({
       form: 'handler',
@@ -171,7 +171,7 @@ describe('the cases for an adapter', () => {
     );
   });
 
-  it('hold a middleware to handing the delivery on', async () => {
+  it('a route without the delivery fails the case', async () => {
     const serve: AdapterSuiteOptions['serve'] = ({ route }) => ({
       call: async () => ({ status: await route(undefined), headers: {}, body: '' }),
     });

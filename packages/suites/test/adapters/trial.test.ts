@@ -4,8 +4,8 @@ import { BrokenRule } from '../../src/define-suite.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-describe('the bytes that work was done on', () => {
-  it('may be those that were sent, in memory of their own', () => {
+describe('the comparison of the bytes', () => {
+  it('equal bytes in other memory are accepted', () => {
     expect(() => mustBeBytes(bytes('{"a": 1}'), bytes('{"a": 1}'))).not.toThrow();
     expect(() => mustBeBytes(Buffer.from('{"a": 1}'), bytes('{"a": 1}'))).not.toThrow();
   });
@@ -14,8 +14,8 @@ describe('the bytes that work was done on', () => {
     ['differ in one byte', bytes('{"a": 2}')],
     ['end sooner', bytes('{"a": 1')],
     ['go on', bytes('{"a": 1}\n')],
-    ['are not there', undefined],
-  ])('may not be others: they %s', (_, found) => {
+    ['are missing', undefined],
+  ])('bytes that %s are refused', (_, found) => {
     expect(() => mustBeBytes(found, bytes('{"a": 1}'))).toThrow(BrokenRule);
   });
 });
