@@ -35,7 +35,7 @@ describe('the words that may come next', () => {
     expect(next('-')).toEqual(['--json', '--help']);
   });
 
-  it('the words of the argument that is due are offered', () => {
+  it('an argument that is due offers its words', () => {
     expect(next('send', '')).toEqual(['one', 'other']);
     expect(next('send', 'ot')).toEqual(['other']);
     expect(next('send', 'one', '')).toEqual(['here']);

@@ -101,7 +101,7 @@ describe('the deliveries of dev', () => {
     expect(app.got.map(({ headers }) => headers['x-vendor-attempt'])).toEqual(['1']);
   });
 
-  it('a refused delivery is tried again as the service does, so much faster as --speed says', async () => {
+  it('a refused delivery is retried as the service does, as fast as --speed says', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(app.got.length < 3 ? 500 : 200).end());
     const { next } = await dev([app.url, '--emit', 'dubbing.completed', '--speed', '2000x']);
     const nextAt = expect.any(String);
@@ -164,7 +164,7 @@ describe('the API and the page of dev', () => {
     await expect(connect(url, 'acct_other').usage()).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
 
-  it('the API refuses a wrong request in the words of the service', async () => {
+  it('a wrong request to the API is refused in the words of the service', async () => {
     const { url } = await dev();
     const post = (body: string) =>
       fetch(`${url}/api/v1/account/webhooks`, { method: 'POST', headers: { 'x-api-key': 'acct_development' }, body });

@@ -44,7 +44,7 @@ describe('a line about an attempt', () => {
     expect(line.slice(6)).toEqual(['invalid_signature', false, 'next attempt in 5 s']);
   });
 
-  it('the line says why there is no answer, which faults struck, and that no attempt follows', () => {
+  it('the line says why there is no answer, and which faults struck', () => {
     const { record, line } = reported({
       ...{ outcome: 'failed', reason: 'connection', error: 'refused', answer: undefined, state: 'dead' },
       faults: ['lost', 'late'],

@@ -56,7 +56,7 @@ describe('the endpoints of an account', () => {
     expect(listed).toMatchObject({ exitCode: 0, stdout: `${id}  ${URL_1}  stt.failed\n`, stderr: '' });
   });
 
-  it('ensure makes an endpoint, keeps its secret in a file for the owner alone, and changes it later', async () => {
+  it('ensure makes an endpoint, keeps its secret for the owner alone, and changes it', async () => {
     const args = ['endpoints', 'ensure', URL_1, '--save-secret', 'secret.txt'];
     const { exitCode, records, stdout } = await run(args);
     const [made] = emulator.endpoints.list();
@@ -149,7 +149,7 @@ describe('the endpoints of an account', () => {
 });
 
 describe('the limits and the usage of an account', () => {
-  it('the limits say what the account has left', async () => {
+  it('the command limits says what is left', async () => {
     const { exitCode, records } = await run(['limits']);
     expect(exitCode).toBe(0);
     const limits = { rate_limit_per_minute: 100 };
@@ -162,7 +162,7 @@ describe('the limits and the usage of an account', () => {
     );
   });
 
-  it('the usage is what the service says', async () => {
+  it('the command usage prints what the service says', async () => {
     const { exitCode, records } = await run(['usage']);
     expect(exitCode).toBe(0);
     expect(records).toMatchObject([{ kind: 'usage', data: { credits: expect.any(Object) } }]);

@@ -161,7 +161,7 @@ describe('listen with an app', () => {
     });
   });
 
-  it('a delivery that does not verify reaches the app too, whose answer is what the user looks for', async () => {
+  it('a delivery that does not verify reaches the app too', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(401).end());
     const { post, next } = await listen([app.url]);
     expect((await post(tamper.stale(aDelivery()))).status).toBe(401);
@@ -283,7 +283,7 @@ describe('the end of listen', () => {
 });
 
 describe('an unusual request', () => {
-  it('other methods, compressed bodies and bodies that break off are refused, and listen goes on', async () => {
+  it('other methods, compressed bodies and broken bodies are refused', async () => {
     const { port, post, breakOff, next } = await listen();
     const get = toBytes({ method: 'GET', host: `127.0.0.1:${port}`, headers: [], body: new Uint8Array() });
     expect((await exchange(port, get)).status).toBe(405);
@@ -355,7 +355,7 @@ describe('a request that a page in a browser may have sent', () => {
     expect([message, hint]).toEqual([expect.stringContaining(evil[0] ?? ''), expect.stringContaining('--allow-host')]);
   });
 
-  it('a request without an origin is taken under each name of listen', async () => {
+  it('every name of listen is taken where there is no origin', async () => {
     const { post, port } = await listen(['--host', '127.0.0.1']);
     for (const name of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]']) {
       expect((await post(aDelivery(), '/hook', `${name}:${port}`)).status, name).toBe(200);

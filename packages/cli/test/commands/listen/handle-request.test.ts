@@ -58,7 +58,7 @@ async function aForwarder(answer?: Parameters<typeof serveApp>[0]) {
 }
 
 describe('a request to listen', () => {
-  it('a request that is not a POST is refused, and its body is dropped', async () => {
+  it('other methods than POST are refused, and the body is dropped', async () => {
     const body = streamOf(Buffer.from('a'));
     const handled = await aHandler()({ ...aRequest(), method: 'PUT', body }, running);
     expect(inShort(handled.response)).toBe('405 method_not_allowed');
@@ -108,7 +108,7 @@ describe('a request to listen', () => {
     expect(kept).toHaveLength(7);
   });
 
-  it('a request that listen has forwarded itself is not forwarded again', async () => {
+  it('listen does not forward again what it has forwarded', async () => {
     const { app, handle } = await aForwarder();
     const headers: HttpMessage['headers'] = [...aRequest().headers, [MARK_HEADER, 'mark_1']];
     for (const given of [headers, [[MARK_HEADER, 'of the sender'], ...headers] as typeof headers]) {
@@ -118,7 +118,7 @@ describe('a request to listen', () => {
     expect(app.got).toEqual([]);
   });
 
-  it('a request that another listen has forwarded is handled', async () => {
+  it('the mark of another listen does not matter', async () => {
     const headers: HttpMessage['headers'] = [...aRequest().headers, [MARK_HEADER, 'mark_2']];
     expect(await aHandler()(aRequest({}, { headers }), running)).toMatchObject({ kind: 'delivery' });
   });
@@ -166,7 +166,7 @@ describe('a request to listen whose header is refused', () => {
     expect([kept, app.got]).toMatchObject([[[{ body: BYTES }, NOW]], [{ body: BYTES }]]);
   });
 
-  it('many small requests are answered without their bodies, where they hold too much together', async () => {
+  it('small requests are answered without their bodies where they hold too much together', async () => {
     const handle = aHandler();
     const end = new AbortController();
     const open = (bytes: number) => {

@@ -158,7 +158,7 @@ describe('a replay from the page', () => {
     expect(source.delivery('evt_1')?.attempts).toHaveLength(1); // since listen keeps what it receives
   });
 
-  it('a replay without an answer is kept with the reason', async () => {
+  it('the reason is kept where no answer came', async () => {
     const { source, replay } = aSource({}, 'http://127.0.0.1:1/');
     source.add(received('evt_1'));
     expect(await replay('evt_1')).toMatch(/^It was sent again: 127\.0\.0\.1:1: nothing listens there/);
@@ -171,7 +171,7 @@ describe('a replay from the page', () => {
     await expect(aSource().replay('evt_1')).rejects.toThrow('it is not kept any more');
   });
 
-  it('a replay is not waited for after Ctrl+C', async () => {
+  it('Ctrl+C ends the wait for the answer', async () => {
     const { source, replay, stop } = aSource({}, 'http://127.0.0.1:1/');
     source.add(received('evt_1'));
     stop.abort();
@@ -230,7 +230,7 @@ describe('a sample that is sent from the page', () => {
     expect(rawHeaders).toEqual(expect.arrayContaining(['X-Vendor-Signature-V2']));
   });
 
-  it('a sample has a signature also where there is no secret', async () => {
+  it('the sample is signed also where listen has no secret', async () => {
     const own = await serveApp();
     expect(await aSource({ secrets: undefined }, undefined, own.url).send('stt.failed')).toBe(
       'stt.failed was sent: 200.',
@@ -308,7 +308,7 @@ describe('the row of a delivery', () => {
     });
   });
 
-  it('a request without an event has its request line, and failed where it was not acknowledged', () => {
+  it('a request without an event has its request line in the row', () => {
     const message = { ...hook, headers: [] };
     expect(rowOf(kept({ inspection: { verdict: 'invalid_json', bytes: 1 }, message, status: 400 }))).toMatchObject({
       ...{ eventId: '', type: 'POST /hook', endpointId: '', state: 'failed', attempts: 1, replays: 0 },
@@ -316,7 +316,7 @@ describe('the row of a delivery', () => {
     });
   });
 
-  it('the row is short, however long the address and the headers are', () => {
+  it('a long address and long headers are cut', () => {
     const long = 'x'.repeat(60_000);
     const message = { ...hook, path: `/${long}`, headers: [['x-service-webhook-id', long] as const] };
     const untyped = { ...inspection, type: undefined };
@@ -337,7 +337,7 @@ describe('the row of a delivery', () => {
 describe('the details of an attempt', () => {
   const options = { secrets: [SECRET], now, delayMs: 0 } as unknown as ListenOptions;
 
-  it('the details are the request, the answer and the verdict of that time', () => {
+  it('the request, the answer and the verdict of that time are shown', () => {
     expect(toAttemptDetails(kept(), options)).toEqual({
       ...toAttemptRow(kept()),
       request: {

@@ -126,7 +126,7 @@ describe.each(engines)('a mistake with queue --$name', ({ name, packageName, var
     cli.run(['queue', 'list', `--${name}`, ...value, '--queue', 'webhooks'], { env });
   const { protocol } = new URL(url);
 
-  it('a project without the library is told what to install', async () => {
+  it('the error in a project without the library says what to install', async () => {
     hidePackage(cli.cwd, packageName);
     const says = `has no ${packageName}: run this where your app is, or npm install`;
     expect(await list([], { [variable]: url })).toMatchObject(failed(2, says));

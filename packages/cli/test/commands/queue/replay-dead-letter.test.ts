@@ -37,7 +37,7 @@ describe.runIf(hasSqlite)('replay of a dead letter', () => {
     expect(await file.queue.deadLetters()).toHaveLength(1);
   });
 
-  it('several letters go to the port behind them, with the prefix and the attempt of the options', async () => {
+  it('several letters go to the port behind them, with the prefix that is given', async () => {
     await file.bury('no clip', aQueued({ eventId: 'evt_a' }), aQueued({ eventId: 'evt_b' }));
     const app = await serveApp();
     const { records } = await replay('evt_b', '1', `${app.port}`, '--header-prefix', 'X-Vendor', '--attempt', '4');

@@ -73,7 +73,7 @@ describe('the summary of many deliveries', () => {
     ]);
   });
 
-  it('the slowest time is told from that of 99 %', () => {
+  it('the slowest time differs from that of 99 %', () => {
     const all = Array.from({ length: 200 }, (_, index) => answer(200 - index));
     expect(summaryOf(all, 0)[0]).toMatchObject({ ms: { median: 101, p99: 199, most: 200 } });
   });
