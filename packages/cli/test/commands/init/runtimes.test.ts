@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'tsup';
+import { build, type Options } from 'tsup';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { installSources } from '../../../../../test/examples/sources.js';
 import { isInstalled } from '../../../../../test/integration/file-of.js';
@@ -68,7 +68,7 @@ describe('the receiver of init in its own runtime', { timeout: 240_000 }, () => 
     const folder = await appWithReceiver('frameworks', { type: 'module', dependencies: { wrangler: '4' } });
     const outDir = join(folder, 'dist');
     const worker = { index: join(folder, 'webhooks.js') };
-    const whole = { format: 'esm', platform: 'neutral', noExternal: [/./] } as const;
+    const whole: Options = { format: 'esm', platform: 'neutral', noExternal: [/./] };
     await build({ ...whole, entry: worker, outDir, config: false, silent: true });
     const { Miniflare } = await import(pathToFileURL(miniflare as string).href);
     const runtime = new Miniflare({
