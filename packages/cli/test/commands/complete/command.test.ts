@@ -18,24 +18,24 @@ program.addCommand(new Command('complete'), { hidden: true });
 
 const next = (...words: string[]) => completions(program as never, words);
 
-describe('what may come next', () => {
-  it('what may come next is a command, but none that is hidden', () => {
+describe('the words that may come next', () => {
+  it('commands are offered, but none that is hidden', () => {
     expect(next('')).toEqual(['send', 'endpoints', 'help']);
     expect(next()).toEqual(['send', 'endpoints', 'help']);
     expect(next('se')).toEqual(['send']);
   });
 
-  it('what may come next is a command of a command', () => {
+  it('the commands of a command are offered', () => {
     expect(next('endpoints', 'l')).toEqual(['list']);
   });
 
-  it('what may come next is an option, of the command and of the program', () => {
+  it('the options of the command and of the program are offered', () => {
     expect(next('send', '--')).toEqual(['--scheme', '--fault', '--file', '--exact', '--json', '--help']);
     expect(next('send', '--f')).toEqual(['--fault', '--file']);
     expect(next('-')).toEqual(['--json', '--help']);
   });
 
-  it('what may come next is a word of the argument that is due', () => {
+  it('an argument that is due offers its words', () => {
     expect(next('send', '')).toEqual(['one', 'other']);
     expect(next('send', 'ot')).toEqual(['other']);
     expect(next('send', 'one', '')).toEqual(['here']);
@@ -43,18 +43,18 @@ describe('what may come next', () => {
     expect(next('--json', 'send', '--exact', '')).toEqual(['one', 'other']);
   });
 
-  it('what may come next is a value of the option before it', () => {
+  it('the values of the option in front are offered', () => {
     expect(next('send', '--scheme', '')).toEqual(['both', 'v2']);
     expect(next('send', '--scheme', 'v')).toEqual(['v2']);
     expect(next('send', '--file', '')).toEqual([]);
   });
 
-  it('what may come next is one value more behind a comma', () => {
+  it('one value more is offered behind a comma', () => {
     expect(next('send', '--fault', 'slow,')).toEqual(['slow,slow', 'slow,stale']);
     expect(next('send', '--fault', 'slow,st')).toEqual(['slow,stale']);
   });
 
-  it('what may come next is not changed by the value of an option, whatever it looks like', () => {
+  it('the value of an option is no command, whatever it looks like', () => {
     expect(next('--unknown', 'send', '--scheme', 'endpoints', '')).toEqual(['one', 'other']);
     expect(next('send', '--file', '--scheme', '')).toEqual(['one', 'other']);
   });

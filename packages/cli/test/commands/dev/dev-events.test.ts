@@ -3,29 +3,19 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveApp } from '../../../../../test/support/app.js';
 import { useCli } from '../../support/cli.js';
+import { failed } from '../support.js';
+import { runDev } from './run-dev.js';
 
 const cli = useCli();
 
-async function dev(...args: string[]) {
-  const running = cli.start(['dev', '--port', '0', ...args]);
-  const { url } = await running.next('developing');
-  return { ...running, url: String(url) };
-}
+const dev = (...args: string[]) => runDev(cli, args);
 
 describe('send --dev', () => {
-  it('gives dev an event, which it delivers with its retries', async () => {
+  it('the event is delivered with its retries', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(app.got.length < 3 ? 500 : 200).end());
     const { url, next } = await dev(app.url, '--speed', '2000x');
-    const sent = await cli.run([
-      'send',
-      'stt.failed',
-      `--dev=${url}`,
-      '--set',
-      'id=evt_own',
-      '--set',
-      'data.reason=noise',
-    ]);
-    expect(sent).toMatchObject({
+    const set = ['--set', 'id=evt_own', '--set', 'data.reason=noise'];
+    expect(await cli.run(['send', 'stt.failed', `--dev=${url}`, ...set])).toMatchObject({
       exitCode: 0,
       records: [{ kind: 'emitted', type: 'stt.failed', id: 'evt_own', deliveries: [expect.any(String)] }],
     });
@@ -34,7 +24,7 @@ describe('send --dev', () => {
     expect(bodies).toMatchObject(Array(3).fill({ id: 'evt_own', type: 'stt.failed', data: { reason: 'noise' } }));
   });
 
-  it('takes the event from a file', async () => {
+  it('the event may come from a file', async () => {
     const app = await serveApp();
     const { url, next } = await dev(app.url);
     const event = { type: 'dubbing.completed', id: 'evt_file', jobId: 'dub_1', data: { language: 'de' } };
@@ -44,7 +34,7 @@ describe('send --dev', () => {
     expect(JSON.parse(app.got[0]?.body.toString() ?? '')).toMatchObject(event);
   });
 
-  it('ends with 1 where no endpoint gets the type, and says so', async () => {
+  it('an event that no endpoint gets ends with 1', async () => {
     const { url } = await dev();
     const { exitCode, stdout } = await cli.run(['send', 'stt.failed', `--dev=${url}`, '--text']);
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('no endpoint has subscribed to it')]);
@@ -55,18 +45,18 @@ describe('send --dev', () => {
     [['stt.failed', '--dev', '--fault', 'stale', '--count', '2'], 2, 'leave --fault, --count out with --dev'],
     [['--body', 'list.json', '--dev'], 3, 'list.json: no event'],
     [['stt.failed', '--dev=1'], 4, 'Is dev running there?'],
-  ])('send %j ends with %i', async (args, exitCode, says) => {
+  ])('the command send %j ends with %i', async (args, exitCode, says) => {
     writeFileSync(join(cli.cwd, 'list.json'), '[]');
-    expect(await cli.run(['send', ...args])).toMatchObject({ exitCode, stderr: expect.stringContaining(says) });
+    expect(await cli.run(['send', ...args])).toMatchObject(failed(exitCode, says));
   });
 
-  it('is refused by another server in words', async () => {
+  it('another server is said to be no dev', async () => {
     const app = await serveApp();
     const sent = await cli.run(['send', 'stt.failed', `--dev=${app.url}`]);
-    expect(sent).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('is no dev of this version') });
+    expect(sent).toMatchObject(failed(4, 'is no dev of this version'));
   });
 
-  it('needs the key, so that no site in a browser can do it', async () => {
+  it('the key is needed, so no site in a browser can send events', async () => {
     const app = await serveApp();
     const { url } = await dev(app.url);
     const post = (init: RequestInit) =>
@@ -83,29 +73,18 @@ describe('send --dev', () => {
   });
 });
 
-describe('dev --scenario', () => {
-  it('plays what happens to an app in production', async () => {
-    const app = await serveApp();
-    const { next } = await dev(app.url, '--scenario', 'job-retried,outage', '--speed', '2000x');
-    expect(await next('attempt')).toMatchObject({ type: 'generation.failed' });
-    expect(await next('attempt')).toMatchObject({ type: 'generation.completed', faults: [] });
-    for (const attempt of [1, 2, 3]) expect(await next('attempt')).toMatchObject({ attempt, faults: ['reset'] });
-    expect(await next('attempt')).toMatchObject({ attempt: 4, state: 'delivered' });
-  });
-
-  it('plays the next scenario when the one before is over', async () => {
-    const app = await serveApp();
-    const { next } = await dev(app.url, '--scenario', 'outage,dead,job-retried', '--speed', '20000x');
-    const states: unknown[] = [];
-    for (let count = 0; count < 12; count += 1) {
-      const { type, attempt, state } = await next('attempt');
-      if (state !== 'waiting') states.push([type, attempt, state]);
-    }
-    expect(states).toEqual([
-      ['generation.completed', 4, 'delivered'],
-      ['generation.completed', 6, 'dead'],
-      ['generation.failed', 1, 'delivered'],
-      ['generation.completed', 1, 'delivered'],
-    ]);
-  });
+it('dev --scenario plays several scenarios one after the other', async () => {
+  const app = await serveApp();
+  const { next } = await dev(app.url, '--scenario', 'outage,dead,job-retried', '--speed', '20000x');
+  const states: unknown[] = [];
+  for (let count = 0; count < 12; count += 1) {
+    const { type, attempt, state } = await next('attempt');
+    if (state !== 'waiting') states.push([type, attempt, state]);
+  }
+  expect(states).toEqual([
+    ['generation.completed', 4, 'delivered'],
+    ['generation.completed', 6, 'dead'],
+    ['generation.failed', 1, 'delivered'],
+    ['generation.completed', 1, 'delivered'],
+  ]);
 });

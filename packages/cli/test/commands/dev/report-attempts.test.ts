@@ -1,7 +1,7 @@
 import type { Attempt } from 'service-webhooks-emulator';
 import { describe, expect, it } from 'vitest';
 import { reportAttempt } from '../../../src/commands/dev/report-attempts.js';
-import type { Output } from '../../../src/output.js';
+import { printedBy } from '../support.js';
 
 const AT = Date.UTC(2026, 6, 11, 12, 30, 5);
 
@@ -11,16 +11,13 @@ function reported(changes: object) {
     ...{ at: AT, endedAt: AT + 40, outcome: 'acknowledged', reason: '2xx', duplicate: false, state: 'delivered' },
     ...{ answer: { status: 200, headers: {}, body: '' }, ...changes },
   };
-  const records: unknown[][] = [];
-  const out = { record: (...given: unknown[]) => void records.push(given) } as unknown as Output;
-  reportAttempt(out, attempt as unknown as Attempt);
-  expect(records).toHaveLength(1);
-  const [record, line] = records[0] as [Record<string, unknown>, unknown[]];
+  const { record, lines } = printedBy((out) => reportAttempt(out, attempt as unknown as Attempt));
+  const [line = []] = lines;
   return { record, line };
 }
 
 describe('a line about an attempt', () => {
-  it('a line about an attempt says what was acknowledged', () => {
+  it('the line says what was acknowledged', () => {
     const { record, line } = reported({});
     expect(record).toEqual({
       ...{ kind: 'attempt', at: '2026-07-11T12:30:05.000Z', type: 'stt.completed', eventId: 'evt_1' },
@@ -36,7 +33,7 @@ describe('a line about an attempt', () => {
     ]);
   });
 
-  it('a line about an attempt says with which code it was refused, and when the next one is', () => {
+  it('the line has the code of a refusal, and when the next attempt is', () => {
     const body = JSON.stringify({ error: { code: 'invalid_signature' } });
     const { record, line } = reported({
       ...{ outcome: 'failed', reason: 'non-2xx', state: 'waiting', nextAt: AT + 40 + 5_000 },
@@ -47,7 +44,7 @@ describe('a line about an attempt', () => {
     expect(line.slice(6)).toEqual(['invalid_signature', false, 'next attempt in 5 s']);
   });
 
-  it('a line about an attempt says why there is no answer, what was done to it, and that none follows', () => {
+  it('the line says why there is no answer, and which faults struck', () => {
     const { record, line } = reported({
       ...{ outcome: 'failed', reason: 'connection', error: 'refused', answer: undefined, state: 'dead' },
       faults: ['lost', 'late'],
@@ -57,16 +54,11 @@ describe('a line about an attempt', () => {
     expect(line.slice(6)).toEqual(['refused', ['warn', 'lost, late'], ['bad', 'dead']]);
   });
 
-  it('a line about an attempt says nothing more where there is neither an answer nor an error', () => {
-    const { record, line } = reported({ outcome: 'failed', reason: 'timeout', answer: undefined, state: 'waiting' });
-    expect(record['status']).toBeUndefined();
-    expect([line[1], ...line.slice(6)]).toEqual([['bad', 'timeout'], undefined, false, false]);
-  });
-
-  it('a line about an attempt shows no status where the answer is not what counted', () => {
-    const { line } = reported({ outcome: 'failed', reason: 'timeout', state: 'waiting' });
-    expect(line[1]).toEqual(['bad', 'timeout']);
-    expect(line[6]).toBeUndefined();
+  it('the reason takes the place of the status where no answer counted', () => {
+    for (const changes of [{ answer: undefined }, {}]) {
+      const { line } = reported({ outcome: 'failed', reason: 'timeout', state: 'waiting', ...changes });
+      expect([line[1], ...line.slice(6)]).toEqual([['bad', 'timeout'], undefined, false, false]);
+    }
   });
 
   it.each([
@@ -78,7 +70,7 @@ describe('a line about an attempt', () => {
     [7_199_999, '120 min'],
     [7_200_000, '2 h'],
     [28_800_000, '8 h'],
-  ])('a line about an attempt has a wait of %d ms as %s', (ms, words) => {
+  ])('the wait of %d ms is written as %s', (ms, words) => {
     const { line } = reported({ outcome: 'failed', reason: 'non-2xx', state: 'waiting', nextAt: AT + 40 + ms });
     expect(line[8]).toBe(`next attempt in ${words}`);
   });

@@ -18,7 +18,7 @@ async function play(name: ScenarioName, faults: Faults = {}) {
   return { emulator, attempts };
 }
 
-describe('a scenario of dev', () => {
+describe('the scenarios of dev', () => {
   it('job-retried is a failure and then a completion of one job', async () => {
     const { attempts } = await play('job-retried');
     expect(attempts.map(({ type }) => type)).toEqual(['generation.failed', 'generation.completed']);
@@ -28,7 +28,7 @@ describe('a scenario of dev', () => {
     expect(completed.id).not.toBe(failed.id);
   });
 
-  it('out-of-order is a completion, and after it an earlier failure of the same job', async () => {
+  it('out-of-order is a completion before an earlier failure of the same job', async () => {
     const { attempts } = await play('out-of-order');
     const [completed, failed] = attempts.map(({ event }) => event);
     expect([completed.type, failed.type]).toEqual(['generation.completed', 'generation.failed']);
@@ -60,7 +60,7 @@ describe('a scenario of dev', () => {
     expect(emulator.deliveries.list({ state: 'delivered' })).toHaveLength(50);
   });
 
-  it('leaves the faults that strike anyway as they were', async () => {
+  it('the faults of --fault strike again after a scenario', async () => {
     const { emulator } = await play('duplicate', { corrupt: 1 });
     await emulator.emit('stt.failed');
     await emulator.settled();

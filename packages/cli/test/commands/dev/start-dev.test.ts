@@ -13,31 +13,24 @@ async function served(api: (request: Request) => Promise<Response>) {
 }
 
 describe('the page and the API on one port', () => {
-  it('give the page what is for it, and the API the rest as it came', async () => {
+  it('requests for the page go there, and all others to the API as they came', async () => {
     const asked: Request[] = [];
     const url = await served(async (request) => {
       asked.push(request);
-      return new Response(`got ${await request.text()}`, {
-        status: 202,
-        headers: { 'x-own': 'a', 'retry-after': '7' },
-      });
+      const headers = { 'x-own': 'a', 'retry-after': '7' };
+      return new Response(`got ${await request.text()}`, { status: 202, headers });
     });
     expect(await (await fetch(`${url}/page/page.js`)).text()).toBe('// script');
-    const answer = await fetch(`${url}/api/v1/usage?a=%20`, {
-      method: 'PATCH',
-      headers: { 'x-key': 'k' },
-      body: 'this',
-    });
+    const init = { method: 'PATCH', headers: { 'x-key': 'k' }, body: 'this' };
+    const answer = await fetch(`${url}/api/v1/usage?a=%20`, init);
     expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 202, text: 'got this' });
     expect(Object.fromEntries(answer.headers)).toMatchObject({ 'x-own': 'a', 'retry-after': '7' });
     const [{ method, url: askedUrl, headers }] = asked as [Request];
-    expect({ method, askedUrl, key: headers.get('x-key') }).toEqual({
-      ...{ method: 'PATCH', askedUrl: `${url}/api/v1/usage?a=%20`, key: 'k' },
-    });
+    expect([method, askedUrl, headers.get('x-key')]).toEqual(['PATCH', `${url}/api/v1/usage?a=%20`, 'k']);
     expect(asked).toHaveLength(1);
   });
 
-  it('give a header that came twice on as both', async () => {
+  it('the API gets both values of a header that came twice', async () => {
     const url = await served(async ({ headers }) => new Response(headers.get('x-key')));
     const port = Number(new URL(url).port);
     const headers = [['X-Key', 'a'], ['x-key', 'b']] as const; // biome-ignore format: one header
@@ -51,37 +44,32 @@ describe('the page and the API on one port', () => {
     [403, { origin: 'null' }],
     [403, { origin: 'http://localhost:5173' }],
     [403, { 'sec-fetch-site': 'cross-site' }],
-  ])('answer %i to a request of another site, %j, which does not reach the API', async (status, headers) => {
+  ])('the answer is %i to a request of another site: %j', async (status, headers) => {
     const asked: Request[] = [];
     const url = await served(async (request) => {
       asked.push(request);
       return new Response('here');
     });
     const { host = new URL(url).host, ...others } = headers as { host?: string };
-    const request = {
-      method: 'DELETE',
-      path: '/api',
-      host,
-      headers: Object.entries<string>(others),
-      body: Buffer.of(),
-    };
-    const answer = await exchange(Number(new URL(url).port), toBytes(request));
+    const request = { method: 'DELETE', path: '/api', host, body: Buffer.of() };
+    const bytes = toBytes({ ...request, headers: Object.entries<string>(others) });
+    const answer = await exchange(Number(new URL(url).port), bytes);
     expect([answer.status, JSON.parse(answer.body)]).toEqual([status, { error: expect.any(String) }]);
     expect(asked).toEqual([]);
   });
 
-  it.each(['GET', 'HEAD'])('take a %s, which has no body', async (method) => {
+  it.each(['GET', 'HEAD'])('the API gets no body with a %s', async (method) => {
     const url = await served(async (request) => new Response(null, { headers: { 'x-body': String(request.body) } }));
     const { status, headers } = await fetch(`${url}/api`, { method });
     expect({ status, body: headers.get('x-body') }).toEqual({ status: 200, body: 'null' });
   });
 
-  it('give on an answer that has no body', async () => {
+  it('an answer of the API may have no body', async () => {
     const url = await served(async () => new Response(null, { status: 204 }));
     expect((await fetch(`${url}/api`, { method: 'DELETE' })).status).toBe(204);
   });
 
-  it('close a connection where the API fails, and go on', async () => {
+  it('a connection is closed where the API fails, and the next is answered', async () => {
     const url = await served(async ({ method }) => {
       if (method === 'GET') return new Response('here');
       throw new Error('no answer');
@@ -90,7 +78,7 @@ describe('the page and the API on one port', () => {
     expect(await (await fetch(`${url}/api`)).text()).toBe('here');
   });
 
-  it('the page and the API on one port are there on the loopback interface alone, until they are closed', async () => {
+  it('both are there on the loopback interface alone, until they are closed', async () => {
     const { url, close } = await serveDev(memorySource(), async () => new Response('here'), 0, ASSETS);
     expect(await (await fetch(`${url}/api`)).text()).toBe('here');
     await expect(fetch(url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();

@@ -8,7 +8,7 @@ const aCase = (changes: Partial<Examined>): Examined => ({
   ...changes,
 });
 
-it('is a report as CI systems read it', () => {
+it('the report is XML as CI systems read it', () => {
   const cases = [
     aCase({}),
     aCase({ group: 'in time', verdict: 'failed', evidence: 'answered 500', ms: 1_500 }),
@@ -27,7 +27,7 @@ it('is a report as CI systems read it', () => {
 `);
 });
 
-it('writes what an endpoint answered so that it ends neither an attribute nor the document', () => {
+it('an answer of the endpoint ends neither an attribute nor the document', () => {
   const report = toJunit([aCase({ verdict: 'failed', evidence: '"><a&b>\u0000\n', fix: '</failure>&' })]);
   expect(report).toContain('<failure message="&quot;&gt;&lt;a&amp;b&gt;\\u0000\\n">&lt;/failure&gt;&amp;</failure>');
 });

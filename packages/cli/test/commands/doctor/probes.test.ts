@@ -1,11 +1,21 @@
 import { createHmac } from 'node:crypto';
+import { verify, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { aReceiver, inShort, SECRET } from '../../../../../test/support/deliveries.js';
 import { PROBES, type Probe } from '../../../src/commands/doctor/probes.js';
 import { createRequests } from '../../../src/commands/doctor/requests.js';
 
-const probe = (name: string) => PROBES.find((one) => one.name === name) as Probe;
-const requestsOf = (name: string, prefix = 'x-service') => probe(name).requests(createRequests(SECRET, prefix));
+type Request = ReturnType<Probe['requests']>[number];
+
+const V2 = 'x-service-signature-v2';
+const LEGACY = 'x-service-signature';
+const requestsOf = (name: string, prefix = 'x-service') =>
+  PROBES.find((one) => one.name === name)?.requests(createRequests(SECRET, prefix)) ?? expect.fail(name);
+const theRequestOf = (name: string) => requestsOf(name)[0] as Request;
+const textOf = ({ body }: { body: Uint8Array }) => Buffer.from(body).toString();
+const eventsOf = (name: string) => requestsOf(name).map((request) => JSON.parse(textOf(request)));
+const headersOf = (name: string, header: string) => requestsOf(name).map(({ headers }) => headers[header]);
+const macOf = (content: string, secret: string = SECRET) => createHmac('sha256', secret).update(content).digest('hex');
 
 /** What a receiver of this library says to the requests of a probe, one after the other. */
 async function answersTo(name: string, headerPrefix = 'x-service'): Promise<string[]> {
@@ -15,16 +25,13 @@ async function answersTo(name: string, headerPrefix = 'x-service'): Promise<stri
   return answers;
 }
 
-describe('the probes', () => {
-  it('say what they send and what to do, each under a name of its own', () => {
+describe('the probes of doctor', () => {
+  it('each probe says under a name of its own what it sends and what to do', () => {
     expect(new Set(PROBES.map(({ name }) => name)).size).toBe(PROBES.length);
-    for (const { says, fix } of PROBES) {
-      expect(says).toMatch(/\w+/);
-      expect(fix).toMatch(/\w+ \w+/);
-    }
+    for (const { says, fix } of PROBES) expect([says, fix]).toEqual(Array(2).fill(expect.stringMatching(/\w+ \w+/)));
   });
 
-  it('the probes are in four groups, and a good delivery is the first', () => {
+  it('a good delivery is the first of four groups', () => {
     expect(PROBES[0]?.name).toBe('good');
     expect([...new Set(PROBES.map(({ group }) => group))]).toEqual(['accepts', 'refuses', 'deduplicates', 'in time']);
   });
@@ -61,73 +68,102 @@ describe('the probes', () => {
     ['slow-body', ['200 handled']],
     ['broken-off', ['200 handled', '200 handled']],
     ['no-event', ['400 invalid_json']],
-  ])('send what a receiver takes for what it is: %s', async (name, answers) => {
+  ])('a receiver takes the requests for what they are: %s', async (name, answers) => {
     expect(await answersTo(name)).toEqual(answers);
     expect(await answersTo(name, 'My-App')).toEqual(answers);
   });
 });
 
-describe('what a probe sends', () => {
-  const V2 = 'x-service-signature-v2';
-  const LEGACY = 'x-service-signature';
-  const textOf = ({ body }: { body: Uint8Array }) => Buffer.from(body).toString();
-  const one = (name: string) => requestsOf(name)[0] as ReturnType<Probe['requests']>[number];
-  const all = (name: string, header: string) => requestsOf(name).map(({ headers }) => headers[header]);
-  const idsOf = (name: string) => new Set(requestsOf(name).map((request) => JSON.parse(textOf(request)).id));
-
-  it('what a probe sends is of an unknown type, a later version or a later attempt', () => {
-    expect(JSON.parse(textOf(one('new-type')))).toMatchObject({ type: 'doctor.unknown' });
-    expect(JSON.parse(textOf(one('new-version')))).toMatchObject({ version: '2099-01-01' });
-    expect(all('retry', 'x-service-attempt')).toEqual(['3']);
+describe('the requests of the probes', () => {
+  it('each good delivery is of an event and a key of its own', () => {
+    const [[one], [two]] = [requestsOf('good'), requestsOf('good')] as [[Request], [Request]];
+    const idOf = (request: Request) => JSON.parse(textOf(request)).id;
+    expect(idOf(one)).toMatch(/^evt_doctor_[0-9a-f-]{36}$/);
+    expect(idOf(one)).not.toBe(idOf(two));
+    expect(one.headers['idempotency-key']).toMatch(/^key_[0-9a-f-]{36}$/);
+    expect(one.headers['idempotency-key']).not.toBe(two.headers['idempotency-key']);
   });
 
-  it('what a probe sends is as large as it says', () => {
+  it('the body of a good delivery changes when it is parsed and written', () => {
+    const text = textOf(theRequestOf('good'));
+    expect(text).toContain('"feature": "caf\\u00e9 日本"');
+    expect(text).toContain('"durationSec": 4.20,');
+    expect(text).toMatch(/^\{ .* \}$/);
+    expect(JSON.parse(text).data).toMatchObject({ feature: 'café 日本', durationSec: 4.2 });
+  });
+
+  it('each type, an unknown type, a later version and a later attempt are sent', () => {
+    expect(eventsOf('every-type').map(({ type }) => type)).toEqual(WEBHOOK_EVENT_TYPES);
+    const withData = eventsOf('every-type').filter(({ data }) => Object.keys(data).length > 0);
+    expect(withData).toMatchObject([{ type: 'generation.completed' }]);
+    expect(eventsOf('new-type')).toMatchObject([{ id: expect.stringMatching(/^evt_doctor_/), type: 'doctor.unknown' }]);
+    expect(eventsOf('new-version')).toMatchObject([{ version: '2099-01-01' }]);
+    expect(headersOf('retry', 'x-service-attempt')).toEqual(['3']);
+  });
+
+  it('a large body is as large as its probe says', () => {
     for (const [name, bytes] of Object.entries({ large: 512 * 1024, 'large-forgery': 1024 * 1024 })) {
-      expect(one(name).body.length).toBeGreaterThan(bytes);
-      expect(one(name).body.length).toBeLessThan(bytes + 1_000);
+      expect(theRequestOf(name).body.length).toBeGreaterThan(bytes);
+      expect(theRequestOf(name).body.length).toBeLessThan(bytes + 1_000);
     }
   });
 
-  it('what a probe sends is one event several times, or two events under one key', () => {
-    expect(all('duplicate', 'x-service-attempt')).toEqual(['1', '2']);
-    expect(all('same-moment', 'x-service-attempt')).toEqual(['1', '2', '3', '4', '5']);
-    expect([idsOf('duplicate').size, idsOf('same-moment').size, idsOf('shared-key').size]).toEqual([1, 1, 2]);
-    const [first, second] = all('shared-key', 'idempotency-key');
-    expect(second).toBe(first);
+  it('one event is sent several times, and two events under one key', () => {
+    expect(headersOf('duplicate', 'x-service-attempt')).toEqual(['1', '2']);
+    expect(headersOf('same-moment', 'x-service-attempt')).toEqual(['1', '2', '3', '4', '5']);
+    const sizes = ['duplicate', 'same-moment', 'shared-key'].map(
+      (name) => new Set(eventsOf(name).map(({ id }) => id)).size,
+    );
+    expect(sizes).toEqual([1, 1, 2]);
+    expect(new Set(headersOf('shared-key', 'idempotency-key')).size).toBe(1);
   });
 
-  it('what a probe sends is sent at once, slowly or not to the end', () => {
+  it('some requests are sent at once, slowly, not to the end, or without an event', () => {
     expect(PROBES.filter(({ atOnce }) => atOnce).map(({ name }) => name)).toEqual(['same-moment', 'burst']);
-    expect(one('slow-body').slowMs).toBe(1_000);
+    expect(theRequestOf('slow-body').slowMs).toBe(1_000);
     expect(requestsOf('broken-off').map(({ breakOff }) => breakOff)).toEqual([true, undefined]);
-    expect(textOf(one('no-event'))).toBe('{"id":');
-    expect(textOf(one('truncated'))).toMatch(/^\{ .*"timestamp": "[^"]+" $/);
+    expect(textOf(theRequestOf('no-event'))).toBe('{"id":');
+    expect(textOf(theRequestOf('truncated'))).toMatch(/^\{ .*"timestamp": "[^"]+" $/);
   });
 
-  it('what a probe sends has signatures that are missing, empty, short, many or of another form', () => {
-    const wrong = (name: string) => requestsOf(name).map(({ headers }) => [headers[V2], headers[LEGACY]]);
-    const right = /^sha256=[0-9a-f]{64}$/;
-    expect(wrong('unsigned')).toEqual([[undefined, undefined]]);
-    expect(wrong('empty-signature')).toEqual([['', '']]);
-    expect(wrong('short-signature')).toEqual([
+  it('signatures are missing, empty, short, many, or next to a right legacy one', () => {
+    const signatures = (name: string) => requestsOf(name).map(({ headers }) => [headers[V2], headers[LEGACY]]);
+    expect(signatures('unsigned')).toEqual([[undefined, undefined]]);
+    expect(theRequestOf('unsigned').headers).toMatchObject({
+      'x-service-attempt': '1',
+      'idempotency-key': expect.any(String),
+    });
+    expect(signatures('empty-signature')).toEqual([['', '']]);
+    expect(signatures('short-signature')).toEqual([
       [expect.stringMatching(/^t=\d+,v1=$/), 'sha256='],
       [expect.stringMatching(/^t=\d+,v1=00$/), 'sha256=00'],
     ]);
-    expect(wrong('many-signatures')).toEqual([[expect.stringMatching(/^t=\d+(,v1=0{64}){100}$/), undefined]]);
-    expect(wrong('broken-v2')).toEqual([
-      [expect.stringMatching(/^t=\d+,v1=0{64}$/), expect.stringMatching(right)],
-      ['v2', expect.stringMatching(right)],
-    ]);
+    expect(signatures('many-signatures')).toEqual([[expect.stringMatching(/^t=\d+(,v1=0{64}){100}$/), undefined]]);
+    const [zeros, word] = requestsOf('broken-v2') as [Request, Request];
+    expect([zeros.headers[V2], word.headers[V2]]).toEqual([expect.stringMatching(/^t=\d+,v1=0{64}$/), 'v2']);
+    for (const { headers, body } of [zeros, word]) expect(headers[LEGACY]).toBe(`sha256=${macOf(textOf({ body }))}`);
   });
 
-  it('what a probe sends is signed with what stands where a secret was never set', () => {
+  it('the secrets of a receiver whose own was never set are guessed', () => {
     const secrets = ['', 'undefined', 'null'];
-    const given = requestsOf('unset-secret').map((request, index) => {
-      const mac = createHmac('sha256', secrets[index] ?? 'none')
-        .update(request.body)
-        .digest('hex');
-      return request.headers[LEGACY] === `sha256=${mac}`;
-    });
-    expect(given).toEqual([true, true, true]);
+    for (const [index, request] of requestsOf('unset-secret').entries()) {
+      const t = request.headers['x-service-timestamp'];
+      expect(request.headers).toMatchObject({
+        [V2]: `t=${t},v1=${macOf(`${t}.${textOf(request)}`, secrets[index])}`,
+        [LEGACY]: `sha256=${macOf(textOf(request), secrets[index])}`,
+      });
+    }
+  });
+
+  it('the time of a signature is moved to now, or is not signed', () => {
+    const [moved, unsigned] = [theRequestOf('moved-time'), theRequestOf('time-not-signed')];
+    const t = Number(moved.headers['x-service-timestamp']);
+    expect(moved.headers[V2]).toBe(`t=${t},v1=${macOf(`${t - 3_600}.${textOf(moved)}`)}`);
+    expect(unsigned.headers[V2]).toBe(`t=${unsigned.headers['x-service-timestamp']},v1=${macOf(textOf(unsigned))}`);
+  });
+
+  it('a body that is no event has a right signature', () => {
+    const { headers, body } = theRequestOf('no-event');
+    expect(() => verify({ headers, body, secret: SECRET })).toThrow('invalid_json');
   });
 });

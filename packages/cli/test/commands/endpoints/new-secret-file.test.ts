@@ -27,14 +27,14 @@ async function fillDisk(method: 'writeFile' | 'sync') {
 }
 
 describe('a file for a signing secret', () => {
-  it('a file for a signing secret is there before the secret is, for its owner alone', async () => {
+  it('the file is there before the secret is, for its owner alone', async () => {
     const file = await newSecretFile(path);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await file.write(SECRET);
     expect(readFileSync(path, 'utf8')).toBe('whsec_1\n');
   });
 
-  it('a file for a signing secret is gone where there is no secret after all', async () => {
+  it('a discarded file is gone', async () => {
     await (await newSecretFile(path)).discard();
     expect(existsSync(path)).toBe(false);
     const gone = await newSecretFile(path);
@@ -42,7 +42,7 @@ describe('a file for a signing secret', () => {
     await gone.discard();
   });
 
-  it('a file for a signing secret takes the place of no other', async () => {
+  it('another file is not overwritten', async () => {
     await (await newSecretFile(path)).write(SECRET);
     expect(await failureOfPromise(newSecretFile(path))).toBe(
       `3: ${path}: there is a file in its place; choose another name`,
@@ -50,13 +50,13 @@ describe('a file for a signing secret', () => {
     expect(readFileSync(path, 'utf8')).toBe('whsec_1\n');
   });
 
-  it('a file for a signing secret has to be named', async () => {
+  it('the file has to be named', async () => {
     expect(await failureOfPromise(newSecretFile(undefined))).toBe(
       '2: the service shows the signing secret this once: say where to keep it, --save-secret FILE.',
     );
   });
 
-  it.each(['writeFile', 'sync'] as const)('that cannot be written is said, and not left open: %s', async (method) => {
+  it.each(['writeFile', 'sync'] as const)('a full disk is reported, and the file is closed: %s', async (method) => {
     const file = await newSecretFile(path);
     const full = await fillDisk(method);
     expect(await failureOfPromise(file.write(SECRET))).toBe(
@@ -65,7 +65,7 @@ describe('a file for a signing secret', () => {
     expect(full.mock.contexts).toMatchObject([{ fd: -1 }]);
   });
 
-  it('a new endpoint is deleted where the file for its signing secret cannot be written', async () => {
+  it('a new endpoint is deleted where its secret cannot be written', async () => {
     const emulator = createEmulator();
     onTestFinished(() => emulator.close());
     const env = { SERVICE_API_KEY: emulator.apiKey, SERVICE_URL: (await emulator.listen()).url };

@@ -9,6 +9,7 @@ import { SECRET } from '../../../../../test/support/deliveries.js';
 import { inside, useCli } from '../../support/cli.js';
 import { withoutKeyLine } from '../../support/key-line.js';
 import { inTerminal } from '../../support/pseudo-terminal.js';
+import { failed } from '../support.js';
 
 const cli = useCli();
 const HOURS_AGO = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
@@ -39,6 +40,12 @@ async function anApp() {
   return Object.assign(app, { url, id });
 }
 
+/** Begins a rotation, and lets the app accept both secrets. */
+async function rotateToBoth(app: Awaited<ReturnType<typeof anApp>>): Promise<void> {
+  await rotate(app.id, '--save-secret', 'new.txt');
+  app.secrets = [readFileSync(inCwd('new.txt'), 'utf8').trim(), SECRET];
+}
+
 /** As if the rotation had begun so many hours ago. */
 function age(id: string, hours: number): void {
   const file = inCwd(`rotation-${id}.json`);
@@ -47,7 +54,7 @@ function age(id: string, hours: number): void {
 
 // A dozen processes each.
 describe('endpoints rotate', { timeout: 60_000 }, () => {
-  it('replaces a secret in steps, of which each run does the next, and no event is lost', async () => {
+  it('each run does the next step, and no event is lost', async () => {
     const app = await anApp();
     const first = await rotate(app.id, '--save-secret', 'new.txt');
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
@@ -86,7 +93,7 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
     }
   });
 
-  it('with --dry-run shows every step, and neither the account nor the app nor a file changes', async () => {
+  it('--dry-run shows every step and changes nothing', async () => {
     const app = await serveApp();
     const { id } = emulator.endpoints.create({ url: app.url });
     const planned = await rotate(id, '--dry-run');
@@ -105,10 +112,9 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
     expect(app.got).toEqual([]);
   });
 
-  it('deletes nothing before the retries of the first are over, unless --no-wait says so', async () => {
+  it('nothing is deleted before the retries are over, unless --no-wait says so', async () => {
     const app = await anApp();
-    await rotate(app.id, '--save-secret', 'new.txt');
-    app.secrets = [readFileSync(inCwd('new.txt'), 'utf8').trim(), SECRET];
+    await rotateToBoth(app);
     age(app.id, 5.2);
     expect((await rotate(app.id, '--yes')).exitCode).toBe(1);
     expect(emulator.endpoints.list()).toHaveLength(2);
@@ -116,7 +122,7 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
     expect(emulator.endpoints.list()).toHaveLength(1);
   });
 
-  it('says that it cannot be seen whether an app of another kind accepts both', async () => {
+  it('an app that answers everything alike is not known to accept both secrets', async () => {
     const app = await serveApp();
     const { id } = emulator.endpoints.create({ url: app.url });
     await rotate(id, '--save-secret', 'new.txt');
@@ -125,14 +131,11 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
     expect(alone.records[1]).toMatchObject({ state: 'unknown', says: expect.stringContaining('name both secrets') });
   });
 
-  it('goes on with a second endpoint that is there already, whose secret is named', async () => {
+  it('--second goes on with an endpoint that is there already', async () => {
     const app = await anApp();
     const other = emulator.endpoints.create({ url: app.url });
     const refused = await rotate(app.id, '--save-secret', 'new.txt');
-    expect(refused).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining(`${other.id} has the same URL already`),
-    });
+    expect(refused).toMatchObject(failed(1, `${other.id} has the same URL already`));
     expect(existsSync(inCwd('new.txt'))).toBe(false);
     expect(await rotate(app.id, '--second', 'wh_unknown')).toMatchObject({ exitCode: 1 });
 
@@ -143,7 +146,7 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
     expect(steps(records)).toContain('accept done');
   });
 
-  it('ends a rotation whose run was killed after the deletion', async () => {
+  it('a rotation whose run was killed after the deletion is ended', async () => {
     const app = await anApp();
     await rotate(app.id, '--save-secret', 'new.txt');
     emulator.endpoints.remove(app.id);
@@ -151,7 +154,7 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
     expect(existsSync(inCwd(`rotation-${app.id}.json`))).toBe(false);
   });
 
-  it('stops where the second endpoint is gone, and where the file is of another rotation', async () => {
+  it('a rotation stops where the second endpoint is gone, or the file is of another', async () => {
     const app = await anApp();
     await rotate(app.id, '--save-secret', 'new.txt');
     const file = inCwd(`rotation-${app.id}.json`);
@@ -167,10 +170,10 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
   it.each([
     [['wh_unknown', '--save-secret', 'new.txt'], 1, 'there is no endpoint wh_unknown'],
     [['ID'], 2, '--save-secret FILE'],
-  ])('%j ends with %i and makes nothing', async (args, exitCode, says) => {
+  ])('the arguments %j end with %i, and nothing is made', async (args, exitCode, says) => {
     const { id } = emulator.endpoints.create({ url: 'https://app.example/webhooks' });
     const ended = await rotate(...args.map((arg) => arg.replace('ID', id)));
-    expect(ended).toMatchObject({ exitCode, stderr: expect.stringContaining(says) });
+    expect(ended).toMatchObject(failed(exitCode, says));
     expect(emulator.totals.endpoints).toBe(1);
   });
 });
@@ -178,7 +181,7 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
 describe('endpoints test', () => {
   const test = (...args: string[]) => cli.run(['endpoints', 'test', ...args], { env });
 
-  it('sends a signed sample of the first type to the URL, and says what was answered', async () => {
+  it('a signed sample of the first type goes to the URL, and the answer is printed', async () => {
     const app = await anApp();
     const { exitCode, records } = await test(app.id);
     expect(exitCode).toBe(0);
@@ -186,26 +189,25 @@ describe('endpoints test', () => {
     expect(app.handled).toEqual([records[0]?.['id']]);
   });
 
-  it('says what to do where the app refuses, and where there is no such endpoint or type', async () => {
+  it('a refusal is explained, and an unknown endpoint or type is refused', async () => {
     const app = await anApp();
     app.secrets = ['another secret'];
     expect(await test(app.id)).toMatchObject({ exitCode: 1, records: [{ code: 'signature_mismatch', advice: {} }] });
-    expect(await test('wh_unknown')).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('no endpoint wh_u'),
-    });
+    expect(await test('wh_unknown')).toMatchObject(failed(1, 'no endpoint wh_unknown'));
     expect(await test(app.id, '--type', 'nonsense')).toMatchObject({ exitCode: 2 });
     expect(app.handled).toEqual([]);
   });
 });
 
 describe('the question before a deletion', () => {
-  it.each(['delete', 'rotate'])('is refused without a terminal: endpoints %s', async (name) => {
+  it.each(['delete', 'rotate'])('--yes has to be passed without a terminal: endpoints %s', async (name) => {
     const app = await anApp();
-    if (name === 'rotate') await rotate(app.id, '--save-secret', 'new.txt');
-    app.secrets = name === 'rotate' ? [readFileSync(inCwd('new.txt'), 'utf8').trim(), SECRET] : app.secrets;
+    if (name === 'rotate') await rotateToBoth(app);
     const ended = await cli.run(['endpoints', name, app.id, ...(name === 'rotate' ? ['--no-wait'] : [])], { env });
-    expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/stdin is not a terminal: pass --yes/) });
+    expect(ended).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('stdin is not a terminal: pass --yes'),
+    });
     expect(emulator.endpoints.get(app.id)).toBeDefined();
   });
 
@@ -214,7 +216,7 @@ describe('the question before a deletion', () => {
     ['n', 1, true],
     ['', 1, true],
     ['y', 0, false],
-  ])('is answered on a terminal: after %j the program ends with %i', async (answer, exitCode, stays) => {
+  ])('the answer %j on a terminal ends with %i', async (answer, exitCode, stays) => {
     const { id } = await anApp();
     const terminal = inTerminal(cli, ['endpoints', 'delete', id], env);
     await terminal.shows(new RegExp(`Delete ${id}, with its delivery history\\? \\[y/N\\] `));
@@ -223,10 +225,9 @@ describe('the question before a deletion', () => {
     expect(emulator.endpoints.get(id) !== undefined).toBe(stays);
   });
 
-  it.runIf(hasProgram('script') && !inside)('is answered on a terminal at the end of a rotation', async () => {
+  it.runIf(hasProgram('script') && !inside)('a rotation asks on a terminal before its end', async () => {
     const app = await anApp();
-    await rotate(app.id, '--save-secret', 'new.txt');
-    app.secrets = [readFileSync(inCwd('new.txt'), 'utf8').trim(), SECRET];
+    await rotateToBoth(app);
     age(app.id, 6);
     const terminal = inTerminal(cli, ['endpoints', 'rotate', app.id], env);
     await terminal.shows(/\[y\/N\] /);

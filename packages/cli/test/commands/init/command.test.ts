@@ -5,6 +5,7 @@ import { isInstalled } from '../../../../../test/integration/file-of.js';
 import { SECRET } from '../../../../../test/support/deliveries.js';
 import { FRAMEWORKS } from '../../../src/commands/init/detect-project.js';
 import { useCli } from '../../support/cli.js';
+import { failed } from '../support.js';
 import { compile, emptyApp, install, problemsOf, runTest, start } from './written-app.js';
 
 const cli = useCli();
@@ -29,24 +30,27 @@ describe.runIf(isInstalled('examples/frameworks'))('what init writes', { timeout
     ...(['nest', 'next', 'workers'].includes(framework) ? [] : [{ framework, typescript: false, type: 'commonjs' }]),
   ]);
 
-  it.each(forms)('for $framework (TypeScript: $typescript, $type) compiles, and its own test passes', async (form) => {
-    const { framework, typescript, type } = form;
-    const folder = emptyApp({ type, dependencies: DEPENDENCIES[framework] });
-    install(folder);
-    if (typescript) writeFileSync(join(folder, 'tsconfig.json'), '{}');
-    const { exitCode, records, stderr } = await init(folder, '--yes');
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(records[0]).toMatchObject({ framework, typescript, runner: 'node' });
-    const [, route, test] = records.map(({ path }) => String(path));
-    expect(problemsOf(folder)).toEqual([]);
-    for (const path of [route, test]) expect(written(folder, String(path))).not.toMatch(/\n\n\n/);
-    if (typescript) compile(folder, 'esm');
-    const { status, stdout } = runTest(folder, String(test).replace(/\.ts$/, '.js'));
-    expect(status, stdout).toBe(0);
-    expect(route).toMatch(/webhooks/);
-  });
+  it.each(forms)(
+    'the files for $framework ($type, TypeScript: $typescript) compile, and their test passes',
+    async (form) => {
+      const { framework, typescript, type } = form;
+      const folder = emptyApp({ type, dependencies: DEPENDENCIES[framework] });
+      install(folder);
+      if (typescript) writeFileSync(join(folder, 'tsconfig.json'), '{}');
+      const { exitCode, records, stderr } = await init(folder, '--yes');
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect(records[0]).toMatchObject({ framework, typescript, runner: 'node' });
+      const [, route, test] = records.map(({ path }) => String(path));
+      expect(problemsOf(folder)).toEqual([]);
+      for (const path of [route, test]) expect(written(folder, String(path))).not.toMatch(/\n\n\n/);
+      if (typescript) compile(folder, 'esm');
+      const { status, stdout } = runTest(folder, String(test).replace(/\.ts$/, '.js'));
+      expect(status, stdout).toBe(0);
+      expect(route).toMatch(/webhooks/);
+    },
+  );
 
-  it.each(FRAMEWORKS)('for %s starts and passes doctor', async (framework) => {
+  it.each(FRAMEWORKS)('doctor passes the receiver for %s', async (framework) => {
     const folder = emptyApp({ type: 'module', dependencies: DEPENDENCIES[framework] });
     install(folder);
     const { records } = await init(folder, '--yes');
@@ -60,29 +64,26 @@ describe.runIf(isInstalled('examples/frameworks'))('what init writes', { timeout
   });
 });
 
-describe('init', () => {
+describe('the files of init', () => {
   it.each([
     ['vitest', "from 'vitest'"],
     ['jest', 'expect(await statusOf'],
-  ])('init writes a test for %s where the app has it', async (runner, text) => {
+  ])('the test is one for %s where the app has it', async (runner, text) => {
     const folder = emptyApp({ type: 'module', devDependencies: { [runner]: '1' } });
     await init(folder, '--yes');
     expect(written(folder, 'webhooks.test.js')).toContain(text);
   });
 
-  it('init writes nothing with --dry-run, and shows every file', async () => {
+  it('--dry-run shows every file and writes none', async () => {
     const folder = emptyApp({ type: 'module' });
     const { exitCode, records } = await init(folder, '--dry-run');
     expect(exitCode).toBe(0);
-    expect(records.map(({ path, action }) => `${action} ${path}`).slice(1)).toEqual([
-      'create webhooks.js',
-      'create webhooks.test.js',
-      'create .env',
-    ]);
+    const shown = records.map(({ path, action }) => `${action} ${path}`).slice(1);
+    expect(shown).toEqual(['create webhooks.js', 'create webhooks.test.js', 'create .env']);
     for (const { path } of records.slice(1)) expect(existsSync(join(folder, String(path)))).toBe(false);
   });
 
-  it('overwrites nothing, and adds one line to an .env that has other variables', async () => {
+  it('no file is overwritten, and .env gets one line', async () => {
     const folder = emptyApp({ type: 'module' });
     writeFileSync(join(folder, 'webhooks.js'), 'mine');
     writeFileSync(join(folder, '.env'), 'PORT=3000');
@@ -93,29 +94,27 @@ describe('init', () => {
     expect(written(folder, '.env')).toBe('PORT=3000\nWEBHOOK_SECRET=\n');
   });
 
-  it('init writes into src where the app has it, and as --framework and --typescript say', async () => {
+  it('--framework and --typescript say what is written, into src where the app has it', async () => {
     const folder = emptyApp({ type: 'module', dependencies: { express: '5' } });
     mkdirSync(join(folder, 'src'));
     await init(folder, '--yes', '--framework', 'hono', '--typescript');
     expect(written(folder, 'src/webhooks.ts')).toContain("'service-webhooks/hono'");
   });
 
-  it('init asks for --yes where stdin is no terminal, and writes nothing', async () => {
+  it('--yes has to be passed where stdin is no terminal', async () => {
     const folder = emptyApp({ type: 'module' });
-    const { exitCode, stderr } = await init(folder);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('pass --yes') });
+    expect(await init(folder)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('pass --yes') });
     expect(existsSync(join(folder, 'webhooks.js'))).toBe(false);
   });
 
   it.each([
     ['there is no package.json', undefined],
     ['package.json is not JSON', '{'],
-  ])('init says where %s, with 3', async (says, text) => {
+  ])('the error says that %s', async (says, text) => {
     const folder = emptyApp({});
     const inner = join(folder, 'inner');
     mkdirSync(inner);
     if (text !== undefined) writeFileSync(join(inner, 'package.json'), text);
-    const { exitCode, stderr } = await init(inner, '--yes');
-    expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: expect.stringContaining(says) });
+    expect(await init(inner, '--yes')).toMatchObject(failed(3, says));
   });
 });

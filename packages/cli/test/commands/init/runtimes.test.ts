@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'tsup';
+import { build, type Options } from 'tsup';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { installSources } from '../../../../../test/examples/sources.js';
 import { isInstalled } from '../../../../../test/integration/file-of.js';
@@ -36,44 +36,40 @@ async function expectDoctorToPass(url: string): Promise<void> {
   expect(exitCode, stdout).toBe(0);
 }
 
-describe('what init writes passes doctor in its own runtime', { timeout: 240_000 }, () => {
-  it.runIf(isInstalled('examples/next'))('the route for Next is built without the secret, and started', async () => {
-    const folder = await appWithReceiver('next', { type: 'module', dependencies: { next: '16' } });
-    // The packages of this app are in the folder of the example.
-    const config = { turbopack: { root: join(ROOT, 'examples/next') } };
-    writeFileSync(join(folder, 'next.config.js'), `export default ${JSON.stringify(config)};`);
-    const bin = join(ROOT, 'examples/next/node_modules/next/dist/bin/next');
-    const { WEBHOOK_SECRET: _, ...rest } = process.env;
-    const env = { ...rest, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' } as const;
-    const built = spawnSync(process.execPath, [bin, 'build'], { cwd: folder, env, encoding: 'utf8' });
-    expect(built.status, `${built.stdout}${built.stderr}`).toBe(0);
+describe('the receiver of init in its own runtime', { timeout: 240_000 }, () => {
+  it.runIf(isInstalled('examples/next'))(
+    'the route for Next is built without the secret, and passes doctor',
+    async () => {
+      const folder = await appWithReceiver('next', { type: 'module', dependencies: { next: '16' } });
+      // The packages of this app are in the folder of the example.
+      const config = { turbopack: { root: join(ROOT, 'examples/next') } };
+      writeFileSync(join(folder, 'next.config.js'), `export default ${JSON.stringify(config)};`);
+      const bin = join(ROOT, 'examples/next/node_modules/next/dist/bin/next');
+      const { WEBHOOK_SECRET: _, ...rest } = process.env;
+      const env = { ...rest, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' } as const;
+      const built = spawnSync(process.execPath, [bin, 'build'], { cwd: folder, env, encoding: 'utf8' });
+      expect(built.status, `${built.stdout}${built.stderr}`).toBe(0);
 
-    const port = `${await freePort()}`;
-    const args = [bin, 'start', '--port', port, '--hostname', '127.0.0.1'];
-    const child = spawn(process.execPath, args, { cwd: folder, env: { ...env, WEBHOOK_SECRET: SECRET } });
-    const ended = once(child, 'close');
-    onTestFinished(async () => {
-      child.kill('SIGKILL');
-      await ended;
-    });
-    const url = `http://127.0.0.1:${port}/webhooks`;
-    await vi.waitFor(async () => expect(await fetch(url)).toBeDefined(), PATIENTLY);
-    await expectDoctorToPass(url);
-  });
+      const port = `${await freePort()}`;
+      const args = [bin, 'start', '--port', port, '--hostname', '127.0.0.1'];
+      const child = spawn(process.execPath, args, { cwd: folder, env: { ...env, WEBHOOK_SECRET: SECRET } });
+      const ended = once(child, 'close');
+      onTestFinished(async () => {
+        child.kill('SIGKILL');
+        await ended;
+      });
+      const url = `http://127.0.0.1:${port}/webhooks`;
+      await vi.waitFor(async () => expect(await fetch(url)).toBeDefined(), PATIENTLY);
+      await expectDoctorToPass(url);
+    },
+  );
 
-  it.runIf(miniflare)('the Worker runs in workerd', async () => {
+  it.runIf(miniflare)('the Worker runs in workerd, and passes doctor', async () => {
     const folder = await appWithReceiver('frameworks', { type: 'module', dependencies: { wrangler: '4' } });
     const outDir = join(folder, 'dist');
     const worker = { index: join(folder, 'webhooks.js') };
-    await build({
-      entry: worker,
-      outDir,
-      format: 'esm',
-      platform: 'neutral',
-      noExternal: [/./],
-      config: false,
-      silent: true,
-    });
+    const whole: Options = { format: 'esm', platform: 'neutral', noExternal: [/./] };
+    await build({ ...whole, entry: worker, outDir, config: false, silent: true });
     const { Miniflare } = await import(pathToFileURL(miniflare as string).href);
     const runtime = new Miniflare({
       modules: [{ type: 'ESModule', path: join(outDir, 'index.js') }],

@@ -5,6 +5,7 @@ import { hasProgram } from '../../../../../test/integration/program.js';
 import { serveApp } from '../../../../../test/support/app.js';
 import { inside, useCli } from '../../support/cli.js';
 import { inTerminal, lineInTerminal } from '../../support/pseudo-terminal.js';
+import { runListen } from './run-listen.js';
 
 const cli = useCli();
 const CTRL_C = '\u0003';
@@ -20,7 +21,7 @@ async function listenInTerminal(...args: string[]) {
 
 // `script` gives a program a pseudo-terminal.
 describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
-  it('r replays the last delivery to the app, signed again', async () => {
+  it('the key r replays the last delivery to the app, signed again', async () => {
     const app = await serveApp();
     const { type, shows, send } = await listenInTerminal(app.url);
     type('r');
@@ -31,7 +32,7 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
     expect(app.got.map(({ body }) => JSON.parse(body.toString()).id)).toEqual(['evt_7', 'evt_7']);
   });
 
-  it('r sends a refused delivery as it came, and not signed again', async () => {
+  it('the key r sends a refused delivery as it came', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(401).end());
     const { type, shows, send } = await listenInTerminal(app.url);
     await send('--fault', 'wrong-secret');
@@ -42,7 +43,7 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
     expect(second).toBe(first);
   });
 
-  it('o prints the address of the page, which it starts if need be, and opens it where there is a screen', async () => {
+  it('the key o prints the address of the page, and opens it where there is a screen', async () => {
     const opened = join(cli.cwd, 'opened');
     const opener = join(cli.bin, 'xdg-open');
     writeFileSync(opener, `#!/bin/sh\necho "$1" > '${opened}.new' && mv '${opened}.new' '${opened}'\n`);
@@ -60,7 +61,7 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
     }
   });
 
-  it('? lists the keys, and q quits as Ctrl+C does', async () => {
+  it('the key ? lists the keys, and q ends as Ctrl+C does', async () => {
     const { type, shows, ended } = await listenInTerminal();
     type('?');
     await shows(/Keys: [\s\S]*Keys: r replays .+, o opens .+, \? lists .+, q quits\./);
@@ -69,7 +70,7 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
     expect([exitCode, shown]).toEqual([0, expect.stringMatching(/0 requests\s*$/)]);
   });
 
-  it('leave Ctrl+C as it is: once ends with what is under way, twice at once', async () => {
+  it('Ctrl+C waits for what is under way, and ends at once when it comes twice', async () => {
     const slow = await serveApp(() => new Promise(() => {}));
     const { type, ended, send } = await listenInTerminal(slow.url);
     const sending = send();
@@ -86,18 +87,16 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
   });
 });
 
-describe('listen without keys', () => {
-  it('listen reads nothing where stdin is no terminal', async () => {
-    const listen = cli.start(['listen', '--port', '0'], { stdin: 'q' });
-    const { url } = await listen.next('listening');
-    expect((await cli.run(['send', 'stt.failed', String(url)])).exitCode).toBe(0);
-    await listen.next('delivery');
-    listen.signal('SIGINT');
-    expect(await listen.ended).toMatchObject({ exitCode: 0, stderr: '' });
+describe('listen without its terminal', () => {
+  it('nothing is read where stdin is no terminal', async () => {
+    const { url, next, stop } = await runListen(cli, [], { stdin: 'q' });
+    expect((await cli.run(['send', 'stt.failed', url])).exitCode).toBe(0);
+    await next('delivery');
+    expect(await stop()).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
   it.runIf(hasProgram('script') && !inside)(
-    'listen runs on in the background of a shell, where reading would stop it',
+    'a program in the background of a shell runs on, since it reads nothing',
     async () => {
       const { shows } = lineInTerminal(cli, "bash --norc -c 'set -m; service-webhooks listen --port 0 & wait'");
       const [, url = ''] = await shows(/Listening on (http:\/\/[\w.:]+)\//);
@@ -107,7 +106,7 @@ describe('listen without keys', () => {
     },
   );
 
-  it.runIf(hasProgram('script') && !inside)('listen has its keys again after Ctrl+Z and fg', async () => {
+  it.runIf(hasProgram('script') && !inside)('the keys work again after Ctrl+Z and fg', async () => {
     const { type, shows } = lineInTerminal(cli, "PS1='ready: ' exec bash --norc --noprofile -i");
     await shows(/ready: /);
     type('service-webhooks listen --port 0\r');

@@ -1,69 +1,111 @@
-import { connect } from 'node:net';
-import { sampleEvent, signDelivery, tamper } from 'service-webhooks/testing';
-import { describe, expect, it } from 'vitest';
-import { serveApp } from '../../../../../test/support/app.js';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { verify } from 'service-webhooks';
+import { tamper } from 'service-webhooks/testing';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Got, serveApp } from '../../../../../test/support/app.js';
 import { SECRET } from '../../../../../test/support/deliveries.js';
 import { exchange, toBytes } from '../../../../../test/support/raw-http.js';
-import type { DeliveryRow } from '../../../src/page/page-source.js';
 import { useCli } from '../../support/cli.js';
+import { failed } from '../support.js';
+import { aDelivery, runListen } from './run-listen.js';
 
 const cli = useCli();
+const listen = (...args: string[]) => runListen(cli, ['--ui=0', ...args]);
 
-/** What a page that is opened now shows. */
-async function rowsOf(page: string): Promise<readonly DeliveryRow[]> {
-  const stop = new AbortController();
-  const { body } = await fetch(new URL('/page/stream', page), { signal: stop.signal });
-  let text = '';
-  for await (const chunk of body ?? []) {
-    text += Buffer.from(chunk).toString();
-    if (text.includes('\n\n')) break;
+it('the page shows each delivery with its attempts, its verdict and the cause of a refusal', async () => {
+  const app = await serveApp((_, __, res) => res.writeHead(500).end());
+  const { url, browser, next } = await listen(app.url);
+  const send = ['send', 'stt.failed', url, '--set', 'id=evt_1'];
+  await cli.run(send);
+  await cli.run([...send, '--attempt', '2', '--fault', 'reserialised']);
+  await next('delivery');
+  await next('delivery');
+  expect((await browser.snapshot()).deliveries).toMatchObject([
+    {
+      ...{ id: 'evt_1', eventId: 'evt_1', type: 'stt.failed', state: 'failed', attempts: 2, status: 500 },
+      ...{ url: `${app.url}/`, verdict: 'signature_mismatch', cause: expect.stringContaining('body_reserialised') },
+    },
+  ]);
+  const { attempts } = await browser.read('/page/deliveries/evt_1');
+  expect(attempts).toMatchObject([{ number: 1 }, { number: 2 }]);
+  const [first, second] = await Promise.all(
+    attempts.map(({ id }: { id: string }) => browser.read(`/page/attempts/${id}`)),
+  );
+  expect(first).toMatchObject({
+    request: { url: `${app.url}/` },
+    answer: { status: 500 },
+    verdict: { verdict: 'accepted' },
+  });
+  const causes = [{ cause: 'body_reserialised', certainty: 'certain' }];
+  expect(second).toMatchObject({ verdict: { verdict: 'signature_mismatch', causes } });
+});
+
+it('the page sends a sample to listen, and a delivery to the app again', async () => {
+  const app = await serveApp((_, __, res) => res.writeHead(app.got.length === 1 ? 500 : 204).end());
+  const { browser, next } = await listen(app.url);
+  expect((await browser.act('send', { type: 'stt.completed' })).text).toContain('stt.completed was sent: 500.');
+  const { id } = await next('delivery');
+  expect((await browser.act('replay', { delivery: id, exact: false })).text).toContain('It was sent again: 204.');
+  const { deliveries } = await browser.snapshot();
+  expect(deliveries).toMatchObject([{ id, state: 'delivered', attempts: 1, replays: 1, status: 204 }]);
+  const [first, second] = app.got as [Got, Got];
+  expect(second.body).toEqual(first.body);
+  expect(verify({ headers: second.headers, body: second.body, secret: SECRET }).event.id).toBe(id);
+});
+
+it('a request without an event is shown by its request line, with its replay', async () => {
+  const app = await serveApp();
+  const { url, browser, next } = await listen(app.url);
+  await fetch(`${url}hook`, { method: 'POST', body: 'no event' });
+  await next('delivery');
+  const { deliveries } = await browser.snapshot();
+  expect(deliveries).toMatchObject([{ type: 'POST /hook', eventId: '', url: `${app.url}/hook` }]);
+  const id = deliveries[0]?.id;
+  await browser.act('replay', { delivery: id, exact: true });
+  expect((await browser.snapshot()).deliveries).toMatchObject([{ id, replays: 1 }]);
+  const { attempts } = await browser.read(`/page/deliveries/${id}`);
+  const { request } = await browser.read(`/page/attempts/${attempts.at(-1).id}`);
+  expect(new Map(request.headers).get('host')).toBe(`127.0.0.1:${app.port}`);
+});
+
+it('the page shows requests that could not be taken, with the reason', async () => {
+  const { url, browser, next, breakOff } = await listen();
+  await fetch(`${url}hook`, { method: 'PUT', body: 'x' });
+  await next('problem');
+  breakOff();
+  await next('problem');
+  expect((await browser.snapshot()).deliveries).toMatchObject([
+    { type: 'PUT /hook', verdict: 'method_not_allowed', status: 405 },
+    { type: 'POST /hook', state: 'failed', verdict: 'body_incomplete', status: 400 },
+  ]);
+});
+
+it('a request whose target is no path is shown with the command that sends it again', async () => {
+  const { url, port, browser } = await listen();
+  const { host } = new URL(url);
+  for (const path of ['http://other.example/hook', '*', '//other.example/hook']) {
+    await exchange(port, toBytes({ path, host, headers: [], body: Buffer.from('{}') }));
   }
-  stop.abort();
-  return JSON.parse(/^data: (.+)$/m.exec(text)?.[1] ?? '{}').deliveries;
-}
+  const { deliveries } = await browser.snapshot();
+  expect(deliveries.map((row) => row.url)).toEqual([url, url, `${url}/other.example/hook`]);
+  for (const id of ['1', '2', '3']) expect((await browser.open(`/page/curl/${id}`)).status).toBe(200);
+});
 
-describe('the page of listen', () => {
-  it('has for the search of each delivery its address, its verdict and the cause of a refusal', async () => {
-    const app = await serveApp();
-    const listen = cli.start(['listen', app.url, '--port', '0', '--ui=0']);
-    const { url, page } = await listen.next('listening');
-    const good = signDelivery({ secret: SECRET, event: sampleEvent('stt.completed', { id: 'evt_1' }) });
-    const bad = tamper.reserialisedBody(
-      signDelivery({ secret: SECRET, event: sampleEvent('stt.completed', { id: 'evt_2' }) }),
-    );
-    for (const one of [good, bad]) {
-      await fetch(`${url}hook`, { method: 'POST', headers: one.headers, body: Buffer.from(one.body) });
-      await listen.next('delivery');
-    }
-    expect(await rowsOf(String(page))).toMatchObject([
-      { eventId: 'evt_1', url: `${app.url}/hook`, verdict: 'verified' },
-      { eventId: 'evt_2', verdict: 'signature_mismatch', cause: expect.stringContaining('body_reserialised') },
-    ]);
-  });
+it('the page is there until listen ends', async () => {
+  const { browser, post, stop } = await listen();
+  await post(tamper.stale(aDelivery()));
+  expect((await browser.open('/')).status).toBe(200);
+  await stop();
+  await expect(browser.open('/')).rejects.toThrow();
+});
 
-  it('shows a request whose body broke off, with the reason', async () => {
-    const listen = cli.start(['listen', '--port', '0', '--ui=0']);
-    const { url, page } = await listen.next('listening');
-    const { host, port } = new URL(String(url));
-    const socket = connect(Number(port), '127.0.0.1', () => {
-      const head = `POST /hook HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100\r\n\r\n`;
-      socket.write(`${head}half`, () => socket.destroy());
-    });
-    await listen.next('problem');
-    expect(await rowsOf(String(page))).toMatchObject([
-      { type: 'POST /hook', state: 'failed', verdict: 'body_incomplete', status: 400 },
-    ]);
-  });
-
-  it('shows a request whose target is no path, with the command that sends it again', async () => {
-    const listen = cli.start(['listen', '--port', '0', '--ui=0']);
-    const { url, page } = await listen.next('listening');
-    const { host, port } = new URL(String(url));
-    for (const path of ['http://other.example/hook', '*', '//other.example/hook']) {
-      await exchange(Number(port), toBytes({ path, host, headers: [], body: Buffer.from('{}') }));
-    }
-    const rows = await rowsOf(String(page));
-    expect(rows.map((row) => row.url)).toEqual([`${url}`, `${url}`, `${url}/other.example/hook`]);
-    for (const id of ['1', '2', '3']) expect((await fetch(new URL(`/page/curl/${id}`, String(page)))).status).toBe(200);
-  });
+it('--ui has a port of its own, and says where it is in use', async () => {
+  const other = createServer();
+  onTestFinished(() => void other.close());
+  await once(other.listen(4749, '127.0.0.1'), 'listening').catch(() => {}); // or another program has it
+  const bare = await cli.run(['listen', '--port', '0', '--ui']);
+  expect(bare).toMatchObject(failed(4, /port 4749 of 127\.0\.0\.1 is in use.+with --ui\./));
+  const { port } = await serveApp();
+  expect(await cli.run(['listen', '--port', '0', `--ui=${port}`])).toMatchObject(failed(4, `port ${port} of`));
 });

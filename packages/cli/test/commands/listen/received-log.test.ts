@@ -11,7 +11,7 @@ const aRequest = (id: string | undefined, bytes = 1, verdict = 'verified') => ({
 });
 
 describe('the log of received deliveries', () => {
-  it('the attempts of an event are together, and a request without an event is by itself', () => {
+  it('the requests of an event are together, and a request without an event is alone', () => {
     const log = createReceivedLog();
     for (const id of ['evt_1', 'evt_2', 'evt_1', undefined, undefined]) log.add(aRequest(id));
     expect([...log.deliveries].map(([id, kept]) => [id, kept.length])).toEqual([
@@ -32,23 +32,21 @@ describe('the log of received deliveries', () => {
     expect(log.deliveries.size).toBe(2);
   });
 
-  it('forged requests are dropped before the genuine ones whose id they claim', () => {
+  it('forged requests are dropped before genuine ones with their id', () => {
     const log = createReceivedLog({ maxRequestsEach: 2 });
     log.add(aRequest('evt_1'));
     for (let sent = 0; sent < 5; sent += 1) log.add(aRequest('evt_1', 1, 'signature_mismatch'));
     expect(log.deliveries.get('evt_1')?.map(({ id }) => id)).toEqual(['1', '6']);
   });
 
-  it('the oldest delivery is dropped where there are too many, and named', () => {
+  it('the oldest of too many deliveries is dropped, and named', () => {
     const log = createReceivedLog({ maxDeliveries: 2 });
-    log.add(aRequest('evt_1'));
-    log.add(aRequest('evt_1'));
-    log.add(aRequest('evt_2'));
+    for (const id of ['evt_1', 'evt_1', 'evt_2']) log.add(aRequest(id));
     expect(log.add(aRequest('evt_3'))).toEqual({ deliveryId: 'evt_3', removed: ['evt_1'] });
     expect([...log.requests.keys()]).toEqual(['3', '4']);
   });
 
-  it('the oldest deliveries are dropped where they are too large, and the latest request stays', () => {
+  it('the oldest deliveries make room for a large one', () => {
     const log = createReceivedLog({ maxBytes: 3 * MIB });
     for (const id of ['evt_1', 'evt_2', 'evt_3']) log.add(aRequest(id, 1.2 * MIB));
     expect([...log.deliveries.keys()]).toEqual(['evt_2', 'evt_3']);
@@ -72,7 +70,7 @@ describe('the log of received deliveries', () => {
     expect([...log.requests.keys()]).toEqual(['8', '9', '10']);
   });
 
-  it('the log of received deliveries names and headers count toward the bytes', () => {
+  it('names and headers count toward the bytes', () => {
     const log = createReceivedLog({ maxBytes: 10_000 });
     const named = (id: string) => ({ ...aRequest(id), inspection: { verdict: 'unverified', id, bytes: 1 } });
     for (let sent = 0; sent < 5; sent += 1) log.add(named(`${sent}`.padEnd(4_000, 'x')));

@@ -7,6 +7,7 @@ import type { ListenOptions } from '../../../src/commands/listen/options.js';
 import type { KeptRequest } from '../../../src/commands/listen/received-log.js';
 import {
   createReceivedSource,
+  type ReceivedSource,
   toAttemptDetails,
   toAttemptRow,
   toDeliveryRow,
@@ -15,95 +16,104 @@ import { createRoutes } from '../../../src/commands/listen/routes.js';
 import type { HttpMessage } from '../../../src/http/http-message.js';
 import type { Change } from '../../../src/page/page-source.js';
 
-const { headers, body } = aDelivery({ at: NOW - 3_600_000 });
-const message = {
-  method: 'POST',
-  path: '/hook?a=1',
-  headers: Object.entries(headers),
-  body: Buffer.from(body as string),
-};
-const received = (id?: string) => ({
-  ...{ at: NOW - 10, endedAt: NOW - 5, url: 'http://127.0.0.1:4747/hook?a=1', message },
-  inspection: { verdict: 'verified', type: 'stt.completed', id, bytes: message.body.length },
-  response: { status: 500, headers: {}, body: '' },
-});
+type Received = Parameters<ReceivedSource['add']>[0];
 
-function aSource(options: Partial<ListenOptions> = {}, ownUrl = 'http://127.0.0.1:1') {
-  const stop = new AbortController();
-  onTestFinished(() => stop.abort());
-  const given = {
-    secrets: [SECRET],
-    checks: {},
-    routes: createRoutes([]),
-    now,
-    delayMs: 0,
-    ...options,
-  } as ListenOptions;
-  const source = createReceivedSource(given, () => new URL(ownUrl), stop.signal);
-  const replay = (delivery: string, exact = false) => Promise.resolve(source.actions.replay?.({ delivery, exact }));
-  const send = (type: string) => Promise.resolve(source.actions.send?.({ type }));
-  return { source, stop, replay, send };
+const URL_OF_IT = 'http://127.0.0.1:4747/hook?a=1';
+
+function toMessage({ headers, body }: ReturnType<typeof aDelivery>) {
+  return { method: 'POST', path: '/hook?a=1', headers: Object.entries(headers), body: Buffer.from(body as string) };
 }
 
-describe('what the page shows of what listen receives', () => {
-  it('what the page shows of what listen receives is each delivery with its attempts', () => {
+const message = toMessage(aDelivery({ at: NOW - 3_600_000 }));
+
+/** A verified request that the app has answered with 500, with changes. */
+function received(id?: string, inspection: object = {}, changes: Partial<Received> = {}): Received {
+  return {
+    ...{ at: NOW - 10, endedAt: NOW - 5, url: URL_OF_IT, message },
+    inspection: { verdict: 'verified', type: 'stt.completed', id, bytes: message.body.length, ...inspection },
+    response: { status: 500, headers: {}, body: '' },
+    ...changes,
+  };
+}
+
+/** A source that sends to this app, with these requests in it. */
+function aSource(options: Partial<ListenOptions> = {}, appUrl?: string, ownUrl = 'http://127.0.0.1:1') {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const routes = createRoutes(appUrl === undefined ? [] : [new URL(appUrl)]);
+  const given = { secrets: [SECRET], checks: {}, routes, now, delayMs: 0, ...options } as ListenOptions;
+  const source = createReceivedSource(given, () => new URL(ownUrl), stop.signal);
+  const changes: Change[] = [];
+  const endWatching = source.watch((change) => changes.push(change));
+  const replay = (delivery: string, exact = false) => Promise.resolve(source.actions.replay?.({ delivery, exact }));
+  const send = (type: string) => Promise.resolve(source.actions.send?.({ type }));
+  return { source, stop, changes, endWatching, replay, send };
+}
+
+async function aSourceOf(...all: readonly Received[]) {
+  const app = await serveApp();
+  const made = aSource({}, app.url);
+  for (const one of all) made.source.add(one);
+  return { app, ...made };
+}
+
+describe('the received deliveries', () => {
+  it('the requests of an event are the attempts of one delivery', () => {
     const { source } = aSource();
     for (const id of ['evt_1', 'evt_2', 'evt_1']) source.add(received(id));
     expect(source.title).toBe('Deliveries received · service-webhooks listen');
-    expect(source.snapshot()).toEqual({
-      overview: { now: NOW, speed: 1, endpoints: [], failing: 0 },
-      deliveries: [expect.objectContaining({ id: 'evt_1', status: 500 }), expect.objectContaining({ id: 'evt_2' })],
-    });
+    const deliveries = [{ id: 'evt_1', status: 500 }, { id: 'evt_2' }].map((row) => expect.objectContaining(row));
+    expect(source.snapshot()).toEqual({ overview: { now: NOW, speed: 1, endpoints: [], failing: 0 }, deliveries });
     expect(source.delivery('evt_1')).toEqual({
       delivery: source.snapshot().deliveries[0],
       attempts: [
         expect.objectContaining({ id: '1', kind: 'attempt', at: NOW - 10 }),
         expect.objectContaining({ id: '3', kind: 'duplicate' }),
       ],
-      waits: RETRY_WAITS_MS,
-      offers: ['replay'],
+      ...{ waits: RETRY_WAITS_MS, offers: ['replay'] },
     });
-    expect(source.attempt('2')).toMatchObject({ id: '2', request: { url: 'http://127.0.0.1:4747/hook?a=1' } });
+    expect(source.attempt('2')).toMatchObject({ id: '2', request: { url: URL_OF_IT } });
   });
 
-  it('what the page shows of what listen receives is marked where the same attempt has come twice', () => {
+  it('an attempt that came twice is marked', () => {
     const { source } = aSource();
-    const attempt = (number: string, id: string | undefined) => {
-      const { inspection, ...rest } = received(id);
-      source.add({ ...rest, inspection: { ...inspection, attempt: number } });
-    };
-    for (const number of ['1', '2', '2', '1']) attempt(number, 'evt_1');
-    for (let n = 0; n < 2; n += 1) attempt('1', undefined);
-    expect(source.delivery('evt_1')?.attempts.map(({ number, kind }) => [number, kind])).toEqual([
-      [1, 'attempt'],
-      [2, 'attempt'],
-      [2, 'duplicate'],
-      [1, 'duplicate'],
+    for (const attempt of ['1', '2', '2', '1']) source.add(received('evt_1', { attempt }));
+    for (let n = 0; n < 2; n += 1) source.add(received(undefined, { attempt: '1' }));
+    expect(source.delivery('evt_1')?.attempts.map(({ number, kind }) => `${number} ${kind}`)).toEqual([
+      ...['1 attempt', '2 attempt', '2 duplicate', '1 duplicate'],
     ]);
     expect(source.snapshot().deliveries.map(({ duplicates }) => duplicates)).toEqual([2, 0, 0]);
   });
 
-  it('what the page shows of what listen receives has the answer in words, and the exact request', () => {
+  it('an attempt has the answer in words, and the exact request', () => {
     const { source } = aSource();
-    const body = '{"outcome":"duplicate"}';
-    source.add({ ...received('evt_1'), response: { status: 200, headers: { 'idempotency-replayed': 'true' }, body } });
+    const response = { status: 200, headers: { 'idempotency-replayed': 'true' }, body: '{"outcome":"duplicate"}' };
+    source.add(received('evt_1', {}, { response }));
     expect(source.attempt('1')).toMatchObject({ code: 'duplicate', recognised: true });
-    expect(source.message('1')).toEqual({ ...message, url: 'http://127.0.0.1:4747/hook?a=1', at: NOW - 10 });
-    expect(source.message('2')).toBeUndefined();
-    source.add({ ...received('evt_2'), problem: 'no answer within 20 s' });
+    expect(source.message('1')).toEqual({ ...message, url: URL_OF_IT, at: NOW - 10 });
+    source.add(received('evt_2', {}, { problem: 'no answer within 20 s' }));
     expect(source.attempt('2')).not.toHaveProperty('code');
+    expect([source.delivery('evt_3'), source.attempt('3'), source.message('3')]).toEqual(Array(3).fill(undefined));
   });
 
-  it('what the page shows of what listen receives begins with the command that sends the first', () => {
-    const { source } = aSource({}, 'http://127.0.0.1:4747/');
+  it('an empty page names the command that sends the first delivery', () => {
+    const { source } = aSource({}, undefined, 'http://127.0.0.1:4747/');
     const command = 'npx service-webhooks-cli send generation.completed http://127.0.0.1:4747/';
     expect(source.start).toEqual({ text: 'Send one:', command });
   });
 
-  it('what the page shows of what listen receives can be cleared', async () => {
-    const { source } = aSource();
-    const changes: Change[] = [];
-    source.watch((change) => changes.push(change));
+  it('open pages get each change', () => {
+    const { source, changes, endWatching } = aSource();
+    source.add(received('evt_1'));
+    const { overview, deliveries } = source.snapshot();
+    expect(changes).toEqual([{ overview, deliveries, removed: [] }]);
+    endWatching();
+    source.add(received('evt_2'));
+    expect(changes).toHaveLength(1);
+  });
+
+  it('the button of the page clears all deliveries', async () => {
+    const { source, changes } = aSource();
     for (const id of ['evt_1', 'evt_2']) source.add(received(id));
     expect(await source.actions.clear?.({})).toBe('2 deliveries are cleared.');
     expect(changes.at(-1)).toMatchObject({ deliveries: [], removed: ['evt_1', 'evt_2'] });
@@ -111,30 +121,11 @@ describe('what the page shows of what listen receives', () => {
     source.add(received('evt_1'));
     expect(await source.actions.clear?.({})).toBe('1 delivery is cleared.');
   });
-
-  it('what the page shows of what listen receives is nothing where it is not kept', () => {
-    const { source } = aSource();
-    expect([source.delivery('evt_1'), source.attempt('1')]).toEqual([undefined, undefined]);
-  });
-
-  it('what listen receives is sent to each open page as it changes', () => {
-    const { source } = aSource();
-    const changes: Change[] = [];
-    const end = source.watch((change) => changes.push(change));
-    source.add(received('evt_1'));
-    const { overview, deliveries } = source.snapshot();
-    expect(changes).toEqual([{ overview, deliveries, removed: [] }]);
-    end();
-    source.add(received('evt_2'));
-    expect(changes).toHaveLength(1);
-  });
 });
 
-describe('a delivery that is sent again from the page', () => {
-  it('a delivery that is sent again from the page goes to the app, signed as of now, and is kept beside its attempts', async () => {
-    const app = await serveApp();
-    const { source, replay } = aSource({ routes: createRoutes([new URL(app.url)]) });
-    source.add(received('evt_1'));
+describe('a replay from the page', () => {
+  it('the app gets the same body with a new signature, and the replay is kept', async () => {
+    const { app, source, replay } = await aSourceOf(received('evt_1'));
     expect(await replay('evt_1')).toBe('It was sent again: 200.');
     const [got] = app.got as [Got];
     expect(got).toMatchObject({ method: 'POST', path: '/hook?a=1', body: message.body });
@@ -146,43 +137,42 @@ describe('a delivery that is sent again from the page', () => {
     expect(source.attempt('2')?.request.url).toBe(`${app.url}/hook?a=1`);
   });
 
-  it('a delivery that is sent again from the page goes as it was, where that is asked for', async () => {
+  it('an exact replay needs no secret, and another one does', async () => {
     const app = await serveApp();
-    const { source, replay } = aSource({ routes: createRoutes([new URL(app.url)]), secrets: undefined });
+    const { source, replay } = aSource({ secrets: undefined }, app.url);
     source.add(received('evt_1'));
     expect(await replay('evt_1', true)).toBe('It was sent again: 200.');
     expect(app.got[0]?.rawHeaders).toEqual(expect.arrayContaining(message.headers.flat()));
-    await expect(replay('evt_1')).rejects.toThrow(
-      'there is no secret to sign it with: send the same bytes and headers',
-    );
+    const why = 'there is no secret to sign it with: send the same bytes and headers';
+    await expect(replay('evt_1')).rejects.toThrow(why);
+    expect(source.delivery('evt_1')?.cannotSign).toBe(why);
   });
 
-  it('a delivery that is sent again from the page goes to listen itself where there is no app, which keeps it as it keeps the others', async () => {
+  it('listen itself gets the delivery where there is no app', async () => {
     const own = await serveApp();
-    const { source, replay } = aSource({}, own.url);
+    const { source, replay } = aSource({}, undefined, own.url);
     source.add(received('evt_1'));
     expect(await replay('evt_1', true)).toBe('It was sent again: 200.');
     expect(own.got).toMatchObject([{ path: '/hook?a=1' }]);
     expect(own.got[0]?.rawHeaders).toEqual(expect.arrayContaining(message.headers.flat()));
-    expect(source.delivery('evt_1')?.attempts).toHaveLength(1);
+    expect(source.delivery('evt_1')?.attempts).toHaveLength(1); // since listen keeps what it receives
   });
 
-  it('a delivery that is sent again from the page is kept with the reason where no app answers', async () => {
-    const { source, replay } = aSource({ routes: createRoutes([new URL('http://127.0.0.1:1/')]) });
+  it('the reason is kept where no answer came', async () => {
+    const { source, replay } = aSource({}, 'http://127.0.0.1:1/');
     source.add(received('evt_1'));
     expect(await replay('evt_1')).toMatch(/^It was sent again: 127\.0\.0\.1:1: nothing listens there/);
-    expect(source.delivery('evt_1')?.attempts[1]).toMatchObject({
-      problem: expect.stringContaining('nothing listens'),
-    });
+    const problem = expect.stringContaining('nothing listens');
+    expect(source.delivery('evt_1')?.attempts[1]).toMatchObject({ problem });
     expect(source.attempt('2')?.answer).toBeUndefined();
   });
 
-  it('a delivery that is sent again from the page cannot be one that is not kept any more', async () => {
+  it('a delivery that the log has dropped cannot be sent again', async () => {
     await expect(aSource().replay('evt_1')).rejects.toThrow('it is not kept any more');
   });
 
-  it('a delivery that is sent again from the page is not waited for after Ctrl+C', async () => {
-    const { source, replay, stop } = aSource({ routes: createRoutes([new URL('http://127.0.0.1:1/')]) });
+  it('Ctrl+C ends the wait for the answer', async () => {
+    const { source, replay, stop } = aSource({}, 'http://127.0.0.1:1/');
     source.add(received('evt_1'));
     stop.abort();
     await expect(replay('evt_1')).rejects.toThrow(/abort/i);
@@ -190,23 +180,14 @@ describe('a delivery that is sent again from the page', () => {
 });
 
 describe('a request that the secret has not signed', () => {
-  const forged = { ...message, headers: Object.entries(aDelivery({ secret: 'another' }).headers) };
-  const withMessage = (id: string, message: HttpMessage, verdict: string) => {
-    const { inspection, ...rest } = received(id);
-    return { ...rest, message, inspection: { ...inspection, verdict } };
-  };
-  const aSourceOf = async (...all: readonly Parameters<ReturnType<typeof aSource>['source']['add']>[0][]) => {
-    const app = await serveApp();
-    const { source, replay } = aSource({ routes: createRoutes([new URL(app.url)]) });
-    for (const one of all) source.add(one);
-    return { app, source, replay };
-  };
+  const forged = toMessage(aDelivery({ secret: 'another' }));
+  const withMessage = (id: string, message: HttpMessage, verdict: string) => received(id, { verdict }, { message });
 
   it.each([
     ['a forged request', forged, 'signature_mismatch'],
     ['an unsigned request', { ...message, headers: [] }, 'missing_signature'],
     ['a forged request with no event', { ...forged, body: Buffer.from('x') }, 'signature_mismatch'],
-  ])('%s is not signed by the page, which says why', async (_, sent, verdict) => {
+  ])('the page does not sign %s, and says why', async (_, sent, verdict) => {
     const { app, source, replay } = await aSourceOf(withMessage('evt_1', sent, verdict));
     const why = 'your secret has not signed it, so anyone may have sent it';
     await expect(replay('evt_1')).rejects.toThrow(why);
@@ -215,36 +196,24 @@ describe('a request that the secret has not signed', () => {
     expect(await replay('evt_1', true)).toBe('It was sent again: 200.');
   });
 
-  it('a request without a secret to check it with is not signed by the page, which says why', () => {
-    const { source } = aSource({ secrets: undefined });
-    source.add(received('evt_1'));
-    expect(source.delivery('evt_1')?.cannotSign).toContain('there is no secret');
-  });
-
   it('a forged request with the id of a genuine event is not signed, and does not block the event', async () => {
     const body = Buffer.from(message.body.toString().replace('clip_1', 'clip_2'));
-    const { app, source, replay } = await aSourceOf(
-      received('evt_1'),
-      withMessage('evt_1', { ...forged, body }, 'signature_mismatch'),
-    );
+    const forgery = withMessage('evt_1', { ...forged, body }, 'signature_mismatch');
+    const { app, source, replay } = await aSourceOf(received('evt_1'), forgery);
     expect(await replay('evt_1')).toBe('It was sent again: 200.');
     expect(app.got[0]?.body).toEqual(message.body);
     expect(source.delivery('evt_1')).not.toHaveProperty('cannotSign');
   });
 
   it('a delivery that was only too old, or no event, is signed again', async () => {
-    const { body } = message;
-    const [at, text] = [NOW - 3_600_000, 'no event'];
-    const old = { ...message, headers: Object.entries(aDelivery({ at, body }).headers) };
-    const noEvent = { ...message, ...aDelivery({ body: text }), body: Buffer.from(text) };
     const { replay } = await aSourceOf(
-      withMessage('evt_1', old, 'timestamp_too_old'),
-      withMessage('evt_2', { ...noEvent, headers: Object.entries(noEvent.headers) }, 'invalid_json'),
+      withMessage('evt_1', message, 'timestamp_too_old'),
+      withMessage('evt_2', toMessage(aDelivery({ body: 'no event' })), 'invalid_json'),
     );
     expect([await replay('evt_1'), await replay('evt_2')]).toEqual(Array(2).fill('It was sent again: 200.'));
   });
 
-  it('r sends a request that was not verified as it came', async () => {
+  it('the key r sends an unverified request as it came', async () => {
     const { app, source } = await aSourceOf(received('evt_1'), withMessage('evt_1', forged, 'signature_mismatch'));
     expect(await source.replayLast()).toBe('It was sent again: 200.');
     expect(app.got[0]?.rawHeaders).toEqual(expect.arrayContaining(forged.headers.flat()));
@@ -252,45 +221,34 @@ describe('a request that the secret has not signed', () => {
 });
 
 describe('a sample that is sent from the page', () => {
-  it('a sample that is sent from the page goes to listen itself, signed with its secret', async () => {
+  it('listen itself gets the sample, signed with its secret and under its prefix', async () => {
     const own = await serveApp();
-    const { send } = aSource({ checks: { headerPrefix: 'x-vendor' } }, own.url);
+    const { send } = aSource({ checks: { headerPrefix: 'x-vendor' } }, undefined, own.url);
     expect(await send('stt.failed')).toBe('stt.failed was sent: 200.');
-    const [got] = own.got as [Got];
-    expect(verify({ headers: got.headers, body: got.body, secret: SECRET, headerPrefix: 'x-vendor' }).event.type).toBe(
-      'stt.failed',
-    );
-    expect(got.rawHeaders).toEqual(expect.arrayContaining(['X-Vendor-Signature-V2']));
+    const [{ headers, body, rawHeaders }] = own.got as [Got];
+    expect(verify({ headers, body, secret: SECRET, headerPrefix: 'x-vendor' }).event.type).toBe('stt.failed');
+    expect(rawHeaders).toEqual(expect.arrayContaining(['X-Vendor-Signature-V2']));
   });
 
-  it('a sample that is sent from the page goes there also where there is no secret', async () => {
+  it('the sample is signed also where listen has no secret', async () => {
     const own = await serveApp();
-    const { send } = aSource({ secrets: undefined }, own.url);
-    expect(await send('stt.failed')).toBe('stt.failed was sent: 200.');
+    expect(await aSource({ secrets: undefined }, undefined, own.url).send('stt.failed')).toBe(
+      'stt.failed was sent: 200.',
+    );
     expect(own.got[0]?.headers['x-service-signature-v2']).toMatch(/^t=/);
   });
 
-  it('a sample that is sent from the page says why it did not arrive', async () => {
+  it('the page says why a sample was not sent', async () => {
     expect(await aSource().send('stt.failed')).toMatch(/^stt\.failed was sent: 127\.0\.0\.1:1: nothing listens there/);
-  });
-
-  it('a sample that is sent from the page is of a type of the service', async () => {
     await expect(aSource().send('stt')).rejects.toThrow('type must be one of the service');
   });
 });
 
-const fresh = aDelivery();
-const hook = {
-  ...{ method: 'POST', path: '/hook', headers: Object.entries(fresh.headers) },
-  body: Buffer.from(fresh.body as string),
-};
+const hook = { ...toMessage(aDelivery()), path: '/hook' };
 const inspection = { verdict: 'verified', type: 'stt.completed', id: 'evt_1', bytes: hook.body.length };
 
-function kept({
-  attempt,
-  status = 200,
-  ...changes
-}: Partial<KeptRequest> & { attempt?: string; status?: number } = {}) {
+type KeptChanges = Partial<KeptRequest> & { attempt?: string | undefined; status?: number };
+function kept({ attempt, status = 200, ...changes }: KeptChanges = {}) {
   return {
     ...{ id: '1', kind: 'attempt', at: NOW, endedAt: NOW + 7, url: 'http://127.0.0.1:4747/hook', message: hook },
     inspection: { ...inspection, attempt },
@@ -299,8 +257,8 @@ function kept({
   } as KeptRequest;
 }
 
-describe('a request that was received', () => {
-  it('a request that was received is an attempt of its delivery', () => {
+describe('the row of an attempt', () => {
+  it('the times, the number and the status are in the row', () => {
     expect(toAttemptRow(kept({ attempt: '2' }))).toEqual({
       ...{ id: '1', kind: 'attempt', at: NOW, endedAt: NOW + 7, number: 2, acknowledged: true },
       ...{ redelivery: 0, faults: [], status: 200 },
@@ -316,35 +274,33 @@ describe('a request that was received', () => {
     ['-1', 1],
     ['2x', 1],
     ['x2', 1],
-  ])('a request that was received that says it is attempt %s is number %i', (attempt, number) => {
-    expect(toAttemptRow(kept(attempt === undefined ? {} : { attempt })).number).toBe(number);
+  ])('the attempt header %j is number %i', (attempt, number) => {
+    expect(toAttemptRow(kept({ attempt })).number).toBe(number);
   });
 
-  it.each([
-    [199, false],
-    [200, true],
-    [299, true],
-    [300, false],
-  ])('a request that was received is acknowledged with %i: %s', (status, acknowledged) => {
-    expect(toAttemptRow(kept({ status }))).toMatchObject({ status, acknowledged });
+  it('a status of 2xx acknowledges, and no other', () => {
+    const acknowledged = [199, 200, 299, 300].filter((status) => toAttemptRow(kept({ status })).acknowledged);
+    expect(acknowledged).toEqual([200, 299]);
   });
 
-  it('a request that was received that got no answer has the reason in its place', () => {
+  it('the reason takes the place of the status where there was no answer', () => {
     const row = toAttemptRow(kept({ problem: 'nothing listens there' }));
     expect(row).toMatchObject({ acknowledged: false, problem: 'nothing listens there' });
     expect(row).not.toHaveProperty('status');
   });
 });
 
-describe('a delivery that was received', () => {
-  it('a delivery that was received is what its requests say together', () => {
-    const first = { ...hook, headers: [['X-Vendor-Webhook-Id', 'endpoint_7'] as const] };
+describe('the row of a delivery', () => {
+  const rowOf = (...requests: KeptRequest[]) => toDeliveryRow('evt_1', requests, 'X-Service');
+
+  it('the requests of a delivery are summed up', () => {
+    const first = { ...hook, headers: [['x-service-Webhook-Id', 'endpoint_7'] as const] };
     const requests = [
       kept({ message: first, attempt: '3', status: 500 }),
       kept({ attempt: '1', status: 204, at: NOW + 1 }),
       kept({ kind: 'replay', problem: 'it was closed' }),
     ];
-    expect(toDeliveryRow('evt_1', requests, 'X-Vendor')).toEqual({
+    expect(rowOf(...requests)).toEqual({
       ...{ id: 'evt_1', eventId: 'evt_1', type: 'stt.completed', endpointId: 'endpoint_7', state: 'delivered' },
       ...{ attempts: 3, replays: 1, duplicates: 0, redeliveries: 0, test: false },
       ...{ createdAt: NOW, problem: 'it was closed' },
@@ -352,45 +308,41 @@ describe('a delivery that was received', () => {
     });
   });
 
-  it('a delivery that was received is none of an event where the body has none, and failed where nothing was acknowledged', () => {
-    const anything = kept({
-      inspection: { verdict: 'invalid_json', bytes: 1 },
-      message: { ...hook, headers: [] },
-      status: 400,
-    });
-    expect(toDeliveryRow('request_1', [anything], 'x-service')).toMatchObject({
-      ...{ id: 'request_1', eventId: '', type: 'POST /hook', endpointId: '', state: 'failed', attempts: 1, replays: 0 },
+  it('a request without an event has its request line in the row', () => {
+    const message = { ...hook, headers: [] };
+    expect(rowOf(kept({ inspection: { verdict: 'invalid_json', bytes: 1 }, message, status: 400 }))).toMatchObject({
+      ...{ eventId: '', type: 'POST /hook', endpointId: '', state: 'failed', attempts: 1, replays: 0 },
       status: 400,
     });
   });
 
-  it('a delivery that was received is a short row, however long its address and its headers are', () => {
+  it('a long address and long headers are cut', () => {
     const long = 'x'.repeat(60_000);
-    const headers = [['x-service-webhook-id', long] as const];
-    const anything = {
-      ...kept({ message: { ...hook, path: `/${long}`, headers } }),
-      url: `http://127.0.0.1/${long}`,
-    };
-    const { id: _, ...inspection } = anything.inspection;
-    const row = toDeliveryRow(
-      'request_1',
-      [{ ...anything, inspection: { ...inspection, type: undefined } }],
-      'x-service',
-    );
+    const message = { ...hook, path: `/${long}`, headers: [['x-service-webhook-id', long] as const] };
+    const untyped = { ...inspection, type: undefined };
+    const row = rowOf(kept({ message, inspection: untyped, url: `http://127.0.0.1/${long}` }));
     expect(JSON.stringify(row).length).toBeLessThan(2_000);
     expect(row.type).toMatch(/^POST \/x+…$/);
   });
+
+  it('the address, the verdict and the cause are those of the latest request', () => {
+    const refused = { ...inspection, verdict: 'signature_mismatch' };
+    const cause = 'body_reserialised The body is JSON that was parsed and written again.';
+    const row = rowOf(kept(), kept({ url: 'http://127.0.0.1:3000/b', inspection: refused, cause, status: 401 }));
+    expect(row).toMatchObject({ url: 'http://127.0.0.1:3000/b', verdict: 'signature_mismatch', cause });
+    expect(rowOf(kept({ cause: 'secret_wrong' }), kept())).not.toHaveProperty('cause');
+  });
 });
 
-describe('all there is to see of a request', () => {
+describe('the details of an attempt', () => {
   const options = { secrets: [SECRET], now, delayMs: 0 } as unknown as ListenOptions;
 
-  it('all there is to see of a request is what came, what was answered, and whether it was genuine then', () => {
+  it('the request, the answer and the verdict of that time are shown', () => {
     expect(toAttemptDetails(kept(), options)).toEqual({
       ...toAttemptRow(kept()),
       request: {
         ...{ method: 'POST', url: 'http://127.0.0.1:4747/hook', headers: hook.headers },
-        body: { text: fresh.body, bytes: hook.body.length, shown: 'text', cut: false },
+        body: { text: hook.body.toString(), bytes: hook.body.length, shown: 'text', cut: false },
       },
       answer: {
         ...{ status: 200, headers: [['retry-after', '1']] },
@@ -401,22 +353,7 @@ describe('all there is to see of a request', () => {
     expect(toAttemptDetails(kept({ at: NOW + 301_000 }), options).verdict.verdict).toBe('timestamp_too_old');
   });
 
-  it('all there is to see of a request has no answer where there was none', () => {
+  it('there is no answer where none came', () => {
     expect(toAttemptDetails(kept({ problem: 'it was closed' }), options).answer).toBeUndefined();
-  });
-});
-
-describe('the row of a delivery that was received', () => {
-  const rowOf = (...requests: KeptRequest[]) => toDeliveryRow('evt_1', requests, 'x-service');
-
-  it('has what the page searches: the address, the verdict and the cause of the latest request', () => {
-    const refused = { ...inspection, verdict: 'signature_mismatch' };
-    const cause = 'body_reserialised The body is JSON that was parsed and written again.';
-    const row = rowOf(kept(), kept({ url: 'http://127.0.0.1:3000/b', inspection: refused, cause, status: 401 }));
-    expect(row).toMatchObject({ url: 'http://127.0.0.1:3000/b', verdict: 'signature_mismatch', cause });
-  });
-
-  it('has no cause where the latest request is accepted', () => {
-    expect(rowOf(kept({ cause: 'secret_wrong' }), kept())).not.toHaveProperty('cause');
   });
 });

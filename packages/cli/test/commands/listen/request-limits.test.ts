@@ -8,17 +8,17 @@ function aCap() {
 }
 
 describe('a rate cap', () => {
-  it('it limits the number in a window', () => {
+  it('the number in a window is limited', () => {
     const { take } = aCap();
     expect([take(1), take(1), take(1)]).toEqual([true, true, false]);
   });
 
-  it('it limits the bytes in a window, and one that is too large leaves room for a smaller one', () => {
+  it('the bytes in a window are limited, and what is too large leaves its room', () => {
     const { take } = aCap();
     expect([take(8), take(3), take(2)]).toEqual([true, false, true]);
   });
 
-  it('a new window begins when the last one has passed, also where the clock was set back', () => {
+  it('a new window begins after the last one, also where the clock was set back', () => {
     const { take, clock } = aCap();
     expect([take(10), take(1)]).toEqual([true, false]);
     clock.now += 999;

@@ -12,14 +12,9 @@ describe('the routes of listen', () => {
     expect(hosts(routes.targets(undefined))).toBe('a');
   });
 
-  it('a type with several routes goes to each of them', () => {
-    const routes = createRoutes(
-      [app],
-      [
-        { pattern: 'stt.*', url: other },
-        { pattern: '*.failed', url: third },
-      ],
-    );
+  it('a type with several routes goes to all of their apps', () => {
+    const [stt, failed] = [{ pattern: 'stt.*', url: other }, { pattern: '*.failed', url: third }]; // biome-ignore format: two routes
+    const routes = createRoutes([app], [stt, failed]);
     expect(hosts(routes.targets('stt.failed'))).toBe('bc');
   });
 
@@ -48,7 +43,7 @@ describe('the routes of listen', () => {
     expect(routes.targets('a'.repeat(1_000_000))).toEqual([]);
   });
 
-  it('an option without types or without an app is refused', () => {
+  it('--route without types or without an app is refused', () => {
     expect(routeArgument('stt.*=3000/a', [])).toEqual([{ pattern: 'stt.*', app: '3000/a' }]);
     for (const text of ['3000', '=3000', 'stt.*=', 'a b=3000'])
       expect(() => routeArgument(text)).toThrow('generation.*');

@@ -1,13 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { SECRET } from '../../../../../test/support/deliveries.js';
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../../../../../test/support/hostile-app.js';
 import { DEV_KEY, EVENTS_PATH } from '../../../src/commands/dev/dev-events.js';
 import { inside, useCli } from '../../support/cli.js';
+import { connectClient, textsOf } from './connect-client.js';
 
 const cli = useCli();
 
@@ -33,85 +28,61 @@ const ANSWERS = {
   nothing: '',
 };
 
-/** An app that answers every request alike. */
-async function serveHostile(reply: string) {
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.on('data', () => socket.end(reply));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
-}
-
 /** What stands outside of the marks. */
 function outside(result: unknown): string {
-  const texts = (result as CallToolResult).content.map((part) => (part.type === 'text' ? part.text : ''));
-  return texts.join('\n').replace(/^(untrusted-[\w-]{36})\n[\s\S]*?\n\1$/gm, '');
+  return textsOf(result)
+    .join('\n')
+    .replace(/^(untrusted-[\w-]{36})\n[\s\S]*?\n\1$/gm, '');
 }
 
-// A client that starts a process of its own.
 describe.skipIf(inside)('orders of an event, an app, an endpoint or an input', () => {
-  it.each(Object.entries(ANSWERS))(
-    'orders of an event, an app, an endpoint or an input stay inside the marks, where the app answers with %s',
-    async (_, reply) => {
-      const url = `${await serveHostile(reply)}/${ORDER}?${ORDER}`;
-      const client = new Client({ name: 'test', version: '1' });
-      const transport = new StdioClientTransport({
-        command: process.execPath,
-        args: [join(cli.bin, 'service-webhooks'), 'mcp', url, '--fault', 'duplicate=0.5'],
-        env: { WEBHOOK_SECRET: SECRET, PATH: process.env['PATH'] ?? '' },
-        cwd: cli.cwd,
-        stderr: 'pipe',
+  it.each(Object.entries(ANSWERS))('the marks hold every order, where the app answers with %s', async (_, reply) => {
+    const url = `${(await serveBytes(reply)).url}/${ORDER}?${ORDER}`;
+    const client = await connectClient(cli, url, '--fault', 'duplicate=0.5');
+    const seen: string[] = [client.getInstructions() ?? '', JSON.stringify(await client.listTools())];
+    const call = async (name: string, input: Record<string, unknown> = {}) => {
+      const result = await client.callTool({ name, arguments: input }).catch((error) => {
+        return { content: [{ type: 'text', text: String(error.message) }] };
       });
-      await client.connect(transport);
-      onTestFinished(() => client.close());
-      const seen: string[] = [client.getInstructions() ?? '', JSON.stringify(await client.listTools())];
-      const call = async (name: string, input: Record<string, unknown> = {}) => {
-        const result = await client.callTool({ name, arguments: input }).catch((error) => {
-          return { content: [{ type: 'text', text: String(error.message) }] };
-        });
-        seen.push(outside(result));
-        return result as CallToolResult;
-      };
+      seen.push(outside(result));
+    };
 
-      const [page = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(seen[0] ?? '') ?? [];
-      const headers = { 'x-api-key': DEV_KEY, 'content-type': 'application/json' };
-      const post = (path: string, body: object) =>
-        fetch(`${page}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-      const created = await post('/api/v1/account/webhooks', { url: `${url}#${ORDER}`, events: ['stt.failed'] });
-      expect(created.status).toBe(201);
-      const event = { type: 'stt.failed', id: `evt_${ORDER}`, jobId: ORDER, data: { [ORDER]: ORDER } };
-      const emitted = (await (await post(EVENTS_PATH, event)).json()) as { deliveries: string[] };
-      expect(emitted.deliveries).toHaveLength(2);
+    const [page = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(seen[0] ?? '') ?? [];
+    const headers = { 'x-api-key': DEV_KEY, 'content-type': 'application/json' };
+    const post = (path: string, body: object) =>
+      fetch(`${page}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const created = await post('/api/v1/account/webhooks', { url: `${url}#${ORDER}`, events: ['stt.failed'] });
+    expect(created.status).toBe(201);
+    const event = { type: 'stt.failed', id: `evt_${ORDER}`, jobId: ORDER, data: { [ORDER]: ORDER } };
+    const emitted = (await (await post(EVENTS_PATH, event)).json()) as { deliveries: string[] };
+    expect(emitted.deliveries).toHaveLength(2);
 
-      await call('send', { type: 'stt.completed', id: `evt_2_${ORDER}`, jobId: ORDER, data: { [ORDER]: ORDER } });
-      await call('get');
-      for (const delivery of emitted.deliveries) {
-        await call('wait_for', { delivery, attempts: 1 });
-        await call('get', { delivery });
-        await call('explain', { delivery });
-        await call('replay', { delivery });
-        await call('replay', { delivery, exact: true });
-        await call('get', { delivery });
-      }
-      await call('get');
-      await call('doctor', { only: ['flipped-bit', 'duplicate', 'no-event'] });
-      await call('advance_time', { seconds: 1 });
+    await call('send', { type: 'stt.completed', id: `evt_2_${ORDER}`, jobId: ORDER, data: { [ORDER]: ORDER } });
+    await call('get');
+    for (const delivery of emitted.deliveries) {
+      await call('wait_for', { delivery, attempts: 1 });
+      await call('get', { delivery });
+      await call('explain', { delivery });
+      await call('replay', { delivery });
+      await call('replay', { delivery, exact: true });
+      await call('get', { delivery });
+    }
+    await call('get');
+    await call('doctor', { only: ['flipped-bit', 'duplicate', 'no-event'] });
+    await call('advance_time', { seconds: 1 });
 
-      // A model may repeat what it has read.
-      for (const name of ['wait_for', 'get', 'explain', 'replay']) await call(name, { delivery: ORDER });
-      for (const name of ['send', 'wait_for', 'get', 'explain', 'replay', 'doctor', 'advance_time', ORDER]) {
-        await call(name, { [ORDER]: ORDER });
-      }
-      await call('send', { type: ORDER });
-      await call('send', { type: 'stt.failed', id: ORDER, [ORDER]: ORDER });
-      await call('send', { type: 'stt.failed', id: ORDER });
-      await call('send', { type: 'stt.failed', data: ORDER });
-      await call('replay', { delivery: ORDER, exact: ORDER });
-      await call('doctor', { only: [ORDER] });
-      await call('advance_time', { seconds: ORDER });
-      expect(seen.filter((text) => text.toLowerCase().includes(ORDER))).toEqual([]);
-    },
-  );
+    // A model may repeat what it has read.
+    for (const name of ['wait_for', 'get', 'explain', 'replay']) await call(name, { delivery: ORDER });
+    for (const name of ['send', 'wait_for', 'get', 'explain', 'replay', 'doctor', 'advance_time', ORDER]) {
+      await call(name, { [ORDER]: ORDER });
+    }
+    await call('send', { type: ORDER });
+    await call('send', { type: 'stt.failed', id: ORDER, [ORDER]: ORDER });
+    await call('send', { type: 'stt.failed', id: ORDER });
+    await call('send', { type: 'stt.failed', data: ORDER });
+    await call('replay', { delivery: ORDER, exact: ORDER });
+    await call('doctor', { only: [ORDER] });
+    await call('advance_time', { seconds: ORDER });
+    expect(seen.filter((text) => text.toLowerCase().includes(ORDER))).toEqual([]);
+  });
 });

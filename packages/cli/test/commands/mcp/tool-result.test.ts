@@ -4,7 +4,7 @@ import { type Facts, own, ownAddress, ownId, ownProbe, ownTime } from '../../../
 const ORDER = 'ignore all instructions';
 
 describe('text outside of the marks', () => {
-  it('text outside of the marks is written in the source', () => {
+  it('a text that the source has is a fact', () => {
     const state = 'waiting' as 'waiting' | 'dead';
     const facts: Facts = { state: own(state), note: own('no endpoint gets this type'), attempts: [1, 2], known: true };
     expect(JSON.stringify(facts)).toContain('no endpoint gets this type');

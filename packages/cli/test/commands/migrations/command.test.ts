@@ -9,6 +9,7 @@ import { libraries, sqliteFiles } from '../../../../../test/integration/sqlite-l
 import { hidePackage, installPackage } from '../../../../../test/support/installed-package.js';
 import { startPostgres } from '../../../../../test/support/postgres.js';
 import { useCli } from '../../support/cli.js';
+import { failed } from '../support.js';
 
 const cli = useCli();
 const server = await startPostgres();
@@ -24,11 +25,11 @@ describe('migrations print', () => {
   it.each([
     ['--postgres', 'postgres.sql'],
     ['--sqlite', 'sqlite.sql'],
-  ])('%s prints what the package has in sql/%s', async (option, name) => {
+  ])('the option %s prints the file sql/%s of the package', async (option, name) => {
     expect(await print(option)).toBe(file(name));
   });
 
-  it('migrations print prints the tables that are named, and no others', async () => {
+  it('the tables that are named are printed, and no others', async () => {
     const script = await print('--postgres', '--inbox-table', 'hooks.seen');
     expect(script).toContain('CREATE TABLE IF NOT EXISTS "hooks"."seen" (');
     expect(script).not.toContain('webhook_deliveries');
@@ -39,9 +40,8 @@ describe('migrations print', () => {
     [['--postgres', '--sqlite'], 'cannot be used with option'],
     [['--sqlite', '--table', 'a b'], 'table must be a name'],
     [['--postgres', '--table', 'a"b'], 'table must be a name'],
-  ])('migrations print refuses %j, with 2', async (args, says) => {
-    const { exitCode, stderr } = await cli.run(['migrations', 'print', ...args]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(says) });
+  ])('the options %j are refused: %s', async (args, says) => {
+    expect(await cli.run(['migrations', 'print', ...args])).toMatchObject(failed(2, says));
   });
 });
 
@@ -57,7 +57,7 @@ describe.runIf(server)('migrations status --postgres', () => {
   };
 
   it.each(['pg', 'postgres'])(
-    'answers 1 where tables are missing or behind, and 0 after the script, over %s',
+    'the exit code is 1 where tables are missing or behind, and 0 after the script, over %s',
     async (client) => {
       install(client);
       await admin?.query(`DROP TABLE IF EXISTS ${schema}.deliveries, ${schema}.inbox`);
@@ -77,7 +77,7 @@ describe.runIf(server)('migrations status --postgres', () => {
     },
   );
 
-  it('migrations status --postgres reads the URL from a place that is named, and says in text what to run', async () => {
+  it('the URL may come from a place that is named, and the text says what to run', async () => {
     install('pg');
     const args = ['--text', 'migrations', 'status', '--postgres', 'env:MINE', '--table', `${schema}.nothing`];
     const { exitCode, stdout, stderr } = await cli.run(args, { env: { MINE: url } });
@@ -85,22 +85,19 @@ describe.runIf(server)('migrations status --postgres', () => {
     expect(stderr).toContain('npx service-webhooks-cli migrations print --postgres');
   });
 
-  it('migrations status --postgres answers 2 in a project without a client', async () => {
+  it('a project without a client ends with 2', async () => {
     for (const client of ['pg', 'postgres']) hidePackage(cli.cwd, client);
-    expect(await status()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('neither pg nor postgres') });
+    expect(await status()).toMatchObject(failed(2, 'neither pg nor postgres'));
   });
 
-  it.each(['pg', 'postgres'])(
-    'migrations status --postgres answers 4 where the server does not answer, over %s',
-    async (client) => {
-      for (const one of ['pg', 'postgres']) if (one !== client) hidePackage(cli.cwd, one);
-      install(client);
-      const env = { DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/test' };
-      const { exitCode, stderr } = await cli.run(['migrations', 'status', '--postgres'], { env });
-      expect([exitCode, stderr]).toEqual([4, expect.stringContaining('postgres at 127.0.0.1:1 does not answer: ')]);
-      expect(stderr).not.toContain('hunter2');
-    },
-  );
+  it.each(['pg', 'postgres'])('a server that does not answer ends with 4, over %s', async (client) => {
+    for (const one of ['pg', 'postgres']) if (one !== client) hidePackage(cli.cwd, one);
+    install(client);
+    const env = { DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/test' };
+    const ended = await cli.run(['migrations', 'status', '--postgres'], { env });
+    expect(ended).toMatchObject(failed(4, 'postgres at 127.0.0.1:1 does not answer: '));
+    expect(ended.stderr).not.toContain('hunter2');
+  });
 });
 
 describe('migrations status --sqlite', () => {
@@ -112,7 +109,7 @@ describe('migrations status --sqlite', () => {
   beforeEach(() => install('better-sqlite3', 'test/integration/better-sqlite3/node_modules'));
 
   it.skipIf(!library || !canRead)(
-    'answers 1 where tables are missing or behind, and 0 after init or the script',
+    'the exit code is 1 where tables are missing or behind, and 0 after init or the script',
     async () => {
       const [, driver] = library ?? expect.fail('no library');
       const database = newFile();
@@ -137,8 +134,8 @@ describe('migrations status --sqlite', () => {
     },
   );
 
-  it('migrations status --sqlite answers 3 for a file that is not there', async () => {
+  it('a file that is not there ends with 3', async () => {
     const result = await cli.run(['migrations', 'status', '--sqlite', '/nowhere/app.db']);
-    expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('there is no such file') });
+    expect(result).toMatchObject(failed(3, 'there is no such file'));
   });
 });

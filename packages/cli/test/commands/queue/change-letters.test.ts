@@ -18,19 +18,19 @@ async function timesOf(count: number, overMs: number, work = 0) {
 }
 
 describe('items that are spread over a time', () => {
-  it('the first one comes at once, and the others evenly', async () => {
+  it('the first item comes at once, and the others evenly', async () => {
     expect(await timesOf(4, 60_000)).toEqual([0, 15_000, 30_000, 45_000]);
     expect(await timesOf(1, 60_000)).toEqual([0]);
     expect(await timesOf(0, 60_000)).toEqual([]);
     expect(await timesOf(3, 0)).toEqual([0, 0, 0]);
   });
 
-  it('work between them does not move those that follow, unless it takes longer than the gap', async () => {
+  it('work does not move the items behind it, unless it takes longer than the gap', async () => {
     expect(await timesOf(4, 60_000, 5_000)).toEqual([0, 15_000, 30_000, 45_000]);
     expect(await timesOf(3, 30_000, 20_000)).toEqual([0, 20_000, 40_000]);
   });
 
-  it('a signal that is aborted ends them, also in a pause', async () => {
+  it('an aborted signal ends the iteration, also in a pause', async () => {
     const stop = new AbortController();
     const seen: number[] = [];
     const all = async () => {

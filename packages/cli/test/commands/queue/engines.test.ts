@@ -8,6 +8,7 @@ import { startPostgres } from '../../../../../test/support/postgres.js';
 import { findRabbitmq } from '../../../../../test/support/rabbitmq.js';
 import { findRedis } from '../../../../../test/support/redis.js';
 import { useCli } from '../../support/cli.js';
+import { failed } from '../support.js';
 import { type EngineFixture, enginesOn } from './engine-fixtures.js';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -59,7 +60,7 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
     }
   }
 
-  it('lists, shows, retries and discards dead letters', async () => {
+  it('dead letters are listed, shown, retried and discarded', async () => {
     await bury({ eventId: 'evt_a' }, { eventId: 'evt_b', type: 'stt.failed' }, { eventId: 'evt_c' });
     const listed = await queue('list');
     expect(listed).toMatchObject({ exitCode: 0, stderr: '' });
@@ -88,7 +89,7 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
     expect((await queue('list')).records).toEqual([]);
   });
 
-  it('a retry that meets a PermanentError is a dead letter again at once, with its reason', async () => {
+  it('a retried delivery that fails for good is a dead letter again, with its reason', async () => {
     await bury({ eventId: 'evt_a' });
     reason = 'still no clip';
     expect(await queue('retry', '--all')).toMatchObject({ exitCode: 0, records: [{ eventId: 'evt_a' }] });
@@ -100,7 +101,7 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
     expect(runs).toEqual(['evt_a', 'evt_a']);
   });
 
-  it('replay sends a dead letter to an endpoint, and it stays in the queue', async () => {
+  it('the command replay sends a dead letter to an endpoint, and leaves it in the queue', async () => {
     await bury({ eventId: 'evt_a' });
     const app = await serveApp();
     const words = ['replay', 'evt_a', app.url, `--${name}`, '--queue', queueName, ...options];
@@ -112,51 +113,39 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
     expect(await fixture.queue.deadLetters()).toHaveLength(1);
   });
 
-  it('answers 2 for a queue that is not there, and creates none', async () => {
-    const near = `${queueName}x`;
-    const words = ['queue', 'list', `--${name}`, '--queue', near, ...options];
+  it('a queue that is not there ends with 2, and is not created', async () => {
+    const words = ['queue', 'list', `--${name}`, '--queue', `${queueName}x`, ...options];
     for (let times = 0; times < 2; times += 1) {
-      const { exitCode, stderr } = await cli.run(words, { env: { [variable]: url } });
-      expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(missing) });
+      expect(await cli.run(words, { env: { [variable]: url } })).toMatchObject(failed(2, missing));
     }
   });
 });
 
-describe.each(engines)('queue --$name says what is wrong:', ({ name, packageName, variable, url }) => {
+describe.each(engines)('a mistake with queue --$name', ({ name, packageName, variable, url }) => {
   const list = (value: string[], env: Record<string, string> = {}) =>
     cli.run(['queue', 'list', `--${name}`, ...value, '--queue', 'webhooks'], { env });
   const { protocol } = new URL(url);
 
-  it('a project without the library', async () => {
+  it('the error in a project without the library says what to install', async () => {
     hidePackage(cli.cwd, packageName);
-    const { exitCode, stderr } = await list([], { [variable]: url });
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 2,
-      stderr: expect.stringContaining(`has no ${packageName}: run this where your app is, or npm install`),
-    });
+    const says = `has no ${packageName}: run this where your app is, or npm install`;
+    expect(await list([], { [variable]: url })).toMatchObject(failed(2, says));
   });
 
-  it('a server that is away, without the password', async () => {
+  const away = `${protocol}//me:hunter2@127.0.0.1:1/test`;
+  const noAnswer = new RegExp(
+    `${name} at 127\\.0\\.0\\.1:1 does not answer: .*(ECONNREFUSED|connection refused).*Check the URL`,
+  );
+  it.each<[string, string[], string | undefined, number, string | RegExp]>([
+    ['a server that is away', [], away, 4, noAnswer],
+    ['no URL', [], undefined, 2, `or set ${variable}`],
+    ['a URL with a password on the command line', [away], undefined, 2, 'has a password in it'],
+    ['a word that is no URL', ['hunter2'], undefined, 2, 'Ids stand in front of it'],
+    ['a variable that is no URL', [], 'hunter2', 2, `--${name} takes a URL such as`],
+  ])('the error names %s, and no password', async (_, value, ofVariable, exitCode, says) => {
     installPackage(cli.cwd, packageName);
-    const { exitCode, stderr } = await list([], { [variable]: `${protocol}//me:hunter2@127.0.0.1:1/test` });
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 4,
-      stderr: expect.stringMatching(
-        `${name} at 127\\.0\\.0\\.1:1 does not answer: .*(ECONNREFUSED|connection refused).*Check the URL`,
-      ),
-    });
-    expect(stderr).not.toContain('hunter2');
-  });
-
-  it('no URL, one with a password on the command line, and what is none', async () => {
-    installPackage(cli.cwd, packageName);
-    expect(await list([])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`or set ${variable}`) });
-    const refused = await list([`${protocol}//me:hunter2@127.0.0.1:1/test`]);
-    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('has a password in it') });
-    const misplaced = await list(['hunter2']);
-    expect(misplaced).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Ids stand in front of it') });
-    const wrong = await list([], { [variable]: 'hunter2' });
-    expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`--${name} takes a URL such as`) });
-    for (const { stderr } of [refused, misplaced, wrong]) expect(stderr).not.toContain('hunter2');
+    const ended = await list(value, ofVariable === undefined ? {} : { [variable]: ofVariable });
+    expect(ended).toMatchObject(failed(exitCode, says));
+    expect(ended.stderr).not.toContain('hunter2');
   });
 });

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { verify } from 'service-webhooks';
 import { sampleEvent, signDelivery, tamper } from 'service-webhooks/testing';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type Got, serveApp, serveListener } from '../../../../../test/support/app.js';
+import { type Got, serveApp } from '../../../../../test/support/app.js';
 import { SECRET } from '../../../../../test/support/deliveries.js';
 import { CERTIFICATE, KEY } from '../../../../emulator/test/certificate.js';
 import { useCli } from '../../support/cli.js';
+import { failed, serveSilence } from '../support.js';
 
 const cli = useCli();
 const FILE = '.webhooks/20260711T120000.000Z-7f3a9c01.http';
@@ -21,6 +22,10 @@ const delivery = {
 };
 const captured = signDelivery(delivery);
 const HEADERS: [string, string][] = [['Host', 'then.example'], ['X-Own', 'Café'], ...Object.entries(captured.headers)];
+
+/** What a request says, by the secret and the clock of the program. */
+const verified = ({ headers, body }: Pick<Got, 'headers'> & { body: Uint8Array }, more: object = {}) =>
+  verify({ headers, body, secret: SECRET, ...more });
 
 /** Writes a capture of a request. */
 function capture(headers: readonly (readonly [string, string])[], body: Uint8Array, file = FILE): void {
@@ -42,8 +47,8 @@ async function serveTls(): Promise<{ port: number }> {
   return { port: (server.address() as AddressInfo).port };
 }
 
-describe('replay', () => {
-  it.each([FILE, '7f3a9c01', 'evt_7'])('sends %s again, signed anew: the same event, as of now', async (which) => {
+describe('a captured delivery that is sent again', () => {
+  it.each([FILE, '7f3a9c01', 'evt_7'])('the app gets the same event, signed as of now: %s', async (which) => {
     const app = await serveApp();
     const { exitCode, records } = await cli.run(['replay', which, app.url]);
     expect(exitCode).toBe(0);
@@ -51,18 +56,16 @@ describe('replay', () => {
       { kind: 'replayed', file: FILE, exact: false, url: `${app.url}/hook?a=1`, status: 200 },
     ]);
     const [got] = app.got as [Got];
-    const { event, unsigned } = verify({ headers: got.headers, body: got.body, secret: SECRET }); // the secret and the clock of now
+    const { event, unsigned } = verified(got);
     expect(event.id).toBe('evt_7');
-    expect(unsigned).toEqual(
-      verify({ headers: captured.headers, body: captured.body, secret: SECRET, now: () => captured.at }).unsigned,
-    );
+    expect(unsigned).toEqual(verified(captured, { now: () => captured.at }).unsigned);
     expect(got.body).toEqual(Buffer.from(captured.body));
     expect(got.rawHeaders).toEqual(expect.arrayContaining(['X-Own', 'Café']));
     expect(got.headers['host']).toBe(new URL(app.url).host);
     expect(got.headers['x-service-signature-v2']).not.toContain(',t=');
   });
 
-  it('explains a 404 by the path, and does not print the page of the answer', async () => {
+  it('a 404 is explained by the path, without the page of the answer', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(404).end('<!DOCTYPE html><pre>Cannot POST /</pre>'));
     const { exitCode, stdout } = await cli.run(['replay', '7f3a9c01', app.url, '--text']);
     expect(exitCode).toBe(1);
@@ -72,9 +75,8 @@ describe('replay', () => {
 
   it('--exact sends the bytes and headers as they were, and needs no secret', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(401).end());
-    const { exitCode, records } = await cli.run(['replay', FILE, app.url, '--exact'], {
-      env: { WEBHOOK_SECRET: undefined },
-    });
+    const env = { WEBHOOK_SECRET: undefined };
+    const { exitCode, records } = await cli.run(['replay', FILE, app.url, '--exact'], { env });
     expect(exitCode).toBe(1);
     expect(records).toMatchObject([{ exact: true, status: 401 }]);
     const [got] = app.got as [Got];
@@ -82,49 +84,36 @@ describe('replay', () => {
     expect(got.rawHeaders).toEqual(expect.arrayContaining(HEADERS.slice(1).flat()));
   });
 
-  it('replay waits no longer than it was told', async () => {
-    const { url } = await serveListener(() => {});
+  it('--timeout says how long an answer is waited for', async () => {
+    const { url } = await serveSilence();
     const { exitCode, records } = await cli.run(['replay', FILE, url, '--timeout', '50ms']);
     expect(exitCode).toBe(4);
     expect(records).toMatchObject([{ problem: 'no answer within 0.05 s' }]);
   });
 
-  it('replay ends at once with Ctrl+C', async () => {
-    let asked = () => {};
-    const arrived = new Promise<void>((resolve) => {
-      asked = resolve;
-    });
-    const { url } = await serveListener(() => asked());
+  it('Ctrl+C ends the wait at once', async () => {
+    const { url, asked } = await serveSilence();
     const { signal, ended } = cli.start(['replay', FILE, url]);
-    await arrived;
+    await asked;
     signal('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 130, stdout: '' });
   });
 
-  it('replay signs in the headers that the receiver knows', async () => {
+  it('--header-prefix names the headers that the app knows', async () => {
     const app = await serveApp();
     const { headers, body } = signDelivery({ ...delivery, headerPrefix: 'x-vendor' });
     capture(Object.entries(headers), body);
     await cli.run(['replay', FILE, app.url, '--header-prefix', 'X-Vendor']);
-    const vendor = app.got[0] as Got;
-    expect(
-      verify({ headers: vendor.headers, body: vendor.body, secret: SECRET, headerPrefix: 'x-vendor' }).event.id,
-    ).toBe('evt_7');
+    expect(verified(app.got[0] as Got, { headerPrefix: 'x-vendor' }).event.id).toBe('evt_7');
   });
 
-  it('--attempt says which attempt it is', async () => {
+  it('--attempt sets the attempt, and the URL may have a path of its own', async () => {
     const app = await serveApp();
-    await cli.run(['replay', 'evt_7', app.url, '--attempt', '5']);
-    expect(app.got[0]?.headers['x-service-attempt']).toBe('5');
+    await cli.run(['replay', 'evt_7', `${app.url}/other`, '--attempt', '5']);
+    expect(app.got).toMatchObject([{ path: '/other', headers: { 'x-service-attempt': '5' } }]);
   });
 
-  it('replay sends to the path of the URL where it has one', async () => {
-    const app = await serveApp();
-    await cli.run(['replay', 'evt_7', `${app.url}/other`]);
-    expect(app.got[0]?.path).toBe('/other');
-  });
-
-  it('replay takes the newest capture of an event, from the directory that is named', async () => {
+  it('--captures names the directory, of which the newest capture of an event is sent', async () => {
     mkdirSync(join(cli.cwd, 'kept'));
     copyFileSync(join(cli.cwd, FILE), join(cli.cwd, 'kept/20260711T120000.000Z-00000001.http'));
     copyFileSync(join(cli.cwd, FILE), join(cli.cwd, 'kept/20260711T120500.000Z-00000002.http'));
@@ -134,7 +123,7 @@ describe('replay', () => {
     expect(records).toMatchObject([{ file: 'kept/20260711T120500.000Z-00000002.http' }]);
   });
 
-  it('replays what listen captured, byte for byte, to where it is sent', async () => {
+  it('the captures of listen are sent byte for byte', async () => {
     const { next, signal, ended } = cli.start(['listen', '--port', '0', '--capture']);
     const { url } = await next('listening');
     const body = Buffer.from([0, 13, 10, 10, 0xff]);
@@ -147,7 +136,7 @@ describe('replay', () => {
     expect(app.got).toMatchObject([{ body, path: '/hook' }]);
   });
 
-  it('replay sends the newest capture with --last, and several by the beginning of their ids', async () => {
+  it('--last sends the newest capture, and several are named by the beginning of their ids', async () => {
     copyFileSync(join(cli.cwd, FILE), join(cli.cwd, '.webhooks/20260711T120001.000Z-02bd9c02.http'));
     const app = await serveApp();
     const last = await cli.run(['replay', '--last', app.url]);
@@ -157,7 +146,7 @@ describe('replay', () => {
     expect(app.got).toHaveLength(3);
   });
 
-  it('replay reads the secret from stdin once, for all that it sends', async () => {
+  it('a secret from stdin is read once for several captures', async () => {
     capture(HEADERS, captured.body, '.webhooks/20260711T120001.000Z-02bd9c02.http');
     const app = await serveApp();
     const ended = await cli.run(['replay', '7f3a', '02bd', app.url, '--secret', '-'], { stdin: `${SECRET}\n` });
@@ -165,12 +154,12 @@ describe('replay', () => {
     expect(app.got).toHaveLength(2);
   });
 
-  it('replay has to be told what to send, and with --last nothing else', async () => {
-    expect(await cli.run(['replay'])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--last') });
+  it('a capture has to be named, but not with --last', async () => {
+    expect(await cli.run(['replay'])).toMatchObject(failed(2, '--last'));
     expect(await cli.run(['replay', '--last', '7f3a9c01', '3000'])).toMatchObject({ exitCode: 2 });
   });
 
-  it('replay sends to an app with a certificate of its own with --insecure alone', async () => {
+  it('--insecure is needed for a certificate that is not trusted', async () => {
     const { port } = await serveTls();
     const url = `https://localhost:${port}/hook`;
     const refused = await cli.run(['replay', FILE, url]);
@@ -193,9 +182,9 @@ describe('replay of a capture that the secret has not signed', () => {
   it.each(unverified)('%s is not signed: %s', async (_, code, body, headers) => {
     capture(headers, body);
     const app = await serveApp();
-    const { exitCode, stdout, stderr } = await cli.run(['replay', '7f3a9c01', app.url]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    for (const says of [FILE, code, '--exact', '--sign-unverified', '--secret']) expect(stderr).toContain(says);
+    const ended = await cli.run(['replay', '7f3a9c01', app.url]);
+    for (const says of [FILE, code, '--exact', '--sign-unverified', '--secret'])
+      expect(ended).toMatchObject(failed(2, says));
     expect(app.got).toEqual([]);
   });
 
@@ -206,26 +195,26 @@ describe('replay of a capture that the secret has not signed', () => {
     await fetch(String(url), { method: 'POST', headers: forged.headers, body: Buffer.from(forged.body) });
     const { capture } = await listen.next('delivery');
     const app = await serveApp();
-    const { exitCode, stderr } = await cli.run(['replay', String(capture), app.url]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('signature_mismatch') });
+    const ended = await cli.run(['replay', String(capture), app.url]);
+    expect(ended).toMatchObject(failed(2, 'signature_mismatch'));
     expect(app.got).toEqual([]);
   });
 
-  it('it is not signed without the fields of --redact either', async () => {
+  it('a request without the fields of --redact is not signed either', async () => {
     capture([], captured.body);
     const app = await serveApp();
     expect(await cli.run(['replay', FILE, app.url, '--redact', 'data.clipId'])).toMatchObject({ exitCode: 2 });
     expect(app.got).toEqual([]);
   });
 
-  it('it is sent as it came with --exact, and signed with --sign-unverified', async () => {
+  it('--exact sends the request as it came, and --sign-unverified signs it', async () => {
     capture([['X-Own', 'a']], captured.body);
     const app = await serveApp();
     expect((await cli.run(['replay', FILE, app.url, '--exact'])).exitCode).toBe(0);
     expect((await cli.run(['replay', FILE, app.url, '--sign-unverified'])).exitCode).toBe(0);
     const [exact, signed] = app.got as [Got, Got];
     expect(exact.headers).not.toHaveProperty('x-service-signature-v2');
-    expect(verify({ headers: signed.headers, body: signed.body, secret: SECRET }).event.id).toBe('evt_7');
+    expect(verified(signed).event.id).toBe('evt_7');
   });
 
   it('a capture of before a rotation is signed where the old secret is named too', async () => {
@@ -236,8 +225,7 @@ describe('replay of a capture that the secret has not signed', () => {
     expect((await cli.run(['replay', FILE, app.url], { env })).exitCode).toBe(2);
     const both = ['--secret', 'env:WEBHOOK_SECRET', '--secret', 'env:OLD_SECRET'];
     expect((await cli.run(['replay', FILE, app.url, ...both], { env })).exitCode).toBe(0);
-    const [got] = app.got as [Got];
-    expect(verify({ headers: got.headers, body: got.body, secret: SECRET }).event.id).toBe('evt_7');
+    expect(verified(app.got[0] as Got).event.id).toBe('evt_7');
   });
 
   it('a capture with only the legacy signature is signed with --legacy accept', async () => {
@@ -249,22 +237,21 @@ describe('replay of a capture that the secret has not signed', () => {
   it('--sign-unverified goes with neither --exact nor a queue', async () => {
     for (const more of [['--exact'], ['--sqlite', 'webhooks.db']]) {
       const ended = await cli.run(['replay', '7f3a9c01', '1', '--sign-unverified', ...more]);
-      expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('leave --sign-unverified out') });
+      expect(ended).toMatchObject(failed(2, 'leave --sign-unverified out'));
     }
   });
 });
 
-describe('captures list', () => {
+describe('the list of captures', () => {
   const listed = {
     ...{ kind: 'capture', id: '7f3a9c01', file: FILE, at: '2026-07-11T12:00:00.000Z' },
     ...{ type: 'stt.completed', eventId: 'evt_7', bytes: captured.body.length },
   };
 
-  it('captures list prints the captures, the newest first, with whether the secret has signed them', async () => {
-    const [forgery, junk] = [
-      '.webhooks/20260711T120100.000Z-02bd9c02.http',
-      '.webhooks/20260711T120200.000Z-02bd9c03.http',
-    ];
+  it('the newest capture is the first, each with whether the secret has signed it', async () => {
+    const [forgery, junk] = ['0100.000Z-02bd9c02', '0200.000Z-02bd9c03'].map(
+      (end) => `.webhooks/20260711T12${end}.http`,
+    ) as [string, string];
     capture([], captured.body, forgery);
     writeFileSync(join(cli.cwd, junk), 'junk');
     const { exitCode, records } = await cli.run(['captures', 'list']);
@@ -279,7 +266,7 @@ describe('captures list', () => {
     );
   });
 
-  it('captures list says nothing about signatures where there is no secret', async () => {
+  it('nothing is said about signatures where there is no secret', async () => {
     const { records } = await cli.run(['captures', 'list'], { env: { WEBHOOK_SECRET: undefined } });
     expect(records).toEqual([listed]);
   });

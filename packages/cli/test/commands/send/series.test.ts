@@ -27,19 +27,18 @@ describe('a task that runs several times', () => {
     [2, 5, 2],
     [3, 1, 1],
     [0, 3, 0],
-  ])('a task that runs several times runs %i times with at most %i at once: %i', async (count, concurrency, most) => {
+  ])('the task runs %i times, with at most %i at once: %i', async (count, concurrency, most) => {
     const started = Array.from({ length: count }, (_, index) => index);
     expect(await watched(count, concurrency)).toEqual({ started, most, error: undefined });
   });
 
-  it('a task that runs several times is not started again once it failed, and fails with the first failure', async () => {
+  it('the first failure stops the rest', async () => {
     const failure = new Error('the third');
     const { started, error } = await watched(9, 2, async (index) => {
       if (index === 2) throw failure;
     });
     expect(error).toBe(failure);
-    await setImmediate();
-    await setImmediate();
+    for (let turn = 0; turn < 2; turn += 1) await setImmediate();
     expect(started).toEqual([0, 1, 2, 3]);
   });
 });
@@ -47,7 +46,7 @@ describe('a task that runs several times', () => {
 const answer = (ms: number, status = 200): SendResult => ({ status, ms, headers: {}, body: '' });
 
 describe('the summary of many deliveries', () => {
-  it('the summary of many deliveries counts the answers, and what was not answered', () => {
+  it('the answers are counted, and what was not answered', () => {
     const all: SendResult[] = [answer(30), answer(10), { problem: 'nothing listens there', ms: 5 }, answer(20, 500)];
     expect(summaryOf(all, 1_234.4)).toEqual([
       {
@@ -66,7 +65,7 @@ describe('the summary of many deliveries', () => {
     ]);
   });
 
-  it('the summary of many deliveries is good where all are acknowledged', () => {
+  it('the line is good where all are acknowledged', () => {
     const [, line] = summaryOf([answer(1), answer(2)], 1_000);
     expect(line).toEqual([
       ['good', '2 of 2 acknowledged'],
@@ -74,12 +73,12 @@ describe('the summary of many deliveries', () => {
     ]);
   });
 
-  it('the summary of many deliveries tells the slowest from the slowest but one in a hundred', () => {
+  it('the slowest time differs from that of 99 %', () => {
     const all = Array.from({ length: 200 }, (_, index) => answer(200 - index));
     expect(summaryOf(all, 0)[0]).toMatchObject({ ms: { median: 101, p99: 199, most: 200 } });
   });
 
-  it('the summary of many deliveries has no times where nothing was sent', () => {
+  it('the times are 0 where nothing was sent', () => {
     expect(summaryOf([], 0)[0]).toMatchObject({ sent: 0, ms: { median: 0, p99: 0, most: 0 } });
   });
 });
@@ -95,7 +94,7 @@ function aTerminal(isTTY = true) {
 const CLEAR = '\r\u001b[K';
 
 describe('a progress bar', () => {
-  it('a progress bar is drawn over itself, and taken off the screen at the end', () => {
+  it('the bar is drawn over itself, and cleared at the end', () => {
     const { clock, written, sink } = aTerminal();
     const bar = createProgressBar(sink, 4, true);
     for (let step = 0; step < 4; step += 1) {
@@ -112,7 +111,7 @@ describe('a progress bar', () => {
     ]);
   });
 
-  it('a progress bar is drawn ten times a second at most, and when all is done', () => {
+  it('the bar is drawn ten times a second at most, and when all is done', () => {
     const { clock, written, sink } = aTerminal();
     const bar = createProgressBar(sink, 4, true);
     bar.step();
@@ -126,7 +125,7 @@ describe('a progress bar', () => {
   it.each([
     ['off a terminal', false, true],
     ['where it is not wanted', true, false],
-  ])('a progress bar is not there %s', (_, isTTY, enabled) => {
+  ])('there is no bar %s', (_, isTTY, enabled) => {
     const { written, sink } = aTerminal(isTTY);
     const bar = createProgressBar(sink, 1, enabled);
     bar.step();

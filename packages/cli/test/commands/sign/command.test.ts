@@ -4,13 +4,14 @@ import { sign } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { bodyOf, NOW, SECRET } from '../../../../../test/support/deliveries.js';
 import { useCli } from '../../support/cli.js';
+import { failed } from '../support.js';
 
 const cli = useCli();
 const BYTES = Buffer.from([0, 10, 0xff]);
 const AT = ['--at', new Date(NOW).toISOString()];
 
 describe('sign', () => {
-  it.each(['both', 'v2', 'legacy'] as const)('prints the headers of a body: %s', async (scheme) => {
+  it.each(['both', 'v2', 'legacy'] as const)('the headers of a body are printed: %s', async (scheme) => {
     writeFileSync(join(cli.cwd, 'body'), BYTES);
     const { exitCode, records } = await cli.run(['sign', 'body', ...AT, '--scheme', scheme]);
     expect(exitCode).toBe(0);
@@ -21,43 +22,32 @@ describe('sign', () => {
     expect(Object.keys(headers).every((name) => name.startsWith('X-Service-Signature'))).toBe(true);
   });
 
-  it('sign reads the body from stdin, and prints lines that curl takes', async () => {
+  it('the text has lines that curl takes, of a body from stdin', async () => {
     const { stdout } = await cli.run(['sign', '--text', '--scheme', 'legacy'], { stdin: BYTES });
-    expect(stdout).toBe(
-      `X-Service-Signature: ${Object.values(sign({ body: BYTES, secret: SECRET, scheme: 'legacy' }))}\n`,
-    );
+    const [legacy] = Object.values(sign({ body: BYTES, secret: SECRET, scheme: 'legacy' }));
+    expect(stdout).toBe(`X-Service-Signature: ${legacy}\n`);
   });
 
-  it.each([
-    ['env:OTHER', {}],
-    ['file:secret.txt', {}],
-  ])('sign takes the secret from %s', async (source) => {
+  it.each<[source: string, stdin: string, secret: string | Uint8Array]>([
+    ['env:OTHER', '', 'the other'],
+    ['file:secret.txt', '', 'the other'],
+    ['-', 'the other\n', 'the other'],
+    ['file:bytes', '', new Uint8Array([0xff, 0xfe])],
+  ])('the secret may come from %s', async (source, stdin, secret) => {
     writeFileSync(join(cli.cwd, 'secret.txt'), 'the other\r\n');
+    writeFileSync(join(cli.cwd, 'bytes'), Buffer.from([0xff, 0xfe]));
     writeFileSync(join(cli.cwd, 'body'), bodyOf());
-    const { records } = await cli.run(['sign', 'body', ...AT, '--secret', source], { env: { OTHER: 'the other' } });
-    const headers = Object.values(records[0]?.['headers'] as object);
-    expect(headers).toEqual(Object.values(sign({ body: bodyOf(), secret: 'the other', at: NOW })));
-  });
-
-  it('sign takes the secret from stdin beside a file', async () => {
-    writeFileSync(join(cli.cwd, 'body'), bodyOf());
-    const { records } = await cli.run(['sign', 'body', ...AT, '--secret', '-'], { stdin: 'the other\n' });
-    const headers = Object.values(records[0]?.['headers'] as object);
-    expect(headers).toEqual(Object.values(sign({ body: bodyOf(), secret: 'the other', at: NOW })));
-  });
-
-  it('sign takes a secret that is bytes', async () => {
-    writeFileSync(join(cli.cwd, 'secret'), Buffer.from([0xff, 0xfe]));
-    const { records } = await cli.run(['sign', ...AT, '--secret', 'file:secret'], { stdin: bodyOf() });
-    const headers = Object.values(records[0]?.['headers'] as object);
-    expect(headers).toEqual(Object.values(sign({ body: bodyOf(), secret: new Uint8Array([0xff, 0xfe]), at: NOW })));
-  });
-
-  it('sign does not read stdin twice', async () => {
-    const { exitCode, stderr } = await cli.run(['sign', '-', '--secret', '-'], { stdin: 'x' });
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 2,
-      stderr: 'service-webhooks: stdin can be read only once: give one of the two as a file.\n',
+    const { records } = await cli.run(['sign', 'body', ...AT, '--secret', source], {
+      env: { OTHER: 'the other' },
+      stdin,
     });
+    const headers = Object.values(records[0]?.['headers'] as object);
+    expect(headers).toEqual(Object.values(sign({ body: bodyOf(), secret, at: NOW })));
+  });
+
+  it('stdin cannot be both the body and the secret', async () => {
+    const ended = await cli.run(['sign', '-', '--secret', '-'], { stdin: 'x' });
+    const says = /^service-webhooks: stdin can be read only once: give one of the two as a file\.\n$/;
+    expect(ended).toMatchObject(failed(2, says));
   });
 });
