@@ -12,6 +12,8 @@ export interface Run {
   signal: AbortSignal;
 }
 
+export type Recorded = ReturnType<typeof recorded>;
+
 /** A handler that records its runs, each of which ends as `end` does. */
 export function recorded(end: (run: Run) => unknown = () => {}) {
   const runs: Run[] = [];
