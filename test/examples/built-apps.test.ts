@@ -21,7 +21,7 @@ describe.each(examples)('examples/%s, built as its README says, but without the 
     built?.remove();
   });
 
-  it('the receiver does an event once and refuses a forgery', { timeout: 60_000 }, async () => {
+  it('an event is done once, and a forgery is refused', { timeout: 60_000 }, async () => {
     const post = async (...[body, headers]: ReturnType<typeof aDelivery>) =>
       (await fetch(`${app.url}/webhooks`, { method: 'POST', headers, body })).status;
     expect(await post(...aDelivery('evt_1', 'a guess'))).toBe(401);

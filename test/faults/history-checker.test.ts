@@ -82,11 +82,11 @@ const historyOf = (bug: Bug = () => ({})) =>
     { seed: 1, operations: 2_000 },
   );
 
-it('finds nothing in the history of a right store', async () => {
+it('the checker finds nothing in the history of a right store', async () => {
   expect(checkHistory(await historyOf())).toEqual([]);
 });
 
-it('finds nothing where a store counted the rest of a lease after it had read the row', () => {
+it('the checker accepts a lease that was counted after its row was read', () => {
   const call = { key: 'k', seen: { fingerprint: 'f' }, leaseMs: 30, retainMs: 3_600_000 };
   const [owner, rival] = [
     { ...call, client: 'a', token: 'a' },
@@ -108,7 +108,7 @@ it('finds nothing where a store counted the rest of a lease after it had read th
   expect(checkHistory(history).map(describeViolation)).toEqual([]);
 });
 
-it.each(Object.entries(BUGS))('finds a store that %s', async (_, [shows, bug]) => {
+it.each(Object.entries(BUGS))('the checker finds a store that %s', async (_, [shows, bug]) => {
   const found = checkHistory(await historyOf(bug)).map(describeViolation);
   expect(found.filter((violation) => violation.startsWith(shows))).not.toEqual([]);
 });

@@ -52,7 +52,7 @@ const some = <T>(points: readonly T[], ordinary: T): readonly T[] => (isFull ? p
 
 const AFTER_THE_EFFECT: [Point, number, string] = ['after the effect', 2, '200 handled'];
 
-describe.each(stores)('a receiver over $name that is killed', (setup) => {
+describe.each(stores)('a receiver over $name that is killed at a point', (setup) => {
   it.each<[Point, number, string]>(
     some(
       [
@@ -63,7 +63,7 @@ describe.each(stores)('a receiver over $name that is killed', (setup) => {
       ],
       AFTER_THE_EFFECT,
     ),
-  )('%s leaves an event with %i effects, and not lost', async (point, effects, acknowledgement) => {
+  )('an event %s has %i effects after its retry', async (point, effects, acknowledgement) => {
     const survivor = await receivers.start(setup.task);
     for (let kill = 0; kill < KILLS; kill += 1) {
       for (const { id, answers } of await deliverThroughKill(setup, point, survivor, DELIVERIES)) {
@@ -77,9 +77,9 @@ describe.each(stores)('a receiver over $name that is killed', (setup) => {
   });
 });
 
-describe.each(inboxes)('a receiver with $name that is killed', (setup) => {
+describe.each(inboxes)('a receiver with $name that is killed at a point', (setup) => {
   it.each<Point>(some(['in the handler', 'claimed', 'after the effect', 'completed'], 'after the effect'))(
-    '%s leaves an event with exactly one effect',
+    'an event %s has exactly one effect after its retry',
     async (point) => {
       const survivor = await receivers.start(setup.task);
       // SQLite has one transaction at a time.
@@ -96,7 +96,7 @@ describe.each(inboxes)('a receiver with $name that is killed', (setup) => {
 });
 
 describe.each(isFull ? [...stores, ...inboxes] : [])('receivers over $name that are killed at any instant', (setup) => {
-  it(`lose nothing, and do twice only what a kill interrupted (seed ${SEED})`, async () => {
+  it(`no event is lost, and only what a kill interrupted happens twice (seed ${SEED})`, async () => {
     const random = randomFrom(SEED);
     const start = () => receivers.start({ ...setup.task, jitterMs: 5 });
     const running = [await start(), await start()];

@@ -42,7 +42,7 @@ afterAll(async () => {
 describe.each(setups)(
   'the sender and a receiver over $name, through faults, a kill and a pause',
   ({ task, effectsOf }) => {
-    it(`handle every event (seed ${SEED})`, async () => {
+    it(`every event is handled (seed ${SEED})`, async () => {
       emulator = createEmulator({
         allowLoopback: true,
         seed: SEED,

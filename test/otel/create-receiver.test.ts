@@ -69,7 +69,7 @@ const failing = () => {
 };
 
 describe('the span of a delivery', () => {
-  it('says what was decided about which event', async () => {
+  it('attributes say what was decided about which event', async () => {
     await traced()(aRequest());
     const span = onlySpan();
     expect(span.name).toBe('webhook stt.completed');
@@ -88,7 +88,7 @@ describe('the span of a delivery', () => {
     });
   });
 
-  it('names the tenant where there are tenants', async () => {
+  it('an attribute names the tenant where there are tenants', async () => {
     await traced({ secret: { acme: SECRET } })(aRequest());
     expect(onlySpan().attributes).toMatchObject({ 'webhook.tenant': 'acme', 'webhook.secret.index': 0 });
   });
@@ -100,7 +100,7 @@ describe('the span of a delivery', () => {
     ['rejected signature_mismatch', 401, 'UNSET', { secret: 'another' }],
     ['failed handler_failed', 500, 'ERROR', { on: { '*': failing } }],
     ['failed store_unavailable', 503, 'ERROR', { dedupe: { store: aStore({ claim: failing }) } }],
-  ])('tells %s, answered with %i, status %s', async (told, status, spanStatus, options) => {
+  ])('an event that is %s has the answer %i and the status %s', async (told, status, spanStatus, options) => {
     await traced(options)(aRequest());
     const { attributes, status: ended } = onlySpan();
     const [kind, code] = told.split(' ');
@@ -112,7 +112,7 @@ describe('the span of a delivery', () => {
     });
   });
 
-  it('tells of an answer that came before its handler was done', async () => {
+  it('an answer at the deadline is an error, although the handler still runs', async () => {
     vi.useFakeTimers();
     const answer = traced({ on: { '*': () => new Promise(() => {}) }, deadlineMs: 1_000 })(aRequest());
     await vi.advanceTimersByTimeAsync(1_000);
@@ -123,7 +123,7 @@ describe('the span of a delivery', () => {
     });
   });
 
-  it('holds the spans of its handler, and stands in the span of the server', async () => {
+  it('its parent is the span of the server, and its children are those of the handler', async () => {
     const tracer = tracerProvider.getTracer('app');
     const receiver = traced({ on: { '*': async () => tracer.startSpan('inside').end() } });
     await tracer.startActiveSpan('server', async (server) => {
@@ -136,7 +136,7 @@ describe('the span of a delivery', () => {
     expect(webhook?.parentSpanContext?.spanId).toBe(server?.spanContext().spanId);
   });
 
-  it('is told its own outcome among many at once', async () => {
+  it('each of many spans at once has the outcome of its own delivery', async () => {
     const receiver = traced({
       on: { '*': ({ id }) => (Number(id.slice(4)) % 3 === 0 ? failing() : Promise.resolve()) },
     });
@@ -149,12 +149,12 @@ describe('the span of a delivery', () => {
     );
   });
 
-  it('has the notices as events', async () => {
+  it('notices are events of the span', async () => {
     await traced()(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
     expect(onlySpan().events).toMatchObject([{ name: 'unknown_version' }]);
   });
 
-  it('behind a middleware ends when the response has', async () => {
+  it('a middleware ends the span with the response', async () => {
     const begun = await traced().begin(aRequest());
     if ('response' in begun) throw new Error('refused');
     expect(spans.getFinishedSpans()).toEqual([]);
@@ -162,7 +162,7 @@ describe('the span of a delivery', () => {
     expect(onlySpan().attributes).toMatchObject({ 'webhook.outcome': 'handled', 'http.response.status_code': 200 });
   });
 
-  it('behind a middleware is there for what is refused too', async () => {
+  it('a middleware has a span for what it refuses', async () => {
     const begun = await traced({ secret: 'another' }).begin(aRequest());
     expect(begun).toMatchObject({ response: { status: 401 } });
     expect(onlySpan().attributes).toMatchObject({ 'error.type': 'signature_mismatch' });
@@ -170,7 +170,7 @@ describe('the span of a delivery', () => {
 });
 
 describe('the metrics', () => {
-  it('are the time of each answer and a count of the notices', async () => {
+  it('answers are timed, and notices are counted', async () => {
     const { meterProvider, points } = meters();
     const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
     await receiver(aRequest());
@@ -195,7 +195,7 @@ describe('the metrics', () => {
     expect(JSON.stringify(all)).not.toContain('evt_');
   });
 
-  it('say what they are, and in which steps of time they count', async () => {
+  it('each instrument has a description, a unit and its buckets', async () => {
     const { meterProvider, points } = meters();
     const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
     await receiver(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
@@ -211,7 +211,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('have the time of an answer in seconds', async () => {
+  it('the time of an answer is in seconds', async () => {
     vi.useFakeTimers();
     vi.advanceTimersByTime(500);
     const { meterProvider, points } = meters();
@@ -223,7 +223,7 @@ describe('the metrics', () => {
     expect(await points()).toMatchObject([{ value: { count: 1, sum: 2 } }]);
   });
 
-  it('count the answer behind a middleware once, however often it is settled', async () => {
+  it('an answer that a middleware settles twice is counted once', async () => {
     const { meterProvider, points } = meters();
     const begun = await createReceiver({ secret: SECRET, now }, { meterProvider }).begin(aRequest());
     if ('response' in begun) throw new Error('refused');
@@ -231,7 +231,7 @@ describe('the metrics', () => {
     expect(await points()).toMatchObject([{ value: { count: 1 } }]);
   });
 
-  it('tell which operation of the store failed', async () => {
+  it('a notice has the operation of the store that failed', async () => {
     const { meterProvider, points } = meters();
     const dedupe = { store: aStore({ claim: failing }) };
     await createReceiver({ secret: SECRET, now, on: { '*': () => {} }, dedupe }, { meterProvider })(aRequest());
@@ -244,7 +244,7 @@ describe('the metrics', () => {
   });
 });
 
-it('nothing of the payload, of a header, of the secret or of what was thrown is told', async () => {
+it('telemetry has nothing of payloads, headers, secrets or thrown errors', async () => {
   const { meterProvider, points } = meters();
   const throwing = () => {
     throw new Error('CANARY');
@@ -273,7 +273,7 @@ describe('the gauges', () => {
   const valuesOf = (points: { name: string; value: unknown; attributes: unknown }[]) =>
     Object.fromEntries(points.map(({ name, value }) => [name.replace('webhook.receiver.', ''), value]));
 
-  it('the gauges have the health of the receiver when metrics are collected', async () => {
+  it('a collection has the health of the receiver at that moment', async () => {
     vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] });
     const { meterProvider, points } = meters();
     const on = { 'stt.failed': failing, '*': () => {} };
@@ -296,7 +296,7 @@ describe('the gauges', () => {
     if ('settle' in begun) await begun.settle('ok');
   });
 
-  it('a gauge names the endpoint, and says nothing of a time that has not come', async () => {
+  it('each point names the endpoint, and a time that has not come is left out', async () => {
     const { meterProvider, points } = meters();
     const dedupe = { name: 'clips' };
     const options = { secret: SECRET, now, on: {}, dedupe, logger: false as const };
@@ -307,7 +307,7 @@ describe('the gauges', () => {
     for (const { attributes } of found) expect(attributes).toEqual({ 'webhook.endpoint.name': 'clips' });
   });
 
-  it('a receiver that gets no request is not observed, and one that gets many is observed once', async () => {
+  it('a receiver is observed once, from its first request on', async () => {
     const addBatchObservableCallback = vi.fn();
     const meter = {
       ...new SdkMeterProvider().getMeter('x'),
@@ -365,7 +365,7 @@ describe('a telemetry that fails', () => {
   it.each<[string, TracerProvider, { active?: () => never }]>([
     ['the context is not known', tracerProvider, { active: failing }],
     ['no span can be started', broken(), {}],
-  ])('leaves a handler in the span of the server where %s', async (_, broken, failure) => {
+  ])('a handler stays in the span of the server where %s', async (_, broken, failure) => {
     context.disable();
     const manager = new AsyncLocalStorageContextManager().enable();
     context.setGlobalContextManager(manager);
@@ -388,7 +388,7 @@ describe('a telemetry that fails', () => {
     expect([status, inside]).toEqual([200, server]);
   });
 
-  it.each(['before', 'behind'])('as a context that fails %s the work runs the handler once', async (when) => {
+  it.each(['before', 'behind'])('a handler runs once although the context fails %s its work', async (when) => {
     context.disable();
     const manager = new AsyncLocalStorageContextManager().enable();
     const { with: right } = manager;
@@ -405,7 +405,7 @@ describe('a telemetry that fails', () => {
   });
 });
 
-it('without a context manager a span still tells the status, and an observer every outcome', async () => {
+it('a receiver without a context manager has the status in a span, and observes', async () => {
   context.disable();
   const seen: string[] = [];
   await traced({ observe: ({ kind }) => seen.push(kind) })(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
@@ -414,13 +414,13 @@ it('without a context manager a span still tells the status, and an observer eve
   expect(seen).toEqual(['unknown_version', 'handled']);
 });
 
-it('without anything registered it is the receiver it would be', async () => {
+it('a receiver without a registered SDK handles its events', async () => {
   expect(trace.getActiveSpan()).toBeUndefined();
   const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } });
   expect((await receiver(aRequest())).status).toBe(200);
 });
 
-it("an observer of the user still gets every outcome, and its own failure is nobody else's", async () => {
+it('the observer of the user gets every outcome, and may fail', async () => {
   const seen: string[] = [];
   const receiver = traced({
     observe({ kind }) {
@@ -433,7 +433,7 @@ it("an observer of the user still gets every outcome, and its own failure is nob
   expect(onlySpan().attributes['webhook.outcome']).toBe('handled');
 });
 
-it('options that are wrong are refused as without telemetry', () => {
+it('wrong options are refused as without telemetry', () => {
   expect(refusal(() => createReceiver({ secret: '' })).code).toBe('invalid_secret');
   expect(refusal(() => createReceiver(undefined as never)).code).toBe('invalid_secret');
   expect(refusal(() => createReceiver({ secret: SECRET, observe: 'log' as never })).message).toContain(

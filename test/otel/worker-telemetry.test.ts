@@ -49,7 +49,7 @@ async function through(on: WorkerOptions['on'], telemetry = workerTelemetry({ tr
 }
 
 describe('workerTelemetry', () => {
-  it('counts dead letters by the type of the event and the name of the endpoint', async () => {
+  it('dead letters are counted by event type and endpoint', async () => {
     const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
     const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 30 });
     const meterProvider = new MeterProvider({ readers: [reader] });
@@ -73,7 +73,7 @@ describe('workerTelemetry', () => {
     await meterProvider.shutdown();
   });
 
-  it('continues the trace of the request in the handler', async () => {
+  it('the run of a handler continues the trace of the request', async () => {
     let inside: string | undefined;
     const handler = () => {
       inside = trace.getActiveSpan()?.spanContext().spanId;
@@ -96,13 +96,13 @@ describe('workerTelemetry', () => {
   it.each([
     ['failed', new Error('no disk'), SpanStatusCode.ERROR],
     ['discarded', new PermanentError('no clip'), SpanStatusCode.UNSET],
-  ])('marks a run as %s', async (outcome, error, code) => {
+  ])('the span of a run has the outcome %s', async (outcome, error, code) => {
     const on = { '*': () => Promise.reject(error) };
     const { finished } = await through(on);
     expect(finished[1]).toMatchObject({ status: { code }, attributes: { 'webhook.outcome': outcome } });
   });
 
-  it('runs the handler once where the tracer throws', async () => {
+  it('a handler runs once where the tracer throws', async () => {
     const handler = vi.fn();
     const broken = {
       getTracer: () => {
@@ -114,7 +114,7 @@ describe('workerTelemetry', () => {
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
-  it('queues a delivery without a trace where the propagator throws', async () => {
+  it('a delivery is queued without a trace where the propagator throws', async () => {
     vi.spyOn(propagation, 'inject').mockImplementation(() => {
       throw new Error('broken');
     });
@@ -123,8 +123,8 @@ describe('workerTelemetry', () => {
   });
 });
 
-describe('the receiver with telemetry', () => {
-  it('initialises its queue, and refuses one without put', async () => {
+describe('a receiver with telemetry and a queue', () => {
+  it('the queue is initialised, and an object without put is refused', async () => {
     const init = vi.fn(async () => {});
     const queue = { ...memoryQueue(), init };
     const receiver = createReceiver({ secret: SECRET, now, queue, logger: false }, { tracerProvider });

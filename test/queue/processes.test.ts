@@ -62,7 +62,7 @@ if (postgres) {
   }
 }
 
-describe.each(setups)('where receivers and workers on $place.engine are killed at any instant', (setup) => {
+describe.each(setups)('processes on $place.engine that are killed at any instant', (setup) => {
   const { place, crash } = setup;
 
   it.skipIf(driver === undefined)(

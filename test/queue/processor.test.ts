@@ -25,8 +25,8 @@ const throwing = (error: unknown): Handlers => ({
   },
 });
 
-describe('a processor', () => {
-  it('calls the handler of the type with the event and the context of the run', async () => {
+describe('the processor of a job', () => {
+  it('the handler of the type gets the event and the context of the run', async () => {
     const handler = vi.fn();
     const { signal } = new AbortController();
     const process = createProcessor({ on: { 'stt.completed': handler, '*': expect.fail }, logger: false });
@@ -37,7 +37,7 @@ describe('a processor', () => {
     expect(context.signal).toBe(signal);
   });
 
-  it('gives a handler a signal and a fence of 0 where the engine has none', async () => {
+  it('a handler gets a signal and the fence 0 where the engine has none', async () => {
     const handler = vi.fn();
     await run({ on: { '*': handler } });
     const [, context] = handler.mock.lastCall ?? [];
@@ -45,7 +45,7 @@ describe('a processor', () => {
     expect(context.signal.aborted).toBe(false);
   });
 
-  it('is done with an event that has no handler', async () => {
+  it('an event without a handler is done', async () => {
     const { ended, kinds } = await run({ on: {} });
     expect([ended.as, kinds]).toEqual(['done', ['ignored']]);
   });
@@ -57,38 +57,38 @@ describe('a processor', () => {
     ['a PermanentError', new PermanentError('no clip'), 'dead', 'discarded', 'permanent_failure'],
     ['what an inbox throws', new WebhookError('delivery_in_progress'), 'failed', 'in_progress', 'delivery_in_progress'],
     ['another WebhookError', new WebhookError('store_unavailable'), 'failed', 'failed', 'handler_failed'],
-  ])('says after a handler that throws %s what the engine does next', async (_, thrown, as, kind, code) => {
+  ])('the engine learns what to do after a handler throws %s', async (_, thrown, as, kind, code) => {
     const { ended, outcomes } = await run({ on: throwing(thrown) });
     expect(ended.as).toBe(as);
     expect(outcomes).toMatchObject([{ kind, error: { code } }]);
     expect((ended as { error: unknown }).error).toBeInstanceOf(Error);
   });
 
-  it('treats the status that a handler returns as a receiver does', async () => {
+  it('a status that a handler returns counts as in a receiver', async () => {
     expect(await run({ on: { '*': () => ({ status: 202 }) } })).toMatchObject({ ended: { as: 'done' } });
     const { ended } = await run({ on: { '*': () => ({ status: 500 }) } });
     expect(ended).toMatchObject({ as: 'failed', reason: expect.stringContaining('status 500, which is not 2xx') });
   });
 
-  it('gives the engine the error that the handler threw', async () => {
+  it('the engine gets the error that the handler threw', async () => {
     const error = new Error('no disk');
     expect(await run({ on: throwing(error) })).toMatchObject({ ended: { error } });
   });
 
-  it('does not call a handler with data that its types do not promise', async () => {
+  it('no handler runs with data that its types do not promise', async () => {
     const event = anEvent({ type: 'generation.completed', data: { clipId: 1 } });
     const { ended, outcomes } = await run({ on: { 'generation.completed': expect.fail } }, queuedOf(event));
     expect(ended.as).toBe('failed');
     expect(outcomes).toMatchObject([{ kind: 'failed', error: { code: 'unexpected_data' } }]);
   });
 
-  it('refuses a job of another version, which stays in the queue', async () => {
+  it('a job of another version stays in the queue', async () => {
     const { ended, outcomes } = await run({ on: { '*': expect.fail } }, { ...queuedOf(), v: 2 });
     expect(ended).toMatchObject({ as: 'unreadable', error: { code: 'unreadable_job' } });
     expect(outcomes).toMatchObject([{ kind: 'failed', error: { code: 'unreadable_job' } }]);
   });
 
-  it('logs a failure with its cause, and survives an observer and a logger that throw', async () => {
+  it('a failure is logged with its cause, although observer and logger throw', async () => {
     const logger = { error: vi.fn(), warn: vi.fn() };
     await run({ on: throwing(new Error('no disk')), logger });
     expect(logger.error.mock.calls[0]?.[0]).toContain('no disk');
@@ -112,7 +112,7 @@ describe('a processor', () => {
     ['a text that a database refuses', new Error('a\0b\ud800'), 'a\\u0000b\\ud800'],
     ['a value that cannot be printed', Object.create(null), 'The thrown value cannot be printed.'],
     ['a long text', new Error('x'.repeat(5_000)), 'x'.repeat(1_000)],
-  ])('has a reason for an operator after a handler that throws %s', async (_, thrown, reason) => {
+  ])('an operator gets a reason after a handler throws %s', async (_, thrown, reason) => {
     const { ended } = await run({ on: throwing(thrown) });
     expect(ended).toMatchObject({ reason });
   });
@@ -121,25 +121,25 @@ describe('a processor', () => {
     ['a Proxy that was revoked', revokedProxy()],
     ['a Proxy whose prototype cannot be read', new Proxy({}, { getPrototypeOf: throwAlways })],
     ['a Proxy that throws at each read', new Proxy({}, { get: throwAlways, getPrototypeOf: throwAlways })],
-  ])('a handler that throws %s has failed, so that its attempts come to an end', async (_, thrown) => {
+  ])('a handler fails with %s, so that its attempts come to an end', async (_, thrown) => {
     const { ended } = await run({ on: throwing(thrown) });
     expect(ended).toMatchObject({ as: 'failed', error: expect.any(Error), reason: expect.stringMatching(/./) });
   });
 
-  it('ends the failure of the last attempt as dead, with its attempts', async () => {
+  it('the failure of the last attempt makes the job dead', async () => {
     const process = createProcessor({ on: throwing(new Error('no disk')), logger: false });
     expect((await process(queuedOf(), { attempt: 2, attempts: 3 })).as).toBe('failed');
     const ended = await process(queuedOf(), { attempt: 3, attempts: 3 });
     expect(ended).toMatchObject({ as: 'dead', attempts: 3, reason: 'no disk', decision: { kind: 'failed' } });
   });
 
-  it('does not run a job again whose worker died in the last attempt', async () => {
+  it('a job does not run again after its worker died in the last attempt', async () => {
     const process = createProcessor({ on: { '*': expect.fail }, logger: false });
     const ended = await process(queuedOf(), { attempt: 4, attempts: 3 });
     expect(ended).toMatchObject({ as: 'dead', attempts: 3, reason: 'The worker died during the last attempt.' });
   });
 
-  it('reports a dead letter to the observer, to the log as an error, and to the telemetry', () => {
+  it('a dead letter goes to the observer, the log and the telemetry', () => {
     const logger = { error: vi.fn(), warn: vi.fn() };
     const observe = vi.fn();
     const telemetry = { record: vi.fn(), deadLetter: vi.fn() };
@@ -154,7 +154,7 @@ describe('a processor', () => {
     ]);
   });
 
-  it('reports a dead letter that it cannot read, and survives telemetry that throws', () => {
+  it('a dead letter in an unknown form is reported, although the telemetry throws', () => {
     const observe = vi.fn();
     const telemetry: WorkerOptions['telemetry'] = {
       record: (_, call) => call(),
@@ -174,7 +174,7 @@ describe('a processor', () => {
     });
   });
 
-  it('runs a handler inside the telemetry that it is given', async () => {
+  it('the telemetry surrounds the run of a handler', async () => {
     const calls: unknown[] = [];
     const telemetry: WorkerOptions['telemetry'] = {
       async record(queued, runJob) {
@@ -204,7 +204,7 @@ describe('a processor', () => {
         throw new Error('broken');
       },
     ],
-  ])('runs a handler once where the telemetry %s', async (_, record) => {
+  ])('a handler runs once where the telemetry %s', async (_, record) => {
     const handler = vi.fn();
     const { ended } = await run({ telemetry: { record }, on: { '*': handler } });
     expect(ended.as).toBe('done');
@@ -220,7 +220,7 @@ describe('a processor', () => {
     ['observe must be a function', { on: {}, observe: 1 }],
     ['telemetry has no method record()', { on: {}, telemetry: {} }],
     ["on['stt.complete'] is not an event type", { on: { 'stt.complete': () => {} } }],
-  ])('is refused with %j', (message, options) => {
+  ])('options that are wrong are refused with %j', (message, options) => {
     const error = refusal(() => createProcessor(options as WorkerOptions));
     expect(error.code).toBe('invalid_option');
     expect(error.message).toContain(message);

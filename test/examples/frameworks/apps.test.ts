@@ -25,7 +25,7 @@ const cannotRun = apps.filter(({ start }) => {
 });
 
 describe('examples/frameworks', () => {
-  it('says of each of its apps how to start it', () => {
+  it('the README says of each app how to start it', () => {
     expect([...new Set(apps.map(({ script }) => script))].sort()).toEqual(scripts.sort());
   });
 
@@ -37,7 +37,7 @@ describe('examples/frameworks', () => {
     ).toBeLessThanOrEqual(40);
   });
 
-  it.runIf(installed)('hold in the strictest TypeScript', { timeout: 120_000 }, () => {
+  it.runIf(installed)('the apps compile in the strictest TypeScript', { timeout: 120_000 }, () => {
     const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
     const files = [...scripts, 'cloudflare.d.ts'].map((file) => folder + file);
@@ -50,7 +50,7 @@ describe('examples/frameworks', () => {
 
   for (const app of apps) {
     it.skipIf(!installed || cannotRun.includes(app))(
-      `${app.name}, started as the README says, does an event once, refuses a forgery and reports its health`,
+      `the app of ${app.name} does an event once, refuses a forgery and reports its health`,
       { timeout: 90_000 },
       async () => {
         const { url, lines, stop } = await startApp(app, sources.folder);

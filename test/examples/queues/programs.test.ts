@@ -11,7 +11,7 @@ const programs = readdirSync(folder)
   .filter((file) => file.endsWith('.js'));
 
 describe('the programs in examples/queues', () => {
-  it('import nothing that the package does not export', () => {
+  it('each import is an export of the package', () => {
     const { exports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
     const imported = programs.flatMap((file) =>
       [...readFileSync(folder + file, 'utf8').matchAll(/from 'service-webhooks(.*)'/g)].map(([, entry]) => `.${entry}`),
@@ -28,7 +28,7 @@ describe('the programs in examples/queues', () => {
     ).toBeLessThanOrEqual(40);
   });
 
-  it.runIf(installed)('hold in the strictest TypeScript', { timeout: 120_000 }, () => {
+  it.runIf(installed)('the programs compile in the strictest TypeScript', { timeout: 120_000 }, () => {
     const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
     const program = ts.createProgram(
