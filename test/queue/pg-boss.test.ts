@@ -30,12 +30,15 @@ async function startBoss(options: PgBoss.ConstructorOptions = {}): Promise<PgBos
 }
 
 /** The job of a worker that died expires after two seconds, as the maintenance of pg-boss finds out. */
-async function open(attempts = 3, queueName = `webhooks_${++names}`) {
+async function open(attempts = 3) {
+  const queueName = `webhooks_${++names}`;
+  const another = async (client?: PgBoss) =>
+    pgBossQueue({ boss: client ?? (await startBoss()), queue: queueName, attempts, schema, expireInSeconds: 2 });
   const boss = await startBoss();
-  const queue = pgBossQueue({ boss, queue: queueName, attempts, schema, expireInSeconds: 2 });
+  const queue = await another(boss);
   const expire = setInterval(() => boss.expire().catch(() => {}), 200);
   atEnd(async () => clearInterval(expire));
-  return { boss, queue, queueName };
+  return { boss, queue, queueName, another: () => another() };
 }
 
 async function initialised(attempts?: number) {
@@ -69,8 +72,7 @@ describe.runIf(postgres)('pgBossQueue', () => {
   testEngine(
     {
       async make({ attempts }) {
-        const { boss, queue, queueName } = await open(attempts);
-        const another = async () => (await open(attempts, queueName)).queue;
+        const { boss, queue, queueName, another } = await open(attempts);
         const proxies: TcpProxy[] = [];
         hurry(queueName);
         return {
