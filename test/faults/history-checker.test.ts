@@ -8,7 +8,7 @@ type Bug = (store: DedupeStore, now: () => number) => Partial<DedupeStore>;
 
 /** Stores that are wrong in one way, and what a history of them has to show. */
 const BUGS: Record<string, [shows: string, bug: Bug]> = {
-  'gives what is held to whoever asks': [
+  'gives what is held to any client': [
     'two owners at once',
     (store) => ({
       async claim(request) {
@@ -28,7 +28,7 @@ const BUGS: Record<string, [shows: string, bug: Bug]> = {
     }),
   ],
   'never takes a claim from an owner who has gone silent': [
-    'refused, though nobody has it',
+    'refused, though no client has it',
     (store) => ({ claim: (request) => store.claim({ ...request, leaseMs: request.leaseMs * 1_000 }) }),
   ],
   'counts owners for a fence, and again when a row has expired': [
@@ -52,7 +52,7 @@ const BUGS: Record<string, [shows: string, bug: Bug]> = {
       },
     }),
   ],
-  'completes for whoever asks': [
+  'completes for any client': [
     'answers in no order',
     (store) => ({
       async complete(claim, options) {
@@ -61,7 +61,7 @@ const BUGS: Record<string, [shows: string, bug: Bug]> = {
       },
     }),
   ],
-  'releases for nobody': ['answers in no order', () => ({ release: async () => 'ok' })],
+  'answers a release and does nothing': ['answers in no order', () => ({ release: async () => 'ok' })],
   'says ok to an extend of a lease that is over and taken': [
     'answers in no order',
     (store) => ({

@@ -77,13 +77,13 @@ describe.each(setups)(
       await emulator.advance(HOUR);
       await killed;
 
-      // Nobody is there, and the sender gives up.
+      // No receiver is there, and the sender gives up.
       await emit(20);
       await emulator.runUntilIdle();
       expect(emulator.endpoints.get(id)?.state).toBe('paused');
       expect(emulator.now() - begun).toBeGreaterThan(5 * HOUR);
 
-      // Somebody starts it again, enables the endpoint and has everything that is dead sent once more. What was being
+      // An operator starts it again, enables the endpoint and has everything that is dead sent again. What was being
       // handled when it was killed is free when its lease is over, which is a matter of real time.
       await start();
       await vi.waitUntil(

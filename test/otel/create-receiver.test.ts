@@ -100,10 +100,10 @@ describe('the span of a delivery', () => {
     ['rejected signature_mismatch', 401, 'UNSET', { secret: 'another' }],
     ['failed handler_failed', 500, 'ERROR', { on: { '*': failing } }],
     ['failed store_unavailable', 503, 'ERROR', { dedupe: { store: aStore({ claim: failing }) } }],
-  ])('an event that is %s has the answer %i and the status %s', async (told, status, spanStatus, options) => {
+  ])('an event that is %s has the answer %i and the status %s', async (shown, status, spanStatus, options) => {
     await traced(options)(aRequest());
     const { attributes, status: ended } = onlySpan();
-    const [kind, code] = told.split(' ');
+    const [kind, code] = shown.split(' ');
     expect(attributes).toMatchObject({ 'webhook.outcome': kind, 'http.response.status_code': status });
     expect(attributes['error.type']).toBe(code);
     expect(ended).toEqual({
@@ -141,10 +141,10 @@ describe('the span of a delivery', () => {
       on: { '*': ({ id }) => (Number(id.slice(4)) % 3 === 0 ? failing() : Promise.resolve()) },
     });
     await Promise.all(Array.from({ length: 90 }, (_, i) => receiver(aRequest({ body: bodyOf({ id: `evt_${i}` }) }))));
-    const told = spans
+    const shown = spans
       .getFinishedSpans()
       .map(({ attributes }) => [attributes['webhook.event.id'], attributes['webhook.outcome']]);
-    expect(Object.fromEntries(told)).toEqual(
+    expect(Object.fromEntries(shown)).toEqual(
       Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`evt_${i}`, i % 3 === 0 ? 'failed' : 'handled'])),
     );
   });
@@ -262,11 +262,11 @@ it('telemetry has nothing of payloads, headers, secrets or thrown errors', async
     await receiver(aRequest({ ...parts, body: '{"CANARY":' }));
     await receiver(aRequest({ ...parts, headers: { 'x-service-signature-v2': 'CANARY' } }));
   }
-  const told = spans
+  const shown = spans
     .getFinishedSpans()
     .map(({ name, attributes, events, status }) => ({ name, attributes, events, status }));
-  expect(told).toHaveLength(9);
-  expect(JSON.stringify([told, await points()])).not.toContain('CANARY');
+  expect(shown).toHaveLength(9);
+  expect(JSON.stringify([shown, await points()])).not.toContain('CANARY');
 });
 
 describe('the gauges', () => {

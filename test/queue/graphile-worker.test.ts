@@ -222,7 +222,7 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     await queue.put(aQueued());
     const dying: typeof process = async (payload, helpers) => {
       await process(payload, helpers).catch(() => {});
-      await new Promise(() => {}); // graphile-worker hears nothing of the end
+      await new Promise(() => {}); // graphile-worker does not learn of the end
     };
     const runner = await startRunner(task, dying);
     atEnd(async () => void runner.stop().catch(() => {}));

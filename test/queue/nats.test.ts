@@ -130,7 +130,7 @@ describe.runIf(shared && own)('natsQueue', () => {
   );
 
   describe('the stream of a queue', () => {
-    it('a new stream has room for the keys of twelve hours, on disk, and no age at which jobs end', async () => {
+    it('a new stream keeps jobs on disk without an age, and keys for twelve hours', async () => {
       const { queue, streams, stream } = await opened();
       await queue.init();
       expect((await streams.info(stream)).config).toMatchObject({
@@ -186,7 +186,7 @@ describe.runIf(shared && own)('natsQueue', () => {
       await expect(queue.put(aQueued())).rejects.toThrow(`no stream for '${stream}.jobs'`);
     });
 
-    it('a purge removes finished jobs older than the window, up to the first job that waits', async () => {
+    it('a purge removes old finished jobs up to the first job that waits', async () => {
       const one = await opened();
       const target = deliveryStream(one.client, one.stream, 2_000);
       await target.declare();
@@ -225,7 +225,7 @@ describe.runIf(shared && own)('natsQueue', () => {
     });
   });
 
-  describe('the largest message of NATS', () => {
+  describe('a limit on the size of messages', () => {
     const LARGEST = 1_048_576;
 
     it('a put rejects where only the dead letter of the job would be too large', async () => {
@@ -355,7 +355,7 @@ describe.runIf(shared && own)('natsQueue', () => {
       expect(proxy.lost()).toBe(1);
     });
 
-    it('a dead letter whose confirmation was lost is reported, and its job does not run again', async () => {
+    it('a dead letter whose confirmation was lost is reported, and does not run again', async () => {
       const { proxy, one, behind } = await behindProxy();
       loseAnswerTo(`${one.stream}.dead`, behind, proxy);
       const observe = vi.fn();

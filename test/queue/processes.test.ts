@@ -66,7 +66,7 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
   const { place, crash } = setup;
 
   it.skipIf(driver === undefined)(
-    `no acknowledged event is lost, and with an inbox each effect happens once (seed ${SEED})`,
+    `no acknowledged event is lost, and an inbox makes each effect once (seed ${SEED})`,
     async () => {
       const random = randomFrom(SEED);
       const effects = join(folder, `${place.engine}.effects`);

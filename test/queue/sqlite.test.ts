@@ -429,7 +429,7 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     expect(handler.attempts()).toEqual([1]);
   });
 
-  it('the signal of a handler is aborted when another worker has its job, with a higher fence', async () => {
+  it('a handler is aborted when another worker takes its job with a higher fence', async () => {
     const { queue } = await aClockedQueue({ leaseMs: 60 });
     await putAll(queue, {});
     const aborted = later();

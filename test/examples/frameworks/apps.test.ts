@@ -31,7 +31,7 @@ describe('examples/frameworks', () => {
 
   for (const app of apps) {
     it.skipIf(!installed || cannotRun.includes(app))(
-      `the app of ${app.name} does an event once, refuses a forgery and reports its health`,
+      `${app.name} does an event once, refuses a forgery and reports its health`,
       { timeout: 90_000 },
       async () => {
         const { url, lines, stop } = await startApp(app, sources.folder);

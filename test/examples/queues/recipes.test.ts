@@ -19,7 +19,7 @@ interface Recipe {
   jobs(eventId: string): Promise<number>;
   /** As after a crash between the job and the receiver's record of it. */
   forget?(eventId: string): Promise<unknown>;
-  /** As when the lease is over of a claim that nobody could release. */
+  /** As when the lease is over of a claim that could not be released. */
   lapse?(eventId: string): Promise<unknown>;
   /** Makes the queue refuse every job, while all else works. */
   breakQueue(): Promise<unknown>;
@@ -194,7 +194,7 @@ describe.each(recipes)(
   },
 );
 
-/** How many jobs cannot be queued for a lock. A frozen worker may wait beside them for a next one. */
+/** How many jobs cannot be queued for a lock. A frozen worker may wait with them for a next one. */
 async function waiting(): Promise<number> {
   const answer = await sql(`SELECT count(*)::int AS waiting FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~* 'insert|add_job'`);
