@@ -1,12 +1,6 @@
 import { context, type MeterProvider, SpanKind, SpanStatusCode, type TracerProvider, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import {
-  AggregationTemporality,
-  DataPointType,
-  InMemoryMetricExporter,
-  PeriodicExportingMetricReader,
-  MeterProvider as SdkMeterProvider,
-} from '@opentelemetry/sdk-metrics';
+import { MeterProvider as SdkMeterProvider } from '@opentelemetry/sdk-metrics';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -15,44 +9,25 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { PermanentError, type ReceiverOptions } from 'service-webhooks';
 import { createReceiver } from 'service-webhooks/otel';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aRequest, aStore, bodyOf, now, refusal, SECRET } from '../support/deliveries.js';
+import { collectedMetrics } from './collected-metrics.js';
 
 const spans = new InMemorySpanExporter();
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
 
-beforeAll(() => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-});
-
-afterAll(() => {
+beforeEach(() => void useContextManager());
+afterEach(() => {
+  spans.reset();
   context.disable();
 });
 
-afterEach(() => {
-  spans.reset();
-});
-
-function meters() {
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1_000_000 });
-  const meterProvider = new SdkMeterProvider({ readers: [reader] });
-  return {
-    meterProvider,
-    /** Every point of every instrument but the gauges, or of these. */
-    async points(ofGauges = false) {
-      await meterProvider.forceFlush();
-      const [last] = exporter.getMetrics().slice(-1);
-      await meterProvider.shutdown();
-      return (last?.scopeMetrics ?? []).flatMap(({ metrics }) =>
-        metrics
-          .filter(({ dataPointType }) => (dataPointType === DataPointType.GAUGE) === ofGauges)
-          .flatMap(({ descriptor, dataPoints }) =>
-            dataPoints.map(({ attributes, value }) => ({ ...descriptor, attributes, value })),
-          ),
-      );
-    },
-  };
+/** Spans find their parents by the context manager; some tests break theirs. */
+function useContextManager(): AsyncLocalStorageContextManager {
+  context.disable();
+  const manager = new AsyncLocalStorageContextManager().enable();
+  context.setGlobalContextManager(manager);
+  return manager;
 }
 
 const traced = (options: Partial<ReceiverOptions> = {}) =>
@@ -171,13 +146,13 @@ describe('the span of a delivery', () => {
 
 describe('the metrics', () => {
   it('answers are timed, and notices are counted', async () => {
-    const { meterProvider, points } = meters();
+    const { meterProvider, counted } = collectedMetrics();
     const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
     await receiver(aRequest());
     await receiver(aRequest());
     await receiver(aRequest({ body: bodyOf({ id: 'evt_2', type: 'a.future.type', version: '2027-01-01' }) }));
     await receiver(aRequest({ secret: 'another' }));
-    const all = await points();
+    const all = await counted();
     const verified = { 'webhook.signature.scheme': 'v2' };
     expect(all).toMatchObject([
       ...[
@@ -196,10 +171,10 @@ describe('the metrics', () => {
   });
 
   it('each instrument has a description, a unit and its buckets', async () => {
-    const { meterProvider, points } = meters();
+    const { meterProvider, counted } = collectedMetrics();
     const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
     await receiver(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
-    expect(await points()).toMatchObject([
+    expect(await counted()).toMatchObject([
       {
         description: 'From the request to the answer that was decided on.',
         unit: 's',
@@ -214,28 +189,28 @@ describe('the metrics', () => {
   it('the time of an answer is in seconds', async () => {
     vi.useFakeTimers();
     vi.advanceTimersByTime(500);
-    const { meterProvider, points } = meters();
+    const { meterProvider, counted } = collectedMetrics();
     const on = { '*': () => new Promise(() => {}) };
     const answer = createReceiver({ secret: SECRET, now, on, deadlineMs: 2_000 }, { meterProvider })(aRequest());
     await vi.advanceTimersByTimeAsync(2_000);
     await answer;
     vi.useRealTimers();
-    expect(await points()).toMatchObject([{ value: { count: 1, sum: 2 } }]);
+    expect(await counted()).toMatchObject([{ value: { count: 1, sum: 2 } }]);
   });
 
   it('an answer that a middleware settles twice is counted once', async () => {
-    const { meterProvider, points } = meters();
+    const { meterProvider, counted } = collectedMetrics();
     const begun = await createReceiver({ secret: SECRET, now }, { meterProvider }).begin(aRequest());
     if ('response' in begun) throw new Error('refused');
     await Promise.all([begun.settle('ok'), begun.settle('unknown')]);
-    expect(await points()).toMatchObject([{ value: { count: 1 } }]);
+    expect(await counted()).toMatchObject([{ value: { count: 1 } }]);
   });
 
   it('a notice has the operation of the store that failed', async () => {
-    const { meterProvider, points } = meters();
+    const { meterProvider, counted } = collectedMetrics();
     const dedupe = { store: aStore({ claim: failing }) };
     await createReceiver({ secret: SECRET, now, on: { '*': () => {} }, dedupe }, { meterProvider })(aRequest());
-    expect(await points()).toContainEqual(
+    expect(await counted()).toContainEqual(
       expect.objectContaining({
         name: 'webhook.receiver.notices',
         attributes: expect.objectContaining({ 'webhook.outcome': 'store_error', 'webhook.store.operation': 'claim' }),
@@ -245,7 +220,7 @@ describe('the metrics', () => {
 });
 
 it('telemetry has nothing of payloads, headers, secrets or thrown errors', async () => {
-  const { meterProvider, points } = meters();
+  const { meterProvider, counted } = collectedMetrics();
   const throwing = () => {
     throw new Error('CANARY');
   };
@@ -266,7 +241,7 @@ it('telemetry has nothing of payloads, headers, secrets or thrown errors', async
     .getFinishedSpans()
     .map(({ name, attributes, events, status }) => ({ name, attributes, events, status }));
   expect(shown).toHaveLength(9);
-  expect(JSON.stringify([shown, await points()])).not.toContain('CANARY');
+  expect(JSON.stringify([shown, await counted()])).not.toContain('CANARY');
 });
 
 describe('the gauges', () => {
@@ -275,7 +250,7 @@ describe('the gauges', () => {
 
   it('a collection has the health of the receiver at that moment', async () => {
     vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] });
-    const { meterProvider, points } = meters();
+    const { meterProvider, gauges } = collectedMetrics();
     const on = { 'stt.failed': failing, '*': () => {} };
     const receiver = createReceiver({ secret: SECRET, now, on, logger: false }, { meterProvider });
     await receiver(aRequest());
@@ -284,7 +259,7 @@ describe('the gauges', () => {
     await receiver(aRequest({ secret: 'another' }));
     await receiver(aRequest({ event: { id: 'evt_2', type: 'stt.failed' }, headers: { 'x-service-attempt': '6' } }));
     const begun = await receiver.begin(aRequest({ event: { id: 'evt_3' } }));
-    const found = await points(true);
+    const found = await gauges();
     expect(valuesOf(found)).toEqual({
       in_progress: 1,
       refusals_in_a_row: 2,
@@ -297,11 +272,11 @@ describe('the gauges', () => {
   });
 
   it('each point names the endpoint, and a time that has not come is left out', async () => {
-    const { meterProvider, points } = meters();
+    const { meterProvider, gauges } = collectedMetrics();
     const dedupe = { name: 'clips' };
     const options = { secret: SECRET, now, on: {}, dedupe, logger: false as const };
     await createReceiver(options, { meterProvider })(aRequest({ secret: 'another' }));
-    const found = await points(true);
+    const found = await gauges();
     expect(valuesOf(found)).not.toHaveProperty('since_last_accepted');
     expect(found).toHaveLength(4);
     for (const { attributes } of found) expect(attributes).toEqual({ 'webhook.endpoint.name': 'clips' });
@@ -366,9 +341,7 @@ describe('a telemetry that fails', () => {
     ['the context is not known', tracerProvider, { active: failing }],
     ['no span can be started', broken(), {}],
   ])('a handler stays in the span of the server where %s', async (_, broken, failure) => {
-    context.disable();
-    const manager = new AsyncLocalStorageContextManager().enable();
-    context.setGlobalContextManager(manager);
+    const manager = useContextManager();
     const { active } = manager;
     const server = tracerProvider.getTracer('app').startSpan('server');
     let inside: unknown;
@@ -383,24 +356,18 @@ describe('a telemetry that fails', () => {
       Object.assign(manager, failure);
       return receiver(aRequest());
     });
-    context.disable();
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     expect([status, inside]).toEqual([200, server]);
   });
 
   it.each(['before', 'behind'])('a handler runs once although the context fails %s its work', async (when) => {
-    context.disable();
-    const manager = new AsyncLocalStorageContextManager().enable();
+    const manager = useContextManager();
     const { with: right } = manager;
     manager.with = (...args) => {
       if (when === 'behind') right.apply(manager, args as never);
       throw new Error('no');
     };
-    context.setGlobalContextManager(manager);
     const handled: string[] = [];
     const { status } = await traced({ on: { '*': ({ id }) => void handled.push(id) } })(aRequest());
-    context.disable();
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     expect([status, handled]).toEqual([200, ['evt_1']]);
   });
 });
@@ -409,7 +376,6 @@ it('a receiver without a context manager has the status in a span, and observes'
   context.disable();
   const seen: string[] = [];
   await traced({ observe: ({ kind }) => seen.push(kind) })(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   expect(onlySpan()).toMatchObject({ name: 'webhook', attributes: { 'http.response.status_code': 200 } });
   expect(seen).toEqual(['unknown_version', 'handled']);
 });

@@ -1,10 +1,4 @@
 import { metrics } from '@opentelemetry/api';
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics';
 import { PermanentError } from 'service-webhooks';
 import { observeQueue } from 'service-webhooks/otel';
 import type { QueueStats } from 'service-webhooks/queue';
@@ -15,27 +9,21 @@ import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { aQueued } from '../queue/queued.js';
 import { later, refusal } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
+import { collectedMetrics } from './collected-metrics.js';
 
 const { newFile, open } = sqliteFiles();
 const [library] = libraries;
 
-/** Metrics as an SDK collects them. */
+/** The gauges as an SDK collects them, by the name of the queue, their own name and their unit. */
 function collected() {
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1_000_000 });
-  const meterProvider = new MeterProvider({ readers: [reader] });
-  onTestFinished(() => meterProvider.shutdown());
-  const values = async () => {
-    exporter.reset();
-    await meterProvider.forceFlush();
-    const [last] = exporter.getMetrics().slice(-1);
-    const all = (last?.scopeMetrics ?? []).flatMap((scope) => scope.metrics);
-    return Object.fromEntries(
-      all.flatMap(({ descriptor: { name, unit }, dataPoints }) =>
-        dataPoints.map(({ attributes, value }) => [`${attributes['webhook.queue.name']} ${name} ${unit}`, value]),
-      ),
+  const { meterProvider, points } = collectedMetrics();
+  const values = async () =>
+    Object.fromEntries(
+      (await points()).map(({ name, unit, attributes, value }) => [
+        `${attributes['webhook.queue.name']} ${name} ${unit}`,
+        value,
+      ]),
     );
-  };
   return { meterProvider, values };
 }
 
@@ -132,14 +120,9 @@ describe('observeQueue', () => {
 
   it('an object that is no queue and an unknown option are refused', () => {
     expect(refusal(() => observeQueue({ name: 'clips' } as never)).message).toContain('it has no method stats()');
-    const options = { meterProviders: metrics } as never;
-    expect(
-      refusal(() =>
-        observeQueue(
-          queueOf(async () => STATS),
-          options,
-        ),
-      ).message,
-    ).toContain("'meterProvider'");
+    const queue = queueOf(async () => STATS);
+    expect(refusal(() => observeQueue(queue, { meterProviders: metrics } as never)).message).toContain(
+      "'meterProvider'",
+    );
   });
 });
