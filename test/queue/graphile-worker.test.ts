@@ -49,15 +49,8 @@ async function startRunner(
   const pgPool = poolOf(url, { max: 4 });
   const logger = { error() {}, warn() {}, info() {}, debug() {}, scope: () => logger } as never;
   const taskList = { [task]: processor as never };
-  const runner = await run({
-    pgPool,
-    schema,
-    taskList,
-    pollInterval: 50,
-    concurrency: 1,
-    noHandleSignals: true,
-    logger,
-  });
+  const settings = { pollInterval: 50, concurrency: 1, noHandleSignals: true, logger };
+  const runner = await run({ pgPool, schema, taskList, ...settings });
   atEnd(async () => {
     await runner.stop().catch(() => {});
     await pgPool.end();
