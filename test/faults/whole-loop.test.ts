@@ -1,16 +1,7 @@
 import { createEmulator, type Emulator } from 'service-webhooks-emulator';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { isFull, SEED } from '../support/scale.js';
-import {
-  type Backend,
-  findPostgres,
-  findRedisServer,
-  findSqlite,
-  postgresInboxSetup,
-  type Setup,
-  sqliteInboxSetup,
-  storeSetup,
-} from './backends.js';
+import { findSetups, storeSetup } from './backends.js';
 import { buildReceivers } from './receivers.js';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -19,12 +10,8 @@ const HOUR = 3_600_000;
 /** The emulator's time is not that of the receivers, which are processes of their own. */
 const toleranceSeconds = 365 * 24 * 3_600;
 
-const memory: Backend = { name: 'memory', place: { kind: 'memory' }, stop: async () => {} };
-const [redis, postgres, sqlite] = [await findRedisServer(), await findPostgres(), findSqlite()];
-const stores = [memory, redis, postgres, sqlite].filter((backend) => backend !== undefined).map(storeSetup);
-const ofPostgres = postgres && (await postgresInboxSetup(postgres));
-const ofSqlite = sqlite && sqliteInboxSetup(sqlite);
-const setups: Setup[] = [...stores, ofPostgres, ofSqlite].filter((setup) => setup !== undefined);
+const memory = storeSetup({ name: 'memory', place: { kind: 'memory' }, stop: async () => {} });
+const { stores, inboxes, stop } = await findSetups();
 const receivers = await buildReceivers();
 
 let emulator: Emulator;
@@ -34,12 +21,11 @@ afterEach(async () => {
 });
 afterAll(async () => {
   receivers.remove();
-  for (const store of stores) store.remove();
-  ofSqlite?.remove();
-  for (const backend of [redis, postgres, sqlite]) await backend?.stop();
+  memory.remove();
+  await stop();
 });
 
-describe.each(setups)(
+describe.each([memory, ...stores, ...inboxes])(
   'the sender and a receiver over $name, through faults, a kill and a pause',
   ({ task, effectsOf }) => {
     it(`every event is handled (seed ${SEED})`, async () => {
