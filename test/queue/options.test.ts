@@ -53,9 +53,9 @@ const refused: [make: (...options: never[]) => unknown, message: string, ...opti
 ];
 
 describe('options of a queue that cannot be right', () => {
-  it.each(refused.map(([make, message, ...options]) => ({ name: make.name, message, make, options })))(
-    '$name says $message',
-    ({ make, message, options }) => {
+  it.each(refused.map(([make, message, ...options]) => [make.name, message, make, options] as const))(
+    '%s says %j',
+    (_, message, make, options) => {
       const error = refusal(() => make(...(options as never[])));
       expect(error.message).toContain(message);
       expect(error.code).toBe('invalid_option');
