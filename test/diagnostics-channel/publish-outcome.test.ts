@@ -13,7 +13,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-it('every outcome is published to whoever subscribes', async () => {
+it('a subscriber gets every outcome', async () => {
   subscribe(OUTCOME_CHANNEL, listen);
   const { receiver, outcomes } = aReceiver({ observe: publishOutcome });
   await receiver(aRequest());
@@ -23,14 +23,14 @@ it('every outcome is published to whoever subscribes', async () => {
   expect(seen).toEqual(outcomes);
 });
 
-it('nothing is published where nobody listens', async () => {
+it('a delivery is answered although no one subscribes', async () => {
   const { receiver } = aReceiver({ observe: publishOutcome });
   expect((await receiver(aRequest())).status).toBe(200);
   subscribe(OUTCOME_CHANNEL, listen);
   expect(seen).toEqual([]);
 });
 
-it('a subscriber that throws touches no delivery; Node raises what it threw on its own', async () => {
+it('Node raises what a subscriber throws, and the others get the outcome', async () => {
   const raised: unknown[] = [];
   const nextTick = vi.spyOn(process, 'nextTick').mockImplementation((raise) => void raised.push(raise));
   const failing = () => {
@@ -49,7 +49,7 @@ it.each<[string, object | undefined]>([
   ['process', undefined],
   ['modules of its own', { ...process, getBuiltinModule: undefined }],
   ['such channels', { ...process, getBuiltinModule: () => undefined }],
-])('where the runtime has no %s it does nothing', async (_, process) => {
+])('a runtime without %s publishes nothing', async (_, process) => {
   await new Promise(setImmediate); // until then the test runner itself needs a process
   vi.stubGlobal('process', process);
   vi.resetModules();

@@ -9,7 +9,7 @@ import { freePort } from '../support/server-process.js';
 import { installSources } from './sources.js';
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
-const NOT_COPIED = ['node_modules', '.tmp', 'package-lock.json', '.svelte-kit', '.astro', 'build', 'dist'];
+const NOT_COPIED = ['node_modules', '.tmp', 'package-lock.json', '.svelte-kit', '.astro', '.next', 'build', 'dist'];
 
 /** An example in a folder of its own, built by its own script without the secret. */
 export interface BuiltApp {
@@ -37,12 +37,20 @@ export function buildApp(name: string): BuiltApp {
   }
   installSources(folder);
   const { WEBHOOK_SECRET: _, ...rest } = process.env;
-  const env = { ...rest, NODE_ENV: 'production', ASTRO_TELEMETRY_DISABLED: '1', HOST: '127.0.0.1' };
+  const env = {
+    ...rest,
+    NODE_ENV: 'production',
+    ASTRO_TELEMETRY_DISABLED: '1',
+    NEXT_TELEMETRY_DISABLED: '1',
+    HOST: '127.0.0.1',
+  };
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const built = spawnSync('npm', ['run', 'build'], { cwd: folder, env, encoding: 'utf8' });
   expect(built.status, `${built.stdout}${built.stderr}`).toBe(0);
   // Without npm in between, so that the app itself gets the signal that ends it.
-  const args: string[] = scripts.start.split(' ').slice(1);
+  const [program, ...own]: string[] = scripts.start.split(' ');
+  const next = [join(example, 'node_modules/next/dist/bin/next'), ...own, '--hostname', '127.0.0.1'];
+  const args = program === 'next' ? next : own;
 
   return {
     async start(more) {

@@ -5,42 +5,56 @@ import { type BuiltApp, buildApp, type StartedApp } from './built-app.js';
 import { aDelivery, SECRET } from './queues/event.js';
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
-const examples = ['sveltekit', 'astro'].filter((name) => isInstalled(`examples/${name}`));
+vi.setConfig({ testTimeout: 60_000 });
 
-describe.each(examples)('examples/%s, built as its README says, but without the secret', (name) => {
-  let built: BuiltApp;
-  let app: StartedApp;
+const examples: [name: string, paths: string[], behindAnswer?: string][] = [
+  ['sveltekit', ['/webhooks']],
+  ['astro', ['/webhooks']],
+  // The App Router and the Pages Router.
+  ['next', ['/webhooks', '/api/webhooks'], 'reported evt_/webhooks'],
+];
+const installed = examples.filter(([name]) => isInstalled(`examples/${name}`));
 
-  beforeAll(async () => {
-    built = buildApp(name);
-    app = await built.start({ WEBHOOK_SECRET: SECRET });
-  }, 240_000);
+describe.each(installed)(
+  'examples/%s, built as its README says, but without the secret',
+  (name, paths, behindAnswer) => {
+    let built: BuiltApp;
+    let app: StartedApp;
 
-  afterAll(async () => {
-    await app?.stop();
-    built?.remove();
-  });
+    beforeAll(async () => {
+      built = buildApp(name);
+      app = await built.start({ WEBHOOK_SECRET: SECRET });
+    }, 240_000);
 
-  it('the receiver does an event once and refuses a forgery', { timeout: 60_000 }, async () => {
-    const post = async (...[body, headers]: ReturnType<typeof aDelivery>) =>
-      (await fetch(`${app.url}/webhooks`, { method: 'POST', headers, body })).status;
-    expect(await post(...aDelivery('evt_1', 'a guess'))).toBe(401);
-    expect([await post(...aDelivery('evt_1')), await post(...aDelivery('evt_1'))], app.lines.join('\n')).toEqual([
-      200, 200,
-    ]);
-    await vi.waitFor(() => expect(app.lines).toContain('done evt_1'), PATIENTLY);
-    expect(app.lines.filter((line) => line === 'done evt_1')).toHaveLength(1);
-  });
+    afterAll(async () => {
+      await app?.stop();
+      built?.remove();
+    });
 
-  it('the app reports the health of its receiver', { timeout: 60_000 }, async () => {
-    const health = (await (await fetch(`${app.url}/webhooks`)).json()) as Health;
-    expect(health).toMatchObject({ receivers: 1, lastRefused: { code: 'signature_mismatch' }, refusalsInARow: 0 });
-    expect(health.lastAcceptedAt).toBeGreaterThan(0);
-  });
+    it.each(paths)('an event at %s is done once, and a forgery is refused', async (path) => {
+      const id = `evt_${path}`;
+      const post = async (...[body, headers]: ReturnType<typeof aDelivery>) =>
+        (await fetch(app.url + path, { method: 'POST', headers, body })).status;
+      expect(await post(...aDelivery(id, 'a guess'))).toBe(401);
+      expect([await post(...aDelivery(id)), await post(...aDelivery(id))], app.lines.join('\n')).toEqual([200, 200]);
+      await vi.waitFor(() => expect(app.lines).toContain(`done ${id}`), PATIENTLY);
+      expect(app.lines.filter((line) => line === `done ${id}`)).toHaveLength(1);
+    });
 
-  it('the app does not start without the secret', { timeout: 60_000 }, () => {
-    const { status, output } = built.startWithoutSecret();
-    expect(output).toContain('WEBHOOK_SECRET is not set in this environment.');
-    expect(status).toBe(1);
-  });
-});
+    it.runIf(behindAnswer)('work that may wait is done behind the answer', async () => {
+      await vi.waitFor(() => expect(app.lines).toContain(behindAnswer), PATIENTLY);
+    });
+
+    it('the app reports the health of its receiver', async () => {
+      const health = (await (await fetch(`${app.url}/webhooks`)).json()) as Health;
+      expect(health).toMatchObject({ receivers: 1, lastRefused: { code: 'signature_mismatch' }, refusalsInARow: 0 });
+      expect(health.lastAcceptedAt).toBeGreaterThan(0);
+    });
+
+    it('the app does not start without the secret', () => {
+      const { status, output } = built.startWithoutSecret();
+      expect(output).toContain('WEBHOOK_SECRET is not set in this environment.');
+      expect(status).toBe(1);
+    });
+  },
+);

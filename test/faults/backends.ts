@@ -20,6 +20,7 @@ export interface Setup {
   task: Pick<Task, 'place' | 'effects' | 'inbox'>;
   /** The effects of an event, in the order in which they happened. */
   effectsOf(id: string): Promise<{ fence?: number }[]>;
+  remove?(): void;
 }
 
 type Of<Kind extends Place['kind']> = Backend<Extract<Place, { kind: Kind }>>;
@@ -108,5 +109,23 @@ export function sqliteInboxSetup({ place }: Of<'sqlite'>): Setup & { remove(): v
     task: { place, effects: 'effects', inbox: true },
     effectsOf: async (id) => Array(Number((count.get(id) as { n: number }).n)).fill({}),
     remove: () => handle.close(),
+  };
+}
+
+/** A setup for each store and each inbox that is to be had here. */
+export async function findSetups(): Promise<{ stores: Setup[]; inboxes: Setup[]; stop(): Promise<void> }> {
+  const [redis, postgres, sqlite] = [await findRedisServer(), await findPostgres(), findSqlite()];
+  const backends = [redis, postgres, sqlite].filter((backend) => backend !== undefined);
+  const stores: Setup[] = backends.map(storeSetup);
+  const inboxes: Setup[] = [];
+  if (postgres) inboxes.push(await postgresInboxSetup(postgres));
+  if (sqlite) inboxes.push(sqliteInboxSetup(sqlite));
+  return {
+    stores,
+    inboxes,
+    async stop() {
+      for (const setup of [...stores, ...inboxes]) setup.remove?.();
+      for (const backend of backends) await backend.stop();
+    },
   };
 }

@@ -36,7 +36,7 @@ export function keysAt(ms: number): string[] {
 
 const retentionOf = (key: string): number => (key.endsWith('-short') ? SHORT_MS : HOUR);
 
-/** As many operations as it is told, one after the other. */
+/** So many operations, one after the other. */
 export async function runClient(options: ClientOptions, operations: number): Promise<void> {
   const { name, random, keys, pause } = options;
   const claims: Claimed[] = [];

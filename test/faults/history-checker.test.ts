@@ -8,7 +8,7 @@ type Bug = (store: DedupeStore, now: () => number) => Partial<DedupeStore>;
 
 /** Stores that are wrong in one way, and what a history of them has to show. */
 const BUGS: Record<string, [shows: string, bug: Bug]> = {
-  'gives what is held to whoever asks': [
+  'gives what is held to any client': [
     'two owners at once',
     (store) => ({
       async claim(request) {
@@ -28,7 +28,7 @@ const BUGS: Record<string, [shows: string, bug: Bug]> = {
     }),
   ],
   'never takes a claim from an owner who has gone silent': [
-    'refused, though nobody has it',
+    'refused, though no client has it',
     (store) => ({ claim: (request) => store.claim({ ...request, leaseMs: request.leaseMs * 1_000 }) }),
   ],
   'counts owners for a fence, and again when a row has expired': [
@@ -52,7 +52,7 @@ const BUGS: Record<string, [shows: string, bug: Bug]> = {
       },
     }),
   ],
-  'completes for whoever asks': [
+  'completes for any client': [
     'answers in no order',
     (store) => ({
       async complete(claim, options) {
@@ -61,7 +61,7 @@ const BUGS: Record<string, [shows: string, bug: Bug]> = {
       },
     }),
   ],
-  'releases for nobody': ['answers in no order', () => ({ release: async () => 'ok' })],
+  'answers a release and does nothing': ['answers in no order', () => ({ release: async () => 'ok' })],
   'says ok to an extend of a lease that is over and taken': [
     'answers in no order',
     (store) => ({
@@ -82,11 +82,11 @@ const historyOf = (bug: Bug = () => ({})) =>
     { seed: 1, operations: 2_000 },
   );
 
-it('finds nothing in the history of a right store', async () => {
+it('the checker finds nothing in the history of a right store', async () => {
   expect(checkHistory(await historyOf())).toEqual([]);
 });
 
-it('finds nothing where a store counted the rest of a lease after it had read the row', () => {
+it('the checker accepts a lease that was counted after its row was read', () => {
   const call = { key: 'k', seen: { fingerprint: 'f' }, leaseMs: 30, retainMs: 3_600_000 };
   const [owner, rival] = [
     { ...call, client: 'a', token: 'a' },
@@ -108,7 +108,7 @@ it('finds nothing where a store counted the rest of a lease after it had read th
   expect(checkHistory(history).map(describeViolation)).toEqual([]);
 });
 
-it.each(Object.entries(BUGS))('finds a store that %s', async (_, [shows, bug]) => {
+it.each(Object.entries(BUGS))('the checker finds a store that %s', async (_, [shows, bug]) => {
   const found = checkHistory(await historyOf(bug)).map(describeViolation);
   expect(found.filter((violation) => violation.startsWith(shows))).not.toEqual([]);
 });

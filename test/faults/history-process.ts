@@ -5,7 +5,7 @@ import { fromLines, inLines } from './history.js';
 import { openStore, type Place } from './places.js';
 import { randomFrom } from './random.js';
 
-/** What a process with clients is told. */
+/** The task of a process with clients. */
 export type Task = { name: string; place: Place; file: string } & (
   | /** Random operations. */ { clients: number; operations: number; seed: number; diesAfter?: number }
   | /** Claims every key of these files once, when all leases are over. */ { sweeps: readonly string[] }

@@ -83,14 +83,11 @@ function withoutSync(place: Place): Place {
 }
 
 describe(`a history of ${OPERATIONS} operations (seed ${SEED})`, () => {
-  it('on memoryStore is one that a right store can have', async () => {
+  it('memoryStore answers as a right store can', async () => {
     expectNoViolation(await simulate((now) => memoryStore({ now }), { seed: SEED, operations: OPERATIONS }));
   });
 
-  it.each(backends)(
-    'on $name from several processes, some of them killed, is one that a right store can have',
-    async ({ place }) => {
-      expectNoViolation(await historyOn(withoutSync(place)));
-    },
-  );
+  it.each(backends)('$name answers as a right store can, although some processes are killed', async ({ place }) => {
+    expectNoViolation(await historyOn(withoutSync(place)));
+  });
 });

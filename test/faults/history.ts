@@ -16,7 +16,7 @@ export interface Call {
 
 /** A call, and what came of it. */
 export interface Operation extends Call {
-  /** Infinity where nobody knows: the client died while it waited. */
+  /** Infinity where it is not known: the client died while it waited. */
   answered: number;
   /** Undefined where the call failed: it may have been applied or not. */
   answer?: ClaimResult | Mutation | undefined;

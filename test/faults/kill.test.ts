@@ -1,14 +1,6 @@
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { isFull, SEED } from '../support/scale.js';
-import {
-  findPostgres,
-  findRedisServer,
-  findSqlite,
-  postgresInboxSetup,
-  type Setup,
-  sqliteInboxSetup,
-  storeSetup,
-} from './backends.js';
+import { findSetups, type Setup } from './backends.js';
 import { pick, randomFrom } from './random.js';
 import type { Point } from './receiver-process.js';
 import { buildReceivers, type RunningReceiver } from './receivers.js';
@@ -19,20 +11,14 @@ vi.setConfig({ testTimeout: 180_000 });
 const [KILLS, DELIVERIES] = isFull ? [3, 5] : [1, 2];
 const RANDOM_KILLS = 10;
 
-const [redis, postgres, sqlite] = [await findRedisServer(), await findPostgres(), findSqlite()];
-const stores = [redis, postgres, sqlite].filter((backend) => backend !== undefined).map(storeSetup);
-const ofPostgres = postgres && (await postgresInboxSetup(postgres));
-const ofSqlite = sqlite && sqliteInboxSetup(sqlite);
-const inboxes: Setup[] = [ofPostgres, ofSqlite].filter((setup) => setup !== undefined);
+const { stores, inboxes, stop } = await findSetups();
 const receivers = await buildReceivers();
 
 afterEach(() => receivers.killAll());
 
 afterAll(async () => {
   receivers.remove();
-  for (const store of stores) store.remove();
-  ofSqlite?.remove();
-  for (const backend of [redis, postgres, sqlite]) await backend?.stop();
+  await stop();
 });
 
 /** Kills a receiver with all of `count` deliveries at a point; then the sender goes on with another receiver. */
@@ -52,7 +38,7 @@ const some = <T>(points: readonly T[], ordinary: T): readonly T[] => (isFull ? p
 
 const AFTER_THE_EFFECT: [Point, number, string] = ['after the effect', 2, '200 handled'];
 
-describe.each(stores)('a receiver over $name that is killed', (setup) => {
+describe.each(stores)('a receiver over $name that is killed at a point', (setup) => {
   it.each<[Point, number, string]>(
     some(
       [
@@ -63,7 +49,7 @@ describe.each(stores)('a receiver over $name that is killed', (setup) => {
       ],
       AFTER_THE_EFFECT,
     ),
-  )('%s leaves an event with %i effects, and not lost', async (point, effects, acknowledgement) => {
+  )('an event %s has %i effects after its retry', async (point, effects, acknowledgement) => {
     const survivor = await receivers.start(setup.task);
     for (let kill = 0; kill < KILLS; kill += 1) {
       for (const { id, answers } of await deliverThroughKill(setup, point, survivor, DELIVERIES)) {
@@ -77,13 +63,13 @@ describe.each(stores)('a receiver over $name that is killed', (setup) => {
   });
 });
 
-describe.each(inboxes)('a receiver with $name that is killed', (setup) => {
+describe.each(inboxes)('a receiver with $name that is killed at a point', (setup) => {
   it.each<Point>(some(['in the handler', 'claimed', 'after the effect', 'completed'], 'after the effect'))(
-    '%s leaves an event with exactly one effect',
+    'an event %s has exactly one effect after its retry',
     async (point) => {
       const survivor = await receivers.start(setup.task);
       // SQLite has one transaction at a time.
-      const isAlone = setup === ofSqlite && (point === 'claimed' || point === 'after the effect');
+      const isAlone = setup.name === 'sqliteInbox' && (point === 'claimed' || point === 'after the effect');
       for (let kill = 0; kill < (isAlone && isFull ? 10 : KILLS); kill += 1) {
         for (const { id } of await deliverThroughKill(setup, point, survivor, isAlone ? 1 : DELIVERIES)) {
           expect(await setup.effectsOf(id)).toHaveLength(1);
@@ -96,7 +82,7 @@ describe.each(inboxes)('a receiver with $name that is killed', (setup) => {
 });
 
 describe.each(isFull ? [...stores, ...inboxes] : [])('receivers over $name that are killed at any instant', (setup) => {
-  it(`lose nothing, and do twice only what a kill interrupted (seed ${SEED})`, async () => {
+  it(`no event is lost, and only what a kill interrupted happens twice (seed ${SEED})`, async () => {
     const random = randomFrom(SEED);
     const start = () => receivers.start({ ...setup.task, jitterMs: 5 });
     const running = [await start(), await start()];

@@ -37,7 +37,7 @@ export function findDisorder(operations: readonly Operation[]): Operation | unde
   return undefined;
 }
 
-/** What happened, in its order. Where two things are at one instant, nobody knows, so operations overlap there. */
+/** What happened, in its order. The order of two things at one instant is not known, so operations overlap there. */
 function eventsOf(operations: readonly Operation[]) {
   const events = operations.flatMap((operation) => [
     { operation, at: operation.invoked, isAnswer: false },

@@ -12,14 +12,14 @@ import { openFile, openPool, openStore, type Place } from './places.js';
 /** On the way of a delivery. With an inbox, `claimed` is: recorded in the transaction; `completed` is: committed. */
 export type Point = 'claimed' | 'in the handler' | 'after the effect' | 'before the commit' | 'completed';
 
-/** What a receiver of these tests is told. */
+/** The settings of a receiver of these tests. */
 export interface Task {
   place: Place;
   /** Where effects are written: a file, or with an inbox a table in its database. */
   effects: string;
   /** An inbox instead of a store. */
   inbox?: boolean;
-  /** Where each delivery stops, and is said to be, until the process is told to go. */
+  /** Where each delivery stops, and is said to be, until the process gets its message. */
   stopAt?: Point | undefined;
   /** The longest random pause before and after the effect. */
   jitterMs?: number;
@@ -43,7 +43,7 @@ const task: Task = JSON.parse(process.argv[2] ?? '{}');
 const { place, effects, stopAt, jitterMs = 0, clockMs = 0, leaseMs = 600, deadlineMs } = task;
 const { secret = SECRET, toleranceSeconds } = task;
 const say = (said: Said) => process.send?.(said);
-const told = new Promise<void>((resolve) => process.once('message', () => resolve()));
+const messaged = new Promise<void>((resolve) => process.once('message', () => resolve()));
 
 const realNow = Date.now;
 Date.now = () => realNow() + clockMs;
@@ -51,7 +51,7 @@ Date.now = () => realNow() + clockMs;
 async function stop(at: Point): Promise<void> {
   if (at !== stopAt) return;
   say({ at });
-  await told;
+  await messaged;
 }
 
 /** In the middle of what cannot wait. */

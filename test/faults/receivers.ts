@@ -47,7 +47,7 @@ export async function buildReceivers(): Promise<Receivers> {
       }
     };
     const ended = listen();
-    ended.catch(() => {}); // is told to whoever waits for something
+    ended.catch(() => {}); // what waits for something rejects instead
 
     const { port, pid } = await next((said) => 'port' in said);
     const receiver: RunningReceiver = {

@@ -17,7 +17,7 @@ export interface Instant {
 export interface Row {
   state: 'absent' | 'in_progress' | 'completed' | 'released';
   token: string;
-  /** The fence, or a number that it is above where no answer has told it. */
+  /** The fence, or a number that it is above where no answer has said it. */
   fence: number;
   isFenceKnown: boolean;
   attempt: number;
@@ -81,13 +81,14 @@ function claim(row: Row, operation: Operation, when: Instant): Row[] {
   const rows: Row[] = [];
 
   if (row.state === 'completed') {
-    rows.push(...told(row, answer, 'completed'));
+    rows.push(...asAnswered(row, answer, 'completed'));
     return rows;
   }
   const isOwner = row.state === 'in_progress' && row.token === token;
   const isHeld = row.state === 'in_progress' && !isOwner;
   if (isHeld && when.earliest <= row.leaseUntil.latest + MARGIN_MS) {
-    if (answer === undefined || isLeaseLeft(answer, row, operation)) rows.push(...told(row, answer, 'in_progress'));
+    if (answer === undefined || isLeaseLeft(answer, row, operation))
+      rows.push(...asAnswered(row, answer, 'in_progress'));
   }
   if (isHeld && when.latest < row.leaseUntil.earliest - MARGIN_MS) return rows;
   const next =
@@ -101,12 +102,12 @@ function claim(row: Row, operation: Operation, when: Instant): Row[] {
     leaseUntil: after(operation, leaseMs),
     expiresAt: after(operation, retainMs),
   };
-  if (answer === undefined || isAttempt(answer, taken)) rows.push(...told(taken, answer, 'acquired'));
+  if (answer === undefined || isAttempt(answer, taken)) rows.push(...asAnswered(taken, answer, 'acquired'));
   return rows;
 }
 
 /** The row as an answer tells it; none where the answer is about another row. */
-function told(row: Row, answer: ClaimResult | undefined, status: ClaimResult['status']): Row[] {
+function asAnswered(row: Row, answer: ClaimResult | undefined, status: ClaimResult['status']): Row[] {
   if (answer === undefined) return [row];
   const { fence, isFenceKnown, seen } = row;
   const isFence = isFenceKnown ? answer.fence === fence : answer.fence > fence;

@@ -11,7 +11,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'two owners at once': findTwoOwners,
   'completed, and acquired again': findCompletedAgain,
   'a fence that does not grow': findOldFence,
-  'refused, though nobody has it': findLost,
+  'refused, though no client has it': findLost,
 };
 
 /** An owner acts while the lease of another is running for certain. */
@@ -63,7 +63,7 @@ function findOldFence(operations: readonly Operation[]): readonly Operation[] | 
   return undefined;
 }
 
-/** Held by nobody whose lease can be running, or completed by nobody: then nobody will ever handle it. */
+/** Refused without a lease that can be running, and without a completion: then no client will ever handle it. */
 function findLost(operations: readonly Operation[]): readonly Operation[] | undefined {
   const refused = operations.find((claim) => {
     if (typeof claim.answer !== 'object' || claim.answer.status === 'acquired') return false;

@@ -1,16 +1,7 @@
 import { createEmulator, type Emulator } from 'service-webhooks-emulator';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { isFull, SEED } from '../support/scale.js';
-import {
-  type Backend,
-  findPostgres,
-  findRedisServer,
-  findSqlite,
-  postgresInboxSetup,
-  type Setup,
-  sqliteInboxSetup,
-  storeSetup,
-} from './backends.js';
+import { findSetups, storeSetup } from './backends.js';
 import { buildReceivers } from './receivers.js';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -19,12 +10,8 @@ const HOUR = 3_600_000;
 /** The emulator's time is not that of the receivers, which are processes of their own. */
 const toleranceSeconds = 365 * 24 * 3_600;
 
-const memory: Backend = { name: 'memory', place: { kind: 'memory' }, stop: async () => {} };
-const [redis, postgres, sqlite] = [await findRedisServer(), await findPostgres(), findSqlite()];
-const stores = [memory, redis, postgres, sqlite].filter((backend) => backend !== undefined).map(storeSetup);
-const ofPostgres = postgres && (await postgresInboxSetup(postgres));
-const ofSqlite = sqlite && sqliteInboxSetup(sqlite);
-const setups: Setup[] = [...stores, ofPostgres, ofSqlite].filter((setup) => setup !== undefined);
+const memory = storeSetup({ name: 'memory', place: { kind: 'memory' }, stop: async () => {} });
+const { stores, inboxes, stop } = await findSetups();
 const receivers = await buildReceivers();
 
 let emulator: Emulator;
@@ -34,15 +21,14 @@ afterEach(async () => {
 });
 afterAll(async () => {
   receivers.remove();
-  for (const store of stores) store.remove();
-  ofSqlite?.remove();
-  for (const backend of [redis, postgres, sqlite]) await backend?.stop();
+  memory.remove();
+  await stop();
 });
 
-describe.each(setups)(
+describe.each([memory, ...stores, ...inboxes])(
   'the sender and a receiver over $name, through faults, a kill and a pause',
   ({ task, effectsOf }) => {
-    it(`handle every event (seed ${SEED})`, async () => {
+    it(`every event is handled (seed ${SEED})`, async () => {
       emulator = createEmulator({
         allowLoopback: true,
         seed: SEED,
@@ -77,13 +63,13 @@ describe.each(setups)(
       await emulator.advance(HOUR);
       await killed;
 
-      // Nobody is there, and the sender gives up.
+      // No receiver is there, and the sender gives up.
       await emit(20);
       await emulator.runUntilIdle();
       expect(emulator.endpoints.get(id)?.state).toBe('paused');
       expect(emulator.now() - begun).toBeGreaterThan(5 * HOUR);
 
-      // Somebody starts it again, enables the endpoint and has everything that is dead sent once more. What was being
+      // An operator starts it again, enables the endpoint and has everything that is dead sent again. What was being
       // handled when it was killed is free when its lease is over, which is a matter of real time.
       await start();
       await vi.waitUntil(

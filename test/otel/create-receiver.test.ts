@@ -1,12 +1,6 @@
 import { context, type MeterProvider, SpanKind, SpanStatusCode, type TracerProvider, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import {
-  AggregationTemporality,
-  DataPointType,
-  InMemoryMetricExporter,
-  PeriodicExportingMetricReader,
-  MeterProvider as SdkMeterProvider,
-} from '@opentelemetry/sdk-metrics';
+import { MeterProvider as SdkMeterProvider } from '@opentelemetry/sdk-metrics';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -15,44 +9,25 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { PermanentError, type ReceiverOptions } from 'service-webhooks';
 import { createReceiver } from 'service-webhooks/otel';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aRequest, aStore, bodyOf, now, refusal, SECRET } from '../support/deliveries.js';
+import { collectedMetrics } from './collected-metrics.js';
 
 const spans = new InMemorySpanExporter();
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
 
-beforeAll(() => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-});
-
-afterAll(() => {
+beforeEach(() => void useContextManager());
+afterEach(() => {
+  spans.reset();
   context.disable();
 });
 
-afterEach(() => {
-  spans.reset();
-});
-
-function meters() {
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1_000_000 });
-  const meterProvider = new SdkMeterProvider({ readers: [reader] });
-  return {
-    meterProvider,
-    /** Every point of every instrument but the gauges, or of these. */
-    async points(ofGauges = false) {
-      await meterProvider.forceFlush();
-      const [last] = exporter.getMetrics().slice(-1);
-      await meterProvider.shutdown();
-      return (last?.scopeMetrics ?? []).flatMap(({ metrics }) =>
-        metrics
-          .filter(({ dataPointType }) => (dataPointType === DataPointType.GAUGE) === ofGauges)
-          .flatMap(({ descriptor, dataPoints }) =>
-            dataPoints.map(({ attributes, value }) => ({ ...descriptor, attributes, value })),
-          ),
-      );
-    },
-  };
+/** Spans find their parents by the context manager; some tests break theirs. */
+function useContextManager(): AsyncLocalStorageContextManager {
+  context.disable();
+  const manager = new AsyncLocalStorageContextManager().enable();
+  context.setGlobalContextManager(manager);
+  return manager;
 }
 
 const traced = (options: Partial<ReceiverOptions> = {}) =>
@@ -69,7 +44,7 @@ const failing = () => {
 };
 
 describe('the span of a delivery', () => {
-  it('says what was decided about which event', async () => {
+  it('attributes say what was decided about which event', async () => {
     await traced()(aRequest());
     const span = onlySpan();
     expect(span.name).toBe('webhook stt.completed');
@@ -88,7 +63,7 @@ describe('the span of a delivery', () => {
     });
   });
 
-  it('names the tenant where there are tenants', async () => {
+  it('an attribute names the tenant where there are tenants', async () => {
     await traced({ secret: { acme: SECRET } })(aRequest());
     expect(onlySpan().attributes).toMatchObject({ 'webhook.tenant': 'acme', 'webhook.secret.index': 0 });
   });
@@ -100,10 +75,10 @@ describe('the span of a delivery', () => {
     ['rejected signature_mismatch', 401, 'UNSET', { secret: 'another' }],
     ['failed handler_failed', 500, 'ERROR', { on: { '*': failing } }],
     ['failed store_unavailable', 503, 'ERROR', { dedupe: { store: aStore({ claim: failing }) } }],
-  ])('tells %s, answered with %i, status %s', async (told, status, spanStatus, options) => {
+  ])('an event that is %s has the answer %i and the status %s', async (shown, status, spanStatus, options) => {
     await traced(options)(aRequest());
     const { attributes, status: ended } = onlySpan();
-    const [kind, code] = told.split(' ');
+    const [kind, code] = shown.split(' ');
     expect(attributes).toMatchObject({ 'webhook.outcome': kind, 'http.response.status_code': status });
     expect(attributes['error.type']).toBe(code);
     expect(ended).toEqual({
@@ -112,7 +87,7 @@ describe('the span of a delivery', () => {
     });
   });
 
-  it('tells of an answer that came before its handler was done', async () => {
+  it('an answer at the deadline is an error, although the handler still runs', async () => {
     vi.useFakeTimers();
     const answer = traced({ on: { '*': () => new Promise(() => {}) }, deadlineMs: 1_000 })(aRequest());
     await vi.advanceTimersByTimeAsync(1_000);
@@ -123,7 +98,7 @@ describe('the span of a delivery', () => {
     });
   });
 
-  it('holds the spans of its handler, and stands in the span of the server', async () => {
+  it('its parent is the span of the server, and its children are those of the handler', async () => {
     const tracer = tracerProvider.getTracer('app');
     const receiver = traced({ on: { '*': async () => tracer.startSpan('inside').end() } });
     await tracer.startActiveSpan('server', async (server) => {
@@ -136,25 +111,25 @@ describe('the span of a delivery', () => {
     expect(webhook?.parentSpanContext?.spanId).toBe(server?.spanContext().spanId);
   });
 
-  it('is told its own outcome among many at once', async () => {
+  it('each of many spans at once has the outcome of its own delivery', async () => {
     const receiver = traced({
       on: { '*': ({ id }) => (Number(id.slice(4)) % 3 === 0 ? failing() : Promise.resolve()) },
     });
     await Promise.all(Array.from({ length: 90 }, (_, i) => receiver(aRequest({ body: bodyOf({ id: `evt_${i}` }) }))));
-    const told = spans
+    const shown = spans
       .getFinishedSpans()
       .map(({ attributes }) => [attributes['webhook.event.id'], attributes['webhook.outcome']]);
-    expect(Object.fromEntries(told)).toEqual(
+    expect(Object.fromEntries(shown)).toEqual(
       Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`evt_${i}`, i % 3 === 0 ? 'failed' : 'handled'])),
     );
   });
 
-  it('has the notices as events', async () => {
+  it('notices are events of the span', async () => {
     await traced()(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
     expect(onlySpan().events).toMatchObject([{ name: 'unknown_version' }]);
   });
 
-  it('behind a middleware ends when the response has', async () => {
+  it('a middleware ends the span with the response', async () => {
     const begun = await traced().begin(aRequest());
     if ('response' in begun) throw new Error('refused');
     expect(spans.getFinishedSpans()).toEqual([]);
@@ -162,7 +137,7 @@ describe('the span of a delivery', () => {
     expect(onlySpan().attributes).toMatchObject({ 'webhook.outcome': 'handled', 'http.response.status_code': 200 });
   });
 
-  it('behind a middleware is there for what is refused too', async () => {
+  it('a middleware has a span for what it refuses', async () => {
     const begun = await traced({ secret: 'another' }).begin(aRequest());
     expect(begun).toMatchObject({ response: { status: 401 } });
     expect(onlySpan().attributes).toMatchObject({ 'error.type': 'signature_mismatch' });
@@ -170,14 +145,14 @@ describe('the span of a delivery', () => {
 });
 
 describe('the metrics', () => {
-  it('are the time of each answer and a count of the notices', async () => {
-    const { meterProvider, points } = meters();
+  it('answers are timed, and notices are counted', async () => {
+    const { meterProvider, counted } = collectedMetrics();
     const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
     await receiver(aRequest());
     await receiver(aRequest());
     await receiver(aRequest({ body: bodyOf({ id: 'evt_2', type: 'a.future.type', version: '2027-01-01' }) }));
     await receiver(aRequest({ secret: 'another' }));
-    const all = await points();
+    const all = await counted();
     const verified = { 'webhook.signature.scheme': 'v2' };
     expect(all).toMatchObject([
       ...[
@@ -195,11 +170,11 @@ describe('the metrics', () => {
     expect(JSON.stringify(all)).not.toContain('evt_');
   });
 
-  it('say what they are, and in which steps of time they count', async () => {
-    const { meterProvider, points } = meters();
+  it('each instrument has a description, a unit and its buckets', async () => {
+    const { meterProvider, counted } = collectedMetrics();
     const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
     await receiver(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
-    expect(await points()).toMatchObject([
+    expect(await counted()).toMatchObject([
       {
         description: 'From the request to the answer that was decided on.',
         unit: 's',
@@ -211,31 +186,31 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('have the time of an answer in seconds', async () => {
+  it('the time of an answer is in seconds', async () => {
     vi.useFakeTimers();
     vi.advanceTimersByTime(500);
-    const { meterProvider, points } = meters();
+    const { meterProvider, counted } = collectedMetrics();
     const on = { '*': () => new Promise(() => {}) };
     const answer = createReceiver({ secret: SECRET, now, on, deadlineMs: 2_000 }, { meterProvider })(aRequest());
     await vi.advanceTimersByTimeAsync(2_000);
     await answer;
     vi.useRealTimers();
-    expect(await points()).toMatchObject([{ value: { count: 1, sum: 2 } }]);
+    expect(await counted()).toMatchObject([{ value: { count: 1, sum: 2 } }]);
   });
 
-  it('count the answer behind a middleware once, however often it is settled', async () => {
-    const { meterProvider, points } = meters();
+  it('an answer that a middleware settles twice is counted once', async () => {
+    const { meterProvider, counted } = collectedMetrics();
     const begun = await createReceiver({ secret: SECRET, now }, { meterProvider }).begin(aRequest());
     if ('response' in begun) throw new Error('refused');
     await Promise.all([begun.settle('ok'), begun.settle('unknown')]);
-    expect(await points()).toMatchObject([{ value: { count: 1 } }]);
+    expect(await counted()).toMatchObject([{ value: { count: 1 } }]);
   });
 
-  it('tell which operation of the store failed', async () => {
-    const { meterProvider, points } = meters();
+  it('a notice has the operation of the store that failed', async () => {
+    const { meterProvider, counted } = collectedMetrics();
     const dedupe = { store: aStore({ claim: failing }) };
     await createReceiver({ secret: SECRET, now, on: { '*': () => {} }, dedupe }, { meterProvider })(aRequest());
-    expect(await points()).toContainEqual(
+    expect(await counted()).toContainEqual(
       expect.objectContaining({
         name: 'webhook.receiver.notices',
         attributes: expect.objectContaining({ 'webhook.outcome': 'store_error', 'webhook.store.operation': 'claim' }),
@@ -244,8 +219,8 @@ describe('the metrics', () => {
   });
 });
 
-it('nothing of the payload, of a header, of the secret or of what was thrown is told', async () => {
-  const { meterProvider, points } = meters();
+it('telemetry has nothing of payloads, headers, secrets or thrown errors', async () => {
+  const { meterProvider, counted } = collectedMetrics();
   const throwing = () => {
     throw new Error('CANARY');
   };
@@ -262,20 +237,20 @@ it('nothing of the payload, of a header, of the secret or of what was thrown is 
     await receiver(aRequest({ ...parts, body: '{"CANARY":' }));
     await receiver(aRequest({ ...parts, headers: { 'x-service-signature-v2': 'CANARY' } }));
   }
-  const told = spans
+  const shown = spans
     .getFinishedSpans()
     .map(({ name, attributes, events, status }) => ({ name, attributes, events, status }));
-  expect(told).toHaveLength(9);
-  expect(JSON.stringify([told, await points()])).not.toContain('CANARY');
+  expect(shown).toHaveLength(9);
+  expect(JSON.stringify([shown, await counted()])).not.toContain('CANARY');
 });
 
 describe('the gauges', () => {
   const valuesOf = (points: { name: string; value: unknown; attributes: unknown }[]) =>
     Object.fromEntries(points.map(({ name, value }) => [name.replace('webhook.receiver.', ''), value]));
 
-  it('the gauges have the health of the receiver when metrics are collected', async () => {
+  it('a collection has the health of the receiver at that moment', async () => {
     vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] });
-    const { meterProvider, points } = meters();
+    const { meterProvider, gauges } = collectedMetrics();
     const on = { 'stt.failed': failing, '*': () => {} };
     const receiver = createReceiver({ secret: SECRET, now, on, logger: false }, { meterProvider });
     await receiver(aRequest());
@@ -284,7 +259,7 @@ describe('the gauges', () => {
     await receiver(aRequest({ secret: 'another' }));
     await receiver(aRequest({ event: { id: 'evt_2', type: 'stt.failed' }, headers: { 'x-service-attempt': '6' } }));
     const begun = await receiver.begin(aRequest({ event: { id: 'evt_3' } }));
-    const found = await points(true);
+    const found = await gauges();
     expect(valuesOf(found)).toEqual({
       in_progress: 1,
       refusals_in_a_row: 2,
@@ -296,18 +271,18 @@ describe('the gauges', () => {
     if ('settle' in begun) await begun.settle('ok');
   });
 
-  it('a gauge names the endpoint, and says nothing of a time that has not come', async () => {
-    const { meterProvider, points } = meters();
+  it('each point names the endpoint, and a time that has not come is left out', async () => {
+    const { meterProvider, gauges } = collectedMetrics();
     const dedupe = { name: 'clips' };
     const options = { secret: SECRET, now, on: {}, dedupe, logger: false as const };
     await createReceiver(options, { meterProvider })(aRequest({ secret: 'another' }));
-    const found = await points(true);
+    const found = await gauges();
     expect(valuesOf(found)).not.toHaveProperty('since_last_accepted');
     expect(found).toHaveLength(4);
     for (const { attributes } of found) expect(attributes).toEqual({ 'webhook.endpoint.name': 'clips' });
   });
 
-  it('a receiver that gets no request is not observed, and one that gets many is observed once', async () => {
+  it('a receiver is observed once, from its first request on', async () => {
     const addBatchObservableCallback = vi.fn();
     const meter = {
       ...new SdkMeterProvider().getMeter('x'),
@@ -365,10 +340,8 @@ describe('a telemetry that fails', () => {
   it.each<[string, TracerProvider, { active?: () => never }]>([
     ['the context is not known', tracerProvider, { active: failing }],
     ['no span can be started', broken(), {}],
-  ])('leaves a handler in the span of the server where %s', async (_, broken, failure) => {
-    context.disable();
-    const manager = new AsyncLocalStorageContextManager().enable();
-    context.setGlobalContextManager(manager);
+  ])('a handler stays in the span of the server where %s', async (_, broken, failure) => {
+    const manager = useContextManager();
     const { active } = manager;
     const server = tracerProvider.getTracer('app').startSpan('server');
     let inside: unknown;
@@ -383,44 +356,37 @@ describe('a telemetry that fails', () => {
       Object.assign(manager, failure);
       return receiver(aRequest());
     });
-    context.disable();
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     expect([status, inside]).toEqual([200, server]);
   });
 
-  it.each(['before', 'behind'])('as a context that fails %s the work runs the handler once', async (when) => {
-    context.disable();
-    const manager = new AsyncLocalStorageContextManager().enable();
+  it.each(['before', 'behind'])('a handler runs once although the context fails %s its work', async (when) => {
+    const manager = useContextManager();
     const { with: right } = manager;
     manager.with = (...args) => {
       if (when === 'behind') right.apply(manager, args as never);
       throw new Error('no');
     };
-    context.setGlobalContextManager(manager);
     const handled: string[] = [];
     const { status } = await traced({ on: { '*': ({ id }) => void handled.push(id) } })(aRequest());
-    context.disable();
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     expect([status, handled]).toEqual([200, ['evt_1']]);
   });
 });
 
-it('without a context manager a span still tells the status, and an observer every outcome', async () => {
+it('a receiver without a context manager has the status in a span, and observes', async () => {
   context.disable();
   const seen: string[] = [];
   await traced({ observe: ({ kind }) => seen.push(kind) })(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   expect(onlySpan()).toMatchObject({ name: 'webhook', attributes: { 'http.response.status_code': 200 } });
   expect(seen).toEqual(['unknown_version', 'handled']);
 });
 
-it('without anything registered it is the receiver it would be', async () => {
+it('a receiver without a registered SDK handles its events', async () => {
   expect(trace.getActiveSpan()).toBeUndefined();
   const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } });
   expect((await receiver(aRequest())).status).toBe(200);
 });
 
-it("an observer of the user still gets every outcome, and its own failure is nobody else's", async () => {
+it('the observer of the user gets every outcome, and may fail', async () => {
   const seen: string[] = [];
   const receiver = traced({
     observe({ kind }) {
@@ -433,7 +399,7 @@ it("an observer of the user still gets every outcome, and its own failure is nob
   expect(onlySpan().attributes['webhook.outcome']).toBe('handled');
 });
 
-it('options that are wrong are refused as without telemetry', () => {
+it('wrong options are refused as without telemetry', () => {
   expect(refusal(() => createReceiver({ secret: '' })).code).toBe('invalid_secret');
   expect(refusal(() => createReceiver(undefined as never)).code).toBe('invalid_secret');
   expect(refusal(() => createReceiver({ secret: SECRET, observe: 'log' as never })).message).toContain(

@@ -1,10 +1,4 @@
 import { metrics } from '@opentelemetry/api';
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics';
 import { PermanentError } from 'service-webhooks';
 import { observeQueue } from 'service-webhooks/otel';
 import type { QueueStats } from 'service-webhooks/queue';
@@ -15,27 +9,21 @@ import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { aQueued } from '../queue/queued.js';
 import { later, refusal } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
+import { collectedMetrics } from './collected-metrics.js';
 
 const { newFile, open } = sqliteFiles();
 const [library] = libraries;
 
-/** Metrics as an SDK collects them. */
+/** The gauges as an SDK collects them, by the name of the queue, their own name and their unit. */
 function collected() {
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 1_000_000 });
-  const meterProvider = new MeterProvider({ readers: [reader] });
-  onTestFinished(() => meterProvider.shutdown());
-  const values = async () => {
-    exporter.reset();
-    await meterProvider.forceFlush();
-    const [last] = exporter.getMetrics().slice(-1);
-    const all = (last?.scopeMetrics ?? []).flatMap((scope) => scope.metrics);
-    return Object.fromEntries(
-      all.flatMap(({ descriptor: { name, unit }, dataPoints }) =>
-        dataPoints.map(({ attributes, value }) => [`${attributes['webhook.queue.name']} ${name} ${unit}`, value]),
-      ),
+  const { meterProvider, points } = collectedMetrics();
+  const values = async () =>
+    Object.fromEntries(
+      (await points()).map(({ name, unit, attributes, value }) => [
+        `${attributes['webhook.queue.name']} ${name} ${unit}`,
+        value,
+      ]),
     );
-  };
   return { meterProvider, values };
 }
 
@@ -43,7 +31,7 @@ const queueOf = (stats: () => Promise<QueueStats>) => ({ name: 'clips', stats })
 const STATS: QueueStats = { depth: 3, oldestMs: 90_500, dead: 2 };
 
 describe('observeQueue', () => {
-  it.skipIf(!library)('reports the depth, the oldest age and the dead letters of a queue', async () => {
+  it.skipIf(!library)('three gauges have the depth, the oldest age and the dead letters of a queue', async () => {
     const [, driver] = library ?? expect.fail('no library');
     let clock = 1_000_000;
     const handle = open(driver, newFile(), 5_000);
@@ -70,7 +58,7 @@ describe('observeQueue', () => {
     });
   });
 
-  it('leaves out an age that the engine does not know, and takes another name', async () => {
+  it('an unknown age is left out, and the name can be another one', async () => {
     const { meterProvider, values } = collected();
     observeQueue(
       queueOf(async () => ({ ...STATS, oldestMs: undefined })),
@@ -82,7 +70,7 @@ describe('observeQueue', () => {
     });
   });
 
-  it('reports nothing while the engine does not answer, leaves other metrics alone, and reports again', async () => {
+  it('an engine that does not answer costs only its own gauges, until it answers', async () => {
     const { meterProvider, values } = collected();
     let isAway = true;
     observeQueue(
@@ -100,7 +88,7 @@ describe('observeQueue', () => {
     expect(await values()).toMatchObject({ 'clips webhook.queue.depth {delivery}': 3 });
   });
 
-  it('asks a slow engine once at a time', async () => {
+  it('a slow engine is asked once at a time', async () => {
     const { meterProvider, values } = collected();
     const answer = later<QueueStats>();
     const stats = vi.fn(() => answer.promise);
@@ -114,7 +102,7 @@ describe('observeQueue', () => {
     expect(stats).toHaveBeenCalledTimes(2);
   });
 
-  it('ends when the function that it returns is called', async () => {
+  it('a queue is not asked after the returned function was called', async () => {
     const { meterProvider, values } = collected();
     const stats = vi.fn(async () => STATS);
     observeQueue(queueOf(stats), { meterProvider })();
@@ -122,7 +110,7 @@ describe('observeQueue', () => {
     expect(stats).not.toHaveBeenCalled();
   });
 
-  it('reports to the SDK that is registered', async () => {
+  it('the registered SDK gets the gauges by default', async () => {
     const { meterProvider, values } = collected();
     metrics.setGlobalMeterProvider(meterProvider);
     onTestFinished(() => metrics.disable());
@@ -130,16 +118,11 @@ describe('observeQueue', () => {
     expect(await values()).toMatchObject({ 'clips webhook.queue.dead_letters {delivery}': 2 });
   });
 
-  it('refuses what is no queue, and unknown options', () => {
+  it('an object that is no queue and an unknown option are refused', () => {
     expect(refusal(() => observeQueue({ name: 'clips' } as never)).message).toContain('it has no method stats()');
-    const options = { meterProviders: metrics } as never;
-    expect(
-      refusal(() =>
-        observeQueue(
-          queueOf(async () => STATS),
-          options,
-        ),
-      ).message,
-    ).toContain("'meterProvider'");
+    const queue = queueOf(async () => STATS);
+    expect(refusal(() => observeQueue(queue, { meterProviders: metrics } as never)).message).toContain(
+      "'meterProvider'",
+    );
   });
 });

@@ -1,11 +1,5 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { PermanentError } from 'service-webhooks';
 import { createReceiver, workerTelemetry } from 'service-webhooks/otel';
@@ -13,6 +7,7 @@ import { createProcessor, type WorkerOptions } from 'service-webhooks/queue';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aRequest, inShort, now, refusal, SECRET } from '../support/deliveries.js';
 import { memoryQueue } from '../support/memory-queue.js';
+import { collectedMetrics } from './collected-metrics.js';
 
 const spans = new InMemorySpanExporter();
 const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
@@ -48,11 +43,13 @@ async function through(on: WorkerOptions['on'], telemetry = workerTelemetry({ tr
   return { ended, job: job?.value as { trace?: Record<string, string> }, finished: spans.getFinishedSpans() };
 }
 
+const throwing = () => {
+  throw new Error('broken');
+};
+
 describe('workerTelemetry', () => {
-  it('counts dead letters by the type of the event and the name of the endpoint', async () => {
-    const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-    const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 30 });
-    const meterProvider = new MeterProvider({ readers: [reader] });
+  it('dead letters are counted by event type and endpoint', async () => {
+    const { meterProvider, points } = collectedMetrics();
     const process = createProcessor({ on: {}, logger: false, telemetry: workerTelemetry({ meterProvider }) });
     const queue = memoryQueue({ name: 'clips' });
     const receiver = createReceiver({ secret: SECRET, now, queue, logger: false });
@@ -60,20 +57,11 @@ describe('workerTelemetry', () => {
     const [job] = queue.jobs.values();
     process.deadLetter(job?.value, { attempts: 3, reason: 'no disk' });
     process.deadLetter(job?.value, { attempts: 3, reason: 'another' });
-    await reader.forceFlush();
-    const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
-    expect(metrics).toMatchObject([
-      {
-        descriptor: { name: 'webhook.worker.dead_letters' },
-        dataPoints: [
-          { value: 2, attributes: { 'webhook.event.type': 'stt.completed', 'webhook.endpoint.name': 'clips' } },
-        ],
-      },
-    ]);
-    await meterProvider.shutdown();
+    const attributes = { 'webhook.event.type': 'stt.completed', 'webhook.endpoint.name': 'clips' };
+    expect(await points()).toMatchObject([{ name: 'webhook.worker.dead_letters', value: 2, attributes }]);
   });
 
-  it('continues the trace of the request in the handler', async () => {
+  it('the run of a handler continues the trace of the request', async () => {
     let inside: string | undefined;
     const handler = () => {
       inside = trace.getActiveSpan()?.spanContext().spanId;
@@ -96,35 +84,28 @@ describe('workerTelemetry', () => {
   it.each([
     ['failed', new Error('no disk'), SpanStatusCode.ERROR],
     ['discarded', new PermanentError('no clip'), SpanStatusCode.UNSET],
-  ])('marks a run as %s', async (outcome, error, code) => {
-    const on = { '*': () => Promise.reject(error) };
-    const { finished } = await through(on);
+  ])('the span of a run has the outcome %s', async (outcome, error, code) => {
+    const { finished } = await through({ '*': () => Promise.reject(error) });
     expect(finished[1]).toMatchObject({ status: { code }, attributes: { 'webhook.outcome': outcome } });
   });
 
-  it('runs the handler once where the tracer throws', async () => {
+  it('a handler runs once where the tracer throws', async () => {
     const handler = vi.fn();
-    const broken = {
-      getTracer: () => {
-        throw new Error('broken');
-      },
-    };
+    const broken = { getTracer: throwing };
     const { ended } = await through({ '*': handler }, workerTelemetry({ tracerProvider: broken }));
     expect(ended.as).toBe('done');
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
-  it('queues a delivery without a trace where the propagator throws', async () => {
-    vi.spyOn(propagation, 'inject').mockImplementation(() => {
-      throw new Error('broken');
-    });
+  it('a delivery is queued without a trace where the propagator throws', async () => {
+    vi.spyOn(propagation, 'inject').mockImplementation(throwing);
     const { job } = await through({ '*': () => {} });
     expect(job.trace).toBeUndefined();
   });
 });
 
-describe('the receiver with telemetry', () => {
-  it('initialises its queue, and refuses one without put', async () => {
+describe('a receiver with telemetry and a queue', () => {
+  it('the queue is initialised, and an object without put is refused', async () => {
     const init = vi.fn(async () => {});
     const queue = { ...memoryQueue(), init };
     const receiver = createReceiver({ secret: SECRET, now, queue, logger: false }, { tracerProvider });

@@ -1,35 +1,32 @@
 import { type Runner, run, runMigrations } from 'graphile-worker';
-import { PermanentError } from 'service-webhooks';
 import { graphileWorkerProcessor, graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
-import { queueSuite } from 'service-webhooks-suites';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { refusal } from '../support/deliveries.js';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { PATIENTLY } from '../support/patiently.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
 import { startProxyOf, type TcpProxy } from '../support/tcp-proxy.js';
+import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
+import { failingForGood } from './runs.js';
 
 const postgres = await startPostgres();
-const closing: (() => Promise<unknown>)[] = [];
-const closeAll = async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-};
-afterEach(closeAll);
+const { atEnd, closeAll } = closeAfterEach();
 
 const schema = `graphile_${process.pid}`;
-const table = `keys_${process.pid}`;
 if (postgres) await runMigrations({ connectionString: postgres.url, schema });
 afterAll(async () => {
-  await postgres?.admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; DROP TABLE IF EXISTS ${table}`);
+  await postgres?.admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
   await postgres?.stop();
 });
 let names = 0;
 
 function open(attempts = 3, task = `webhooks_${process.pid}_${++names}`, order: 'none' | 'jobId' = 'none') {
   const pool = poolOf(postgres?.url ?? '', { max: 3 });
-  closing.push(() => pool.end());
-  return { task, pool, queue: graphileWorkerQueue({ pg: pool, task, name: 'test', attempts, schema, table, order }) };
+  atEnd(() => pool.end());
+  const table = `keys_of_${task}`;
+  atEnd(() => pool.query(`DROP TABLE IF EXISTS ${table}`));
+  const queue = graphileWorkerQueue({ pg: pool, task, name: 'test', attempts, schema, table, order });
+  return { task, pool, table, queue };
 }
 
 /** Ends a job's wait, as its time would: graphile-worker's backoff and its four hours are too long for a test. */
@@ -41,7 +38,7 @@ const hurry = (task: string) => {
       .query(`UPDATE ${schema}._private_jobs SET run_at = now() WHERE ${waiting} AND NOT (${unreadable})`)
       .catch(() => {});
   }, 50);
-  closing.push(async () => clearInterval(timer));
+  atEnd(async () => clearInterval(timer));
 };
 
 async function startRunner(
@@ -52,42 +49,44 @@ async function startRunner(
   const pgPool = poolOf(url, { max: 4 });
   const logger = { error() {}, warn() {}, info() {}, debug() {}, scope: () => logger } as never;
   const taskList = { [task]: processor as never };
-  const runner = await run({
-    pgPool,
-    schema,
-    taskList,
-    pollInterval: 50,
-    concurrency: 1,
-    noHandleSignals: true,
-    logger,
-  });
-  closing.push(async () => {
+  const settings = { pollInterval: 50, concurrency: 1, noHandleSignals: true, logger };
+  const runner = await run({ pgPool, schema, taskList, ...settings });
+  atEnd(async () => {
     await runner.stop().catch(() => {});
     await pgPool.end();
   });
   return runner;
 }
 
+/** The queues in which the jobs of a task wait for each other. */
+async function queueNames(task: string): Promise<(string | null)[]> {
+  const jobs = `SELECT queue_name FROM ${schema}.jobs WHERE task_identifier = $1 ORDER BY id`;
+  const { rows } = (await postgres?.admin.query(jobs, [task])) ?? {};
+  return rows?.map(({ queue_name }) => queue_name) ?? [];
+}
+
 async function proxied(url: string) {
   const one = await startProxyOf(url);
-  closing.push(() => one.proxy.stop());
+  atEnd(() => one.proxy.stop());
   return one;
 }
 
+const OF_TASK = `task_id = (SELECT id FROM ${schema}._private_tasks WHERE identifier = $1)`;
 const UNLOCK = `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by = NULL WHERE locked_by IS NOT NULL`;
 
 describe.runIf(postgres)('graphileWorkerQueue', () => {
-  describe('passes the suite:', () => {
-    const cases = queueSuite({
+  testEngine(
+    {
       make({ attempts }) {
         const { queue, task } = open(attempts);
-        const { queue: queue2 } = open(attempts, task);
+        const another = () => open(attempts, task).queue;
         hurry(task);
         const proxies: TcpProxy[] = [];
         return {
           proxies,
           queue,
-          queue2,
+          another,
+          queue2: another(),
           task,
           async work(options) {
             let isDead = false;
@@ -126,21 +125,25 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
         return graphileWorkerQueue({ pg: pool, task: 'away' });
       },
       patienceMs: 30_000,
-    });
-    for (const { name, skip, run: runCase } of cases) it.skipIf(skip)(name, runCase, 60_000);
-  });
+    },
+    {
+      changed: {
+        'a number below 0': async ({ queue, task }, queued) => {
+          await queue.put(queued);
+          await postgres?.admin.query(`UPDATE ${schema}._private_jobs SET attempts = -5 WHERE ${OF_TASK}`, [task]);
+        },
+      },
+    },
+  );
 
-  it('gives the events of one job a queue of their own, where they run one after the other', async () => {
-    const { queue, task, pool } = open(3, undefined, 'jobId');
+  it('the events of one job have a queue of their own, where they wait for each other', async () => {
+    const { queue, task } = open(3, undefined, 'jobId');
     await queue.init?.();
     await queue.put(aQueued({ jobId: 'clip_1' }));
     await queue.put(aQueued({ jobId: null }));
     await queue.put(aQueued({ jobId: 'clip_1', tenant: 'acme' }));
     await queue.put(aQueued({ jobId: 'c'.repeat(128) }));
-    const { rows } = await pool.query(`SELECT queue_name FROM ${schema}.jobs WHERE task_identifier = $1 ORDER BY id`, [
-      task,
-    ]);
-    expect(rows.map(({ queue_name }) => queue_name)).toEqual([
+    expect(await queueNames(task)).toEqual([
       'test:clip_1',
       null,
       'test:tenant=acme:clip_1',
@@ -148,83 +151,44 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     ]);
   });
 
-  it('keeps the order of jobs also where its name and their ids are long', async () => {
-    const { task, pool } = open();
+  it('the order of jobs is kept where the name of the queue and the ids are long', async () => {
+    const { task, pool, table } = open();
     const queue = graphileWorkerQueue({ pg: pool, task, name: 'n'.repeat(64), schema, table, order: 'jobId' });
     await queue.init?.();
     for (const jobId of ['c'.repeat(120), 'c'.repeat(120), 'd'.repeat(120)]) await queue.put(aQueued({ jobId }));
-    const { rows } = await pool.query(`SELECT queue_name FROM ${schema}.jobs WHERE task_identifier = $1 ORDER BY id`, [
-      task,
-    ]);
-    expect(rows[0].queue_name).toEqual(rows[1].queue_name);
-    expect(rows[0].queue_name).not.toEqual(rows[2].queue_name);
+    const [first, second, other] = await queueNames(task);
+    expect(first).toBe(second);
+    expect(first).not.toBe(other);
   });
 
-  it('eight processes that initialise one queue at once all succeed', async () => {
-    const own = `keys_${process.pid}_${++names}`;
-    const { task } = open();
-    const pools = Array.from({ length: 8 }, () => poolOf(postgres?.url ?? '', { max: 1 }));
-    closing.push(async () => {
-      await postgres?.admin.query(`DROP TABLE ${own}`);
-      await Promise.all(pools.map((pool) => pool.end()));
-    });
-    const queues = pools.map((pg) => graphileWorkerQueue({ pg, task, schema, table: own }));
-    await Promise.all(queues.map((queue) => queue.init?.()));
-    expect(await queues[0]?.put(aQueued())).toBe('queued');
-  });
-
-  it.each([0, 9])(
-    'a job of another version that has %i attempts is looked at once a minute, and keeps them',
-    async (n) => {
-      const { task, pool } = open();
-      await postgres?.admin.query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify({ v: 2 })]);
-      const ofTask = `task_id = (SELECT id FROM ${schema}._private_tasks WHERE identifier = $1)`;
-      await pool.query(`UPDATE ${schema}._private_jobs SET attempts = $2 WHERE ${ofTask}`, [task, n]);
-      const observe = vi.fn();
-      await startRunner(task, graphileWorkerProcessor({ schema, observe, logger: false, on: {} }));
-      const { rows } = await vi.waitFor(async () => {
-        const found = await pool.query(
-          `SELECT attempts, extract(epoch FROM run_at - now()) AS seconds FROM ${schema}.jobs
+  it.each([0, 9])('a worker looks once a minute at a job of another version with %i attempts', async (n) => {
+    const { task, pool } = open();
+    await postgres?.admin.query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify({ v: 2 })]);
+    await pool.query(`UPDATE ${schema}._private_jobs SET attempts = $2 WHERE ${OF_TASK}`, [task, n]);
+    const observe = vi.fn();
+    await startRunner(task, graphileWorkerProcessor({ schema, observe, logger: false, on: {} }));
+    const { rows } = await vi.waitFor(async () => {
+      const found = await pool.query(
+        `SELECT attempts, extract(epoch FROM run_at - now()) AS seconds FROM ${schema}.jobs
         WHERE task_identifier = $1 AND last_error IS NOT NULL AND locked_at IS NULL`,
-          [task],
-        );
-        expect(found.rows).toHaveLength(1);
-        return found;
-      }, PATIENTLY);
-      expect(rows[0].attempts).toBe(n);
-      expect(Number(rows[0].seconds)).toBeGreaterThan(55);
-      expect(Number(rows[0].seconds)).toBeLessThanOrEqual(60);
-      expect(observe).toHaveBeenCalledTimes(1);
-    },
-  );
-
-  it('a job whose attempts another program has set below zero has its attempts, and no more', async () => {
-    const { queue, task, pool } = open(2);
-    await queue.init?.();
-    hurry(task);
-    const ofTask = `task_id = (SELECT id FROM ${schema}._private_tasks WHERE identifier = $1)`;
-    const runs = { evt_good: 0, evt_bad: 0 };
-    for (const eventId of Object.keys(runs)) await queue.put(aQueued({ eventId, key: `${task}:${eventId}` }));
-    await pool.query(`UPDATE ${schema}._private_jobs SET attempts = -5 WHERE ${ofTask}`, [task]);
-    const handler = ({ id }: { id: string }) => {
-      runs[id as keyof typeof runs] += 1;
-      if (id === 'evt_bad') throw new Error('no disk');
-    };
-    await startRunner(task, graphileWorkerProcessor({ schema, logger: false, on: { '*': handler } }));
-    await vi.waitFor(async () => expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
-    expect(runs).toEqual({ evt_good: 1, evt_bad: 2 });
+        [task],
+      );
+      expect(found.rows).toHaveLength(1);
+      return found;
+    }, PATIENTLY);
+    expect(rows[0].attempts).toBe(n);
+    expect(Number(rows[0].seconds)).toBeGreaterThan(55);
+    expect(Number(rows[0].seconds)).toBeLessThanOrEqual(60);
+    expect(observe).toHaveBeenCalledTimes(1);
   });
 
-  it('a dead letter is reported also where the answer of PostgreSQL to its statement was lost', async () => {
+  it('a dead letter is reported although the answer of PostgreSQL was lost', async () => {
     const { proxy, url } = await proxied(postgres?.url ?? '');
     const { queue, task } = open();
     await queue.init?.();
     await queue.put(aQueued());
     const observe = vi.fn();
-    const handler = () => {
-      throw new PermanentError('the clip is gone');
-    };
-    const process = graphileWorkerProcessor({ schema, logger: false, observe, on: { '*': handler } });
+    const process = graphileWorkerProcessor({ schema, logger: false, observe, on: { '*': failingForGood } });
     let calls = 0;
     await startRunner(
       task,
@@ -244,32 +208,24 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     expect(await queue.deadLetters()).toMatchObject([{ reason: 'the clip is gone', attempts: 1 }]);
   });
 
-  it('a dead letter has its reason as soon as its job has ended, also if its worker dies then', async () => {
+  it('a dead letter has its reason although its worker dies when the job has ended', async () => {
     const { queue, task } = open();
     await queue.init?.();
-    const process = graphileWorkerProcessor({
-      schema,
-      logger: false,
-      on: {
-        '*': () => {
-          throw new PermanentError('the clip is gone');
-        },
-      },
-    });
+    const process = graphileWorkerProcessor({ schema, logger: false, on: { '*': failingForGood } });
     await queue.put(aQueued());
     const dying: typeof process = async (payload, helpers) => {
       await process(payload, helpers).catch(() => {});
-      await new Promise(() => {}); // graphile-worker hears nothing of the end
+      await new Promise(() => {}); // graphile-worker does not learn of the end
     };
     const runner = await startRunner(task, dying);
-    closing.push(async () => void runner.stop().catch(() => {}));
+    atEnd(async () => void runner.stop().catch(() => {}));
     await vi.waitFor(async () => {
       expect(await queue.deadLetters()).toMatchObject([{ reason: 'the clip is gone', attempts: 1 }]);
     }, PATIENTLY);
   });
 
-  it('records no key where the job cannot be added', async () => {
-    const { pool, task } = open();
+  it('a key is not recorded when the job cannot be added', async () => {
+    const { pool, task, table } = open();
     const broken = graphileWorkerQueue({ pg: pool, task, schema: 'missing_schema', table });
     await broken.init?.();
     const queued = aQueued();
@@ -277,8 +233,8 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     expect((await pool.query(`SELECT 1 FROM ${table} WHERE key = $1`, [queued.key])).rows).toEqual([]);
   });
 
-  it('forgets keys after their retention, and no others', async () => {
-    const { queue, pool } = open();
+  it('a key is forgotten after its retention, and no other key is', async () => {
+    const { queue, pool, table } = open();
     await queue.init?.();
     const [kept, expired] = [aQueued(), aQueued()];
     await queue.put(kept);
@@ -287,16 +243,5 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     expect(await queue.purgeExpired({ limit: 100 })).toBe(1);
     expect(await queue.put(kept)).toBe('known');
     expect(await queue.put(expired)).toBe('queued');
-  });
-
-  it.each<[string, object]>([
-    ['pg must be a Pool', { task: 'a' }],
-    ["Did you mean 'pg'?", { pool: {}, task: 'a' }],
-    ['task must be the identifier', { pg: { query() {} } }],
-    ['retainMs must be at least', { pg: { query() {} }, task: 'a', retainMs: 1 }],
-    ['attempts must be at most 32766', { pg: { query() {} }, task: 'a', attempts: 32_767 }],
-    ['table must be a name', { pg: { query() {} }, task: 'a', table: 'a b' }],
-  ])('says %j', (message, options) => {
-    expect(refusal(() => graphileWorkerQueue(options as never)).message).toContain(message);
   });
 });

@@ -2,34 +2,31 @@ import { jetstream } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { PermanentError } from 'service-webhooks';
 import { type NatsQueueOptions, natsQueue } from 'service-webhooks/queue/nats';
-import { queueSuite } from 'service-webhooks-suites';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { deliveryStream } from '../../src/queue/nats/delivery-stream.js';
-import { later, never, refusal } from '../support/deliveries.js';
+import { later, never, rejection } from '../support/deliveries.js';
 import { canStartNats, findNats, openNats, startNats } from '../support/nats.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
+import { failing, failingForGood, putAll, recorded, untilDeadLetter, untilStats } from './runs.js';
 
 const shared = await findNats();
 /** For the tests that kill it. */
 const own = canStartNats() ? await startNats() : undefined;
-const closing: (() => Promise<unknown>)[] = [];
-const closeAll = async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-};
-afterEach(closeAll);
+const { atEnd, closeAll } = closeAfterEach();
 afterAll(async () => {
   await own?.stop();
   await shared?.stop();
 });
 
-const NANOS_PER_MS = 1_000_000;
+const HOUR_NANOS = 3_600_000_000_000;
 let names = 0;
 
 async function connectionTo(url = shared?.url ?? ''): Promise<NatsConnection> {
   const connection = await openNats(url);
-  closing.push(() => connection.close());
+  atEnd(() => connection.close());
   return connection;
 }
 
@@ -37,17 +34,22 @@ async function connectionTo(url = shared?.url ?? ''): Promise<NatsConnection> {
 async function open(stream = newName(), options: Partial<NatsQueueOptions> = {}, url = shared?.url) {
   const connection = await connectionTo(url);
   const client = jetstream(connection);
-  const queue = natsQueue({
-    jetstream: client,
-    stream,
-    backoffMs: 2,
-    maxBackoffMs: 10,
-    ackWaitMs: 2_000,
-    ...options,
-  });
+  const settings = { backoffMs: 2, maxBackoffMs: 10, ackWaitMs: 2_000, ...options };
+  const queue = natsQueue({ jetstream: client, stream, ...settings });
   const { streams, consumers } = await client.jetstreamManager(false);
-  closing.push(() => streams.delete(stream).catch(() => {}));
-  return { stream, queue, connection, client, streams, consumers };
+  atEnd(() => streams.delete(stream).catch(() => {}));
+  const work: typeof queue.work = (workerOptions) => {
+    const worker = queue.work({ logger: false, ...workerOptions });
+    atEnd(() => worker.stop({ timeoutMs: 0 }));
+    return worker;
+  };
+  return { stream, queue, connection, client, streams, consumers, work };
+}
+
+async function opened(...parts: Parameters<typeof open>) {
+  const one = await open(...parts);
+  await one.queue.init();
+  return one;
 }
 
 function newName(): string {
@@ -55,31 +57,45 @@ function newName(): string {
   return `service-webhooks-test-${process.pid}-${names}`;
 }
 
-type Opened = Awaited<ReturnType<typeof open>>;
+async function proxied() {
+  const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
+  atEnd(() => proxy.stop());
+  return { proxy, url: `nats://127.0.0.1:${proxy.port}` };
+}
 
-function startWorker({ queue }: Opened, on: Parameters<Opened['queue']['work']>[0]['on'], concurrency = 1) {
-  const worker = queue.work({ on, concurrency, logger: false });
-  closing.push(() => worker.stop({ timeoutMs: 0 }));
-  return worker;
+/** A queue on our own server, and a worker's client of it behind a proxy. */
+async function behindProxy(options: Partial<NatsQueueOptions> = {}) {
+  const one = await opened(undefined, options, own?.url);
+  const { proxy, url } = await proxied();
+  return { proxy, one, behind: await open(one.stream, options, url) };
+}
+
+/** Loses the answer to the first message that a client publishes on a subject. */
+function loseAnswerTo(subject: string, { client }: Awaited<ReturnType<typeof open>>, proxy: TcpProxy): void {
+  const publish = client.publish.bind(client);
+  vi.spyOn(client, 'publish').mockImplementation((to, ...rest) => {
+    if (to === subject && proxy.lost() === 0) proxy.loseNextReply();
+    return publish(to, ...rest);
+  });
 }
 
 describe.runIf(shared && own)('natsQueue', () => {
-  describe('passes the suite:', () => {
-    const cases = queueSuite({
+  testEngine(
+    {
       async make({ attempts }) {
         const one = await open(undefined, { attempts }, own?.url);
         const proxies: TcpProxy[] = [];
+        const another = async () => (await open(one.stream, { attempts }, own?.url)).queue;
         return {
           ...one,
           proxies,
-          queue2: (await open(one.stream, { attempts }, own?.url)).queue,
+          another,
+          queue2: await another(),
           async work(options) {
-            const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
+            const { proxy, url } = await proxied();
             proxies.push(proxy);
-            closing.push(() => proxy.stop());
-            const { queue, connection } = await open(one.stream, { attempts }, `nats://127.0.0.1:${proxy.port}`);
-            const worker = queue.work(options);
-            closing.push(() => worker.stop({ timeoutMs: 0 }));
+            const { work, connection } = await open(one.stream, { attempts }, url);
+            const worker = work(options);
             return {
               stop: () => worker.stop(),
               async kill() {
@@ -104,397 +120,281 @@ describe.runIf(shared && own)('natsQueue', () => {
         proxy?.resume();
       },
       async unreachable() {
-        const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
-        const connection = await connectionTo(`nats://127.0.0.1:${proxy.port}`);
+        const { proxy, url } = await proxied();
+        const connection = await connectionTo(url);
         await proxy.stop();
         return natsQueue({ jetstream: jetstream(connection), stream: 'away' });
       },
-    });
-    for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 60_000);
-  });
+    },
+    { missing: 'no stream for', hasWorkers: true },
+  );
 
-  describe('its stream', () => {
-    it('is created with room for the keys of twelve hours, on disk, and without an age at which jobs end', async () => {
-      const { queue, streams, stream } = await open();
-      await queue.init();
+  describe('the stream of a queue', () => {
+    it('a new stream keeps jobs on disk without an age, and keys for twelve hours', async () => {
+      const { queue, streams, stream } = await opened();
       await queue.init();
       expect((await streams.info(stream)).config).toMatchObject({
         retention: 'limits',
         storage: 'file',
         discard: 'new',
         max_age: 0,
-        duplicate_window: 12 * 3_600_000 * NANOS_PER_MS,
+        duplicate_window: 12 * HOUR_NANOS,
       });
     });
 
-    const SIX_HOURS = 6 * 3_600_000 * NANOS_PER_MS;
+    /** A stream that an operator has created before the queue. */
+    async function withStream(settings: object) {
+      const one = await open();
+      const [subjects, duplicate_window] = [[`${one.stream}.>`], 6 * HOUR_NANOS];
+      await one.streams.add({ name: one.stream, subjects, duplicate_window, ...settings } as never);
+      return one;
+    }
+
     it.each<[string, string, object]>([
-      ['a window of two minutes', '--dupe-window=12h', { duplicate_window: 120_000 * NANOS_PER_MS }],
-      ['a window a second short of six hours', '--dupe-window=12h', { duplicate_window: SIX_HOURS - 1e9 }],
+      ['a window of two minutes', '--dupe-window=12h', { duplicate_window: HOUR_NANOS / 30 }],
+      ['a window a second short of six hours', '--dupe-window=12h', { duplicate_window: 6 * HOUR_NANOS - 1e9 }],
       ['the retention of a work queue', 'Delete the stream', { retention: 'workqueue' }],
       ['its messages in memory', 'Delete the stream', { storage: 'memory' }],
-      ['an age at which jobs are dropped', '--max-age=0', { max_age: 2 * SIX_HOURS }],
+      ['an age at which jobs are dropped', '--max-age=0', { max_age: 12 * HOUR_NANOS }],
       ['a size at which the oldest jobs are dropped', '--discard=new', { max_bytes: 1_000_000 }],
       ['other subjects', '.jobs', { subjects: [`other-${process.pid}`] }],
-    ])('is refused with %s, and the error says what to set', async (_, fix, settings) => {
-      const { queue, streams, stream } = await open();
-      const subjects = [`${stream}.*`];
-      await streams.add({ name: stream, subjects, duplicate_window: SIX_HOURS, ...settings } as never);
-      const error = await queue.init().catch((reason: Error) => reason);
+    ])('the error about %s says what to set', async (_, fix, settings) => {
+      const { queue, stream } = await withStream(settings);
+      const error = await rejection(queue.init());
       expect(error).toMatchObject({ code: 'invalid_option' });
-      expect(String(error)).toContain(`The stream '${stream}'`);
-      expect(String(error)).toContain(fix);
+      expect(error.message).toContain(`The stream '${stream}'`);
+      expect(error.message).toContain(fix);
     });
 
-    it('is accepted with the settings of an operator under which no job is lost', async () => {
-      const { queue, streams, stream } = await open();
-      const limits = { discard: 'new', max_bytes: 10_000_000 };
-      await streams.add({ name: stream, subjects: [`${stream}.>`], duplicate_window: SIX_HOURS, ...limits } as never);
+    it('the queue accepts settings of an operator under which no job is lost', async () => {
+      const { queue } = await withStream({ discard: 'new', max_bytes: 10_000_000 });
       await queue.init();
       expect(await queue.put(aQueued())).toBe('queued');
     });
 
-    it('that is full refuses a put, and keeps what it has', async () => {
-      const { queue, streams, stream } = await open();
-      const limits = { discard: 'new', max_msgs: 1, duplicate_window: SIX_HOURS };
-      await streams.add({ name: stream, subjects: [`${stream}.>`], ...limits } as never);
+    it('a full stream refuses a put, and keeps its jobs', async () => {
+      const { queue } = await withStream({ discard: 'new', max_msgs: 1 });
       await queue.init();
-      await queue.put(aQueued());
+      await putAll(queue, {});
       await expect(queue.put(aQueued())).rejects.toThrow('maximum messages exceeded');
       expect(await queue.stats()).toMatchObject({ depth: 1 });
     });
 
-    it('that was deleted makes a put reject', async () => {
-      const { queue, streams, stream } = await open();
-      await queue.init();
+    it('a put rejects after the stream was deleted', async () => {
+      const { queue, streams, stream } = await opened();
       await streams.delete(stream);
       await expect(queue.put(aQueued())).rejects.toThrow(`no stream for '${stream}.jobs'`);
     });
-  });
 
-  it('a key whose job is done is known after NATS was killed and started again', async () => {
-    const one = await open(undefined, {}, own?.url);
-    await one.queue.init();
-    const queued = aQueued();
-    await one.queue.put(queued);
-    const worker = startWorker(one, { '*': () => {} });
-    await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0 }), PATIENTLY);
-    await worker.stop();
-    await own?.crash();
-    await vi.waitFor(async () => expect(await one.queue.put(queued)).toBe('known'), PATIENTLY);
-  });
-
-  it('a put to a server that has stopped answering rejects within its limit', async () => {
-    const { queue } = await open(undefined, {}, own?.url);
-    await queue.init();
-    own?.freeze();
-    closing.push(async () => own?.thaw());
-    // A signal takes effect a moment after it was sent.
-    await vi.waitFor(() => expect(queue.put(aQueued())).rejects.toThrow(), PATIENTLY);
-  });
-
-  it('a job that is larger than NATS takes is refused when it is put, also where only its dead letter would be', async () => {
-    const { queue } = await open();
-    await queue.init();
-    const largest = 1_048_576;
-    const rest = JSON.stringify(aQueued()).length;
-    const queued = { ...aQueued(), body: 'A'.repeat(largest - rest) };
-    await expect(queue.put(queued)).rejects.toThrow('max_payload');
-  });
-
-  it('the largest job that is taken becomes a dead letter with a long reason', async () => {
-    const one = await open();
-    await one.queue.init();
-    // NATS counts the headers too: as many bytes as fit, less what a put adds to a large job.
-    const largest = 1_048_576 - 8_192 - 300;
-    const event = atob(aQueued().body);
-    const queued = { ...aQueued(), body: btoa(event.padEnd(700_000)) };
-    queued.unsigned = { webhookId: 'x'.repeat(largest - JSON.stringify(queued).length) };
-    expect(await one.queue.put(queued)).toBe('queued');
-    startWorker(one, {
-      '*': () => {
-        throw new PermanentError('\u0000'.repeat(2_000));
-      },
+    it('a purge removes old finished jobs up to the first job that waits', async () => {
+      const one = await opened();
+      const target = deliveryStream(one.client, one.stream, 2_000);
+      await target.declare();
+      const jobs = async () => (await target.count(target.jobs)) as number;
+      const handler = recorded(({ id }) => id === 'evt_waits' && never());
+      one.work({ on: handler.on, concurrency: 2 });
+      await putAll(one.queue, {}, { eventId: 'evt_waits' }, {});
+      await untilStats(one.queue, { depth: 1 });
+      await target.purge(Date.now());
+      expect(await jobs()).toBe(3);
+      await target.purge(Date.now() + 13 * 3_600_000);
+      expect(await jobs()).toBe(2);
+      expect(await one.queue.stats()).toMatchObject({ depth: 1 });
+      expect(handler.runs).toHaveLength(3);
     });
-    const [letter] = await vi.waitUntil(async () => {
-      const letters = await one.queue.deadLetters();
-      return letters.length > 0 && letters;
-    }, PATIENTLY);
-    expect(letter?.delivery?.body).toBe(queued.body);
-    expect(letter?.reason).toHaveLength(1_000);
+  });
+
+  describe('the server of a queue', () => {
+    it('the key of a finished job is known after the server was killed and started again', async () => {
+      const { queue, work } = await opened(undefined, {}, own?.url);
+      const queued = aQueued();
+      await queue.put(queued);
+      const worker = work({ on: { '*': () => {} } });
+      await untilStats(queue);
+      await worker.stop();
+      await own?.crash();
+      await vi.waitFor(async () => expect(await queue.put(queued)).toBe('known'), PATIENTLY);
+    });
+
+    it('a put to a server that has stopped answering rejects within its limit', async () => {
+      const { queue } = await opened(undefined, {}, own?.url);
+      own?.freeze();
+      atEnd(() => own?.thaw());
+      // A signal takes effect a moment after it was sent.
+      await vi.waitFor(() => expect(queue.put(aQueued())).rejects.toThrow(), PATIENTLY);
+    });
+  });
+
+  describe('a limit on the size of messages', () => {
+    const LARGEST = 1_048_576;
+
+    it('a put rejects where only the dead letter of the job would be too large', async () => {
+      const { queue } = await opened();
+      const body = 'A'.repeat(LARGEST - JSON.stringify(aQueued()).length);
+      await expect(queue.put({ ...aQueued(), body })).rejects.toThrow('max_payload');
+    });
+
+    it('the largest job can become a dead letter with a long reason', async () => {
+      const { queue, work } = await opened();
+      const event = atob(aQueued().body);
+      const queued = { ...aQueued(), body: btoa(event.padEnd(700_000)) };
+      // NATS counts the headers too: as many bytes as fit, less what a put adds to a large job.
+      const room = LARGEST - 8_192 - 300 - JSON.stringify(queued).length;
+      queued.unsigned = { webhookId: 'x'.repeat(room) };
+      expect(await queue.put(queued)).toBe('queued');
+      work({ on: { '*': () => Promise.reject(new PermanentError('\u0000'.repeat(2_000))) } });
+      const letter = await untilDeadLetter(queue);
+      expect(letter.delivery?.body).toBe(queued.body);
+      expect(letter.reason).toHaveLength(1_000);
+    });
   });
 
   it('a handler that runs longer than ackWaitMs keeps its job', async () => {
-    const one = await open(undefined, { ackWaitMs: 1_500 });
-    await one.queue.init();
+    const one = await opened(undefined, { ackWaitMs: 1_500 });
+    const other = await open(one.stream, { ackWaitMs: 1_500 });
     const end = later();
-    const handler = vi.fn(() => end.promise);
-    startWorker(one, { '*': handler });
-    startWorker(await open(one.stream, { ackWaitMs: 1_500 }), { '*': handler });
-    await one.queue.put(aQueued());
-    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(1), PATIENTLY);
+    const handler = recorded(() => end.promise);
+    for (const { work } of [one, other]) work({ on: handler.on });
+    await putAll(one.queue, {});
+    await handler.haveRun(1);
     // Three times as long as JetStream waits for a worker that is silent.
     await vi.waitUntil(async () => Number((await one.queue.stats()).oldestMs) > 4_500, PATIENTLY);
     end.resolve();
-    await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0 }), PATIENTLY);
-    expect(handler).toHaveBeenCalledTimes(1);
+    await untilStats(one.queue);
+    expect(handler.attempts()).toEqual([1]);
   });
 
-  it('a job whose worker lost its connection is run by another one, with a larger fence, and its signal is aborted', async () => {
-    const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
-    const lost = await open(undefined, { ackWaitMs: 1_500 }, own?.url);
-    await lost.queue.init();
-    const cut = await open(lost.stream, { ackWaitMs: 1_500 }, `nats://127.0.0.1:${proxy.port}`);
-    const runs: { attempt: number; fence: number; signal: AbortSignal }[] = [];
-    startWorker(cut, {
-      '*': (_, context) => {
-        runs.push(context);
-        return never();
-      },
-    });
-    await lost.queue.put(aQueued());
-    await vi.waitFor(() => expect(runs).toHaveLength(1), PATIENTLY);
-    await proxy.stop();
-    startWorker(lost, { '*': (_, context) => void runs.push(context) });
-    await vi.waitFor(() => expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2]), PATIENTLY);
-    expect(runs[1]?.fence).toBeGreaterThan(runs[0]?.fence ?? Number.POSITIVE_INFINITY);
-    await vi.waitFor(() => expect(runs[0]?.signal.aborted).toBe(true), PATIENTLY);
-  });
-
-  it('workers that stop one after the other leave every job its only attempt', async () => {
-    const one = await open(undefined, { attempts: 1, ackWaitMs: 1_000 });
-    await one.queue.init();
-    const jobs = 100;
-    for (let i = 0; i < jobs; i += 1) await one.queue.put(aQueued());
-    const runs = new Map<string, number>();
-    const on = { '*': ({ id }: { id: string }) => void runs.set(id, (runs.get(id) ?? 0) + 1) };
-    while (runs.size < jobs) {
-      const before = runs.size;
-      const worker = startWorker(one, on, 10);
-      await vi.waitUntil(() => runs.size > before, { ...PATIENTLY, interval: 1 });
-      await worker.stop();
-    }
-    expect([...runs.values()]).toEqual(Array.from({ length: jobs }, () => 1));
-    expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 0 });
-  });
-
-  it('a delivery that reached no handler is no attempt of a job, and one that did is', async () => {
-    const one = await open(undefined, { attempts: 1, ackWaitMs: 1_000 });
-    await one.queue.init();
-    await one.queue.put(aQueued());
+  it('a handler is no attempt of a job unless it started', async () => {
+    const one = await opened(undefined, { attempts: 1, ackWaitMs: 1_000 });
+    await putAll(one.queue, {});
     // As a worker whose connection is lost, or which is paused, before it has the message.
     const consumer = await one.client.consumers.get(one.stream, 'workers');
-    await consumer.fetch({ max_messages: 1, expires: 1_000 }).then(async (pull) => {
-      for await (const _ of pull) break;
-    });
-    const attempts: number[] = [];
-    const first = startWorker(one, {
-      '*': (_, { attempt }) => {
-        attempts.push(attempt);
-        return never();
-      },
-    });
-    await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENTLY);
+    for await (const _ of await consumer.fetch({ max_messages: 1, expires: 1_000 })) break;
+    const handler = recorded(never);
+    const first = one.work({ on: handler.on });
+    await handler.haveRun(1);
     await first.stop({ timeoutMs: 0 });
-    startWorker(one, { '*': expect.fail });
-    await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+    one.work({ on: { '*': expect.fail } });
+    await untilStats(one.queue, { depth: 0, dead: 1 });
     expect(await one.queue.deadLetters()).toMatchObject([{ reason: 'The worker died during the last attempt.' }]);
   });
 
-  it.each([
-    ['a PermanentError', new PermanentError('too late')],
-    ['an error', new Error('too late')],
-  ])(
-    'a handler that throws %s while its connection is silent changes nothing when the connection works again',
-    async (_, error) => {
-      const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
-      closing.push(() => proxy.stop());
-      const one = await open(undefined, {}, own?.url);
-      await one.queue.init();
-      const silent = await open(one.stream, {}, `nats://127.0.0.1:${proxy.port}`);
-      const runs: number[] = [];
-      const end = later();
-      const another = later();
-      const handledLater = vi.fn();
-      const handler = async ({ id }: { id: string }, { attempt }: { attempt: number }) => {
-        if (id === 'evt_later') return handledLater();
-        runs.push(attempt);
+  it('a stopped worker gives a job back at once whose handler does not end', async () => {
+    const one = await opened(undefined, { ackWaitMs: 600_000 });
+    const handler = recorded(({ attempt }) => attempt === 1 && never());
+    const first = one.work({ on: handler.on });
+    await putAll(one.queue, {});
+    await handler.haveRun(1);
+    await first.stop({ timeoutMs: 0 });
+    one.work({ on: handler.on });
+    await handler.haveRun(1, 2);
+  });
+
+  it('a job that a worker could not read runs with attempt 1 once a worker can', async () => {
+    const { stream, client, queue, streams, work } = await opened();
+    await client.publish(`${stream}.unreadable`, JSON.stringify(aQueued())); // as a worker of an older version left it
+    const handler = recorded();
+    work({ on: handler.on });
+    await handler.haveRun(1);
+    await untilStats(queue);
+    const subjects = async () => (await streams.info(stream, { subjects_filter: '>' })).state.subjects;
+    await vi.waitFor(async () => expect(await subjects()).toEqual({ [`${stream}.jobs`]: 1 }), PATIENTLY);
+  });
+
+  describe('a worker that loses its connection', () => {
+    it('another worker runs the job with a larger fence, and the first signal is aborted', async () => {
+      const { proxy, one, behind } = await behindProxy({ ackWaitMs: 1_500 });
+      const handler = recorded(({ attempt }) => attempt === 1 && never());
+      behind.work({ on: handler.on });
+      await putAll(one.queue, {});
+      await handler.haveRun(1);
+      await proxy.stop();
+      one.work({ on: handler.on });
+      await handler.haveRun(1, 2);
+      const [first, second] = handler.runs;
+      expect(second?.fence).toBeGreaterThan(first?.fence ?? Number.POSITIVE_INFINITY);
+      await vi.waitFor(() => expect(first?.signal.aborted).toBe(true), PATIENTLY);
+    });
+
+    it.each([
+      ['a PermanentError', failingForGood],
+      ['an error', failing],
+    ])('%s from a silent connection changes nothing of the next run', async (_, fail) => {
+      const { proxy, one, behind } = await behindProxy();
+      const [end, another] = [later(), later()];
+      const handler = recorded(async ({ id, attempt }) => {
+        if (id === 'evt_later') return undefined;
         if (attempt > 1) return another.promise;
         await end.promise;
-        throw error;
-      };
-      await one.queue.put(aQueued());
-      startWorker(silent, { '*': handler });
-      await vi.waitFor(() => expect(runs).toEqual([1]), PATIENTLY);
+        return fail();
+      });
+      await putAll(one.queue, {});
+      behind.work({ on: handler.on });
+      await handler.haveRun(1);
       proxy.pause();
       end.resolve();
-      startWorker(one, { '*': handler });
-      await vi.waitFor(() => expect(runs).toEqual([1, 2]), PATIENTLY);
+      one.work({ on: handler.on });
+      await handler.haveRun(1, 2);
       proxy.resume();
       // The first worker is free, and would run what it has put back before this.
-      await one.queue.put(aQueued({ eventId: 'evt_later' }));
-      await vi.waitFor(() => expect(handledLater).toHaveBeenCalledTimes(1), PATIENTLY);
+      await putAll(one.queue, { eventId: 'evt_later' });
+      await handler.haveRun(1, 2, 1);
       another.resolve();
-      await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
-      expect(runs).toEqual([1, 2]);
-    },
-  );
+      await untilStats(one.queue);
+      expect(handler.runs).toHaveLength(3);
+    });
 
-  describe('where the connection of a worker is cut', () => {
-    async function behindProxy(options: Partial<NatsQueueOptions>) {
-      const proxy = await startTcpProxy({ host: '127.0.0.1', port: own?.port ?? 0 });
-      closing.push(() => proxy.stop());
-      const one = await open(undefined, options, own?.url);
-      await one.queue.init();
-      return { proxy, one, worker: await open(one.stream, options, `nats://127.0.0.1:${proxy.port}`) };
-    }
-
-    it('the last attempt is run although the answer to its record was lost', async () => {
-      const { proxy, one, worker } = await behindProxy({ attempts: 1 });
-      const publish = worker.client.publish.bind(worker.client);
-      vi.spyOn(worker.client, 'publish').mockImplementation((subject, ...rest) => {
-        if (subject === `${one.stream}.starts` && proxy.lost() === 0) proxy.loseNextReply();
-        return publish(subject, ...rest);
-      });
-      const handler = vi.fn();
-      startWorker(worker, { '*': handler });
-      await one.queue.put(aQueued());
-      await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
-      expect(handler).toHaveBeenCalledTimes(1);
+    it('the last attempt runs although the answer to its record was lost', async () => {
+      const { proxy, one, behind } = await behindProxy({ attempts: 1 });
+      loseAnswerTo(`${one.stream}.starts`, behind, proxy);
+      const handler = recorded();
+      behind.work({ on: handler.on });
+      await putAll(one.queue, {});
+      await untilStats(one.queue);
+      expect(handler.runs).toHaveLength(1);
       expect(proxy.lost()).toBe(1);
     });
 
-    it('a dead letter whose confirmation was lost is reported, and its job does not run again', async () => {
-      const { proxy, one, worker } = await behindProxy({});
-      const publish = worker.client.publish.bind(worker.client);
-      vi.spyOn(worker.client, 'publish').mockImplementation((subject, ...rest) => {
-        if (subject === `${one.stream}.dead` && proxy.lost() === 0) proxy.loseNextReply();
-        return publish(subject, ...rest);
-      });
+    it('a dead letter whose confirmation was lost is reported, and does not run again', async () => {
+      const { proxy, one, behind } = await behindProxy();
+      loseAnswerTo(`${one.stream}.dead`, behind, proxy);
       const observe = vi.fn();
-      const handler = vi.fn(() => {
-        throw new PermanentError('the clip is gone');
-      });
-      const running = worker.queue.work({ on: { '*': handler }, observe, logger: false });
-      closing.push(() => running.stop({ timeoutMs: 0 }));
-      await one.queue.put(aQueued());
-      await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 1 }), PATIENTLY);
+      const handler = recorded(failingForGood);
+      behind.work({ on: handler.on, observe });
+      await putAll(one.queue, {});
+      await untilStats(one.queue, { depth: 0, dead: 1 });
       await vi.waitFor(() => expect(observe.mock.lastCall?.[0]).toMatchObject({ kind: 'dead_letter' }), PATIENTLY);
-      expect(handler).toHaveBeenCalledTimes(1);
+      expect(handler.runs).toHaveLength(1);
     });
 
     it('a success in the last attempt is recorded when the connection works again', async () => {
-      const { proxy, one, worker } = await behindProxy({ attempts: 1 });
-      const handler = vi.fn(() => proxy.cut());
-      startWorker(worker, { '*': handler });
-      await one.queue.put(aQueued());
-      await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(1), PATIENTLY);
-      await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 0, dead: 0 }), PATIENTLY);
-      expect(handler).toHaveBeenCalledTimes(1);
+      const { proxy, one, behind } = await behindProxy({ attempts: 1 });
+      const handler = recorded(() => proxy.cut());
+      behind.work({ on: handler.on });
+      await putAll(one.queue, {});
+      await handler.haveRun(1);
+      await untilStats(one.queue);
+      expect(handler.runs).toHaveLength(1);
     });
   });
 
-  it('a dead letter that another program has written has no attempts and no reason', async () => {
-    const one = await open();
-    await one.queue.init();
-    const letter = { job: aQueued(), attempts: 'many', reason: { why: 1 } };
-    await one.client.publish(`${one.stream}.dead`, JSON.stringify(letter));
-    const [found] = await one.queue.deadLetters();
-    expect(found).toMatchObject({ attempts: undefined, reason: undefined, delivery: { v: 1 } });
-    expect(await one.queue.discard(String(found?.id))).toBe(true);
-  });
-
-  it('a dead letter that is no JSON is put back as it is', async () => {
-    const one = await open();
-    await one.queue.init();
-    await one.client.publish(`${one.stream}.dead`, 'no JSON');
-    const [found] = await one.queue.deadLetters();
-    expect(await one.queue.retry(String(found?.id))).toBe(true);
-    const stored = await one.streams.getMessage(one.stream, { last_by_subj: `${one.stream}.jobs` });
-    expect(stored?.string()).toBe('no JSON');
-  });
-
-  it('eight clients that initialise one queue at once all succeed', async () => {
-    const stream = newName();
-    const clients = await Promise.all(Array.from({ length: 8 }, () => open(stream)));
-    await Promise.all(clients.map(({ queue }) => queue.init()));
-    expect(await clients[0]?.queue.put(aQueued())).toBe('queued');
-  });
-
-  it('a worker that is stopped with a handler that does not end gives its job back at once', async () => {
-    const one = await open(undefined, { ackWaitMs: 600_000 });
-    await one.queue.init();
-    const attempts: number[] = [];
-    const first = startWorker(one, {
-      '*': (_, { attempt }) => {
-        attempts.push(attempt);
-        return never();
-      },
+  describe('a dead letter of another program', () => {
+    it('attempts and a reason of a wrong type are left out', async () => {
+      const { client, queue, stream } = await opened();
+      const letter = { job: aQueued(), attempts: 'many', reason: { why: 1 } };
+      await client.publish(`${stream}.dead`, JSON.stringify(letter));
+      const [found] = await queue.deadLetters();
+      expect(found).toMatchObject({ attempts: undefined, reason: undefined, delivery: { v: 1 } });
+      expect(await queue.discard(String(found?.id))).toBe(true);
     });
-    await one.queue.put(aQueued());
-    await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENTLY);
-    await first.stop({ timeoutMs: 0 });
-    startWorker(one, { '*': (_, { attempt }) => void attempts.push(attempt) });
-    await vi.waitFor(() => expect(attempts).toEqual([1, 2]), PATIENTLY);
-  });
 
-  it('a job that the worker could not read is run with attempt 1 once a worker can', async () => {
-    const { stream, client, queue, streams } = await open();
-    await queue.init();
-    const job = JSON.stringify(aQueued());
-    await client.publish(`${stream}.unreadable`, job); // as a worker of an older version left it
-    const attempts: number[] = [];
-    const worker = queue.work({ on: { '*': (_, { attempt }) => void attempts.push(attempt) }, logger: false });
-    closing.push(() => worker.stop({ timeoutMs: 0 }));
-    await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENTLY);
-    await vi.waitFor(async () => {
-      expect(await queue.stats()).toMatchObject({ depth: 0 });
-      expect((await streams.info(stream, { subjects_filter: '>' })).state.subjects).toEqual({ [`${stream}.jobs`]: 1 });
-    }, PATIENTLY);
-  });
-
-  it('runs as many handlers at once as its concurrency', async () => {
-    const one = await open();
-    await one.queue.init();
-    for (let i = 0; i < 5; i += 1) await one.queue.put(aQueued());
-    const end = later();
-    const handler = vi.fn(() => end.promise);
-    startWorker(one, { '*': handler }, 3);
-    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(3), PATIENTLY);
-    expect(await one.queue.stats()).toMatchObject({ depth: 5 });
-    end.resolve();
-    await vi.waitFor(() => expect(handler).toHaveBeenCalledTimes(5), PATIENTLY);
-  });
-
-  it.each<[string, object]>([
-    ['jetstream must be', {}],
-    ["Did you mean 'jetstream'?", { connection: {} }],
-    ['it has no method publish()', { jetstream: {} }],
-    ['stream must be 1 to 64', { stream: 'a.b' }],
-    ['name must be 1 to 64', { name: 'a:b' }],
-    ['ackWaitMs must be a positive integer', { ackWaitMs: 0 }],
-  ])('says %j', (message, options) => {
-    const client = { publish() {}, jetstreamManager() {} };
-    const given = message.startsWith('jetstream') ? {} : { jetstream: client };
-    const make = () => natsQueue({ stream: 'webhooks', ...given, ...options } as never);
-    expect(refusal(make).message).toContain(message);
-  });
-
-  it('a purge removes finished jobs older than the window, and nothing that waits or came after what waits', async () => {
-    const one = await open();
-    await one.queue.init();
-    const target = deliveryStream(one.client, one.stream, 2_000);
-    await target.declare();
-    const jobs = async () => (await target.count(target.jobs)) as number;
-    const handler = vi.fn((event: { jobId: string | null }) => (event.jobId === 'waits' ? never() : undefined));
-    startWorker(one, { '*': handler }, 2);
-    for (const jobId of [null, 'waits', null]) await one.queue.put(aQueued({ jobId }));
-    await vi.waitFor(async () => expect(await one.queue.stats()).toMatchObject({ depth: 1 }), PATIENTLY);
-    await target.purge(Date.now());
-    expect(await jobs()).toBe(3);
-    await target.purge(Date.now() + 13 * 3_600_000);
-    expect(await jobs()).toBe(2);
-    expect(await one.queue.stats()).toMatchObject({ depth: 1 });
-    expect(handler).toHaveBeenCalledTimes(3);
+    it('text that is no JSON is put back as it was', async () => {
+      const { client, queue, stream, streams } = await opened();
+      await client.publish(`${stream}.dead`, 'no JSON');
+      const [found] = await queue.deadLetters();
+      expect(await queue.retry(String(found?.id))).toBe(true);
+      const stored = await streams.getMessage(stream, { last_by_subj: `${stream}.jobs` });
+      expect(stored?.string()).toBe('no JSON');
+    });
   });
 });

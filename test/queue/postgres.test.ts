@@ -14,7 +14,7 @@ const errorOf = (promise: Promise<unknown>) => promise.catch((error: unknown) =>
 const failing = (code?: string, severity?: string) =>
   Object.assign(new Error('the server is away'), { code, severity });
 
-describe('untilAnswered', () => {
+describe('a query of a worker on PostgreSQL', () => {
   it.each([
     ['ECONNREFUSED', undefined],
     ['EPIPE', undefined],
@@ -24,7 +24,7 @@ describe('untilAnswered', () => {
     ['53300', 'FATAL'],
     ['08006', 'ERROR'],
     ['40P01', 'ERROR'],
-  ])('a query that fails with the code %s is repeated until the server answers', async (code, severity) => {
+  ])('the worker repeats it until the server answers after the code %s', async (code, severity) => {
     const query = vi.fn(async () => 'answer').mockRejectedValueOnce(failing(code, severity));
     const answer = untilAnswered(query, { log, limitMs: 60_000 });
     await vi.advanceTimersByTimeAsync(500);
@@ -33,7 +33,7 @@ describe('untilAnswered', () => {
   });
 
   it.each(['42P01', '42501', '22021', '23505', 'P0001', 'XX000'])(
-    'a query that the server refuses with %s is not repeated',
+    'the worker does not repeat it after the refusal %s',
     async (code) => {
       const query = vi.fn(async () => Promise.reject(failing(code, 'ERROR')));
       expect(await errorOf(untilAnswered(query, { log, limitMs: 60_000 }))).toMatchObject({ code });
@@ -41,7 +41,7 @@ describe('untilAnswered', () => {
     },
   );
 
-  it('a query is given up when its time is over, and when its worker stops', async () => {
+  it('the worker gives it up when its time is over or the worker stops', async () => {
     const query = async () => Promise.reject(failing());
     const late = errorOf(untilAnswered(query, { log, limitMs: 60_000 }));
     await vi.advanceTimersByTimeAsync(60_500);

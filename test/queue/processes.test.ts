@@ -62,11 +62,11 @@ if (postgres) {
   }
 }
 
-describe.each(setups)('where receivers and workers on $place.engine are killed at any instant', (setup) => {
+describe.each(setups)('processes on $place.engine that are killed at any instant', (setup) => {
   const { place, crash } = setup;
 
   it.skipIf(driver === undefined)(
-    `no acknowledged event is lost, and with an inbox each effect happens once (seed ${SEED})`,
+    `no acknowledged event is lost, and an inbox makes each effect once (seed ${SEED})`,
     async () => {
       const random = randomFrom(SEED);
       const effects = join(folder, `${place.engine}.effects`);

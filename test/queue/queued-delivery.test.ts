@@ -13,7 +13,7 @@ interface QueuedVector {
 const vectors = readJson<QueuedVector[]>('queued-deliveries.json');
 
 describe('the vectors of queued deliveries', () => {
-  it('are at least 30, each with a name of its own, and of both kinds', () => {
+  it('at least 30 vectors of both kinds have a name of their own', () => {
     expect(vectors.length).toBeGreaterThanOrEqual(30);
     expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length);
     expect(new Set(vectors.map(({ expect: { read } }) => read))).toEqual(new Set([true, false]));
@@ -32,24 +32,24 @@ describe('the vectors of queued deliveries', () => {
   });
 });
 
-describe('a queued delivery', () => {
+describe('a delivery that becomes a job', () => {
   const delivered = (body = bodyOf()) => verify({ ...aDelivery({ body }), secret: SECRET, now });
   const through = (queued: QueuedDelivery) => fromQueued(JSON.parse(JSON.stringify(queued)));
 
-  it('is the delivery again after it was JSON', () => {
+  it('a worker gets the same delivery out of the JSON', () => {
     const delivery = delivered();
     const { body, ...rest } = through(toQueued(delivery, 'test:evt_1', 1));
     expect(Buffer.from(body)).toEqual(Buffer.from(delivery.body));
     expect(rest).toEqual({ ...rest, ...JSON.parse(JSON.stringify({ ...delivery, body: undefined })) });
   });
 
-  it('keeps every byte of a body of 5 MiB', () => {
+  it('a body of 5 MiB keeps every byte', () => {
     const event = JSON.stringify({ ...delivered().event, data: { text: 'é\u0000日'.repeat(480_000) } });
     const { body } = through(toQueued(delivered(event), 'test:evt_1', 1));
     expect(Buffer.compare(Buffer.from(body), Buffer.from(event))).toBe(0);
   });
 
-  it('says which version it has, or which field is wrong', () => {
+  it('the error says which version a job has, or which field is wrong', () => {
     const queued = toQueued(delivered(), 'test:evt_1', 1);
     const message = (job: object) => refusal(() => fromQueued(job)).message;
     expect(message({ ...queued, v: 2 })).toContain('The job has version 2, and this worker reads version 1.');

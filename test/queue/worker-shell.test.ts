@@ -9,8 +9,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('workerShell', () => {
-  it('a worker whose engine is away logs each operation once in a minute, and then a count', () => {
+describe('a worker of any engine', () => {
+  it('the log has each failing operation once a minute, and then a count', () => {
     const lines: string[] = [];
     const logger = { error: () => {}, warn: (line: string) => void lines.push(line) };
     const { log } = workerShell({ on: {}, logger });
@@ -24,7 +24,7 @@ describe('workerShell', () => {
     expect(lines[2]).toBe('service-webhooks: 49 more of queue_error:take in a minute.');
   });
 
-  it('an interval of 90 days runs no more often than the longest that a timer can have', () => {
+  it('an interval of 90 days has the longest time that a timer can have', () => {
     const { every, worker } = workerShell({ on: {}, logger: false });
     const call = vi.fn();
     every(90 * 86_400_000, call);
@@ -37,11 +37,11 @@ describe('workerShell', () => {
     void worker(async () => {}).stop();
   });
 
-  it('an unknown option of a worker is refused with the nearest name', () => {
+  it('the error about an unknown option has the nearest name', () => {
     expect(refusal(() => workerShell({ on: {}, concurency: 2 } as never)).message).toContain("'concurrency'");
   });
 
-  it('a stop aborts the jobs that run longer than its limit, and returns those that no other worker has', async () => {
+  it('a stop aborts the jobs that run too long, and returns those of no other worker', async () => {
     const { running, worker } = workerShell<string>({ on: {}, logger: false });
     const signals: AbortSignal[] = [];
     const never = (signal: AbortSignal) => {

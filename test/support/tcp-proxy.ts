@@ -1,9 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Between a client and its server: forwards, until it is told to lose a reply. */
+/** Between a client and its server: forwards, until it has to lose a reply. */
 export interface TcpProxy {
   port: number;
-  /** Cuts the connection instead of handing on the next thing the server says. By then the server has done its part. */
+  /** Cuts the connection instead of forwarding the next thing the server says. By then the server has done its part. */
   loseNextReply(): void;
   /** Cuts all connections; new ones are accepted. */
   cut(): void;

@@ -1,14 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readdirSync } from 'node:fs';
 import type { Health } from 'service-webhooks';
-import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aDelivery } from '../queues/event.js';
+import { testSmallPrograms } from '../small-programs.js';
 import { compileSources } from '../sources.js';
 import { apps, folder, installed, programOf } from './example-apps.js';
 import { startApp } from './start-app.js';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 const PATIENTLY = { timeout: 30_000, interval: 50 };
 
 let sources: ReturnType<typeof compileSources>;
@@ -25,32 +23,15 @@ const cannotRun = apps.filter(({ start }) => {
 });
 
 describe('examples/frameworks', () => {
-  it('says of each of its apps how to start it', () => {
+  it('the README says of each app how to start it', () => {
     expect([...new Set(apps.map(({ script }) => script))].sort()).toEqual(scripts.sort());
   });
 
-  it.each(scripts)('%s has at most forty lines', (script) => {
-    expect(
-      readFileSync(folder + script, 'utf8')
-        .trimEnd()
-        .split('\n').length,
-    ).toBeLessThanOrEqual(40);
-  });
-
-  it.runIf(installed)('hold in the strictest TypeScript', { timeout: 120_000 }, () => {
-    const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
-    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-    const files = [...scripts, 'cloudflare.d.ts'].map((file) => folder + file);
-    const settings = { ...options, allowJs: true, checkJs: true, experimentalDecorators: true };
-    const problems = ts.getPreEmitDiagnostics(ts.createProgram(files, settings)).map(({ file, messageText }) => {
-      return `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
-    });
-    expect(problems).toEqual([]);
-  });
+  testSmallPrograms(folder, scripts, { installed, declarations: ['cloudflare.d.ts'], experimentalDecorators: true });
 
   for (const app of apps) {
     it.skipIf(!installed || cannotRun.includes(app))(
-      `${app.name}, started as the README says, does an event once, refuses a forgery and reports its health`,
+      `${app.name} does an event once, refuses a forgery and reports its health`,
       { timeout: 90_000 },
       async () => {
         const { url, lines, stop } = await startApp(app, sources.folder);

@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes
 const server = canStartNats() ? await startNats() : undefined;
 afterAll(() => server?.stop());
 
-describe('when NATS ends and starts again', () => {
-  if (server === undefined) return it.skip('needs a server', () => {});
+describe('a NATS that ends and starts again', () => {
+  if (server === undefined) return it.skip('these tests need NATS', () => {});
   describePrograms({ section: 'NATS JetStream', variable: 'NATS_URL', server });
 });

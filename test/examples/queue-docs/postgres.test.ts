@@ -10,8 +10,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes
 
 const server = await startPrivatePostgres();
 
-describe('when PostgreSQL ends and starts again', () => {
-  if (server === undefined) return it.skip('needs a server', () => {});
+describe('a PostgreSQL that ends and starts again', () => {
+  if (server === undefined) return it.skip('these tests need PostgreSQL', () => {});
   const pool = poolOf(server.url);
   afterAll(async () => {
     await pool.end();

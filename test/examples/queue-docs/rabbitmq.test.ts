@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes
 const server = await startPrivateRabbitmq();
 afterAll(() => server?.stop());
 
-describe('when RabbitMQ ends and starts again', () => {
-  if (server === undefined) return it.skip('needs a server', () => {});
+describe('a RabbitMQ that ends and starts again', () => {
+  if (server === undefined) return it.skip('these tests need RabbitMQ', () => {});
   describePrograms({ section: 'RabbitMQ', variable: 'RABBITMQ_URL', server });
 });

@@ -9,8 +9,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes
 const server = canStartRedis() ? await startRedis(...DURABLE) : undefined;
 afterAll(() => server?.stop());
 
-describe('when Redis ends and starts again', () => {
-  if (server === undefined) return it.skip('needs a server', () => {});
+describe('a Redis that ends and starts again', () => {
+  if (server === undefined) return it.skip('these tests need Redis', () => {});
 
   describePrograms({
     section: 'Queue deliveries',

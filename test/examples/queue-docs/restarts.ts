@@ -95,15 +95,15 @@ export function describePrograms({ section, variable, server, depth, last, recla
     const expectAlive = () =>
       expect([receiver, worker].map((program) => program.exited())).toEqual([undefined, undefined]);
 
-    it('accept a delivery and handle it', () => deliverAndFinish('evt_first'));
+    it('a delivery is accepted and handled', () => deliverAndFinish('evt_first'));
 
-    it('keep running when their server is killed while they are idle', async () => {
+    it('both go on when their server is killed while they are idle', async () => {
       await server.crash();
       await deliverAndFinish('evt_idle');
       expectAlive();
     });
 
-    it('keep running when their server is killed while a handler runs', async () => {
+    it('both go on when their server is killed while a handler runs', async () => {
       await deliverAndStart('evt_restart');
       await server.crash();
       handlers.finish('evt_restart');
@@ -113,7 +113,7 @@ export function describePrograms({ section, variable, server, depth, last, recla
     });
 
     if (depth) {
-      it('record the end of a handler that ended while their server was away', async () => {
+      it('the end of a handler is recorded although the server was away', async () => {
         await deliverAndStart('evt_away');
         const restarted = server.crash();
         await gate.close();
@@ -129,7 +129,7 @@ export function describePrograms({ section, variable, server, depth, last, recla
     }
 
     if (last) {
-      it('keep running when PostgreSQL is killed during the last statement of a job', async () => {
+      it('both go on when PostgreSQL is killed in the last statement of a job', async () => {
         const statement = await holdLastStatement(server.url, last);
         await deliverAndStart('evt_end');
         handlers.finish('evt_end');
@@ -144,7 +144,7 @@ export function describePrograms({ section, variable, server, depth, last, recla
       });
     }
 
-    it('end at SIGTERM after the running handler, and do not run its job again', async () => {
+    it('a worker ends at SIGTERM after its handler, and the job does not run again', async () => {
       await deliverAndStart('evt_last');
       const ended = worker.terminate();
       await vi.waitUntil(() => worker.lines.includes('SIGTERM'), PATIENTLY);

@@ -33,7 +33,7 @@ afterAll(() => redis?.drop());
 
 /** What the page about queues says of BullMQ. */
 describe.runIf(redis)('BullMQ', () => {
-  it('does a finished event again, with removeOnComplete: true', async () => {
+  it('a finished event is done again with removeOnComplete: true', async () => {
     const { add, runs, done } = start();
     await add({ jobId: 'evt_1', removeOnComplete: true });
     await done();
@@ -42,14 +42,14 @@ describe.runIf(redis)('BullMQ', () => {
     expect(runs('evt_1')).toBe(2);
   });
 
-  it('does not do an event again that comes while its job runs', async () => {
+  it('a redelivery while the job runs is not done', async () => {
     const { add, runs, done } = start(async () => void (await add({ jobId: 'evt_1' })));
     await add({ jobId: 'evt_1' });
     await done();
     expect(runs('evt_1')).toBe(1);
   });
 
-  it('does not do a finished event again, with removeOnComplete: { age }', async () => {
+  it('a finished event is not done again with removeOnComplete: { age }', async () => {
     const { add, runs, done } = start();
     await add({ jobId: 'evt_1', removeOnComplete: { age: 3_600 } });
     await done();
@@ -58,7 +58,7 @@ describe.runIf(redis)('BullMQ', () => {
     expect(runs('evt_1')).toBe(1);
   });
 
-  it('does a finished event again, when as many others are done as removeOnComplete: { count } keeps', async () => {
+  it('a finished event is done again after the count of removeOnComplete', async () => {
     const { add, runs, done } = start();
     const options = { removeOnComplete: { age: 3_600, count: 1 } };
     for (const jobId of ['evt_1', 'evt_2', 'evt_1']) {
@@ -68,7 +68,7 @@ describe.runIf(redis)('BullMQ', () => {
     expect(runs('evt_1')).toBe(2);
   });
 
-  it('does a finished event again, where deduplication: { id } is all there is', async () => {
+  it('a finished event is done again with deduplication: { id } alone', async () => {
     const { queue, processed, done } = start();
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       await queue.add('event', {}, { deduplication: { id: 'evt_1' } });
@@ -77,7 +77,7 @@ describe.runIf(redis)('BullMQ', () => {
     expect(processed.filter((id) => !id.startsWith('last'))).toHaveLength(2);
   });
 
-  it('takes a redelivery for a failed job, and does neither, until the job is retried', async () => {
+  it('a redelivery does not run a failed job, and a retry does', async () => {
     let broken = true;
     const { queue, add, runs, done } = start(async () => {
       if (broken) throw new Error('the work cannot be done');
@@ -95,12 +95,12 @@ describe.runIf(redis)('BullMQ', () => {
     expect(runs('evt_1')).toBe(2);
   });
 
-  it.each(['evt:1', '42'])('refuses %j as the id of a job', async (jobId) => {
+  it.each(['evt:1', '42'])('the id %j of a job is refused', async (jobId) => {
     const { queue } = start();
     await expect(queue.add('event', {}, { jobId })).rejects.toThrow(/Custom Id cannot/);
   });
 
-  it('does an event again whose worker died in the middle', async () => {
+  it('an event is done again after its worker died', async () => {
     const { queue, add, runs, open } = startOn(redis?.url ?? '', nextName());
     await add({ jobId: 'evt_1' });
     // As one that dies, it takes the job and does not say another word about it.
@@ -110,11 +110,11 @@ describe.runIf(redis)('BullMQ', () => {
     expect(runs('evt_1')).toBe(1);
   });
 
-  describe.runIf(redis && canStartRedis())('on a Redis that is killed and starts again', () => {
+  describe.runIf(redis && canStartRedis())('a Redis that is killed and starts again', () => {
     it.each([
       ['has forgotten', 'nothing that persists', [], undefined],
       ['has', 'a file that is written at once', DURABLE, 'waiting'],
-    ])('%s what was queued, with %s', async (_knows, _persistence, settings, found) => {
+    ])('it %s what was queued, with %s', async (_knows, _persistence, settings, found) => {
       const server = await startRedis(...settings);
       closing.push(() => server.stop());
       const { queue, add } = startOn(server.url, 'webhooks');

@@ -19,7 +19,7 @@ const postgres = installed ? await createPostgresDatabase() : undefined;
 
 /** What the page about queues says of graphile-worker. */
 describe('graphile-worker', () => {
-  if (postgres === undefined) return it.skip('needs a server', () => {});
+  if (postgres === undefined) return it.skip('these tests need PostgreSQL', () => {});
   const { client } = postgres;
   const inbox = postgresInbox({ pg: client }, { name: 'clips' });
   const { runTaskListOnce, runMigrations, Logger } = load<GraphileWorker>('graphile-worker');
@@ -63,13 +63,13 @@ describe('graphile-worker', () => {
   }
 
   describe('with a job key alone', () => {
-    it('has one job while it waits', async () => {
+    it('an event has one job while the job waits', async () => {
       await addJob();
       await addJob();
       expect(await runs()).toBe(1);
     });
 
-    it('does an event again that comes while its job is running', async () => {
+    it('an event is done again that comes while its job runs', async () => {
       await addJob();
       let redelivered = false;
       const redeliverOnce = async () => {
@@ -79,14 +79,14 @@ describe('graphile-worker', () => {
       expect((await runs(redeliverOnce)) + (await runs())).toBe(2);
     });
 
-    it('does an event again that comes after its job is done', async () => {
+    it('an event is done again that comes after its job is done', async () => {
       await addJob();
       expect(await runs()).toBe(1);
       await addJob();
       expect(await runs()).toBe(1);
     });
 
-    it('does an event again that comes after its job failed for good', async () => {
+    it('an event is done again that comes after its job failed for good', async () => {
       await addJob();
       await client.query('UPDATE graphile_worker._private_jobs SET max_attempts = 1');
       expect(await runs(() => Promise.reject(new Error('the work cannot be done')))).toBe(1);
@@ -97,7 +97,7 @@ describe('graphile-worker', () => {
   });
 
   describe('with the row of an inbox', () => {
-    it('does an event once, whenever it comes again', async () => {
+    it('an event is done once, whenever it comes again', async () => {
       expect([await attempt(), await attempt()]).toEqual(['done', 'duplicate']);
       const redeliver = async () => expect(await attempt()).toBe('duplicate');
       expect(await runs(redeliver)).toBe(1);
@@ -105,14 +105,14 @@ describe('graphile-worker', () => {
       expect(await runs()).toBe(0);
     });
 
-    it('has neither the job nor the record of a transaction that was rolled back', async () => {
+    it('a transaction that is rolled back leaves neither job nor record', async () => {
       expect(await attempt('ROLLBACK')).toBe('done');
       expect([await count(), await count('webhook_inbox')]).toEqual([0, 0]);
       expect(await attempt()).toBe('done');
       expect(await runs()).toBe(1);
     });
 
-    it('takes a redelivery for a job that failed for good, and does neither, until it is rescheduled', async () => {
+    it('a redelivery does not run a job that failed for good, and rescheduling does', async () => {
       await attempt();
       const fail = () => Promise.reject(new Error('the work cannot be done'));
       expect(await runs(fail)).toBe(1);
@@ -124,7 +124,7 @@ describe('graphile-worker', () => {
       expect(await runs()).toBe(1);
     });
 
-    it('does an event again whose worker died in the middle, after four hours', async () => {
+    it('an event is done again four hours after its worker died', async () => {
       await client.query(`SELECT graphile_worker.add_job('webhook', $1)`, [anEvent('evt_1')]);
       const lockedFor = (interval: string) =>
         client.query(
@@ -138,7 +138,7 @@ describe('graphile-worker', () => {
       expect(await runs()).toBe(1);
     });
 
-    it('writes once what a job does twice, with an inbox of another name in the worker', async () => {
+    it('a job that runs twice writes once, with an inbox of its own in the worker', async () => {
       const written = postgresInbox({ pg: client }, { name: 'worker' });
       await client.query('CREATE TABLE clips (id text)');
       const work = async (write: () => Promise<void>) => {
@@ -157,7 +157,7 @@ describe('graphile-worker', () => {
       expect(await count('clips')).toBe(1);
     });
 
-    it('holds an event with a NUL in it', async () => {
+    it('an event with a NUL in it can be queued', async () => {
       await client.query("SELECT graphile_worker.add_job('webhook', $1)", [{ text: '\0' }]);
       const payloads: unknown[] = [];
       await runs(async (payload) => void payloads.push(payload));

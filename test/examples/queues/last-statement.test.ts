@@ -15,14 +15,14 @@ describe.each([
   ['pg-boss', LAST_OF_PG_BOSS],
   ['graphile-worker', LAST_OF_GRAPHILE_WORKER],
 ] as const)('the programs in examples/queues/%s', (recipe, last) => {
-  if (server === undefined) return it.skip('need a server', () => {});
+  if (server === undefined) return it.skip('these tests need PostgreSQL', () => {});
   let sources: ReturnType<typeof compileSources>;
   beforeAll(() => {
     sources = compileSources();
   });
   afterAll(() => sources.remove());
 
-  it('keep running when PostgreSQL is killed during the last statement of a job', async () => {
+  it('both programs go on after PostgreSQL is killed in the last statement of a job', async () => {
     const env = { SOURCES: sources.folder, POSTGRES_URL: server.url };
     const receiver = await startReceiver(recipe, env);
     onTestFinished(() => receiver.end());

@@ -32,7 +32,7 @@ const postgres = installed ? await createPostgresDatabase() : undefined;
 
 /** What the page about queues says of pg-boss. */
 describe('pg-boss', () => {
-  if (postgres === undefined) return it.skip('needs a server', () => {});
+  if (postgres === undefined) return it.skip('these tests need PostgreSQL', () => {});
   const { url, client } = postgres;
   let boss: Boss;
   beforeAll(async () => {
@@ -68,12 +68,12 @@ describe('pg-boss', () => {
     return { queue, id, again, state, done, rewind };
   }
 
-  it('refuses an event id as the id of a job, since it is no UUID', async () => {
+  it('the id of an event is refused for a job, since it is no UUID', async () => {
     const { queue } = await queueWithJob();
     await expect(boss.send(queue, {}, { id: 'evt_1' })).rejects.toThrow(/invalid input syntax for type uuid/);
   });
 
-  it('answers null to an id it has, while the job waits, while it runs and after it is done', async () => {
+  it('a known id gets null while the job waits, runs and is done', async () => {
     const { queue, id, again } = await queueWithJob();
     expect(await again()).toBeNull();
     expect(await boss.fetch(queue)).toMatchObject([{ id }]);
@@ -84,7 +84,7 @@ describe('pg-boss', () => {
     expect(await boss.fetch(queue)).toEqual([]);
   });
 
-  it('has two jobs for an event, where a singletonKey is all there is', async () => {
+  it('a singletonKey alone allows two jobs for an event', async () => {
     const { queue } = await queueWithJob();
     const ids = [
       await boss.send(queue, {}, { singletonKey: 'evt_1' }),
@@ -94,7 +94,7 @@ describe('pg-boss', () => {
     expect(ids).not.toContain(null);
   });
 
-  it('does an event again once its job is archived, which is after 12 hours', async () => {
+  it('an event is done again once its job is archived, after 12 hours', async () => {
     const { again, done, rewind, state } = await queueWithJob();
     await done();
     await rewind('completed_on', '11 hours 59 minutes');
@@ -106,7 +106,7 @@ describe('pg-boss', () => {
     expect(await state()).toBe('created');
   });
 
-  it('archives by the setting of whoever maintains it, whatever the others set', async () => {
+  it('jobs are archived by the setting of the process that maintains them', async () => {
     const { again, done, rewind } = await queueWithJob();
     const receiver = await open({ archiveCompletedAfterSeconds: 72 * 3_600 });
     await done();
@@ -118,7 +118,7 @@ describe('pg-boss', () => {
     await receiver.stop({ graceful: false });
   });
 
-  it('gives up a job that nobody took for 14 days', async () => {
+  it('a job that no worker took for 14 days is given up', async () => {
     const { queue, rewind, state } = await queueWithJob();
     await rewind('keep_until', '14 days 1 minute');
     await boss.maintain();
@@ -126,7 +126,7 @@ describe('pg-boss', () => {
     expect(await state({ includeArchive: true })).toBe('created');
   });
 
-  it('takes a redelivery for a failed job, and does neither, until the job is retried', async () => {
+  it('a redelivery does not run a failed job, and a retry does', async () => {
     const { queue, id, again } = await queueWithJob({ retryLimit: 0 });
     await boss.fetch(queue);
     await boss.fail(queue, id);
@@ -136,7 +136,7 @@ describe('pg-boss', () => {
     expect(await boss.fetch(queue)).toMatchObject([{ id }]);
   });
 
-  it('does an event again whose worker died in the middle, after 15 minutes', async () => {
+  it('an event is done again 15 minutes after its worker died', async () => {
     const { queue, id, rewind } = await queueWithJob();
     await boss.fetch(queue);
     await rewind('started_on', '14 minutes');
@@ -147,14 +147,14 @@ describe('pg-boss', () => {
     expect(await boss.fetch(queue)).toMatchObject([{ id }]);
   });
 
-  it('refuses an event with a NUL in it, which jsonb cannot hold', async () => {
+  it('an event with a NUL in it is refused, which jsonb cannot hold', async () => {
     const { queue } = await queueWithJob();
     const id = crypto.randomUUID();
     await expect(boss.send(queue, { text: '\0' }, { id })).rejects.toThrow(/unsupported Unicode escape sequence/);
     expect(await boss.getJobById(queue, id)).toBeNull();
   });
 
-  it('sends in the transaction of an inbox, so that job and record are there or neither is', async () => {
+  it('the transaction of an inbox leaves both job and record, or neither', async () => {
     const { queue } = await queueWithJob();
     const inbox = postgresInbox({ pg: client }, { name: 'clips' });
     await inbox.init();
@@ -174,7 +174,7 @@ describe('pg-boss', () => {
     expect(await attempt('COMMIT')).toEqual({ status: 'duplicate', queued: false });
   });
 
-  it('answers null also where there is no queue; the recipe refuses the delivery then', async () => {
+  it('a missing queue gets null too, and the recipe refuses the delivery', async () => {
     expect(await boss.send('no such queue', {}, {})).toBeNull();
 
     const sources = compileSources();

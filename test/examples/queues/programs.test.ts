@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { testSmallPrograms } from '../small-programs.js';
 import { folder, installed } from './example.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -11,7 +11,7 @@ const programs = readdirSync(folder)
   .filter((file) => file.endsWith('.js'));
 
 describe('the programs in examples/queues', () => {
-  it('import nothing that the package does not export', () => {
+  it('each import is an export of the package', () => {
     const { exports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
     const imported = programs.flatMap((file) =>
       [...readFileSync(folder + file, 'utf8').matchAll(/from 'service-webhooks(.*)'/g)].map(([, entry]) => `.${entry}`),
@@ -20,26 +20,7 @@ describe('the programs in examples/queues', () => {
     expect(Object.keys(exports)).toEqual(expect.arrayContaining(imported));
   });
 
-  it.each(programs)('%s has at most forty lines', (file) => {
-    expect(
-      readFileSync(folder + file, 'utf8')
-        .trimEnd()
-        .split('\n').length,
-    ).toBeLessThanOrEqual(40);
-  });
-
-  it.runIf(installed)('hold in the strictest TypeScript', { timeout: 120_000 }, () => {
-    const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
-    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-    const program = ts.createProgram(
-      programs.map((file) => folder + file),
-      { ...options, allowJs: true, checkJs: true },
-    );
-    const problems = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
-      return `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
-    });
-    expect(problems).toEqual([]);
-  });
+  testSmallPrograms(folder, programs, { installed });
 });
 
 // Where the registry lacks one for some platform, `npm install` writes a lock file that `npm ci` refuses.

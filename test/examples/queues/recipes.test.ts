@@ -19,11 +19,11 @@ interface Recipe {
   jobs(eventId: string): Promise<number>;
   /** As after a crash between the job and the receiver's record of it. */
   forget?(eventId: string): Promise<unknown>;
-  /** As when the lease is over of a claim that nobody could release. */
+  /** As when the lease is over of a claim that could not be released. */
   lapse?(eventId: string): Promise<unknown>;
   /** Makes the queue refuse every job, while all else works. */
   breakQueue(): Promise<unknown>;
-  mendQueue(): Promise<unknown>;
+  repairQueue(): Promise<unknown>;
   /** Where its jobs are, if that is a table. */
   table?: string;
 }
@@ -39,7 +39,7 @@ const recipes: Recipe[] = [
     forget: async (id) => redis?.client.del(`service-webhooks:clips:${id}`),
     breakQueue: async () =>
       redis?.client.multi().rename('bull:webhooks:id', 'away').set('bull:webhooks:id', 'no number').exec(),
-    mendQueue: async () => redis?.client.rename('away', 'bull:webhooks:id'),
+    repairQueue: async () => redis?.client.rename('away', 'bull:webhooks:id'),
   },
   {
     name: 'pg-boss',
@@ -48,7 +48,7 @@ const recipes: Recipe[] = [
     forget: (id) => sql('DELETE FROM webhook_deliveries WHERE key = $1', `clips:${id}`),
     lapse: (id) => sql('UPDATE webhook_deliveries SET lease_until = now() WHERE key = $1', `clips:${id}`),
     breakQueue: () => sql('ALTER TABLE pgboss.job RENAME TO away'),
-    mendQueue: () => sql('ALTER TABLE pgboss.away RENAME TO job'),
+    repairQueue: () => sql('ALTER TABLE pgboss.away RENAME TO job'),
     table: 'pgboss.job',
   },
   {
@@ -57,7 +57,7 @@ const recipes: Recipe[] = [
     jobs: async (id) =>
       (await sql(`SELECT count(*)::int AS jobs FROM graphile_worker._private_jobs WHERE payload->>'id' = $1`, id)).jobs,
     breakQueue: () => sql('ALTER FUNCTION graphile_worker.add_job RENAME TO away'),
-    mendQueue: () => sql('ALTER FUNCTION graphile_worker.away RENAME TO add_job'),
+    repairQueue: () => sql('ALTER FUNCTION graphile_worker.away RENAME TO add_job'),
     table: 'graphile_worker._private_jobs',
   },
 ];
@@ -74,8 +74,8 @@ afterAll(async () => {
 
 describe.each(recipes)(
   'the recipe for $name',
-  ({ name, server, jobs, forget, lapse, breakQueue, mendQueue, table }) => {
-    if (server === undefined) return it.skip('needs its server', () => {});
+  ({ name, server, jobs, forget, lapse, breakQueue, repairQueue, table }) => {
+    if (server === undefined) return it.skip('these tests need the server of the recipe', () => {});
     const { url, variable, port } = server;
     let gate: Gate;
     let receivers: [Receiver, Receiver];
@@ -105,20 +105,20 @@ describe.each(recipes)(
       return worker.runs(eventId);
     }
 
-    it('acknowledges an event with 202 once its job is queued, and the worker does it', async () => {
+    it('an event gets 202 once its job is queued, and the worker does it', async () => {
       const id = newId();
       expect(await attempt(id)).toBe(202);
       expect(await jobs(id)).toBe(1);
       expect(await runs(id)).toBe(1);
     });
 
-    it.each(['a:b', 'a:b:c', '{} %é', '\u0001'])('takes an event whose id has %j in it', async (part) => {
+    it.each(['a:b', 'a:b:c', '{} %é', '\u0001'])('an event can have %j in its id', async (part) => {
       const id = newId() + part;
       expect(await attempt(id)).toBe(202);
       expect(await runs(id)).toBe(1);
     });
 
-    it('queues no second job while the first one waits', async () => {
+    it('a redelivery queues no second job while the first one waits', async () => {
       const id = newId();
       await attempt(id);
       expect(await attempt(id)).toBe(forget ? 200 : 202);
@@ -128,7 +128,7 @@ describe.each(recipes)(
       expect(await runs(id)).toBe(1);
     });
 
-    it('does not do again what is done', async () => {
+    it('a finished event is not done again', async () => {
       const id = newId();
       await attempt(id);
       expect(await runs(id)).toBe(1);
@@ -138,7 +138,7 @@ describe.each(recipes)(
       expect(await runs(id)).toBe(1);
     });
 
-    it('queues one job for fifty simultaneous attempts at two receivers', async () => {
+    it('fifty simultaneous attempts at two receivers queue one job', async () => {
       const id = newId();
       const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => attempt(id, i % 2 === 0 ? 0 : 1)));
       expect(answers).toContain(202);
@@ -147,7 +147,7 @@ describe.each(recipes)(
       expect(await runs(id)).toBe(1);
     });
 
-    it('acknowledges nothing while its server is away, and takes the retry', async () => {
+    it('a delivery fails while the server is away, and its retry is taken', async () => {
       const id = newId();
       await gate.close();
       for (const status of [await attempt(id), await attempt(id)]) expect([500, 503]).toContain(status);
@@ -157,7 +157,7 @@ describe.each(recipes)(
     });
 
     it.each(table === undefined ? [] : [table])(
-      'acknowledges nothing when its connection to %s breaks in the middle, and takes the retry',
+      'a delivery fails when the connection to %s breaks, and its retry is taken',
       async () => {
         const id = newId();
         await attempt(newId()); // so that its connection is open
@@ -176,17 +176,17 @@ describe.each(recipes)(
       },
     );
 
-    it('acknowledges nothing that the queue refuses, and takes the retry', async () => {
+    it('a delivery fails when the queue refuses it, and its retry is taken', async () => {
       const id = newId();
       await attempt(newId()); // so that there is something to break
       await breakQueue();
-      expect(await attempt(id).finally(mendQueue)).toBe(500);
+      expect(await attempt(id).finally(repairQueue)).toBe(500);
       expect(await jobs(id)).toBe(0);
       expect(await attempt(id)).toBe(202);
       expect(await runs(id)).toBe(1);
     });
 
-    it('queues nothing that is not signed', async () => {
+    it('a request with a wrong signature queues nothing', async () => {
       const id = newId();
       expect(await receivers[0].deliver(...aDelivery(id, 'a guess'))).toBe(401);
       expect(await jobs(id)).toBe(0);
@@ -194,7 +194,7 @@ describe.each(recipes)(
   },
 );
 
-/** How many jobs cannot be queued for a lock. A frozen worker may wait beside them for a next one. */
+/** How many jobs cannot be queued for a lock. A frozen worker may wait with them for a next one. */
 async function waiting(): Promise<number> {
   const answer = await sql(`SELECT count(*)::int AS waiting FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~* 'insert|add_job'`);

@@ -33,7 +33,7 @@ export async function createPostgresDatabase(): Promise<TestDatabase<pg.Pool> | 
 const DATABASES = 16;
 const TAKEN = 'service-webhooks-queues-test';
 
-/** The last of its databases that nobody uses. */
+/** The last of its databases that is not in use. */
 export async function takeRedisDatabase(): Promise<TestDatabase<Redis> | undefined> {
   const server = await findRedis();
   if (server === undefined) return undefined;

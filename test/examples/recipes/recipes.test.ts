@@ -44,7 +44,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.each(places)('the recipe for %s', (name, page, start) => {
   it.runIf(installed || name.startsWith('what'))(
-    'does an event once and refuses a forgery',
+    'an event is done once, and a forgery is refused',
     async () => {
       const { fetch, stop } = (await start(firstBlock(page, name))) ?? expect.fail('not installed');
       const post = async (...[body, headers]: ReturnType<typeof aDelivery>) => {

@@ -1,4 +1,5 @@
 import type { Handler, QueuedDelivery } from 'service-webhooks';
+import type { WorkerUnderTest } from 'service-webhooks-suites';
 import type { MemoryQueue } from '../../../../test/support/memory-queue.js';
 
 /** Makes a right queue wrong in one way. */
@@ -13,6 +14,26 @@ const puts = (change: (delivery: QueuedDelivery) => QueuedDelivery): Plant => {
 const works = (change: (handler: Handler) => Handler): Plant => {
   return (queue) => ({
     work: (options) => queue.work({ ...options, on: { '*': change(options.on['*'] ?? (() => {})) } }),
+  });
+};
+
+/** Forgets a key at a put while its job is in a state. */
+const forgets = (state: 'waiting' | 'running' | 'done'): Plant => {
+  return (queue) => ({
+    async put(delivery) {
+      if (queue.jobs.get(delivery.key)?.state === state) queue.jobs.delete(delivery.key);
+      return queue.put(delivery);
+    },
+  });
+};
+
+/** Changes the workers that a queue starts. */
+const workers = (change: (worker: WorkerUnderTest, queue: MemoryQueue) => Partial<WorkerUnderTest>): Plant => {
+  return (queue) => ({
+    async work(options) {
+      const worker = await queue.work(options);
+      return { ...worker, ...change(worker, queue) };
+    },
   });
 };
 
@@ -47,30 +68,15 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
     caughtBy: ['one event under the keys of two endpoints is two deliveries'],
   },
   'knows no key while its job waits': {
-    plant: (queue) => ({
-      async put(delivery) {
-        if (queue.jobs.get(delivery.key)?.state === 'waiting') queue.jobs.delete(delivery.key);
-        return queue.put(delivery);
-      },
-    }),
+    plant: forgets('waiting'),
     caughtBy: ['a key that waits is known'],
   },
   'knows no key while its job runs': {
-    plant: (queue) => ({
-      async put(delivery) {
-        if (queue.jobs.get(delivery.key)?.state === 'running') queue.jobs.delete(delivery.key);
-        return queue.put(delivery);
-      },
-    }),
+    plant: forgets('running'),
     caughtBy: ['a key whose job runs is known'],
   },
   'forgets a key when its job is done': {
-    plant: (queue) => ({
-      async put(delivery) {
-        if (queue.jobs.get(delivery.key)?.state === 'done') queue.jobs.delete(delivery.key);
-        return queue.put(delivery);
-      },
-    }),
+    plant: forgets('done'),
     caughtBy: ['a key whose job is done is known, and is not run again'],
   },
   'looks for a key before it writes it': {
@@ -105,21 +111,11 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
     ],
   },
   'stops without waiting for the handler': {
-    plant: (queue) => ({
-      async work(options) {
-        const worker = await queue.work(options);
-        return { ...worker, stop: async () => worker.kill?.() };
-      },
-    }),
+    plant: workers(({ kill }) => ({ stop: async () => kill?.() })),
     caughtBy: ['a worker that stops waits for the running handler, and the job is not run again'],
   },
   'goes on after stop': {
-    plant: (queue) => ({
-      async work(options) {
-        const worker = await queue.work(options);
-        return { ...worker, async stop() {} };
-      },
-    }),
+    plant: workers(() => ({ async stop() {} })),
     caughtBy: ['a worker that has stopped takes no more jobs, and the next one does'],
   },
   'counts in seconds': {
@@ -133,16 +129,14 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
   },
   'gives a job up at its first failure': {
     plant: (queue) => ({
-      async work(options) {
-        const worker = queue.work({
+      work: (options) =>
+        queue.work({
           ...options,
           observe({ kind, delivery }) {
             const job = [...queue.jobs.values()].find(({ state }) => state === 'running');
             if (kind === 'failed' && delivery && job) job.attempt = 99;
           },
-        });
-        return worker;
-      },
+        }),
     }),
     caughtBy: [
       'a handler that fails runs again with the next attempt, and the job is then done',
@@ -173,32 +167,24 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
     caughtBy: ['jobs of another version stay in the queue, and the others are run'],
   },
   'loses what a worker had when it died': {
-    plant: (queue) => ({
-      async work(options) {
-        const worker = await queue.work(options);
-        const lose = async () => {
-          await worker.kill?.();
-          for (const job of queue.jobs.values()) if (job.attempt > 0) job.state = 'done';
-        };
-        return { ...worker, kill: lose };
+    plant: workers(({ kill }, { jobs }) => ({
+      async kill() {
+        await kill?.();
+        for (const job of jobs.values()) if (job.attempt > 0) job.state = 'done';
       },
-    }),
+    })),
     caughtBy: [
       'a job whose worker was killed is run again',
       'a job that kills its workers is a dead letter after its attempts',
     ],
   },
   'counts no attempt for a worker that died': {
-    plant: (queue) => ({
-      async work(options) {
-        const worker = await queue.work(options);
-        const forget = async () => {
-          for (const job of queue.jobs.values()) if (job.state === 'running') job.attempt -= 1;
-          await worker.kill?.();
-        };
-        return { ...worker, kill: forget };
+    plant: workers(({ kill }, { jobs }) => ({
+      async kill() {
+        for (const job of jobs.values()) if (job.state === 'running') job.attempt -= 1;
+        await kill?.();
       },
-    }),
+    })),
     caughtBy: ['a job that kills its workers is a dead letter after its attempts'],
   },
   'runs a dead letter again at a redelivery': {

@@ -37,9 +37,9 @@ function suiteOn(plant: Plant = () => ({}), patienceMs?: number) {
 }
 
 describe('the queue suite', () => {
-  for (const { name, skip, run } of suiteOn()) it.skipIf(skip)(`on a correct queue: ${name}`, run);
+  for (const { name, skip, run } of suiteOn()) it.skipIf(skip)(`a correct queue passes: ${name}`, run);
 
-  it.each(Object.entries(PLANTED_BUGS))('catches a queue that %s', async (_, { plant, caughtBy }) => {
+  it.each(Object.entries(PLANTED_BUGS))('a queue fails its cases that %s', async (_, { plant, caughtBy }) => {
     const caught: string[] = [];
     for (const { name, run } of suiteOn(plant, 300)) {
       if (!caughtBy.includes(name)) continue;
@@ -48,12 +48,12 @@ describe('the queue suite', () => {
     expect(caught).toEqual(caughtBy.map((name) => `${name}: true`));
   });
 
-  it('has a planted bug for every case', () => {
+  it('every case fails for some planted bug', () => {
     const caught = new Set(Object.values(PLANTED_BUGS).flatMap(({ caughtBy }) => caughtBy));
     expect(suiteOn().filter(({ name }) => !caught.has(name))).toEqual([]);
   });
 
-  it('skips what a queue is without, and the cases whose hook is missing', () => {
+  it('a case is skipped without its hook or the ability of the queue', () => {
     const all = queueSuite({ make: () => ({ queue: memoryQueue(), work: memoryQueue().work }), without: ['known'] });
     const skipped = all.filter(({ skip }) => skip).map(({ skip }) => skip);
     expect(new Set(skipped)).toEqual(

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What every program of an example is: short, and right in the strictest TypeScript. */
+export function testSmallPrograms(
+  folder: string,
+  files: readonly string[],
+  { installed, declarations = [], ...settings }: ts.CompilerOptions & { installed: boolean; declarations?: string[] },
+): void {
+  it.each(files)('%s has at most forty lines', (file) => {
+    expect(
+      readFileSync(folder + file, 'utf8')
+        .trimEnd()
+        .split('\n').length,
+    ).toBeLessThanOrEqual(40);
+  });
+
+  it.runIf(installed)('all programs compile in the strictest TypeScript', { timeout: 120_000 }, () => {
+    const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+    const paths = [...files, ...declarations].map((file) => folder + file);
+    const program = ts.createProgram(paths, { ...options, allowJs: true, checkJs: true, ...settings });
+    const problems = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
+      return `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+    });
+    expect(problems).toEqual([]);
+  });
+}

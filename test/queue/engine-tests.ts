@@ -1,0 +1,114 @@
+import type { QueuedDelivery } from 'service-webhooks';
+import { type QueueSuiteOptions, type QueueUnderTest, queueSuite, type WorkerUnderTest } from 'service-webhooks-suites';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { OperatedQueue } from '../../src/queue/dead-letters.js';
+import type { WorkerOptions } from '../../src/queue/processor.js';
+import { later } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
+import { aQueued } from './queued.js';
+import { failing, putAll, recorded, untilStats } from './runs.js';
+
+export interface EngineUnderTest extends QueueUnderTest {
+  /** Opens the same queue on another client. */
+  another(): OperatedQueue | Promise<OperatedQueue>;
+  work(options: WorkerOptions & { concurrency?: number }): Promise<WorkerUnderTest>;
+}
+
+/** What the tests of an engine know of it besides the hooks of the suite. */
+export interface EngineTraits<Made> {
+  /** The error of a put to a queue that was not created; undefined where a put creates it. */
+  missing?: string;
+  /** Whether the engine has workers of its own, which limit what runs at once. */
+  hasWorkers?: boolean;
+  /** Puts a delivery whose number of attempts another program has changed, by what that program wrote. */
+  changed?: Record<string, (made: Made, queued: QueuedDelivery) => Promise<unknown>>;
+}
+
+/** The end of what a test opens: what was opened last is closed first. */
+export function closeAfterEach() {
+  const closing: (() => unknown)[] = [];
+  const closeAll = async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  };
+  afterEach(closeAll);
+  return { atEnd: (close: () => unknown) => void closing.push(close), closeAll };
+}
+
+/** The queue suite, and what each engine promises on top of it. */
+export function testEngine<Made extends EngineUnderTest>(
+  options: QueueSuiteOptions<Made>,
+  { missing, hasWorkers = false, changed = {} }: EngineTraits<Made>,
+): void {
+  async function initialised(attempts: number): Promise<Made> {
+    const made = await options.make({ attempts });
+    await made.queue.init?.();
+    return made;
+  }
+
+  describe('the queue suite', () => {
+    for (const { name, skip, run } of queueSuite(options)) it.skipIf(skip)(name, run, 90_000);
+  });
+
+  it('eight clients can create one queue at once', async () => {
+    const made = await options.make({ attempts: 3 });
+    const clients = await Promise.all(Array.from({ length: 8 }, () => made.another()));
+    await Promise.all(clients.map((client) => client.init?.()));
+    expect(await made.queue.put(aQueued())).toBe('queued');
+  });
+
+  it.runIf(missing)('a put to a queue that does not exist rejects', async () => {
+    const { queue } = await options.make({ attempts: 3 });
+    await expect(queue.put(aQueued())).rejects.toThrow(missing);
+  });
+
+  it.each(Object.entries(changed))(
+    'a job keeps its number of attempts where another program wrote %s',
+    async (_, put) => {
+      const made = await initialised(2);
+      for (const eventId of ['evt_good', 'evt_bad']) await put(made, aQueued({ eventId, key: crypto.randomUUID() }));
+      const handler = recorded(({ id }) => id === 'evt_bad' && failing());
+      await made.work({ logger: false, on: handler.on });
+      await untilStats(made.queue, { depth: 0, dead: 1 });
+      expect(handler.attempts('evt_good')).toEqual([1]);
+      expect(handler.attempts('evt_bad')).toEqual([1, 2]);
+      expect(await made.queue.deadLetters()).toMatchObject([{ attempts: 2, reason: 'no disk' }]);
+    },
+  );
+
+  describe.runIf(hasWorkers)('a worker with a concurrency', () => {
+    it('as many handlers run at once as the concurrency says', async () => {
+      const { queue, work } = await initialised(3);
+      await putAll(queue, {}, {}, {}, {}, {});
+      const end = later();
+      let [running, peak] = [0, 0];
+      const handler = recorded(async () => {
+        running += 1;
+        peak = Math.max(peak, running);
+        await end.promise;
+        running -= 1;
+      });
+      await work({ logger: false, on: handler.on, concurrency: 3 });
+      await vi.waitFor(() => expect(peak).toBe(3), PATIENTLY);
+      await queue.stats();
+      end.resolve();
+      await untilStats(queue);
+      expect(handler.runs).toHaveLength(5);
+      expect(peak).toBe(3);
+    });
+
+    it('jobs that a stopping worker does not run keep their attempts', async () => {
+      const { queue, work } = await initialised(1);
+      await putAll(queue, ...Array.from({ length: 100 }, () => ({})));
+      const handler = recorded();
+      while (handler.runs.length < 100) {
+        const before = handler.runs.length;
+        const worker = await work({ logger: false, on: handler.on, concurrency: 10 });
+        await vi.waitUntil(() => handler.runs.length > before, { ...PATIENTLY, interval: 1 });
+        await worker.stop();
+      }
+      expect(new Set(handler.ids()).size).toBe(100);
+      expect(handler.runs).toHaveLength(100);
+      await untilStats(queue);
+    });
+  });
+}
