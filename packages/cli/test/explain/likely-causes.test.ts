@@ -17,8 +17,8 @@ function guess(body: string | Uint8Array, headers: Partial<SignatureHeaders> = {
 const lengths = (declared: number, length: number) =>
   `Content-Length is ${declared}, and the body has ${length} bytes.`;
 
-describe('of a body that nothing mends', () => {
-  it('nothing speaks for the one or the other', () => {
+describe('a body that no form explains', () => {
+  it('the secret and the body are equally suspect', () => {
     expect(guess('pong')).toEqual([
       ['secret_wrong', 'possible', TRIED],
       ['body_changed', 'possible', TRIED],
@@ -29,7 +29,7 @@ describe('of a body that nothing mends', () => {
     ]);
   });
 
-  it('the length speaks for the body where it is as declared, and against it where it is not', () => {
+  it('the declared length speaks for the body if it fits, and against it if not', () => {
     expect(guess('pong', { contentLength: 4 })).toEqual([
       ['secret_wrong', 'likely', TRIED],
       ['body_changed', 'possible', TRIED],
@@ -42,14 +42,14 @@ describe('of a body that nothing mends', () => {
     }
   });
 
-  it('of a body that nothing mends that is empty it is said that it is missing', () => {
+  it('an empty body is reported as missing', () => {
     expect(guess('', { contentLength: 7 })).toEqual([['body_missing', 'certain', lengths(7, 0)]]);
     for (const contentLength of [undefined, 0]) {
       expect(guess('', { contentLength })).toEqual([['body_missing', 'likely', 'It is empty.']]);
     }
   });
 
-  it('of a body that nothing mends that is shorter than declared, and no JSON, it is said that it is incomplete', () => {
+  it('JSON that is shorter than declared is incomplete', () => {
     expect(guess('{"a":', { contentLength: 7 })[0]).toEqual(['body_incomplete', 'likely', lengths(7, 5)]);
     const causes = (body: string, contentLength: number) => guess(body, { contentLength }).map(([cause]) => cause);
     expect(causes('{"a":1 }', 20)).not.toContain('body_incomplete');
@@ -64,20 +64,16 @@ describe('of a body that nothing mends', () => {
     ['{"a" 1} ', false],
     ['[1', false],
     ['', false],
-  ])(
-    'of a body that nothing mends without a declared length it is seen from its ends whether it is whole: %j',
-    (body, isCut) => {
-      expect(
-        guess(body)
-          .map(([cause]) => cause)
-          .includes('body_incomplete'),
-      ).toBe(isCut);
-      if (isCut)
-        expect(guess(body)[0]).toEqual(['body_incomplete', 'likely', 'It begins as JSON and does not end so.']);
-    },
-  );
+  ])('%j without a declared length looks cut off: %s', (body, isCut) => {
+    expect(
+      guess(body)
+        .map(([cause]) => cause)
+        .includes('body_incomplete'),
+    ).toBe(isCut);
+    if (isCut) expect(guess(body)[0]).toEqual(['body_incomplete', 'likely', 'It begins as JSON and does not end so.']);
+  });
 
-  it('of a body that nothing mends that was compressed it is said that it was decompressed', () => {
+  it('a Content-Encoding header suggests that the body was decompressed', () => {
     const evidence = 'Content-Encoding says that it was compressed.';
     expect(guess('pong', { contentEncoding: 'gzip', contentLength: 4 })).toEqual([
       ['decompressed', 'likely', evidence],
@@ -87,12 +83,12 @@ describe('of a body that nothing mends', () => {
     expect(guess('pong', { contentEncoding: 'identity' })).toHaveLength(2);
   });
 
-  it('of a body that nothing mends with replacement characters it is said that some were lost', () => {
+  it('replacement characters show that characters were lost', () => {
     expect(guess('a\ufffdb')[0]).toEqual(['characters_lost', 'likely', 'It holds replacement characters.']);
     expect(guess(Uint8Array.from([0xff]))).toHaveLength(2);
   });
 
-  it('of a body that nothing mends that JSON.stringify may have written it is said so', () => {
+  it('compact JSON may have been written by JSON.stringify', () => {
     expect(guess(TEXT)[0]).toEqual(['body_reserialised', 'possible', WRITTEN]);
     expect(guess(`${TEXT}\n `)[0]).toEqual(['body_reserialised', 'possible', WRITTEN]);
     expect(guess(TEXT, { contentLength: TEXT.length })).toEqual([
@@ -105,7 +101,7 @@ describe('of a body that nothing mends', () => {
     }
   });
 
-  it('of a body that nothing mends that JSON.stringify may have written, and that has another length, it is rather so', () => {
+  it('compact JSON of another length was likely written by JSON.stringify', () => {
     expect(guess(TEXT, { contentLength: 7 })[0]).toEqual([
       ...['body_reserialised', 'likely', `${WRITTEN} ${lengths(7, TEXT.length)}`],
     ]);
@@ -118,15 +114,12 @@ describe('of a body that nothing mends', () => {
     ['[1,2,3]', 'likely'],
     ['7', 'possible'],
     ['null', 'possible'],
-  ])(
-    'of a body that nothing mends with its keys in the order of the alphabet it is rather so: %s, %s',
-    (body, certainty) => {
-      expect(guess(body)[0]).toEqual(['body_reserialised', certainty, WRITTEN]);
-    },
-  );
+  ])('%s with its keys in alphabetical order was %s written by JSON.stringify', (body, certainty) => {
+    expect(guess(body)[0]).toEqual(['body_reserialised', certainty, WRITTEN]);
+  });
 });
 
-describe('of a body that was mended', () => {
+describe('a body that another form explains', () => {
   const judge = (given: string | undefined, signed: string, ...causes: CauseName[]) =>
     judgeBody(given === undefined ? undefined : Buffer.from(given), {
       bytes: Buffer.from(signed),
@@ -134,18 +127,18 @@ describe('of a body that was mended', () => {
     }).map(({ cause, certainty, evidence }) => [cause, certainty, evidence]);
   const certain = (...causes: CauseName[]) => causes.map((cause) => [cause, 'certain', `of ${cause}`]);
 
-  it('nothing is said where nothing was', () => {
+  it('an unchanged body has no causes', () => {
     expect(judge(TEXT, TEXT)).toEqual([]);
   });
 
-  it('what was done to it is certain', () => {
+  it('the change itself is certain', () => {
     expect(judge('YQ==', 'a', 'body_in_base64')).toEqual(certain('body_in_base64'));
     expect(judge(undefined, TEXT, 'compressed')).toEqual(certain('compressed'));
     expect(judge(`${TEXT}\n`, TEXT, 'newline_added')).toEqual(certain('newline_added'));
     expect(judge(`\ufeff${TEXT}`, TEXT, 'byte_order_mark')).toEqual(certain('byte_order_mark'));
   });
 
-  it('a line feed that is missing may have been lost as well when it was written again', () => {
+  it('a missing line feed may come from writing the JSON again', () => {
     expect(judge(TEXT, `${TEXT}\n`, 'newline_stripped')).toEqual([
       ['newline_stripped', 'likely', 'of newline_stripped'],
       ['body_reserialised', 'likely', WRITTEN],
@@ -153,14 +146,14 @@ describe('of a body that was mended', () => {
     expect(judge('{"a": 1}', '{"a": 1}\n', 'newline_stripped')).toEqual(certain('newline_stripped'));
   });
 
-  it('a byte order mark that is missing may have been lost as well when it was written again', () => {
+  it('a missing byte order mark may come from writing the JSON again', () => {
     expect(judge(TEXT, `\ufeff${TEXT}`, 'byte_order_mark')).toEqual([
       ['byte_order_mark', 'likely', 'of byte_order_mark'],
       ['body_reserialised', 'likely', WRITTEN],
     ]);
   });
 
-  it('what is not at its ends stays certain then', () => {
+  it('a change that is not at an end stays certain', () => {
     const both = ['body_in_base64', 'newline_stripped', 'byte_order_mark'] as const;
     expect(judge('', `\ufeff${TEXT}\r\n`, ...both)).toEqual([
       ['body_in_base64', 'certain', 'of body_in_base64'],
@@ -170,7 +163,7 @@ describe('of a body that was mended', () => {
     ]);
   });
 
-  it('of a body that was mended that was written again it may have been white space alone that was changed', () => {
+  it('white space alone may have changed where the JSON was written again', () => {
     const evidence = 'Nothing is different but white space or a byte order mark.';
     const signed = '{\n  "a": 1\n}';
     expect(judge(`\ufeff ${signed.replaceAll('\n', '\r\n')}\n`, signed, 'body_reserialised')).toEqual([
@@ -182,7 +175,7 @@ describe('of a body that was mended', () => {
     expect(judge(signed, signed, 'compressed')).toEqual(certain('compressed'));
   });
 
-  it('of a body that was mended that is not text it is not compared as such', () => {
+  it('bytes that are no text are not compared as text', () => {
     const [given, bytes] = [Uint8Array.from([0xff, 0x20]), Uint8Array.from([0xff])];
     const finding = { cause: 'newline_stripped', evidence: 'of newline_stripped' } as const;
     expect(judgeBody(given, { bytes, findings: [finding] })).toEqual([{ ...finding, certainty: 'certain' }]);
