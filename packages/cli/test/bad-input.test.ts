@@ -48,9 +48,9 @@ describe('a file', () => {
     [['replay', 'evt_9', '--captures', 'nowhere'], 'evt_9 is no file, and nowhere: there is no such file'],
     [['listen', '--port', '0', '--capture=/proc/nowhere'], '/proc/nowhere: there is no such file'],
     [['listen', '--port', '0', '--capture=junk'], 'there is a file in its place; choose another name'],
-  ])('%j that cannot be had ends with 3', (args, says) => expectFailure(args, 3, says));
+  ])('%j exits with 3', (args, says) => expectFailure(args, 3, says));
 
-  it.skipIf(inside || !existsSync('/dev/full'))('that takes no output is said, and is no success', async () => {
+  it.skipIf(inside || !existsSync('/dev/full'))('a full disk behind stdout exits with 3', async () => {
     const { exitCode, stderr } = await cli.shell('service-webhooks sign empty > /dev/full');
     expect({ exitCode, stderr }).toEqual({
       exitCode: 3,
@@ -58,7 +58,7 @@ describe('a file', () => {
     });
   });
 
-  it('a file that doctor cannot write to is not what stops it from saying what it found', async () => {
+  it('doctor prints its findings even if its report cannot be written', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(500).end());
     const { exitCode, records, stderr } = await cli.run(['doctor', app.url, '--junit', 'directory', '--only', 'good']);
     expect(exitCode).toBe(3);
@@ -99,12 +99,12 @@ describe('an argument', () => {
     [['doctor', '3000', '--only', 'god'], 'There are: good, every-type,'],
     [['sign', 'junk', 'junk'], 'too many arguments'],
     [['sign', '--nonsense'], "unknown option '--nonsense'"],
-  ])('%j that says nothing ends with 2', (args, says) => expectFailure(args, 2, new RegExp(says)));
+  ])('%j exits with 2', (args, says) => expectFailure(args, 2, new RegExp(says)));
 });
 
 describe('a secret', () => {
   it.each([['listen'], ['send', 'stt.failed'], ['sign', 'junk'], ['verify', 'junk']])(
-    'on the command line of %s is refused, and not repeated',
+    'the command line of %s is no place for it, and does not repeat it',
     async (...args) => {
       await expectFailure(
         [...args, '--secret', SECRET],
@@ -122,7 +122,7 @@ describe('a secret', () => {
     ['verify', 'junk'],
     ['doctor', '3000'],
     ['replay', 'junk'],
-  ])('a secret that is not there is missed by %s', (...args) =>
+  ])('%s without a secret says how to give one', (...args) =>
     expectFailure(args, args[0] === 'replay' ? 3 : 2, /no secret: set WEBHOOK_SECRET, also in \.env|no captured/, {
       env: { WEBHOOK_SECRET: undefined },
     }),
@@ -133,18 +133,18 @@ describe('a secret', () => {
     [' x', 'secret begins with a space. Trim it'],
     ['x\n', 'secret ends with a line feed. Trim it'],
     ['"x"', 'secret is in quotes. Remove the quotes'],
-  ])('a secret that is %j is refused: %s', (WEBHOOK_SECRET, says) =>
+  ])('%j is refused: %s', (WEBHOOK_SECRET, says) =>
     expectFailure(['sign', 'junk'], 2, says, {
       env: { WEBHOOK_SECRET },
     }),
   );
 
-  it('a secret that is in no variable is missed by the name of the variable', () =>
+  it('an unset variable is named', () =>
     expectFailure(['sign', 'junk', '--secret', 'env:NOWHERE'], 2, 'the environment variable NOWHERE is not set'));
 });
 
 describe('the network', () => {
-  it('the network whose port is in use ends with 4', async () => {
+  it('a port in use exits with 4', async () => {
     const { port } = await serveApp();
     await expectFailure(
       ['listen', '--port', `${port}`],
@@ -153,10 +153,10 @@ describe('the network', () => {
     );
   });
 
-  it('the network whose address is of another machine ends with 4', () =>
+  it('an address of another machine exits with 4', () =>
     expectFailure(['listen', '--port', '0', '--host', '192.0.2.1'], 4, 'is of no address of this machine'));
 
-  it('the network where nothing listens ends doctor with 4, after its report', async () => {
+  it('doctor exits with 4 where nothing listens, after its report', async () => {
     const { exitCode, stderr, records } = await cli.run(['doctor', 'http://127.0.0.1:1', '--junit', 'report.xml']);
     expect(exitCode).toBe(4);
     expect(stderr).toContain('no answer to a good delivery: 127.0.0.1:1: nothing listens there');
@@ -166,7 +166,7 @@ describe('the network', () => {
 });
 
 describe('stdin', () => {
-  it('stdin that is empty is an empty body', async () => {
+  it('an empty body is read', async () => {
     expect((await cli.run(['sign'])).exitCode).toBe(0);
   });
 });

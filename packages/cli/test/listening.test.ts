@@ -11,7 +11,7 @@ function aServer() {
 }
 
 describe('a server', () => {
-  it('listens on the port that it is given', async () => {
+  it('a port in use is a failure with exit code 4', async () => {
     const server = aServer();
     await listening(server, '127.0.0.1', 0);
     const { port } = server.address() as AddressInfo;
@@ -29,7 +29,7 @@ describe('why a port cannot be had', () => {
     ['ENOTFOUND', 'is of a host that there is not: choose another with --host.'],
     ['EOTHER', 'cannot be had: as it was said.'],
     [undefined, 'cannot be had: as it was said.'],
-  ])('why a port cannot be had is said in words: %s', (code, words) => {
+  ])('%s is put in words: %s', (code, words) => {
     const error = Object.assign(new Error('as it was said'), code && { code });
     expect(portFailure(error, 'localhost', 80, '--ui').message).toBe(`port 80 of localhost ${words}`);
   });

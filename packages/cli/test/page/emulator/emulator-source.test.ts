@@ -6,8 +6,8 @@ import { emulated } from './emulated.js';
 const HOUR = 3_600_000;
 const onlyRow = (rows: readonly DeliveryRow[]) => rows[0] ?? expect.fail('there is no delivery');
 
-describe('the deliveries of an emulator', () => {
-  it('the deliveries of an emulator are shown with where they stand and what was answered last', async () => {
+describe('deliveries of an emulator', () => {
+  it('a row has the state of its delivery and the last answer', async () => {
     const { emulator, source, endpoint } = await emulated({ fails: () => emulator.totals.attempts < 2 });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -18,7 +18,7 @@ describe('the deliveries of an emulator', () => {
     expect(overview).toMatchObject({ now: emulator.now(), speed: 0, endpoints: [{ id: endpoint.id, deadInARow: 0 }] });
   });
 
-  it('the deliveries of an emulator are told of when something about them changes, and only those', async () => {
+  it('a watcher gets the delivery that changed, and no other', async () => {
     const { emulator, source } = await emulated();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -39,7 +39,7 @@ describe('the deliveries of an emulator', () => {
     expect(attempts).toEqual([1, 1]);
   });
 
-  it('the deliveries of an emulator have all their attempts, each with its request, its answer and whether its signature is valid', async () => {
+  it('a delivery has all its attempts, with request, answer and verdict', async () => {
     const { emulator, source, url } = await emulated({ fails: () => true });
     await emulator.emit('stt.completed');
     await emulator.runUntilIdle();
@@ -58,7 +58,7 @@ describe('the deliveries of an emulator', () => {
     expect(last.answer).toMatchObject({ status: 500, body: { text: expect.stringContaining('handler_failed') } });
   });
 
-  it('the deliveries of an emulator are explained where they do not verify', async () => {
+  it('an attempt whose signature does not match is explained', async () => {
     const { emulator, source } = await emulated({ faults: { corrupt: { rate: 1, times: 1 } } });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -68,7 +68,7 @@ describe('the deliveries of an emulator', () => {
     expect([verdict, causes[0]?.cause]).toEqual(['signature_mismatch', 'body_changed']);
   });
 
-  it('the deliveries of an emulator are shown without the duplicates that a fault makes of their attempts', async () => {
+  it('duplicates made by a fault do not count as attempts', async () => {
     let handled = 0;
     const { emulator, source } = await emulated({ faults: { duplicate: 1 }, fails: () => ++handled > 1 });
     await emulator.emit('stt.completed');
@@ -82,7 +82,7 @@ describe('the deliveries of an emulator', () => {
     ]);
   });
 
-  it('the deliveries of an emulator come with what the app answered in words, and what to do about it', async () => {
+  it('an answer is put in words, with what to do about it', async () => {
     const { emulator, source } = await emulated({ fails: () => true });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -97,7 +97,7 @@ describe('the deliveries of an emulator', () => {
     });
   });
 
-  it('the deliveries of an emulator have their exact requests', async () => {
+  it('an attempt has its exact request', async () => {
     const { emulator, source, url } = await emulated();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -110,7 +110,7 @@ describe('the deliveries of an emulator', () => {
     expect(source.message('2')).toBeUndefined();
   });
 
-  it('the deliveries of an emulator begin with a command, and with the button where there is an endpoint', async () => {
+  it('the start names a command, and the button where there is an endpoint', async () => {
     const { source, emulator, endpoint } = await emulated();
     expect(source.start).toEqual({
       text: 'Press “Send a sample”, or start with:',
@@ -120,7 +120,7 @@ describe('the deliveries of an emulator', () => {
     expect(source.start.text).toBe('Start with:');
   });
 
-  it('to an endpoint whose secret is not known are not verified, and say so', async () => {
+  it('an attempt at an endpoint without a known secret is not verified', async () => {
     const { emulator, source, endpoint, url } = await emulated();
     emulator.endpoints.remove(endpoint.id);
     emulator.endpoints.create({ url });
@@ -130,7 +130,7 @@ describe('the deliveries of an emulator', () => {
     expect(source.attempt(attempt?.id ?? '')?.verdict).toEqual({ verdict: 'unverified', causes: [] });
   });
 
-  it('the deliveries of an emulator are gone when they are not kept any more', async () => {
+  it('a delivery that the emulator has dropped is gone', async () => {
     const { emulator, source } = await emulated({ keep: { delivered: 1 } });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -142,8 +142,8 @@ describe('the deliveries of an emulator', () => {
   });
 });
 
-describe('what can be done', () => {
-  it('what can be done is everything', async () => {
+describe('actions on an emulator', () => {
+  it('every action is offered', async () => {
     const { source } = await emulated();
     const all = [
       'advance',
@@ -174,7 +174,7 @@ describe('what can be done', () => {
     await expect(source.actions.redeliver?.({ delivery: id })).rejects.toThrow('is not dead');
   });
 
-  it('replay sends the latest attempt again, signed anew or as it was', async () => {
+  it('replay sends the latest attempt again, signed with the present time or unchanged', async () => {
     const { emulator, source } = await emulated();
     await emulator.emit('stt.completed');
     await emulator.advance(HOUR);
@@ -202,7 +202,7 @@ describe('what can be done', () => {
     await expect(source.actions.replay?.({ delivery: id, exact: false })).resolves.toMatch('nothing listens there');
   });
 
-  it('replay is shown beside the schedule, where it was made', async () => {
+  it('replay is listed in its place between the attempts', async () => {
     const { emulator, source } = await emulated({ fails: () => true });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -218,7 +218,7 @@ describe('what can be done', () => {
     expect(new Set(attempts.map((attempt) => attempt.id)).size).toBe(5);
   });
 
-  it('replay needs an attempt, and a secret unless it goes as it was', async () => {
+  it('replay needs an attempt, and a secret to sign with', async () => {
     const { emulator, source, endpoint, url } = await emulated();
     emulator.endpoints.remove(endpoint.id);
     const other = emulator.endpoints.create({ url });
@@ -252,7 +252,7 @@ describe('what can be done', () => {
     expect(source.attempt(last)).toBeUndefined();
   });
 
-  it('failNext counts each failure once, and none that it did not ask for', async () => {
+  it('failNext counts each failure once, and no failure of another fault', async () => {
     const { emulator, source } = await emulated({ faults: { reset: { rate: 1, times: 1 } } });
     const failing = () => source.snapshot().overview.failing;
     await emulator.emit('stt.completed');
@@ -267,7 +267,7 @@ describe('what can be done', () => {
     expect([failing(), failing()]).toEqual([2, 2]);
   });
 
-  it('failNext goes on failing them however often it is looked meanwhile', async () => {
+  it('failNext counts down, however often the page looks', async () => {
     const { emulator, source } = await emulated();
     await source.actions.failNext?.({ count: 3 });
     const left: number[] = [];
@@ -281,7 +281,7 @@ describe('what can be done', () => {
     expect(states).toEqual(['waiting', 'waiting', 'waiting', 'delivered']);
   });
 
-  it('failNext fails as many requests and no more, and then the faults are those of before', async () => {
+  it('failNext fails the number it was asked for, and then the old faults are back', async () => {
     const { emulator, source } = await emulated({ faults: { duplicate: 1 } });
     await expect(source.actions.failNext?.({ count: 0.5 })).rejects.toThrow('count must be a positive integer');
     await source.actions.failNext?.({ count: 2 });
@@ -313,7 +313,7 @@ describe('what can be done', () => {
     await expect(source.actions.pause?.({ endpoint: 'wh_none' })).rejects.toThrow('does not exist');
   });
 
-  it('redeliverDead starts each dead delivery again, and says so where there is none', async () => {
+  it('redeliverDead starts each dead delivery again, and fails where there is none', async () => {
     let fails = true;
     const { emulator, source } = await emulated({ fails: () => fails });
     const redeliverDead = async () => source.actions.redeliverDead?.({});
@@ -334,7 +334,7 @@ describe('what can be done', () => {
     ]);
   });
 
-  it('redeliverDead says how many have started where there is no room for all of them', async () => {
+  it('redeliverDead says how many have started where there is no room for all', async () => {
     const { emulator, source, endpoint } = await emulated({ fails: () => true, maxPending: 3 });
     for (const type of ['stt.completed', 'stt.failed', 'dubbing.failed']) await emulator.emit(type);
     await emulator.runUntilIdle();
@@ -361,7 +361,7 @@ describe('what can be done', () => {
     });
   });
 
-  it('emit takes an id and a type that the service has not yet, and refuses what is no event', async () => {
+  it('emit takes its own id and an unknown type, and refuses what is no event', async () => {
     const { emulator, source } = await emulated();
     const emit = async (event: unknown) => source.actions.emit?.({ event: JSON.stringify(event) });
     expect(await emit({ type: 'voice.retired', id: 'evt_mine' })).toMatch('No endpoint has subscribed');
@@ -373,7 +373,7 @@ describe('what can be done', () => {
     expect(source.snapshot().deliveries).toHaveLength(1);
   });
 
-  it('clear takes what has ended out of the list, until it is redelivered', async () => {
+  it('clear removes what has ended, until it is redelivered', async () => {
     let fails = true;
     const { emulator, source } = await emulated({ fails: () => fails });
     const clear = async () => source.actions.clear?.({});
@@ -398,14 +398,14 @@ describe('what can be done', () => {
     expect(onlyRow(source.snapshot().deliveries)).toMatchObject({ id, state: 'delivered' });
   });
 
-  it('send says when nobody has subscribed', async () => {
+  it('send says that no endpoint has subscribed', async () => {
     const { emulator, source, endpoint } = await emulated();
     emulator.endpoints.update(endpoint.id, { events: ['stt.failed'] });
     await expect(source.actions.send?.({ type: 'stt.completed' })).resolves.toMatch('No endpoint has subscribed');
   });
 });
 
-it('no signing secret and no key is in anything that the page is sent', async () => {
+it('no secret and no key is in anything that the page is sent', async () => {
   const { emulator, source, secret } = await emulated({ faults: { corrupt: { rate: 1, times: 1 } } });
   await emulator.emit('stt.completed');
   await emulator.runUntilIdle();

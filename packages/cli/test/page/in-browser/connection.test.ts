@@ -49,7 +49,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     return { url, look, stop, comeBack: () => start(run), startAnew: () => start() };
   }
 
-  it('the connection of the page comes back after it was lost, and leaves the page as it was', async () => {
+  it('a lost connection comes back, and the page stays as it was', async () => {
     const source = memorySource();
     source.put(aRow(1), aRow(2, { type: 'dubbing.failed' }));
     const { look, stop, comeBack } = await program(source);
@@ -75,7 +75,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(streams.length).toBe(before);
   });
 
-  it('the connection of the page is to the program that has come in the place of another, which does what is asked', async () => {
+  it('another run of the program is loaded, and its buttons work', async () => {
     const source = memorySource({ send: async ({ type }) => `${type} was sent.` });
     const { look, stop, startAnew } = await program(source);
     const page = await look();
@@ -90,7 +90,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await expect.poll(() => message(page).innerText()).toBe('generation.completed was sent.');
   });
 
-  it('the connection of the page comes about as soon as there is room for it', async () => {
+  it('a page beyond the limit connects as soon as there is room', async () => {
     const { url, look } = await program(memorySource());
     const others = await Promise.all(
       Array.from({ length: 64 }, async () => {
@@ -107,7 +107,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.locator('.connection.open').waitFor();
   });
 
-  it('the connection of the page is said to be missing by what cannot be done without it', async () => {
+  it('an action without a connection fails with a message', async () => {
     const { look, stop } = await program(memorySource({ send: async () => 'It was sent.' }));
     const page = await look();
     await send(page);
@@ -120,7 +120,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await message(page).getAttribute('class')).toBe('message failed');
   });
 
-  it('the connection of the page is waited for by a delivery that is selected without it', async () => {
+  it('a delivery selected without a connection is shown when it is back', async () => {
     const source = memorySource();
     source.put(aRow(1), aRow(2));
     for (const n of [1, 2]) source.detail(`dlv_${n}`, {}, anAttempt(n));
@@ -139,7 +139,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
   });
 
-  it('the connection of the page is waited for by an attempt that is picked without it', async () => {
+  it('an attempt picked without a connection is shown when it is back', async () => {
     const source = memorySource();
     source.put(aRow(1, { attempts: 2 }));
     source.detail('dlv_1', {}, anAttempt(1), anAttempt(2));
@@ -157,7 +157,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
   });
 
-  it('the connection of the page asks once for a delivery that is stayed at, and never for those that the arrow keys pass', async () => {
+  it('arrow keys ask for the delivery where they stop, and for no other', async () => {
     const source = memorySource();
     source.put(...Array.from({ length: 20 }, (_, n) => aRow(n)));
     const { look } = await program(source);
@@ -176,7 +176,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(asked).toEqual(['dlv_10']);
   });
 
-  it('the connection of the page may bring an answer late, which is not shown in the place of what is selected by then', async () => {
+  it('a late answer does not replace what was selected since', async () => {
     const source = memorySource();
     source.put(aRow(1, { type: 'dubbing.failed' }), aRow(2));
     const { look } = await program(source);
@@ -202,7 +202,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await heading.innerText()).toBe('delivered stt.completed');
   });
 
-  it('the connection of the page tells those who do not see it how many deliveries there are, once it has been quiet for a while', async () => {
+  it('a screen reader is told the number of deliveries after a quiet moment', async () => {
     const source = memorySource();
     source.put(aRow(1));
     const { look } = await program(source);
@@ -224,7 +224,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await news.innerText()).toBe('3 deliveries');
   });
 
-  it('the connection of the page sends what it asks for as JSON', async () => {
+  it('actions are sent as JSON', async () => {
     const { look } = await program(memorySource({ send: async () => 'It was sent.' }));
     const page = await look();
     const request = page.waitForRequest(/\/page\/actions\/send$/);

@@ -9,11 +9,11 @@ import { servePage } from '../../../src/page/server/page-server.js';
 import { aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('the page in a browser, when all goes wrong,', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('an attack on the page', { timeout: 30_000 }, () => {
   const { open, newWindow, assets } = useBrowser();
   const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
 
-  it('the page in a browser, when all goes wrong, shows script in a type, an id, a header, a body and an answer as text, and runs none of it', async () => {
+  it('script in a type, an id, a header, a body or an answer is text and never runs', async () => {
     const script = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>';
     const emulator = createEmulator({
       fetch: () => new Response(script, { status: 400, headers: { 'x-answer': script, 'content-type': 'text/html' } }),
@@ -41,7 +41,7 @@ describe.skipIf(chromium === undefined)('the page in a browser, when all goes wr
     ).toEqual([undefined, 0]);
   });
 
-  it('the page in a browser, when all goes wrong, takes up again what was cut, with what has come meanwhile', async () => {
+  it('a cut connection is taken up again, with what came meanwhile', async () => {
     const source = memorySource();
     source.put(aRow(1));
     const first = await servePage(source, 0, { assets: assets() });
@@ -59,7 +59,7 @@ describe.skipIf(chromium === undefined)('the page in a browser, when all goes wr
     expect(await page.locator('.connection').innerText()).toContain('live');
   });
 
-  it('the page in a browser, when all goes wrong, cannot be driven, read or framed by another site', async () => {
+  it('another site cannot drive, read or frame the page', async () => {
     const sent: string[] = [];
     const source = memorySource({
       send: async ({ type }) => {

@@ -41,7 +41,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     return { ...opened, source };
   }
 
-  it('the list of the page has of each delivery its state, what it is of, its attempts, its answer and its time', async () => {
+  it('a row has the state, the type, the attempts, the answer and the time', async () => {
     const source = memorySource();
     source.put(
       aRow(1, { state: 'waiting', status: undefined, problem: 'timeout', redeliveries: 1 }),
@@ -63,7 +63,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect([await first.getAttribute('aria-posinset'), await first.getAttribute('aria-setsize')]).toEqual(['2', '3']);
   });
 
-  it('the list of the page says that there is none, or none that fits', async () => {
+  it('an empty list says so, and an unmatched filter too', async () => {
     const { page, source } = await openWith(0);
     await page.getByText('No deliveries yet.').waitFor();
     await page.getByText('Start with:').waitFor();
@@ -81,7 +81,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     await deliveries(page).first().waitFor();
   });
 
-  it('the list of the page is gone through with the arrow keys, as far as it goes', async () => {
+  it('arrow keys move the selection as far as the list goes', async () => {
     const { page } = await openWith(3);
     await list(page).focus();
     expect(await selected(page)).toBeUndefined();
@@ -95,7 +95,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await list(page).getAttribute('aria-activedescendant')).toBe('row-dlv_0');
   });
 
-  it('the list of the page is one stop of the Tab key, however many rows it has', async () => {
+  it('the list is one stop of the Tab key', async () => {
     const { page } = await openWith(3);
     const stops: unknown[] = [];
     for (let n = 0; n < 6; n++) {
@@ -106,7 +106,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(stops).not.toContain('option');
   });
 
-  it('the list of the page takes keys while nothing is in it', async () => {
+  it('keys on an empty list do nothing, and work once a delivery is there', async () => {
     const { page, source } = await openWith(0);
     await list(page).focus();
     for (const key of ['ArrowDown', 'End', 'Enter']) await page.keyboard.press(key);
@@ -118,7 +118,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await selected(page)).toBe(1);
   });
 
-  it('the list of the page scrolls no more than it has to, so that the selected one is in sight', async () => {
+  it('the list scrolls no more than it must to show the selection', async () => {
     const { page } = await openWith(100);
     await list(page).focus();
     const fits = (await inSight(page)).length;
@@ -138,7 +138,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect((await inSight(page))[0]).toBe(fits - 1);
   });
 
-  it('the list of the page is leafed through by as much as is in sight', async () => {
+  it('Page Down and Page Up move by what is in sight', async () => {
     const { page } = await openWith(100);
     await list(page).focus();
     const fits = (await inSight(page)).length;
@@ -153,7 +153,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await selected(page)).toBe(1 + step);
   });
 
-  it('the list of the page leaves to the browser the keys that are not for it', async () => {
+  it('unused keys are left to the browser', async () => {
     const { page } = await openWith(3);
     await list(page).focus();
     const taken = () =>
@@ -175,7 +175,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('delivery');
   });
 
-  it('the list of the page has the focus after a click on a row, which is then selected, and on nothing else', async () => {
+  it('a click on a row selects it and focuses the list', async () => {
     const { page } = await openWith(3);
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('role'));
     await deliveries(page).nth(1).click();
@@ -185,7 +185,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect([await selected(page), await focused()]).toEqual([2, 'listbox']);
   });
 
-  it('the list of the page draws what is in sight, wherever it is scrolled to and whatever its height', async () => {
+  it('rows in sight are drawn, at any scroll position and height', async () => {
     const { page } = await openWith(1_000);
     const whole = async (first: number, height: number) => {
       const fits = Math.floor(height / ROW_PX) - 1;
@@ -205,7 +205,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     await expect.poll(() => inSight(page)).toContain(1_000);
   });
 
-  it('the list of the page keeps the selected one for a screen reader, wherever it is scrolled to', async () => {
+  it('the selected row stays in the document when it is scrolled away', async () => {
     const { page } = await openWith(1_000);
     await deliveries(page).nth(2).click();
     await scrollTo(page, 500);
@@ -222,7 +222,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await selected(page)).toBe(1_000);
   });
 
-  it('the list of the page stays at its top while new ones come there, and goes along when one above goes', async () => {
+  it('the list stays at its top for new rows, and follows removed ones', async () => {
     const { page, source } = await openWith(100);
     source.put(aRow(100));
     await expect.poll(() => deliveries(page).first().innerText()).toContain('evt_100');
@@ -237,7 +237,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await first()).toBe(50);
   });
 
-  it('the list of the page says how many of how many fit the filter', async () => {
+  it('the note says how many of how many match the filter', async () => {
     const source = memorySource();
     source.put(...Array.from({ length: 2_500 }, (_, n) => aRow(n, n < 1_500 ? { state: 'dead' } : {})));
     const { page } = await open(source);

@@ -5,13 +5,13 @@ import { emulated } from '../emulator/emulated.js';
 import { aRow, memorySource } from '../memory-source.js';
 import { useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('the page in a browser', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the page with an emulator', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
   const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
   const row = (page: Page, text: string) => deliveries(page).filter({ hasText: text });
   const status = (page: Page) => page.getByRole('status').first();
 
-  it('the page in a browser shows deliveries as they come, with what has become of them', async () => {
+  it('deliveries appear as they come, with their state', async () => {
     const { emulator, source } = await emulated({ fails: () => true });
     const { page } = await open(source);
     await page.getByText('No deliveries yet.').waitFor();
@@ -22,7 +22,7 @@ describe.skipIf(chromium === undefined)('the page in a browser', { timeout: 30_0
     expect(await row(page, 'dead stt.completed').innerText()).toMatch(/6 attempts[\s\S]*500/);
   });
 
-  it('the page in a browser shows of a delivery its attempts in the schedule, its headers, its body, its answer and its signature', async () => {
+  it('a delivery shows its attempts, headers, body, answer and signature', async () => {
     const { emulator, source, url } = await emulated({ faults: { corrupt: { rate: 1, times: 1 } } });
     const { page } = await open(source);
     const { event } = await emulator.emit('stt.completed');
@@ -52,7 +52,7 @@ describe.skipIf(chromium === undefined)('the page in a browser', { timeout: 30_0
     await page.getByRole('article', { name: 'Attempt 1' }).getByText('body_changed').waitFor();
   });
 
-  it('the page in a browser does what its buttons say, and says what it has done', async () => {
+  it('buttons do what they say, and report it', async () => {
     let fails = true;
     const { source, emulator } = await emulated({ fails: () => fails });
     const { page } = await open(source);
@@ -87,7 +87,7 @@ describe.skipIf(chromium === undefined)('the page in a browser', { timeout: 30_0
     await page.getByText('active', { exact: true }).waitFor();
   });
 
-  it('the page in a browser says what cannot be done', async () => {
+  it('an action that fails shows its error', async () => {
     const { page } = await open(
       memorySource({
         send: async () => {
@@ -100,7 +100,7 @@ describe.skipIf(chromium === undefined)('the page in a browser', { timeout: 30_0
     expect(await page.getByRole('button', { name: /Advance|Fail|Pause/ }).count()).toBe(0);
   });
 
-  it('the page in a browser finds deliveries by state and by any words', async () => {
+  it('deliveries are found by state and by any words', async () => {
     const source = memorySource();
     source.put(aRow(1), aRow(2, { type: 'dubbing.failed' }), aRow(3, { state: 'dead', status: 503 }));
     const { page } = await open(source);
@@ -118,10 +118,10 @@ describe.skipIf(chromium === undefined)('the page in a browser', { timeout: 30_0
     await page.getByText('No delivery matches the filter.').waitFor();
   });
 
-  describe('with 10,000 deliveries', () => {
+  describe('10,000 deliveries', () => {
     const many = Array.from({ length: 10_000 }, (_, n) => aRow(n));
 
-    it('with 10,000 deliveries has elements for those in sight alone, and reaches each of them by keyboard', async () => {
+    it('only rows in sight are elements, and the keyboard reaches all', async () => {
       const source = memorySource();
       source.put(...many);
       const { page } = await open(source);
@@ -136,7 +136,7 @@ describe.skipIf(chromium === undefined)('the page in a browser', { timeout: 30_0
       await expect.poll(() => deliveries(page).count()).toBe(1);
     });
 
-    it('with 10,000 deliveries draws one row for one change, and leaves the others as they are', async () => {
+    it('one change draws one row', async () => {
       const source = memorySource();
       source.put(...many);
       const { page } = await open(source);
@@ -161,7 +161,7 @@ describe.skipIf(chromium === undefined)('the page in a browser', { timeout: 30_0
       expect(await touched.evaluate((changed) => [...changed])).toEqual(['row-dlv_9998']);
     });
 
-    it('with 10,000 deliveries stays where the reader is while new ones come on top', async () => {
+    it('the reader stays in place while rows come on top', async () => {
       const source = memorySource();
       source.put(...many);
       const { page } = await open(source);
@@ -179,7 +179,7 @@ describe.skipIf(chromium === undefined)('the page in a browser', { timeout: 30_0
     });
   });
 
-  it('the page in a browser can be used with the keyboard alone, and shows where the focus is', async () => {
+  it('the keyboard alone reaches everything, with a visible focus', async () => {
     const { emulator, source } = await emulated();
     await emulator.emit('stt.completed');
     await emulator.emit('stt.failed');
