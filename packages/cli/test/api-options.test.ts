@@ -73,17 +73,15 @@ describe('the client of a command', () => {
   });
 });
 
-describe('the options of API commands', () => {
-  it('the address, the source of the key and the prefix have options', () => {
-    const command = apiCommand('limits');
-    expect(command.name()).toBe('limits');
-    expect(command.opts()).toEqual({ key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' });
-    command.parse(['--base-url', 'https://a.test', '--header-prefix', 'My-App'], { from: 'user' });
-    expect(command.opts()).toMatchObject({ baseUrl: 'https://a.test', headerPrefix: 'My-App' });
-    expect(command.options.map(({ description }) => description)).toEqual([
-      expect.stringContaining('the source of the API key'),
-      expect.stringContaining('env:SERVICE_URL'),
-      expect.stringContaining('header names'),
-    ]);
-  });
+it('API commands have options for the address, the key and the prefix', () => {
+  const command = apiCommand('limits');
+  expect(command.name()).toBe('limits');
+  expect(command.opts()).toEqual({ key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' });
+  command.parse(['--base-url', 'https://a.test', '--header-prefix', 'My-App'], { from: 'user' });
+  expect(command.opts()).toMatchObject({ baseUrl: 'https://a.test', headerPrefix: 'My-App' });
+  expect(command.options.map(({ description }) => description)).toEqual([
+    expect.stringContaining('the source of the API key'),
+    expect.stringContaining('env:SERVICE_URL'),
+    expect.stringContaining('header names'),
+  ]);
 });

@@ -69,7 +69,6 @@ describe('a file', () => {
 
 describe('an argument', () => {
   it.each([
-    [['lissen'], "unknown command 'lissen' .*Did you mean listen"],
     [['send', 'stt.complete'], 'stt.complete is no event type. Did you mean stt.completed?'],
     [['send', 'clip.done'], 'clip.done is no event type: generation.completed, '],
     [
@@ -87,7 +86,6 @@ describe('an argument', () => {
     [['send', 'stt.failed', '--count', '0'], 'It takes a whole number from 1 to 1000000. See --help.'],
     [['send', 'stt.failed', '--timeout', '5'], 'It takes a time with its unit: 500ms, 2s, 1m.'],
     [['send', 'stt.failed', '--set', 'id=x'], 'event must be an envelope'],
-    [['send', 'stt.failed', '--webhook-id', 'a b'], 'webhookId must be visible ASCII'],
     [['send', 'stt.failed', '--header-prefix', 'a b'], 'headerPrefix must be'],
     [['listen', '--port', '70000'], 'It takes a whole number from 0 to 65535.'],
     [['listen', '--events', 'stt'], 'There are: generation.completed, '],
@@ -97,8 +95,6 @@ describe('an argument', () => {
     [['verify', 'junk', '--header', 'A: b', '--at', 'signed'], 'there is no signed time in the headers; give a time'],
     [['doctor'], "missing required argument 'url'"],
     [['doctor', '3000', '--only', 'god'], 'There are: good, every-type,'],
-    [['sign', 'junk', 'junk'], 'too many arguments'],
-    [['sign', '--nonsense'], "unknown option '--nonsense'"],
   ])('%j exits with 2', (args, says) => expectFailure(args, 2, new RegExp(says)));
 });
 
@@ -165,8 +161,6 @@ describe('the network', () => {
   });
 });
 
-describe('stdin', () => {
-  it('an empty body is read', async () => {
-    expect((await cli.run(['sign'])).exitCode).toBe(0);
-  });
+it('an empty stdin is an empty body', async () => {
+  expect((await cli.run(['sign'])).exitCode).toBe(0);
 });

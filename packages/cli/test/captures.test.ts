@@ -33,6 +33,13 @@ const message = (changes: Record<string, unknown> = {}) => ({
   ...{ method: 'POST', path: '/hook', headers: [['A', '1']] as const, body: Buffer.from(bodyOf(changes)) },
 });
 
+/** Writes a capture of an event with this id, or what is given. */
+function write(name: string, id = 'evt_1', content: Uint8Array | string = formatHttp(message({ id }))): string {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, name), content);
+  return join(directory, name);
+}
+
 /** Put in the place of the real one for the test. */
 function insteadOf(name: 'mkdir' | 'readdir') {
   const spy = vi.spyOn(fs.promises, name);
@@ -116,36 +123,28 @@ describe('captures of deliveries', () => {
   });
 });
 
-describe('the time of a capture', () => {
-  it.each([
-    ['dir/20260711T120000.000Z-7f3a9c01.http', NOW],
-    ['20260711T120000Z-7f3a9c01.http', NOW],
-    ['20260711T120000.000Z-7f3a9c0.http', undefined],
-    ['20260711T120000.000Z-7f3a9c01.http.bak', undefined],
-    ['20260711T120000.000Z-7F3A9C01.http', undefined],
-    ['2026-07-11T120000.000Z-7f3a9c01.http', undefined],
-    ['body.json', undefined],
-  ])('the name %s has its time', (file, at) => {
-    expect(capturedAt(file)).toBe(at);
-  });
+it.each([
+  ['dir/20260711T120000.000Z-7f3a9c01.http', NOW],
+  ['20260711T120000Z-7f3a9c01.http', NOW],
+  ['20260711T120000.000Z-7f3a9c0.http', undefined],
+  ['20260711T120000.000Z-7f3a9c01.http.bak', undefined],
+  ['20260711T120000.000Z-7F3A9C01.http', undefined],
+  ['2026-07-11T120000.000Z-7f3a9c01.http', undefined],
+  ['body.json', undefined],
+])('the name %s has the time of its capture', (file, at) => {
+  expect(capturedAt(file)).toBe(at);
 });
 
 describe('the search for a capture', () => {
-  const write = (name: string, content: Uint8Array | string) => {
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, name), content);
-    return join(directory, name);
-  };
-
   it('an id finds one capture, and an event id the newest of several', async () => {
     const [, newest, other] = [
-      write('20260711T120000.000Z-00000001.http', formatHttp(message())),
-      write('20260711T120001.000Z-00000002.http', formatHttp(message())),
-      write('20260711T120002.000Z-00000003.http', formatHttp(message({ id: 'evt_2' }))),
+      write('20260711T120000.000Z-00000001.http'),
+      write('20260711T120001.000Z-00000002.http'),
+      write('20260711T120002.000Z-00000003.http', 'evt_2'),
     ];
-    write('20260711T120003.000Z-00000004.http', 'no delivery');
-    write('20260711T120004.000Z-00000005.http', formatHttp({ ...message(), body: Buffer.from('[') }));
-    write('zz-evt_1.http', formatHttp(message()));
+    write('20260711T120003.000Z-00000004.http', '', 'no delivery');
+    write('20260711T120004.000Z-00000005.http', '', formatHttp({ ...message(), body: Buffer.from('[') }));
+    write('zz-evt_1.http');
     expect(await findCapture(directory, '00000003')).toBe(other);
     expect(await findCapture(directory, 'evt_1')).toBe(newest);
     expect(await findCapture(directory, 'evt_2')).toBe(other);
@@ -160,13 +159,13 @@ describe('the search for a capture', () => {
 
   it('the newest capture is found in any order of the directory', async () => {
     const names = ['0', '2', '1'].map((second) => `20260711T12000${second}.000Z-00000001.http`);
-    const [, newest] = names.map((name) => write(name, formatHttp(message())));
+    const [, newest] = names.map((name) => write(name));
     insteadOf('readdir').mockResolvedValue(names as never);
     expect(await findCapture(directory, 'evt_1')).toBe(newest);
   });
 
   it('an event id must look like one', async () => {
-    write('20260711T120000.000Z-00000001.http', formatHttp(message({ id: 'other_1' })));
+    write('20260711T120000.000Z-00000001.http', 'other_1');
     expect(await failureOfPromise(findCapture(directory, 'other_1'))).toContain('none of the 1 deliveries');
   });
 
@@ -178,16 +177,10 @@ describe('the search for a capture', () => {
 });
 
 describe('the list of captures', () => {
-  const write = (name: string, changes: Record<string, unknown>) => {
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, name), formatHttp(message(changes)));
-    return join(directory, name);
-  };
-
   it('the newest comes first, up to a limit, and unreadable ones have no event', async () => {
-    write('20260711T120000.000Z-7f3a0001.http', { id: 'evt_a' });
-    const newest = write('20260711T120002.000Z-7f3a0003.http', { id: 'evt_b' });
-    writeFileSync(join(directory, '20260711T120001.000Z-7f3a0002.http'), 'no delivery');
+    write('20260711T120000.000Z-7f3a0001.http', 'evt_a');
+    const newest = write('20260711T120002.000Z-7f3a0003.http', 'evt_b');
+    write('20260711T120001.000Z-7f3a0002.http', '', 'no delivery');
     const { captures, total } = await listCaptures(directory, 2);
     expect(total).toBe(3);
     expect(captures).toMatchObject([
@@ -198,8 +191,8 @@ describe('the list of captures', () => {
   });
 
   it('the beginning of an id or an event id finds a capture', async () => {
-    const one = write('20260711T120000.000Z-7f3a0001.http', { id: 'evt_abcd1' });
-    const two = write('20260711T120001.000Z-7f3b0002.http', { id: 'evt_abxy2' });
+    const one = write('20260711T120000.000Z-7f3a0001.http', 'evt_abcd1');
+    const two = write('20260711T120001.000Z-7f3b0002.http', 'evt_abxy2');
     expect(await findCapture(directory, '7f3a')).toBe(one);
     expect(await findCapture(directory, 'evt_abxy')).toBe(two);
     expect(await failureOfPromise(findCapture(directory, 'evt_ab'))).toContain('none of the 2');

@@ -38,9 +38,11 @@ describe('the output of a command', () => {
     ['faint', 2],
     ['strong', 1],
   ] as const)('%s has a colour on a terminal', (style, code) => {
-    const { out, printed } = anOutput({ isTTY: true });
-    out.record({}, [[style, 'yes'], 'plain']);
-    expect(printed.stdout).toBe(`\u001b[${code}myes\u001b[0m  plain\n`);
+    for (const env of [{}, { NO_COLOR: '' }]) {
+      const { out, printed } = anOutput({ isTTY: true, env });
+      out.record({}, [[style, 'yes'], 'plain']);
+      expect(printed.stdout).toBe(`\u001b[${code}myes\u001b[0m  plain\n`);
+    }
   });
 
   it.each([
@@ -78,29 +80,15 @@ describe('the output of a command', () => {
   });
 });
 
-describe('a long text', () => {
-  it('a text is cut at the given length, with a mark', () => {
-    expect(shortened('abcd', 3)).toBe('abc…');
-    expect(shortened('abc', 3)).toBe('abc');
-    expect(shortened('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
-  });
+it('a long text is cut at the given length, with a mark', () => {
+  expect(shortened('abcd', 3)).toBe('abc…');
+  expect(shortened('abc', 3)).toBe('abc');
+  expect(shortened('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
 });
 
-describe('a count of things', () => {
-  it.each([
-    [0, '0 requests'],
-    [1, '1 request'],
-    [2, '2 requests'],
-  ])('%i is written %s', (count, text) => {
-    expect(counted(count, 'request')).toBe(text);
-  });
-
-  it('an irregular plural can be given', () => {
-    expect([counted(1, 'delivery', 'deliveries'), counted(2, 'delivery', 'deliveries')]).toEqual([
-      '1 delivery',
-      '2 deliveries',
-    ]);
-  });
+it('a count has the plural of its noun', () => {
+  expect([0, 1, 2].map((count) => counted(count, 'request'))).toEqual(['0 requests', '1 request', '2 requests']);
+  expect([1, 2].map((count) => counted(count, 'delivery', 'deliveries'))).toEqual(['1 delivery', '2 deliveries']);
 });
 
 it('a time of day is in UTC, without the date', () => {

@@ -46,19 +46,17 @@ describe('a fault of the program', () => {
   });
 });
 
-describe('a wrong command line', () => {
-  it.each([
-    [['sign', '--nonsense.b'], "unknown option '--nonsense.b'. See --help."],
-    [['--nonsense=value'], "unknown option '--nonsense'. See --help."],
-    [['sign', '--secrt=whsec_x'], "unknown option '--secrt' (Did you mean --secret?) See --help."],
-    [['sign', '--hel'], "unknown option '--hel' (Did you mean --help?) See --help."],
-    [['sign', 'a', 'b'], "too many arguments for 'sign'. Expected 1 argument but got 2. See --help."],
-    [['lissen'], "unknown command 'lissen' (Did you mean listen?) See --help."],
-    [
-      ['send', 'stt.failed', '--webhook-id', 'a b'],
-      'webhookId must be visible ASCII. Correct it, or leave it out for its default.',
-    ],
-  ])('%j is refused in one line', async (args, line) => {
-    expect(await shownBy(args)).toEqual({ exitCode: 2, stdout: '', stderr: `service-webhooks: ${line}\n` });
-  });
+it.each([
+  [['sign', '--nonsense.b'], "unknown option '--nonsense.b'. See --help."],
+  [['--nonsense=value'], "unknown option '--nonsense'. See --help."],
+  [['sign', '--secrt=whsec_x'], "unknown option '--secrt' (Did you mean --secret?) See --help."],
+  [['sign', '--hel'], "unknown option '--hel' (Did you mean --help?) See --help."],
+  [['sign', 'a', 'b'], "too many arguments for 'sign'. Expected 1 argument but got 2. See --help."],
+  [['lissen'], "unknown command 'lissen' (Did you mean listen?) See --help."],
+  [
+    ['send', 'stt.failed', '--webhook-id', 'a b'],
+    'webhookId must be visible ASCII. Correct it, or leave it out for its default.',
+  ],
+])('the wrong command line %j is refused in one line', async (args, line) => {
+  expect(await shownBy(args)).toEqual({ exitCode: 2, stdout: '', stderr: `service-webhooks: ${line}\n` });
 });

@@ -4,7 +4,7 @@ import { signDelivery } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import { hasProgram } from '../../../test/integration/program.js';
 import { serveApp } from '../../../test/support/app.js';
-import { NOW, SECRET } from '../../../test/support/deliveries.js';
+import { SECRET } from '../../../test/support/deliveries.js';
 import { exchange, toBytes } from '../../../test/support/raw-http.js';
 import { useCli } from './support/cli.js';
 import { inTerminal as startInTerminal } from './support/pseudo-terminal.js';
@@ -85,24 +85,6 @@ describe.runIf(hasProgram('script'))('a command on a terminal', () => {
     expect(shown).toMatch(/^200 {2}acknowledged {2}\d+ ms {2}stt\.failed {2}evt_\w+ {2}http:\S+\r\n$/);
   });
 
-  it('an empty NO_COLOR counts as unset', async () => {
-    const app = await serveApp();
-    const { shown } = await inTerminal(['send', 'stt.failed', app.url], { NO_COLOR: '' }).ended;
-    expect(shown).toMatch(COLOUR);
-  });
-
-  it('send --count draws a bar, removes it, and prints a summary', async () => {
-    const app = await serveApp();
-    const { shown, exitCode } = await inTerminal(['send', 'stt.failed', app.url, '--count', '20']).ended;
-    expect(exitCode).toBe(0);
-    expect(shown).toContain('█');
-    expect(shown).toContain('20 of 20');
-    const afterBar = shown.slice(shown.lastIndexOf(`\r${ESCAPE}[K`));
-    expect(afterBar.replace(COLOUR, '')).toMatch(
-      /20 of 20 acknowledged {2}in [\d.]+ s\r\n {2}200 {2}20 times\r\n.*median/,
-    );
-  });
-
   it('Ctrl+C during send --count removes the bar, and says what was sent', async () => {
     const app = await serveApp((_, __, res) => {
       if (app.got.length < 3) res.end();
@@ -126,20 +108,4 @@ describe.runIf(hasProgram('script'))('a command on a terminal', () => {
       });
     },
   );
-
-  it('explain prints the surest cause first, and what to do', async () => {
-    const { headers, body } = signDelivery({ secret: SECRET, body: '{ "a": 1 }', at: NOW });
-    const lines = Object.entries(headers).map((pair) => pair.join(': '));
-    writeFileSync(join(cli.cwd, 'd.http'), `POST / HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${Buffer.from(body)}\n`);
-    const { shown } = await inTerminal(['explain', 'd.http', '--at', 'signed'], { NO_COLOR: '1' }).ended;
-    expect(shown).toMatch(
-      /^signature_mismatch {2}as of 2026-07-11T12:00:00\.000Z\r\ncertain {2}newline_added {2}.+\r\n {2}\S.+\r\n$/,
-    );
-  });
-
-  it('--json prints JSON lines', async () => {
-    const app = await serveApp();
-    const { shown } = await inTerminal(['--json', 'send', 'stt.failed', app.url]).ended;
-    expect(JSON.parse(shown)).toMatchObject({ kind: 'sent', status: 200 });
-  });
 });

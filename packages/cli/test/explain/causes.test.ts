@@ -16,15 +16,13 @@ describe('the table of docs/explain.md', () => {
   });
 });
 
-describe('findings', () => {
-  it('every finding gets the certainty that is passed', () => {
-    const findings = [
-      { cause: 'newline_added', evidence: 'a' },
-      { cause: 'compressed', evidence: 'b' },
-    ] as const;
-    expect(judged('likely', findings)).toEqual([
-      { cause: 'newline_added', evidence: 'a', certainty: 'likely' },
-      { cause: 'compressed', evidence: 'b', certainty: 'likely' },
-    ]);
-  });
+it('every finding gets the certainty that is passed', () => {
+  const findings = [
+    { cause: 'newline_added', evidence: 'a' },
+    { cause: 'compressed', evidence: 'b' },
+  ] as const;
+  expect(judged('likely', findings)).toEqual([
+    { cause: 'newline_added', evidence: 'a', certainty: 'likely' },
+    { cause: 'compressed', evidence: 'b', certainty: 'likely' },
+  ]);
 });

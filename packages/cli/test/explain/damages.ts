@@ -74,7 +74,7 @@ const pythonJson = (value: unknown) =>
     .replace(/\n *([\]}])/g, '$1')
     .replace(/\n */g, ' ');
 
-const kind = (name: string, cause: CauseName, damage: Damage['damage'], also?: CauseName[]): Damage => ({
+const kind = (name: string, cause: CauseName, damage: Damage['damage'], also: CauseName[] = []): Damage => ({
   ...{ name, cause, damage, also },
 });
 

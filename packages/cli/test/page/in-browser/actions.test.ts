@@ -1,15 +1,11 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { button, deliveries, message, row, useBrowser } from './use-browser.js';
 
 describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
-  const row = (page: Page, text: string) => deliveries(page).filter({ hasText: text });
 
   it('an own event is checked while it is written, and sent with retries', async () => {
     const { emulator, source } = await emulated({ fails: () => true });
@@ -163,5 +159,18 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
       .waitFor();
     await page.getByText('1: the same attempt was sent more than once').waitFor();
     await page.getByRole('heading', { name: 'Attempt 1, a duplicate' }).waitFor();
+  });
+
+  it('an action that fails shows its error', async () => {
+    const { page } = await open(
+      memorySource({
+        send: async () => {
+          throw new Error('the port is gone');
+        },
+      }),
+    );
+    await page.getByRole('button', { name: 'Send a sample' }).click();
+    await expect.poll(() => message(page).innerText()).toBe('the port is gone');
+    expect(await page.getByRole('button', { name: /Advance|Fail|Pause/ }).count()).toBe(0);
   });
 });

@@ -7,15 +7,13 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import type { PageSource } from '../../../src/page/page-source.js';
 import { createPage } from '../../../src/page/server/page-server.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { deliveries, message, useBrowser } from './use-browser.js';
 
 const NOON = Date.UTC(2026, 6, 11, 12);
 
 describe.skipIf(chromium === undefined)('the connection of the page', { timeout: 30_000 }, () => {
   const { newWindow, assets } = useBrowser();
-  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
   const connection = (page: Page) => page.locator('.connection');
-  const message = (page: Page) => page.getByRole('status').first();
   const send = (page: Page) => page.getByRole('button', { name: 'Send a sample' }).click();
 
   /** A program on a port, that can go away and come back. */
@@ -51,7 +49,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
 
   it('a lost connection comes back, and the page stays as it was', async () => {
     const source = memorySource();
-    source.put(aRow(1), aRow(2, { type: 'dubbing.failed' }));
+    source.put(aRow(1), ...[2, 3].map((n) => aRow(n, { type: 'dubbing.failed' })));
     const { look, stop, comeBack } = await program(source);
     const page = await look();
     const streams: string[] = [];
@@ -63,9 +61,10 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.locator('.connection.lost').waitFor();
     expect(await connection(page).innerText()).toContain('connection lost, trying again');
     expect(await page.getByRole('status').nth(1).innerText()).toBe('Connection lost, trying again.');
-    source.put(aRow(3, { type: 'dubbing.failed' }));
+    source.remove('dlv_3');
+    source.put(aRow(4, { type: 'dubbing.failed' }));
     await comeBack();
-    await deliveries(page).getByText('evt_3').waitFor();
+    await deliveries(page).getByText('evt_4').waitFor();
     expect(await connection(page).innerText()).toContain('live');
     expect(await deliveries(page).count()).toBe(2);
     expect(await page.getByRole('heading', { level: 2 }).count()).toBe(1);
@@ -120,41 +119,27 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await message(page).getAttribute('class')).toBe('message failed');
   });
 
-  it('a delivery selected without a connection is shown when it is back', async () => {
+  it.each<[string, (page: Page) => Promise<void>, string]>([
+    ['a delivery', (page) => deliveries(page).getByText('evt_2').click(), 'Attempt 3'],
+    ['an attempt', (page) => page.getByRole('button', { name: 'Attempt 1: 200' }).click(), 'Attempt 1'],
+  ])('%s that is selected without a connection is shown when it is back', async (_, pick, name) => {
     const source = memorySource();
-    source.put(aRow(1), aRow(2));
-    for (const n of [1, 2]) source.detail(`dlv_${n}`, {}, anAttempt(n));
-    const { look, stop, comeBack } = await program(source);
-    const page = await look();
-    await deliveries(page).getByText('evt_1').click();
-    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
-    await stop();
-    await page.locator('.connection.lost').waitFor();
-    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
-    await deliveries(page).getByText('evt_2').click();
-    await page.getByRole('article').waitFor({ state: 'detached' });
-    await page.clock.runFor(1_000);
-    expect(await page.getByText('no longer kept').count()).toBe(0);
-    await comeBack();
-    await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
-  });
-
-  it('an attempt picked without a connection is shown when it is back', async () => {
-    const source = memorySource();
-    source.put(aRow(1, { attempts: 2 }));
+    source.put(aRow(1, { attempts: 2 }), aRow(2));
     source.detail('dlv_1', {}, anAttempt(1), anAttempt(2));
+    source.detail('dlv_2', {}, anAttempt(3));
     const { look, stop, comeBack } = await program(source);
     const page = await look();
     await deliveries(page).getByText('evt_1').click();
     await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
     await stop();
     await page.locator('.connection.lost').waitFor();
-    await page.getByRole('button', { name: 'Attempt 1: 200' }).click();
+    await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
+    await pick(page);
     await page.getByRole('article').waitFor({ state: 'detached' });
     await page.clock.runFor(1_000);
     expect(await page.getByText('no longer kept').count()).toBe(0);
     await comeBack();
-    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
+    await page.getByRole('article', { name }).waitFor();
   });
 
   it('arrow keys ask for the delivery where they stop, and for no other', async () => {

@@ -5,13 +5,12 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import type { Actions, EndpointRow } from '../../../src/page/page-source.js';
 import { aRow, memorySource } from '../memory-source.js';
 import { served } from '../served.js';
-import { useBrowser } from './use-browser.js';
+import { button, useBrowser } from './use-browser.js';
 
 const NOON = Date.UTC(2026, 6, 11, 12);
 
 describe.skipIf(chromium === undefined)('the controls of the page', { timeout: 30_000 }, () => {
   const { open, newWindow, assets } = useBrowser();
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const heading = (page: Page) => page.locator('.heading');
 
   /** Actions that keep what they were asked for. */

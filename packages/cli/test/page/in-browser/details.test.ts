@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import type { Actions, AttemptDetails, DeliveryDetails, DeliveryRow } from '../../../src/page/page-source.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { deliveries, section, useBrowser } from './use-browser.js';
 
 interface Shown {
   row?: Partial<DeliveryRow>;
@@ -14,7 +14,6 @@ interface Shown {
 
 describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
-  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
 
   /** The page with a delivery, which is selected. */
   async function select({ row = {}, details = {}, attempts = [anAttempt(1)], actions = {} }: Shown = {}) {
@@ -27,7 +26,6 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
     await opened.page.getByRole('heading', { level: 2 }).waitFor();
     return { ...opened, source, shown };
   }
-  const section = (page: Page) => page.getByRole('region', { name: 'Delivery', exact: true });
   const article = (page: Page) => page.getByRole('article');
   /** What is written in an element, each line apart. */
   const lines = async (element: ReturnType<Page['locator']>) =>

@@ -2,15 +2,13 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { deliveries, section, useBrowser } from './use-browser.js';
 
 const NOON = Date.UTC(2026, 6, 11, 12);
 
 describe.skipIf(chromium === undefined)('the address and the keys of the page', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
   const list = (page: Page) => page.getByRole('listbox');
-  const deliveries = (page: Page) => list(page).getByRole('option');
-  const section = (page: Page) => page.getByRole('region', { name: 'Delivery', exact: true });
   const hash = (page: Page) => page.evaluate(() => location.hash);
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.id || document.activeElement?.role);
   const selected = async (page: Page) =>

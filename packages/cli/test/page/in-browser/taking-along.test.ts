@@ -6,11 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { button, deliveries, useBrowser } from './use-browser.js';
 
 describe.skipIf(chromium === undefined)('copies and downloads of the page', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const permissions = ['clipboard-read', 'clipboard-write'];
   const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
   const said = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor();
@@ -20,7 +19,7 @@ describe.skipIf(chromium === undefined)('copies and downloads of the page', { ti
     const { event } = await emulator.emit('generation.completed');
     await emulator.settled();
     const { page, url } = await open(source, { permissions });
-    await page.getByRole('listbox').getByRole('option').click();
+    await deliveries(page).click();
     await page.getByRole('article').waitFor();
     const copied = async (name: string, what: string) => {
       await button(page, name).click();
@@ -43,7 +42,7 @@ describe.skipIf(chromium === undefined)('copies and downloads of the page', { ti
     await emulator.emit('stt.completed');
     await emulator.settled();
     const { page } = await open(source);
-    await page.getByRole('listbox').getByRole('option').click();
+    await deliveries(page).click();
     const downloading = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download .http' }).click();
     const download = await downloading;
@@ -76,7 +75,7 @@ describe.skipIf(chromium === undefined)('copies and downloads of the page', { ti
     source.put(aRow(1));
     source.detail('dlv_1', {}, anAttempt(1, { id: '1' }));
     const { page } = await open({ ...source, message: () => undefined }, { permissions });
-    await page.getByRole('listbox').getByRole('option').click();
+    await deliveries(page).click();
     const message = page.getByRole('status').first();
     await button(page, 'Copy as curl').click();
     await expect

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { exchange } from '../../../../../test/support/raw-http.js';
+import { exchange, type RawResponse } from '../../../../../test/support/raw-http.js';
 import type { Actions, AttemptDetails } from '../../../src/page/page-source.js';
 import { servePage } from '../../../src/page/server/page-server.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
@@ -10,6 +10,10 @@ async function withSend(send: Actions['send'] = async ({ type }) => `${type} is 
   const spy = vi.fn(send);
   return { ...(await served(memorySource({ send: spy }))), sent: spy };
 }
+
+/** The status and the JSON of an answer. */
+const inShort = ({ status, body }: RawResponse) => [status, JSON.parse(body)];
+const refused = (status: number, words: string) => [status, { error: expect.stringContaining(words) }];
 
 describe('the files and details of the page', () => {
   it('the document, script, style sheet and icon are served', async () => {
@@ -64,12 +68,9 @@ describe('the files and details of the page', () => {
     for (const path of ['/other', '/other/page/page.js'])
       expect(await get(path)).toMatchObject({ status: 404, body: '' });
     for (const path of ['/page/', '/page/other', '/page/deliveries/dlv_none', '/page/attempts/%E0%A4%A']) {
-      const { status, headers, body } = await get(path);
-      expect([status, headers['content-type'], JSON.parse(body)], path).toEqual([
-        404,
-        'application/json',
-        { error: 'It is not kept any more, or never was.' },
-      ]);
+      const answer = await get(path);
+      expect(inShort(answer), path).toEqual(refused(404, 'It is not kept any more, or never was.'));
+      expect(answer.headers['content-type']).toBe('application/json');
     }
   });
 
@@ -77,8 +78,8 @@ describe('the files and details of the page', () => {
     const source = { ...memorySource(), attempt: (id: string) => ({ id }) as AttemptDetails };
     source.put(aRow(1, { id: 'a/b c' }));
     const { get } = await served(source);
-    const { status, body } = await get(`/page/deliveries/${encodeURIComponent('a/b c')}?again#top`);
-    expect([status, JSON.parse(body).delivery.eventId]).toEqual([200, 'evt_1']);
+    const found = await get(`/page/deliveries/${encodeURIComponent('a/b c')}?again#top`);
+    expect(inShort(found)).toMatchObject([200, { delivery: { eventId: 'evt_1' } }]);
     expect(JSON.parse((await get('/page/attempts/-1')).body)).toEqual({ id: '-1' });
     for (const path of ['/page/x/page/deliveries/a%2Fb%20c', '/page/deliveries', '/page/-/page/attempts/1']) {
       expect((await get(path)).status, path).toBe(404);
@@ -111,18 +112,15 @@ describe('the files and details of the page', () => {
     const body = { text, bytes: text.length, shown: 'text', cut: false } as const;
     source.detail('dlv_1', {}, anAttempt(1, { id: '7', request: { ...request, body } }));
     const { get } = await served(source);
-    const refused = await get('/page/curl/7');
-    expect([refused.status, JSON.parse(refused.body).error]).toEqual([413, expect.stringContaining('download')]);
+    expect(inShort(await get('/page/curl/7'))).toEqual(refused(413, 'download'));
     expect((await get('/page/http/7')).body.endsWith(text)).toBe(true);
   });
 
   it('each type of the service has a sample', async () => {
     const { get } = await withSend();
-    const { status, body } = await get('/page/samples/generation.completed');
-    expect([status, JSON.parse(JSON.parse(body).json)]).toMatchObject([
-      200,
-      { type: 'generation.completed', jobId: 'clip_sample', data: { clipId: 'clip_sample' } },
-    ]);
+    const { json } = JSON.parse((await get('/page/samples/generation.completed')).body);
+    const sample = { type: 'generation.completed', jobId: 'clip_sample', data: { clipId: 'clip_sample' } };
+    expect(JSON.parse(json)).toMatchObject(sample);
     expect((await get('/page/samples/no.type')).status).toBe(404);
   });
 
@@ -142,8 +140,7 @@ describe('a request that is not from the page', () => {
     async (host) => {
       const { get, act, sent } = await withSend();
       for (const path of ['/', '/page/stream', '/page/page.js']) {
-        const { status, body } = await get(path, { host });
-        expect([status, JSON.parse(body).error]).toEqual([421, expect.stringContaining('127.0.0.1 or localhost')]);
+        expect(inShort(await get(path, { host }))).toEqual(refused(421, '127.0.0.1 or localhost'));
       }
       expect((await act('send', { type: 'stt.completed' }, { host, origin: `http://${host}` })).status).toBe(421);
       expect(sent).not.toHaveBeenCalled();
@@ -172,8 +169,8 @@ describe('a request that is not from the page', () => {
     'the origin %s is refused, even with the token',
     async (origin) => {
       const { get, act, sent } = await withSend();
-      const { status, body } = await act('send', { type: 'stt.completed' }, { origin });
-      expect([status, JSON.parse(body)]).toEqual([403, { error: 'Another site has no access.' }]);
+      const answer = await act('send', { type: 'stt.completed' }, { origin });
+      expect(inShort(answer)).toEqual(refused(403, 'Another site has no access.'));
       expect((await get('/page/stream', { origin })).status).toBe(403);
       expect(sent).not.toHaveBeenCalled();
     },
@@ -189,8 +186,7 @@ describe('a request that is not from the page', () => {
       ['/', { ...link, 'sec-fetch-mode': 'no-cors' }],
       ['/', { ...link, 'sec-fetch-dest': 'iframe' }],
     ] as const) {
-      const { status, body } = await get(path, sent);
-      expect([status, JSON.parse(body)]).toEqual([403, { error: 'Another site has no access.' }]);
+      expect(inShort(await get(path, sent))).toEqual(refused(403, 'Another site has no access.'));
     }
     expect((await act('send', { type: 'stt.completed' }, headers)).status).toBe(403);
     expect((await get('/', link)).status).toBe(200);
@@ -206,31 +202,22 @@ describe('a request that is not from the page', () => {
     const other = token.replaceAll(/[0-9a-f]/g, '0');
     const accented = 'é'.repeat(token.length / 2); // two bytes each on the way there, and two characters each on arrival
     for (const wrong of [undefined, '', other, `${token}0`, token.slice(1), 'é', accented]) {
-      const { status, body } = await act('send', { type: 'stt.completed' }, { 'x-page-token': wrong });
-      expect([status, JSON.parse(body).error]).toEqual([403, expect.stringContaining('load it again')]);
+      const answer = await act('send', { type: 'stt.completed' }, { 'x-page-token': wrong });
+      expect(inShort(answer)).toEqual(refused(403, 'load it again'));
     }
-    const { status, body } = await act('send', { type: 'stt.completed' }, { origin: undefined });
-    expect([status, JSON.parse(body).error]).toEqual([403, expect.stringContaining('no Origin')]);
+    const answer = await act('send', { type: 'stt.completed' }, { origin: undefined });
+    expect(inShort(answer)).toEqual(refused(403, 'no Origin'));
     expect(sent).not.toHaveBeenCalled();
     expect((await act('send', { type: 'stt.completed' })).status).toBe(200);
   });
 
   it('another method does nothing, and no CORS header is sent', async () => {
     const { request, get, own, sent } = await withSend();
-    expect(await get('/page/actions/send')).toMatchObject({
-      status: 405,
-      body: '{"error":"GET is not for /page/actions/send"}',
-    });
-    for (const path of [
-      '/',
-      '/page/x/page/actions/send',
-      '/page/actions/send/more',
-      '/page/actions/',
-      '/page/actions/-',
-    ]) {
-      expect(
-        (await request('POST', path, { ...own, 'content-type': undefined }, '{"type":"stt.completed"}')).status,
-      ).toBe(405);
+    expect(inShort(await get('/page/actions/send'))).toEqual(refused(405, 'GET is not for /page/actions/send'));
+    const elsewhere = ['/page/x/page/actions/send', '/page/actions/send/more', '/page/actions/', '/page/actions/-'];
+    for (const path of ['/', ...elsewhere]) {
+      const headers = { ...own, 'content-type': undefined };
+      expect((await request('POST', path, headers, '{"type":"stt.completed"}')).status, path).toBe(405);
     }
     for (const method of ['PUT', 'DELETE', 'OPTIONS', 'HEAD']) {
       const { headers } = await request(method, '/page/actions/send', { connection: 'close' }).catch(() => ({
@@ -245,8 +232,8 @@ describe('a request that is not from the page', () => {
 describe('an action of the page', () => {
   it('the answer says what was done', async () => {
     const { act } = await withSend();
-    const { status, body } = await act('send', { type: 'stt.completed' });
-    expect([status, JSON.parse(body)]).toEqual([200, { done: 'stt.completed is on its way.' }]);
+    const answer = await act('send', { type: 'stt.completed' });
+    expect(inShort(answer)).toEqual([200, { done: 'stt.completed is on its way.' }]);
   });
 
   it.each<[what: string, name: string, json: string, problem: string]>([
@@ -265,8 +252,8 @@ describe('an action of the page', () => {
     ['an action that this source has not', 'pause', '{"endpoint":"wh_1"}', 'pause cannot be done here'],
   ])('%s is refused with a sentence', async (_, name, json, problem) => {
     const { request, own, sent } = await withSend();
-    const { status, body } = await request('POST', `/page/actions/${name}`, own, json);
-    expect([status, JSON.parse(body)]).toEqual([409, { error: `${problem}.` }]);
+    const answer = await request('POST', `/page/actions/${name}`, own, json);
+    expect(inShort(answer)).toEqual([409, { error: `${problem}.` }]);
     expect(sent).not.toHaveBeenCalled();
   });
 
@@ -289,8 +276,7 @@ describe('an action of the page', () => {
     const { act, get } = await withSend(async () => {
       throw thrown;
     });
-    const { status, body } = await act('send', { type: 'stt.completed' });
-    expect([status, JSON.parse(body)]).toEqual([500, { error: problem }]);
+    expect(inShort(await act('send', { type: 'stt.completed' }))).toEqual([500, { error: problem }]);
     expect((await get('/')).status).toBe(200);
   });
 });
