@@ -29,7 +29,7 @@ describe('a call of the service', () => {
     );
   });
 
-  it('a call without an answer says what to do', async () => {
+  it('a missing answer says what to do', async () => {
     expect(await failureOfPromise(called(Promise.reject(new ClientError('timed_out', 'No answer.'))))).toBe(
       '4: No answer. Raise timeoutMs, or ask for less. (timed_out)',
     );

@@ -98,9 +98,9 @@ describe('an argument', () => {
   ])('%j exits with 2', (args, says) => expectFailure(args, 2, new RegExp(says)));
 });
 
-describe('a secret', () => {
+describe('the signing secret', () => {
   it.each([['listen'], ['send', 'stt.failed'], ['sign', 'junk'], ['verify', 'junk']])(
-    'the command line of %s is no place for it, and does not repeat it',
+    'a value on the command line of %s is refused, and not repeated',
     async (...args) => {
       await expectFailure(
         [...args, '--secret', SECRET],
@@ -118,7 +118,7 @@ describe('a secret', () => {
     ['verify', 'junk'],
     ['doctor', '3000'],
     ['replay', 'junk'],
-  ])('%s without a secret says how to give one', (...args) =>
+  ])('%s says how to set a missing one', (...args) =>
     expectFailure(args, args[0] === 'replay' ? 3 : 2, /no secret: set WEBHOOK_SECRET, also in \.env|no captured/, {
       env: { WEBHOOK_SECRET: undefined },
     }),
@@ -129,7 +129,7 @@ describe('a secret', () => {
     [' x', 'secret begins with a space. Trim it'],
     ['x\n', 'secret ends with a line feed. Trim it'],
     ['"x"', 'secret is in quotes. Remove the quotes'],
-  ])('%j is refused: %s', (WEBHOOK_SECRET, says) =>
+  ])('the value %j is refused: %s', (WEBHOOK_SECRET, says) =>
     expectFailure(['sign', 'junk'], 2, says, {
       env: { WEBHOOK_SECRET },
     }),

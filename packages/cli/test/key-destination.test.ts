@@ -98,7 +98,7 @@ describe('a host named by a file of the folder', () => {
 });
 
 describe('the host of the API key', () => {
-  it('stderr names the host, and stdout has the result alone', async () => {
+  it('stderr has the host, and stdout the result alone', async () => {
     api.replies.push((response) => response.end('{"data":{"list":[]}}'));
     const ended = await cli.run(['--json', 'usage', '--base-url', api.url], { env: fromEnvironment });
     expect(ended).toMatchObject({ exitCode: 0, records: [{ kind: 'usage' }] });
@@ -107,7 +107,7 @@ describe('the host of the API key', () => {
     );
   });
 
-  it('the host is printed before a call that fails', async () => {
+  it('stderr names the host also where the call fails', async () => {
     const { exitCode, stderr } = await cli.run(['limits', '--base-url', 'http://127.0.0.1:1'], {
       env: fromEnvironment,
     });

@@ -63,7 +63,7 @@ describe.each(COMMANDS)('the URL of $protocol', ({ args, variable, protocol, ins
   });
 
   it.each([[[]], [['env:MINE']], [['file:url.txt']], [['-']]])(
-    'the URL is read from %j, and an error of the client is printed without its password',
+    '%j is read, and an error of the client is printed without the password',
     async (value) => {
       install();
       writeFileSync(join(cli.cwd, 'url.txt'), `${url}\n`);

@@ -88,7 +88,7 @@ describe('the search for what was signed', () => {
     expect(findMatch([wrong], secrets, () => [asItIs('')])).toEqual({ match: undefined, complete: false });
   });
 
-  it('the search ends when its time is used up', () => {
+  it('no form is tried when the time is used up', () => {
     let time = 0;
     const budget = createBudget(BRIEF_EFFORT, () => time);
     function* bodies() {

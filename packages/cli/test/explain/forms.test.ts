@@ -90,13 +90,13 @@ describe('the body of a call', () => {
     },
   );
 
-  it('the body is compressed again as Content-Encoding says', () => {
+  it('Content-Encoding names how it is compressed again', () => {
     const causes = ({ bodies }: ReturnType<typeof body>) => JSON.stringify(bodies);
     expect(causes(body('a', 'br'))).toContain('compressed again (br)');
     expect(causes(body('a'))).toContain('compressed again (gzip)');
   });
 
-  it.each([undefined, null])('the body %s counts as missing', (given) => {
+  it.each([undefined, null])('%s counts as missing', (given) => {
     expect(body(given)).toEqual({
       bytes: undefined,
       bodies: [],

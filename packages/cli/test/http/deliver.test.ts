@@ -123,7 +123,7 @@ describe('a request without an answer', () => {
     });
   });
 
-  it('a request of one byte that breaks off has sent its headers', async () => {
+  it('one byte that breaks off has its headers sent before', async () => {
     const arrived = new Promise<string | undefined>((resolve) => {
       void serveListener((req) => resolve(req.headers['content-length'])).then(({ url }) =>
         deliver({ ...outgoing(url, { breakOff: true }), body: new Uint8Array(1) }, wire()),

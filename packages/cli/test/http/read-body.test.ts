@@ -40,7 +40,7 @@ async function answered(socket: Socket): Promise<string> {
 }
 
 describe('the body of a request', () => {
-  it('the body is read to its end, in any number of pieces', async () => {
+  it('any number of pieces is read to the end', async () => {
     const { socket, req, result } = await reading(6);
     socket.write('abc');
     await once(req, 'data');

@@ -31,7 +31,7 @@ describe('an event written on the page', () => {
     expect(read.problem).toEqual(typeof problem === 'string' ? problem : expect.stringMatching(problem));
   });
 
-  it('an event may lack data that the service sends, with a warning', () => {
+  it('data that the service sends may be missing, with a warning', () => {
     const read = readOwnEvent('{"type": "generation.completed", "data": {"clipId": "clip_1", "feature": "x"}}');
     expect(read).toMatchObject({ event: { type: 'generation.completed' }, warning: 'The service sends data.durationSec as a number.' }); // biome-ignore format: one event
     expect(read.event && leftOut(read.event)).toEqual({ durationSec: undefined, downloadUrl: undefined });

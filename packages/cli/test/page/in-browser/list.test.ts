@@ -94,7 +94,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await list(page).getAttribute('aria-activedescendant')).toBe('row-dlv_0');
   });
 
-  it('the list is one stop of the Tab key', async () => {
+  it('all rows together are one stop of the Tab key', async () => {
     const { page } = await openWith(3);
     const stops: unknown[] = [];
     for (let n = 0; n < 6; n++) {
@@ -117,7 +117,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await selected(page)).toBe(1);
   });
 
-  it('the list scrolls no more than it must to show the selection', async () => {
+  it('a selection out of sight scrolls no more than it must', async () => {
     const { page } = await openWith(100);
     await list(page).focus();
     const fits = (await inSight(page)).length;
@@ -221,7 +221,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     expect(await selected(page)).toBe(1_000);
   });
 
-  it('the list stays at its top for new rows, and otherwise stays where the reader is', async () => {
+  it('new rows show at the top, and a reader further down keeps the place', async () => {
     const { page, source } = await openWith(100);
     source.put(aRow(100));
     await expect.poll(() => deliveries(page).first().innerText()).toContain('evt_100');

@@ -31,7 +31,7 @@ describe.skipIf(chromium === undefined)('the address and the keys of the page', 
     return source;
   }
 
-  it('the address has the selection and the filter, and a reload keeps them', async () => {
+  it('selection and filter are in the URL, and a reload keeps them', async () => {
     const { page } = await open(aSource());
     await page.getByLabel('Search deliveries').fill('dlv');
     await page.getByLabel('State', { exact: true }).selectOption('dead');

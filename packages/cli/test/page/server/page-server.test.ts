@@ -272,7 +272,7 @@ describe('an action of the page', () => {
     ['an error', 'the disk is full', new Error('the disk is full')],
     ['no error', 'the disk is full', 'the disk is full'],
     ['an error of the source', 'x', new Error('x')],
-  ])('an action that throws %s answers 500, and the page goes on', async (_, problem, thrown) => {
+  ])('%s that is thrown answers 500, and the page goes on', async (_, problem, thrown) => {
     const { act, get } = await withSend(async () => {
       throw thrown;
     });
