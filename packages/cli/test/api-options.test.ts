@@ -14,7 +14,7 @@ const refused = (more: { requestId?: string; retryAfter?: number } = {}) =>
   );
 
 describe('a call of the service', () => {
-  it('a call of the service gives what it gives', async () => {
+  it('the result is passed through', async () => {
     expect(await called(Promise.resolve(1))).toBe(1);
   });
 
@@ -23,19 +23,19 @@ describe('a call of the service', () => {
     [{ retryAfter: 0 }, ' Try again in 0 s.'],
     [{ requestId: 'req_1' }, ' (req_1)'],
     [{ retryAfter: 7, requestId: 'req_1' }, ' Try again in 7 s. (req_1)'],
-  ])('a call of the service fails with what the service said: %j', async (more, end) => {
+  ])('a refusal is put in words: %j', async (more, end) => {
     expect(await failureOfPromise(called(Promise.reject(refused(more))))).toBe(
       `1: the service says no: rate_limit_exceeded: Too many.${end}`,
     );
   });
 
-  it('a call of the service fails with what to do where no answer came', async () => {
+  it('a missing answer says what to do', async () => {
     expect(await failureOfPromise(called(Promise.reject(new ClientError('timed_out', 'No answer.'))))).toBe(
       '4: No answer. Raise timeoutMs, or ask for less. (timed_out)',
     );
   });
 
-  it('passes on whatever else it rejects with', async () => {
+  it('another error is passed on', async () => {
     const error = new Error('a fault');
     await expect(called(Promise.reject(error))).rejects.toBe(error);
   });
@@ -44,26 +44,26 @@ describe('a call of the service', () => {
 describe('the client of a command', () => {
   const options = { key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' };
 
-  it('the client of a command has to know the address of the API', async () => {
+  it('the address of the API is required', async () => {
     expect(await failureOfPromise(openClient(aSession({ SERVICE_API_KEY: 'sk_1' }), options))).toBe(
       '2: where is the API? Set SERVICE_URL, give --base-url https://…, or set baseUrl in service-webhooks.json.',
     );
   });
 
-  it('the client of a command knows it from the environment, or as it is told', async () => {
+  it('the address comes from the environment or from --base-url', async () => {
     const env = { SERVICE_API_KEY: 'sk_1', SERVICE_URL: 'no URL' };
     await expect(openClient(aSession(env), options)).rejects.toThrow('baseUrl');
     expect(await openClient(aSession(env), { ...options, baseUrl: 'https://a.test' })).toHaveProperty('webhooks');
   });
 
-  it('the client of a command has a key that is text', async () => {
+  it('the key must be text', async () => {
     const session = aSession({ SERVICE_URL: 'https://a.test' }, { key: new Uint8Array([255]) });
     expect(await failureOfPromise(openClient(session, { ...options, key: 'file:key' }))).toBe(
       '2: the API key is no text; look at where it comes from.',
     );
   });
 
-  it('the client of a command has its key from the environment if no place is named, and never from the command line', () => {
+  it('the key comes from a named place, and never from the command line', () => {
     const option = keyOption();
     expect(option.description).toContain('env:NAME, file:PATH');
     expect(option.defaultValue).toBe('env:SERVICE_API_KEY');
@@ -73,17 +73,15 @@ describe('the client of a command', () => {
   });
 });
 
-describe('a command about the account', () => {
-  it('a command about the account takes the address of the API, the source of its key and the prefix of its headers', () => {
-    const command = apiCommand('limits');
-    expect(command.name()).toBe('limits');
-    expect(command.opts()).toEqual({ key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' });
-    command.parse(['--base-url', 'https://a.test', '--header-prefix', 'My-App'], { from: 'user' });
-    expect(command.opts()).toMatchObject({ baseUrl: 'https://a.test', headerPrefix: 'My-App' });
-    expect(command.options.map(({ description }) => description)).toEqual([
-      expect.stringContaining('the source of the API key'),
-      expect.stringContaining('env:SERVICE_URL'),
-      expect.stringContaining('header names'),
-    ]);
-  });
+it('API commands have options for the address, the key and the prefix', () => {
+  const command = apiCommand('limits');
+  expect(command.name()).toBe('limits');
+  expect(command.opts()).toEqual({ key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' });
+  command.parse(['--base-url', 'https://a.test', '--header-prefix', 'My-App'], { from: 'user' });
+  expect(command.opts()).toMatchObject({ baseUrl: 'https://a.test', headerPrefix: 'My-App' });
+  expect(command.options.map(({ description }) => description)).toEqual([
+    expect.stringContaining('the source of the API key'),
+    expect.stringContaining('env:SERVICE_URL'),
+    expect.stringContaining('header names'),
+  ]);
 });

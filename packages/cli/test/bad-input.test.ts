@@ -48,9 +48,9 @@ describe('a file', () => {
     [['replay', 'evt_9', '--captures', 'nowhere'], 'evt_9 is no file, and nowhere: there is no such file'],
     [['listen', '--port', '0', '--capture=/proc/nowhere'], '/proc/nowhere: there is no such file'],
     [['listen', '--port', '0', '--capture=junk'], 'there is a file in its place; choose another name'],
-  ])('%j that cannot be had ends with 3', (args, says) => expectFailure(args, 3, says));
+  ])('%j exits with 3', (args, says) => expectFailure(args, 3, says));
 
-  it.skipIf(inside || !existsSync('/dev/full'))('that takes no output is said, and is no success', async () => {
+  it.skipIf(inside || !existsSync('/dev/full'))('a full disk behind stdout exits with 3', async () => {
     const { exitCode, stderr } = await cli.shell('service-webhooks sign empty > /dev/full');
     expect({ exitCode, stderr }).toEqual({
       exitCode: 3,
@@ -58,7 +58,7 @@ describe('a file', () => {
     });
   });
 
-  it('a file that doctor cannot write to is not what stops it from saying what it found', async () => {
+  it('doctor prints its findings even if its report cannot be written', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(500).end());
     const { exitCode, records, stderr } = await cli.run(['doctor', app.url, '--junit', 'directory', '--only', 'good']);
     expect(exitCode).toBe(3);
@@ -69,7 +69,6 @@ describe('a file', () => {
 
 describe('an argument', () => {
   it.each([
-    [['lissen'], "unknown command 'lissen' .*Did you mean listen"],
     [['send', 'stt.complete'], 'stt.complete is no event type. Did you mean stt.completed?'],
     [['send', 'clip.done'], 'clip.done is no event type: generation.completed, '],
     [
@@ -87,7 +86,6 @@ describe('an argument', () => {
     [['send', 'stt.failed', '--count', '0'], 'It takes a whole number from 1 to 1000000. See --help.'],
     [['send', 'stt.failed', '--timeout', '5'], 'It takes a time with its unit: 500ms, 2s, 1m.'],
     [['send', 'stt.failed', '--set', 'id=x'], 'event must be an envelope'],
-    [['send', 'stt.failed', '--webhook-id', 'a b'], 'webhookId must be visible ASCII'],
     [['send', 'stt.failed', '--header-prefix', 'a b'], 'headerPrefix must be'],
     [['listen', '--port', '70000'], 'It takes a whole number from 0 to 65535.'],
     [['listen', '--events', 'stt'], 'There are: generation.completed, '],
@@ -97,14 +95,12 @@ describe('an argument', () => {
     [['verify', 'junk', '--header', 'A: b', '--at', 'signed'], 'there is no signed time in the headers; give a time'],
     [['doctor'], "missing required argument 'url'"],
     [['doctor', '3000', '--only', 'god'], 'There are: good, every-type,'],
-    [['sign', 'junk', 'junk'], 'too many arguments'],
-    [['sign', '--nonsense'], "unknown option '--nonsense'"],
-  ])('%j that says nothing ends with 2', (args, says) => expectFailure(args, 2, new RegExp(says)));
+  ])('%j exits with 2', (args, says) => expectFailure(args, 2, new RegExp(says)));
 });
 
-describe('a secret', () => {
+describe('the signing secret', () => {
   it.each([['listen'], ['send', 'stt.failed'], ['sign', 'junk'], ['verify', 'junk']])(
-    'on the command line of %s is refused, and not repeated',
+    'a value on the command line of %s is refused, and not repeated',
     async (...args) => {
       await expectFailure(
         [...args, '--secret', SECRET],
@@ -122,7 +118,7 @@ describe('a secret', () => {
     ['verify', 'junk'],
     ['doctor', '3000'],
     ['replay', 'junk'],
-  ])('a secret that is not there is missed by %s', (...args) =>
+  ])('%s says how to set a missing one', (...args) =>
     expectFailure(args, args[0] === 'replay' ? 3 : 2, /no secret: set WEBHOOK_SECRET, also in \.env|no captured/, {
       env: { WEBHOOK_SECRET: undefined },
     }),
@@ -133,18 +129,18 @@ describe('a secret', () => {
     [' x', 'secret begins with a space. Trim it'],
     ['x\n', 'secret ends with a line feed. Trim it'],
     ['"x"', 'secret is in quotes. Remove the quotes'],
-  ])('a secret that is %j is refused: %s', (WEBHOOK_SECRET, says) =>
+  ])('the value %j is refused: %s', (WEBHOOK_SECRET, says) =>
     expectFailure(['sign', 'junk'], 2, says, {
       env: { WEBHOOK_SECRET },
     }),
   );
 
-  it('a secret that is in no variable is missed by the name of the variable', () =>
+  it('an unset variable is named', () =>
     expectFailure(['sign', 'junk', '--secret', 'env:NOWHERE'], 2, 'the environment variable NOWHERE is not set'));
 });
 
 describe('the network', () => {
-  it('the network whose port is in use ends with 4', async () => {
+  it('a port in use exits with 4', async () => {
     const { port } = await serveApp();
     await expectFailure(
       ['listen', '--port', `${port}`],
@@ -153,10 +149,10 @@ describe('the network', () => {
     );
   });
 
-  it('the network whose address is of another machine ends with 4', () =>
+  it('an address of another machine exits with 4', () =>
     expectFailure(['listen', '--port', '0', '--host', '192.0.2.1'], 4, 'is of no address of this machine'));
 
-  it('the network where nothing listens ends doctor with 4, after its report', async () => {
+  it('doctor exits with 4 where nothing listens, after its report', async () => {
     const { exitCode, stderr, records } = await cli.run(['doctor', 'http://127.0.0.1:1', '--junit', 'report.xml']);
     expect(exitCode).toBe(4);
     expect(stderr).toContain('no answer to a good delivery: 127.0.0.1:1: nothing listens there');
@@ -165,8 +161,6 @@ describe('the network', () => {
   });
 });
 
-describe('stdin', () => {
-  it('stdin that is empty is an empty body', async () => {
-    expect((await cli.run(['sign'])).exitCode).toBe(0);
-  });
+it('an empty stdin is an empty body', async () => {
+  expect((await cli.run(['sign'])).exitCode).toBe(0);
 });

@@ -101,71 +101,54 @@ const FORGERIES = [
   'large-forgery',
 ];
 
-/** Each with the probes that have to name what is wrong with it, in their order. */
-export const brokenReceivers: readonly {
+interface BrokenReceiver {
   name: string;
   create(): RequestListener;
+  /** The probes that have to name what is wrong with it, in their order. */
   failed: string[];
   warned?: string[];
-}[] = [
-  {
-    name: 'parses the body and writes it again',
-    create: () => byHand({ signed: (body) => Buffer.from(JSON.stringify(parse(body))) }),
-    failed: ['good'],
-  },
-  { name: 'has another secret', create: () => byHand({ secrets: ['another'] }), failed: ['good'] },
-  {
-    name: 'does not verify at all',
-    create: () => byHand({ isEqual: () => true, toleranceSeconds: Number.POSITIVE_INFINITY }),
-    failed: FORGERIES.filter((name) => !['unsigned', 'empty-signature', 'truncated', 'stripped-v2'].includes(name)),
-  },
-  {
-    name: 'does not look at the time',
-    create: () => byHand({ toleranceSeconds: Number.POSITIVE_INFINITY }),
-    failed: ['stale', 'future'],
-  },
-  { name: 'allows a minute', create: () => byHand({ toleranceSeconds: 60 }), failed: ['older', 'ahead'] },
-  {
-    name: 'accepts the legacy signature too',
-    create: () => byHand({ legacy: 'always' }),
-    failed: ['stale', 'future', 'moved-time', 'time-not-signed', 'broken-v2'],
-    warned: ['stripped-v2'],
-  },
-  {
-    name: 'accepts the legacy signature alone',
-    create: () => byHand({ legacy: 'without V2' }),
-    failed: [],
-    warned: ['stripped-v2'],
-  },
-  {
-    name: 'does not sign the time',
-    create: () => byHand({ content: (_, body) => body }),
-    failed: ['good'],
-  },
-  {
-    name: 'compares as many digits as there are',
-    create: () => byHand({ isEqual: (given, expected) => expected.startsWith(given) }),
-    failed: ['short-signature'],
-  },
-  { name: 'answers 500 to a forgery', create: () => byHand({ refusal: 500 }), failed: FORGERIES },
-  {
-    name: 'answers 200 to a forgery',
-    create: () => byHand({ refusal: 200 }),
-    failed: FORGERIES.filter((name) => name !== 'stripped-v2'),
-    warned: ['stripped-v2'],
-  },
-  {
-    name: 'refuses the types that it does not know',
-    create: () => byHand({ types: (type) => type === 'generation.completed' }),
-    failed: ['every-type', 'new-type'],
-  },
-  { name: 'takes 100 kB', create: () => byHand({ maxBytes: 100_000 }), failed: ['large'] },
-  {
-    name: 'tells events apart by the header',
-    create: () => byHand({ key: (_, headers) => String(headers['idempotency-key']) }),
-    failed: [],
-    warned: ['duplicate-new-key', 'shared-key'],
-  },
+}
+
+const broken = (name: string, changes: Partial<Parts>, failed: string[], warned: string[] = []): BrokenReceiver => ({
+  ...{ name, create: () => byHand(changes), failed, warned },
+});
+const without = (...names: string[]) => FORGERIES.filter((name) => !names.includes(name));
+
+export const brokenReceivers: readonly BrokenReceiver[] = [
+  broken('parses the body and writes it again', { signed: (body) => Buffer.from(JSON.stringify(parse(body))) }, [
+    'good',
+  ]),
+  broken('has another secret', { secrets: ['another'] }, ['good']),
+  broken(
+    'does not verify at all',
+    { isEqual: () => true, toleranceSeconds: Number.POSITIVE_INFINITY },
+    without('unsigned', 'empty-signature', 'truncated', 'stripped-v2'),
+  ),
+  broken('does not look at the time', { toleranceSeconds: Number.POSITIVE_INFINITY }, ['stale', 'future']),
+  broken('allows a minute', { toleranceSeconds: 60 }, ['older', 'ahead']),
+  broken(
+    'accepts the legacy signature too',
+    { legacy: 'always' },
+    ['stale', 'future', 'moved-time', 'time-not-signed', 'broken-v2'],
+    ['stripped-v2'],
+  ),
+  broken('accepts the legacy signature alone', { legacy: 'without V2' }, [], ['stripped-v2']),
+  broken('does not sign the time', { content: (_, body) => body }, ['good']),
+  broken('compares as many digits as there are', { isEqual: (given, expected) => expected.startsWith(given) }, [
+    'short-signature',
+  ]),
+  broken('answers 500 to a forgery', { refusal: 500 }, FORGERIES),
+  broken('answers 200 to a forgery', { refusal: 200 }, without('stripped-v2'), ['stripped-v2']),
+  broken('refuses the types that it does not know', { types: (type) => type === 'generation.completed' }, [
+    ...['every-type', 'new-type'],
+  ]),
+  broken('takes 100 kB', { maxBytes: 100_000 }, ['large']),
+  broken(
+    'tells events apart by the header',
+    { key: (_, headers) => String(headers['idempotency-key']) },
+    [],
+    ['duplicate-new-key', 'shared-key'],
+  ),
   {
     name: 'does its work twice and says so',
     create: () => {
@@ -180,16 +163,8 @@ export const brokenReceivers: readonly {
     },
     failed: ['duplicate', 'duplicate-new-key', 'same-moment'],
   },
-  {
-    name: 'has a second secret that is not set',
-    create: () => byHand({ secrets: [SECRET, ''] }),
-    failed: ['unset-secret'],
-  },
-  {
-    name: 'answers 500 where no JSON comes',
-    create: () => byHand({ unreadable: 500 }),
-    failed: ['no-event'],
-  },
+  broken('has a second secret that is not set', { secrets: [SECRET, ''] }, ['unset-secret']),
+  broken('answers 500 where no JSON comes', { unreadable: 500 }, ['no-event']),
   {
     name: 'stops when a client goes away',
     create: () => {

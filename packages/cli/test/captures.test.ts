@@ -33,6 +33,13 @@ const message = (changes: Record<string, unknown> = {}) => ({
   ...{ method: 'POST', path: '/hook', headers: [['A', '1']] as const, body: Buffer.from(bodyOf(changes)) },
 });
 
+/** Writes a capture of an event with this id, or what is given. */
+function write(name: string, id = 'evt_1', content: Uint8Array | string = formatHttp(message({ id }))): string {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, name), content);
+  return join(directory, name);
+}
+
 /** Put in the place of the real one for the test. */
 function insteadOf(name: 'mkdir' | 'readdir') {
   const spy = vi.spyOn(fs.promises, name);
@@ -44,8 +51,8 @@ function insteadOf(name: 'mkdir' | 'readdir') {
   return spy;
 }
 
-describe('deliveries that are kept', () => {
-  it('deliveries that are kept are files for their owner alone, out of git, under the time when they came', async () => {
+describe('captures of deliveries', () => {
+  it('a capture is a file for its owner alone, out of git, named after its time', async () => {
     const captures = await openCaptures(directory);
     const { id, file } = await captures.keep(message(), NOW + 7);
     expect(id).toMatch(/^[0-9a-f]{8}$/);
@@ -57,7 +64,7 @@ describe('deliveries that are kept', () => {
     expect(capturedAt(file)).toBe(NOW + 7);
   });
 
-  it('deliveries that are kept are on the disk with their names when they are said to be kept, and leave no file open', async () => {
+  it('a capture is synced with its directory, and leaves no file open', async () => {
     const captures = await openCaptures(directory);
     const some = await open(directory);
     await some.close();
@@ -70,7 +77,7 @@ describe('deliveries that are kept', () => {
     expect(sync.mock.contexts).toMatchObject([{ fd: -1 }, { fd: -1 }]);
   });
 
-  it('deliveries that are kept are kept beside what is in a directory that is there', async () => {
+  it('a directory may already have other files', async () => {
     mkdirSync(directory, { recursive: true });
     const { keep } = await openCaptures(directory);
     await keep(message(), NOW);
@@ -79,14 +86,14 @@ describe('deliveries that are kept', () => {
     expect(readFileSync(join(directory, '.gitignore'), 'utf8')).toBe('*.http\n');
   });
 
-  it('leave the rules of a directory that has its own .gitignore', async () => {
+  it('an own .gitignore is left alone', async () => {
     mkdirSync(directory);
     writeFileSync(join(directory, '.gitignore'), 'own\n');
     await openCaptures(directory);
     expect(readFileSync(join(directory, '.gitignore'), 'utf8')).toBe('own\n');
   });
 
-  it('deliveries that are kept cannot be kept where a file is in the place of the directory', async () => {
+  it('a file in place of the directory is refused', async () => {
     writeFileSync(directory, '');
     expect(await failureOfPromise(openCaptures(directory))).toMatch(/^3: .*kept: there is a file in its place/);
     expect(await failureOfPromise(openCaptures(join(directory, 'in')))).toMatch(
@@ -94,61 +101,50 @@ describe('deliveries that are kept', () => {
     );
   });
 
-  it.runIf(process.getuid?.() !== 0)(
-    'deliveries that are kept cannot be kept where nothing may be written',
-    async () => {
-      mkdirSync(directory, { recursive: true });
-      chmodSync(directory, 0o500);
-      expect(await failureOfPromise(openCaptures(directory))).toMatch(/^3: .*kept: it may not be opened/);
-    },
-  );
+  it.runIf(process.getuid?.() !== 0)('a directory without write permission is refused', async () => {
+    mkdirSync(directory, { recursive: true });
+    chmodSync(directory, 0o500);
+    expect(await failureOfPromise(openCaptures(directory))).toMatch(/^3: .*kept: it may not be opened/);
+  });
 
-  it.runIf(existsSync('/proc'))('cannot be kept where no directory can be made', async () => {
+  it.runIf(existsSync('/proc'))('a directory that cannot be made is refused', async () => {
     expect(await failureOfPromise(openCaptures('/proc/self/no/such'))).toMatch(/^3: \/proc\/self\/no\/such: /);
   });
 
-  it('deliveries that are kept cannot be kept on a drive that is not there', async () => {
+  it('a missing drive is refused', async () => {
     insteadOf('mkdir').mockRejectedValueOnce(Object.assign(new Error('no drive'), { code: 'ENOENT' }));
     expect(await failureOfPromise(openCaptures('/'))).toBe('3: /: there is no such file; check the path');
   });
 
-  it('deliveries that are kept are not said to be kept where the directory has gone', async () => {
+  it('a directory that has gone makes the capture fail', async () => {
     const captures = await openCaptures(directory);
     rmSync(directory, { recursive: true });
     expect(await failureOfPromise(captures.keep(message(), NOW))).toMatch(/^3: .*\.http: there is no such file/);
   });
 });
 
-describe('the time when a delivery came', () => {
-  it.each([
-    ['dir/20260711T120000.000Z-7f3a9c01.http', NOW],
-    ['20260711T120000Z-7f3a9c01.http', NOW],
-    ['20260711T120000.000Z-7f3a9c0.http', undefined],
-    ['20260711T120000.000Z-7f3a9c01.http.bak', undefined],
-    ['20260711T120000.000Z-7F3A9C01.http', undefined],
-    ['2026-07-11T120000.000Z-7f3a9c01.http', undefined],
-    ['body.json', undefined],
-  ])('the time when a delivery came is in the name of its file: %s', (file, at) => {
-    expect(capturedAt(file)).toBe(at);
-  });
+it.each([
+  ['dir/20260711T120000.000Z-7f3a9c01.http', NOW],
+  ['20260711T120000Z-7f3a9c01.http', NOW],
+  ['20260711T120000.000Z-7f3a9c0.http', undefined],
+  ['20260711T120000.000Z-7f3a9c01.http.bak', undefined],
+  ['20260711T120000.000Z-7F3A9C01.http', undefined],
+  ['2026-07-11T120000.000Z-7f3a9c01.http', undefined],
+  ['body.json', undefined],
+])('the name %s has the time of its capture', (file, at) => {
+  expect(capturedAt(file)).toBe(at);
 });
 
-describe('a delivery that is looked for', () => {
-  const write = (name: string, content: Uint8Array | string) => {
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, name), content);
-    return join(directory, name);
-  };
-
-  it('a delivery that is looked for is found by its id, or as the newest one of its event', async () => {
+describe('the search for a capture', () => {
+  it('an id finds one capture, and an event id the newest of several', async () => {
     const [, newest, other] = [
-      write('20260711T120000.000Z-00000001.http', formatHttp(message())),
-      write('20260711T120001.000Z-00000002.http', formatHttp(message())),
-      write('20260711T120002.000Z-00000003.http', formatHttp(message({ id: 'evt_2' }))),
+      write('20260711T120000.000Z-00000001.http'),
+      write('20260711T120001.000Z-00000002.http'),
+      write('20260711T120002.000Z-00000003.http', 'evt_2'),
     ];
-    write('20260711T120003.000Z-00000004.http', 'no delivery');
-    write('20260711T120004.000Z-00000005.http', formatHttp({ ...message(), body: Buffer.from('[') }));
-    write('zz-evt_1.http', formatHttp(message()));
+    write('20260711T120003.000Z-00000004.http', '', 'no delivery');
+    write('20260711T120004.000Z-00000005.http', '', formatHttp({ ...message(), body: Buffer.from('[') }));
+    write('zz-evt_1.http');
     expect(await findCapture(directory, '00000003')).toBe(other);
     expect(await findCapture(directory, 'evt_1')).toBe(newest);
     expect(await findCapture(directory, 'evt_2')).toBe(other);
@@ -161,36 +157,30 @@ describe('a delivery that is looked for', () => {
     expect(await failureOfPromise(findCapture(directory, '000'))).toContain('none of the 5');
   });
 
-  it('a delivery that is looked for is the newest one of its event, in whatever order the directory lists them', async () => {
+  it('the newest capture is found in any order of the directory', async () => {
     const names = ['0', '2', '1'].map((second) => `20260711T12000${second}.000Z-00000001.http`);
-    const [, newest] = names.map((name) => write(name, formatHttp(message())));
+    const [, newest] = names.map((name) => write(name));
     insteadOf('readdir').mockResolvedValue(names as never);
     expect(await findCapture(directory, 'evt_1')).toBe(newest);
   });
 
-  it('a delivery that is looked for is found by the id of its event only where that looks like one', async () => {
-    write('20260711T120000.000Z-00000001.http', formatHttp(message({ id: 'other_1' })));
+  it('an event id must look like one', async () => {
+    write('20260711T120000.000Z-00000001.http', 'other_1');
     expect(await failureOfPromise(findCapture(directory, 'other_1'))).toContain('none of the 1 deliveries');
   });
 
-  it('a delivery that is looked for cannot be found where nothing was kept', async () => {
+  it('a missing directory is named', async () => {
     expect(await failureOfPromise(findCapture(directory, 'evt_1'))).toBe(
       `3: evt_1 is no file, and ${directory}: there is no such file; check the path`,
     );
   });
 });
 
-describe('captures that are listed', () => {
-  const write = (name: string, changes: Record<string, unknown>) => {
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, name), formatHttp(message(changes)));
-    return join(directory, name);
-  };
-
-  it('the newest comes first, up to a limit, and one that cannot be read has no event', async () => {
-    write('20260711T120000.000Z-7f3a0001.http', { id: 'evt_a' });
-    const newest = write('20260711T120002.000Z-7f3a0003.http', { id: 'evt_b' });
-    writeFileSync(join(directory, '20260711T120001.000Z-7f3a0002.http'), 'no delivery');
+describe('the list of captures', () => {
+  it('the newest comes first, up to a limit, and unreadable ones have no event', async () => {
+    write('20260711T120000.000Z-7f3a0001.http', 'evt_a');
+    const newest = write('20260711T120002.000Z-7f3a0003.http', 'evt_b');
+    write('20260711T120001.000Z-7f3a0002.http', '', 'no delivery');
     const { captures, total } = await listCaptures(directory, 2);
     expect(total).toBe(3);
     expect(captures).toMatchObject([
@@ -200,15 +190,15 @@ describe('captures that are listed', () => {
     expect(await lastCapture(directory)).toBe(newest);
   });
 
-  it('a capture is found by the beginning of its id or of the id of its event', async () => {
-    const one = write('20260711T120000.000Z-7f3a0001.http', { id: 'evt_abcd1' });
-    const two = write('20260711T120001.000Z-7f3b0002.http', { id: 'evt_abxy2' });
+  it('the beginning of an id or an event id finds a capture', async () => {
+    const one = write('20260711T120000.000Z-7f3a0001.http', 'evt_abcd1');
+    const two = write('20260711T120001.000Z-7f3b0002.http', 'evt_abxy2');
     expect(await findCapture(directory, '7f3a')).toBe(one);
     expect(await findCapture(directory, 'evt_abxy')).toBe(two);
     expect(await failureOfPromise(findCapture(directory, 'evt_ab'))).toContain('none of the 2');
   });
 
-  it('the newest of none is a failure that says how to have some', async () => {
+  it('an empty list says how to capture deliveries', async () => {
     mkdirSync(directory);
     expect(await failureOfPromise(lastCapture(directory))).toContain('listen --capture keeps them');
   });

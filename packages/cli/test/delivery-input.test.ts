@@ -23,12 +23,12 @@ const refusalOf = (...args: string[]) => {
   throw new Error('nothing was refused');
 };
 
-describe('a command about a delivery', () => {
-  it('a command about a delivery reads stdin, and looks for the usual headers, if nothing is said', () => {
+describe('the options for a delivery', () => {
+  it('stdin and the usual headers are the default', () => {
     expect(parsed()).toEqual({ file: '-', headerPrefix: 'x-service' });
   });
 
-  it('a command about a delivery takes the headers of a body one by one, and where its secrets are', () => {
+  it('headers are repeatable, and secrets are named by their source', () => {
     const args = ['body', '--header', 'A: 1', '--header', 'B: 2', '--secret', 'env:A', '--headers', 'heads'];
     expect(parsed(...args)).toMatchObject({
       ...{ file: 'body', header: ['A: 1', 'B: 2'], secret: ['env:A'], headers: 'heads' },
@@ -41,7 +41,7 @@ describe('a command about a delivery', () => {
     ['signed', 'signed'],
     ['1783771200', NOW],
     ['2026-07-11T12:00:00Z', NOW],
-  ])('a command about a delivery has its clock set to %s', (text, at) => {
+  ])('--at %s sets the clock', (text, at) => {
     expect(parsed('--at', text)).toMatchObject({ at });
   });
 
@@ -50,7 +50,7 @@ describe('a command about a delivery', () => {
     ['--tolerance', '0', '1 to 1000000000'],
     ['--tolerance', '1000000001', '1 to 1000000000'],
     ['--legacy', 'maybe', 'reject, accept'],
-  ])('a command about a delivery refuses %s %s, and says what it takes', (option, value, words) => {
+  ])('%s %s is refused with what it takes', (option, value, words) => {
     expect(refusalOf(option, value)).toContain(words);
   });
 
@@ -61,20 +61,20 @@ describe('a command about a delivery', () => {
     ['--legacy <policy>', 'only a legacy header'],
     ['--tolerance <seconds>', 'largest difference'],
     ['--at <time>', 'the clock'],
-  ])('a command about a delivery says in its help what %s is', (flags, words) => {
+  ])('the help describes %s', (flags, words) => {
     const command = deliveryCommand('verify');
     expect(command.name()).toBe('verify');
     expect(command.options.find((option) => option.flags === flags)?.description).toContain(words);
     expect(command.registeredArguments[0]?.description).toContain('- for stdin');
   });
 
-  it('a command about a delivery takes the bounds of its tolerance, and a policy', () => {
+  it('--tolerance and --legacy take their bounds and policies', () => {
     expect(parsed('--tolerance', '1', '--legacy', 'accept')).toMatchObject({ tolerance: 1, legacy: 'accept' });
     expect(parsed('--tolerance', '1000000000', '--legacy', 'reject')).toMatchObject({ tolerance: 1e9 });
   });
 });
 
-describe('the delivery that a command is about', () => {
+describe('the delivery that is read', () => {
   const SIGNED = ['X-Service-Signature-V2', 't=1783771000,v1=00'] as const;
   const CAPTURED = '20260711T115958.000Z-7f3a9c01.http';
   const capture = formatHttp({ method: 'PUT', path: '/hook', headers: [SIGNED], body: Buffer.from('{}') });
@@ -82,7 +82,7 @@ describe('the delivery that a command is about', () => {
   const read = (file: string, options: Partial<Parameters<typeof readDelivery>[2]> = {}) =>
     readDelivery(session, file, { headerPrefix: 'X-Service', ...options });
 
-  it('the delivery that a command is about is a captured one, looked at when it came', async () => {
+  it('a capture is looked at when it came', async () => {
     const { body, ...rest } = await read(CAPTURED);
     expect(String(body)).toBe('{}');
     expect(rest).toEqual({
@@ -91,7 +91,7 @@ describe('the delivery that a command is about', () => {
     });
   });
 
-  it('the delivery that a command is about is looked at now where its name does not say when it came', async () => {
+  it('a file without a time in its name is looked at now', async () => {
     expect(await read('other')).toMatchObject({ at: NOW, asCaptured: false });
   });
 
@@ -99,11 +99,11 @@ describe('the delivery that a command is about', () => {
     ['now', NOW],
     ['signed', 1_783_771_000_000],
     [5_000, 5_000],
-  ] as const)('is looked at as it is told: %s', async (at, time) => {
+  ] as const)('--at %s overrides the time of the capture', async (at, time) => {
     expect(await read(CAPTURED, { at })).toMatchObject({ method: 'PUT', at: time, asCaptured: false });
   });
 
-  it('the delivery that a command is about is a body with headers from a file and from the command line', async () => {
+  it('a body has headers from a file and from the command line', async () => {
     expect(await read('body', { headers: 'heads', header: ['C: 3'] })).toEqual({
       ...{ method: 'POST', path: '/', body: Buffer.from('{}'), at: NOW, asCaptured: false },
       headers: [
@@ -121,11 +121,11 @@ describe('the delivery that a command is about', () => {
     });
   });
 
-  it('the delivery that a command is about is a body, whatever the name of its file is, where there are headers', async () => {
+  it('a capture is a body where headers are given', async () => {
     expect(await read(CAPTURED, { header: ['C: 3'] })).toMatchObject({ body: capture, at: NOW, asCaptured: false });
   });
 
-  it('the delivery that a command is about is no body alone', async () => {
+  it('a body without headers is refused', async () => {
     expect(await failureOfPromise(read('body'))).toMatch(/^3: body: no captured delivery/);
   });
 
@@ -133,19 +133,16 @@ describe('the delivery that a command is about', () => {
     ['t=12', 12_000],
     ['v1=00,t=12,v1=01', 12_000],
     ['t=123456789012', 123_456_789_012_000],
-  ])('the delivery that a command is about was signed at the time that the header has: %s', async (value, at) => {
+  ])('--at signed reads the time of %s', async (value, at) => {
     expect(await read('body', { at: 'signed', header: [`X-Service-Signature-V2: ${value}`] })).toMatchObject({ at });
   });
 
-  it.each(['t=', 't=1234567890123', 'at=12', 't=12s', 'v1=00'])(
-    'says that there is no signed time in %s',
-    async (value) => {
-      const failed = failureOfPromise(read('body', { at: 'signed', header: [`X-Service-Signature-V2: ${value}`] }));
-      expect(await failed).toMatch(/^2: --at signed: there is no signed time/);
-    },
-  );
+  it.each(['t=', 't=1234567890123', 'at=12', 't=12s', 'v1=00'])('--at signed finds no time in %s', async (value) => {
+    const failed = failureOfPromise(read('body', { at: 'signed', header: [`X-Service-Signature-V2: ${value}`] }));
+    expect(await failed).toMatch(/^2: --at signed: there is no signed time/);
+  });
 
-  it('the delivery that a command is about says that there is no signed time without the header', async () => {
+  it('--at signed finds no time without the header', async () => {
     expect(await failureOfPromise(read('body', { at: 'signed', header: ['A: t=12'] }))).toMatch(/no signed time/);
   });
 });

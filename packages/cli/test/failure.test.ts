@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure, fileFailure } from '../src/failure.js';
 
-describe('what ends a command', () => {
+describe('a failure', () => {
   it.each([
     ['ok', 0],
     ['no', 1],
@@ -10,7 +10,7 @@ describe('what ends a command', () => {
     ['network', 4],
     ['fault', 70],
     ['interrupted', 130],
-  ] as const)('has its exit code: %s is %i', (kind, exitCode) => {
+  ] as const)('%s exits with %i', (kind, exitCode) => {
     expect(new Failure(kind, 'why')).toMatchObject({ exitCode, message: 'why' });
   });
 
@@ -24,7 +24,7 @@ describe('what ends a command', () => {
     ['ENOSPC', 'the disk is full'],
     ['EEXIST', 'choose another name'],
     ['ENAMETOOLONG', 'too long'],
-  ])('what ends a command says in words what the file system said: %s', (code, words) => {
+  ])('the error %s of a file is put in words: %s', (code, words) => {
     const failure = fileFailure('a/b', Object.assign(new Error('as it was'), { code }));
     expect(failure).toMatchObject({ exitCode: 3, message: expect.stringMatching(`^a/b: .*${words}`) });
   });
@@ -33,7 +33,7 @@ describe('what ends a command', () => {
     [Object.assign(new Error('i/o error'), { code: 'EIO' }), 'a: i/o error'],
     [new Error('something else'), 'a: something else'],
     ['gone', 'a: gone'],
-  ])('what ends a command says what it was told where there are no words for it: %s', (error, message) => {
+  ])('an unknown error is repeated: %s', (error, message) => {
     expect(fileFailure('a', error).message).toBe(message);
   });
 });

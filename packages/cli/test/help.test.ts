@@ -12,28 +12,18 @@ function rowsOf(help: string): [word: string, says: string][] {
 }
 
 const cli = useCli();
-const COMMANDS = [
-  'init',
-  'listen',
-  'dev',
-  'mcp',
-  'send',
-  'replay',
-  'captures',
-  'queue',
-  'doctor',
-  'sign',
-  'verify',
-  'explain',
-  'endpoints',
-  'limits',
-  'usage',
-  'migrations',
-  'completion',
-];
+const COMMANDS =
+  'init listen dev mcp send replay captures queue doctor sign verify explain endpoints limits usage migrations completion'.split(
+    ' ',
+  );
+const PARTS = {
+  captures: 'list export',
+  endpoints: 'list ensure update test rotate delete',
+  queue: 'list show retry discard',
+};
 
 describe('help', () => {
-  it('help lists every command and the exit codes, with examples', async () => {
+  it('--help lists every command and the exit codes, with examples', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['--help']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const rows = new Map(rowsOf(stdout));
@@ -44,29 +34,16 @@ describe('help', () => {
     expect(stdout).not.toMatch(/^ {2}complete /m);
   });
 
-  it.each(COMMANDS)('of %s has options and examples', async (name) => {
+  it.each(COMMANDS)('%s --help has options and examples, as help %s has', async (name) => {
     const { exitCode, stdout } = await cli.run([name, '--help']);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^Usage: service-webhooks ${name} `));
+    expect(stdout).toMatch(new RegExp(`^Usage: service-webhooks ${name} .*\\n\\n[A-Z]\\w* \\w`));
     expect(stdout).toContain('Examples:\n  ');
     expect((await cli.run(['help', name])).stdout).toBe(stdout);
   });
 
-  it.each([
-    ...COMMANDS,
-    'captures list',
-    'captures export',
-    'endpoints list',
-    'endpoints ensure',
-    'endpoints update',
-    'endpoints test',
-    'endpoints rotate',
-    'endpoints delete',
-    'queue list',
-    'queue show',
-    'queue retry',
-    'queue discard',
-  ])('of %s says what it is for, and what each argument and option is', async (name) => {
+  const parts = Object.entries(PARTS).flatMap(([name, all]) => all.split(' ').map((part) => `${name} ${part}`));
+  it.each([...COMMANDS, ...parts])('%s --help describes each argument and each option', async (name) => {
     const { stdout } = await cli.run([...name.split(' '), '--help']);
     const rows = rowsOf(stdout);
     for (const [word, says] of rows) expect(says, word).toMatch(/^\w/);
@@ -74,10 +51,9 @@ describe('help', () => {
     const taken = [...usage.matchAll(/[<[](\w*)[>\]]/g)].map(([, argument]) => argument);
     const listed = rows.map(([word]) => word);
     expect(listed).toEqual(expect.arrayContaining(taken.filter((word) => !/^(options|command)$/.test(word ?? ''))));
-    if (COMMANDS.includes(name)) expect(stdout).toMatch(/^Usage: .+\n\n[A-Z]\w* \w/);
   });
 
-  it('help says what an option may be, unless that is a long list, and what it is if it is not given', async () => {
+  it('an option has its choices, unless there are many, and its default', async () => {
     const of = async (name: string) => Object.fromEntries(rowsOf((await cli.run([name, '--help'])).stdout));
     expect(await of('verify')).toMatchObject({
       '--legacy <policy>': 'what to do with only a legacy header: reject, accept',
@@ -96,19 +72,19 @@ describe('help', () => {
     expect(await of('doctor')).toMatchObject({ '--only <probes>': 'only these probes, with commas' });
   });
 
-  it('of a command has what can be said to all of them', async () => {
+  it('global options are listed under each command', async () => {
     const { stdout } = await cli.run(['completion', '--help']);
     expect(stdout).toMatch(/^Usage: service-webhooks completion \[options\] <shell>\n/);
     expect(stdout).toContain('\nGlobal Options:\n');
   });
 
-  it('help is shown on stderr where no command is given, which is a mistake', async () => {
+  it('no command prints the help to stderr and exits with 2', async () => {
     const { exitCode, stdout, stderr } = await cli.run([]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toBe((await cli.run(['--help'])).stdout);
   });
 
-  it('help has the version of the package', async () => {
+  it('--version prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
     expect((await cli.run(['--version'])).stdout).toBe(`${version}\n`);
   });
@@ -121,17 +97,17 @@ describe('completion', () => {
     return stdout.split('\n').slice(0, -1);
   };
 
-  it('completion knows the commands', async () => {
+  it('commands are completed', async () => {
     expect(await complete('s')).toEqual(['send', 'sign']);
     expect(await complete('')).toEqual([...COMMANDS, 'help']);
   });
 
-  it('completion knows the options of a command, and those of all', async () => {
+  it('options of the command and global options are completed', async () => {
     expect(await complete('send', 'stt.completed', '--co')).toEqual(['--count', '--concurrency']);
     expect(await complete('send', '--js')).toEqual(['--json']);
   });
 
-  it('completion knows the event types, the faults, the probes and the choices', async () => {
+  it('event types, faults, probes and choices are completed', async () => {
     expect(await complete('send', '')).toEqual([...WEBHOOK_EVENT_TYPES]);
     expect(await complete('send', '--attempt', '2', 'stt.')).toEqual(['stt.completed', 'stt.failed']);
     expect(await complete('send', '--fault', 'st')).toEqual(['stale', 'stripped-v2']);
@@ -139,7 +115,7 @@ describe('completion', () => {
     expect(await complete('verify', '--legacy', '')).toEqual(['reject', 'accept']);
   });
 
-  it('completion leaves files to the shell', async () => {
+  it('files are left to the shell', async () => {
     expect(await complete('verify', '')).toEqual([]);
     expect(await complete('send', '--body', '')).toEqual([]);
   });
@@ -150,7 +126,7 @@ describe('completion', () => {
       env: { PATH: `${cli.bin}:${process.env['PATH']}` },
     });
 
-  it.skipIf(inside)('completion works in bash', () => {
+  it.skipIf(inside)('bash completes a type', () => {
     const { stdout, stderr } = inShell(
       'bash',
       `source <(service-webhooks completion bash)
@@ -163,7 +139,7 @@ describe('completion', () => {
     });
   });
 
-  it.skipIf(inside || !hasProgram('fish'))('works in fish', () => {
+  it.skipIf(inside || !hasProgram('fish'))('fish completes a type', () => {
     const { stdout } = inShell(
       'fish',
       'service-webhooks completion fish | source; complete -C"service-webhooks send gener"',
@@ -171,7 +147,7 @@ describe('completion', () => {
     expect(stdout).toBe('generation.completed\ngeneration.failed\n');
   });
 
-  it.skipIf(inside || !hasProgram('zsh'))('works in zsh', () => {
+  it.skipIf(inside || !hasProgram('zsh'))('zsh completes a type', () => {
     const { stdout, stderr } = inShell(
       'zsh',
       `autoload -Uz compinit; compinit -D; source <(service-webhooks completion zsh)
@@ -182,7 +158,7 @@ describe('completion', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'generation.completed\ngeneration.failed\n', stderr: '' });
   });
 
-  it.each(['bash', 'zsh', 'fish'])('for %s is a script that asks the program', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('the script for %s asks the program', async (shell) => {
     const { exitCode, stdout } = await cli.run(['completion', shell]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('service-webhooks complete -- ');
@@ -197,7 +173,7 @@ describe('completion', () => {
     return stdout.split('\n').slice(0, -1);
   };
 
-  it('completion for PowerShell is a script with whole blocks that registers for the program', async () => {
+  it('the script for PowerShell has whole blocks and registers for the program', async () => {
     const { exitCode, stdout } = await cli.run(['completion', 'powershell']);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^Register-ArgumentCompleter -Native -CommandName service-webhooks -ScriptBlock \{\n/);
@@ -208,14 +184,14 @@ describe('completion', () => {
     }
   });
 
-  it('completion for PowerShell has the candidates that the other shells have', async () => {
+  it('PowerShell gets the same candidates as the other shells', async () => {
     expect(await asPowerShell('send', 'gener')).toEqual(['generation.completed', 'generation.failed']);
     expect(await asPowerShell('send', '--fault', 'slow,st')).toEqual(['slow,stale', 'slow,stripped-v2']);
     expect(await asPowerShell('send', '')).toEqual([...WEBHOOK_EVENT_TYPES]);
     expect(await asPowerShell('')).toEqual(await complete(''));
   });
 
-  it('for a shell that it does not know is refused', async () => {
+  it('an unknown shell is refused', async () => {
     const { exitCode, stderr } = await cli.run(['completion', 'tcsh']);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^service-webhooks: .*Allowed choices are bash, zsh, fish, powershell\..*\n$/);

@@ -22,7 +22,7 @@ const nameInSettings = () => write('service-webhooks.json', JSON.stringify({ bas
 const nameInDotEnv = (more = '') => write('.env', `SERVICE_URL=${api.url}\n${more}`);
 const keysSeen = () => api.seen.map(({ headers }) => headers.authorization ?? headers['x-api-key']);
 
-describe('a host that a file of the folder names', () => {
+describe('a host named by a file of the folder', () => {
   it.each([
     'limits',
     'usage',
@@ -33,7 +33,7 @@ describe('a host that a file of the folder names', () => {
     'endpoints rotate wh_1 --yes',
     'endpoints delete wh_1 --yes',
     'listen --port 0 --url https://app.example/',
-  ])('a host that a file of the folder names does not get the key of the environment from %s', async (line) => {
+  ])('%s does not send the key of the environment there', async (line) => {
     nameInSettings();
     const { exitCode, stdout, stderr } = await cli.run(line.split(' '), { env: fromEnvironment });
     expect({ exitCode, stdout, stderr }).toEqual({
@@ -50,7 +50,7 @@ describe('a host that a file of the folder names', () => {
     ['env:MY_KEY', 'the environment variable MY_KEY'],
     ['file:key.txt', 'the file key.txt'],
     ['-', 'stdin'],
-  ])('a host that .env names does not get the key of %s', async (source, says) => {
+  ])('the key of %s is not sent to the host in .env', async (source, says) => {
     nameInDotEnv();
     write('key.txt', KEY);
     const ended = await cli.run(['limits', '--key', source], { env: { MY_KEY: KEY }, stdin: KEY });
@@ -63,14 +63,14 @@ describe('a host that a file of the folder names', () => {
     expect(api.seen).toEqual([]);
   });
 
-  it('a host that .env names gets the key that .env has', async () => {
+  it('the key in .env is sent to the host in .env', async () => {
     nameInDotEnv(`SERVICE_API_KEY=${KEY}\n`);
     const { stderr } = await cli.run(['limits']);
     expect(stderr).toContain(`The API key (SERVICE_API_KEY in .env) is sent to ${api.url} (SERVICE_URL in .env).\n`);
     expect(keysSeen()).toHaveLength(1);
   });
 
-  it('a host that service-webhooks.json names does not get the key that .env has', async () => {
+  it('the key in .env is not sent to the host in service-webhooks.json', async () => {
     nameInSettings();
     write('.env', `SERVICE_API_KEY=${KEY}\n`);
     const { exitCode, stderr } = await cli.run(['limits']);
@@ -78,13 +78,13 @@ describe('a host that a file of the folder names', () => {
     expect(api.seen).toEqual([]);
   });
 
-  it('a host that .env names does not get a key of the environment, where .env has one of the same name', async () => {
+  it('the key of the environment is not sent where .env has the same name', async () => {
     nameInDotEnv('SERVICE_API_KEY=acct_of_the_folder\n');
     expect((await cli.run(['limits'], { env: fromEnvironment })).exitCode).toBe(2);
     expect(api.seen).toEqual([]);
   });
 
-  it('a host that a file names loses against one of the environment or the command line', async () => {
+  it('the environment and the command line override the host of a file', async () => {
     write('service-webhooks.json', JSON.stringify({ baseUrl: 'https://evil.test' }));
     const fromVariable = await cli.run(['limits'], { env: { ...fromEnvironment, SERVICE_URL: api.url } });
     expect(fromVariable.stderr).toContain(
@@ -98,7 +98,7 @@ describe('a host that a file of the folder names', () => {
 });
 
 describe('the host of the API key', () => {
-  it('the host of the API key is printed to stderr, also with --json, and stdout has the result alone', async () => {
+  it('stderr has the host, and stdout the result alone', async () => {
     api.replies.push((response) => response.end('{"data":{"list":[]}}'));
     const ended = await cli.run(['--json', 'usage', '--base-url', api.url], { env: fromEnvironment });
     expect(ended).toMatchObject({ exitCode: 0, records: [{ kind: 'usage' }] });
@@ -107,7 +107,7 @@ describe('the host of the API key', () => {
     );
   });
 
-  it('the host of the API key is printed before a call that fails', async () => {
+  it('stderr names the host also where the call fails', async () => {
     const { exitCode, stderr } = await cli.run(['limits', '--base-url', 'http://127.0.0.1:1'], {
       env: fromEnvironment,
     });
@@ -125,7 +125,7 @@ describe.runIf(hasProgram('script') && !inside)('on a terminal', () => {
     return running;
   };
 
-  it('a yes at the question sends the key of the environment to the host of the folder', async () => {
+  it('a yes at the question sends the key to the host of the folder', async () => {
     const { type, ended } = await ask();
     type('y\r');
     const { exitCode, shown } = await ended;
@@ -133,7 +133,7 @@ describe.runIf(hasProgram('script') && !inside)('on a terminal', () => {
     expect(keysSeen()).toHaveLength(1);
   });
 
-  it('another answer to the question sends nothing, and says how to name another host', async () => {
+  it('another answer sends nothing, and says how to name another host', async () => {
     const { type, ended } = await ask();
     type('\r');
     const { exitCode, shown } = await ended;
@@ -148,7 +148,7 @@ describe.runIf(hasProgram('script') && !inside)('on a terminal', () => {
     expect(api.seen).toEqual([]);
   });
 
-  it('a host with control characters is asked about without them', async () => {
+  it('a question about a host leaves out its control characters', async () => {
     write('.env', `SERVICE_URL="${api.url}/\u001b[2K\u202e"\n`);
     const { shows, type, ended } = inTerminal(cli, ['usage'], fromEnvironment);
     const [question] = await shows(/.*Send the key there\?/);

@@ -28,8 +28,8 @@ function capture(name: string, { secret = SECRET, more = '' } = {}): string {
 /** Without what is different each time. */
 const steady = (text: string) => text.replaceAll(/\d+ ms/g, '0 ms').replaceAll(/evt_[0-9a-f]{8,}/g, 'evt_0');
 
-describe('on a terminal', () => {
-  it('verify shows in one line what is genuine', async () => {
+describe('what commands show on a terminal', () => {
+  it('verify shows a genuine delivery in one line', async () => {
     const { stdout } = await shownBy(['verify', capture('d.http')]);
     expect(stdout).toBe(`<good:verified>  v2  stt.completed  evt_1  signed ${AT}\n`);
   });
@@ -41,7 +41,7 @@ describe('on a terminal', () => {
     );
   });
 
-  it('explain shows each cause with how sure it is, and below what to do', async () => {
+  it('explain shows each cause with its certainty, and below what to do', async () => {
     const { stdout } = await shownBy(['explain', capture('d.http', { more: '\n' })]);
     expect(stdout).toMatch(
       /^<bad:signature_mismatch> {2}<faint:as of 2026-07-11T12:00:00\.000Z>\n<bad:certain> {2}<strong:newline_added> {2}\S[^\n]+\n {2}\S[^\n]+\n$/,
@@ -52,7 +52,7 @@ describe('on a terminal', () => {
     expect(other.stdout).toMatch(/\n<faint:possible> {2}<strong:\w+>/);
   });
 
-  it('explain shows that a delivery verifies, when it was captured', async () => {
+  it('explain shows that a capture verifies at the time when it came', async () => {
     const { stdout } = await shownBy(['explain', capture('20260711T120000.000Z-7f3a9c01.http')], { now: () => 0 });
     expect(stdout).toBe(
       `<good:It verifies>  <faint:when it was captured ${AT}>\n` +
@@ -66,18 +66,20 @@ describe('on a terminal', () => {
     expect(stdout).toMatch(/^X-Service-Signature-V2: t=1783771200,v1=\w+\nX-Service-Signature: sha256=\w+\n$/);
   });
 
-  it('send shows in one line what was sent and what came of it', async () => {
+  it('send shows in one line what was sent and what was answered', async () => {
     const { url } = await serveApp();
     const { stdout, stderr } = await shownBy(['send', 'stt.failed', url, '--set', 'id=evt_1']);
     expect(steady(stdout)).toBe(`<good:200>  acknowledged  <faint:0 ms>  stt.failed  evt_1  ${url}/\n`);
     expect(stderr).toBe('');
   });
 
-  it('send of many draws a bar while it lasts, and shows a summary alone', async () => {
+  it('send --count draws a bar meanwhile, and shows a summary alone', async () => {
     const { url } = await serveApp();
     const { stdout, stderr } = await shownBy(['send', 'stt.failed', url, '--count', '2']);
-    expect(stdout).toMatch(/^<good:2 of 2 acknowledged> {2}<faint:in [\d.]+ s>\n {2}200 {2}2 times\n<faint:[^\n]+>\n$/);
-    expect(stderr).toMatch(/2 of 2\r\S\[K$/);
+    expect(stdout).toMatch(
+      /^<good:2 of 2 acknowledged> {2}<faint:in [\d.]+ s>\n {2}200 {2}2 times\n<faint:[^\n]*median[^\n]*>\n$/,
+    );
+    expect(stderr).toMatch(/█.* 2 of 2\r\S\[K$/s);
     const records = await shownBy(['--json', 'send', 'stt.failed', url, '--count', '2']);
     expect(records.stderr).toBe('');
   });
@@ -91,7 +93,7 @@ describe('on a terminal', () => {
     expect(steady(exact.stdout)).toBe(`<good:200>  acknowledged  <faint:0 ms>  as captured  ${file}  ${url}/hook\n`);
   });
 
-  it('doctor shows a line for each probe, what to do about those that fail, and how many there are', async () => {
+  it('doctor shows a line for each probe, the fix of a failure, and the counts', async () => {
     const { url } = await serveApp();
     const { exitCode, stdout } = await shownBy(['doctor', url, '--only', 'wrong-secret,duplicate']);
     expect(exitCode).toBe(1);
@@ -117,7 +119,7 @@ describe('on a terminal', () => {
     );
   });
 
-  it('listen shows at its end how many requests there were, and where they are kept', async () => {
+  it('listen shows at its end the number of requests, and where they are kept', async () => {
     const until = /Listening/;
     const { exitCode, stdout } = await shownBy(['listen', '--port', '0'], { until });
     expect(exitCode).toBe(0);
@@ -127,7 +129,7 @@ describe('on a terminal', () => {
   });
 });
 
-describe('on a terminal, of the account', () => {
+describe('what account commands show on a terminal', () => {
   const ENDPOINT = { id: 'wh_1', url: 'https://app.example/', events: ['stt.failed', 'stt.completed'] };
 
   /** The lines of a command whose calls are answered with these, one after the other. */
@@ -146,7 +148,7 @@ describe('on a terminal, of the account', () => {
     );
   });
 
-  it('an endpoint that is ensured is a line, with where its secret is if it was made', async () => {
+  it('an ensured endpoint is a line, with the file of its secret if it is new', async () => {
     const file = join(directory, 'secret.txt');
     const ensure = ['endpoints', 'ensure', ENDPOINT.url, '--events', 'stt.failed,stt.completed', '--save-secret', file];
     const made = json({ list: [ENDPOINT], signing_secret: 'whsec_1' });
@@ -156,7 +158,7 @@ describe('on a terminal, of the account', () => {
     expect(await shown(ensure, json({ list: [ENDPOINT] }))).toBe('<good:unchanged>  wh_1  https://app.example/\n');
   });
 
-  it('an endpoint that is changed or deleted is a line', async () => {
+  it('an updated or deleted endpoint is a line', async () => {
     expect(await shown(['endpoints', 'update', 'wh_1', '--url', ENDPOINT.url])).toBe(
       '<good:updated>  wh_1  https://app.example/\n',
     );
@@ -199,7 +201,7 @@ describe('help on a terminal', () => {
         .map(({ length }) => length) ?? []),
     );
 
-  it('help on a terminal is as wide as the terminal', async () => {
+  it('the help is as wide as the terminal', async () => {
     const narrow = await shownBy(['send', '--help'], { columns: 80 });
     expect(widest(narrow.stdout)).toBeLessThanOrEqual(80);
     const wide = await shownBy(['send', '--help'], { columns: 140 });
@@ -208,7 +210,7 @@ describe('help on a terminal', () => {
     expect(widest(missing.stderr)).toBeLessThanOrEqual(80);
   });
 
-  it('help on a terminal has a hundred columns where there is no telling', async () => {
+  it('the help has a hundred columns where the width is unknown', async () => {
     const { stdout } = await shownBy(['send', '--help']);
     expect(widest(stdout)).toBeLessThanOrEqual(100);
     expect(widest(stdout)).toBeGreaterThan(90);

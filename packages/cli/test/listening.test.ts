@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { failureOfPromise } from '../../../test/support/failures.js';
 import { listening, portFailure } from '../src/listening.js';
 
@@ -10,27 +10,23 @@ function aServer() {
   return server;
 }
 
-describe('a server', () => {
-  it('listens on the port that it is given', async () => {
-    const server = aServer();
-    await listening(server, '127.0.0.1', 0);
-    const { port } = server.address() as AddressInfo;
-    expect(await failureOfPromise(listening(aServer(), '127.0.0.1', port))).toBe(
-      `4: port ${port} of 127.0.0.1 is in use: end the other program, or choose another (0 takes a free one) with --port.`,
-    );
-  });
+it('a port in use is a failure with exit code 4', async () => {
+  const server = aServer();
+  await listening(server, '127.0.0.1', 0);
+  const { port } = server.address() as AddressInfo;
+  expect(await failureOfPromise(listening(aServer(), '127.0.0.1', port))).toBe(
+    `4: port ${port} of 127.0.0.1 is in use: end the other program, or choose another (0 takes a free one) with --port.`,
+  );
 });
 
-describe('why a port cannot be had', () => {
-  it.each([
-    ['EADDRINUSE', 'is in use: end the other program, or choose another (0 takes a free one) with --ui.'],
-    ['EACCES', 'may not be used: choose one above 1023 with --ui.'],
-    ['EADDRNOTAVAIL', 'is of no address of this machine: choose another with --host.'],
-    ['ENOTFOUND', 'is of a host that there is not: choose another with --host.'],
-    ['EOTHER', 'cannot be had: as it was said.'],
-    [undefined, 'cannot be had: as it was said.'],
-  ])('why a port cannot be had is said in words: %s', (code, words) => {
-    const error = Object.assign(new Error('as it was said'), code && { code });
-    expect(portFailure(error, 'localhost', 80, '--ui').message).toBe(`port 80 of localhost ${words}`);
-  });
+it.each([
+  ['EADDRINUSE', 'is in use: end the other program, or choose another (0 takes a free one) with --ui.'],
+  ['EACCES', 'may not be used: choose one above 1023 with --ui.'],
+  ['EADDRNOTAVAIL', 'is of no address of this machine: choose another with --host.'],
+  ['ENOTFOUND', 'is of a host that there is not: choose another with --host.'],
+  ['EOTHER', 'cannot be had: as it was said.'],
+  [undefined, 'cannot be had: as it was said.'],
+])('the problem %s of a port is put in words: %s', (code, words) => {
+  const error = Object.assign(new Error('as it was said'), code && { code });
+  expect(portFailure(error, 'localhost', 80, '--ui').message).toBe(`port 80 of localhost ${words}`);
 });

@@ -13,11 +13,11 @@ describe('the value of an option', () => {
     ['0.25m', 15_000],
     ['0s', 0],
     ['1440m', 86_400_000],
-  ])('the value of an option is a time: %s', (text, ms) => {
+  ])('%s is a time', (text, ms) => {
     expect(duration(text)).toBe(ms);
   });
 
-  it.each(['', '5', 's', '-1s', '1h', '1.s', '.5s', ' 1s', '1s ', '1S', '1ss', '1441m'])('is no time: %j', (text) => {
+  it.each(['', '5', 's', '-1s', '1h', '1.s', '.5s', ' 1s', '1s ', '1S', '1ss', '1441m'])('%j is no time', (text) => {
     expect(() => duration(text)).toThrow(refusing('It takes a time with its unit: 500ms, 2s, 1m.'));
   });
 
@@ -25,13 +25,16 @@ describe('the value of an option', () => {
     ['2', 2],
     ['05', 5],
     ['11', 11],
-  ])('the value of an option is a whole number within bounds: %s', (text, value) => {
+  ])('%s is a whole number within its bounds', (text, value) => {
     expect(wholeNumber(2, 11)(text)).toBe(value);
   });
 
-  it.each(['1', '12', '', ' 3', '3 ', '+3', '-3', '3.0', '3e0', '0x3', 'three'])('is no whole number: %j', (text) => {
-    expect(() => wholeNumber(2, 11)(text)).toThrow(refusing('It takes a whole number from 2 to 11.'));
-  });
+  it.each(['1', '12', '', ' 3', '3 ', '+3', '-3', '3.0', '3e0', '0x3', 'three'])(
+    '%j is no whole number from 2 to 11',
+    (text) => {
+      expect(() => wholeNumber(2, 11)(text)).toThrow(refusing('It takes a whole number from 2 to 11.'));
+    },
+  );
 
   it.each([
     ['0', 0],
@@ -39,15 +42,15 @@ describe('the value of an option', () => {
     ['999999999999', 999_999_999_999_000],
     ['2026-07-11T12:00:00Z', Date.UTC(2026, 6, 11, 12)],
     ['2026-07-11T12:00:00+02:00', Date.UTC(2026, 6, 11, 10)],
-  ])('the value of an option is an instant, in seconds or as a date: %s', (text, ms) => {
+  ])('%s is an instant', (text, ms) => {
     expect(instant(text)).toBe(ms);
   });
 
-  it.each(['', 'soon', '1000000000000000', '2026-13-11T12:00:00Z'])('is no instant: %j', (text) => {
+  it.each(['', 'soon', '1000000000000000', '2026-13-11T12:00:00Z'])('%j is no instant', (text) => {
     expect(() => instant(text)).toThrow(refusing('It takes a time: 2026-07-11T12:00:00Z, or Unix seconds.'));
   });
 
-  it('the value of an option is a list of known words, by commas or one by one', () => {
+  it('known words are given by commas or one by one', () => {
     const option = listOption('--only <names>', 'which', ['one', 'two', 'three']);
     const parse = option.parseArg as (text: string, others?: string[]) => string[];
     expect(option.argChoices).toEqual(['one', 'two', 'three']);
@@ -57,12 +60,12 @@ describe('the value of an option', () => {
     expect(() => parse('')).toThrow(refusing('There are: one, two, three.'));
   });
 
-  it('the value of an option is added to what was given before', () => {
+  it('a repeatable option collects its values', () => {
     expect(repeatable('b', repeatable('a'))).toEqual(['a', 'b']);
   });
 });
 
-it('the time limit is as long as the service waits, unless another time is given with its unit', () => {
+it('--timeout defaults to the 20 s of the service', () => {
   const option = timeoutOption();
   expect(option).toMatchObject({ long: '--timeout', defaultValue: 20_000, defaultValueDescription: '20s' });
   expect(option.description).toContain('how long to wait');

@@ -12,20 +12,20 @@ function anOutput({ isTTY, env = {}, ...options }: OutputOptions & { isTTY?: boo
   return { printed, out: createOutput({ stdout: sink('stdout'), stderr: sink('stderr'), env }, options) };
 }
 
-describe('what commands print', () => {
+describe('the output of a command', () => {
   it.each([
     ['JSON lines off a terminal', {}, true],
     ['text on a terminal', { isTTY: true }, false],
     ['JSON lines where they are asked for on a terminal', { isTTY: true, json: true }, true],
     ['text where it is asked for off a terminal', { text: true }, false],
-  ])('what commands print is %s', (_, options, json) => {
+  ])('results are %s', (_, options, json) => {
     const { out, printed } = anOutput({ ...options, env: { NO_COLOR: '1' } });
     out.record({ a: 1 }, ['one', 2], ['three']);
     expect(out.json).toBe(json);
     expect(printed).toEqual({ stdout: json ? '{"a":1}\n' : 'one  2\nthree\n', stderr: '' });
   });
 
-  it('what commands print leaves out what is not there', () => {
+  it('missing pieces are left out', () => {
     const { out, printed } = anOutput({ text: true });
     out.record({}, ['a', undefined, false, '', 0, 'b']);
     expect(printed.stdout).toBe('a  0  b\n');
@@ -37,23 +37,25 @@ describe('what commands print', () => {
     ['warn', 33],
     ['faint', 2],
     ['strong', 1],
-  ] as const)('has a colour for what is %s, on a terminal', (style, code) => {
-    const { out, printed } = anOutput({ isTTY: true });
-    out.record({}, [[style, 'yes'], 'plain']);
-    expect(printed.stdout).toBe(`\u001b[${code}myes\u001b[0m  plain\n`);
+  ] as const)('%s has a colour on a terminal', (style, code) => {
+    for (const env of [{}, { NO_COLOR: '' }]) {
+      const { out, printed } = anOutput({ isTTY: true, env });
+      out.record({}, [[style, 'yes'], 'plain']);
+      expect(printed.stdout).toBe(`\u001b[${code}myes\u001b[0m  plain\n`);
+    }
   });
 
   it.each([
     ['off a terminal', { text: true }],
     ['where NO_COLOR is set', { isTTY: true, env: { NO_COLOR: '1' } }],
     ['on a terminal that has none', { isTTY: true, env: { TERM: 'dumb' } }],
-  ])('what commands print has no colours %s', (_, options) => {
+  ])('there are no colours %s', (_, options) => {
     const { out, printed } = anOutput(options);
     out.record({}, [['good', 'yes']]);
     expect(printed.stdout).toBe('yes\n');
   });
 
-  it('what commands print lets nothing through that moves the cursor, wherever it stands', () => {
+  it('control characters of a result are escaped', () => {
     const { out, printed } = anOutput({ text: true });
     out.record({}, ['\u001b[2J', ['bad', '\u001b[1A']]);
     expect(printed.stdout).toBe('\\u001b[2J  \\u001b[1A\n');
@@ -62,7 +64,7 @@ describe('what commands print', () => {
     expect(json.printed.stdout).toBe('{"a":"\\u202e"}\n');
   });
 
-  it('what commands print has notes for people alone, beside the results', () => {
+  it('notes go to stderr, for people alone', () => {
     const { out, printed } = anOutput({ text: true });
     out.note('to whom it', ['faint', 'concerns']);
     expect(printed).toEqual({ stdout: '', stderr: 'to whom it  concerns\n' });
@@ -71,36 +73,22 @@ describe('what commands print', () => {
     expect(json.printed).toEqual({ stdout: '', stderr: '' });
   });
 
-  it('what commands print is text as it is where other programs read it', () => {
+  it('verbatim text is printed as it is', () => {
     const { out, printed } = anOutput({});
     out.verbatim('\u001b\n');
     expect(printed.stdout).toBe('\u001b\n');
   });
 });
 
-describe('a text that may be long', () => {
-  it('a text is cut behind the length that was asked for, with a mark', () => {
-    expect(shortened('abcd', 3)).toBe('abc…');
-    expect(shortened('abc', 3)).toBe('abc');
-    expect(shortened('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
-  });
+it('a long text is cut at the given length, with a mark', () => {
+  expect(shortened('abcd', 3)).toBe('abc…');
+  expect(shortened('abc', 3)).toBe('abc');
+  expect(shortened('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
 });
 
-describe('a number of things', () => {
-  it.each([
-    [0, '0 requests'],
-    [1, '1 request'],
-    [2, '2 requests'],
-  ])('of %i is written %s', (count, text) => {
-    expect(counted(count, 'request')).toBe(text);
-  });
-
-  it('has a plural of its own where an s is not enough', () => {
-    expect([counted(1, 'delivery', 'deliveries'), counted(2, 'delivery', 'deliveries')]).toEqual([
-      '1 delivery',
-      '2 deliveries',
-    ]);
-  });
+it('a count has the plural of its noun', () => {
+  expect([0, 1, 2].map((count) => counted(count, 'request'))).toEqual(['0 requests', '1 request', '2 requests']);
+  expect([1, 2].map((count) => counted(count, 'delivery', 'deliveries'))).toEqual(['1 delivery', '2 deliveries']);
 });
 
 it('a time of day is in UTC, without the date', () => {

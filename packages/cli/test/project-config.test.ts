@@ -67,14 +67,14 @@ describe('the settings of a project', () => {
     [{ secret: SECRET }, 'the secret does not belong here: name its variable in secretVariable'],
     [{ path: 'a' }, 'path must be text like /webhooks'],
     [{ headerPrefix: 7 }, 'headerPrefix must be text like x-service'],
-  ])('a file that is wrong is refused, without its values: %j', async (content, says) => {
+  ])('a wrong file is refused, without its values: %j', async (content, says) => {
     write('service-webhooks.json', content);
     const { exitCode, stderr } = await cli.run(['sign', '-'], { stdin: '{}' });
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining(`service-webhooks.json: ${says}`)]);
     expect(stderr).not.toContain(SECRET);
   });
 
-  it('the settings of a project where no secret is found, a line for .env is offered that makes one up', async () => {
+  it('a missing secret is answered with a line for .env that makes one up', async () => {
     const { exitCode, stderr } = await cli.run(['send', 'stt.failed', '1'], unset);
     expect(exitCode).toBe(2);
     const [line = ''] = /WEBHOOK_SECRET=whsec_[0-9a-f]{48}/.exec(stderr) ?? [];

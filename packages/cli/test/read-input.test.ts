@@ -19,40 +19,40 @@ function pieces(count: number): Readable {
   );
 }
 
-describe('what a command reads', () => {
-  it('what a command reads is the exact bytes of a file', async () => {
+describe('the input of a command', () => {
+  it('a file is read byte by byte', async () => {
     const fixture = new URL('../../../package.json', import.meta.url);
     expect(JSON.parse(String(await reading()(fixture.pathname)))).toHaveProperty('name', 'service-webhooks');
   });
 
-  it('what a command reads is all that comes from stdin', async () => {
+  it('all of stdin is read', async () => {
     const read = reading(Readable.from([Buffer.from([0, 255]), Buffer.from([10])]));
     expect([...(await read('-'))]).toEqual([0, 255, 10]);
   });
 
-  it('what a command reads is read from stdin once', async () => {
+  it('stdin is read once', async () => {
     const read = reading();
     await read('-');
     expect(failureOf(() => read('-'))).toMatch(/^2: stdin can be read only once/);
   });
 
-  it('what a command reads is not waited for on a terminal', () => {
+  it('a terminal is not waited for', () => {
     const read = reading(Object.assign(Readable.from([]), { isTTY: true }));
     expect(failureOf(() => read('-'))).toMatch(/^2: stdin is a terminal/);
   });
 
-  it('what a command reads has to be there', async () => {
+  it('a missing file is refused', async () => {
     expect(await failureOfPromise(reading()('/no/such/file'))).toMatch(/^3: \/no\/such\/file: there is no such file/);
   });
 
-  it('what a command reads has 64 MiB at most, and no more of it is read', async () => {
+  it('64 MiB are read, and no byte more', async () => {
     expect((await reading(pieces(64))('-')).length).toBe(64 * MIB);
     const endless = pieces(Number.POSITIVE_INFINITY);
     expect(await failureOfPromise(reading(endless)('-'))).toMatch(/^3: stdin: over 64 MiB/);
     expect(endless.destroyed).toBe(true);
   });
 
-  it('what a command reads says what the matter was with stdin', async () => {
+  it('a broken stdin is reported', async () => {
     const broken = new Readable({
       read() {
         this.destroy(new Error('broken pipe'));
@@ -61,7 +61,7 @@ describe('what a command reads', () => {
     expect(await failureOfPromise(reading(broken)('-'))).toBe('3: stdin: broken pipe');
   });
 
-  it('what a command reads is given up when the command is', async () => {
+  it('an abort ends the wait for stdin', async () => {
     const controller = new AbortController();
     const silent = new Readable({ read() {} });
     const read = reading(silent, controller)('-');

@@ -51,7 +51,7 @@ async function expectFixture(file: string): Promise<void> {
 }
 
 describe('captures export', () => {
-  it('writes a fixture without the fields, which a receiver of the tests accepts', async () => {
+  it('a fixture lacks the redacted fields, and a receiver of the tests accepts it', async () => {
     const fields = ['--redact', 'data.downloadUrl', '--redact', 'data.clipId', '--sign-with', 'file:test-secret.txt'];
     const { exitCode, records } = await cli.run(['captures', 'export', 'delivery.http', 'fixture.http', ...fields]);
     expect(exitCode).toBe(0);
@@ -64,7 +64,7 @@ describe('captures export', () => {
     await expectFixture(inCwd('fixture.http'));
   });
 
-  it('names the fields that the body does not have, with exit code 1', async () => {
+  it('a field that the body does not have is named, with exit code 1', async () => {
     const fields = ['--redact', 'data.downloadURL', '--sign-with', 'file:test-secret.txt'];
     expect(await cli.run(['captures', 'export', 'delivery.http', 'fixture.http', ...fields])).toMatchObject({
       exitCode: 1,
@@ -81,7 +81,7 @@ describe('captures export', () => {
     [['text.http', 'new.http', ...SIGNING, '--sign-unverified'], 3, 'its body is no JSON'],
     [['forged.http', 'new.http', ...SIGNING], 2, '--sign-unverified'],
     [['delivery.http', 'new.http', ...SIGNING, '--secret', 'file:test-secret.txt'], 2, 'signature_mismatch'],
-  ])('captures export %j ends with %i and writes nothing', async (args, exitCode, says) => {
+  ])('%j ends with %i and writes nothing', async (args, exitCode, says) => {
     writeFileSync(inCwd('text.http'), 'POST / HTTP/1.1\r\n\r\nno JSON');
     writeFileSync(inCwd('forged.http'), 'POST / HTTP/1.1\r\n\r\n{"id":"evt_7"}');
     const ended = await cli.run(['captures', 'export', ...args]);
@@ -89,7 +89,7 @@ describe('captures export', () => {
     expect(existsSync(inCwd('new.http'))).toBe(false);
   });
 
-  it('captures export signs an unverified capture only with --sign-unverified', async () => {
+  it('an unverified capture is signed only with --sign-unverified', async () => {
     const args = ['captures', 'export', 'delivery.http', 'fixture.http', ...SIGNING];
     const env = { WEBHOOK_SECRET: undefined };
     expect(await cli.run(args, { env })).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('no secret') });
@@ -99,7 +99,7 @@ describe('captures export', () => {
 });
 
 describe('listen --capture --redact', () => {
-  it('hands the app what came, and keeps it without the fields', async () => {
+  it('the app gets what came, and the file lacks the redacted fields', async () => {
     const app = await serveApp();
     const listen = cli.start(['listen', app.url, '--port', '0', '--capture=kept', ...SIGNING]);
     const { url } = await listen.next('listening');
@@ -110,7 +110,7 @@ describe('listen --capture --redact', () => {
     await expectFixture(inCwd(String(file)));
   });
 
-  it('keeps nothing that is not verified: signed again, a forgery would be genuine', async () => {
+  it('a request that is not verified is not kept, since signing would make it genuine', async () => {
     const listen = cli.start(['listen', '--port', '0', '--capture=kept', ...SIGNING]);
     const { url } = await listen.next('listening');
     await fetch(String(url), { ...delivery, body: 'other' });
@@ -122,7 +122,7 @@ describe('listen --capture --redact', () => {
     [[...SIGNING], { WEBHOOK_SECRET: SECRET }, '--redact is about --capture'],
     [['--capture', '--redact', 'data.x'], { WEBHOOK_SECRET: SECRET }, 'give both --redact and --sign-with'],
     [['--capture', ...SIGNING], { WEBHOOK_SECRET: undefined }, '--redact keeps what is verified'],
-  ])('listen %j ends with 2', async (args, env, says) => {
+  ])('%j ends with 2', async (args, env, says) => {
     expect(await cli.run(['listen', '--port', '0', ...args], { env })).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining(says),
@@ -131,7 +131,7 @@ describe('listen --capture --redact', () => {
 });
 
 describe('replay --redact', () => {
-  it('sends the delivery without the fields, and the receiver accepts it', async () => {
+  it('the delivery is sent without the fields, and its signature is valid', async () => {
     const app = await serveApp();
     const { exitCode } = await cli.run(['replay', 'delivery.http', app.url, '--redact', 'data.downloadUrl']);
     expect(exitCode).toBe(0);
@@ -141,7 +141,7 @@ describe('replay --redact', () => {
     expect(got.headers['x-forwarded-for']).toBeUndefined();
   });
 
-  it('is refused with --exact', async () => {
+  it('--exact is refused', async () => {
     const ended = await cli.run(['replay', 'delivery.http', '1', '--exact', '--redact', 'data.x']);
     expect(ended).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--exact sends every byte') });
   });
@@ -167,15 +167,15 @@ describe('the redaction of a JSON text', () => {
     ['{"a":{"b":"x"},"b":"y"}', ['b'], '{"a":{"b":"x"},"b":"redacted"}'],
     ['{"__proto__":"x"}', ['__proto__'], '{"__proto__":"redacted"}'],
     ['"text"', ['a'], '"text"'],
-  ])('of %s leaves out %j and no other character', (text, fields, redacted) => {
+  ])('%s without %j is otherwise unchanged', (text, fields, redacted) => {
     expect(redactJson(text, fields)).toEqual({ text: redacted, found: text === '"text"' ? [] : fields });
   });
 
-  it('says which fields there were, also where two of them name the same', () => {
+  it('the result names the fields that were found, also where two name the same', () => {
     expect(redactJson('{"a":{"b":1}}', ['a.*', 'x', 'a.b']).found).toEqual(['a.*', 'a.b']);
   });
 
-  it('replaces what is named and keeps everything else, in any JSON', () => {
+  it('a named field is replaced and all else kept, in any JSON', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), fc.nat(3), (rest, value, indent) => {
         const whole = { ...rest, before: [rest], named: value, after: rest };
@@ -189,7 +189,7 @@ describe('the redaction of a JSON text', () => {
     );
   });
 
-  it('takes what is nested deeper than any stack', () => {
+  it('JSON nested deeper than any stack is redacted', () => {
     const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)},"b":"x"}`;
     expect(redactJson(deep, ['b']).text).toBe(deep.replace('"x"', '"redacted"'));
     expect(redactJson(deep, ['a']).text).toBe('{"a":[],"b":"x"}');

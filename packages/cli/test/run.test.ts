@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asFailure } from '../src/run.js';
 import { shownBy } from './support/terminal.js';
 
-describe('what goes wrong in the program itself', () => {
+describe('a fault of the program', () => {
   const broken = (env: Record<string, string>) =>
     shownBy(['sign', '-'], {
       env,
@@ -12,17 +12,17 @@ describe('what goes wrong in the program itself', () => {
     });
   const LINE = 'service-webhooks: no clock (a fault of this program; DEBUG=service-webhooks shows where)\n';
 
-  it('what goes wrong in the program itself is one line, and no fault of whoever uses it', async () => {
+  it('an exception is one line with exit code 70', async () => {
     expect(await broken({})).toEqual({ exitCode: 70, stdout: '', stderr: LINE });
     expect((await broken({ DEBUG: 'something-else' })).stderr).toBe(LINE);
   });
 
-  it('what goes wrong in the program itself is shown with where it was, where that is asked for', async () => {
+  it('DEBUG=service-webhooks shows the stack', async () => {
     const { stderr } = await broken({ DEBUG: 'other,service-webhooks' });
     expect(stderr).toMatch(/^service-webhooks: no clock [^\n]+\nTypeError: no clock\n +at [\s\S]+\n$/);
   });
 
-  it('the trace of a misspelt option shows its name and never its value', async () => {
+  it('the trace of a misspelt option has its name and never its value', async () => {
     const { stderr } = await shownBy(['sign', '--nonsense=whsec_dont_log_me'], { env: { DEBUG: 'service-webhooks' } });
     expect(stderr).toMatch(
       /^service-webhooks: unknown option '--nonsense'\. See --help\.\nCommanderError: unknown option '--nonsense'\. /,
@@ -31,7 +31,7 @@ describe('what goes wrong in the program itself', () => {
     expect(stderr).not.toContain('whsec');
   });
 
-  it('the trace of an error holds no control character of its message', async () => {
+  it('the trace of an error has no control character of its message', async () => {
     const env = { DEBUG: 'service-webhooks' };
     const now = () => {
       throw new TypeError('a\u001b[2Jb\u009bc\rd\ne');
@@ -41,24 +41,22 @@ describe('what goes wrong in the program itself', () => {
     expect(stderr.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 
-  it('what goes wrong in the program itself is said whatever was thrown', () => {
+  it('a thrown text is reported too', () => {
     expect(asFailure('text')).toMatchObject({ exitCode: 70, message: expect.stringMatching(/^text \(a fault of/) });
   });
 });
 
-describe('what is wrong with a command line', () => {
-  it.each([
-    [['sign', '--nonsense.b'], "unknown option '--nonsense.b'. See --help."],
-    [['--nonsense=value'], "unknown option '--nonsense'. See --help."],
-    [['sign', '--secrt=whsec_x'], "unknown option '--secrt' (Did you mean --secret?) See --help."],
-    [['sign', '--hel'], "unknown option '--hel' (Did you mean --help?) See --help."],
-    [['sign', 'a', 'b'], "too many arguments for 'sign'. Expected 1 argument but got 2. See --help."],
-    [['lissen'], "unknown command 'lissen' (Did you mean listen?) See --help."],
-    [
-      ['send', 'stt.failed', '--webhook-id', 'a b'],
-      'webhookId must be visible ASCII. Correct it, or leave it out for its default.',
-    ],
-  ])('what is wrong with a command line is one line: %j', async (args, line) => {
-    expect(await shownBy(args)).toEqual({ exitCode: 2, stdout: '', stderr: `service-webhooks: ${line}\n` });
-  });
+it.each([
+  [['sign', '--nonsense.b'], "unknown option '--nonsense.b'. See --help."],
+  [['--nonsense=value'], "unknown option '--nonsense'. See --help."],
+  [['sign', '--secrt=whsec_x'], "unknown option '--secrt' (Did you mean --secret?) See --help."],
+  [['sign', '--hel'], "unknown option '--hel' (Did you mean --help?) See --help."],
+  [['sign', 'a', 'b'], "too many arguments for 'sign'. Expected 1 argument but got 2. See --help."],
+  [['lissen'], "unknown command 'lissen' (Did you mean listen?) See --help."],
+  [
+    ['send', 'stt.failed', '--webhook-id', 'a b'],
+    'webhookId must be visible ASCII. Correct it, or leave it out for its default.',
+  ],
+])('the wrong command line %j is refused in one line', async (args, line) => {
+  expect(await shownBy(args)).toEqual({ exitCode: 2, stdout: '', stderr: `service-webhooks: ${line}\n` });
 });

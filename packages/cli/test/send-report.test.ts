@@ -10,21 +10,21 @@ const answer = (status: number, body = '', headers: Record<string, string> = {})
 const none: SendResult = { problem: 'nothing listens there', ms: 9 };
 const refusal = JSON.stringify({ error: { code: 'invalid_signature' } });
 
-describe('what came of a request', () => {
+describe('the report of a request', () => {
   it.each([
     [199, false],
     [200, true],
     [299, true],
     [300, false],
-  ])('what came of a request is acknowledged by %i: %s', (status, acknowledged) => {
+  ])('%i is acknowledged: %s', (status, acknowledged) => {
     expect(isAcknowledged(answer(status))).toBe(acknowledged);
   });
 
-  it('what came of a request is not acknowledged without an answer', () => {
+  it('no answer is not acknowledged', () => {
     expect(isAcknowledged(none)).toBe(false);
   });
 
-  it('what came of a request is a record, with the code of the answer and its beginning', () => {
+  it('the record has the status, the code and the beginning of the answer', () => {
     expect(sendFields(answer(401, refusal))).toEqual({
       ...{ status: 401, acknowledged: false, ms: 7, code: 'invalid_signature', answer: refusal },
     });
@@ -36,7 +36,7 @@ describe('what came of a request', () => {
     });
   });
 
-  it('what came of a request is a line: what was answered, and why it is not enough', () => {
+  it('the line has what was answered, and why it is not enough', () => {
     expect(sendPieces(none)).toEqual([['bad', 'no answer'], 'nothing listens there', ['faint', '9 ms']]);
     expect(sendPieces(answer(204))).toEqual([['good', 204], 'acknowledged', ['faint', '7 ms']]);
     const bad = [['bad', 401], 'not acknowledged', ['faint', '7 ms']];
@@ -44,7 +44,7 @@ describe('what came of a request', () => {
     expect(sendPieces(answer(401, 'x'.repeat(201)))).toEqual([...bad, `${'x'.repeat(200)}…`, undefined]);
   });
 
-  it('what came of a request says where a redirect leads', () => {
+  it('a redirect shows where it leads', () => {
     expect(sendPieces(answer(301, '', { location: '/there' })).at(-1)).toBe(
       'Redirects are not followed: send to /there.',
     );
@@ -55,7 +55,7 @@ describe('what came of a request', () => {
     ['one is refused', [answer(200), answer(500)], 1],
     ['one is not answered, another one is', [none, answer(200)], 1],
     ['nothing is answered', [none, none], 4],
-  ])('what came of a request is an exit code where %s', (_, all, exitCode) => {
+  ])('the exit code fits where %s', (_, all, exitCode) => {
     expect(exitCodeOf(all)).toBe(exitCode);
   });
 
@@ -65,7 +65,7 @@ describe('what came of a request', () => {
     ['{"error":"no"}', undefined],
     ['{}', undefined],
     ['not JSON', undefined],
-  ])('what came of a request has the code of the service’s error object: %s', (body, code) => {
+  ])('the code is read from the error object: %s', (body, code) => {
     expect(answerCode(body)).toBe(code);
   });
 });

@@ -63,7 +63,7 @@ describe.each(COMMANDS)('the URL of $protocol', ({ args, variable, protocol, ins
   });
 
   it.each([[[]], [['env:MINE']], [['file:url.txt']], [['-']]])(
-    'the URL is read from %j, and an error of the client is printed without its password',
+    '%j is read, and an error of the client is printed without the password',
     async (value) => {
       install();
       writeFileSync(join(cli.cwd, 'url.txt'), `${url}\n`);
@@ -79,7 +79,7 @@ describe.each(COMMANDS)('the URL of $protocol', ({ args, variable, protocol, ins
     },
   );
 
-  it('a password that is not encoded is not printed either', async () => {
+  it('an unencoded password is not printed either', async () => {
     install();
     const { exitCode, stderr } = await cli.run(args, {
       env: { [variable]: `${protocol}://me:hunter2 %!@db.test/app` },
@@ -88,7 +88,7 @@ describe.each(COMMANDS)('the URL of $protocol', ({ args, variable, protocol, ins
     expect(stderr).not.toContain('hunter2');
   });
 
-  it('a URL that is missing, or is of another kind, is answered with what to pass', async () => {
+  it('a URL that is missing or of another kind is answered with what to pass', async () => {
     const without = await cli.run(args);
     expect(without).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`or set ${variable}, also in .env`) });
     for (const wrong of ['hunter2', 'http://db.test', `${protocol}x://db.test`]) {

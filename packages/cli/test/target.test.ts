@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { failureOf } from '../../../test/support/failures.js';
 import { parseApp, parseTarget, withPathOf } from '../src/target.js';
 
-describe('where something is sent to', () => {
+describe('the target of a request', () => {
   it.each([
     [undefined, 'http://127.0.0.1:4747/'],
     ['3000', 'http://localhost:3000/'],
@@ -15,7 +15,7 @@ describe('where something is sent to', () => {
     ['3000.example.test', 'http://3000.example.test/'],
     ['http://h/a?b=c#d', 'http://h/a?b=c'],
     ['https://h/', 'https://h/'],
-  ])('where something is sent to is %j', (text, href) => {
+  ])('%j is sent to %s', (text, href) => {
     expect(parseTarget(text).href).toBe(href);
   });
 
@@ -27,7 +27,7 @@ describe('where something is sent to', () => {
     ['httpx://h', 'httpx: cannot be sent to: http: or https:.'],
     ['http://me@h', 'the URL has a password in it, which everyone on the machine sees: take it out.'],
     ['http://:word@h', 'the URL has a password in it, which everyone on the machine sees: take it out.'],
-  ])('where something is sent to cannot be %j', (text, says) => {
+  ])('%j is refused: %s', (text, says) => {
     expect(failureOf(() => parseTarget(text))).toBe(`2: ${says}`);
   });
 
@@ -38,18 +38,18 @@ describe('where something is sent to', () => {
     ['http://h', '*', 'http://h/'],
     ['http://h/own', '/a?b', 'http://h/own'],
     ['http://h/?own', '/a?b', 'http://h/?own'],
-  ])('where something is sent to is %s with the path %s where it names none: %s', (target, path, href) => {
+  ])('%s with the path %s of the settings is %s', (target, path, href) => {
     expect(withPathOf(new URL(target), path).href).toBe(href);
   });
 
-  it('where something is sent to stays as it is when a path is added to it', () => {
+  it('a target is not changed by the path of the settings', () => {
     const target = new URL('http://h');
     withPathOf(target, '/a');
     expect(target.href).toBe('http://h/');
   });
 
   it.each(['//evil.test/hooks', '/\\evil.test/hooks'])(
-    'the path %s of service-webhooks.json does not change the host that the command line names',
+    'the path %s of service-webhooks.json does not change the host of the command line',
     (path) => {
       const url = parseApp({ config: { path } }, '3000');
       expect([url.host, url.pathname]).toEqual(['localhost:3000', '//evil.test/hooks']);

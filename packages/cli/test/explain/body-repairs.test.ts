@@ -22,8 +22,8 @@ function found(given: string | Uint8Array, wanted: string | Uint8Array, contentE
 }
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-describe('a body', () => {
-  it('a body is tried as it is first', () => {
+describe('the forms of a body', () => {
+  it('the body as it came is tried first', () => {
     expect(forms(JSON_TEXT)[0]).toEqual({ bytes: Buffer.from(JSON_TEXT), causes: [], how: [] });
     expect(forms('')[0]).toMatchObject({ causes: [] });
   });
@@ -70,23 +70,26 @@ describe('a body', () => {
     ['7', '7.0\n\n'],
     ['&nbsp;', ' '],
     ['&#1234567;', String.fromCodePoint(0x12d)],
-  ])('%j was not signed as %j', (given, signed) => {
+  ])('%j is not taken for %j', (given, signed) => {
     expect(found(given, signed)).toEqual({ causes: undefined, how: undefined });
   });
 
-  it.each(['%ZZ', '&#x110000;', '[1', latin1('\xff')])('that has no such form has no other: %j', (given) => {
-    expect(forms(given).length).toBeGreaterThan(1);
-  });
+  it.each(['%ZZ', '&#x110000;', '[1', latin1('\xff')])(
+    'a text that cannot be decoded has its other forms all the same: %j',
+    (given) => {
+      expect(forms(given).length).toBeGreaterThan(1);
+    },
+  );
 
   it.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['brotli', brotliCompressSync],
-  ])('a body may still be compressed: %s', (_, compress) => {
+  ])('a compressed body is tried decompressed: %s', (_, compress) => {
     expect(found(compress(JSON_TEXT), JSON_TEXT)).toEqual({ causes: ['compressed'], how: ['body decompressed'] });
   });
 
-  it('a body that would be decompressed without end is not', () => {
+  it('a decompression bomb is not decompressed', () => {
     const bomb = gzipSync(Buffer.alloc(17 * 1024 * 1024));
     expect(forms(bomb).flatMap(({ causes }) => causes)).not.toContain('compressed');
     const large = gzipSync(Buffer.alloc(16 * 1024 * 1024, 'a'));
@@ -102,7 +105,7 @@ describe('a body', () => {
     ['br', ['br']],
     ['deflate, gzip', ['gzip', 'deflate']],
     ['identity', []],
-  ])('a body may have been compressed when it was signed, by Content-Encoding %s: %j', (contentEncoding, names) => {
+  ])('Content-Encoding %s has the body compressed again as %j', (contentEncoding, names) => {
     const compressed = {
       gzip: gzipSync(JSON_TEXT),
       deflate: deflateSync(JSON_TEXT),
@@ -115,12 +118,12 @@ describe('a body', () => {
     }
   });
 
-  it('a body is compressed again only where it is not too long', () => {
+  it('a body of more than 256 KiB is not compressed again', () => {
     const causes = (length: number) => [...first(bodyRepairs(Buffer.alloc(length, 'a')), 'decompressed')].length;
     expect([causes(256 * 1024), causes(256 * 1024 + 1)]).toEqual([1, 0]);
   });
 
-  it('a body may have been changed in two ways, at its end as well', () => {
+  it('two changes are found together, one of them at the end of the body', () => {
     expect(found('\ufeffa\n', 'a')).toEqual({
       causes: ['byte_order_mark', 'newline_added'],
       how: ['body without the byte order mark', 'body without the line feed at its end'],
@@ -131,14 +134,14 @@ describe('a body', () => {
     });
   });
 
-  it('a body may have had other white space at its end, which is one change', () => {
+  it('other white space at the end is one change', () => {
     expect(found(' a ', 'a\n')).toEqual({
       causes: ['white_space_changed'],
       how: ['body with other white space at its end'],
     });
   });
 
-  it('a body that is JSON may have been written in another way', () => {
+  it('JSON may have been written in another way', () => {
     expect(found('{"a":1}', '{"a": 1}')).toEqual({
       causes: ['body_reserialised'],
       how: ['The signature matches with the JSON of the body written with a space after each colon and comma.'],
@@ -156,14 +159,14 @@ describe('a body', () => {
   });
 });
 
-describe('a value', () => {
-  it('a value is written in every way, with a line feed at its end and without', () => {
+describe('the spellings of a value', () => {
+  it('each spelling is tried with and without a line feed at its end', () => {
     const texts = [...spelled({ a: 1 })].map(({ bytes }) => Buffer.from(bytes).toString());
     expect(texts.slice(0, 2)).toEqual(['{"a":1}', '{"a":1}\n']);
     expect(texts).toContain('{\n  "a": 1\n}\n');
   });
 
-  it('a value is not written as the body is already', () => {
+  it('the spelling that the body has already is left out', () => {
     const texts = [...spelled({ a: 1 }, Buffer.from('{"a":1}'))].map(({ bytes }) => Buffer.from(bytes).toString());
     expect([texts.includes('{"a":1}'), texts.includes('{"a":1}\n')]).toEqual([false, true]);
   });

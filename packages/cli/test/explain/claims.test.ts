@@ -19,8 +19,8 @@ const inV2 = (value: string, timestamp?: string) => claims({ v2: [value], timest
 /** The claims, less that the body alone was signed. */
 const timed = (value: string, timestamp?: string) => inV2(value, timestamp).filter(({ prefix }) => prefix !== '');
 
-describe('a V2 header', () => {
-  it('claims a signature of the time and the body, and then of the body alone', () => {
+describe('the V2 header', () => {
+  it('the usual form claims the time and the body, and then the body alone', () => {
     expect(inV2(`t=${T},v1=${MAC}`)).toEqual([
       { header: 'v2', prefix: `${T}.`, mac: MAC, t: Number(T), causes: [], evidence: [] },
       {
@@ -30,7 +30,7 @@ describe('a V2 header', () => {
     ]);
   });
 
-  it('a V2 header may have several signatures, and other elements, which claim nothing', () => {
+  it('several signatures are several claims, and unknown elements are none', () => {
     const found = timed(`v0=${MAC},t=${T},v1=${MAC},v1=${OTHER},x`);
     expect(found.map(({ mac }) => mac)).toEqual([MAC, OTHER]);
   });
@@ -42,7 +42,7 @@ describe('a V2 header', () => {
     ['semicolons', `t=${T};v1=${MAC}`],
     ['percent signs', `t%3D${T}%2Cv1%3d${MAC}`.replace('%2C', '%2c')],
     ['percent signs in capitals', `t%3D${T}%2Cv1%3D${MAC}`],
-  ])('a V2 header with %s is read without them', (_, value) => {
+  ])('a value with %s is read without them', (_, value) => {
     expect(timed(value)).toEqual([
       {
         ...{ header: 'v2', prefix: `${T}.`, mac: MAC, t: Number(T), causes: ['signature_rewritten'] },
@@ -51,7 +51,7 @@ describe('a V2 header', () => {
     ]);
   });
 
-  it('a V2 header that came twice, joined or as two, says so', () => {
+  it('a header that came twice says so, joined or as two', () => {
     const both = [`t=1,v1=${OTHER}`, `t=${T},v1=${MAC}`];
     for (const v2 of [both, [both.join(',')], [both.join(', ')]]) {
       const found = claims({ v2 }).filter(({ prefix }) => prefix !== '');
@@ -63,7 +63,7 @@ describe('a V2 header', () => {
     }
   });
 
-  it('a V2 header with a time behind the signature came once', () => {
+  it('a time behind the signature is still one header', () => {
     expect(timed(`v1=${MAC},t=${T}`)).toMatchObject([{ prefix: `${T}.`, mac: MAC, causes: [] }]);
   });
 
@@ -71,7 +71,7 @@ describe('a V2 header', () => {
     ['sha256=', `t=${T},sha256=${MAC}`],
     ['v1=sha256=', `t=${T},v1=sha256=${MAC}`],
     ['SHA256=', `t=${T},SHA256=${MAC}`],
-  ])('a V2 header with %s is of the other form, with the time or without it', (_, value) => {
+  ])('%s is read as the legacy form, with and without the time', (_, value) => {
     const evidence = ['The V2 header holds sha256=….'];
     expect(inV2(value).map(({ prefix, causes, ...one }) => [prefix, causes, one.evidence])).toEqual([
       [`${T}.`, ['sha256_in_v2'], evidence],
@@ -79,7 +79,7 @@ describe('a V2 header', () => {
     ]);
   });
 
-  it('a V2 header with a signature alone claims it for the body alone', () => {
+  it('a signature alone is claimed for the body alone', () => {
     expect(inV2(MAC).map(({ prefix, mac, causes }) => [prefix, mac, causes])).toEqual([['', MAC, ['time_not_signed']]]);
   });
 
@@ -87,7 +87,7 @@ describe('a V2 header', () => {
     ['upper-case hex', MAC.toUpperCase(), 'signature_uppercase', 'It is in upper-case hex.'],
     ['base64', BYTES.toString('base64'), 'signature_base64', 'The signature is in base64.'],
     ['base64url', BYTES.toString('base64url'), 'signature_base64', 'The signature is in base64.'],
-  ])('a V2 header may have its signature in %s', (_, written, cause, evidence) => {
+  ])('a signature in %s is decoded', (_, written, cause, evidence) => {
     expect(timed(`t=${T},v1=${written}`)).toMatchObject([{ mac: MAC, causes: [cause], evidence: [evidence] }]);
   });
 
@@ -102,11 +102,11 @@ describe('a V2 header', () => {
     ['of other bytes in base64', `${BYTES.toString('base64')}=`],
     ['too short in base64', Buffer.alloc(31).toString('base64url')],
     ['of the form v1=v2=', `v2=${MAC}`],
-  ])('claims nothing where the signature is %s', (_, written) => {
+  ])('a signature that is %s claims nothing', (_, written) => {
     expect(inV2(`t=${T},v1=${written}`)).toEqual([]);
   });
 
-  it.each(['v2', 'xv1', 'v1x', 'x'])('claims nothing under the name %s', (name) => {
+  it.each(['v2', 'xv1', 'v1x', 'x'])('the name %s claims nothing', (name) => {
     expect(inV2(`t=${T},${name}=${MAC}`)).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe('a V2 header', () => {
     ['milliseconds', `${T}000`, [`${T}000.`, `${T}.`], '13'],
     ['milliseconds that are not whole seconds', `${T}999`, [`${T}999.`, `${T}.`], '13'],
     ['microseconds', `${T}000000`, [`${T}000000.`, `${T}.`], '16'],
-  ])('a V2 header may have its time in %s', (_, t, prefixes, digits) => {
+  ])('a time in %s is claimed as it is and in seconds', (_, t, prefixes, digits) => {
     const found = timed(`t=${t},v1=${MAC}`);
     expect(found.map(({ prefix }) => prefix)).toEqual(prefixes);
     for (const one of found) {
@@ -133,7 +133,7 @@ describe('a V2 header', () => {
     ['', ['.', 'undefined.'], undefined],
     ['1e9', ['1e9.', 'undefined.'], undefined],
     ['1.', ['1..', 'undefined.'], undefined],
-  ])('a V2 header with the time %j is malformed, and may have been signed so', (t, prefixes, seconds) => {
+  ])('the time %j is malformed, and is also tried as it is', (t, prefixes, seconds) => {
     const found = timed(`t=${t},v1=${MAC}`);
     expect(found.map(({ prefix }) => prefix)).toEqual(prefixes);
     for (const one of found) {
@@ -143,11 +143,11 @@ describe('a V2 header', () => {
     }
   });
 
-  it.each(['0', '7', '123456789012', '12345678901234', '17837712000000000'])('may have the time %s', (t) => {
+  it.each(['0', '7', '123456789012', '12345678901234', '17837712000000000'])('the time %s is in seconds', (t) => {
     expect(timed(`t=${t},v1=${MAC}`)).toMatchObject([{ prefix: `${t}.`, t: Number(t), causes: [] }]);
   });
 
-  it('a V2 header may have been signed with the time of the timestamp header', () => {
+  it('the time of the timestamp header may have been signed', () => {
     expect(timed(`t=1,v1=${MAC}`, T)).toMatchObject([
       { prefix: '1.', t: 1, causes: [] },
       {
@@ -163,41 +163,41 @@ describe('a V2 header', () => {
     ]);
   });
 
-  it.each([T, '', 'x', '1x', 'x1', '1234567890123'])('is not helped by the timestamp header %j', (timestamp) => {
+  it.each([T, '', 'x', '1x', 'x1', '1234567890123'])('the timestamp header %j adds no claim', (timestamp) => {
     expect(timed(`t=${T},v1=${MAC}`, timestamp)).toHaveLength(1);
   });
 
-  it('a V2 header without end is read no further than anybody meant', () => {
+  it('a very long header is read up to a limit', () => {
     expect(inV2(`t=${T}${`,v1=${MAC}`.repeat(100)}`)).toHaveLength(64);
     expect(inV2(`${'x'.repeat(16_384)},t=${T},v1=${MAC}`)).toEqual([]);
     expect(inV2(`${'x'.repeat(16_000)},t=${T},v1=${MAC}`)).toHaveLength(2);
   });
 });
 
-describe('a legacy header', () => {
-  it.each([`sha256=${MAC}`, `SHA256=${MAC}`, MAC])('claims a signature of the body alone: %s', (value) => {
+describe('the legacy header', () => {
+  it.each([`sha256=${MAC}`, `SHA256=${MAC}`, MAC])('%s claims the body alone', (value) => {
     expect(claims({ legacy: [value] })).toEqual([
       { header: 'legacy', prefix: '', mac: MAC, t: undefined, causes: [], evidence: [] },
     ]);
   });
 
-  it('a legacy header is mended as a V2 header is', () => {
+  it('a signature is decoded as in the V2 header', () => {
     const [found] = claims({ legacy: [`"sha256=${MAC.toUpperCase()}"`] });
     expect(found).toMatchObject({ mac: MAC, causes: ['signature_rewritten', 'signature_uppercase'] });
   });
 
   it.each(['', 'sha256=', `sha1=${MAC}`, `x sha256=${MAC}`, MAC.replace('f', 'fsha256=')])(
-    'claims nothing: %j',
+    '%j claims nothing',
     (value) => {
       expect(claims({ legacy: [value] })).toEqual([]);
     },
   );
 
-  it('a legacy header without end is read no further than anybody meant', () => {
+  it('a very long header is not read', () => {
     expect(claims({ legacy: [`${' '.repeat(16_384)}${MAC}`] })).toEqual([]);
   });
 
-  it('a legacy header stands behind the V2 header', () => {
+  it('its claims come behind those of the V2 header', () => {
     const found = claims({ v2: [`t=${T},v1=${OTHER}`], legacy: [`sha256=${MAC}`, `sha256=${OTHER}`] });
     expect(found.map(({ header, mac }) => [header, mac])).toEqual([
       ['v2', OTHER],
@@ -207,7 +207,7 @@ describe('a legacy header', () => {
     ]);
   });
 
-  it('a legacy header may hold what belongs into the V2 header, where that is not there', () => {
+  it('a V2 value in it is read where the V2 header is missing', () => {
     const legacy = [`t=${T},v1=${MAC}`];
     const found = claims({ legacy });
     expect(found.map(({ header, prefix, causes }) => [header, prefix, causes])).toEqual([

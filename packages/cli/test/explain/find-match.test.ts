@@ -21,7 +21,7 @@ function claim(signed: string, { prefix = '', secret = SECRET } = {}): Claim {
 }
 const wrong: Claim = { ...claim('x'), mac: '0'.repeat(64) };
 
-describe('a signature', () => {
+describe('the search for what was signed', () => {
   it('a signature that holds is found with everything as it is', () => {
     const [body, secret, claimed] = [asItIs('a'), asItIs(SECRET), claim('a')];
     expect(findMatch([wrong, claimed], [asItIs('other'), secret], () => [body])).toEqual({
@@ -30,14 +30,14 @@ describe('a signature', () => {
     });
   });
 
-  it('a signature is one of what stands before the body, and the body', () => {
+  it('the prefix of a claim counts as part of what was signed', () => {
     const claimed = claim('a', { prefix: '7.' });
     expect(findMatch([claimed], [asItIs(SECRET)], () => [asItIs('a')]).match?.claim).toBe(claimed);
     expect(findMatch([claimed], [asItIs(SECRET)], () => [asItIs('7.a')]).match?.claim).toBe(undefined);
     expect(findMatch([claim('7.a')], [asItIs(SECRET)], () => [asItIs('7.a')]).match).toBeDefined();
   });
 
-  it('a signature is found with the body in another form, with the secret in another, or with both', () => {
+  it('the body, the secret, or both may be in another form', () => {
     const [body, secret] = [mended('b'), mended(SECRET)];
     const bodies = () => [asItIs('a'), body];
     expect(findMatch([claim('b')], [asItIs(SECRET)], bodies).match).toMatchObject({ body });
@@ -51,14 +51,14 @@ describe('a signature', () => {
     });
   });
 
-  it('a signature is found with a form of the body before one of the secret', () => {
+  it('a form of the body is preferred to a form of the secret', () => {
     const other = 'other';
     const claims = [claim('a', { secret: other }), claim('b')];
     const { match } = findMatch(claims, [asItIs(SECRET), mended(other)], () => [asItIs('a'), mended('b')]);
     expect(match?.claim).toBe(claims[1]);
   });
 
-  it('a signature that does not hold is not found, though every form was tried', () => {
+  it('nothing is found where no form holds, and the search is complete', () => {
     const result = findMatch([wrong], [asItIs(SECRET), mended('other')], () => [asItIs('a'), mended('b')]);
     expect(result).toEqual({ match: undefined, complete: true });
     expect(findMatch([], [asItIs(SECRET)], () => [asItIs('a')])).toEqual({ match: undefined, complete: true });
@@ -66,29 +66,29 @@ describe('a signature', () => {
     expect(findMatch([wrong], [asItIs(SECRET)], () => [])).toEqual({ match: undefined, complete: true });
   });
 
-  it('a signature with nothing else as it is may hold with a secret that is not', () => {
+  it('a secret may hold only in another form', () => {
     expect(findMatch([claim('a')], [mended(SECRET)], () => [asItIs('a')]).match).toBeDefined();
   });
 
-  it('a signature is looked for among so many bytes and no more, and that is said', () => {
+  it('bodies over a total size end the search early, and the result says so', () => {
     const large = { bytes: new Uint8Array(512 * MIB), findings: [] };
     const bodies = () => [large, asItIs('a')];
     expect(findMatch([claim('a')], [asItIs(SECRET)], bodies)).toEqual({ match: undefined, complete: false });
   });
 
-  it('a signature costs something even where there is nothing to hash', () => {
+  it('empty bodies end the search too, by their number', () => {
     const most = Array<Repair>(16_384).fill(asItIs(''));
     const bodies = () => [...most, asItIs('a')];
     expect(findMatch([claim('a')], [asItIs(SECRET)], () => most)).toEqual({ match: undefined, complete: true });
     expect(findMatch([claim('a')], [asItIs(SECRET)], bodies)).toEqual({ match: undefined, complete: false });
   });
 
-  it('a signature is not looked for with every form of the secret where there are too many', () => {
+  it('too many forms of the secret are not combined with the body', () => {
     const secrets = Array<Repair>(16_385).fill(mended('other'));
     expect(findMatch([wrong], secrets, () => [asItIs('')])).toEqual({ match: undefined, complete: false });
   });
 
-  it('a signature is not looked for longer than the budget says', () => {
+  it('no form is tried when the time is used up', () => {
     let time = 0;
     const budget = createBudget(BRIEF_EFFORT, () => time);
     function* bodies() {

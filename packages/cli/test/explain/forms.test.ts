@@ -17,8 +17,8 @@ const secrets = (...given: Parameters<typeof secretForms>) => {
   };
 };
 
-describe('the secrets that are given', () => {
-  it('come first as they are, then those of others, then in every form', () => {
+describe('the secrets of a call', () => {
+  it('secrets come as they are, then those of other endpoints, then in every form', () => {
     const { secrets: all, findings } = secrets(['a', Buffer.from('b')], { staging: 'c', production: Buffer.from('d') });
     expect(all.slice(0, 4)).toEqual([
       ['a'],
@@ -31,7 +31,7 @@ describe('the secrets that are given', () => {
     expect(findings).toEqual([]);
   });
 
-  it('of others are told by their name', () => {
+  it('the secret of another endpoint is known by its name', () => {
     const found = secretForms('a', { staging: 'c' }).secrets[1]?.findings;
     expect(found?.map(({ evidence }) => evidence)).toEqual(['The signature matches with the secret of staging.']);
   });
@@ -46,32 +46,35 @@ describe('the secrets that are given', () => {
     ['the text null', 'null'],
     ['none in a list', []],
     ['what is no secret', 7 as never],
-  ])('the secrets that are given are missing: %s', (_, given) => {
+  ])('a secret that is %s counts as missing', (_, given) => {
     expect(secrets(given)).toEqual({ secrets: [], findings: [MISSING] });
     expect(secrets('a', { other: given as never }).secrets.map(([, cause]) => cause)).not.toContain(
       'secret_of_other_endpoint',
     );
   });
 
-  it('the secrets that are given are missing in part', () => {
+  it('an empty secret beside a good one is a finding', () => {
     const { secrets: all, findings } = secrets(['', 'a']);
     expect([all[0], findings]).toEqual([['a'], [MISSING]]);
   });
 
-  it.each([' a', 'a\n', ['b', 'a '], Buffer.from(' a ')])('have white space around one of them: %j', (given) => {
+  it.each([' a', 'a\n', ['b', 'a '], Buffer.from(' a ')])('white space around a secret is a finding: %j', (given) => {
     expect(secrets(given).findings).toEqual([SPACE]);
   });
 
-  it.each(['a b', 'a"b"', Buffer.from([0x80, 0x20])])('have none around them: %o', (given) => {
-    expect(secrets(given).findings.filter(({ cause }) => cause === 'secret_quoted')).toEqual([]);
-  });
+  it.each(['a b', 'a"b"', Buffer.from([0x80, 0x20])])(
+    'a space or a quote inside a secret is no finding: %o',
+    (given) => {
+      expect(secrets(given).findings.filter(({ cause }) => cause === 'secret_quoted')).toEqual([]);
+    },
+  );
 
-  it.each(['"a"', "'a'\n", Buffer.from('`a`')])('have quotes around them: %o', (given) => {
+  it.each(['"a"', "'a'\n", Buffer.from('`a`')])('quotes around a secret are a finding: %o', (given) => {
     expect(secrets(given).findings).toContainEqual(QUOTED);
   });
 });
 
-describe('the body that is given', () => {
+describe('the body of a call', () => {
   const body = (given: unknown, contentEncoding?: string) => {
     const { bytes, bodies, findings } = bodyForms(given, { contentEncoding });
     return { bytes, findings, bodies: [...bodies()].map((one) => [Buffer.from(one.bytes).toString(), one.findings]) };
@@ -79,7 +82,7 @@ describe('the body that is given', () => {
 
   const bytesOfJson = new TextEncoder().encode('{"a":1}');
   it.each(['{"a":1}', Buffer.from('{"a":1}'), bytesOfJson.buffer, new DataView(bytesOfJson.buffer)])(
-    'is bytes or text, with all its forms: %o',
+    'bytes and text have all their forms: %o',
     (given) => {
       const { bytes, findings, bodies } = body(given);
       expect([Buffer.from(bytes ?? []).toString(), findings, bodies[0]]).toEqual(['{"a":1}', [], ['{"a":1}', []]]);
@@ -87,13 +90,13 @@ describe('the body that is given', () => {
     },
   );
 
-  it('the body that is given is compressed again as its headers say', () => {
+  it('Content-Encoding names how it is compressed again', () => {
     const causes = ({ bodies }: ReturnType<typeof body>) => JSON.stringify(bodies);
     expect(causes(body('a', 'br'))).toContain('compressed again (br)');
     expect(causes(body('a'))).toContain('compressed again (gzip)');
   });
 
-  it.each([undefined, null])('the body that is given is missing: %s', (given) => {
+  it.each([undefined, null])('%s counts as missing', (given) => {
     expect(body(given)).toEqual({
       bytes: undefined,
       bodies: [],
@@ -101,13 +104,13 @@ describe('the body that is given', () => {
     });
   });
 
-  it('the body that is given cannot be read where it was transferred', () => {
+  it('a transferred buffer cannot be read', () => {
     const transferred = new Uint8Array(8);
     structuredClone(transferred, { transfer: [transferred.buffer] });
     expect(() => body(transferred)).toThrow(TypeError);
   });
 
-  it('the body that is given that was parsed has the forms in which it may have been written, which are no causes', () => {
+  it('a parsed body has the forms in which it may have been written', () => {
     const { bytes, findings, bodies } = body({ a: 1, b: undefined });
     const evidence = 'It is not bytes and not text, but what a parser makes of them.';
     expect([bytes, findings]).toEqual([undefined, [{ cause: 'body_parsed', certainty: 'certain', evidence }]]);
@@ -118,7 +121,7 @@ describe('the body that is given', () => {
     expect(bodies.every(([, causes]) => causes?.length === 0)).toBe(true);
   });
 
-  it('the body that is given that is none of JSON has no forms', () => {
+  it('a value that JSON cannot hold has no forms', () => {
     const cyclic: { self?: object } = {};
     cyclic.self = cyclic;
     for (const given of [cyclic, () => {}, Symbol('body'), 1n]) {

@@ -16,8 +16,8 @@ function forms(secret: Secret) {
 }
 const found = (secret: Secret, text: string) => forms(secret).find((form) => form.text === text);
 
-describe('a secret', () => {
-  it('a secret is tried as it is first, and each form of it once', () => {
+describe('the forms of a secret', () => {
+  it('the secret as it came is tried first, and each form once', () => {
     const all = forms(SHOWN);
     expect(all[0]).toEqual({ text: SHOWN, causes: [], how: [] });
     expect(new Set(all.map(({ text }) => text)).size).toBe(all.length);
@@ -77,11 +77,11 @@ describe('a secret', () => {
     expect(found(given, text)).toBe(undefined);
   });
 
-  it('a secret that is not percent-encoded well is not decoded so', () => {
+  it('a secret with a broken percent sign is not percent-decoded', () => {
     expect(forms('a%ZZ').flatMap(({ how }) => how)).not.toContain('percent-decoded');
   });
 
-  it('a secret may have been cleaned in two steps, and cleaned before it is decoded', () => {
+  it('a secret is cleaned in two steps, and before it is decoded', () => {
     const text = Buffer.from(SHOWN).toString('hex');
     expect(found(`'${SHOWN}'\n`, SHOWN)).toMatchObject({ causes: ['secret_white_space', 'secret_quoted'] });
     expect(found(`${text}\n`, SHOWN)).toMatchObject({
@@ -99,21 +99,21 @@ describe('a secret', () => {
     ['hex', '61ff'],
     ['base64', 'Yf8='],
     ['base64url', 'Yf8'],
-  ])('a secret that is bytes may have been meant as text, in %s', (encoding, text) => {
+  ])('bytes may have been meant as text in %s', (encoding, text) => {
     expect(forms(Uint8Array.from([0x61, 0xff])).find((form) => form.text === text)).toMatchObject({
       causes: ['secret_encoding'],
       how: [`as text, in ${encoding}`],
     });
   });
 
-  it('of nothing has no form that is nothing', () => {
+  it('an empty secret has no empty form', () => {
     for (const given of ['', ' ', '""', '\\n']) {
       expect(forms(given).map(({ text }) => text)).not.toContain('');
     }
     expect(forms('')).toEqual([{ text: 'whsec_', causes: ['secret_prefix'], how: ['with the prefix whsec_'] }]);
   });
 
-  it('a secret that can be cleaned without end has no forms without end', () => {
+  it('a secret that can be cleaned many times has few forms', () => {
     const all = forms(`${'a='.repeat(50)}${SHOWN}`);
     expect(all.filter(({ causes }) => causes.every((cause) => cause === 'secret_assignment')).length).toBeLessThan(12);
     expect(Math.max(...all.map(({ causes }) => causes.length))).toBe(8);

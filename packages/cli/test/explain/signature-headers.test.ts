@@ -6,7 +6,7 @@ const NOTHING = {
 };
 
 describe('the signature headers', () => {
-  it('the signature headers are found under their names, in whatever case', () => {
+  it('names are found in any case, in an object, a Headers or pairs', () => {
     const headers = {
       'X-Service-Signature-V2': 'a',
       'x-service-signature': 'b',
@@ -21,7 +21,7 @@ describe('the signature headers', () => {
     expect(readSignatureHeaders(Object.entries(headers))).toEqual({ ...expected, findings: [] });
   });
 
-  it('the signature headers are found as often as they are there, and not where they are undefined', () => {
+  it('a header that came twice is read twice, and undefined is skipped', () => {
     const headers = { 'x-service-signature-v2': ['a', 'b'], 'x-service-signature': undefined };
     expect(readSignatureHeaders(headers)).toEqual({ ...NOTHING, v2: ['a', 'b'] });
     const pairs: [string, string][] = [
@@ -31,7 +31,7 @@ describe('the signature headers', () => {
     expect(readSignatureHeaders(pairs)).toEqual({ ...NOTHING, legacy: ['a', 'b'] });
   });
 
-  it('the signature headers are found under the prefix that is given', () => {
+  it('a prefix of the caller is used instead of the usual one', () => {
     const headers = { 'x-own-signature': 'a', 'x-own-timestamp': '7', 'x-service-signature': 'b' };
     expect(readSignatureHeaders(headers, 'X-Own')).toEqual({ ...NOTHING, legacy: ['a'], timestamp: '7' });
   });
@@ -40,14 +40,14 @@ describe('the signature headers', () => {
     [{ HTTP_X_SERVICE_SIGNATURE_V2: 'a', HTTP_X_SERVICE_TIMESTAMP: '7' }, { v2: ['a'] }],
     [{ x_service_signature: 'a', x_service_timestamp: '7' }, { legacy: ['a'] }],
     [{ 'http-x-service-signature': 'a', 'http-x-service-timestamp': '7' }, { legacy: ['a'] }],
-  ])('the signature headers are found under names of another spelling: %j', (headers, found) => {
+  ])('names of another spelling are found: %j', (headers, found) => {
     expect(readSignatureHeaders(headers)).toEqual({
       ...{ ...NOTHING, ...found, timestamp: '7' },
       findings: [{ cause: 'header_renamed', evidence: 'The signature headers came under names of another spelling.' }],
     });
   });
 
-  it('the signature headers are not looked for under other names where they are under their own', () => {
+  it('names of another spelling are ignored beside the right names', () => {
     const headers = { HTTP_X_SERVICE_SIGNATURE_V2: 'a', 'x-service-signature': 'b', X_SERVICE_TIMESTAMP: '7' };
     expect(readSignatureHeaders(headers)).toEqual({ ...NOTHING, legacy: ['b'] });
   });
@@ -55,7 +55,7 @@ describe('the signature headers', () => {
   it.each([
     [{ 'x-vendor-signature-v2': 'a', 'x-vendor-signature': 'b' }, 'x-vendor'],
     [{ HTTP_X_VENDOR_SIGNATURE_V2: 'a', HTTP_X_VENDOR_SIGNATURE: 'b' }, 'x-vendor'],
-  ])('the signature headers are found under another prefix, which is told: %j', (headers, prefix) => {
+  ])('another prefix is found and named: %j', (headers, prefix) => {
     const evidence = `The signature headers begin with ${prefix}, not with x-service.`;
     expect(readSignatureHeaders(headers)).toEqual({
       ...{ ...NOTHING, v2: ['a'], legacy: ['b'] },
@@ -71,11 +71,11 @@ describe('the signature headers', () => {
     [{ 'x.vendor-signature-v2': 'a' }],
     [{ [`${'x'.repeat(65)}-signature-v2`]: 'a' }],
     [{}],
-  ])('the signature headers are none in %j', (headers) => {
+  ])('no signature header is found in %j', (headers) => {
     expect(readSignatureHeaders(headers)).toEqual(NOTHING);
   });
 
-  it('the signature headers may have a prefix of 64 characters', () => {
+  it('a prefix has up to 64 characters', () => {
     const prefix = 'x'.repeat(64);
     expect(readSignatureHeaders({ [`${prefix}-signature-v2`]: 'a' }).v2).toEqual(['a']);
   });
@@ -88,7 +88,7 @@ describe('the signature headers', () => {
     ['-1', undefined],
     ['1x', undefined],
     ['x1', undefined],
-  ])('come with a length of %j: %s', (value, contentLength) => {
+  ])('Content-Length %j is read as %s', (value, contentLength) => {
     expect(readSignatureHeaders({ 'content-length': value }).contentLength).toBe(contentLength);
   });
 });

@@ -16,27 +16,27 @@ const found = (
     evidence,
   ]);
 
-describe('the time of a signature', () => {
-  it.each([0, 300, -300])('the time of a signature that is %i s from the clock has nothing to explain', (seconds) => {
+describe('a signed time and the clock', () => {
+  it.each([0, 300, -300])('%i s apart are within the tolerance', (seconds) => {
     expect(found(seconds)).toEqual([]);
   });
 
-  it('the time of a signature is measured by the tolerance that is given', () => {
+  it('the tolerance of the caller counts', () => {
     expect(found(10, { toleranceSeconds: 10 })).toEqual([]);
     expect(found(-11, { toleranceSeconds: 10 })).toHaveLength(1);
     expect(found(-3, { toleranceSeconds: 1 })[0]?.[2]).toBe('It was signed 3 s after the time of this clock.');
     expect(found(400, { toleranceSeconds: 400 })).toEqual([]);
   });
 
-  it('the time of a signature that there is not has nothing to explain', () => {
+  it('a missing time explains nothing', () => {
     expect(timeFindings(undefined, { now: NOW, toleranceSeconds: undefined, shown: true })).toEqual([]);
   });
 
-  it('after that of the clock shows that the clock is behind', () => {
+  it('a time after the clock shows that the clock is behind', () => {
     expect(found(-412)).toEqual([['clock_behind', 'certain', 'It was signed 412 s after the time of this clock.']]);
   });
 
-  it('before that of the clock is of a clock that is ahead, or an old delivery: within a day rather the one', () => {
+  it('a time before the clock suggests a clock ahead, and then an old delivery', () => {
     const evidence = 'It was signed 412 s before the time of this clock.';
     expect(found(412)).toEqual([
       ['clock_ahead', 'likely', evidence],
@@ -45,7 +45,7 @@ describe('the time of a signature', () => {
     expect(found(DAY - 1)[0]?.[0]).toBe('clock_ahead');
   });
 
-  it('before that of the clock by a day or more is rather of an old delivery', () => {
+  it('a time a day before the clock suggests an old delivery first', () => {
     expect(found(DAY).map(([cause, certainty]) => [cause, certainty])).toEqual([
       ['old_delivery', 'likely'],
       ['clock_ahead', 'possible'],
@@ -53,7 +53,7 @@ describe('the time of a signature', () => {
     expect(found(30 * DAY)[0]?.[0]).toBe('old_delivery');
   });
 
-  it('the time of a signature is only possibly what is wrong where no signature shows it', () => {
+  it('the time is only a possible cause where no signature holds', () => {
     expect(found(-412, { shown: false }).map(([, certainty]) => certainty)).toEqual(['possible']);
     expect(found(412, { shown: false }).map(([, certainty]) => certainty)).toEqual(['possible', 'possible']);
   });
@@ -63,7 +63,7 @@ describe('the time of a signature', () => {
     [DAY, true],
     [-DAY, true],
     [DAY + 1, false],
-  ])('by a clock in seconds, %i s from it, is said to be so: %s', (seconds, isSo) => {
+  ])('a clock in seconds, %i s from the time, is recognised: %s', (seconds, isSo) => {
     const [first] = timeFindings(T, { now: T + seconds, toleranceSeconds: undefined, shown: true });
     expect(first?.cause === 'clock_in_seconds').toBe(isSo);
     if (isSo) expect(first).toMatchObject({ certainty: 'certain', evidence: 'now() gave the time in seconds.' });
@@ -78,12 +78,12 @@ describe('the time of a signature', () => {
     [3_606, '3606 s'],
     [15 * 3_600, '54000 s'],
     [1_700, '1700 s'],
-  ])('the time of a signature that is %i s off is said to be off by %s', (seconds, words) => {
+  ])('%i s of difference are described as %s', (seconds, words) => {
     expect(found(-seconds)[0]?.[2]).toBe(`It was signed ${words} after the time of this clock.`);
     expect(found(seconds)[0]?.[2]).toBe(`It was signed ${words} before the time of this clock.`);
   });
 
-  it('the time of a signature is counted in whole seconds that have begun', () => {
+  it('the difference counts in whole seconds', () => {
     const at = (now: number) => timeFindings(T, { now, toleranceSeconds: undefined, shown: true }).length;
     expect([at(NOW + 300_999), at(NOW + 301_000), at(NOW - 300_000), at(NOW - 300_001)]).toEqual([0, 2, 0, 1]);
   });

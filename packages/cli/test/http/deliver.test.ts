@@ -12,7 +12,7 @@ const outgoing = (url: string, changes: Partial<Outgoing> = {}): Outgoing => ({
 const wire = (timeoutMs = 5_000) => ({ timeoutMs, signal: new AbortController().signal });
 
 describe('a request over the wire', () => {
-  it('has the headers of the delivery, and of the connection only its own', async () => {
+  it('the headers are those of the delivery and those of the connection', async () => {
     const app = await serveApp();
     const headers = [
       ...[
@@ -33,21 +33,21 @@ describe('a request over the wire', () => {
     expect(app.got[0]?.rawHeaders).toEqual([...own, 'Connection', 'close']);
   });
 
-  it('is over when it is over: it leaves nothing on the signal', async () => {
+  it('no listener stays on the signal', async () => {
     const { url } = await serveApp();
     const options = wire();
     await deliver(outgoing(url), options);
     expect(getEventListeners(options.signal, 'abort')).toEqual([]);
   });
 
-  it('says how long it took', async () => {
+  it('the result has the time it took', async () => {
     const { url } = await serveApp();
     vi.useFakeTimers({ toFake: ['performance'] });
     vi.advanceTimersByTime(1_000);
     expect(await deliver(outgoing(url), wire())).toMatchObject({ ms: 0 });
   });
 
-  it('comes in one piece, or in eight at most where it is slow, and whole', async () => {
+  it('a body is sent in one piece, or in up to eight pieces if slow', async () => {
     let pieces = 0;
     const got: Buffer[] = [];
     const { url } = await serveListener((req, res) => {
@@ -69,7 +69,7 @@ describe('a request over the wire', () => {
     expect(await deliver(outgoing(url, empty), wire())).toMatchObject({ status: 200 });
   });
 
-  it('whose answer does not end is answered with its status', async () => {
+  it('an answer that does not end has its status', async () => {
     const { url } = await serveListener((_, res) => {
       res.writeHead(202).write('half');
     });
@@ -77,23 +77,21 @@ describe('a request over the wire', () => {
   });
 });
 
-describe('a request that is answered before it was sent', () => {
-  it('has the status of its answer, whatever becomes of the connection', async () => {
-    let pieces = 0;
-    const { url } = await serveListener((req, res) => {
-      req.on('data', () => {
-        pieces += 1;
-        if (pieces === 1) res.writeHead(200, { 'content-length': '100' }).write('half');
-        if (pieces === 4) req.socket.resetAndDestroy();
-      });
-      req.on('error', () => {});
+it('an early answer counts, even if the connection breaks afterwards', async () => {
+  let pieces = 0;
+  const { url } = await serveListener((req, res) => {
+    req.on('data', () => {
+      pieces += 1;
+      if (pieces === 1) res.writeHead(200, { 'content-length': '100' }).write('half');
+      if (pieces === 4) req.socket.resetAndDestroy();
     });
-    const slow = { body: Buffer.from('12345678'), slowMs: 160 };
-    expect(await deliver(outgoing(url, slow), wire())).toMatchObject({ status: 200, body: 'half' });
+    req.on('error', () => {});
   });
+  const slow = { body: Buffer.from('12345678'), slowMs: 160 };
+  expect(await deliver(outgoing(url, slow), wire())).toMatchObject({ status: 200, body: 'half' });
 });
 
-describe('why there is no answer', () => {
+describe('a request without an answer', () => {
   const NO_CONNECTION = 'the connection was closed without an answer; look into the log of the app';
   const NO_TLS = 'no TLS is spoken there; is it http: and not https:?';
   const NO_TRUST = (code: string) =>
@@ -115,7 +113,7 @@ describe('why there is no answer', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NO_TRUST('UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
     ['HPE_INVALID_CONSTANT', 'what came back is no HTTP; check the port'],
     ['EOTHER', 'as it was said'],
-  ])('is said in words: %s', async (code, words) => {
+  ])('the error %s is put in words: %s', async (code, words) => {
     const failing = (_host: string, _options: object, done: (error: Error) => void) =>
       done(Object.assign(new Error('as it was said'), { code }));
     vi.spyOn(dns, 'lookup').mockImplementation(failing as never);
@@ -125,7 +123,7 @@ describe('why there is no answer', () => {
     });
   });
 
-  it('a request of one byte that breaks off on purpose has sent its headers', async () => {
+  it('one byte that breaks off has its headers sent before', async () => {
     const arrived = new Promise<string | undefined>((resolve) => {
       void serveListener((req) => resolve(req.headers['content-length'])).then(({ url }) =>
         deliver({ ...outgoing(url, { breakOff: true }), body: new Uint8Array(1) }, wire()),
@@ -134,7 +132,7 @@ describe('why there is no answer', () => {
     expect(await arrived).toBe('1');
   });
 
-  it('a body that breaks off on purpose says so, and a connection that fails before says that', async () => {
+  it('a body cut off on purpose is reported as such, unless the connection failed first', async () => {
     const app = await serveApp();
     const { host } = new URL(app.url);
     expect(await deliver(outgoing(app.url, { breakOff: true }), wire())).toEqual({
@@ -146,17 +144,14 @@ describe('why there is no answer', () => {
     });
   });
 
-  it.each(STRANGE_STATUSES)(
-    'a request that is answered with the status %s has no answer, and says why',
-    async (status) => {
-      const { url } = await serveBytes(answerBytes(status));
-      const sent = await deliver(outgoing(url), wire());
-      expect(sent.status).toBeUndefined();
-      expect(sent.problem).toMatch(/status \d+, which is no answer|is no HTTP|closed without an answer/);
-    },
-  );
+  it.each(STRANGE_STATUSES)('the status %s counts as no answer', async (status) => {
+    const { url } = await serveBytes(answerBytes(status));
+    const sent = await deliver(outgoing(url), wire());
+    expect(sent.status).toBeUndefined();
+    expect(sent.problem).toMatch(/status \d+, which is no answer|is no HTTP|closed without an answer/);
+  });
 
-  it('a request whose answer has no end reads a part of it', async () => {
+  it('an endless answer is read up to 64 KiB', async () => {
     const { url } = await serveListener((_, res) => {
       const write = () => {
         while (!res.destroyed && res.write(Buffer.alloc(64 * 1024, 'a')));

@@ -17,24 +17,24 @@ const aMessage = (changes: Partial<HttpMessage> = {}): HttpMessage => ({
 });
 const parsed = (text: string) => parseHttp(Buffer.from(text, 'latin1'), 'a.http');
 
-describe('a request as a .http file has it', () => {
-  it('a request as a .http file has it is bytes: request line, headers, an empty line, the body', () => {
+describe('a request as a .http file', () => {
+  it('the bytes are the request line, the headers, an empty line and the body', () => {
     expect(formatHttp(aMessage({ body: Buffer.from('ab') })).toString('latin1')).toBe(
       'POST /hook?a=1 HTTP/1.1\r\nX-One: ü\r\nContent-Length: 2\r\n\r\nab',
     );
   });
 
-  it('a request as a .http file has it keeps the length that the sender said', () => {
+  it('the Content-Length of the sender is kept', () => {
     const headers = [['content-length', '99']] as const;
     expect(parseHttp(formatHttp(aMessage({ headers })), 'a.http').headers).toEqual(headers);
   });
 
-  it('a request as a .http file has it does not say that it came in chunks', () => {
+  it('Transfer-Encoding is replaced by Content-Length', () => {
     const { headers } = parseHttp(formatHttp(aMessage({ headers: [['Transfer-Encoding', 'chunked']] })), 'a.http');
     expect(headers).toEqual([['Content-Length', '4']]);
   });
 
-  it('a request as a .http file has it is read as it was written', () => {
+  it('a written request is read back unchanged', () => {
     const given = aMessage({
       headers: [
         ['B', '1'],
@@ -47,7 +47,7 @@ describe('a request as a .http file has it', () => {
     expect({ ...rest, body: [...body] }).toEqual({ ...given, body: [...given.body] });
   });
 
-  it('a request as a .http file has it is read with the line ends of an editor, and everything behind the empty line is the body', () => {
+  it('line feeds alone end the headers, and everything behind the empty line is the body', () => {
     const { method, path, headers, body } = parsed('PUT / HTTP/1.0\nA: 1\nContent-Length: 1\n\n\na\n\nb');
     expect({ method, path, headers, body: Buffer.from(body).toString() }).toEqual({
       ...{ method: 'PUT', path: '/', body: '\na\n\nb' },
@@ -67,13 +67,13 @@ describe('a request as a .http file has it', () => {
     ['something behind the version', 'POST / HTTP/1.1 x\r\n\r\n'],
     ['another version', 'POST / HTTP/2.0\r\n\r\n'],
     ['an empty line first', '\r\n\r\nPOST / HTTP/1.1\r\n\r\n'],
-  ])('a request as a .http file has it is none with %s', (_, text) => {
+  ])('a text with %s is refused', (_, text) => {
     expect(() => parsed(text)).toThrow(
       'a.http: no captured delivery, which begins with a line like POST /webhooks HTTP/1.1; for a body alone, give its headers.',
     );
   });
 
-  it('a request as a .http file has it is none where the headers do not end within a mebibyte', () => {
+  it('headers of more than a mebibyte are refused', () => {
     const long = (bytes: number) => `POST / HTTP/1.1\r\nA: ${'x'.repeat(bytes)}\r\n\r\n`;
     expect(parsed(long(1024 * 1024 - 30)).headers).toHaveLength(1);
     expect(() => parsed(long(1024 * 1024))).toThrow('no captured delivery');
@@ -87,19 +87,19 @@ describe('a line of a header', () => {
     ['A: \t b c \t ', 'A', 'b c'],
     ['A:', 'A', ''],
     ['A:   ', 'A', ''],
-  ])('a line of a header is a name and a value: %j', (line, name, value) => {
+  ])('%j is a name and a value', (line, name, value) => {
     expect(parseHeader(line)).toEqual([name, value]);
   });
 
-  it.each(['', 'A', ': b', 'A b: c', ' A: b', 'ä: b', 'A : b', 'A: b\nc'])('is none: %j', (line) => {
+  it.each(['', 'A', ': b', 'A b: c', ' A: b', 'ä: b', 'A : b', 'A: b\nc'])('%j is refused', (line) => {
     expect(() => parseHeader(line)).toThrow(`${JSON.stringify(line)} is no header: Name: value.`);
   });
 
-  it('a line of a header is shown no further than its beginning', () => {
+  it('a long line is shown in part', () => {
     expect(() => parseHeader('x'.repeat(90))).toThrow(`"${'x'.repeat(80)}" is no header: Name: value.`);
   });
 
-  it('a line of a header is found by its name in any letters, the first of several', () => {
+  it('the first header of a name is found, in any case', () => {
     const headers = [
       ['X-A', '1'],
       ['x-a', '2'],
@@ -127,8 +127,8 @@ const signed = (headerPrefix: string) => {
   return headers;
 };
 
-describe('a delivery that is signed again', () => {
-  it('keeps all headers but those that say when it was signed', () => {
+describe('a request that is signed again', () => {
+  it('the headers of the old signature are replaced, and the others kept', () => {
     const at = NOW + 999;
     expect(resign(message, { secret: SECRET, at, headerPrefix: 'X-Service' })).toEqual([
       ['X-Other', 'a'],
@@ -139,12 +139,12 @@ describe('a delivery that is signed again', () => {
     ]);
   });
 
-  it('is another attempt where that is said', () => {
+  it('the number of the attempt can be set', () => {
     const headers = resign(message, { secret: SECRET, at: NOW, headerPrefix: 'x-service', attempt: 3 });
     expect(headers.filter(([name]) => name === 'X-Service-Attempt')).toEqual([['X-Service-Attempt', '3']]);
   });
 
-  it('has names that begin as the receiver expects', () => {
+  it('the names have the prefix of the receiver', () => {
     const headers = resign(message, { secret: SECRET, at: NOW, headerPrefix: 'My-App' });
     expect(headers).toEqual([...message.headers, ...signed('my-app'), ['My-App-Timestamp', String(NOW / 1000)]]);
   });

@@ -40,7 +40,7 @@ async function answered(socket: Socket): Promise<string> {
 }
 
 describe('the body of a request', () => {
-  it('the body of a request is read to its end, in however many pieces it comes', async () => {
+  it('any number of pieces is read to the end', async () => {
     const { socket, req, result } = await reading(6);
     socket.write('abc');
     await once(req, 'data');
@@ -50,12 +50,12 @@ describe('the body of a request', () => {
     expect(String(await result)).toBe('abcdé');
   });
 
-  it('the body of a request may be empty', async () => {
+  it('an empty body is read', async () => {
     const { result } = await reading(0);
     expect(await result).toEqual(Buffer.alloc(0));
   });
 
-  it('the body of a request may have as many bytes as are allowed, and not one more', async () => {
+  it('a body may be as large as the limit, and not a byte larger', async () => {
     const fits = await reading(64);
     fits.socket.write('x'.repeat(64));
     expect(await fits.result).toHaveLength(64);
@@ -67,7 +67,7 @@ describe('the body of a request', () => {
     });
   });
 
-  it('the body of a request that is too long is dropped, and the connection stays for the next request', async () => {
+  it('a body over the limit is dropped, and the connection stays open', async () => {
     const { socket, req, result } = await reading(MIB);
     socket.write('x'.repeat(MIB));
     expect(await answered(socket)).toMatch(/^HTTP\/1.1 413 /);
@@ -77,7 +77,7 @@ describe('the body of a request', () => {
     expect(await answered(socket)).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  it('the body of a request that has no end is answered, and then the connection is closed', async () => {
+  it('an endless body is answered, and the connection is closed', async () => {
     const { socket, req, result } = await reading(1024 * MIB);
     const closed = once(req, 'close');
     const more = () => socket.write('x'.repeat(MIB));
@@ -89,14 +89,14 @@ describe('the body of a request', () => {
     expect([req.complete, req.destroyed]).toEqual([false, true]);
   });
 
-  it('the body of a request that does not come in time is refused, and the refusal arrives', async () => {
+  it('a body that does not arrive in time is refused', async () => {
     const { socket, result } = await reading(2, { timeoutMs: 20 });
     socket.write('a');
     expect(await answered(socket)).toMatch(/^HTTP\/1.1 408 /);
     expect(await result).toMatchObject({ code: 'body_timeout' });
   });
 
-  it('the body of a request that breaks off is incomplete', async () => {
+  it('a body whose connection breaks is incomplete', async () => {
     const { socket, req, result } = await reading(2);
     socket.write('a');
     await once(req, 'data');
@@ -104,7 +104,7 @@ describe('the body of a request', () => {
     expect(await result).toMatchObject({ code: 'body_incomplete' });
   });
 
-  it('the body of a request in pieces of one byte costs no more than its bytes', async () => {
+  it('a body in pieces of one byte takes no more memory than its bytes', async () => {
     const count = 300_000;
     const body = new Readable({ read() {} });
     for (let pushed = 0; pushed < count; pushed += 1) body.push(Buffer.of(pushed % 256));
@@ -118,7 +118,7 @@ describe('the body of a request', () => {
     ['is closed', (body) => body.destroy()],
     ['fails', (body) => body.destroy(new Error('reset'))],
     ['is given up', (_, stop) => stop.abort()],
-  ])('the body of a request that %s before or while it is read is incomplete', async (_, end) => {
+  ])('a body that %s before or during the read is incomplete', async (_, end) => {
     for (const isBefore of [true, false]) {
       const body = new Readable({ read() {} });
       const stop = new AbortController();

@@ -12,14 +12,11 @@ function signed(bytes: number) {
 
 const asBytes = ({ body, ...given }: ReturnType<typeof signed>) => ({ ...given, body: Buffer.from(body) });
 
-it.each([MOST_EXPLAINED, MOST_EXPLAINED + 1])(
-  'the verdict on %i bytes that were signed is that they are accepted',
-  (bytes) => {
-    expect(judge(asBytes(signed(bytes)))).toMatchObject({ verdict: 'accepted', causes: [] });
-  },
-);
+it.each([MOST_EXPLAINED, MOST_EXPLAINED + 1])('%i signed bytes are accepted', (bytes) => {
+  expect(judge(asBytes(signed(bytes)))).toMatchObject({ verdict: 'accepted', causes: [] });
+});
 
-it('the verdict on a wrong signature has its causes, up to a size of the body', () => {
+it('a wrong signature has its causes, up to a size of the body', () => {
   const changed = (bytes: number) => ({ ...asBytes(signed(bytes)), body: Buffer.alloc(bytes, 'y') });
   const { verdict, causes } = judge(changed(MOST_EXPLAINED));
   expect(verdict).toBe('signature_mismatch');
@@ -27,7 +24,7 @@ it('the verdict on a wrong signature has its causes, up to a size of the body', 
   expect(judge(changed(MOST_EXPLAINED + 1))).toEqual({ verdict: 'signature_mismatch', causes: [] });
 });
 
-it('the verdict is as of the time of the attempt, under the names that its headers have', () => {
+it('a signature is judged at the time of the attempt, under its header prefix', () => {
   const given = asBytes(signed(MOST_EXPLAINED + 1));
   expect(judge({ ...given, at: NOW + 3_600_000 }).verdict).toBe('timestamp_too_old');
   expect(judge(given, { headerPrefix: 'x-acme' }).verdict).toBe('missing_signature');
@@ -36,8 +33,8 @@ it('the verdict is as of the time of the attempt, under the names that its heade
 const URL = 'http://127.0.0.1:3000/hook';
 const answer = (status: number, body: string, headers = {}) => ({ status, headers, body });
 
-describe('what an answer says', () => {
-  it('what an answer of this library says is its code, what happened and what to do', () => {
+describe('the facts of an answer', () => {
+  it('an answer of this library has its code, what happened and what to do', () => {
     const body = '{"error":{"code":"signature_mismatch","message":"x"}}';
     expect(answerFacts(answer(401, body), URL)).toEqual({
       code: 'signature_mismatch',
@@ -54,18 +51,18 @@ describe('what an answer says', () => {
     [404, 'The app has no route for POST /hook.'],
     [302, 'The app redirects, and the service follows no redirect.'],
     [500, 'The app failed.'],
-  ])('what an answer of %i says without a code is known by its status', (status, message) => {
+  ])('a status of %i without a code is put in words: %s', (status, message) => {
     expect(answerFacts(answer(status, '<h1>'), URL)).toMatchObject({ code: undefined, advice: { message } });
   });
 
-  it('what an answer says is nothing where there is none', () => {
+  it('an answer without these facts has none', () => {
     expect(answerFacts(undefined, URL)).toEqual({});
     expect(answerFacts(answer(500, ''), 'no URL')).toEqual({ code: undefined, advice: undefined });
     for (const body of ['null', '{"outcome":7}', '[]'])
       expect(answerFacts(answer(200, body), URL).code).toBeUndefined();
   });
 
-  it('what an answer says may be that the event is known already', () => {
+  it('a replayed event is recognised by its header', () => {
     expect(isRecognised(answer(200, '', { 'idempotency-replayed': 'true' }))).toEqual({ recognised: true });
     expect(isRecognised(answer(200, '', { 'idempotency-replayed': 'no' }))).toEqual({});
     expect(isRecognised(undefined)).toEqual({});

@@ -54,19 +54,19 @@ it.each([
   [299, 'acknowledged', '2xx'],
   [300, 'failed', 'non-2xx'],
   [500, 'failed', 'non-2xx'],
-] as const)('an answer of %i means that it is %s', async (status, outcome, reason) => {
+] as const)('an answer of %i makes the attempt %s', async (status, outcome, reason) => {
   const { again } = await receiver((_, res) => res.writeHead(status, { 'x-a': '1' }).end());
   const answer = { status, headers: expect.objectContaining({ 'x-a': '1' }), body: '' };
   expect(await again(SECRET)).toMatchObject({ outcome, reason, answer, error: undefined });
 });
 
-it('an answer of a status that there is not is a failed connection, and says why', async () => {
+it('a status that HTTP does not have is a connection error', async () => {
   const { again } = await receiver(({ socket }) => socket.end('HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n'));
   const error = expect.stringContaining('status 99, which is no answer of HTTP');
   expect(await again(SECRET)).toMatchObject({ outcome: 'failed', reason: 'connection_error', error });
 });
 
-it('no answer is a failed connection, and says why', async () => {
+it('a missing answer is a connection error', async () => {
   const { again } = await receiver((_, res) => res.destroy());
   const reason = expect.stringContaining('closed without an answer');
   expect(await again(SECRET)).toMatchObject({
@@ -74,7 +74,7 @@ it('no answer is a failed connection, and says why', async () => {
   });
 });
 
-it('is the same attempt of the same delivery, made now, with nothing in its way', async () => {
+it('the same attempt of the same delivery is sent again, without faults', async () => {
   const { again, url, arrived } = await receiver((_, res) => res.end());
   expect(await again(SECRET)).toMatchObject({
     ...{ deliveryId: 'dlv_1', endpointId: 'wh_1', eventId: 'evt_1', number: 3, redelivery: 1 },
@@ -83,7 +83,7 @@ it('is the same attempt of the same delivery, made now, with nothing in its way'
   expect(arrived).toMatchObject([{ method: 'POST', path: '/hooks?a=1', body: aDelivery().body }]);
 });
 
-it('goes as it was where there is no secret', async () => {
+it('an attempt without a secret is sent unchanged', async () => {
   const { again, arrived, url } = await receiver((_, res) => res.end());
   const { request } = await again(undefined);
   const { headers } = attemptTo(url, 'x-service').request;
@@ -96,7 +96,7 @@ it.each([
   ['x-service', 'x-service'],
   ['x-acme', 'x-acme'],
   ['x-acme', 'X-Acme'],
-])('is signed as of now, each header once, under %s, given as %s', async (prefix, given) => {
+])('an attempt is signed with the present time, under %s, given as %s', async (prefix, given) => {
   const { again, arrived } = await receiver((_, res) => res.end());
   const { request } = await again(SECRET, prefix, given);
   const signed = Object.entries(aDelivery({ at: LATER }).headers);

@@ -38,7 +38,7 @@ it.each<[changes: Partial<Attempt>, status: number | undefined, problem: string 
   [{ reason: 'non-2xx', answer: undefined }, undefined, undefined],
   [{ reason: 'timeout' }, undefined, 'timeout'],
   [{ reason: 'connection_error', error: 'ECONNRESET' }, undefined, 'ECONNRESET'],
-])('what came of %j is the status %j, the problem %j', (changes, status, problem) => {
+])('%j has the status %j and the problem %j', (changes, status, problem) => {
   expect(outcomeOf(anAttempt(changes))).toEqual({ status, problem });
 });
 
@@ -59,7 +59,7 @@ it('the details have the request, the answer and the verdict', () => {
   expect(toAttemptDetails(attempt, SECRET, 'x-acme').verdict.verdict).toBe('missing_signature');
 });
 
-it('of a signature that does not hold, a wrong secret is no cause: it was signed with this one', () => {
+it('a wrong secret is no cause where the emulator has signed', () => {
   const { verdict } = toAttemptDetails(anAttempt(), 'whsec_of_somebody_else', 'x-service');
   expect(verdict.verdict).toBe('signature_mismatch');
   expect(verdict.causes.map(({ cause }) => cause)).not.toContain('secret_wrong');

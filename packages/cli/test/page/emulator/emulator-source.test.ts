@@ -1,106 +1,106 @@
 import { describe, expect, it } from 'vitest';
-import type { Change, DeliveryRow } from '../../../src/page/page-source.js';
+import type { Actions, Change, DeliveryRow } from '../../../src/page/page-source.js';
 import { served } from '../served.js';
-import { emulated } from './emulated.js';
+import { type EmulatedOptions, emulated } from './emulated.js';
 
 const HOUR = 3_600_000;
-const onlyRow = (rows: readonly DeliveryRow[]) => rows[0] ?? expect.fail('there is no delivery');
 
-describe('the deliveries of an emulator', () => {
-  it('the deliveries of an emulator are shown with where they stand and what was answered last', async () => {
-    const { emulator, source, endpoint } = await emulated({ fails: () => emulator.totals.attempts < 2 });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    expect(onlyRow(source.snapshot().deliveries)).toMatchObject({ state: 'waiting', attempts: 1, status: 500 });
+type Input<Name extends keyof Actions> = Parameters<NonNullable<Actions[Name]>>[0];
+
+/** An emulated source, with short ways to what it shows and does. */
+async function setUp(options?: EmulatedOptions) {
+  const all = await emulated(options);
+  const { emulator, source } = all;
+  const rows = () => source.snapshot().deliveries;
+  const onlyRow = (): DeliveryRow => rows()[0] ?? expect.fail('there is no delivery');
+  const details = (id = onlyRow().id) => source.delivery(id) ?? expect.fail('it is not kept');
+  return {
+    ...all,
+    ...{ rows, onlyRow, details },
+    states: () => rows().map(({ state }) => state),
+    firstAttempt: () => source.attempt(details().attempts[0]?.id ?? '') ?? expect.fail('there is no attempt'),
+    /** Emits events, each of which is attempted once. */
+    async emit(...types: string[]) {
+      for (const type of types) await emulator.emit(type);
+      await emulator.settled();
+    },
+    /** Emits events that fail until they are dead. */
+    async kill(...types: string[]) {
+      for (const type of types) await emulator.emit(type);
+      await emulator.runUntilIdle();
+    },
+    act: async <Name extends keyof Actions>(name: Name, input: Input<Name>) =>
+      (source.actions[name] as (given: Input<Name>) => Promise<string>)(input),
+  };
+}
+
+describe('deliveries of an emulator', () => {
+  it('a row has the state of its delivery and the last answer', async () => {
+    let answers = 0;
+    const { emulator, source, endpoint, emit, onlyRow } = await setUp({ fails: () => ++answers < 3 });
+    await emit('stt.completed');
+    expect(onlyRow()).toMatchObject({ state: 'waiting', attempts: 1, status: 500 });
     await emulator.runUntilIdle();
-    const { deliveries, overview } = source.snapshot();
-    expect(onlyRow(deliveries)).toMatchObject({ state: 'delivered', attempts: 3, status: 200, nextAt: undefined });
-    expect(overview).toMatchObject({ now: emulator.now(), speed: 0, endpoints: [{ id: endpoint.id, deadInARow: 0 }] });
-  });
-
-  it('the deliveries of an emulator are told of when something about them changes, and only those', async () => {
-    const { emulator, source } = await emulated();
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    source.snapshot();
-    const changes: Change[] = [];
-    const changed = new Promise<void>((resolve) => {
-      const stop = source.watch((change) => {
-        changes.push(change);
-        if (change.deliveries.some(({ state }) => state === 'delivered')) resolve(stop());
-      });
+    expect(onlyRow()).toMatchObject({ state: 'delivered', attempts: 3, status: 200, nextAt: undefined });
+    expect(source.snapshot().overview).toMatchObject({
+      ...{ now: emulator.now(), speed: 0, endpoints: [{ id: endpoint.id, deadInARow: 0 }] },
     });
-    await emulator.emit('dubbing.failed');
-    await changed;
-    expect(new Set(changes.flatMap(({ deliveries }) => deliveries.map(({ type }) => type)))).toEqual(
-      new Set(['dubbing.failed']),
-    );
-    const attempts = source.snapshot().deliveries.map(({ id }) => source.delivery(id)?.attempts.length);
-    expect(attempts).toEqual([1, 1]);
   });
 
-  it('the deliveries of an emulator have all their attempts, each with its request, its answer and whether its signature is valid', async () => {
-    const { emulator, source, url } = await emulated({ fails: () => true });
-    await emulator.emit('stt.completed');
-    await emulator.runUntilIdle();
-    const { id, eventId } = onlyRow(source.snapshot().deliveries);
-    const { attempts, offers, waits } = source.delivery(id) ?? expect.fail();
+  it('a watcher gets the delivery that changed, and no other', async () => {
+    const { source, emit, rows } = await setUp();
+    await emit('stt.completed');
+    const before = rows();
+    const changed: DeliveryRow[] = [];
+    source.watch(({ deliveries }) => void changed.push(...deliveries));
+    await emit('dubbing.failed');
+    await expect.poll(() => changed.at(-1)).toMatchObject({ type: 'dubbing.failed', state: 'delivered' });
+    expect(new Set(changed.map(({ type }) => type))).toEqual(new Set(['dubbing.failed']));
+    expect(rows()).toMatchObject([...before, { attempts: 1 }]);
+  });
+
+  it('a delivery has all its attempts, with request, answer and verdict', async () => {
+    const { source, url, kill, onlyRow, details } = await setUp({ fails: () => true });
+    await kill('stt.completed');
+    const { attempts, offers, waits } = details();
     expect(attempts.map(({ number, status }) => [number, status])).toEqual([1, 2, 3, 4, 5, 6].map((n) => [n, 500]));
-    expect({ offers, waits }).toEqual({
-      offers: ['redeliver', 'replay'],
-      waits: [30_000, 120_000, 600_000, HOUR, 4 * HOUR],
-    });
+    expect(offers).toEqual(['redeliver', 'replay']);
+    expect(waits).toEqual([30_000, 120_000, 600_000, HOUR, 4 * HOUR]);
     const last = source.attempt(attempts.at(-1)?.id ?? '') ?? expect.fail();
-    expect(last.verdict).toEqual({ verdict: 'accepted', causes: [] });
-    expect(last.request.url).toBe(url);
-    expect(last.request.headers).toContainEqual(['x-service-attempt', '6']);
-    expect(JSON.parse(last.request.body.text).id).toBe(eventId);
-    expect(last.answer).toMatchObject({ status: 500, body: { text: expect.stringContaining('handler_failed') } });
+    expect(last).toMatchObject({
+      verdict: { verdict: 'accepted', causes: [] },
+      request: { url, headers: expect.arrayContaining([['x-service-attempt', '6']]) },
+      answer: { status: 500, body: { text: expect.stringContaining('handler_failed') } },
+      ...{ code: 'handler_failed', advice: { code: 'handler_failed', fix: expect.any(String) } },
+    });
+    expect(last.advice?.message).toContain('Your handler failed');
+    expect(JSON.parse(last.request.body.text).id).toBe(onlyRow().eventId);
   });
 
-  it('the deliveries of an emulator are explained where they do not verify', async () => {
-    const { emulator, source } = await emulated({ faults: { corrupt: { rate: 1, times: 1 } } });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    const [attempt] = source.delivery(onlyRow(source.snapshot().deliveries).id)?.attempts ?? [];
-    expect(attempt).toMatchObject({ status: 401, faults: ['corrupt'], acknowledged: false });
-    const { verdict, causes } = source.attempt(attempt?.id ?? '')?.verdict ?? expect.fail();
-    expect([verdict, causes[0]?.cause]).toEqual(['signature_mismatch', 'body_changed']);
+  it('an attempt whose signature does not match is explained', async () => {
+    const { emit, details, firstAttempt } = await setUp({ faults: { corrupt: { rate: 1, times: 1 } } });
+    await emit('stt.completed');
+    expect(details().attempts[0]).toMatchObject({ status: 401, faults: ['corrupt'], acknowledged: false });
+    expect(firstAttempt().verdict).toMatchObject({
+      verdict: 'signature_mismatch',
+      causes: [{ cause: 'body_changed' }],
+    });
   });
 
-  it('the deliveries of an emulator are shown without the duplicates that a fault makes of their attempts', async () => {
+  it('duplicates made by a fault do not count as attempts', async () => {
     let handled = 0;
-    const { emulator, source } = await emulated({ faults: { duplicate: 1 }, fails: () => ++handled > 1 });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    const row = onlyRow(source.snapshot().deliveries);
-    expect(row).toMatchObject({ state: 'delivered', attempts: 1, status: 200, duplicates: 1 });
-    const { attempts } = source.delivery(row.id) ?? expect.fail();
-    expect(attempts.map(({ kind, status }) => [kind, status])).toEqual([
-      ['attempt', 200],
-      ['duplicate', 500],
+    const { emit, onlyRow, details } = await setUp({ faults: { duplicate: 1 }, fails: () => ++handled > 1 });
+    await emit('stt.completed');
+    expect(onlyRow()).toMatchObject({ state: 'delivered', attempts: 1, status: 200, duplicates: 1 });
+    expect(details().attempts).toMatchObject([
+      { kind: 'attempt', status: 200 },
+      { kind: 'duplicate', status: 500 },
     ]);
   });
 
-  it('the deliveries of an emulator come with what the app answered in words, and what to do about it', async () => {
-    const { emulator, source } = await emulated({ fails: () => true });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    const [attempt] = source.delivery(onlyRow(source.snapshot().deliveries).id)?.attempts ?? [];
-    expect(source.attempt(attempt?.id ?? '')).toMatchObject({
-      code: 'handler_failed',
-      advice: {
-        code: 'handler_failed',
-        message: expect.stringContaining('Your handler failed'),
-        fix: expect.any(String),
-      },
-    });
-  });
-
-  it('the deliveries of an emulator have their exact requests', async () => {
-    const { emulator, source, url } = await emulated();
-    await emulator.emit('stt.completed');
-    await emulator.settled();
+  it('an attempt has its exact request', async () => {
+    const { emulator, source, url, emit } = await setUp();
+    await emit('stt.completed');
     const [attempt] = emulator.attempts.list();
     const message = source.message('1') ?? expect.fail();
     expect(message).toMatchObject({ method: 'POST', path: '/webhooks', url, at: attempt?.at });
@@ -110,8 +110,8 @@ describe('the deliveries of an emulator', () => {
     expect(source.message('2')).toBeUndefined();
   });
 
-  it('the deliveries of an emulator begin with a command, and with the button where there is an endpoint', async () => {
-    const { source, emulator, endpoint } = await emulated();
+  it('the start names a command, and the button where there is an endpoint', async () => {
+    const { source, emulator, endpoint } = await setUp();
     expect(source.start).toEqual({
       text: 'Press “Send a sample”, or start with:',
       command: 'npx service-webhooks-cli dev http://localhost:3000/webhooks --emit generation.completed',
@@ -120,303 +120,244 @@ describe('the deliveries of an emulator', () => {
     expect(source.start.text).toBe('Start with:');
   });
 
-  it('to an endpoint whose secret is not known are not verified, and say so', async () => {
-    const { emulator, source, endpoint, url } = await emulated();
+  it('an attempt at an endpoint without a known secret is not verified', async () => {
+    const { emulator, endpoint, url, emit, firstAttempt } = await setUp();
     emulator.endpoints.remove(endpoint.id);
     emulator.endpoints.create({ url });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    const [attempt] = source.delivery(onlyRow(source.snapshot().deliveries).id)?.attempts ?? [];
-    expect(source.attempt(attempt?.id ?? '')?.verdict).toEqual({ verdict: 'unverified', causes: [] });
+    await emit('stt.completed');
+    expect(firstAttempt().verdict).toEqual({ verdict: 'unverified', causes: [] });
   });
 
-  it('the deliveries of an emulator are gone when they are not kept any more', async () => {
-    const { emulator, source } = await emulated({ keep: { delivered: 1 } });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    const first = onlyRow(source.snapshot().deliveries);
-    await emulator.emit('stt.failed');
-    await emulator.settled();
-    expect(source.snapshot().deliveries.map(({ type }) => type)).toEqual(['stt.failed']);
-    expect([source.delivery(first.id), source.attempt('none')]).toEqual([undefined, undefined]);
+  it('a delivery that the emulator has dropped is gone', async () => {
+    const { source, emit, onlyRow, rows } = await setUp({ keep: { delivered: 1 } });
+    await emit('stt.completed');
+    const { id } = onlyRow();
+    await emit('stt.failed');
+    expect(rows().map(({ type }) => type)).toEqual(['stt.failed']);
+    expect([source.delivery(id), source.attempt('none')]).toEqual([undefined, undefined]);
   });
 });
 
-describe('what can be done', () => {
-  it('what can be done is everything', async () => {
-    const { source } = await emulated();
-    const all = [
-      'advance',
-      'clear',
-      'emit',
-      'enable',
-      'failNext',
-      'pause',
-      'redeliver',
-      'redeliverDead',
-      'replay',
-      'send',
-    ];
-    expect(Object.keys(source.actions).sort()).toEqual(all);
+describe('actions on an emulator', () => {
+  it('every action is offered', async () => {
+    const { source } = await setUp();
+    const others = ['advance', 'clear', 'emit', 'enable', 'failNext', 'pause', 'redeliver', 'redeliverDead'];
+    expect(Object.keys(source.actions).sort()).toEqual([...others, 'replay', 'send']);
     expect(source.title).toBe('Deliveries to your app · service-webhooks dev');
   });
 
   it('redeliver starts a dead delivery again, and no other', async () => {
     let fails = true;
-    const { emulator, source } = await emulated({ fails: () => fails });
-    await source.actions.send?.({ type: 'stt.completed' });
-    await emulator.runUntilIdle();
-    const { id } = onlyRow(source.snapshot().deliveries);
+    const { emulator, act, kill, onlyRow } = await setUp({ fails: () => fails });
+    await kill('stt.completed');
+    const { id } = onlyRow();
     fails = false;
-    await source.actions.redeliver?.({ delivery: id });
+    await act('redeliver', { delivery: id });
     await emulator.settled();
-    expect(onlyRow(source.snapshot().deliveries)).toMatchObject({ state: 'delivered', redeliveries: 1, attempts: 1 });
-    await expect(source.actions.redeliver?.({ delivery: id })).rejects.toThrow('is not dead');
+    expect(onlyRow()).toMatchObject({ state: 'delivered', redeliveries: 1, attempts: 1 });
+    await expect(act('redeliver', { delivery: id })).rejects.toThrow('is not dead');
   });
 
-  it('replay sends the latest attempt again, signed anew or as it was', async () => {
-    const { emulator, source } = await emulated();
+  it('replay sends the latest attempt again, signed with the present time or unchanged', async () => {
+    const { emulator, source, act, onlyRow, details } = await setUp();
     await emulator.emit('stt.completed');
     await emulator.advance(HOUR);
-    const { id } = onlyRow(source.snapshot().deliveries);
-    await expect(source.actions.replay?.({ delivery: id, exact: true })).resolves.toMatch('401');
-    await expect(source.actions.replay?.({ delivery: id, exact: false })).resolves.toMatch('200');
-    const { attempts = [], delivery } = source.delivery(id) ?? {};
+    const { id } = onlyRow();
+    await expect(act('replay', { delivery: id, exact: true })).resolves.toMatch('401');
+    await expect(act('replay', { delivery: id, exact: false })).resolves.toMatch('200');
+    const { attempts, delivery } = details();
     expect(attempts.map(({ kind, status }) => [kind, status])).toEqual([
       ['attempt', 200],
       ['replay', 401],
       ['replay', 200],
     ]);
-    expect(delivery?.attempts).toBe(1);
+    expect(delivery.attempts).toBe(1);
     const verdicts = attempts.map((attempt) => source.attempt(attempt.id)?.verdict.verdict);
     expect(verdicts).toEqual(['accepted', 'timestamp_too_old', 'accepted']);
   });
 
   it('replay says why there was no answer', async () => {
-    const { emulator, source, endpoint } = await emulated();
+    const { emulator, act, endpoint, emit, onlyRow } = await setUp();
     emulator.endpoints.update(endpoint.id, { url: 'http://127.0.0.1:1/' });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    const { id, problem } = onlyRow(source.snapshot().deliveries);
+    await emit('stt.completed');
+    const { id, problem } = onlyRow();
     expect(problem).toMatch('ECONNREFUSED');
-    await expect(source.actions.replay?.({ delivery: id, exact: false })).resolves.toMatch('nothing listens there');
+    await expect(act('replay', { delivery: id, exact: false })).resolves.toMatch('nothing listens there');
   });
 
-  it('replay is shown beside the schedule, where it was made', async () => {
-    const { emulator, source } = await emulated({ fails: () => true });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    const { id, eventId } = onlyRow(source.snapshot().deliveries);
+  it('replay is listed in its place between the attempts', async () => {
+    const { emulator, act, emit, onlyRow, details } = await setUp({ fails: () => true });
+    await emit('stt.completed');
+    const { id, eventId } = onlyRow();
     await emulator.advance(1_000);
-    await expect(source.actions.replay?.({ delivery: id, exact: false })).resolves.toBe(
-      `${eventId} was sent again: 500.`,
-    );
+    expect(await act('replay', { delivery: id, exact: false })).toBe(`${eventId} was sent again: 500.`);
     await emulator.advance(HOUR);
-    const { attempts, delivery } = source.delivery(id) ?? expect.fail();
+    const { attempts, delivery } = details();
     expect(attempts.map(({ kind }) => kind)).toEqual(['attempt', 'replay', 'attempt', 'attempt', 'attempt']);
     expect([delivery.attempts, delivery.replays]).toEqual([4, 1]);
     expect(new Set(attempts.map((attempt) => attempt.id)).size).toBe(5);
   });
 
-  it('replay needs an attempt, and a secret unless it goes as it was', async () => {
-    const { emulator, source, endpoint, url } = await emulated();
+  it('replay needs an attempt, and a secret to sign with', async () => {
+    const { emulator, act, endpoint, url, onlyRow, details } = await setUp();
     emulator.endpoints.remove(endpoint.id);
     const other = emulator.endpoints.create({ url });
     emulator.endpoints.pause(other.id);
     await emulator.emit('stt.completed');
-    const { id } = onlyRow(source.snapshot().deliveries);
-    const replay = (exact: boolean) => source.actions.replay?.({ delivery: id, exact });
-    expect(source.delivery(id)).toMatchObject({ attempts: [], offers: [] });
+    const replay = (exact: boolean) => act('replay', { delivery: onlyRow().id, exact });
+    expect(details()).toMatchObject({ attempts: [], offers: [] });
     await expect(replay(true)).rejects.toThrow('there is no attempt of it that could be sent again');
     emulator.endpoints.enable(other.id);
     await emulator.settled();
     const cannotSign = 'its secret is not known here: send the same bytes and headers';
-    expect(source.delivery(id)).toMatchObject({ offers: ['replay'], cannotSign });
+    expect(details()).toMatchObject({ offers: ['replay'], cannotSign });
     await expect(replay(false)).rejects.toThrow(cannotSign);
     await expect(replay(true)).resolves.toMatch('401');
   });
 
   it('replay keeps the latest hundred, as long as the delivery is kept', async () => {
-    const { emulator, source } = await emulated({ keep: { delivered: 1 } });
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    const { id } = onlyRow(source.snapshot().deliveries);
-    for (let n = 0; n < 101; n += 1) await source.actions.replay?.({ delivery: id, exact: true });
-    const attempts = source.delivery(id)?.attempts ?? [];
+    const { source, act, emit, onlyRow, details } = await setUp({ keep: { delivered: 1 } });
+    await emit('stt.completed');
+    const { id } = onlyRow();
+    for (let n = 0; n < 101; n += 1) await act('replay', { delivery: id, exact: true });
+    const { attempts } = details();
     expect(attempts).toHaveLength(101);
     const last = attempts.at(-1)?.id ?? '';
     expect(source.attempt(last)?.kind).toBe('replay');
-    await emulator.emit('stt.failed');
-    await emulator.settled();
+    await emit('stt.failed');
     source.snapshot();
     expect(source.attempt(last)).toBeUndefined();
   });
 
-  it('failNext counts each failure once, and none that it did not ask for', async () => {
-    const { emulator, source } = await emulated({ faults: { reset: { rate: 1, times: 1 } } });
+  it('failNext counts each failure once, and no failure of another fault', async () => {
+    const { source, act, emit } = await setUp({ faults: { reset: { rate: 1, times: 1 } } });
     const failing = () => source.snapshot().overview.failing;
-    await emulator.emit('stt.completed');
-    await emulator.settled();
+    await emit('stt.completed');
     expect(failing()).toBe(0);
-    await expect(source.actions.failNext?.({ count: 1 })).resolves.toBe(
-      'The next request fails: the connection is reset.',
-    );
-    await expect(source.actions.failNext?.({ count: 3 })).resolves.toMatch('The next 3 requests fail:');
-    await emulator.emit('stt.completed');
-    await emulator.settled();
-    expect([failing(), failing()]).toEqual([2, 2]);
-  });
-
-  it('failNext goes on failing them however often it is looked meanwhile', async () => {
-    const { emulator, source } = await emulated();
-    await source.actions.failNext?.({ count: 3 });
+    expect(await act('failNext', { count: 1 })).toBe('The next request fails: the connection is reset.');
+    expect(await act('failNext', { count: 3 })).toMatch('The next 3 requests fail:');
     const left: number[] = [];
     for (let sent = 0; sent < 4; sent++) {
-      await emulator.emit('stt.completed');
-      await emulator.settled();
-      left.push(source.snapshot().overview.failing);
+      await emit('stt.completed');
+      left.push(failing(), failing());
     }
-    expect(left).toEqual([2, 1, 0, 0]);
-    const states = source.snapshot().deliveries.map(({ state }) => state);
-    expect(states).toEqual(['waiting', 'waiting', 'waiting', 'delivered']);
+    expect(left).toEqual([2, 2, 1, 1, 0, 0, 0, 0]);
   });
 
-  it('failNext fails as many requests and no more, and then the faults are those of before', async () => {
-    const { emulator, source } = await emulated({ faults: { duplicate: 1 } });
-    await expect(source.actions.failNext?.({ count: 0.5 })).rejects.toThrow('count must be a positive integer');
-    await source.actions.failNext?.({ count: 2 });
+  it('failNext fails the number it was asked for, and then the old faults are back', async () => {
+    const { emulator, source, act, emit, states } = await setUp({ faults: { duplicate: 1 } });
+    await expect(act('failNext', { count: 0.5 })).rejects.toThrow('count must be a positive integer');
+    await act('failNext', { count: 2 });
     expect(source.snapshot().overview.failing).toBe(2);
-    for (let sent = 0; sent < 3; sent++) await source.actions.send?.({ type: 'stt.completed' });
+    for (let sent = 0; sent < 3; sent++) await act('send', { type: 'stt.completed' });
     await emulator.settled();
-    const { overview, deliveries } = source.snapshot();
-    expect(overview.failing).toBe(0);
-    expect(deliveries.map(({ state }) => state)).toEqual(['waiting', 'waiting', 'delivered']);
-    await emulator.emit('stt.completed');
-    await emulator.settled();
+    expect(states()).toEqual(['waiting', 'waiting', 'delivered']);
+    expect(source.snapshot().overview.failing).toBe(0);
+    await emit('stt.completed');
     expect(emulator.attempts.list().at(-1)?.faults).toEqual(['duplicate']);
   });
 
   it('pause holds back, enable lets go, advance lets time pass', async () => {
-    const { emulator, source, endpoint } = await emulated();
-    const { pause, send, advance, enable } = source.actions;
-    await expect(pause?.({ endpoint: endpoint.id })).resolves.toBe('The endpoint is paused.');
-    await expect(send?.({ type: 'stt.completed' })).resolves.toBe('stt.completed is on its way.');
-    await expect(advance?.({ ms: HOUR })).resolves.toBe('The time has passed.');
+    const { emulator, source, act, endpoint, states } = await setUp();
+    expect(await act('pause', { endpoint: endpoint.id })).toBe('The endpoint is paused.');
+    expect(await act('send', { type: 'stt.completed' })).toBe('stt.completed is on its way.');
+    expect(await act('advance', { ms: HOUR })).toBe('The time has passed.');
     expect(source.snapshot()).toMatchObject({
       overview: { endpoints: [{ state: 'paused' }], now: emulator.now() },
       deliveries: [{ state: 'waiting', attempts: 0 }],
     });
-    await expect(enable?.({ endpoint: endpoint.id })).resolves.toBe('The endpoint is active.');
+    expect(await act('enable', { endpoint: endpoint.id })).toBe('The endpoint is active.');
     await emulator.settled();
-    expect(onlyRow(source.snapshot().deliveries).state).toBe('delivered');
-    await expect(source.actions.advance?.({ ms: -1 })).rejects.toThrow('ms must be 0 or more');
-    await expect(source.actions.pause?.({ endpoint: 'wh_none' })).rejects.toThrow('does not exist');
+    expect(states()).toEqual(['delivered']);
+    await expect(act('advance', { ms: -1 })).rejects.toThrow('ms must be 0 or more');
+    await expect(act('pause', { endpoint: 'wh_none' })).rejects.toThrow('does not exist');
   });
 
-  it('redeliverDead starts each dead delivery again, and says so where there is none', async () => {
+  it('redeliverDead starts each dead delivery again, and fails where there is none', async () => {
     let fails = true;
-    const { emulator, source } = await emulated({ fails: () => fails });
-    const redeliverDead = async () => source.actions.redeliverDead?.({});
-    await expect(redeliverDead()).rejects.toThrow('no delivery is dead');
-    for (const type of ['stt.completed', 'stt.failed', 'dubbing.failed']) await emulator.emit(type);
-    await emulator.runUntilIdle();
+    const { emulator, act, kill, emit, rows } = await setUp({ fails: () => fails });
+    await expect(act('redeliverDead', {})).rejects.toThrow('no delivery is dead');
+    await kill('stt.completed', 'stt.failed', 'dubbing.failed');
     fails = false;
-    await emulator.emit('export.failed');
+    await emit('export.failed');
+    expect(await act('redeliverDead', {})).toBe('3 dead deliveries start again.');
     await emulator.settled();
-    expect(await redeliverDead()).toBe('3 dead deliveries start again.');
-    await emulator.settled();
-    const rows = source.snapshot().deliveries;
-    expect(rows.map(({ state, redeliveries }) => [state, redeliveries])).toEqual([
-      ['delivered', 1],
-      ['delivered', 1],
-      ['delivered', 1],
-      ['delivered', 0],
-    ]);
+    expect(rows().map(({ state }) => state)).toEqual(Array(4).fill('delivered'));
+    expect(rows().map(({ redeliveries }) => redeliveries)).toEqual([1, 1, 1, 0]);
   });
 
-  it('redeliverDead says how many have started where there is no room for all of them', async () => {
-    const { emulator, source, endpoint } = await emulated({ fails: () => true, maxPending: 3 });
-    for (const type of ['stt.completed', 'stt.failed', 'dubbing.failed']) await emulator.emit(type);
-    await emulator.runUntilIdle();
+  it('redeliverDead says how many have started where there is no room for all', async () => {
+    const { emulator, act, endpoint, kill } = await setUp({ fails: () => true, maxPending: 3 });
+    await kill('stt.completed', 'stt.failed', 'dubbing.failed');
     emulator.endpoints.pause(endpoint.id);
-    await emulator.emit('export.failed');
-    await emulator.emit('export.completed');
-    const said = await source.actions.redeliverDead?.({});
+    for (const type of ['export.failed', 'export.completed']) await emulator.emit(type);
+    const said = await act('redeliverDead', {});
     expect(said).toMatch(/^1 of 3 dead deliveries start again: maxPending: 3 deliveries are pending/);
-    await expect(source.actions.redeliverDead?.({})).rejects.toThrow('maxPending');
+    await expect(act('redeliverDead', {})).rejects.toThrow('maxPending');
   });
 
   it('emit sends the event as it is written, with the retries of the service', async () => {
-    const { emulator, source } = await emulated({ fails: () => true });
+    const { emulator, act, onlyRow, firstAttempt } = await setUp({ fails: () => true });
     const event = { type: 'generation.completed', jobId: 'clip_7', data: { clipId: 'clip_7', mine: [1] } };
-    expect(await source.actions.emit?.({ event: JSON.stringify(event) })).toBe('generation.completed is on its way.');
+    expect(await act('emit', { event: JSON.stringify(event) })).toBe('generation.completed is on its way.');
     await emulator.runUntilIdle();
-    const row = onlyRow(source.snapshot().deliveries);
-    expect(row).toMatchObject({ type: 'generation.completed', state: 'dead', attempts: 6 });
-    const [first] = source.delivery(row.id)?.attempts ?? [];
-    const sent = JSON.parse(source.attempt(first?.id ?? '')?.request.body.text ?? '');
-    expect(sent).toEqual({
-      ...{ id: row.eventId, type: 'generation.completed', version: '2026-07-11', jobId: 'clip_7' },
-      ...{ data: { clipId: 'clip_7', mine: [1] }, timestamp: expect.stringContaining('2026-') },
-    });
+    expect(onlyRow()).toMatchObject({ type: 'generation.completed', state: 'dead', attempts: 6 });
+    const rest = { id: onlyRow().eventId, version: '2026-07-11', timestamp: expect.stringContaining('2026-') };
+    expect(JSON.parse(firstAttempt().request.body.text)).toEqual({ ...event, ...rest });
   });
 
-  it('emit takes an id and a type that the service has not yet, and refuses what is no event', async () => {
-    const { emulator, source } = await emulated();
-    const emit = async (event: unknown) => source.actions.emit?.({ event: JSON.stringify(event) });
+  it('emit takes its own id and an unknown type, and refuses what is no event', async () => {
+    const { emulator, act, rows } = await setUp();
+    const emit = (event: unknown) => act('emit', { event: JSON.stringify(event) });
     expect(await emit({ type: 'voice.retired', id: 'evt_mine' })).toMatch('No endpoint has subscribed');
     await emit({ type: 'stt.failed', id: 'evt_mine', data: { reason: 'noise' } });
     await emulator.settled();
-    expect(onlyRow(source.snapshot().deliveries)).toMatchObject({ eventId: 'evt_mine', state: 'delivered' });
     await expect(emit({ type: 'stt.failed', data: [] })).rejects.toThrow('data must be an object');
-    await expect(source.actions.emit?.({ event: '{"type":' })).rejects.toThrow('This is not JSON');
-    expect(source.snapshot().deliveries).toHaveLength(1);
+    await expect(act('emit', { event: '{"type":' })).rejects.toThrow('This is not JSON');
+    expect(rows()).toMatchObject([{ eventId: 'evt_mine', state: 'delivered' }]);
   });
 
-  it('clear takes what has ended out of the list, until it is redelivered', async () => {
+  it('clear removes what has ended, until it is redelivered', async () => {
     let fails = true;
-    const { emulator, source } = await emulated({ fails: () => fails });
-    const clear = async () => source.actions.clear?.({});
-    await emulator.emit('stt.failed');
-    await emulator.runUntilIdle();
-    const { id } = onlyRow(source.snapshot().deliveries);
-    await emulator.emit('stt.completed');
-    await emulator.settled();
+    const { emulator, source, act, kill, emit, onlyRow, rows } = await setUp({ fails: () => fails });
+    await kill('stt.failed');
+    const { id } = onlyRow();
+    await emit('stt.completed');
     const changes: Change[] = [];
     source.snapshot();
     source.watch((change) => void changes.push(change));
-    expect(await clear()).toBe('1 delivery is cleared. 1 still under way stays.');
+    expect(await act('clear', {})).toBe('1 delivery is cleared. 1 still under way stays.');
     expect(changes.at(-1)?.removed).toEqual([id]);
-    expect(source.snapshot().deliveries.map(({ type }) => type)).toEqual(['stt.completed']);
+    expect(rows().map(({ type }) => type)).toEqual(['stt.completed']);
     fails = false;
     await emulator.runUntilIdle();
-    expect(await clear()).toBe('1 delivery is cleared.');
-    expect(await clear()).toBe('0 deliveries are cleared.');
+    expect(await act('clear', {})).toBe('1 delivery is cleared.');
+    expect(await act('clear', {})).toBe('0 deliveries are cleared.');
     emulator.deliveries.redeliver(id);
-    expect(onlyRow(source.snapshot().deliveries)).toMatchObject({ id, redeliveries: 1 });
+    expect(onlyRow()).toMatchObject({ id, redeliveries: 1 });
     await emulator.settled();
-    expect(onlyRow(source.snapshot().deliveries)).toMatchObject({ id, state: 'delivered' });
+    expect(onlyRow()).toMatchObject({ id, state: 'delivered' });
   });
 
-  it('send says when nobody has subscribed', async () => {
-    const { emulator, source, endpoint } = await emulated();
+  it('send says that no endpoint has subscribed', async () => {
+    const { emulator, act, endpoint } = await setUp();
     emulator.endpoints.update(endpoint.id, { events: ['stt.failed'] });
-    await expect(source.actions.send?.({ type: 'stt.completed' })).resolves.toMatch('No endpoint has subscribed');
+    expect(await act('send', { type: 'stt.completed' })).toMatch('No endpoint has subscribed');
   });
 });
 
-it('no signing secret and no key is in anything that the page is sent', async () => {
-  const { emulator, source, secret } = await emulated({ faults: { corrupt: { rate: 1, times: 1 } } });
+it('no secret and no key is in anything that the page is sent', async () => {
+  const { emulator, source, secret, onlyRow, details } = await setUp({ faults: { corrupt: { rate: 1, times: 1 } } });
   await emulator.emit('stt.completed');
   await emulator.runUntilIdle();
   const { get, act } = await served(source);
-  const { id } = onlyRow(source.snapshot().deliveries);
+  const { id } = onlyRow();
   const replayed = await act('replay', { delivery: id, exact: false });
   const refused = await act('pause', { endpoint: 'wh_none' });
-  const attempts = source.delivery(id)?.attempts ?? [];
+  const { attempts } = details();
   const paths = ['/', `/page/deliveries/${id}`, ...attempts.map((attempt) => `/page/attempts/${attempt.id}`)];
   const answers = [replayed, refused, ...(await Promise.all(paths.map((path) => get(path))))];
-  const everything = [JSON.stringify(source.snapshot()), ...answers.map((answer) => JSON.stringify(answer))].join('\n');
+  const everything = [source.snapshot(), ...answers].map((shown) => JSON.stringify(shown)).join('\n');
   expect(attempts.length).toBe(3);
   expect(everything).toContain(id);
   for (const hidden of [secret, secret.replace(/^whsec_/, ''), emulator.apiKey])

@@ -3,7 +3,7 @@ import { emulated } from './emulated.js';
 
 const MINUTE = 60_000;
 
-describe('the time that the page skips', () => {
+describe('time that is skipped on the page', () => {
   /** Seconds since the delivery came, of each attempt, as the page shows them. */
   async function afterAdvancing(ms: number, speed = 1) {
     const { emulator, source } = await emulated({ clock: 'real', speed, fails: () => true });
@@ -16,7 +16,7 @@ describe('the time that the page skips', () => {
     return { emulator, source, attempts, delivery, since };
   }
 
-  it('the time that the page skips is in the times of the attempts, each when it was due', async () => {
+  it('each attempt has the time when it was due', async () => {
     const { attempts, since, delivery, source } = await afterAdvancing(6 * 60 * MINUTE);
     const due = [0, 30, 150, 750, 4_350, 18_750];
     const shown = attempts.map(({ at }) => since(at));
@@ -30,7 +30,7 @@ describe('the time that the page skips', () => {
     expect(since(overview.now)).toBeGreaterThanOrEqual(6 * 60 * 60);
   });
 
-  it('the time that the page skips is not in the signatures, which the app verifies by its own clock', async () => {
+  it('signatures keep the time of the machine, so that the app accepts them', async () => {
     const { attempts, source, emulator } = await afterAdvancing(60 * MINUTE);
     const [first, second] = attempts.map(({ id }) => source.attempt(id) ?? expect.fail());
     expect(first?.sentAt).toBeUndefined();
@@ -41,7 +41,7 @@ describe('the time that the page skips', () => {
     expect(source.message(second?.id ?? '')?.at).toBe(real);
   });
 
-  it('the time that the page skips counts for what comes after it', async () => {
+  it('deliveries that come later have the skipped time added', async () => {
     const { source, emulator, delivery } = await afterAdvancing(10 * MINUTE);
     await source.actions.send?.({ type: 'stt.failed' });
     await emulator.settled();
@@ -56,20 +56,20 @@ describe('the time that the page skips', () => {
     expect([replayed?.kind, (replayed?.at ?? 0) >= later.createdAt]).toEqual(['replay', true]);
   });
 
-  it('the time that the page skips is as much shorter as the waits pass faster', async () => {
+  it('faster waits skip as much less', async () => {
     const { source, attempts } = await afterAdvancing(10 * MINUTE, 60);
     expect(attempts).toHaveLength(3);
     expect(source.snapshot().overview.ahead).toBe(10_000);
   });
 
-  it('the time that the page skips may be none, or refused', async () => {
+  it('no time can be skipped, and a negative time is refused', async () => {
     const { source } = await emulated({ clock: 'real' });
     await source.actions.advance?.({ ms: 0 });
     expect(source.snapshot().overview.ahead).toBeUndefined();
     for (const ms of [-1, Number.NaN]) await expect(source.actions.advance?.({ ms })).rejects.toThrow('ms must be');
   });
 
-  it('the time that the page skips passes also while an endpoint holds deliveries back', async () => {
+  it('time passes also while an endpoint is paused', async () => {
     const { source, emulator, endpoint } = await emulated({ clock: 'real' });
     emulator.endpoints.pause(endpoint.id);
     await emulator.emit('stt.completed');

@@ -19,7 +19,7 @@ async function watched(options?: EmulatedOptions) {
   return { ...all, stop, look, emit };
 }
 
-it('a watcher is told how things stand, and nothing more until something changes', async () => {
+it('a watcher gets the present state, and then nothing until something changes', async () => {
   const { look, emit, endpoint } = await watched();
   expect(look()).toMatchObject([{ overview: { endpoints: [{ id: endpoint.id }] }, deliveries: [], removed: [] }]);
   expect(look()).toEqual([]);
@@ -28,7 +28,7 @@ it('a watcher is told how things stand, and nothing more until something changes
   expect(look()).toEqual([]);
 });
 
-it('is told that time was made to pass, and not that it passes by itself', async () => {
+it('a clock that was advanced is reported, and a running clock is not', async () => {
   const virtual = await watched();
   virtual.look();
   await virtual.emulator.advance(5_000);
@@ -39,12 +39,12 @@ it('is told that time was made to pass, and not that it passes by itself', async
   expect(real.look()).toEqual([]);
 });
 
-it('is told how much faster the waits pass', async () => {
+it('the speed of the clock is reported', async () => {
   const { look } = await watched({ clock: 'real', speed: 60 });
   expect(look()).toMatchObject([{ overview: { speed: 60 } }]);
 });
 
-it('is told of one that has come in the place of another', async () => {
+it('a delivery that replaces another is reported with the removed id', async () => {
   const { look, emit } = await watched({ keep: { delivered: 1 } });
   await emit('stt.completed');
   const id = look()[0]?.deliveries[0]?.id;
@@ -52,7 +52,7 @@ it('is told of one that has come in the place of another', async () => {
   expect(look()).toMatchObject([{ deliveries: [{ type: 'stt.failed' }], removed: [id] }]);
 });
 
-it('is told of a delivery again when it changes, and not of the others', async () => {
+it('a delivery that changes is reported again, without the others', async () => {
   let fails = true;
   const { look, emit, emulator } = await watched({ fails: () => fails });
   await emit('stt.failed');
@@ -63,7 +63,7 @@ it('is told of a delivery again when it changes, and not of the others', async (
   expect(look()).toMatchObject([{ deliveries: [{ type: 'stt.failed', state: 'delivered' }], removed: [] }]);
 });
 
-it('is told at once what has come of an action, also of one that was refused', async () => {
+it('an action is reported at once, even if it was refused', async () => {
   const { source, endpoint, look, emit } = await watched();
   const told: Change[] = [];
   source.watch((change) => void told.push(change));
@@ -75,7 +75,7 @@ it('is told at once what has come of an action, also of one that was refused', a
   expect(told.at(-1)?.deliveries).toMatchObject([{ state: 'waiting' }]);
 });
 
-it('is told nothing once it has stopped, while others are, and then nobody looks any more', async () => {
+it('a watcher that has stopped gets nothing, and the last one stops the timer', async () => {
   const { source, stop, look, emit } = await watched();
   const timers = vi.getTimerCount();
   const told: Change[] = [];

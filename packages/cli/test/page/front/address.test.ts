@@ -11,18 +11,18 @@ describe('the address of the page', () => {
     ['#delivery=dlv_1&attempt=-3', { selected: 'dlv_1', attempt: '-3' }],
     ['#q=a%26b%23+c&state=dead&type=stt.failed&since=60', { query: 'a&b# c', only: 'dead', type: 'stt.failed', since: 3_600_000 }], // biome-ignore format: one row
     ['#delivery=evt_%3Cscript%3E%E2%80%AE', { selected: 'evt_<script>\u202e' }],
-  ])('the address of the page is %j for what it shows, and leads there again', (hash, changes) => {
+  ])('%j stands for what the page shows, and leads there again', (hash, changes) => {
     const place = { ...NOTHING, ...changes };
     expect(toHash(place)).toBe(hash);
     expect(fromHash(hash)).toEqual(place);
   });
 
-  it('the address of the page has no attempt without its delivery', () => {
+  it('an attempt without its delivery is left out', () => {
     expect(toHash({ ...NOTHING, attempt: '7' })).toBe('');
   });
 
   it.each(['#state=gone', '#since=x', '#since=-5', '#since=0.5', '#delivery=', '#%E0%A4%A', '#__proto__=1'])(
-    'the address of the page leads to the whole list where it is %s',
+    '%s leads to the whole list',
     (hash) => {
       expect(fromHash(hash)).toEqual(NOTHING);
     },

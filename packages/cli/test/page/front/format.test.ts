@@ -17,17 +17,17 @@ it.each([
   [HOUR + 59_999, '1 h'],
   [HOUR + 30 * MINUTE, '1 h 30 min'],
   [25 * HOUR + MINUTE + 1_000, '25 h 1 min'],
-])('a duration of %i ms is %s', (ms, words) => {
+])('a duration of %i ms is written %s', (ms, words) => {
   expect(durationOf(ms)).toBe(words);
 });
 
-it('a time is UTC and marked so, as in the terminal', () => {
+it('a time is UTC and marked so', () => {
   const afterMidnight = Date.UTC(2026, 6, 11, 0, 5, 9);
   expect(timeOf(afterMidnight)).toBe('00:05:09Z');
   expect(dateAndTimeOf(afterMidnight)).toBe('2026-07-11 00:05:09Z');
 });
 
-it('what is counted is in the plural unless it is one', () => {
+it('a count has the plural unless it is one', () => {
   expect([0, 1, 2].map((count) => counted(count, 'attempt'))).toEqual(['0 attempts', '1 attempt', '2 attempts']);
   expect(counted(2, 'delivery', 'deliveries')).toBe('2 deliveries');
 });

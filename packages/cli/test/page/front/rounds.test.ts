@@ -23,7 +23,7 @@ function details(delivery: Partial<DeliveryRow>, attempts: Partial<AttemptRow>[]
 
 const states = (given: DeliveryDetails) => roundsOf(given, 1).map(({ stations }) => stations.map(({ state }) => state));
 
-it('an attempt is in its place of the schedule, and those to come are due one after the other', () => {
+it('attempts stand in their place of the schedule, and the next ones follow', () => {
   const waiting = details({ state: 'waiting', attempts: 1, nextAt: 1_000 }, [{}]);
   expect(states(waiting)).toEqual([['failed', 'next', 'later', 'later']]);
   const due = roundsOf(waiting, 1).map(({ stations }) => stations.map(({ dueAt }) => dueAt));
@@ -35,7 +35,7 @@ it('waits that pass faster are shorter by the clock', () => {
   expect(round?.stations.map(({ dueAt }) => dueAt)).toEqual([undefined, 1_000, 2_200, 8_200]);
 });
 
-it('where time only passes by hand, the waits are as long as they are', () => {
+it('waits have their full length where the clock stands', () => {
   const waiting = details({ state: 'waiting', attempts: 0, nextAt: 1_000 }, []);
   expect(roundsOf(waiting, 0)[0]?.stations).toEqual([
     { number: 1, waitMs: 0, state: 'next', dueAt: 1_000 },
@@ -45,7 +45,7 @@ it('where time only passes by hand, the waits are as long as they are', () => {
   ]);
 });
 
-it('what is delivered needs no more attempts, and what is dead gets none', () => {
+it('a delivered or dead delivery needs no more attempts', () => {
   expect(states(details({ state: 'delivered', attempts: 2 }, [{}, { acknowledged: true }]))).toEqual([
     ['failed', 'acknowledged', 'not needed', 'not needed'],
   ]);
@@ -57,14 +57,14 @@ it('what is delivered needs no more attempts, and what is dead gets none', () =>
   ]);
 });
 
-it('an attempt that has no answer yet is on its way, and nothing is next', () => {
+it('an attempt without an answer is on its way, and nothing is next', () => {
   const sending = details({ state: 'sending', attempts: 2 }, [{}]);
   expect(states(sending)).toEqual([['failed', 'sending', 'later', 'later']]);
   const due = roundsOf(sending, 1).flatMap(({ stations }) => stations.map(({ dueAt }) => dueAt));
   expect(due).toEqual(Array(4).fill(undefined));
 });
 
-it('a redelivery is another round, and attempts that are not kept have their place all the same', () => {
+it('a redelivery is another round, and attempts that are not kept have their place', () => {
   const again = details({ state: 'waiting', attempts: 1, redeliveries: 1 }, [
     { number: 4 },
     { number: 1, redelivery: 1 },
@@ -75,7 +75,7 @@ it('a redelivery is another round, and attempts that are not kept have their pla
   ]);
 });
 
-it('attempts of this round that are not kept have their place too', () => {
+it('attempts of the same round that are not kept have their place', () => {
   expect(states(details({ state: 'waiting', attempts: 3 }, [{ number: 3 }]))).toEqual([
     ['not kept', 'not kept', 'failed', 'next'],
   ]);
@@ -89,7 +89,7 @@ it('rounds are counted from the first', () => {
   expect(roundsOf(again, 1).map(({ redelivery }) => redelivery)).toEqual([0, 1, 2]);
 });
 
-it('duplicates and replays are beside the schedule', () => {
+it('duplicates and replays are outside the schedule', () => {
   const twice = details({ state: 'sending', attempts: 1 }, [{ kind: 'duplicate' }, { kind: 'replay', number: 1 }]);
   expect(states(twice)).toEqual([['sending', 'later', 'later', 'later']]);
 });

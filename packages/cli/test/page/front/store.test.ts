@@ -47,7 +47,7 @@ beforeEach(() => {
   select(undefined);
 });
 
-it('the page begins with nothing in it', () => {
+it('the store is empty at first', () => {
   expect(initial).toEqual({
     ...{ title: '', offers: [], connection: 'opening', total: 0, dead: 0, visible: [], start: undefined },
     ...{ query: '', only: 'all', type: '', since: 0 },
@@ -56,8 +56,8 @@ it('the page begins with nothing in it', () => {
   });
 });
 
-describe('the deliveries', () => {
-  it('the deliveries are those of the snapshot, the newest first', () => {
+describe('the rows of the list', () => {
+  it('a snapshot replaces all rows, the newest first', () => {
     begin(aRow(1), aRow(2));
     expect(current()).toMatchObject({ title: 'Deliveries', offers: ['send'], connection: 'open', overview: OVERVIEW });
     expect([visible(), current().total]).toEqual([['dlv_2', 'dlv_1'], 2]);
@@ -65,7 +65,7 @@ describe('the deliveries', () => {
     expect([visible(), current().total]).toEqual([['dlv_3'], 1]);
   });
 
-  it('change where they stand, come at the top, and go', () => {
+  it('a change updates rows in place, adds at the top, and removes', () => {
     begin(aRow(1), aRow(2));
     change([aRow(1, { state: 'dead' }), aRow(3)]);
     expect(visible()).toEqual(['dlv_3', 'dlv_2', 'dlv_1']);
@@ -75,7 +75,7 @@ describe('the deliveries', () => {
     expect([rowOf('dlv_1'), rowOf(undefined)]).toEqual([undefined, undefined]);
   });
 
-  it('the deliveries are the same list where only the overview changes', () => {
+  it('a change of the overview alone keeps the same list', () => {
     begin(aRow(1));
     const before = current().visible;
     change([], [], { ...OVERVIEW, failing: 2 });
@@ -86,7 +86,7 @@ describe('the deliveries', () => {
   });
 });
 
-describe('the filter', () => {
+describe('the words of the filter', () => {
   it.each([
     ['an id of a delivery', 'DLV_1'],
     ['an id of an event', 'evt_1'],
@@ -101,7 +101,7 @@ describe('the filter', () => {
     ['the verdict on its signature', 'signature_mismatch'],
     ['the cause of a refusal', 'parsed and written'],
     ['several of these, however they are spaced', '  wh_2   503 '],
-  ])('the filter finds by %s', (_, query) => {
+  ])('%s finds a delivery', (_, query) => {
     const endpoints = [...OVERVIEW.endpoints, { ...OVERVIEW.endpoints[0], id: 'wh_2', url: 'http://a.example/Other' }];
     begin(
       aRow(1, {
@@ -116,7 +116,7 @@ describe('the filter', () => {
     expect([visible(), current().total]).toEqual([['dlv_1'], 2]);
   });
 
-  it('the filter has every word of it in a delivery, and takes what is not there for nothing', () => {
+  it('every word must match, and a missing value matches nothing', () => {
     begin(aRow(1), aRow(2, { status: undefined, endpointId: 'wh_gone' }));
     for (const query of ['dlv_1 dlv_2', 'undefined', '!', 'evt_1dlv_1']) {
       setFilter({ query });
@@ -126,7 +126,7 @@ describe('the filter', () => {
     expect(visible()).toEqual(['dlv_1']);
   });
 
-  it('the filter shows one state, beside the words', () => {
+  it('a state filters in addition to the words', () => {
     begin(aRow(1), aRow(2, { state: 'dead' }), aRow(3, { state: 'dead' }));
     setFilter({ only: 'dead' });
     expect(visible()).toEqual(['dlv_3', 'dlv_2']);
@@ -136,7 +136,7 @@ describe('the filter', () => {
     expect(visible()).toEqual([]);
   });
 
-  it('the filter finds a delivery by the address of an endpoint that comes with it, or that has moved', () => {
+  it('an endpoint that comes later or moves is found by its new address', () => {
     const [endpoint] = OVERVIEW.endpoints;
     const at = (url: string) => ({ ...OVERVIEW, endpoints: [{ ...endpoint, id: 'wh_2', url }] }) as Overview;
     setFilter({ query: 'new.example' });
@@ -150,7 +150,7 @@ describe('the filter', () => {
 });
 
 describe('the filter by type and time', () => {
-  it('the filter by type and time shows one type', () => {
+  it('a type shows its deliveries alone', () => {
     begin(aRow(1), aRow(2, { type: 'dubbing.failed' }));
     setFilter({ type: 'dubbing.failed' });
     expect(visible()).toEqual(['dlv_2']);
@@ -158,7 +158,7 @@ describe('the filter by type and time', () => {
     expect(visible()).toEqual(['dlv_3', 'dlv_2']);
   });
 
-  it('the filter by type and time shows what is recent by the clock of the source', () => {
+  it('a time span shows what is recent by the clock of the source', () => {
     const at = (minutes: number) => ({ createdAt: OVERVIEW.now - minutes * 60_000 });
     begin(aRow(1, at(61)), aRow(2, at(60)), aRow(3, at(4)));
     setFilter({ since: 3_600_000 });
@@ -167,7 +167,7 @@ describe('the filter by type and time', () => {
     expect(visible()).toEqual(['dlv_3']);
   });
 
-  it('the filter by time drops a delivery that is no longer recent as the clock runs, and reports only that change', () => {
+  it('an old delivery leaves the list as the clock runs, and only that is reported', () => {
     vi.useFakeTimers();
     const running = { ...OVERVIEW, speed: 1 };
     begin(aRow(1, { createdAt: OVERVIEW.now - 295_000 }));
@@ -189,14 +189,14 @@ it('the dead deliveries are counted, whatever the filter shows', () => {
   expect(current().dead).toBe(2);
 });
 
-it('a word finds the deliveries that were sent twice', () => {
+it('the word duplicate finds the deliveries that were sent twice', () => {
   begin(aRow(1, { duplicates: 1 }), aRow(2));
   setFilter({ query: 'duplicate' });
   expect(visible()).toEqual(['dlv_1']);
 });
 
-describe('the selected delivery', () => {
-  it('the selected delivery is another one after a step, as far as the list goes', () => {
+describe('the selection', () => {
+  it('a step moves the selection, as far as the list goes', () => {
     begin(aRow(1), aRow(2), aRow(3));
     const walked = [1, 1, -1, 5, -9].map((by) => {
       step(by);
@@ -208,7 +208,7 @@ describe('the selected delivery', () => {
     expect(current().selected).toBeUndefined();
   });
 
-  it('the selected delivery has its newest attempt until another one is named', () => {
+  it('the newest attempt is shown until another one is named', () => {
     select('dlv_1', '7');
     expect(current()).toMatchObject({ selected: 'dlv_1', attempt: '7' });
     select('dlv_1');
@@ -218,8 +218,8 @@ describe('the selected delivery', () => {
   });
 });
 
-describe('whoever listens', () => {
-  it('whoever listens is called back once for each change, until it stops', () => {
+describe('the listeners', () => {
+  it('each change calls a listener once, until it stops', () => {
     const doing = [
       () => begin(aRow(1)),
       () => change([aRow(2)]),
@@ -235,7 +235,7 @@ describe('whoever listens', () => {
     expect(listener).not.toHaveBeenCalled();
   });
 
-  it('whoever listens is not called back for what is so already', () => {
+  it('a value that is already set calls no listener', () => {
     setConnection('lost');
     select('dlv_1');
     expect(heard(() => setConnection('lost'))).toBe(0);
@@ -243,7 +243,7 @@ describe('whoever listens', () => {
     expect(current()).toMatchObject({ connection: 'lost', selected: 'dlv_1' });
   });
 
-  it('hears what was done, and whether it failed', () => {
+  it('a message says what was done, and whether it failed', () => {
     say('It is paused.');
     expect(current().message).toEqual({ text: 'It is paused.', failed: false });
     say('It cannot be.', true);
@@ -251,7 +251,7 @@ describe('whoever listens', () => {
   });
 });
 
-it('the time stands where it only passes by hand, and else goes on from when it was told', () => {
+it('the clock of the source stands at speed 0, and runs otherwise', () => {
   vi.useFakeTimers();
   begin();
   vi.advanceTimersByTime(5_000);

@@ -1,17 +1,13 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { button, deliveries, message, row, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('what is done from the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
-  const row = (page: Page, text: string) => deliveries(page).filter({ hasText: text });
 
-  it('what is done from the page with an event of its own is to check it while it is written, and to send it with retries', async () => {
+  it('an own event is checked while it is written, and sent with retries', async () => {
     const { emulator, source } = await emulated({ fails: () => true });
     const { page } = await open(source);
     await button(page, 'Write an event …').click();
@@ -42,7 +38,7 @@ describe.skipIf(chromium === undefined)('what is done from the page', { timeout:
     await page.getByText('evt_mine').first().waitFor();
   });
 
-  it('what is done from the page with an event of its own may be left', async () => {
+  it('the editor closes with Cancel and with Escape', async () => {
     const { emulator, source } = await emulated();
     const { page } = await open(source);
     for (const leave of [() => button(page, 'Cancel').click(), () => page.keyboard.press('Escape')]) {
@@ -54,7 +50,7 @@ describe.skipIf(chromium === undefined)('what is done from the page', { timeout:
     expect(emulator.deliveries.list()).toEqual([]);
   });
 
-  it('what is done from the page with an event that the emulator refuses leaves it there to be changed', async () => {
+  it('an event that the emulator refuses stays in the editor', async () => {
     const { source, emulator, endpoint } = await emulated({ maxPending: 1 });
     emulator.endpoints.pause(endpoint.id);
     await emulator.emit('stt.completed');
@@ -66,7 +62,7 @@ describe.skipIf(chromium === undefined)('what is done from the page', { timeout:
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
   });
 
-  it('what is done from the page with all dead deliveries is to redeliver them', async () => {
+  it('all dead deliveries are redelivered with one button', async () => {
     let fails = true;
     const { emulator, source } = await emulated({ fails: () => fails });
     const { page } = await open(source);
@@ -82,7 +78,7 @@ describe.skipIf(chromium === undefined)('what is done from the page', { timeout:
     await expect.poll(() => redeliver.getAttribute('aria-disabled')).toBe('true');
   });
 
-  it('what is done from the page with the list is to clear it, after a question', async () => {
+  it('Clear empties the list, after a question', async () => {
     const { emulator, source } = await emulated();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -104,7 +100,7 @@ describe.skipIf(chromium === undefined)('what is done from the page', { timeout:
     expect(questions).toEqual([question, question]);
   });
 
-  it('what is done from the page with the clock is shown in the times of the attempts, each when it was due', async () => {
+  it('a clock that is advanced gives each attempt the time when it was due', async () => {
     const { emulator, source } = await emulated({ clock: 'real', fails: () => true });
     await emulator.emit('stt.failed');
     await emulator.settled();
@@ -124,7 +120,7 @@ describe.skipIf(chromium === undefined)('what is done from the page', { timeout:
     await page.getByText('The signature is valid.').waitFor();
   });
 
-  it('what the app answered comes first: its status, its code, what happened and what to do', async () => {
+  it('the answer comes first: status, code, what happened and what to do', async () => {
     const { emulator, source } = await emulated({ fails: () => true });
     await emulator.emit('stt.failed');
     await emulator.settled();
@@ -145,7 +141,7 @@ describe.skipIf(chromium === undefined)('what is done from the page', { timeout:
     expect(await page.getByRole('table').count()).toBe(0); // folded
   });
 
-  it('what the app answered is shown whole where it is not of this library, and as a duplicate where it says so', async () => {
+  it('an answer of another app is shown whole, and a duplicate is marked', async () => {
     const source = memorySource();
     source.put(aRow(1, { state: 'failed', status: 500 }), aRow(2, { duplicates: 1 }));
     const body = { text: 'TypeError: x', bytes: 12, shown: 'text', cut: false } as const;
@@ -163,5 +159,18 @@ describe.skipIf(chromium === undefined)('what is done from the page', { timeout:
       .waitFor();
     await page.getByText('1: the same attempt was sent more than once').waitFor();
     await page.getByRole('heading', { name: 'Attempt 1, a duplicate' }).waitFor();
+  });
+
+  it('an action that fails shows its error', async () => {
+    const { page } = await open(
+      memorySource({
+        send: async () => {
+          throw new Error('the port is gone');
+        },
+      }),
+    );
+    await page.getByRole('button', { name: 'Send a sample' }).click();
+    await expect.poll(() => message(page).innerText()).toBe('the port is gone');
+    expect(await page.getByRole('button', { name: /Advance|Fail|Pause/ }).count()).toBe(0);
   });
 });

@@ -7,15 +7,13 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import type { PageSource } from '../../../src/page/page-source.js';
 import { createPage } from '../../../src/page/server/page-server.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { deliveries, message, useBrowser } from './use-browser.js';
 
 const NOON = Date.UTC(2026, 6, 11, 12);
 
 describe.skipIf(chromium === undefined)('the connection of the page', { timeout: 30_000 }, () => {
   const { newWindow, assets } = useBrowser();
-  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
   const connection = (page: Page) => page.locator('.connection');
-  const message = (page: Page) => page.getByRole('status').first();
   const send = (page: Page) => page.getByRole('button', { name: 'Send a sample' }).click();
 
   /** A program on a port, that can go away and come back. */
@@ -49,9 +47,9 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     return { url, look, stop, comeBack: () => start(run), startAnew: () => start() };
   }
 
-  it('the connection of the page comes back after it was lost, and leaves the page as it was', async () => {
+  it('a lost connection comes back, and the page stays as it was', async () => {
     const source = memorySource();
-    source.put(aRow(1), aRow(2, { type: 'dubbing.failed' }));
+    source.put(aRow(1), ...[2, 3].map((n) => aRow(n, { type: 'dubbing.failed' })));
     const { look, stop, comeBack } = await program(source);
     const page = await look();
     const streams: string[] = [];
@@ -63,9 +61,10 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.locator('.connection.lost').waitFor();
     expect(await connection(page).innerText()).toContain('connection lost, trying again');
     expect(await page.getByRole('status').nth(1).innerText()).toBe('Connection lost, trying again.');
-    source.put(aRow(3, { type: 'dubbing.failed' }));
+    source.remove('dlv_3');
+    source.put(aRow(4, { type: 'dubbing.failed' }));
     await comeBack();
-    await deliveries(page).getByText('evt_3').waitFor();
+    await deliveries(page).getByText('evt_4').waitFor();
     expect(await connection(page).innerText()).toContain('live');
     expect(await deliveries(page).count()).toBe(2);
     expect(await page.getByRole('heading', { level: 2 }).count()).toBe(1);
@@ -75,7 +74,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(streams.length).toBe(before);
   });
 
-  it('the connection of the page is to the program that has come in the place of another, which does what is asked', async () => {
+  it('another run of the program is loaded, and its buttons work', async () => {
     const source = memorySource({ send: async ({ type }) => `${type} was sent.` });
     const { look, stop, startAnew } = await program(source);
     const page = await look();
@@ -90,7 +89,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await expect.poll(() => message(page).innerText()).toBe('generation.completed was sent.');
   });
 
-  it('the connection of the page comes about as soon as there is room for it', async () => {
+  it('a page beyond the limit connects as soon as there is room', async () => {
     const { url, look } = await program(memorySource());
     const others = await Promise.all(
       Array.from({ length: 64 }, async () => {
@@ -107,7 +106,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.locator('.connection.open').waitFor();
   });
 
-  it('the connection of the page is said to be missing by what cannot be done without it', async () => {
+  it('an action without a connection fails with a message', async () => {
     const { look, stop } = await program(memorySource({ send: async () => 'It was sent.' }));
     const page = await look();
     await send(page);
@@ -120,44 +119,30 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await message(page).getAttribute('class')).toBe('message failed');
   });
 
-  it('the connection of the page is waited for by a delivery that is selected without it', async () => {
+  it.each<[string, (page: Page) => Promise<void>, string]>([
+    ['a delivery', (page) => deliveries(page).getByText('evt_2').click(), 'Attempt 3'],
+    ['an attempt', (page) => page.getByRole('button', { name: 'Attempt 1: 200' }).click(), 'Attempt 1'],
+  ])('%s that is selected without a connection is shown when it is back', async (_, pick, name) => {
     const source = memorySource();
-    source.put(aRow(1), aRow(2));
-    for (const n of [1, 2]) source.detail(`dlv_${n}`, {}, anAttempt(n));
-    const { look, stop, comeBack } = await program(source);
-    const page = await look();
-    await deliveries(page).getByText('evt_1').click();
-    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
-    await stop();
-    await page.locator('.connection.lost').waitFor();
-    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
-    await deliveries(page).getByText('evt_2').click();
-    await page.getByRole('article').waitFor({ state: 'detached' });
-    await page.clock.runFor(1_000);
-    expect(await page.getByText('no longer kept').count()).toBe(0);
-    await comeBack();
-    await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
-  });
-
-  it('the connection of the page is waited for by an attempt that is picked without it', async () => {
-    const source = memorySource();
-    source.put(aRow(1, { attempts: 2 }));
+    source.put(aRow(1, { attempts: 2 }), aRow(2));
     source.detail('dlv_1', {}, anAttempt(1), anAttempt(2));
+    source.detail('dlv_2', {}, anAttempt(3));
     const { look, stop, comeBack } = await program(source);
     const page = await look();
     await deliveries(page).getByText('evt_1').click();
     await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
     await stop();
     await page.locator('.connection.lost').waitFor();
-    await page.getByRole('button', { name: 'Attempt 1: 200' }).click();
+    await page.getByRole('article', { name: 'Attempt 2' }).waitFor();
+    await pick(page);
     await page.getByRole('article').waitFor({ state: 'detached' });
     await page.clock.runFor(1_000);
     expect(await page.getByText('no longer kept').count()).toBe(0);
     await comeBack();
-    await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
+    await page.getByRole('article', { name }).waitFor();
   });
 
-  it('the connection of the page asks once for a delivery that is stayed at, and never for those that the arrow keys pass', async () => {
+  it('arrow keys ask for the delivery where they stop, and for no other', async () => {
     const source = memorySource();
     source.put(...Array.from({ length: 20 }, (_, n) => aRow(n)));
     const { look } = await program(source);
@@ -176,7 +161,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(asked).toEqual(['dlv_10']);
   });
 
-  it('the connection of the page may bring an answer late, which is not shown in the place of what is selected by then', async () => {
+  it('a late answer does not replace what was selected since', async () => {
     const source = memorySource();
     source.put(aRow(1, { type: 'dubbing.failed' }), aRow(2));
     const { look } = await program(source);
@@ -202,7 +187,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await heading.innerText()).toBe('delivered stt.completed');
   });
 
-  it('the connection of the page tells those who do not see it how many deliveries there are, once it has been quiet for a while', async () => {
+  it('a screen reader is told the number of deliveries after a quiet moment', async () => {
     const source = memorySource();
     source.put(aRow(1));
     const { look } = await program(source);
@@ -224,7 +209,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await news.innerText()).toBe('3 deliveries');
   });
 
-  it('the connection of the page sends what it asks for as JSON', async () => {
+  it('actions are sent as JSON', async () => {
     const { look } = await program(memorySource({ send: async () => 'It was sent.' }));
     const page = await look();
     const request = page.waitForRequest(/\/page\/actions\/send$/);

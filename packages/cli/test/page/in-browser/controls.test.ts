@@ -5,13 +5,12 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import type { Actions, EndpointRow } from '../../../src/page/page-source.js';
 import { aRow, memorySource } from '../memory-source.js';
 import { served } from '../served.js';
-import { useBrowser } from './use-browser.js';
+import { button, useBrowser } from './use-browser.js';
 
 const NOON = Date.UTC(2026, 6, 11, 12);
 
-describe.skipIf(chromium === undefined)('at the head of the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the controls of the page', { timeout: 30_000 }, () => {
   const { open, newWindow, assets } = useBrowser();
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const heading = (page: Page) => page.locator('.heading');
 
   /** Actions that keep what they were asked for. */
@@ -79,7 +78,7 @@ describe.skipIf(chromium === undefined)('at the head of the page', { timeout: 30
     expect(await page.locator('.control').count()).toBe(1);
   });
 
-  it('a second click is no second order while the first is not done', async () => {
+  it('a second click orders nothing while the first is under way', async () => {
     let orders = 0;
     let done = () => {};
     const send = () => {
@@ -104,7 +103,7 @@ describe.skipIf(chromium === undefined)('at the head of the page', { timeout: 30
     await page.getByText('Order 2 is done.').waitFor();
   });
 
-  it('there is nothing to do with a source that can do nothing', async () => {
+  it('a source without actions has no buttons', async () => {
     const source = memorySource();
     source.put(aRow(1));
     source.oversee({ endpoints: [endpoint(1), endpoint(2, { state: 'paused' })] });
@@ -113,7 +112,7 @@ describe.skipIf(chromium === undefined)('at the head of the page', { timeout: 30
     expect(await page.getByRole('button').count()).toBe(0);
   });
 
-  it('each endpoint stands with its state, and can be paused and enabled again', async () => {
+  it('each endpoint has its state, and can be paused and enabled', async () => {
     const { inputs, actions } = asked('pause', 'enable');
     const source = memorySource(actions);
     source.oversee({ endpoints: [endpoint(1), endpoint(2, { state: 'paused', deadInARow: 20 })] });
@@ -134,7 +133,7 @@ describe.skipIf(chromium === undefined)('at the head of the page', { timeout: 30
     await page.getByRole('list', { name: 'Endpoints' }).waitFor({ state: 'detached' });
   });
 
-  it('there may be many endpoints, and the deliveries are still in sight', async () => {
+  it('a hundred endpoints leave the deliveries in sight', async () => {
     const source = memorySource(asked('pause').actions);
     source.put(aRow(1));
     source.oversee({ endpoints: Array.from({ length: 100 }, (_, n) => endpoint(n)) });
@@ -148,7 +147,7 @@ describe.skipIf(chromium === undefined)('at the head of the page', { timeout: 30
   });
 
   describe('the clock', () => {
-    it('the clock stands where time passes only when it is advanced, and says so', async () => {
+    it('a clock at speed 0 stands, and says so', async () => {
       const source = memorySource();
       const { page } = await open(source, { timezoneId: 'UTC' });
       expect(await heading(page).getByRole('heading').innerText()).toBe('Deliveries of a test');
@@ -162,7 +161,7 @@ describe.skipIf(chromium === undefined)('at the head of the page', { timeout: 30
     it.each([
       [1, ''],
       [60, ' · waits pass 60 times faster'],
-    ])('the clock runs each second where waits pass %i times as fast', async (speed, said) => {
+    ])('a clock at speed %i runs each second', async (speed, said) => {
       const source = memorySource();
       source.oversee({ speed });
       const { url } = await served(source, assets());
@@ -187,7 +186,7 @@ describe.skipIf(chromium === undefined)('at the head of the page', { timeout: 30
     });
   });
 
-  it('at the head of the page stands the title of the document until it is connected, and that it connects', async () => {
+  it('the title is shown while the page connects', async () => {
     const { url } = await served(memorySource(), assets());
     const page = await newWindow();
     await page.route('**/page/stream', () => {}); // nobody answers for now

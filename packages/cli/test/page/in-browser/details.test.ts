@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import type { Actions, AttemptDetails, DeliveryDetails, DeliveryRow } from '../../../src/page/page-source.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { deliveries, section, useBrowser } from './use-browser.js';
 
 interface Shown {
   row?: Partial<DeliveryRow>;
@@ -12,9 +12,8 @@ interface Shown {
   actions?: Actions;
 }
 
-describe.skipIf(chromium === undefined)('of the delivery that is selected, the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
-  const deliveries = (page: Page) => page.getByRole('listbox').getByRole('option');
 
   /** The page with a delivery, which is selected. */
   async function select({ row = {}, details = {}, attempts = [anAttempt(1)], actions = {} }: Shown = {}) {
@@ -27,18 +26,17 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     await opened.page.getByRole('heading', { level: 2 }).waitFor();
     return { ...opened, source, shown };
   }
-  const section = (page: Page) => page.getByRole('region', { name: 'Delivery', exact: true });
   const article = (page: Page) => page.getByRole('article');
   /** What is written in an element, each line apart. */
   const lines = async (element: ReturnType<Page['locator']>) =>
     (await element.innerText()).split(/\s*\n\s*/).filter((line) => line !== '');
 
-  it('of the delivery that is selected, the page asks to select one as long as none is', async () => {
+  it('the page asks for a selection where there is none', async () => {
     const { page } = await open(memorySource());
     expect(await section(page).innerText()).toBe('Select a delivery to see what was sent and answered.');
   });
 
-  it('of the delivery that is selected, the page shows what it is, where it goes and since when', async () => {
+  it('the page shows what was sent, where to and since when', async () => {
     const { page, source } = await select({ row: { state: 'dead' } });
     expect(await lines(section(page))).toEqual(
       expect.arrayContaining(['dead stt.completed', 'evt_1 Copy', 'dlv_1 Copy', 'http://127.0.0.1:3000/webhooks']),
@@ -49,7 +47,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     await section(page).getByText('wh_1').waitFor();
   });
 
-  it('of the delivery that is selected, the page says so where it is not kept any more', async () => {
+  it('a delivery that is gone is reported as no longer kept', async () => {
     const { page, source } = await select();
     expect(await page.getByText('no longer kept').count()).toBe(0);
     source.remove('dlv_1');
@@ -57,7 +55,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     expect(await section(page).innerText()).toBe('This delivery is no longer kept.');
   });
 
-  it('of the delivery that is selected, the page shows the newest attempt until another is picked, which stays while more come', async () => {
+  it('the newest attempt is shown until another one is picked', async () => {
     const { page, source } = await select();
     await page.getByRole('article', { name: 'Attempt 1' }).waitFor();
     source.detail('dlv_1', {}, anAttempt(1), anAttempt(2));
@@ -76,7 +74,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     expect(await article(page).getAttribute('aria-label')).toBe('Attempt 1');
   });
 
-  it('of the delivery that is selected, the page shows the newest attempt of the next one, whatever was picked before', async () => {
+  it('the next delivery shows its newest attempt, whatever was picked before', async () => {
     const { page, source } = await select({ attempts: [anAttempt(1), anAttempt(2)] });
     source.detail('dlv_2', {}, anAttempt(1, { id: 'att_other', request: { ...anAttempt(7).request } }));
     await page.getByRole('button', { name: 'Attempt 1: 200' }).click();
@@ -86,7 +84,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     await article(page).getByRole('table', { name: 'Headers of the request' }).getByText('7').waitFor();
   });
 
-  it('of the delivery that is selected, the page says of an attempt that it is not kept any more', async () => {
+  it('an attempt that is gone is reported as no longer kept', async () => {
     const source = memorySource();
     source.put(aRow(1));
     const { attempt, ...rest } = source;
@@ -96,7 +94,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     await section(page).getByText('This attempt is no longer kept.').waitFor();
   });
 
-  it('of the delivery that is selected, the page shows when an attempt was made, how long it took, and what was sent and answered', async () => {
+  it('an attempt shows its time, its duration, its request and its answer', async () => {
     const request = { ...anAttempt(1).request, headers: [['x-a', '1'] as const, ['x-b', '2'] as const] };
     const { page } = await select({ attempts: [anAttempt(1, { request })] });
     await article(page).waitFor();
@@ -121,7 +119,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     expect(open).toEqual(expect.arrayContaining(['x-a\t1', 'x-b\t2', 'x-answer\tyes', 'No body.']));
   });
 
-  it('of the delivery that is selected, the page shows of an attempt what has gone wrong, and that there was no answer', async () => {
+  it('a failed attempt shows its faults and the missing answer', async () => {
     const failed = anAttempt(1, {
       acknowledged: false,
       status: undefined,
@@ -145,7 +143,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     expect(await button.getAttribute('title')).toBe('reset');
   });
 
-  it('of the delivery that is selected, the page shows why a signature is not valid, with what to do about it', async () => {
+  it('an invalid signature shows its cause and what to do', async () => {
     const cause = {
       cause: 'body_reserialised',
       certainty: 'certain',
@@ -160,7 +158,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     );
   });
 
-  describe('shows a body', () => {
+  describe('a body', () => {
     /** The body of a request, as it is shown, what is said of it, and whether it can be indented. */
     async function shownOf(text: string, view: Partial<AttemptDetails['request']['body']> = {}) {
       const body = { text, bytes: text.length, shown: 'text' as const, cut: false, ...view };
@@ -171,7 +169,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       return { box, indent, note: article(page).locator('.body .note').last() };
     }
 
-    it('shows a body indented, and as it came where that is wanted', async () => {
+    it('JSON is indented, and shown as it came if wanted', async () => {
       const { box, indent } = await shownOf('{"a": [1, "b: {,}\\" "]}');
       expect(await box.inputValue()).toBe('{\n  "a": [\n    1,\n    "b: {,}\\" "\n  ]\n}');
       expect(await indent.isChecked()).toBe(true);
@@ -184,26 +182,26 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       ['has a number that would be another', '{"id":12345678901234567890}'],
       ['has a name twice', '{"a":1,"a":2}'],
       ['has a text that would be written in another way', '{"a":"\\u002f"}'],
-    ])('shows a body only as it came where it %s', async (_, text) => {
+    ])('a text that %s is shown as it came', async (_, text) => {
       const { box, indent } = await shownOf(text);
       expect(await box.inputValue()).toBe(text);
       expect(await indent.count()).toBe(0);
     });
 
-    it('shows a body that is not UTF-8 in hex', async () => {
+    it('bytes that are not UTF-8 are shown in hex', async () => {
       const { note, indent } = await shownOf('12', { bytes: 1, shown: 'hex' });
       expect(await note.innerText()).toBe('1 byte, not UTF-8: shown in hex');
       expect(await indent.count()).toBe(0);
     });
 
-    it('shows a body that is long by its beginning', async () => {
+    it('a long text is cut, and says so', async () => {
       const { note, indent } = await shownOf('1', { bytes: 70_000, cut: true });
       expect(await note.innerText()).toBe('70,000 bytes: only the beginning is shown');
       expect(await indent.count()).toBe(0);
     });
   });
 
-  describe('shows in its schedule', () => {
+  describe('the schedule', () => {
     const waits = [30_000, 120_000, 14_400_000];
     /** The stations of each round, as they are read. */
     const rounds = (page: Page) =>
@@ -218,7 +216,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
         ),
       );
 
-    it('what was refused, when the next is due and when those behind it are', async () => {
+    it('a refused attempt is followed by the times of the next ones', async () => {
       const now = Date.UTC(2026, 6, 11, 12);
       const failed = anAttempt(1, { acknowledged: false, status: 500 });
       const { page, source } = await select({
@@ -240,7 +238,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       await page.getByText('Attempt 2: due').waitFor();
     });
 
-    it('the longer waits as longer lines', async () => {
+    it('longer waits are longer lines', async () => {
       const { page } = await select({ details: { waits }, row: { state: 'delivered' } });
       const widths = await page
         .locator('.timeline li')
@@ -250,7 +248,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       expect(widths[0]).toBe(58);
     });
 
-    it('what is on its way, what is not yet sent and what is not needed any more', async () => {
+    it('stations say what is under way, not sent, not kept and not needed', async () => {
       const { page, source } = await select({
         details: { delivery: aRow(1, { state: 'sending', attempts: 1 }), waits: [30_000] },
         attempts: [],
@@ -272,7 +270,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       ]);
     });
 
-    it('each redelivery as a round of its own', async () => {
+    it('each redelivery is a round with its heading', async () => {
       const { page, source } = await select({
         details: { delivery: aRow(1, { redeliveries: 1 }), waits: [30_000] },
         attempts: [
@@ -288,7 +286,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       await expect.poll(() => headings.allInnerTexts()).toEqual(['Attempts', 'Redelivered, 1', 'Redelivered, 2']);
     });
 
-    it('beside it what was sent twice or by hand', async () => {
+    it('duplicates and replays are listed outside of the rounds', async () => {
       const { page } = await select({
         attempts: [
           anAttempt(1),
@@ -311,7 +309,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
     });
   });
 
-  describe('offers', () => {
+  describe('the buttons', () => {
     const buttons = (page: Page) => section(page).locator('.head .controls button');
     /** A page whose actions say what they were asked for. */
     async function offering(
@@ -328,7 +326,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       return { ...(await select({ details: { offers, cannotSign }, actions })), asked };
     }
 
-    it('to redeliver what is dead', async () => {
+    it('a dead delivery can be redelivered', async () => {
       const { page, asked } = await offering(['redeliver']);
       const redeliver = buttons(page).filter({ hasText: 'Redeliver' });
       expect(await buttons(page).count()).toBe(1);
@@ -339,7 +337,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       expect(asked).toEqual([{ delivery: 'dlv_1' }]);
     });
 
-    it('to send again, with another signature or the same, what was sent', async () => {
+    it('a delivery can be sent again, newly signed or unchanged', async () => {
       const { page, asked } = await offering(['replay']);
       expect(await buttons(page).allInnerTexts()).toEqual([
         'Redeliver',
@@ -355,7 +353,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       await expect.poll(() => asked.slice(1)).toEqual([{ delivery: 'dlv_1', exact: true }]);
     });
 
-    it('no new signature where the source says why, but the request unchanged', async () => {
+    it('a request that cannot be signed says why, and can be sent unchanged', async () => {
       const cannotSign = 'your secret has not signed it';
       const { page, asked } = await offering(['replay'], undefined, cannotSign);
       const signed = buttons(page).filter({ hasText: 'newly signed' });
@@ -367,7 +365,7 @@ describe.skipIf(chromium === undefined)('of the delivery that is selected, the p
       await expect.poll(() => asked).toEqual([{ delivery: 'dlv_1', exact: true }]);
     });
 
-    it('nothing that the source cannot do', async () => {
+    it('a source without these actions has no buttons', async () => {
       const { page } = await select({ details: { offers: ['redeliver', 'replay'] } });
       expect(await buttons(page).count()).toBe(0);
     });

@@ -2,15 +2,13 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { deliveries, section, useBrowser } from './use-browser.js';
 
 const NOON = Date.UTC(2026, 6, 11, 12);
 
-describe.skipIf(chromium === undefined)('the way through the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the address and the keys of the page', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
   const list = (page: Page) => page.getByRole('listbox');
-  const deliveries = (page: Page) => list(page).getByRole('option');
-  const section = (page: Page) => page.getByRole('region', { name: 'Delivery', exact: true });
   const hash = (page: Page) => page.evaluate(() => location.hash);
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.id || document.activeElement?.role);
   const selected = async (page: Page) =>
@@ -33,7 +31,7 @@ describe.skipIf(chromium === undefined)('the way through the page', { timeout: 3
     return source;
   }
 
-  it('the way through the page is in its address: what is selected and what the list is filtered by', async () => {
+  it('selection and filter are in the URL, and a reload keeps them', async () => {
     const { page } = await open(aSource());
     await page.getByLabel('Search deliveries').fill('dlv');
     await page.getByLabel('State', { exact: true }).selectOption('dead');
@@ -50,7 +48,7 @@ describe.skipIf(chromium === undefined)('the way through the page', { timeout: 3
     expect(await page.title()).toBe('dubbing.failed dead · Deliveries of a test');
   });
 
-  it('the way through the page leads back with the Back button, and by a link to another delivery', async () => {
+  it('Back, Forward and links lead to other deliveries', async () => {
     const { page, url } = await open(aSource());
     await deliveries(page).nth(1).click();
     await expect.poll(() => hash(page)).toBe('#delivery=dlv_2');
@@ -68,7 +66,7 @@ describe.skipIf(chromium === undefined)('the way through the page', { timeout: 3
     expect(await page.getByLabel('Type', { exact: true }).inputValue()).toBe('voice.retired');
   });
 
-  it('the way through the page shows a delivery of a link that is far down the list', async () => {
+  it('a link to a delivery far down the list scrolls to it', async () => {
     const source = memorySource();
     source.put(...Array.from({ length: 1_000 }, (_, n) => aRow(n)));
     const { page, url } = await open(source);
@@ -81,7 +79,7 @@ describe.skipIf(chromium === undefined)('the way through the page', { timeout: 3
     expect((box?.y ?? 0) + 34).toBeLessThanOrEqual((frame?.y ?? 0) + (frame?.height ?? 0));
   });
 
-  it('the way through the page is by keys: / searches, j and k select, Enter opens and Escape goes back', async () => {
+  it('/ searches, j and k select, Enter opens and Escape goes back', async () => {
     const { page } = await open(aSource());
     await deliveries(page).first().waitFor();
     const walked: unknown[] = [];
@@ -109,7 +107,7 @@ describe.skipIf(chromium === undefined)('the way through the page', { timeout: 3
     expect(await selected(page)).toBeUndefined();
   });
 
-  it('the way through the page is along the time, with what is recent', async () => {
+  it('the time filter shows what is recent', async () => {
     const source = aSource();
     const { page } = await open(source);
     const shown = async () => (await deliveries(page).allInnerTexts()).map((text) => /evt_\d/.exec(text)?.[0]);
@@ -129,10 +127,10 @@ describe.skipIf(chromium === undefined)('the way through the page', { timeout: 3
     await expect.poll(shown).toEqual(['evt_3', 'evt_2', 'evt_1']);
   });
 
-  describe('on a phone', () => {
+  describe('a phone', () => {
     const viewport = { width: 390, height: 844 };
 
-    it('on a phone a delivery opens over the list, and is closed by a button, Escape or the Back button', async () => {
+    it('a delivery opens over the list, and closes by button, Escape and Back', async () => {
       const { page } = await open(aSource(), { viewport, hasTouch: true });
       const back = page.getByRole('button', { name: 'All deliveries' });
       expect(await section(page).isVisible()).toBe(false);
@@ -150,7 +148,7 @@ describe.skipIf(chromium === undefined)('the way through the page', { timeout: 3
       }
     });
 
-    it('on a phone nothing is wider than the screen, and the controls are folded', async () => {
+    it('nothing is wider than the screen, and the controls are folded', async () => {
       const { page } = await open(aSource(), { viewport });
       const width = () => page.evaluate(() => document.documentElement.scrollWidth);
       expect(await width()).toBe(390);
@@ -164,7 +162,7 @@ describe.skipIf(chromium === undefined)('the way through the page', { timeout: 3
       expect(await section(page).evaluate((box) => box.scrollWidth)).toBe(390);
     });
 
-    it('on a wider screen the list stays next to the delivery', async () => {
+    it('a wider screen has the list next to the delivery', async () => {
       const { page } = await open(aSource());
       await deliveries(page).first().click();
       await page.getByRole('article').waitFor();

@@ -12,7 +12,7 @@ const { SCREENSHOTS } = process.env;
 
 const PHONE = { width: 390, height: 844 };
 
-describe.skipIf(chromium === undefined)('the page in pictures', { timeout: 60_000 }, () => {
+describe.skipIf(chromium === undefined)('accessibility of the page', { timeout: 60_000 }, () => {
   const { open } = useBrowser();
   const row = (page: Page, text: string) =>
     page.getByRole('listbox').getByRole('option').filter({ hasText: text }).first();
@@ -61,14 +61,14 @@ describe.skipIf(chromium === undefined)('the page in pictures', { timeout: 60_00
     // What checks the page is put in from outside, past the page's own rules for scripts.
     const options = { colorScheme, bypassCSP: true, timezoneId: 'UTC' };
 
-    it.each(scenes)('can be read by everyone, as axe sees it: %s', async (name, viewport, show) => {
+    it.each(scenes)('axe finds no violation in the scene %s', async (name, viewport, show) => {
       const { page } = await open(await aBusyApp(), { ...options, viewport });
       await show(page);
       await check(page);
       await keep(page, `${name}-${colorScheme}`);
     });
 
-    it('can be read by everyone where a signature does not match', async () => {
+    it('axe finds no violation where a signature does not match', async () => {
       const { source, emulator } = await emulated({ faults: { corrupt: { rate: 1, times: 1 } } });
       await emulator.emit('generation.completed');
       await emulator.settled();
@@ -79,7 +79,7 @@ describe.skipIf(chromium === undefined)('the page in pictures', { timeout: 60_00
       await keep(page, `page-explain-${colorScheme}`);
     });
 
-    it('can be read by everyone while there is no delivery', async () => {
+    it('axe finds no violation where the list is empty', async () => {
       const { source } = await emulated();
       const { page } = await open(source, options);
       await page.getByText('No deliveries yet.').waitFor();

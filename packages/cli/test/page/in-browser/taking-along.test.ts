@@ -6,21 +6,20 @@ import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { useBrowser } from './use-browser.js';
+import { button, deliveries, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('what the page lets take along', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('copies and downloads of the page', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
-  const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
   const permissions = ['clipboard-read', 'clipboard-write'];
   const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
   const said = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor();
 
-  it('what the page lets take along of a delivery are its ids, its body, a command, a test and a link', async () => {
+  it('ids, body, command, test and link can be copied', async () => {
     const { emulator, source } = await emulated();
     const { event } = await emulator.emit('generation.completed');
     await emulator.settled();
     const { page, url } = await open(source, { permissions });
-    await page.getByRole('listbox').getByRole('option').click();
+    await deliveries(page).click();
     await page.getByRole('article').waitFor();
     const copied = async (name: string, what: string) => {
       await button(page, name).click();
@@ -38,12 +37,12 @@ describe.skipIf(chromium === undefined)('what the page lets take along', { timeo
     expect(await copied('Copy link', 'link')).toBe(`${url}#delivery=${delivery?.id}&attempt=1`);
   });
 
-  it('what the page lets take along as a file is a fixture that a test can read', async () => {
+  it('the downloaded .http file can be read by a test', async () => {
     const { emulator, source, secret } = await emulated();
     await emulator.emit('stt.completed');
     await emulator.settled();
     const { page } = await open(source);
-    await page.getByRole('listbox').getByRole('option').click();
+    await deliveries(page).click();
     const downloading = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download .http' }).click();
     const download = await downloading;
@@ -53,7 +52,7 @@ describe.skipIf(chromium === undefined)('what the page lets take along', { timeo
     expect((await receiver(delivery)).status).toBe(200);
   });
 
-  it('what the page lets take along of a body is nothing where it is not shown whole', async () => {
+  it('a body that is not shown whole has no copy button', async () => {
     const source = memorySource();
     const { request } = anAttempt(1);
     const bodies = [{ shown: 'hex' as const }, { cut: true }, { text: '', bytes: 0 }];
@@ -71,12 +70,12 @@ describe.skipIf(chromium === undefined)('what the page lets take along', { timeo
     }
   });
 
-  it('what the page lets take along it says where it could not', async () => {
+  it('a copy that fails says why', async () => {
     const source = memorySource();
     source.put(aRow(1));
     source.detail('dlv_1', {}, anAttempt(1, { id: '1' }));
     const { page } = await open({ ...source, message: () => undefined }, { permissions });
-    await page.getByRole('listbox').getByRole('option').click();
+    await deliveries(page).click();
     const message = page.getByRole('status').first();
     await button(page, 'Copy as curl').click();
     await expect

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
 import type { PageSource } from '../../../src/page/page-source.js';
 import { type Assets, readAssets } from '../../../src/page/server/document.js';
@@ -58,3 +58,11 @@ export function useBrowser() {
     assets: () => assets,
   };
 }
+
+/** The rows of the list that are drawn. */
+export const deliveries = (page: Page): Locator => page.getByRole('listbox').getByRole('option');
+export const row = (page: Page, text: string | RegExp): Locator => deliveries(page).filter({ hasText: text });
+export const button = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
+/** What the page says about the latest action. */
+export const message = (page: Page): Locator => page.getByRole('status').first();
+export const section = (page: Page): Locator => page.getByRole('region', { name: 'Delivery', exact: true });

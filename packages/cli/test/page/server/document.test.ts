@@ -12,17 +12,17 @@ function folder(files: Record<string, string>): URL {
   return pathToFileURL(`${path}/`);
 }
 
-it('are the script and the style sheet that the build has made', async () => {
+it('the assets are the script and the style sheet of the build', async () => {
   const { script, style } = await readAssets(folder({ 'page.js': 'let a;', 'style.css': 'p {}' }));
   expect([String(script), String(style)]).toEqual(['let a;', 'p {}']);
 });
 
-it.each(['page.js', 'style.css'])('cannot be had without %s, which is then named', async (missing) => {
+it.each(['page.js', 'style.css'])('the assets cannot be read without %s, which the error names', async (missing) => {
   const files: Record<string, string> = { 'page.js': '', 'style.css': '' };
   delete files[missing];
   await expect(readAssets(folder(files))).rejects.toThrow(missing);
 });
 
-it('are looked for in the folder of the page where no other is named, and not in the source', async () => {
+it('the assets are looked for in the folder of the page by default', async () => {
   await expect(readAssets()).rejects.toThrow(/page[\\/](page\.js|style\.css)/);
 });

@@ -22,8 +22,8 @@ const aMessage = (changes: Partial<SentMessage> = {}): SentMessage => ({
 const textOf = (form: 'http' | 'curl' | 'test', message = aMessage()) =>
   String(exportRequest(form, '42', message).content);
 
-describe('a request that is taken along', () => {
-  it('a request that is taken along as a file is one that a test can read, and that commands look at as of when it came', async () => {
+describe('an exported request', () => {
+  it('a .http file can be read by a test, and its name says when it came', async () => {
     const { name, content } = exportRequest('http', '42', aMessage());
     expect(name).toMatch(/^\d{8}T\d{6}\.\d{3}Z-0000002a\.http$/);
     expect(capturedAt(name)).toBe(NOW);
@@ -39,7 +39,7 @@ describe('a request that is taken along', () => {
     ['several lines and another script', Buffer.from('@a\n\tß→\r\n')],
     ['all bytes', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
     ['nothing', Buffer.of()],
-  ])('a request that is taken along as a command is the same bytes again: %s', async (_, body) => {
+  ])('a curl command sends the same bytes again: %s', async (_, body) => {
     const got: { headers: NodeJS.Dict<unknown>; body: Buffer }[] = [];
     const app = createServer(async (req, res) => {
       got.push({ headers: req.headers, body: Buffer.concat(await req.toArray()) });
@@ -57,7 +57,7 @@ describe('a request that is taken along', () => {
     );
   });
 
-  it('a request that is taken along as a command leaves out headers that could act on a terminal', () => {
+  it('a curl command leaves out headers that could act on a terminal', () => {
     const evil: [string, string][] = [['x-a', '\u009b201~rm -rf /'], ['x-b', '\u001b[201~'], ['x-c', 'fine']]; // biome-ignore format: one list
     const command = textOf('curl', aMessage({ headers: evil, body: Buffer.from('\u001b[201~\nrm') }));
     expect(command).toMatch(/^[ -~]+$/);
@@ -65,7 +65,7 @@ describe('a request that is taken along', () => {
     expect(command).not.toContain('x-a');
   });
 
-  it('a request that is taken along as a test is a program that reads the file', () => {
+  it('a test is a program that reads the .http file', () => {
     const text = textOf('test');
     expect(text).toContain("readFileSync('test/");
     expect(text).toContain('-0000002a.http');
@@ -74,14 +74,14 @@ describe('a request that is taken along', () => {
   });
 
   it.each(['"); process.exit(1); ("', '\u2028', 'a'.repeat(81), ''])(
-    'a request that is taken along as a test has no part of the type %j in it',
+    'a test has no part of the hostile type %j in it',
     (type) => {
       const text = textOf('test', aMessage({ body: Buffer.from(JSON.stringify({ type })) }));
       expect(text).toContain('test("the delivery is accepted"');
     },
   );
 
-  it('a request can be taken along in three forms', () => {
+  it('there are three forms of export', () => {
     expect(['http', 'curl', 'test', 'constructor', ''].map(isExportForm)).toEqual([true, true, true, false, false]);
   });
 });

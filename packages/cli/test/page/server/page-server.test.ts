@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { exchange } from '../../../../../test/support/raw-http.js';
+import { exchange, type RawResponse } from '../../../../../test/support/raw-http.js';
 import type { Actions, AttemptDetails } from '../../../src/page/page-source.js';
 import { servePage } from '../../../src/page/server/page-server.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
@@ -11,8 +11,12 @@ async function withSend(send: Actions['send'] = async ({ type }) => `${type} is 
   return { ...(await served(memorySource({ send: spy }))), sent: spy };
 }
 
-describe('the page', () => {
-  it('the page is a document, a script, a style sheet and an icon', async () => {
+/** The status and the JSON of an answer. */
+const inShort = ({ status, body }: RawResponse) => [status, JSON.parse(body)];
+const refused = (status: number, words: string) => [status, { error: expect.stringContaining(words) }];
+
+describe('the files and details of the page', () => {
+  it('the document, script, style sheet and icon are served', async () => {
     const { get } = await withSend();
     const parts = ['/', '/page/page.js', '/page/style.css', '/page/icon.svg'].map(async (path) => {
       const { status, headers, body } = await get(path);
@@ -26,7 +30,7 @@ describe('the page', () => {
     ]);
   });
 
-  it('forbids every request to elsewhere, every inline script, and being framed', async () => {
+  it('the policy forbids requests to elsewhere, inline scripts and framing', async () => {
     const { get } = await withSend();
     const { headers, body } = await get('/');
     const policy = headers['content-security-policy'] ?? '';
@@ -54,38 +58,35 @@ describe('the page', () => {
     expect(body).not.toMatch(/https?:|<script>|style=/);
   });
 
-  it('the page has a title that is no markup, whatever it is', async () => {
+  it('a hostile title is no markup', async () => {
     const { get } = await served({ ...memorySource(), title: '</title><script>alert(1)</script>' });
     expect((await get('/')).body).toContain('<title>&#60;/title&#62;&#60;script&#62;alert(1)&#60;/script&#62;</title>');
   });
 
-  it('the page leaves other paths to whoever it is mounted beside, and answers 404 for what it does not have', async () => {
+  it('unknown paths are left to other handlers, and unknown parts of the page are 404', async () => {
     const { get } = await withSend();
     for (const path of ['/other', '/other/page/page.js'])
       expect(await get(path)).toMatchObject({ status: 404, body: '' });
     for (const path of ['/page/', '/page/other', '/page/deliveries/dlv_none', '/page/attempts/%E0%A4%A']) {
-      const { status, headers, body } = await get(path);
-      expect([status, headers['content-type'], JSON.parse(body)], path).toEqual([
-        404,
-        'application/json',
-        { error: 'It is not kept any more, or never was.' },
-      ]);
+      const answer = await get(path);
+      expect(inShort(answer), path).toEqual(refused(404, 'It is not kept any more, or never was.'));
+      expect(answer.headers['content-type']).toBe('application/json');
     }
   });
 
-  it('the page gives the details of a delivery and of an attempt', async () => {
+  it('a delivery and an attempt have their details', async () => {
     const source = { ...memorySource(), attempt: (id: string) => ({ id }) as AttemptDetails };
     source.put(aRow(1, { id: 'a/b c' }));
     const { get } = await served(source);
-    const { status, body } = await get(`/page/deliveries/${encodeURIComponent('a/b c')}?again#top`);
-    expect([status, JSON.parse(body).delivery.eventId]).toEqual([200, 'evt_1']);
+    const found = await get(`/page/deliveries/${encodeURIComponent('a/b c')}?again#top`);
+    expect(inShort(found)).toMatchObject([200, { delivery: { eventId: 'evt_1' } }]);
     expect(JSON.parse((await get('/page/attempts/-1')).body)).toEqual({ id: '-1' });
     for (const path of ['/page/x/page/deliveries/a%2Fb%20c', '/page/deliveries', '/page/-/page/attempts/1']) {
       expect((await get(path)).status, path).toBe(404);
     }
   });
 
-  it('the page gives the request of an attempt as a file, as a command and as a test', async () => {
+  it('an attempt can be exported as a file, a command and a test', async () => {
     const source = memorySource();
     source.detail('dlv_1', {}, anAttempt(1, { id: '7' }));
     const { get } = await served(source);
@@ -104,29 +105,26 @@ describe('the page', () => {
     }
   });
 
-  it('the page gives no command that is too long to be pasted, but the file', async () => {
+  it('a request too long for a command is exported as a file alone', async () => {
     const source = memorySource();
     const text = 'x'.repeat(1024 * 1024 + 1);
     const { request } = anAttempt(1);
     const body = { text, bytes: text.length, shown: 'text', cut: false } as const;
     source.detail('dlv_1', {}, anAttempt(1, { id: '7', request: { ...request, body } }));
     const { get } = await served(source);
-    const refused = await get('/page/curl/7');
-    expect([refused.status, JSON.parse(refused.body).error]).toEqual([413, expect.stringContaining('download')]);
+    expect(inShort(await get('/page/curl/7'))).toEqual(refused(413, 'download'));
     expect((await get('/page/http/7')).body.endsWith(text)).toBe(true);
   });
 
-  it('the page gives the sample of each type of the service, to be changed', async () => {
+  it('each type of the service has a sample', async () => {
     const { get } = await withSend();
-    const { status, body } = await get('/page/samples/generation.completed');
-    expect([status, JSON.parse(JSON.parse(body).json)]).toMatchObject([
-      200,
-      { type: 'generation.completed', jobId: 'clip_sample', data: { clipId: 'clip_sample' } },
-    ]);
+    const { json } = JSON.parse((await get('/page/samples/generation.completed')).body);
+    const sample = { type: 'generation.completed', jobId: 'clip_sample', data: { clipId: 'clip_sample' } };
+    expect(JSON.parse(json)).toMatchObject(sample);
     expect((await get('/page/samples/no.type')).status).toBe(404);
   });
 
-  it('the page goes on after a source that has failed', async () => {
+  it('the page goes on after its source has failed', async () => {
     const delivery = () => {
       throw new Error('out of order');
     };
@@ -138,25 +136,24 @@ describe('the page', () => {
 
 describe('a request that is not from the page', () => {
   it.each(['evil.example', 'evil.example:80', '127.0.0.1', '127.0.0.1:1', 'localhost.evil.example', ''])(
-    'is refused under the host %j, which DNS may have moved here',
+    'the host %j, which DNS may have moved here, is refused',
     async (host) => {
       const { get, act, sent } = await withSend();
       for (const path of ['/', '/page/stream', '/page/page.js']) {
-        const { status, body } = await get(path, { host });
-        expect([status, JSON.parse(body).error]).toEqual([421, expect.stringContaining('127.0.0.1 or localhost')]);
+        expect(inShort(await get(path, { host }))).toEqual(refused(421, '127.0.0.1 or localhost'));
       }
       expect((await act('send', { type: 'stt.completed' }, { host, origin: `http://${host}` })).status).toBe(421);
       expect(sent).not.toHaveBeenCalled();
     },
   );
 
-  it('a request that is not from the page is refused where it names no host', async () => {
+  it('HTTP/1.0 without a host is refused', async () => {
     const { url } = await withSend();
     const request = Buffer.from('GET / HTTP/1.0\r\n\r\n');
     expect((await exchange(Number(new URL(url).port), request)).status).toBe(421);
   });
 
-  it('a request that is not from the page is answered under every name of the loopback interface', async () => {
+  it('every name of the loopback interface is answered', async () => {
     const { get, act, url } = await withSend();
     const { port } = new URL(url);
     for (const name of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]']) {
@@ -169,17 +166,17 @@ describe('a request that is not from the page', () => {
   });
 
   it.each(['https://evil.example', 'null', 'http://127.0.0.1:1', 'http://localhost', 'file://'])(
-    'is refused with the origin %s, also with the token',
+    'the origin %s is refused, even with the token',
     async (origin) => {
       const { get, act, sent } = await withSend();
-      const { status, body } = await act('send', { type: 'stt.completed' }, { origin });
-      expect([status, JSON.parse(body)]).toEqual([403, { error: 'Another site has no access.' }]);
+      const answer = await act('send', { type: 'stt.completed' }, { origin });
+      expect(inShort(answer)).toEqual(refused(403, 'Another site has no access.'));
       expect((await get('/page/stream', { origin })).status).toBe(403);
       expect(sent).not.toHaveBeenCalled();
     },
   );
 
-  it.each(['cross-site', 'same-site'])('is refused where the browser says that it is %s', async (site) => {
+  it.each(['cross-site', 'same-site'])('a browser that says %s is refused, except for a plain link', async (site) => {
     const { get, act } = await withSend();
     const headers = { 'sec-fetch-site': site };
     const link = { ...headers, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
@@ -189,48 +186,38 @@ describe('a request that is not from the page', () => {
       ['/', { ...link, 'sec-fetch-mode': 'no-cors' }],
       ['/', { ...link, 'sec-fetch-dest': 'iframe' }],
     ] as const) {
-      const { status, body } = await get(path, sent);
-      expect([status, JSON.parse(body)]).toEqual([403, { error: 'Another site has no access.' }]);
+      expect(inShort(await get(path, sent))).toEqual(refused(403, 'Another site has no access.'));
     }
     expect((await act('send', { type: 'stt.completed' }, headers)).status).toBe(403);
     expect((await get('/', link)).status).toBe(200);
   });
 
-  it.each(['same-origin', 'none'])('is none where the browser says that it is %s', async (site) => {
+  it.each(['same-origin', 'none'])('a browser that says %s is answered', async (site) => {
     const { get } = await withSend();
     expect((await get('/page/page.js', { 'sec-fetch-site': site })).status).toBe(200);
   });
 
-  it('a request that is not from the page does nothing without the token, without an origin, or with the token of another run', async () => {
+  it('an action needs the token of this run and an origin', async () => {
     const { act, sent, token } = await withSend();
     const other = token.replaceAll(/[0-9a-f]/g, '0');
     const accented = 'é'.repeat(token.length / 2); // two bytes each on the way there, and two characters each on arrival
     for (const wrong of [undefined, '', other, `${token}0`, token.slice(1), 'é', accented]) {
-      const { status, body } = await act('send', { type: 'stt.completed' }, { 'x-page-token': wrong });
-      expect([status, JSON.parse(body).error]).toEqual([403, expect.stringContaining('load it again')]);
+      const answer = await act('send', { type: 'stt.completed' }, { 'x-page-token': wrong });
+      expect(inShort(answer)).toEqual(refused(403, 'load it again'));
     }
-    const { status, body } = await act('send', { type: 'stt.completed' }, { origin: undefined });
-    expect([status, JSON.parse(body).error]).toEqual([403, expect.stringContaining('no Origin')]);
+    const answer = await act('send', { type: 'stt.completed' }, { origin: undefined });
+    expect(inShort(answer)).toEqual(refused(403, 'no Origin'));
     expect(sent).not.toHaveBeenCalled();
     expect((await act('send', { type: 'stt.completed' })).status).toBe(200);
   });
 
-  it('a request that is not from the page does nothing with another method, and gets no leave to ask from elsewhere', async () => {
+  it('another method does nothing, and no CORS header is sent', async () => {
     const { request, get, own, sent } = await withSend();
-    expect(await get('/page/actions/send')).toMatchObject({
-      status: 405,
-      body: '{"error":"GET is not for /page/actions/send"}',
-    });
-    for (const path of [
-      '/',
-      '/page/x/page/actions/send',
-      '/page/actions/send/more',
-      '/page/actions/',
-      '/page/actions/-',
-    ]) {
-      expect(
-        (await request('POST', path, { ...own, 'content-type': undefined }, '{"type":"stt.completed"}')).status,
-      ).toBe(405);
+    expect(inShort(await get('/page/actions/send'))).toEqual(refused(405, 'GET is not for /page/actions/send'));
+    const elsewhere = ['/page/x/page/actions/send', '/page/actions/send/more', '/page/actions/', '/page/actions/-'];
+    for (const path of ['/', ...elsewhere]) {
+      const headers = { ...own, 'content-type': undefined };
+      expect((await request('POST', path, headers, '{"type":"stt.completed"}')).status, path).toBe(405);
     }
     for (const method of ['PUT', 'DELETE', 'OPTIONS', 'HEAD']) {
       const { headers } = await request(method, '/page/actions/send', { connection: 'close' }).catch(() => ({
@@ -242,11 +229,11 @@ describe('a request that is not from the page', () => {
   });
 });
 
-describe('an action', () => {
-  it('an action says what it has done', async () => {
+describe('an action of the page', () => {
+  it('the answer says what was done', async () => {
     const { act } = await withSend();
-    const { status, body } = await act('send', { type: 'stt.completed' });
-    expect([status, JSON.parse(body)]).toEqual([200, { done: 'stt.completed is on its way.' }]);
+    const answer = await act('send', { type: 'stt.completed' });
+    expect(inShort(answer)).toEqual([200, { done: 'stt.completed is on its way.' }]);
   });
 
   it.each<[what: string, name: string, json: string, problem: string]>([
@@ -263,19 +250,19 @@ describe('an action', () => {
     ['an event that is not written out', 'emit', '{"event":{}}', 'event must be a string'],
     ['a time in words', 'advance', '{"ms":"1 h"}', 'ms must be a number'],
     ['an action that this source has not', 'pause', '{"endpoint":"wh_1"}', 'pause cannot be done here'],
-  ])('an action is refused with a sentence for %s', async (_, name, json, problem) => {
+  ])('%s is refused with a sentence', async (_, name, json, problem) => {
     const { request, own, sent } = await withSend();
-    const { status, body } = await request('POST', `/page/actions/${name}`, own, json);
-    expect([status, JSON.parse(body)]).toEqual([409, { error: `${problem}.` }]);
+    const answer = await request('POST', `/page/actions/${name}`, own, json);
+    expect(inShort(answer)).toEqual([409, { error: `${problem}.` }]);
     expect(sent).not.toHaveBeenCalled();
   });
 
-  it.each(['constructor', '__proto__', 'toString', 'sends'])('%s is none', async (name) => {
+  it.each(['constructor', '__proto__', 'toString', 'sends'])('the name %s is no action', async (name) => {
     const { act } = await withSend();
     expect((await act(name, {})).status).toBe(404);
   });
 
-  it('an action takes no more than it needs', async () => {
+  it('a body over 64 KiB is refused', async () => {
     const { act, sent } = await withSend();
     expect((await act('send', { type: 'x'.repeat(70_000) })).status).toBe(413);
     expect(sent).not.toHaveBeenCalled();
@@ -285,19 +272,18 @@ describe('an action', () => {
     ['an error', 'the disk is full', new Error('the disk is full')],
     ['no error', 'the disk is full', 'the disk is full'],
     ['an error of the source', 'x', new Error('x')],
-  ])('an action that goes wrong with %s says so, and everything goes on', async (_, problem, thrown) => {
+  ])('%s that is thrown answers 500, and the page goes on', async (_, problem, thrown) => {
     const { act, get } = await withSend(async () => {
       throw thrown;
     });
-    const { status, body } = await act('send', { type: 'stt.completed' });
-    expect([status, JSON.parse(body)]).toEqual([500, { error: problem }]);
+    expect(inShort(await act('send', { type: 'stt.completed' }))).toEqual([500, { error: problem }]);
     expect((await get('/')).status).toBe(200);
   });
 });
 
 const ASSETS = { script: Buffer.of(), style: Buffer.of() };
 
-it('a page that is served has a port of the loopback interface until it is closed, whatever is open then', async () => {
+it('a served page listens on the loopback interface until it is closed', async () => {
   const { url, close } = await servePage(memorySource(), 0, { assets: ASSETS });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
   expect((await fetch(url)).status).toBe(200);
@@ -308,7 +294,7 @@ it('a page that is served has a port of the loopback interface until it is close
   await expect(fetch(url)).rejects.toThrow();
 });
 
-it('a page is not served on a port that is taken, or where it was not built', async () => {
+it('a page is not served on a taken port, or without its assets', async () => {
   const { url, close } = await servePage(memorySource(), 0, { assets: ASSETS });
   onTestFinished(close);
   await expect(servePage(memorySource(), Number(new URL(url).port), { assets: ASSETS })).rejects.toThrow('EADDRINUSE');

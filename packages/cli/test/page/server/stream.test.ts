@@ -40,7 +40,7 @@ async function* read(chunks: AsyncIterable<string>): AsyncGenerator<Heard> {
   }
 }
 
-it('begins with everything there is, and goes on with what changes', async () => {
+it('a stream begins with a snapshot, and goes on with changes', async () => {
   const source = memorySource();
   source.put(aRow(1), aRow(2));
   const { next } = await listen((await served(source)).url);
@@ -54,7 +54,7 @@ it('begins with everything there is, and goes on with what changes', async () =>
   expect(await next()).toMatchObject({ event: 'change', data: { deliveries: [{ id: 'dlv_2' }], removed: [] } });
 });
 
-it('gathers what comes at once, and of one delivery only how it is at last', async () => {
+it('changes at one moment come together, with the last state of each delivery', async () => {
   const source = memorySource();
   const { next } = await listen((await served(source)).url);
   await next();
@@ -69,7 +69,7 @@ it('gathers what comes at once, and of one delivery only how it is at last', asy
   expect(data.removed).toEqual(['dlv_2']);
 });
 
-it('begins with everything again after it was cut, so that nothing is missed and nothing comes twice', async () => {
+it('a new stream begins with a snapshot again, so that nothing is missed', async () => {
   const source = memorySource();
   const { url } = await served(source);
   const first = await listen(url);
@@ -81,7 +81,7 @@ it('begins with everything again after it was cut, so that nothing is missed and
   expect(again).toMatchObject({ event: 'snapshot', data: { run: data.run, deliveries: [{ id: 'dlv_1' }] } });
 });
 
-it('sends 10,000 deliveries once, and then one row for one change', async () => {
+it('10,000 deliveries are sent once, and then one row for one change', async () => {
   const source = memorySource();
   source.put(...Array.from({ length: 10_000 }, (_, n) => aRow(n)));
   const { next } = await listen((await served(source)).url);
@@ -90,7 +90,7 @@ it('sends 10,000 deliveries once, and then one row for one change', async () => 
   expect((await next()).data.deliveries).toHaveLength(1);
 });
 
-it('is refused to more windows than anyone has', async () => {
+it('the 65th stream is refused, until another one ends', async () => {
   const { url } = await served(memorySource());
   const listeners = await Promise.all(Array.from({ length: 64 }, () => listen(url)));
   const refused = await fetch(`${url}page/stream`);
@@ -99,7 +99,7 @@ it('is refused to more windows than anyone has', async () => {
   await expect.poll(async () => (await listen(url).catch(() => undefined)) !== undefined).toBe(true);
 });
 
-it('ends with the page, and what it is mounted on goes on', async () => {
+it('a stream ends with the page, and the server goes on', async () => {
   const page = createPage(memorySource(), { script: Buffer.of(), style: Buffer.of() });
   const server = createServer((req, res) => void (page.handle(req, res) || res.end('mine')));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -137,7 +137,7 @@ function opened(source = memorySource()) {
   return { source, browser, writeHead, close, readAll };
 }
 
-it('says what it is, when to come back, and what can be done here', async () => {
+it('a stream says when to come back, and which actions there are', async () => {
   const { writeHead, readAll } = opened(memorySource({ send: async () => '' }));
   expect(writeHead).toHaveBeenCalledWith(200, { 'content-type': 'text/event-stream' });
   const [retry, snapshot = ''] = await readAll();
@@ -146,7 +146,7 @@ it('says what it is, when to come back, and what can be done here', async () => 
   expect(JSON.parse(data)).toMatchObject({ run: 'run_1', title: 'Deliveries of a test', offers: ['send'] });
 });
 
-it('is written to every 15 s, so that a connection that is gone is noticed', async () => {
+it('a quiet stream is written to every 15 s', async () => {
   const { readAll } = opened();
   const written = await readAll();
   const before = written.length;
@@ -154,7 +154,7 @@ it('is written to every 15 s, so that a connection that is gone is noticed', asy
   expect(written.slice(before)).toEqual([':\n\n', ':\n\n']);
 });
 
-it('leaves nothing behind when it is closed, from here or from there', async () => {
+it('a closed stream leaves no timer and no listener behind', async () => {
   for (const end of ['here', 'there']) {
     const { source, browser, close, readAll } = opened();
     const written = await readAll();
@@ -169,7 +169,7 @@ it('leaves nothing behind when it is closed, from here or from there', async () 
   }
 });
 
-it('holds no more than one row for each delivery back for a browser that does not read', async () => {
+it('a browser that does not read has one row of each delivery waiting', async () => {
   const { source, browser, readAll } = opened();
   const before = browser.writableLength;
   for (let n = 0; n < 100; n++) {
