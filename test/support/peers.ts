@@ -120,7 +120,7 @@ export const stripe: Peer = {
       verifySignature({ headers: { 'x-service-signature-v2': header }, body, secret: SECRET, now }),
     ),
     theirs: isAccepted(() =>
-      Stripe.webhooks.signature.verifyHeader(Buffer.from(body), header, SECRET, 300, undefined, NOW),
+      Stripe.webhooks.signature?.verifyHeader(Buffer.from(body), header, SECRET, 300, undefined, NOW),
     ),
   }),
   onlyOurs: ONLY_OURS,
