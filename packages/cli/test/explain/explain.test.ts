@@ -154,12 +154,12 @@ describe('the causes of a refusal', () => {
     [
       'a V2 header that is missing',
       { headers: { [LEGACY]: legacy } },
-      'v2_stripped (certain): The legacy signature holds, and there is no V2 header.',
+      'v2_stripped (certain): The legacy signature is valid, and there is no V2 header.',
     ],
     [
-      'a V2 signature that does not hold',
+      'a V2 signature that does not match',
       { headers: { [LEGACY]: legacy, [V2]: `t=${NOW / 1000},v1=${'0'.repeat(64)}` } },
-      'v2_changed (certain): The legacy signature holds and the V2 signature does not.',
+      'v2_changed (certain): The legacy signature is valid and the V2 signature is not.',
     ],
     [
       'an empty V2 header',
@@ -178,25 +178,25 @@ describe('the causes of a refusal', () => {
       'signature_malformed (certain): The signature in the header holds, but the header is not of the form that the service sends.',
     ],
     [
-      'a signature that holds in another form',
+      'a valid signature in another form',
       v2Of((value) => value.replace(',v1=', ',')),
       'signature_malformed (certain): The signature in the header holds, but the header is not of the form that the service sends.',
     ],
     [
       'an old delivery with a legacy signature',
       { headers: { [LEGACY]: legacy }, legacy: 'accept', now: () => NOW + 30 * 86_400_000 },
-      'old_delivery (likely): The legacy signature holds, and the timestamp in the body is older than any retry.',
+      'old_delivery (likely): The legacy signature is valid, and the timestamp in the body is older than any retry.',
     ],
     [
       'a signed body that is no event',
       { body: 'pong', headers: sign({ body: 'pong', secret: SECRET, at: NOW }) },
-      'no_event (certain): The signature holds, and the body is refused: invalid_json.',
+      'no_event (certain): The signature is valid, and the body is refused: invalid_json.',
     ],
     ['no body', { body: undefined }, 'body_missing (certain): There is none.'],
     [
       'the secret of another endpoint',
       { secret: 'another', otherSecrets: { staging: 'c', production: SECRET } },
-      'secret_of_other_endpoint (certain): The signature holds with the secret of production.',
+      'secret_of_other_endpoint (certain): The signature matches with the secret of production.',
     ],
     [
       'a time beyond the given tolerance',
@@ -212,7 +212,7 @@ describe('the causes of a refusal', () => {
     expect(found({ headers, body: `${BODY}\n`, secret: `${SECRET}\n`, now: () => NOW + 412_000 })).toEqual([
       'secret_white_space (certain): There is white space around it.',
       expect.stringMatching(/^signature_rewritten \(certain\): .*white space, quotes/),
-      'newline_added (certain): The signature holds with the body without the line feed at its end.',
+      'newline_added (certain): The signature matches with the body without the line feed at its end.',
       'clock_ahead (likely): It was signed 412 s before the time of this clock.',
       'old_delivery (possible): It was signed 412 s before the time of this clock.',
     ]);
