@@ -10,10 +10,15 @@ describe('the source of a secret', () => {
     expect(checkSource(source)).toBe(source);
   });
 
-  it.each(['whsec_1', '', '--', 'env:', 'file:', 'ENV:A', ' env:A', 'xenv:A'])('a bare value is refused: %j', (source) => {
-    const says = failureOf(() => checkSource(source));
-    expect(says).toBe(`2: a secret on the command line is seen by everyone on the machine: say where it is, ${NAMES}.`);
-  });
+  it.each(['whsec_1', '', '--', 'env:', 'file:', 'ENV:A', ' env:A', 'xenv:A'])(
+    'a value on the command line is refused: %j',
+    (source) => {
+      const says = failureOf(() => checkSource(source));
+      expect(says).toBe(
+        `2: a secret on the command line is seen by everyone on the machine: say where it is, ${NAMES}.`,
+      );
+    },
+  );
 
   it('--secret may be given several times', () => {
     const option = secretOption();
