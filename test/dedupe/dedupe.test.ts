@@ -577,7 +577,7 @@ describe('the init of a store', () => {
   });
 });
 
-it('an event that is remembered in memory takes a few hundred bytes', async () => {
+it('an event in memory takes less than a kilobyte', async () => {
   vi.useRealTimers();
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');

@@ -147,7 +147,7 @@ describe('a store that fails to complete', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('the receiver gives up after five calls', async () => {
+  it('the receiver ends its calls after five', async () => {
     const complete = vi.fn(refuse);
     const { deliver, notices } = setUp(aStore({ complete }));
     await deliver();

@@ -41,7 +41,7 @@ describe('a query of a worker on PostgreSQL', () => {
     },
   );
 
-  it('the worker gives it up when its time is over or the worker stops', async () => {
+  it('the query ends with its time limit or with the worker', async () => {
     const query = async () => Promise.reject(failing());
     const late = errorOf(untilAnswered(query, { log, limitMs: 60_000 }));
     await vi.advanceTimersByTimeAsync(60_500);

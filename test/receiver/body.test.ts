@@ -290,7 +290,7 @@ describe('the time for a body', () => {
     vi.useFakeTimers();
   });
 
-  it('a silent body is given up after 10 s', async () => {
+  it('a silent body is refused after 10 s', async () => {
     const source = aSource();
     const answered = vi.fn();
     answerTo(streamed(source.body)).then(answered);

@@ -584,7 +584,7 @@ describe('postgresStore', () => {
     expect(query.mock.calls.join('\n')).toContain('INDEX IF NOT EXISTS "seen_expires_at" ON "hooks"."seen" (');
   });
 
-  it('a claim of a row that is neither free nor held gives up after three changes', async () => {
+  it('a claim of a row that is neither free nor held fails after three changes', async () => {
     const query = vi.fn(async () => ({ rows: [] }));
     const claim = postgresStore({ pg: { query } }).claim(aClaim('a'));
     await expect(claim).rejects.toThrow('the row changed 3 times during one claim');

@@ -32,7 +32,7 @@ describe.each([
   ['vitest', vitestExpect],
   ['jest', jestExpect as never as typeof vitestExpect],
 ])('the matchers in %s', (_, expect) => {
-  it.each(Object.entries(answers))('an acknowledgement and a refusal are told apart for %s', async (_, answerTo) => {
+  it.each(Object.entries(answers))('an acknowledgement passes and a refusal fails for %s', async (_, answerTo) => {
     await expect(answerTo(deliver())).toAcknowledge();
     await expect(answerTo(tamper.stale(deliver()))).not.toAcknowledge();
     await expect(answerTo(tamper.stale(deliver()))).toRefuseWith('timestamp_too_old');

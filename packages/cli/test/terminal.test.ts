@@ -99,7 +99,7 @@ describe.runIf(hasProgram('script'))('a command on a terminal', () => {
   });
 
   it.each([['verify'], ['explain'], ['sign']])(
-    '%s without a file does not wait for somebody to type',
+    '%s without a file does not wait for typed input',
     async (command) => {
       const { exitCode, shown } = await inTerminal([command]).ended;
       expect({ exitCode, shown }).toEqual({

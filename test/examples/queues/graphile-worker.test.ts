@@ -97,7 +97,7 @@ describe('graphile-worker', () => {
   });
 
   describe('with the row of an inbox', () => {
-    it('an event is done once, whenever it comes again', async () => {
+    it('an event is done once, however late its retry', async () => {
       expect([await attempt(), await attempt()]).toEqual(['done', 'duplicate']);
       const redeliver = async () => expect(await attempt()).toBe('duplicate');
       expect(await runs(redeliver)).toBe(1);

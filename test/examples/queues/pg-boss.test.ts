@@ -118,7 +118,7 @@ describe('pg-boss', () => {
     await receiver.stop({ graceful: false });
   });
 
-  it('a job that no worker took for 14 days is given up', async () => {
+  it('a job that no worker took fails after 14 days', async () => {
     const { queue, rewind, state } = await queueWithJob();
     await rewind('keep_until', '14 days 1 minute');
     await boss.maintain();

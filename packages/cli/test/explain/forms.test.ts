@@ -53,7 +53,7 @@ describe('the secrets of a call', () => {
     );
   });
 
-  it('an empty secret beside a good one is a finding', () => {
+  it('an empty secret in a list is a finding', () => {
     const { secrets: all, findings } = secrets(['', 'a']);
     expect([all[0], findings]).toEqual([['a'], [MISSING]]);
   });

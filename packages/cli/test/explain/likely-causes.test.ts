@@ -61,7 +61,7 @@ describe('a body that no form explains', () => {
     expect(guess(body, headers)).toEqual(causes);
   });
 
-  it('a search that was given up says so', () => {
+  it('a search that was cut short says so', () => {
     const evidence = 'possible: Not every form of it was tried.';
     expect(guess('pong', {}, false)).toEqual([`secret_wrong ${evidence}`, `body_changed ${evidence}`]);
   });

@@ -47,7 +47,7 @@ describe('the signature headers', () => {
     });
   });
 
-  it('names of another spelling are ignored beside the right names', () => {
+  it('names of another spelling are ignored where the right names are there', () => {
     const headers = { HTTP_X_SERVICE_SIGNATURE_V2: 'a', 'x-service-signature': 'b', X_SERVICE_TIMESTAMP: '7' };
     expect(readSignatureHeaders(headers)).toEqual({ ...NOTHING, legacy: ['b'] });
   });

@@ -53,7 +53,7 @@ describe('a signed time and the clock', () => {
     expect(found(30 * DAY)[0]?.[0]).toBe('old_delivery');
   });
 
-  it('the time is only a possible cause where no signature holds', () => {
+  it('the time is only a possible cause where no signature is valid', () => {
     expect(found(-412, { shown: false }).map(([, certainty]) => certainty)).toEqual(['possible']);
     expect(found(412, { shown: false }).map(([, certainty]) => certainty)).toEqual(['possible', 'possible']);
   });

@@ -86,7 +86,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('a body that is no event is named where the signature holds', async () => {
+  it('a body that is no event is named where the signature is valid', async () => {
     const { exitCode, records } = await run(delivered('{}'));
     expect(exitCode).toBe(1);
     expect(records).toMatchObject([{ verdict: 'invalid_envelope', causes: [{ cause: 'no_event' }] }]);

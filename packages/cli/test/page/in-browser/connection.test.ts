@@ -187,7 +187,7 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     expect(await heading.innerText()).toBe('delivered stt.completed');
   });
 
-  it('a screen reader is told the number of deliveries after a quiet moment', async () => {
+  it('a screen reader gets the number of deliveries after a quiet moment', async () => {
     const source = memorySource();
     source.put(aRow(1));
     const { look } = await program(source);
