@@ -577,7 +577,7 @@ describe('the init of a store', () => {
   });
 });
 
-it('an event in memory takes less than a kilobyte', async () => {
+it('an event in memory takes less than 500 bytes', async () => {
   vi.useRealTimers();
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
