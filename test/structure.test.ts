@@ -62,6 +62,13 @@ describe('the layers', () => {
   });
 });
 
+it('no source is called utils, types, helpers or common', () => {
+  const places = ['adapters', ...PACKAGES.map((place) => join(place, 'src'))];
+  const files = places.flatMap((place) => readdirSync(join(ROOT, place), { recursive: true, encoding: 'utf8' }));
+  expect(files.length).toBeGreaterThan(300);
+  expect(files.filter((file) => /(^|[/\\])(utils|types|helpers|common)(\.tsx?$|[/\\]|$)/.test(file))).toEqual([]);
+});
+
 /** What no source may have, a file that has it, and by which rule it is refused. */
 const PLANTED: readonly [what: string, path: string, code: string, rule: string][] = [
   ['a module of Node in the core', 'src/verify/a.ts', "export { hash } from 'node:crypto';", 'plugin'],

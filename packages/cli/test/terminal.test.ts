@@ -98,14 +98,11 @@ describe.runIf(hasProgram('script'))('a command on a terminal', () => {
     expect(shown.replace(COLOUR, '')).toMatch(/2 of 2 acknowledged[\s\S]*stopped before it was done\.\r\n$/);
   });
 
-  it.each([['verify'], ['explain'], ['sign']])(
-    '%s without a file does not wait for typed input',
-    async (command) => {
-      const { exitCode, shown } = await inTerminal([command]).ended;
-      expect({ exitCode, shown }).toEqual({
-        exitCode: 2,
-        shown: 'service-webhooks: stdin is a terminal: name a file, or pipe something in.\r\n',
-      });
-    },
-  );
+  it.each([['verify'], ['explain'], ['sign']])('%s without a file does not wait for typed input', async (command) => {
+    const { exitCode, shown } = await inTerminal([command]).ended;
+    expect({ exitCode, shown }).toEqual({
+      exitCode: 2,
+      shown: 'service-webhooks: stdin is a terminal: name a file, or pipe something in.\r\n',
+    });
+  });
 });
