@@ -8,6 +8,7 @@ export default {
       entry: [
         ...subpaths.map(({ source }) => source),
         'scripts/evidence/soak-receiver.mjs',
+        'scripts/packages.d.mts',
         'test/**/*.test-d.ts',
         'test/integration/*.mjs',
         'test/integration/next/{app,pages}/**/*.js',
@@ -47,12 +48,6 @@ export default {
   // Started by hand or by tests, each by its path.
   ignoreWorkspaces: ['bench', 'examples/*'],
   ignoreExportsUsedInFile: { interface: true, type: true },
-  ignore: [
-    'bench/**',
-    'examples/**',
-    'test/integration/orms/{types.ts,generated/**}',
-    'site/**',
-    'test/package/consumers/**',
-  ],
+  ignore: ['test/integration/orms/{types.ts,generated/**}', 'site/**', 'test/package/consumers/**'],
   ignoreBinaries: ['apt-get', 'script'],
 } satisfies KnipConfig;

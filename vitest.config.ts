@@ -27,11 +27,12 @@ export const shared = {
   },
 };
 
-const testFilesIn = (folder: string): string[] =>
+/** The test files of a folder, by their paths in the repository. */
+export const testFilesIn = (folder: string): string[] =>
   readdirSync(path(folder), { withFileTypes: true }).flatMap((entry) => {
     const name = `${folder}/${entry.name}`;
     if (entry.isDirectory()) return ['dist', 'node_modules'].includes(entry.name) ? [] : testFilesIn(name);
-    return name.endsWith('.test.ts') ? [name] : [];
+    return /\.test(-d)?\.ts$/.test(name) ? [name] : [];
   });
 
 /** What a test file calls that replaces the clock, a global or the modules of its process, or reads its memory or warnings. */

@@ -52,7 +52,7 @@ const problemsIn = (passages: readonly { at: string; text: string }[]) =>
 
 const sources = sourceFiles();
 const comments = sources.flatMap(commentsIn);
-const titles = testFiles().flatMap((path) => titlesIn(path).map((title) => ({ at: path, ...title })));
+const titles = testFiles.flatMap((path) => titlesIn(path).map((title) => ({ at: path, ...title })));
 
 describe('the words that readers stumble over', () => {
   it.each(markdownPages())('%s has plain words', (path) => {

@@ -23,7 +23,7 @@ describe('the guarantees of SECURITY.md', () => {
   it.each(guarantees)('whole titles of tests show: $what', ({ files }) => {
     expect(files).not.toEqual([]);
     for (const { path, titles } of files) {
-      expect(testFiles()).toContain(path);
+      expect(testFiles).toContain(path);
       const written = titlesIn(path).map(({ groups, text }) => [...groups, text].join(' > '));
       expect(written).toEqual(expect.arrayContaining(titles));
       // A group shows nothing by itself.

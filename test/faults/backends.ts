@@ -31,7 +31,7 @@ export async function findBackends(): Promise<Backend[]> {
   return found.filter((backend) => backend !== undefined);
 }
 
-export async function findRedisServer(): Promise<Of<'redis'> | undefined> {
+async function findRedisServer(): Promise<Of<'redis'> | undefined> {
   const server = await findRedis();
   if (server === undefined) return undefined;
   const keyPrefix = `test-${crypto.randomUUID()}:`;
@@ -48,7 +48,7 @@ export async function findRedisServer(): Promise<Of<'redis'> | undefined> {
   };
 }
 
-export async function findPostgres(): Promise<(Of<'postgres'> & { query: Query }) | undefined> {
+async function findPostgres(): Promise<(Of<'postgres'> & { query: Query }) | undefined> {
   const server = await startPostgres();
   if (server === undefined) return undefined;
   const { url, schema, admin, stop } = server;
@@ -63,7 +63,7 @@ export async function findPostgres(): Promise<(Of<'postgres'> & { query: Query }
 type Query = (sql: string, values?: unknown[]) => Promise<{ rows: { [column: string]: unknown }[] }>;
 
 /** With the first library that is there. */
-export function findSqlite(): Of<'sqlite'> | undefined {
+function findSqlite(): Of<'sqlite'> | undefined {
   const [library] = libraries;
   if (library === undefined) return undefined;
   const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-faults-'));
@@ -90,7 +90,7 @@ export function storeSetup({ name, place }: Backend): Setup & { remove(): void }
   };
 }
 
-export async function postgresInboxSetup(backend: Of<'postgres'> & { query: Query }): Promise<Setup> {
+async function postgresInboxSetup(backend: Of<'postgres'> & { query: Query }): Promise<Setup> {
   const effects = `${backend.place.schema}.effects`;
   await backend.query(`CREATE TABLE ${effects} (id text)`);
   return {
@@ -100,7 +100,7 @@ export async function postgresInboxSetup(backend: Of<'postgres'> & { query: Quer
   };
 }
 
-export function sqliteInboxSetup({ place }: Of<'sqlite'>): Setup & { remove(): void } {
+function sqliteInboxSetup({ place }: Of<'sqlite'>): Setup & { remove(): void } {
   const handle = openFile(place);
   handle.exec('PRAGMA journal_mode = WAL; CREATE TABLE effects (id TEXT)');
   const count = handle.prepare('SELECT count(*) AS n FROM effects WHERE id = ?');

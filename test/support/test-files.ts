@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import ts from 'typescript';
-import { PACKAGES } from '../../scripts/subpaths.js';
+import { testFilesIn } from '../../vitest.config.js';
 import { ROOT } from './markdown.js';
 
 /** A title in a test file, as it is written there. */
@@ -12,12 +12,7 @@ export interface Title {
 }
 
 /** Every test file of the packages, by its path in the repository. */
-export const testFiles = (): string[] =>
-  PACKAGES.map((folder) => posix.join(folder, 'test')).flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.test(-d)?\.ts$/.test(name) && !/node_modules|(^|\/)dist\//.test(name))
-      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
-  );
+export const testFiles: readonly string[] = ['test', 'packages'].flatMap(testFilesIn);
 
 /** The titles of a test file, by its path in the repository. */
 export function titlesIn(path: string): Title[] {

@@ -487,7 +487,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
         return result.status === 'in_progress' ? { ...result, fence: result.fence + 1 } : result;
       },
     }),
-    caughtBy: 'another token is told that the key is in progress, and for how long at most',
+    caughtBy: 'an answer to another token says that the key is in progress, and for how long at most',
   },
   'says completed while the owner works': {
     plant: (store) => ({
