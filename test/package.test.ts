@@ -50,7 +50,7 @@ it('the first step of .ci/run runs the two commands of the README', () => {
 });
 
 describe('npm ci in a clone', () => {
-  const packages = Object.entries<{ hasInstallScript?: boolean; version: string }>(lock.packages);
+  const packages = Object.entries<{ hasInstallScript?: boolean; optionalDependencies?: object }>(lock.packages);
 
   it('no package is compiled, and only esbuild has a script that runs', () => {
     const withScript = packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
@@ -69,6 +69,15 @@ describe('npm ci in a clone', () => {
     );
     expect(loose).toEqual([]);
     expect(lock.packages[''].devDependencies).toEqual(manifest.devDependencies);
+  });
+
+  // Where the registry lacks one for some platform, `npm install` writes a lock file that `npm ci` refuses.
+  it('the lock file has every optional part of what it locks', () => {
+    const locked = new Set(packages.map(([path]) => path.replace(/^.*node_modules\//, '')));
+    const missing = packages.flatMap(([, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter((name) => !locked.has(name)),
+    );
+    expect(missing).toEqual([]);
   });
 });
 

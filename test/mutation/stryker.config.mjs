@@ -14,6 +14,8 @@ export default {
     '/*',
     '!/src',
     '!/packages',
+    '!/bench',
+    '!/examples',
     '!/adapters',
     '!/test',
     '!/fixtures',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aDelivery } from '../queues/event.js';
 import { testSmallPrograms } from '../small-programs.js';
 import { compileSources } from '../sources.js';
-import { apps, folder, installed, programOf } from './example-apps.js';
+import { apps, folder, programOf } from './example-apps.js';
 import { startApp } from './start-app.js';
 
 const PATIENTLY = { timeout: 30_000, interval: 50 };
@@ -27,10 +27,10 @@ describe('examples/frameworks', () => {
     expect([...new Set(apps.map(({ script }) => script))].sort()).toEqual(scripts.sort());
   });
 
-  testSmallPrograms(folder, scripts, { installed, declarations: ['cloudflare.d.ts'], experimentalDecorators: true });
+  testSmallPrograms(folder, scripts, { declarations: ['cloudflare.d.ts'], experimentalDecorators: true });
 
   for (const app of apps) {
-    it.skipIf(!installed || cannotRun.includes(app))(
+    it.skipIf(cannotRun.includes(app))(
       `${app.name} does an event once, refuses a forgery and reports its health`,
       { timeout: 90_000 },
       async () => {

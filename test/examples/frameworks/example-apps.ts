@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isInstalled } from '../../integration/file-of.js';
 import { runtimes } from '../../runtimes/runtimes.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -31,5 +30,3 @@ export function programOf(name: string): string | undefined {
   const [command] = runtimes.find((runtime) => runtime.name === name)?.command ?? [];
   return command;
 }
-
-export const installed = isInstalled('examples/frameworks');

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { canStartRedis, DURABLE, startRedis } from '../../support/redis.js';
 import { PATIENTLY } from './app.js';
-import { installed, load } from './example.js';
+import { load } from './example.js';
 import { takeRedisDatabase } from './servers.js';
 
 interface Queue {
@@ -22,7 +22,7 @@ interface BullMq {
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const redis = installed ? await takeRedisDatabase() : undefined;
+const redis = await takeRedisDatabase();
 const closing: (() => Promise<void>)[] = [];
 let queues = 0;
 

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { postgresInbox } from 'service-webhooks/stores/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anEvent } from './event.js';
-import { installed, load } from './example.js';
+import { load } from './example.js';
 import { createPostgresDatabase } from './servers.js';
 
 interface GraphileWorker {
@@ -15,7 +15,7 @@ type Task = (payload: unknown) => Promise<void>;
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const postgres = installed ? await createPostgresDatabase() : undefined;
+const postgres = await createPostgresDatabase();
 
 /** What the page about queues says of graphile-worker. */
 describe('graphile-worker', () => {

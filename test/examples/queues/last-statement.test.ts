@@ -4,11 +4,10 @@ import { holdLastStatement, LAST_OF_GRAPHILE_WORKER, LAST_OF_PG_BOSS } from '../
 import { compileSources } from '../sources.js';
 import { PATIENTLY, startReceiver, startWorker } from './app.js';
 import { aDelivery } from './event.js';
-import { installed } from './example.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
 
-const server = installed ? await startPrivatePostgres() : undefined;
+const server = await startPrivatePostgres();
 afterAll(() => server?.stop());
 
 describe.each([

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { compileSources } from '../sources.js';
 import { startReceiver } from './app.js';
 import { aDelivery, anEvent } from './event.js';
-import { installed, load } from './example.js';
+import { load } from './example.js';
 import { createPostgresDatabase } from './servers.js';
 
 interface Job {
@@ -28,7 +28,7 @@ type PgBoss = new (options: object) => Boss;
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const postgres = installed ? await createPostgresDatabase() : undefined;
+const postgres = await createPostgresDatabase();
 
 /** What the page about queues says of pg-boss. */
 describe('pg-boss', () => {

@@ -2,14 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { compileSources } from '../sources.js';
 import { PATIENTLY, type Receiver, startReceiver, startWorker, type Worker } from './app.js';
 import { aDelivery } from './event.js';
-import { installed } from './example.js';
 import { type Gate, startGate } from './gate.js';
 import { createPostgresDatabase, takeRedisDatabase } from './servers.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 }); // several processes have to start
 
-const redis = installed ? await takeRedisDatabase() : undefined;
-const postgres = installed ? await createPostgresDatabase() : undefined;
+const redis = await takeRedisDatabase();
+const postgres = await createPostgresDatabase();
 
 interface Recipe {
   name: string;

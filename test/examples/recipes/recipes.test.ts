@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { isInstalled } from '../../integration/file-of.js';
 import { framework } from '../../integration/framework.js';
 import { freePort } from '../../support/server-process.js';
 import { aDelivery, SECRET } from '../queues/event.js';
@@ -22,31 +23,25 @@ interface Place {
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const packages = here('../../integration/recipes/');
+const root = here('../../../');
 
 // The other quickstarts are run by test/readme.test.ts, and as apps of examples/frameworks.
-const places: [name: string, page: string, start: (code: string) => Promise<Place> | undefined][] = [
+const places: [name: string, page: string, start: (code: string) => Promise<Place>][] = [
   ['SvelteKit', 'sveltekit', startSvelteKit],
   ['Astro', 'astro', startAstro],
-  ['React Router', 'react-router', (code) => startRouter(framework('react-router', 'recipes'), code)],
-  ['Remix', 'react-router', (code) => startRouter(framework('@remix-run/server-runtime', 'recipes'), code)],
+  ['React Router', 'react-router', (code) => startRouter(framework('react-router'), code)],
+  ['Remix', 'react-router', (code) => startRouter(framework('@remix-run/server-runtime'), code)],
   ['what Netlify calls', 'vercel-and-netlify', startNetlify],
 ];
-const installed = framework('react-router', 'recipes') !== undefined;
+const missing = ['sveltekit', 'astro'].filter((name) => !isInstalled(`examples/${name}`));
 
-let folder: string;
-beforeAll(() => {
-  mkdirSync(join(packages, '.tmp'), { recursive: true });
-  folder = mkdtempSync(join(packages, '.tmp', 'recipes-')); // where their packages are found
-});
 beforeEach(() => void vi.stubEnv('WEBHOOK_SECRET', SECRET));
-afterAll(() => rmSync(folder, { recursive: true }));
 
-describe.each(places)('the recipe for %s', (name, page, start) => {
-  it.runIf(installed || name.startsWith('what'))(
+describe.each(places)('the recipe for %s', (_name, page, start) => {
+  it.skipIf(missing.includes(page))(
     'an event is done once, and a forgery is refused',
     async () => {
-      const { fetch, stop } = (await start(firstBlock(page, name))) ?? expect.fail('not installed');
+      const { fetch, stop } = await start(moduleOf(page));
       const post = async (...[body, headers]: ReturnType<typeof aDelivery>) => {
         const response = await fetch(new Request('http://receiver.test/webhooks', { method: 'POST', headers, body }));
         return { status: response.status, text: await response.text() };
@@ -64,24 +59,33 @@ describe.each(places)('the recipe for %s', (name, page, start) => {
 });
 
 /** The first block of a quickstart that is the module of a route; on Netlify it comes second. */
-function firstBlock(page: string, name: string): string {
-  const docs = readFileSync(here(`../../../docs/quickstart/${page}.md`), 'utf8');
+function moduleOf(page: string): string {
+  const docs = readFileSync(join(root, `docs/quickstart/${page}.md`), 'utf8');
   const blocks = [...docs.matchAll(/^```ts.*\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
-  const code = blocks[name === 'what Netlify calls' ? 1 : 0] ?? '';
+  const code = blocks[page === 'vercel-and-netlify' ? 1 : 0] ?? '';
   expect(code).not.toBe('');
   return code;
 }
 
+/** A folder below another one, where the packages of that one are found. */
+function emptyFolder(parent: string): string {
+  const temporary = join(root, parent, '.tmp');
+  mkdirSync(temporary, { recursive: true });
+  const folder = mkdtempSync(join(temporary, 'recipe-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
 /** The module that a block is. */
 async function load<Exports>(code: string): Promise<Exports> {
-  const file = join(mkdtempSync(join(folder, 'module-')), 'recipe.ts');
+  const file = join(emptyFolder('test/examples/recipes'), 'recipe.ts');
   writeFileSync(file, code);
   return import(file);
 }
 
 function startSvelteKit(code: string): Promise<Place> {
   const config = `import { sveltekit } from '@sveltejs/kit/vite';\nexport default { plugins: [sveltekit()] };\n`;
-  return startDevServer('vite/bin/vite.js', {
+  return startDevServer('examples/sveltekit', 'vite/bin/vite.js', {
     'vite.config.js': config,
     'src/app.html': '<html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>',
     'src/routes/webhooks/+server.ts': code,
@@ -89,19 +93,19 @@ function startSvelteKit(code: string): Promise<Place> {
 }
 
 function startAstro(code: string): Promise<Place> {
-  return startDevServer('astro/astro.js', { 'src/pages/webhooks.ts': code });
+  return startDevServer('examples/astro', 'astro/astro.js', { 'src/pages/webhooks.ts': code });
 }
 
-/** `dev` of a framework, in a project that has nothing but these files. */
-async function startDevServer(program: string, files: Record<string, string>): Promise<Place> {
-  const project = mkdtempSync(join(folder, 'project-'));
+/** `dev` of a framework that an example has, in a project that has nothing but these files. */
+async function startDevServer(example: string, program: string, files: Record<string, string>): Promise<Place> {
+  const project = emptyFolder(example);
   for (const [path, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) {
     mkdirSync(dirname(join(project, path)), { recursive: true });
     writeFileSync(join(project, path), text);
   }
   installSources(project);
   const port = `${await freePort()}`;
-  const args = [join(packages, 'node_modules', program), 'dev', '--host', '127.0.0.1', '--port', port];
+  const args = [join(root, example, 'node_modules', program), 'dev', '--host', '127.0.0.1', '--port', port];
   const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' };
   const child = spawn(process.execPath, args, { cwd: project, env });
   const ended = once(child, 'close');

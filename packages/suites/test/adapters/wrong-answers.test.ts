@@ -24,6 +24,7 @@ const OF_ANSWERS: Faults<Answer> = {
 
 const OF_DELIVERIES: Faults<Delivery> = {
   bytes: (delivery) => ({ ...delivery, body: delivery.body.map((byte) => byte ^ 1) }),
+  longer: (delivery) => ({ ...delivery, body: Uint8Array.of(...delivery.body, 0) }),
   event: (delivery) => ({ ...delivery, event: { ...delivery.event, id: 'wrong' } }),
   scheme: (delivery) => ({ ...delivery, scheme: 'legacy' }),
   secret: (delivery) => ({ ...delivery, secretIndex: 1 }),
@@ -46,11 +47,11 @@ const NOTICED: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'the work of a handler whose sender has left is finished and recorded': 'status 2, bare 2, unasked 1',
   },
   middleware: {
-    'the work receives the exact bytes that were sent': 'status 1, bytes 1, unasked 1',
+    'the work receives the exact bytes that were sent': 'status 1, bytes 1, longer 1, unasked 1',
     'a body that is not UTF-8 is verified as it is': 'status 1, code 1',
     'a byte order mark is verified as part of the body': 'wordy 1',
     'a body that arrives in chunks, without a length and split within a character, is verified':
-      'status 1, bytes 1, unasked 1',
+      'status 1, bytes 1, longer 1, unasked 1',
     'an empty body is read as empty': 'status 1, code 1',
     'the body is parsed as JSON only after its signature is verified': 'status 123, code 123',
     'an event with a key such as __proto__ is accepted': 'status 1',
@@ -72,7 +73,7 @@ const NOTICED: Readonly<Record<Form, Readonly<Record<string, string>>>> = {
     'a body that other code has read is refused, unless its bytes are still available':
       'status 1, code 1, hint 1, lines 1, unasked 1',
     'an unsigned delivery is refused as missing_signature, also where other code has read its body': 'status 1, code 1',
-    'the exact bytes that a parser has kept are accepted': 'status 12, code 2, bytes 1, unasked 1',
+    'the exact bytes that a parser has kept are accepted': 'status 12, code 2, bytes 1, longer 1, unasked 1',
     'no work runs for an upload that breaks off, and the app continues to receive': 'status 2, unasked 1',
     'the route receives the verified delivery': 'event 1, scheme 1, secret 1, time 1, endpoint 1, attempt 1, unasked 1',
     'an event whose route answers other than 2xx is released, and that answer is unchanged':

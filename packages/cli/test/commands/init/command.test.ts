@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isInstalled } from '../../../../../test/integration/file-of.js';
 import { SECRET } from '../../../../../test/support/deliveries.js';
 import { FRAMEWORKS } from '../../../src/commands/init/detect-project.js';
 import { useCli } from '../../support/cli.js';
@@ -22,7 +21,7 @@ const init = (folder: string, ...args: string[]) =>
   cli.shell(`cd ${folder} && service-webhooks init ${args.join(' ')}`);
 const written = (folder: string, path: string) => readFileSync(join(folder, path), 'utf8');
 
-describe.runIf(isInstalled('examples/frameworks'))('what init writes', { timeout: 120_000 }, () => {
+describe('what init writes', { timeout: 120_000 }, () => {
   const forms = FRAMEWORKS.flatMap((framework) => [
     { framework, typescript: true, type: 'module' },
     // Nest is written in TypeScript; Next and Workers have no CommonJS.
