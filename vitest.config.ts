@@ -112,6 +112,7 @@ export const variants: readonly Project[] = [
     ],
     isolate: true,
     env: { FAULTS: 'full' },
+    testTimeout: 900_000, // minutes each, and more of them on a machine with other work to do
   },
   {
     name: 'inside',

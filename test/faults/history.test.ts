@@ -12,7 +12,6 @@ import type { Task } from './history-process.js';
 import type { Place } from './places.js';
 import { simulate } from './simulation.js';
 
-vi.setConfig({ testTimeout: 240_000 });
 const [PROCESSES, CLIENTS_EACH, KILLED] = [4, 2, 3];
 const backends = await findBackends();
 const program = await buildProgram('test/faults/history-process.ts');

@@ -6,7 +6,6 @@ import type { Point } from './receiver-process.js';
 import { buildReceivers, type RunningReceiver } from './receivers.js';
 import { anEventId, attempt, deliver, isAcknowledged } from './sender.js';
 
-vi.setConfig({ testTimeout: 180_000 });
 /** At each point, with so many deliveries there each time. */
 const [KILLS, DELIVERIES] = isFull ? [3, 5] : [1, 2];
 const RANDOM_KILLS = 10;
@@ -101,7 +100,7 @@ describe.each(isFull ? [...stores, ...inboxes] : [])('receivers over $name that 
     const lanes = Array.from({ length: 8 }, lane);
     for (let kill = 0; kill < RANDOM_KILLS; kill += 1) {
       const goal = delivered.length + random() * 30;
-      await vi.waitUntil(() => delivered.length >= goal, { interval: 1, timeout: 60_000 });
+      await vi.waitUntil(() => delivered.length >= goal, { interval: 1, timeout: 300_000 });
       const [victim] = running.splice(kill % 2, 1, await start());
       await victim?.kill();
     }

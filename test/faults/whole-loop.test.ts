@@ -4,7 +4,6 @@ import { isFull, SEED } from '../support/scale.js';
 import { findSetups, storeSetup } from './backends.js';
 import { buildReceivers } from './receivers.js';
 
-vi.setConfig({ testTimeout: 180_000 });
 const EVENTS = isFull ? 300 : 40;
 const HOUR = 3_600_000;
 /** The emulator's time is not that of the receivers, which are processes of their own. */
@@ -57,7 +56,7 @@ describe.each([memory, ...stores, ...inboxes])(
 
       const victim = await start();
       const killed = vi
-        .waitUntil(() => emulator.totals.attempts > EVENTS / 2, { interval: 1, timeout: 60_000 })
+        .waitUntil(() => emulator.totals.attempts > EVENTS / 2, { interval: 1, timeout: 300_000 })
         .then(() => victim.kill());
       await emit(EVENTS);
       await emulator.advance(HOUR);
@@ -80,7 +79,7 @@ describe.each([memory, ...stores, ...inboxes])(
           await emulator.runUntilIdle();
           return emulator.deliveries.list({ state: 'delivered' }).length === EVENTS + 20;
         },
-        { interval: 250, timeout: 120_000 },
+        { interval: 250, timeout: 300_000 },
       );
 
       expect(emulator.endpoints.get(id)).toMatchObject({ state: 'active', deadInARow: 0 });

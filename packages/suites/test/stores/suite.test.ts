@@ -5,7 +5,10 @@ import { getThenSetStore } from './broken-store.js';
 import { PLANTED_BUGS, PLANTED_VALUES, type Plant } from './planted-bugs.js';
 
 /** What the cases have required so far, and what of it did not hold. */
-const { required, broken } = vi.hoisted(() => ({ required: new Set<string>(), broken: new Set<string>() }));
+const { required, broken } = vi.hoisted(() => {
+  vi.resetModules(); // another file in this process may have loaded the suite, and then it is not mocked
+  return { required: new Set<string>(), broken: new Set<string>() };
+});
 
 vi.mock('../../src/define-suite.js', async (original) => {
   const actual: DefineSuite = await original<DefineSuite>();
