@@ -1,31 +1,14 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import * as h3v2 from 'h3';
 import { toNodeHandler } from 'h3/node';
+import * as h3v1 from 'h3v1';
 import { webhookHandler, webhookMiddleware } from 'service-webhooks/h3';
 import type { AppUnderTest } from 'service-webhooks-suites';
-import { framework } from '../../integration/framework.js';
 import { HAS_HTTP2, listenHttp2, listenNode } from './listen.js';
 import { bothForms, type Listening, type Mount } from './mount.js';
 import { BY_FETCH, playOtherCode, toBody, UNKNOWN_ON_NODE } from './play-ending.js';
 
-/** What is used of h3 1. */
-interface H3v1 {
-  createApp(options?: object): App;
-  createRouter(): Router;
-  defineEventHandler<Handler>(handler: Handler): Handler;
-  eventHandler<Handler>(handler: Handler): Handler;
-  toNodeListener(app: App): RequestListener;
-  toWebHandler(app: App): (request: Request) => Promise<Response>;
-  readBody(event: EventV1): Promise<unknown>;
-  readRawBody(event: EventV1, encoding: false): Promise<unknown>;
-  setResponseStatus(event: EventV1, status: number): void;
-  createError(input: { statusCode: number }): Error;
-}
-type EventV1 = { node: { req: IncomingMessage; res: ServerResponse } };
-type Router = { use(path: string, handler: unknown): Router };
-type App = { use(handler: unknown): App };
-
-const v1 = framework<H3v1>('h3v1');
+type EventV1 = h3v1.H3Event;
 
 function appOf2(underTest: AppUnderTest, handler: (event: h3v2.H3Event) => unknown): h3v2.H3 {
   const app = new h3v2.H3({ silent: true });
@@ -56,52 +39,54 @@ const middleware2 = (app: AppUnderTest) =>
     }),
   );
 
-function appOf1(h3: H3v1, underTest: AppUnderTest, handler: (event: EventV1) => unknown): App {
-  const app = h3.createApp({ onError: () => {} });
+function appOf1(underTest: AppUnderTest, handler: (event: EventV1) => unknown): h3v1.App {
+  const app = h3v1.createApp({ onError: () => {} });
   app.use(
-    h3.eventHandler(async (event: EventV1) => {
+    h3v1.eventHandler(async (event: EventV1) => {
       playOtherCode(underTest, event.node.res);
       const { before } = underTest;
       if (event.node.req.method !== 'POST') return;
-      if (before === 'parser') await h3.readBody(event);
-      if (before === 'rawBody') await h3.readRawBody(event, false);
+      if (before === 'parser') await h3v1.readBody(event);
+      if (before === 'rawBody') await h3v1.readRawBody(event, false);
     }),
   );
-  return app.use(h3.createRouter().use('/webhooks', handler));
+  return app.use(h3v1.createRouter().use('/webhooks', handler));
 }
 
-const handler1 = (h3: H3v1) => (app: AppUnderTest) => appOf1(h3, app, webhookHandler(app.receiver));
+const handler1 = (app: AppUnderTest) => appOf1(app, webhookHandler(app.receiver));
 
-const middleware1 = (h3: H3v1) => (app: AppUnderTest) =>
+const middleware1 = (app: AppUnderTest) =>
   appOf1(
-    h3,
     app,
     webhookMiddleware(app.receiver, (event: EventV1, delivery) => {
       const status = app.route(delivery);
       if (app.ending === 'throws at once') throw new Error('the route throws at once');
       return status.then((status) => {
-        if (app.ending === 'returns an error') return h3.createError({ statusCode: 503 });
-        h3.setResponseStatus(event, status);
+        if (app.ending === 'returns an error') return h3v1.createError({ statusCode: 503 });
+        h3v1.setResponseStatus(event, status);
         return app.ending ? toBody(app) : '';
       });
     }),
   );
 
-function mountsOf1(h3: H3v1, name: string, listen: typeof listenNode): Mount<Listening>[] {
-  const served = (appOf: (app: AppUnderTest) => App) => (app: AppUnderTest) => listen(h3.toNodeListener(appOf(app)));
+function mountsOf1(name: string, listen: typeof listenNode): Mount<Listening>[] {
+  const served = (appOf: (app: AppUnderTest) => h3v1.App) => (app: AppUnderTest) =>
+    listen(h3v1.toNodeListener(appOf(app)));
   return bothForms(
     name,
-    { handler: served(handler1(h3)), middleware: served(middleware1(h3)) },
+    { handler: served(handler1), middleware: served(middleware1) },
     { endings: ON_NODE_ENDINGS, without: UNKNOWN_ON_NODE },
   );
 }
 
 /** Without a server of Node, as the presets of Nitro call it: with imitations of Node's request and response. */
-function calledMountsOf1(h3: H3v1): Mount[] {
-  const called = (appOf: (app: AppUnderTest) => App) => (app: AppUnderTest) => ({ fetch: h3.toWebHandler(appOf(app)) });
+function calledMountsOf1(): Mount[] {
+  const called = (appOf: (app: AppUnderTest) => h3v1.App) => (app: AppUnderTest) => ({
+    fetch: h3v1.toWebHandler(appOf(app)),
+  });
   return bothForms(
     'h3 1 without a server',
-    { handler: called(handler1(h3)), middleware: called(middleware1(h3)) },
+    { handler: called(handler1), middleware: called(middleware1) },
     {
       rawBodyFix,
       endings: BY_FETCH,
@@ -130,14 +115,11 @@ function mountsOf2(name: string, listen: typeof listenNode): Mount<Listening>[] 
   );
 }
 
-export const mounts: readonly Mount<Listening>[] = [
-  ...mountsOf2('h3 2', listenNode),
-  ...(v1 ? mountsOf1(v1, 'h3 1', listenNode) : []),
-];
+export const mounts: readonly Mount<Listening>[] = [...mountsOf2('h3 2', listenNode), ...mountsOf1('h3 1', listenNode)];
 
 export const http2Mounts: readonly Mount<Listening>[] = !HAS_HTTP2
   ? []
-  : [...mountsOf2('h3 2 with HTTP/2', listenHttp2), ...(v1 ? mountsOf1(v1, 'h3 1 with HTTP/2', listenHttp2) : [])];
+  : [...mountsOf2('h3 2 with HTTP/2', listenHttp2), ...mountsOf1('h3 1 with HTTP/2', listenHttp2)];
 
 export const calledMounts: readonly Mount[] = [
   ...bothForms(
@@ -145,5 +127,5 @@ export const calledMounts: readonly Mount[] = [
     { handler: (app) => ({ fetch: handler2(app).fetch }), middleware: (app) => ({ fetch: middleware2(app).fetch }) },
     { rawBodyFix, endings: BY_FETCH, without: { rawBody } },
   ),
-  ...(v1 ? calledMountsOf1(v1) : []),
+  ...calledMountsOf1(),
 ];

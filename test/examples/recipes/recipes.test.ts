@@ -4,9 +4,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
+import * as remix from '@remix-run/server-runtime';
+import * as reactRouter from 'react-router';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isInstalled } from '../../integration/file-of.js';
-import { framework } from '../../integration/framework.js';
 import { freePort } from '../../support/server-process.js';
 import { aDelivery, SECRET } from '../queues/event.js';
 import { installSources } from '../sources.js';
@@ -29,8 +30,8 @@ const root = here('../../../');
 const places: [name: string, page: string, start: (code: string) => Promise<Place>][] = [
   ['SvelteKit', 'sveltekit', startSvelteKit],
   ['Astro', 'astro', startAstro],
-  ['React Router', 'react-router', (code) => startRouter(framework('react-router'), code)],
-  ['Remix', 'react-router', (code) => startRouter(framework('@remix-run/server-runtime'), code)],
+  ['React Router', 'react-router', (code) => startRouter(reactRouter, code)],
+  ['Remix', 'react-router', (code) => startRouter(remix, code)],
   ['what Netlify calls', 'vercel-and-netlify', startNetlify],
 ];
 const missing = ['sveltekit', 'astro'].filter((name) => !isInstalled(`examples/${name}`));
@@ -128,7 +129,7 @@ async function startDevServer(example: string, program: string, files: Record<st
 }
 
 /** The server of React Router or Remix, with a build that has nothing but the route. */
-async function startRouter(server: Server | undefined, code: string): Promise<Place> {
+async function startRouter(server: Server, code: string): Promise<Place> {
   const build = {
     routes: { webhooks: { id: 'webhooks', path: 'webhooks', module: await load<object>(code) } },
     entry: { module: { default: () => new Response('a document', { status: 500 }) } },
@@ -140,7 +141,7 @@ async function startRouter(server: Server | undefined, code: string): Promise<Pl
     ssr: true,
     isSpaMode: false,
   };
-  return { fetch: server?.createRequestHandler(build, 'production') ?? expect.fail('not installed') };
+  return { fetch: server.createRequestHandler(build, 'production') };
 }
 
 async function startNetlify(code: string): Promise<Place> {
