@@ -34,7 +34,6 @@ if (unknown.length > 0) {
 
 const node = nodeOf(values.node);
 if (values.against) process.env.AGAINST = resolve(values.against);
-if (!existsSync(join(here, 'node_modules'))) run('npm', ['ci', '--no-audit', '--no-fund'], here);
 run('npm', ['run', '--silent', 'build'], root, 'ignore');
 const missed = Object.entries(BENCHES)
   .filter(([name]) => wanted.length === 0 || wanted.includes(name))

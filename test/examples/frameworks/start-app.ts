@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'tsup';
@@ -18,6 +18,9 @@ export interface StartedApp {
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+/** Where npx finds the programs of a workspace. */
+const PROGRAMS = [`${folder}node_modules/.bin`, here('../../../node_modules/.bin')];
+
 /** Starts an app as the README says, on the sources of the library in that folder. */
 export async function startApp(app: ExampleApp, sources: string): Promise<StartedApp> {
   const port = await freePort();
@@ -27,6 +30,7 @@ export async function startApp(app: ExampleApp, sources: string): Promise<Starte
     detached: true, // some start others
     env: {
       ...process.env,
+      PATH: [...PROGRAMS, process.env['PATH']].join(delimiter),
       NODE_OPTIONS: `--import ${new URL('../from-sources.mjs', import.meta.url)}`,
       SOURCES: sources,
       WEBHOOK_SECRET: SECRET,
@@ -54,7 +58,7 @@ async function commandOf(app: ExampleApp, port: number, sources: string): Promis
   if (program === 'node') return [process.execPath, ...args];
   if (program === 'func') return [process.execPath, here('azure-host.mjs'), app.script];
   if (program === 'aws-lambda.handler') return [process.execPath, here('lambda-host.mjs'), program];
-  if (program === 'npx' && args[0] !== 'wrangler') return [`node_modules/.bin/${args[0]}`, ...args.slice(1)];
+  if (program === 'npx' && args[0] !== 'wrangler') return args;
   const bundle = await bundleOf(app.script, sources);
   if (program !== 'npx') return [`${programOf(program)}`, ...args.map((arg) => (arg === app.script ? bundle : arg))];
   writeFileSync(`${bundle}.capnp`, workerdConfig(port));

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,6 +96,8 @@ export function runTest(folder: string, path: string) {
   return spawnSync(process.execPath, ['--test', path], { cwd: folder, env, encoding: 'utf8' });
 }
 
+const ofExamples = createRequire(join(ROOT, 'examples/frameworks/package.json'));
+
 /** Mounts the route as the printed lines say, and gives its address. */
 export async function start(folder: string, framework: string, route: string): Promise<string> {
   process.env['WEBHOOK_SECRET'] = SECRET;
@@ -105,7 +108,6 @@ export async function start(folder: string, framework: string, route: string): P
     default: worker,
     WebhooksController,
   } = await load(join(folder, route.replace(/\.ts$/, '.js')));
-  const modules = join(ROOT, 'examples/frameworks/node_modules');
   const listening = (server: { address(): unknown; close(): unknown }) => {
     onTestFinished(() => void server.close());
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
@@ -136,8 +138,8 @@ export async function start(folder: string, framework: string, route: string): P
     }
     case 'nest': {
       const [{ Module }, { NestFactory }] = await Promise.all([
-        load(join(modules, '@nestjs/common/index.js')),
-        load(join(modules, '@nestjs/core/index.js')),
+        load(ofExamples.resolve('@nestjs/common')),
+        load(ofExamples.resolve('@nestjs/core')),
       ]);
       class AppModule {}
       Module({ controllers: [WebhooksController] })(AppModule);
