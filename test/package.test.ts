@@ -82,7 +82,7 @@ describe('npm ci in a clone', () => {
 });
 
 describe('the entries of the packages', () => {
-  it.each(allSubpaths)('TypeScript, the build and the tests take the same source for $name', ({ name, source }) => {
+  it.each(allSubpaths)('TypeScript, the build and the tests resolve $name to the same source', ({ name, source }) => {
     const { config } = ts.readConfigFile(fileURLToPath(file('tsconfig.json')), ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, fileURLToPath(file('.')));
     const from = fileURLToPath(file('test/package.test.ts'));
@@ -95,7 +95,7 @@ describe('the entries of the packages', () => {
     expect(target).toEqual({ import: `${dist}.js`, require: `${dist}.cjs` });
   });
 
-  it('a bundler may leave out modules that are not used', () => {
+  it('package.json allows a bundler to leave out modules that are not used', () => {
     expect(manifest.sideEffects).toBe(false);
   });
 });

@@ -16,7 +16,7 @@ const mounts = [...node, ...fastify, ...koa, ...hono, ...h3, ...nest].filter(({ 
 if (mounts.length === 0)
   // biome-ignore lint/suspicious/noSkippedTests: a test file needs a test, also on a runtime without HTTP/2
   describe.skip('the tests of reset HTTP/2 streams', () =>
-    it('no test runs on a runtime without the HTTP/2 server of Node', () => {}));
+    it("no test runs on a runtime without Node's HTTP/2 server", () => {}));
 
 describe.each(mounts)('an HTTP/2 stream to $name that is reset', ({ serve }) => {
   it.each([

@@ -146,7 +146,7 @@ describe('a handler that throws a PermanentError', () => {
     expect(await answerTo(aReceiver({ on: failing(new other.PermanentError('gone')) }).receiver)).toBe('200 discarded');
   });
 
-  it('with dedupe: false, a PermanentError discards each delivery of an event anew', async () => {
+  it('with dedupe: false, a PermanentError discards each delivery of an event', async () => {
     const { receiver } = aReceiver({ on: failing(new PermanentError()), dedupe: false });
     expect([await answerTo(receiver), await answerTo(receiver)]).toEqual(['200 discarded', '200 discarded']);
   });
