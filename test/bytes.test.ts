@@ -49,7 +49,7 @@ describe('exactBytes', () => {
 });
 
 describe('bytes whose length property is wrong, given to verify and a receiver', () => {
-  it.each(lies)('the signature covers the whole body: %s', async (_, lie) => {
+  it.each(lies)('the whole body is signed and verified: %s', async (_, lie) => {
     const { headers } = aDelivery({ body: BYTES });
     const input = { headers, body: lie(BYTES), secret: SECRET, now };
     expect(verify(input).body).toEqual(BYTES);
@@ -65,7 +65,7 @@ describe('bytes whose length property is wrong, given to verify and a receiver',
     expect(inShort(await receiver({ ...aRequest(), body: lie(BYTES) }))).toBe('413 body_too_large');
   });
 
-  it.each(lies)('the whole secret is the key: %s', (_, lie) => {
+  it.each(lies)('the whole secret is used as the key: %s', (_, lie) => {
     const secret = new TextEncoder().encode(SECRET);
     expect(verify({ ...aDelivery(), secret: lie(secret), now }).secretIndex).toBe(0);
   });

@@ -97,7 +97,7 @@ describe('isWebhookEvent', () => {
     },
   );
 
-  it('a prototype in JSON gives no fields', () => {
+  it('fields in a "__proto__" or "constructor" of the JSON are not taken for those of the event', () => {
     const text = `{"__proto__":${bodyOf()},"constructor":${bodyOf()}}`;
     expect(isWebhookEvent(JSON.parse(text))).toBe(false);
     expect(refusal(() => parseEvent(text)).message).toContain('id must be');
@@ -112,7 +112,7 @@ describe('parseEvent', () => {
     }
   });
 
-  it('every field is as JSON has it, also an unknown one', () => {
+  it('every field of the event is as JSON has it, also an unknown one', () => {
     const event = anEvent({ region: 'eu', attempts: [1, 2] });
     expect(parseEvent(`\n ${JSON.stringify(event, null, 2)}\t`)).toEqual(event);
   });
@@ -205,7 +205,7 @@ describe('isEvent', () => {
     ['feature', [undefined, null]],
     ['durationSec', [undefined, '1.5', Number.POSITIVE_INFINITY]],
     ['downloadUrl', [undefined, {}]],
-  ])('a generation.completed with a wrong %s is only an event', (field, values) => {
+  ])('a generation.completed with a wrong %s is refused, although it is a valid event', (field, values) => {
     for (const value of values) {
       const event = generation({ ...good, [field]: value });
       expect([isEvent(event, 'generation.completed'), isWebhookEvent(event)]).toEqual([false, true]);

@@ -48,7 +48,7 @@ describe.each([...workflows, 'action.yml'])('%s', (path) => {
       expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
   });
 
-  it('no cache is restored, because another branch may have written it', () => {
+  it('no step restores a cache, because another branch may have written it', () => {
     expect(text).not.toMatch(/actions\/cache|\bcache:/);
   });
 

@@ -33,7 +33,7 @@ describe.each([
     );
   });
 
-  it('the log names every parser that may have read the body', async () => {
+  it('the log names every parser of the app that may have read the body', async () => {
     const both = (app: express5.Express) => app.use(express.urlencoded({ extended: false })).use(express.json());
     expect(await logged(both)).toContain('This app has express.urlencoded(), express.json(). Mount');
   });

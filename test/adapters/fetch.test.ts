@@ -20,7 +20,7 @@ describe('a route behind the Fetch adapter', () => {
     expect(await returning(answer)).toEqual({ status: 500, decided: ['failed'] });
   });
 
-  it('the Response keeps its status, headers and body', async () => {
+  it('the Response of the route is sent with its status, headers and body', async () => {
     const headers = [
       ['set-cookie', 'a=1'],
       ['set-cookie', 'b=2'],

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 
 describe('deliveries of one event to a receiver with dedupe', () => {
-  it('the first of them is claimed once and completed once', async () => {
+  it('the first delivery is claimed once and completed once', async () => {
     const { deliver, store, handler } = setUp();
     expect(await deliver()).toBe('200 handled');
     expect(store.calls).toEqual(['claim', 'complete']);
@@ -25,7 +25,7 @@ describe('deliveries of one event to a receiver with dedupe', () => {
     expect(answers()).toEqual(['handled', ...Array(5).fill('duplicate')]);
   });
 
-  it('a retry is answered 409 while the handler runs', async () => {
+  it('a retry is answered with 409 while the handler runs', async () => {
     const { receiver, find } = await heldClaim();
     const retry = await receiver(aRequest());
     expect(inShort(retry)).toBe('409 delivery_in_progress');
@@ -44,7 +44,7 @@ describe('deliveries of one event to a receiver with dedupe', () => {
     expect(answers()).toEqual(['failed', 'handled']);
   });
 
-  it('one of 50 simultaneous attempts runs', async () => {
+  it('of 50 simultaneous attempts one runs the handler', async () => {
     const { deliver, handler } = setUp();
     const answers = await Promise.all(Array.from({ length: 50 }, () => deliver()));
     expect(handler).toHaveBeenCalledOnce();
@@ -163,7 +163,7 @@ describe('the key under which a receiver claims an event', () => {
     ...['evt_1', 'evt_1:2', 'evt_{1}', "evt_'%", 'evt_A', 'evt_a'],
   ];
 
-  it('odd ids have distinct keys of at most 200 visible ASCII characters', async () => {
+  it('unusual event ids have distinct keys of at most 200 visible ASCII characters', async () => {
     const { deliver, keys, handler } = setUp(aStore(), { name: 'n'.repeat(64) });
     for (const id of ODD_IDS) expect(await deliver({ event: { id } }), JSON.stringify(id)).toBe('200 handled');
     for (const id of ODD_IDS) expect(await deliver({ event: { id } })).toBe('200 duplicate');
@@ -181,7 +181,7 @@ describe('the key under which a receiver claims an event', () => {
   });
 });
 
-describe("key: 'idempotency-key'", () => {
+describe("the option dedupe.key as 'idempotency-key'", () => {
   const byHeader = () => setUp(aStore(), { key: 'idempotency-key' });
 
   it.each([
@@ -230,12 +230,15 @@ describe('the option dedupe.key as a function', () => {
     expect(keys()[0]).toMatch(HASHED_KEY);
   });
 
-  it.each([undefined, null, '', 7, Promise.resolve('key')])('no handler runs for the result %j', async (returned) => {
-    const { deliver, handler, find } = setUp(aStore(), { key: (() => returned) as () => string });
-    expect(await deliver()).toBe('500 invalid_option');
-    expect(find('failed').error.message).toContain('dedupe.key');
-    expect(handler).not.toHaveBeenCalled();
-  });
+  it.each([undefined, null, '', 7, Promise.resolve('key')])(
+    'a delivery is refused and no handler runs for the result %j',
+    async (returned) => {
+      const { deliver, handler, find } = setUp(aStore(), { key: (() => returned) as () => string });
+      expect(await deliver()).toBe('500 invalid_option');
+      expect(find('failed').error.message).toContain('dedupe.key');
+      expect(handler).not.toHaveBeenCalled();
+    },
+  );
 
   it('an error of the function fails the delivery, and no handler runs', async () => {
     const { deliver, handler, store } = setUp(aStore(), { key: throwing });
@@ -281,7 +284,7 @@ describe('an Idempotency-Key next to the event id', () => {
     expect(notices()).toEqual([]);
   });
 
-  it('a stripped, changed or swapped header runs nothing twice and suppresses nothing', async () => {
+  it('removing, changing or swapping the header neither repeats nor suppresses an event', async () => {
     const { deliver, handler } = setUp();
     const [a, b] = [{ event: { id: 'evt_a' } }, { event: { id: 'evt_b' } }];
     expect(await deliver({ ...a, ...withKey('key-a') })).toBe('200 handled');
@@ -490,7 +493,7 @@ describe('a dedupe store that answers a claim with no ClaimResult', () => {
   });
 });
 
-describe("onStoreError: 'process'", () => {
+describe("the option dedupe.onStoreError as 'process'", () => {
   const process = { onStoreError: 'process' } as const;
 
   it('the handler runs although the store fails, and the notice store_error is given', async () => {

@@ -67,7 +67,7 @@ describe('the emulator, the suites and the command line', () => {
 const cli = beside.find(({ bin }) => bin !== undefined) as Manifest;
 const start = join('node_modules', cli.name, cli.bin?.['service-webhooks'] ?? '');
 
-describe('the command line', () => {
+describe('the command line package', () => {
   it.each(['service-webhooks', cli.name])('npx runs it as %s', (name) => {
     const { status, stdout } = spawnSync('npx', ['--no-install', name, '--version'], {
       cwd: workshop.folder,

@@ -104,7 +104,7 @@ describe('an exception of a handler', () => {
     expect(store.calls).toEqual(['claim', 'release']);
   });
 
-  it('the next attempt runs the handler with its number and a higher fence', async () => {
+  it('the handler of the next attempt gets its attempt number and a higher fence', async () => {
     const seen: Pick<HandlerContext, 'attempt' | 'fence'>[] = [];
     const on: Handlers = {
       '*': (_, { attempt, fence }) => {
@@ -305,7 +305,7 @@ describe('the deadline of a handler', () => {
     expect(notices()).toEqual([]);
   });
 
-  it('the answer does not wait for a handler that begins after the deadline', async () => {
+  it('the answer is 503 where a store that hangs delays the handler beyond the deadline', async () => {
     const store = aStore({ claim: never });
     const { receiver, work, find } = aSlowReceiver({ deadlineMs: 1_000, dedupe: { store, onStoreError: 'process' } });
     const answer = answerTo(receiver);

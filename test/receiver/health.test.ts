@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 describe('health() of a receiver', () => {
-  it('a new receiver reports its start and nothing else', async () => {
+  it('a new receiver has the time of its start, no last events and counts of 0', async () => {
     const { receiver } = aReceiver();
     vi.setSystemTime(NOW + 5_000);
     expect(await receiver.health()).toEqual({

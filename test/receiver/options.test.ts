@@ -107,7 +107,7 @@ describe('wrong options of a receiver', () => {
     '',
     'error',
     '0',
-  ])('a handler for %j is refused, which is no event type', (type) => {
+  ])('a handler for %j is refused, since that is no event type', (type) => {
     const on = Object.defineProperty({}, type, { value: noop, enumerable: true });
     const error = refusedWith({ on });
     expect(error.code).toBe('invalid_option');

@@ -155,7 +155,7 @@ describe('a secret function of a receiver', () => {
     ['the webhook id of the delivery', { 'X-Service-Webhook-Id': 'wh_1' }, { webhookId: 'wh_1' }],
     ['nothing where the delivery has no webhook id', {}, {}],
     ['nothing where the webhook id came twice', { 'x-service-webhook-id': ['a', 'b'] }, {}],
-  ])('the function gets %s', async (_, headers, expected) => {
+  ])('the function is called with %s', async (_, headers, expected) => {
     const secret = vi.fn(async () => [SECRET]);
     const request = aRequest();
     await aReceiver({ secret }).receiver({ ...request, headers: { ...request.headers, ...headers } });
@@ -208,7 +208,7 @@ describe('a secret function of a receiver', () => {
     expect(find('failed').error).toMatchObject({ code: 'secret_unavailable', retryable: true });
   });
 
-  it('a wait for the secret ends at the deadline', async () => {
+  it('the answer is 503 at the deadline where the function is still pending', async () => {
     vi.useFakeTimers();
     const answer = answerTo(aReceiver({ secret: never, deadlineMs: 3_000 }).receiver);
     await vi.advanceTimersByTimeAsync(3_000);

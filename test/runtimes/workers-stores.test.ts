@@ -80,7 +80,7 @@ describe.skipIf(miniflare === undefined)('the stores on Cloudflare Workers', () 
       return taken.flatMap(({ [path]: ids = [] }) => ids).filter((other) => other === id).length;
     }
 
-    it('an event is handled once and acknowledged in every Worker', async () => {
+    it('an event handled in one Worker is a duplicate in every other Worker', async () => {
       expect(await deliver('evt_once')).toBe('200 handled');
       for (const worker of receivers) expect(await deliver('evt_once', worker)).toBe('200 duplicate');
       expect(await runsOf('evt_once')).toBe(1);

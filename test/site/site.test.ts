@@ -100,7 +100,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     ['/options.html', 'dark'],
     ['/quickstart/express.html', 'dark'],
     ['/api/service-webhooks/express.html', 'light'],
-  ] as const)('axe finds no violation on %s in %s', async (path, colorScheme) => {
+  ] as const)('axe finds no accessibility violation on %s in %s', async (path, colorScheme) => {
     const page = await site.open(path, { colorScheme });
     await page.evaluate(axe.source);
     const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;

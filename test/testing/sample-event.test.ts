@@ -76,7 +76,7 @@ describe('sampleEvent', () => {
     ['WEBHOOK_EVENT_TYPES', 'toString', undefined],
     ['WEBHOOK_EVENT_TYPES', undefined, undefined],
     ['overrides', 'stt.failed', null],
-  ])('the error names %s for the arguments %j, %j', (named, type, overrides) => {
+  ])('the error for the arguments names %s: %j, %j', (named, type, overrides) => {
     expect(refusal(() => sampleEvent(type as 'stt.failed', overrides as object))).toMatchObject({
       code: 'invalid_option',
       message: expect.stringContaining(named),

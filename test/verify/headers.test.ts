@@ -143,7 +143,7 @@ describe('verify with a signature header', () => {
     ['v2', 'null in another spelling', { [UPPER]: null, ...signed }],
     ['v2', 'null in another pair', [[UPPER, null], ...PAIRS]],
     ['v2', 'names that look like methods', { get: 'x', append: 'y', entries: 'z', forEach: 'w', ...signed }],
-  ])('the verdict is %s for %s', async (expected, _, headers) => {
+  ])('the verdict is %s where the header is %s', async (expected, _, headers) => {
     expect(await verdictOn(headers)).toBe(expected);
   });
 });

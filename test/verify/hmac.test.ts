@@ -54,7 +54,7 @@ describe('HMAC-SHA256', () => {
     ],
   ];
 
-  it.each(VECTORS)('both APIs give the MAC of RFC 4231 for the key %s', async (key, data, mac) => {
+  it.each(VECTORS)('node:crypto and WebCrypto give the MAC of RFC 4231 for the key %s', async (key, data, mac) => {
     const { hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
     const hmacKey = () => ({ bytes: new Uint8Array(Buffer.from(key, 'hex')) });
     const body = new Uint8Array(Buffer.from(data, 'hex'));
@@ -99,7 +99,7 @@ describe.each([
   ['node:crypto', () => import('../../src/verify/hmac.js')],
   ['a node:crypto without hash()', withoutHash],
   ['WebCrypto', onTheWeb],
-])('the primitives on %s', (_, load) => {
+])('the functions for MACs and fingerprints on %s', (_, load) => {
   it('two MACs are equal only where all their bytes are', async () => {
     const { equalMacs } = await load();
     const mac = new Uint8Array(createHash('sha256').update('x').digest());
@@ -134,7 +134,7 @@ describe.each([
   });
 });
 
-describe('node:crypto', () => {
+describe('verify with node:crypto', () => {
   it.each([
     ['a short key and body', 24, 300],
     ['a key longer than a block', 70, 1_024],
@@ -159,15 +159,15 @@ describe('node:crypto', () => {
   });
 });
 
-describe('without node:crypto', () => {
-  it('a prepared key cannot be read back', async () => {
+describe('the library without node:crypto', () => {
+  it('the prepared WebCrypto key is not extractable', async () => {
     const { hmacAsync } = await onTheWeb();
     const key: Parameters<typeof hmacAsync>[0] = { bytes: bytes(SECRET) };
     await hmacAsync(key, '', bytes('body'));
     expect((await key.web)?.extractable).toBe(false);
   });
 
-  it('a synchronous call is refused with a hint at verifyAsync', async () => {
+  it('verify() is refused with a hint at verifyAsync', async () => {
     const web = await onTheWeb();
     expect(web.hasSyncCrypto).toBe(false);
     const input = { ...aDelivery(), secret: SECRET, now };

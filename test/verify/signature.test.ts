@@ -278,7 +278,7 @@ describe('the function sign', () => {
     ['no secret', { secret: undefined }, 'invalid_secret'],
     ['a body that is an object', { body: {} }, 'body_already_parsed'],
     ['no body', { body: undefined }, 'body_already_parsed'],
-  ])('%s is refused', (_, changes, code) => {
+  ])('sign() with %s is refused', (_, changes, code) => {
     expect(refusal(() => sign({ ...input, ...changes } as SignInput)).code).toBe(code);
   });
 

@@ -115,7 +115,7 @@ describe('for await over emulator.attempts', () => {
     expect([await first, await next()]).toEqual([1, 2]);
   });
 
-  it('the iterator continues after its last attempt although that and more were dropped', async () => {
+  it('the iterator continues with the oldest kept attempt after keep.attempts dropped some', async () => {
     const { emulator, attempt } = startAttempting({ keep: { attempts: 3 } });
     await attempt(3);
     const next = iterate(emulator.attempts);
@@ -126,7 +126,7 @@ describe('for await over emulator.attempts', () => {
     expect([await next(), await next(), await next()]).toEqual([5, 6, 7]);
   });
 
-  it('the iterator continues after its last attempt although later ones were removed', async () => {
+  it('the iterator continues although attempts after its last one were removed', async () => {
     const { emulator, id, attempt } = startAttempting();
     await attempt(2);
     emulator.endpoints.create({ url: HOOK, events: ['stt.failed'] });

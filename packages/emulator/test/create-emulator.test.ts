@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createWaitingReceiver, HOOK, startEmulator, startWithEndpoint } from './emulators.js';
 
 describe('the seed of an emulator', () => {
-  it('the same seed repeats ids and secrets', () => {
+  it('the same seed gives the same ids and secrets in another emulator', () => {
     const parts = (seed?: string) => {
       const { emulator } = startEmulator({ seed });
       const { apiKey, endpoints, accounts } = emulator;
@@ -31,7 +31,7 @@ describe('emulator.totals', () => {
 });
 
 describe('emulator.close', () => {
-  it('a closed emulator sends nothing and refuses to start', async () => {
+  it('a closed emulator sends nothing, and refuses every call that would start something', async () => {
     const { emulator, receiver, id } = startWithEndpoint();
     await emulator.emit('stt.completed');
     await emulator.settled();

@@ -23,7 +23,7 @@ describe('an event emitted by the emulator', () => {
     expect(verifySignature({ headers: legacy, body, secret, legacy: 'accept' })).toMatchObject({ scheme: 'legacy' });
   });
 
-  it('each subscribed endpoint receives the event under one id and key, signed with its own secret', async () => {
+  it('every subscribed endpoint gets the event with the same id and key, signed with its own secret', async () => {
     const { emulator, receiver } = startEmulator();
     const endpoints = ['stt.completed', 'stt.completed', 'stt.failed'].map((type) =>
       emulator.endpoints.create({ url: HOOK, events: [type] }),

@@ -30,7 +30,7 @@ describe('emulator.endpoints', () => {
     expect(totals.endpoints).toBe(2);
   });
 
-  it('a given secret signs the deliveries', async () => {
+  it('a secret given at creation signs the deliveries', async () => {
     const { emulator } = startEmulator();
     const secret = 'of the receiver';
     expect(emulator.endpoints.create({ url: HOOK, signingSecret: secret }).signingSecret).toBe(secret);

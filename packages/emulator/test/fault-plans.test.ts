@@ -105,7 +105,7 @@ describe('the rate of an emulator fault', () => {
     expect(Math.abs(some - 100)).toBeLessThan(40);
   });
 
-  it('a fault with times strikes only that many attempts, the first ones', () => {
+  it('a fault with times: n strikes only the first n attempts', () => {
     expect(struck(plans({ drop: { rate: 1, times: 2 } }, 4))).toEqual(['drop', 'drop', '', '']);
     expect(struck(plans({ drop: { rate: 0, times: 2 } }, 4))).toEqual(['', '', '', '']);
   });

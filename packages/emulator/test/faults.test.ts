@@ -133,7 +133,7 @@ describe('the emulator fault slowBody', () => {
     expect(ends()).toEqual([['timeout', 20_000]]);
   });
 
-  it('an answer may arrive while the body is being sent', async () => {
+  it('an answer that arrives while the body is still being sent counts', async () => {
     const fetch = (request: Request) => {
       request.text().catch(() => {});
       return new Response(null, { status: 401 });
@@ -145,7 +145,7 @@ describe('the emulator fault slowBody', () => {
     expect(ends()).toEqual([['non-2xx', 10]]);
   });
 
-  it('an answer over HTTP may arrive while the body is being sent', async () => {
+  it('an answer over HTTP that arrives while the body is still being sent counts', async () => {
     const faults = { slowBody: { rate: 1, ms: 200, pieces: 2 }, delay: { rate: 1, ms: 10 } };
     const { emulator } = startEmulator({
       allowLoopback: true,

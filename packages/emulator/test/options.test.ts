@@ -53,7 +53,7 @@ describe('the options of createEmulator', () => {
     expect(read({ ...nothing, ...given })).toEqual(read(given));
   });
 
-  it('only a real clock has a speed', () => {
+  it('speed is 1 by default with a real clock, and ignored with a virtual one', () => {
     expect(read({ clock: 'real' }).speed).toBe(1);
     expect(read({ clock: 'real', speed: 0.5 }).speed).toBe(0.5);
     expect(read({ clock: 'virtual', speed: 1 }).speed).toBe(undefined);

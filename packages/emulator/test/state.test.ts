@@ -155,7 +155,7 @@ describe('an emulator that has loaded a saved state', () => {
 });
 
 describe('the API keys of a loaded emulator state', () => {
-  it('keys work as before, revoked ones do not, and the usage continues', async () => {
+  it('saved keys are accepted, revoked ones refused, and the counts of requests go on', async () => {
     const before = startEmulator();
     const [kept, revoked] = [before.emulator.keys.create({ scopes: [] }), before.emulator.keys.create()];
     expect(await call(before.emulator, revoked)).toEqual({ status: 200, used: '1' });
@@ -229,7 +229,7 @@ describe('a retry of a loaded emulator state on a real clock', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('a wait that was over is not repeated', async () => {
+  it('a retry that was due before the save is due at once after load()', async () => {
     fakeTime();
     const { emulator, id } = startWithEndpoint({ clock: 'real' });
     await emit(emulator, 'stt.completed');

@@ -114,7 +114,7 @@ describe.runIf(redis)('a BullMQ queue of events', () => {
     it.each([
       ['has forgotten', 'nothing that persists', [], undefined],
       ['has', 'a file that is written at once', DURABLE, 'waiting'],
-    ])('it %s what was queued, with %s', async (_knows, _persistence, settings, found) => {
+    ])('Redis %s the queued job, with %s', async (_knows, _persistence, settings, found) => {
       const server = await startRedis(...settings);
       closing.push(() => server.stop());
       const { queue, add } = startOn(server.url, 'webhooks');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS, startApi, USAGE } from './client.js';
 
 describe('emulator.accounts', () => {
-  it('accounts are created, changed, counted and listed, as copies', () => {
+  it('accounts can be created, changed and listed, and what is returned is a copy', () => {
     const { accounts, totals } = startApi({ account: { plan: 'CREATOR' } }).emulator;
     const [first] = accounts.list();
     expect(first).toEqual({ id: expect.stringMatching(/^acc_/), settings: { plan: 'CREATOR' } });

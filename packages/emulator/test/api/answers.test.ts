@@ -75,7 +75,7 @@ describe("request bodies to the emulator's API", () => {
   it.each([
     [{ maxBodyBytes: 20 }, 20],
     [{}, 200_000_000],
-  ])('with the options %j, a declared length of %i bytes is accepted and no more', async (options, most) => {
+  ])('with the options %j, a Content-Length of %i is accepted, and one byte more is refused', async (options, most) => {
     const { call } = startApi(options);
     const declared = (length: number) =>
       call('/nowhere', { method: 'POST', headers: { 'content-length': String(length) } });
@@ -83,7 +83,7 @@ describe("request bodies to the emulator's API", () => {
     expect(await declared(most + 1)).toMatchObject({ status: 413, code: 'file_too_large' });
   });
 
-  it('a request whose body was already read is answered with internal_error', async () => {
+  it('a request whose body other code has read is answered with internal_error', async () => {
     const { emulator } = startApi();
     const headers = { 'x-api-key': emulator.apiKey, 'content-type': 'application/json' };
     const request = new Request(`http://api.test${WEBHOOKS}`, { method: 'POST', headers, body: '{}' });

@@ -58,7 +58,7 @@ describe("readBody of the emulator's API", () => {
     stream.destroy();
   });
 
-  it('a body without a socket that does not arrive keeps the process alive until it is refused', () => {
+  it('a pending body without a socket keeps the process alive until the time limit refuses it', () => {
     const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
     const before = timers();
     const stream = new PassThrough();
@@ -70,7 +70,7 @@ describe("readBody of the emulator's API", () => {
   it.each([
     ['an error', (stream: PassThrough) => stream.destroy(new Error('no'))],
     ['no more', (stream: PassThrough) => stream.destroy()],
-  ])('a body that breaks off with %s is refused and leaves no timer', async (_, end) => {
+  ])('a body whose stream ends with %s is refused and leaves no timer', async (_, end) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const stream = new PassThrough();
     const code = codeOf(readBody(stream, LIMITS));

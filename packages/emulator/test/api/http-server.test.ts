@@ -90,7 +90,7 @@ describe("requests to the emulator's HTTP server", () => {
     expect(requests).toEqual([]);
   });
 
-  it('a request that does not arrive in time reaches the API as timed out', async () => {
+  it('a request that does not arrive in time is passed to the API as timed out', async () => {
     const { port, requests, node } = await start();
     node.once('connection', (socket: Socket) => {
       const error = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
@@ -178,7 +178,7 @@ describe('a request to the emulator that is answered before its body is complete
 });
 
 describe("the emulator's HTTP server after it was closed", () => {
-  it('the server can listen again', async () => {
+  it('listen() starts it again', async () => {
     await start();
     await server?.close();
     const { url } = (await server?.listen(0)) ?? expect.unreachable();

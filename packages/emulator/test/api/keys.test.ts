@@ -89,7 +89,7 @@ describe('permissions of an emulator API key', () => {
   it.each([
     [['webhooks:write', 'analytics:read'], 'webhooks:write, analytics:read'],
     [[], 'none'],
-  ])('a key with the scopes %j cannot list endpoints', async (scopes, held) => {
+  ])('a key with the scopes %j is refused with insufficient_scope when it lists endpoints', async (scopes, held) => {
     const { emulator, call } = startApi();
     const key = emulator.keys.create({ scopes });
     expect((await call(WEBHOOKS, { key })).error).toMatchObject({
@@ -183,7 +183,7 @@ describe('emulator.keys', () => {
     expect(() => emulator.keys.create({ value, account })).toThrow('value: this key exists already');
   });
 
-  it('a key belongs to the given account', async () => {
+  it('a key is created for the given account, and by default for the first one', async () => {
     const { emulator, call } = startApi({ account: { plan: 'CREATOR' } });
     const { id: account } = emulator.accounts.create({ plan: 'STANDARD' });
     const plan = async (key: string) => (await call(LIMITS, { key })).headers['x-plan'];

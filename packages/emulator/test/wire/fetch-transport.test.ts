@@ -123,7 +123,7 @@ describe("answers to the emulator's fetch transport", () => {
   });
 
   it.each(['request', 'answer'] as const)(
-    'an answer does not count if the connection is reset at the %s',
+    'a reset at the %s makes the attempt a connection error, although fetch has answered',
     async (reset) => {
       expect(await send(() => new Response('done'), { reset })).toEqual({
         answer: { status: 200, headers: { 'content-type': 'text/plain;charset=UTF-8' }, body: 'done' },

@@ -37,7 +37,7 @@ describe("the emulator's createFirstBytes", () => {
     expect(first.bytes()).toEqual(Uint8Array.of(1));
   });
 
-  it('returned bytes stay as they are when more arrive', () => {
+  it('bytes that were returned do not change when more are appended', () => {
     const first = createFirstBytes(10);
     first.append(Uint8Array.of(1));
     const before = first.bytes();
@@ -45,7 +45,7 @@ describe("the emulator's createFirstBytes", () => {
     expect([before, first.bytes()]).toEqual([Uint8Array.of(1), Uint8Array.of(1, 2)]);
   });
 
-  it('100,000 chunks take one block of at most twice their size, and at most the limit', () => {
+  it('100,000 chunks take one buffer of at most twice their size, and at most the limit', () => {
     const chunks = [...cut(new Uint8Array(100_000), 1)];
     expect(collect(1_000_000, chunks).buffer.byteLength).toBeLessThanOrEqual(200_000);
     expect(collect(64 * 1024, chunks).buffer.byteLength).toBe(64 * 1024);

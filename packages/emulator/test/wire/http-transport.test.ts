@@ -156,7 +156,7 @@ describe("answers to the emulator's HTTP transport", () => {
     await closed;
   });
 
-  it('an answer that does not end in time counts by its status', async () => {
+  it('an answer whose body does not end in time is recorded with its status', async () => {
     const time = createTestTime();
     const { url, closed } = await startObserved((response) => response.write('still'));
     const sent = send(wireTo(url, { slow: { ms: 1, pieces: 1 } }), time);
