@@ -26,7 +26,7 @@ const returning = (route: (context: ElysiaContextLike) => unknown) =>
     return (request) => app.handle(request);
   });
 
-describe('a route of Elysia', () => {
+describe('a route behind the Elysia adapter', () => {
   it.each<[string, (context: ElysiaContextLike) => unknown, number]>([
     ['an Error', () => new Error('no disk'), 500],
     ['an error of its own class', () => new RangeError('no disk'), 500],

@@ -40,7 +40,7 @@ const onNode = (route: Route) =>
 describe.each([
   ['without a server', called],
   ['on Node', onNode],
-])('a route of h3 2 %s', (_, returning) => {
+])('a route behind the adapter for h3 2 %s', (_, returning) => {
   it.each<[string, Route, number]>([
     ['an HTTPError', () => new HTTPError({ status: 503 }), 503],
     ['an Error', () => new Error('no disk'), 500],

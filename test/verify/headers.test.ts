@@ -57,7 +57,7 @@ const FORMS: [string, () => HeaderSource][] = [
   ],
 ];
 
-describe('the headers of a request', () => {
+describe('the headers of a request given to verify', () => {
   it.each(FORMS)('verify and a receiver read %s', async (_, headers) => {
     const { scheme, unsigned } = verifyWith(headers());
     expect(scheme).toBe('v2');

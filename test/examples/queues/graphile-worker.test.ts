@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const postgres = await createPostgresDatabase();
 
 /** What the page about queues says of graphile-worker. */
-describe('graphile-worker', () => {
+describe('a graphile-worker queue of events', () => {
   // biome-ignore lint/suspicious/noSkippedTests: a group needs a test, also where its server is missing
   if (postgres === undefined) return it.skip('no test runs without PostgreSQL', () => {});
   const { client } = postgres;
