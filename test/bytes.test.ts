@@ -28,7 +28,7 @@ const sharedCopy = (bytes: Uint8Array) => {
 };
 
 describe('exactBytes', () => {
-  it.each(lies)('the result is what %s really holds', (_, lie) => {
+  it.each(lies)('the result is the real content of %s', (_, lie) => {
     expect(exactBytes(lie(BYTES))).toEqual(BYTES);
   });
 
@@ -40,7 +40,7 @@ describe('exactBytes', () => {
     expect(bytes.buffer).toBeInstanceOf(ArrayBuffer);
   });
 
-  it('a view gives its part of the buffer', () => {
+  it('a view of a buffer gives its own part of the bytes', () => {
     const whole = new Uint8Array(20).map((_, i) => i);
     expect(exactBytes(whole.subarray(3, 6))).toEqual(Uint8Array.of(3, 4, 5));
     expect(exactBytes(new DataView(whole.buffer, 3, 3))).toEqual(Uint8Array.of(3, 4, 5));
@@ -48,8 +48,8 @@ describe('exactBytes', () => {
   });
 });
 
-describe('bytes that lie about their length', () => {
-  it.each(lies)('the signature covers the whole body: %s', async (_, lie) => {
+describe('bytes whose length property is wrong, given to verify and a receiver', () => {
+  it.each(lies)('the whole body is signed and verified: %s', async (_, lie) => {
     const { headers } = aDelivery({ body: BYTES });
     const input = { headers, body: lie(BYTES), secret: SECRET, now };
     expect(verify(input).body).toEqual(BYTES);
@@ -65,7 +65,7 @@ describe('bytes that lie about their length', () => {
     expect(inShort(await receiver({ ...aRequest(), body: lie(BYTES) }))).toBe('413 body_too_large');
   });
 
-  it.each(lies)('the whole secret is the key: %s', (_, lie) => {
+  it.each(lies)('the whole secret is used as the key: %s', (_, lie) => {
     const secret = new TextEncoder().encode(SECRET);
     expect(verify({ ...aDelivery(), secret: lie(secret), now }).secretIndex).toBe(0);
   });
@@ -75,7 +75,7 @@ it.each<[string, Uint8Array]>([
   ['bytes', BYTES.slice()],
   ['a Buffer', Buffer.from(BYTES)],
   ['shared memory', sharedCopy(BYTES)],
-])('verifyAsync parses the body that it verified where %s changes meanwhile', async (_, body) => {
+])('verifyAsync parses the body that it verified although %s changes meanwhile', async (_, body) => {
   const verified = verifyAsync({ headers: aDelivery({ body: BYTES }).headers, body, secret: SECRET, now });
   body.set(EVIL);
   const { event, body: kept } = await verified;
@@ -84,7 +84,7 @@ it.each<[string, Uint8Array]>([
 });
 
 it.each([0, 1, 2, 3, 32_767, 32_768, 32_769, 100_000])(
-  'base64 of %i bytes is that of Node and is read back',
+  'toBase64 of %i bytes gives the text of Node, and fromBase64 reads it back',
   (size) => {
     const bytes = Uint8Array.from({ length: size }, (_, i) => (i * 31) % 256);
     const text = toBase64(bytes);
@@ -93,6 +93,6 @@ it.each([0, 1, 2, 3, 32_767, 32_768, 32_769, 100_000])(
   },
 );
 
-it('fromBase64 refuses another text', () => {
+it('fromBase64 throws for text that is no base64', () => {
   expect(() => fromBase64('*')).toThrow(DOMException);
 });

@@ -14,7 +14,7 @@ beforeAll(() => {
 afterAll(() => checkout.remove());
 
 describe('npm run demo, in a fresh clone', () => {
-  it('the demo exits with 0 and counts the rows that are as expected', () => {
+  it('the demo exits with 0 and prints how many rows are as expected', () => {
     expect(demo).toMatchObject({ status: 0, stdout: expect.stringMatching(/\n30 of 30 as expected\.\n$/) });
   });
 

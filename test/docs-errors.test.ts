@@ -22,12 +22,12 @@ const DECISIONS: Record<Decision['kind'], true> = {
 const codes = Object.keys(ERRORS) as WebhookErrorCode[];
 
 describe('docs/errors.md', () => {
-  it('the headings are the codes, in their order', () => {
+  it('the headings are the error codes, in the order of the table in the source', () => {
     const headings = [...page.matchAll(/^## `(\w+)`$/gm)].map(([, code]) => code);
     expect(headings).toEqual(codes);
   });
 
-  it('the overview links to every code', () => {
+  it('the overview links to the section of every error code', () => {
     const links = [...page.matchAll(/\[(\w+)\]\(#(\w+)\)/g)].filter(([, text, target]) => text === target);
     expect(links.map(([, code]) => code).toSorted()).toEqual(codes.toSorted());
   });

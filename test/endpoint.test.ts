@@ -9,7 +9,7 @@ const deliveryOf = (id: string, tenant?: string): Delivery =>
 
 const byId = { name: 'clips', key: 'event-id' } as const;
 
-describe('the key of a delivery', () => {
+describe('the key of a delivery in stores and queues', () => {
   it.each([
     ['an event', deliveryOf('evt_1'), 'clips:evt_1'],
     ['an event of a tenant', deliveryOf('evt_1', 'acme'), 'clips:tenant=acme:evt_1'],
@@ -19,7 +19,7 @@ describe('the key of a delivery', () => {
     ['an event of a tenant with another alphabet', deliveryOf('evt_1', 'Müller'), /^clips:sha256:[0-9a-f]{64}$/],
     ['an event of a long tenant', deliveryOf('evt_1', 'x'.repeat(200)), /^clips:sha256:[0-9a-f]{64}$/],
     ['a long event of a tenant', deliveryOf(`evt_${'x'.repeat(120)}`, 'acme'), /^clips:sha256:[0-9a-f]{64}$/],
-  ])('the form is right for %s', async (_, delivery, expected) => {
+  ])('the key has the documented form for %s', async (_, delivery, expected) => {
     expect(await deliveryKey(delivery, byId)).toMatch(expected);
   });
 
@@ -30,7 +30,7 @@ describe('the key of a delivery', () => {
     expect(own).toBe('clips:tenant=acme:of-mine');
   });
 
-  it('an inbox knows the event by the same key', async () => {
+  it('an inbox uses the same key for the event', async () => {
     for (const [id, tenant] of [['evt_1'], ['evt_1', 'acme'], ['evt_é'], ['evt_é', 'Müller']] as [string, string?][]) {
       expect(await endpointKey('clips', id, tenant)).toBe(await deliveryKey(deliveryOf(id, tenant), byId));
     }
@@ -64,7 +64,10 @@ describe('the key of a delivery', () => {
   });
 });
 
-it.each(['', 'with space', 'a:b', 'x'.repeat(65), 'Müller', 7, undefined])('%j is no name of an endpoint', (name) => {
-  const { code, message } = refusal(() => checkEndpointName(name, 'name must be'));
-  expect([code, message]).toEqual(['invalid_option', expect.stringMatching(/^name must be 1 to 64 visible ASCII/)]);
-});
+it.each(['', 'with space', 'a:b', 'x'.repeat(65), 'Müller', 7, undefined])(
+  '%j is refused as the name of an endpoint',
+  (name) => {
+    const { code, message } = refusal(() => checkEndpointName(name, 'name must be'));
+    expect([code, message]).toEqual(['invalid_option', expect.stringMatching(/^name must be 1 to 64 visible ASCII/)]);
+  },
+);

@@ -4,26 +4,26 @@ import { SIGNED_REFUSALS } from '../src/errors.js';
 
 const codes = Object.keys(ERRORS) as WebhookErrorCode[];
 
-describe('the table of errors', () => {
+describe('the table of error codes', () => {
   it.each(codes)('the text of %s is whole sentences', (code) => {
     const { message, hint, status } = ERRORS[code];
     for (const sentence of [message, hint]) expect(sentence).toMatch(/^[A-Z][^\n]+\.$/);
     expect(status === 200 || (status >= 400 && status < 600)).toBe(true);
   });
 
-  it.each(codes)('a retry can help with %s exactly where the fault passes or is on this side', (code) => {
+  it.each(codes)('%s is retryable where the cause passes by itself or the answer is 5xx, and only there', (code) => {
     const { retryable, status } = ERRORS[code];
     const passes = ['body_incomplete', 'body_timeout', 'delivery_in_progress'].includes(code);
     expect(retryable).toBe(passes || status >= 500);
   });
 
-  it('the message of a refusal after a valid signature says so', () => {
+  it('the messages that begin with "The signature is valid" are those of refusals after it', () => {
     expect(SIGNED_REFUSALS).toEqual(codes.filter((code) => ERRORS[code].message.startsWith('The signature is valid')));
   });
 });
 
 describe('a WebhookError', () => {
-  it.each(codes)('the properties and the message of %s are those of the table', (code) => {
+  it.each(codes)('an error made with the code %s has the properties and the message of the table', (code) => {
     const { message, hint, status, retryable } = ERRORS[code];
     const error = new WebhookError(code);
     expect(error).toBeInstanceOf(Error);
@@ -32,7 +32,7 @@ describe('a WebhookError', () => {
     expect('cause' in error).toBe(false);
   });
 
-  it('the message has the words of the caller', () => {
+  it('a message and a hint given by the caller replace those of the table', () => {
     const error = new WebhookError('store_unavailable', { message: 'Redis is down.', hint: 'Start it.' });
     expect(error.message).toBe('Redis is down. Start it. (store_unavailable)');
     expect(error).toMatchObject({ problem: 'Redis is down.', hint: 'Start it.' });
@@ -46,7 +46,7 @@ describe('a WebhookError', () => {
     });
   });
 
-  it('the cause is that of the caller, which may be undefined', () => {
+  it('the cause is the value given by the caller, also undefined', () => {
     const cause = new Error('ECONNRESET');
     expect(new WebhookError('store_unavailable', { cause }).cause).toBe(cause);
     expect('cause' in new WebhookError('handler_failed', { cause: undefined })).toBe(true);

@@ -48,7 +48,7 @@ describe('isWebhookEvent', () => {
     ['an empty job id', { jobId: '' }],
     ['empty data', { data: {} }],
     ['fields without a type', { region: 'eu', __proto__: { more: 1 } }],
-  ])('an envelope with %s is an event', (_, changes) => {
+  ])('an envelope with %s is accepted', (_, changes) => {
     expect(isWebhookEvent(anEvent(changes))).toBe(true);
   });
 
@@ -63,7 +63,7 @@ describe('isWebhookEvent', () => {
     '2026-07-11T12:00:00',
     '2026-07-11',
     '2028-02-29T00:00:00Z',
-  ])('the timestamp %s is accepted', (timestamp) => {
+  ])('an envelope with the timestamp %s is accepted', (timestamp) => {
     expect(isWebhookEvent(anEvent({ timestamp }))).toBe(true);
   });
 
@@ -97,7 +97,7 @@ describe('isWebhookEvent', () => {
     },
   );
 
-  it('a prototype in JSON gives no fields', () => {
+  it('fields in a "__proto__" or "constructor" of the JSON are not taken for those of the event', () => {
     const text = `{"__proto__":${bodyOf()},"constructor":${bodyOf()}}`;
     expect(isWebhookEvent(JSON.parse(text))).toBe(false);
     expect(refusal(() => parseEvent(text)).message).toContain('id must be');
@@ -112,7 +112,7 @@ describe('parseEvent', () => {
     }
   });
 
-  it('every field is as JSON has it, also an unknown one', () => {
+  it('every field of the event is as JSON has it, also an unknown one', () => {
     const event = anEvent({ region: 'eu', attempts: [1, 2] });
     expect(parseEvent(`\n ${JSON.stringify(event, null, 2)}\t`)).toEqual(event);
   });
@@ -187,14 +187,14 @@ describe('isEvent', () => {
     anEvent({ type: 'generation.completed', data }) as unknown as WebhookEvent;
   const good = { clipId: 'clip_1', feature: 'tts', durationSec: 1.5, downloadUrl: 'https://files.example/clip_1' };
 
-  it('only the type counts where the specification shows no data', () => {
+  it('an event is checked by its type alone where the specification shows no data', () => {
     const event = anEvent() as unknown as WebhookEvent;
     expect(isEvent(event, 'stt.completed')).toBe(true);
     expect(isEvent(event, 'stt.failed')).toBe(false);
     expect(isEvent(event, 'generation.completed')).toBe(false);
   });
 
-  it('the data of generation.completed is as its type promises', () => {
+  it('a generation.completed is accepted with the data of its type', () => {
     expect(isEvent(generation(good), 'generation.completed')).toBe(true);
     expect(isEvent(generation({ ...good, more: [] }), 'generation.completed')).toBe(true);
     expect(isEvent(generation({ ...good, durationSec: 0 }), 'generation.completed')).toBe(true);
@@ -205,7 +205,7 @@ describe('isEvent', () => {
     ['feature', [undefined, null]],
     ['durationSec', [undefined, '1.5', Number.POSITIVE_INFINITY]],
     ['downloadUrl', [undefined, {}]],
-  ])('a generation.completed with a wrong %s is only an event', (field, values) => {
+  ])('a generation.completed with a wrong %s is refused, although it is a valid event', (field, values) => {
     for (const value of values) {
       const event = generation({ ...good, [field]: value });
       expect([isEvent(event, 'generation.completed'), isWebhookEvent(event)]).toEqual([false, true]);

@@ -43,11 +43,11 @@ describe('docs/evidence.md', () => {
     for (const path of paths) expect(existsSync(join(root, path)), path).toBe(true);
   });
 
-  it('a reader needs three minutes for the page', () => {
+  it('the page has fewer than 750 words', () => {
     expect(page.split(/\s+/).length).toBeLessThan(750);
   });
 
-  it('a result that does not hold is named on the page', () => {
+  it('a result that misses its claim is named on the page', () => {
     const properties = [
       { name: 'the first', found: 'passed' },
       { name: 'the second', found: 'failed' },
@@ -59,7 +59,7 @@ describe('docs/evidence.md', () => {
     expect(text).toContain('| not measured yet | `npm run soak` |');
   });
 
-  it('a figure of speed is our time divided by theirs, whichever way it was measured', () => {
+  it('a figure of speed is our time divided by that of the other library', () => {
     const group = '1 KiB, secret of 24 bytes';
     const verify = { group, name: 'stripe constructEvent', beside: 'verify', median: 2 };
     const served = { group: 'Express, processor time', name: 'memory store', beside: 'stripe', median: 1.25 };
@@ -69,7 +69,7 @@ describe('docs/evidence.md', () => {
   });
 });
 
-describe('the summary of mutants', () => {
+describe('the summary of mutation tests', () => {
   const reasons = readReasons('# A comment.\n\nsrc/verify/a.ts\n  const x = 1;\n  const y = 2;\n    the reason\n');
   const mutant = (status: string, line: number) => ({
     status,
@@ -81,17 +81,17 @@ describe('the summary of mutants', () => {
     mutants: [2, 3, 4].map((line) => mutant('Survived', line)),
   };
 
-  it('a reason is for every line with its text, wherever the line is', () => {
+  it('a noted reason applies to every surviving line of its file with the same text', () => {
     const { survivors } = figuresOf('src/verify/a.ts', report, reasons);
     expect(survivors.map(({ why }: { why?: string }) => why)).toEqual(['the reason', 'the reason', undefined]);
   });
 
-  it('a reason is for its own file only', () => {
+  it('a noted reason does not apply to the same line in another file', () => {
     const { survivors } = figuresOf('src/verify/b.ts', report, reasons);
     expect(survivors.every(({ why }: { why?: string }) => why === undefined)).toBe(true);
   });
 
-  it('a room has new figures when each of its files was measured', () => {
+  it('the figures of a folder are replaced only when each of its files was measured', () => {
     const killed = {
       source: 'const x = 1;',
       mutants: [mutant('Killed', 1), mutant('Timeout', 1), mutant('CompileError', 1)],

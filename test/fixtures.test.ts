@@ -16,11 +16,11 @@ const recordings = readRecordings();
 const settings = { secret: SECRET, now: () => SIGNED_AT };
 
 describe('the recorded deliveries', () => {
-  it('each event type has one', () => {
+  it('there is one for each event type', () => {
     expect(recordings.map(({ type }) => type).sort()).toEqual([...WEBHOOK_EVENT_TYPES].sort());
   });
 
-  it.each(recordings)('the V2 signature of $type is valid', ({ type, headers, body }) => {
+  it.each(recordings)('verify accepts the V2 signature of the recorded $type', ({ type, headers, body }) => {
     const { event, scheme, signedAt, secretIndex } = verify({ ...settings, headers, body });
     expect({ type: event.type, scheme, signedAt, secretIndex }).toEqual({
       type,
@@ -30,19 +30,22 @@ describe('the recorded deliveries', () => {
     });
   });
 
-  it.each(recordings)('the legacy signature of $type is valid', ({ headers, body }) => {
+  it.each(recordings)('verify accepts the legacy signature of the recorded $type', ({ headers, body }) => {
     const legacyOnly = headers.filter(([name]) => name !== 'X-Service-Signature-V2');
     expect(verify({ ...settings, headers: legacyOnly, body, legacy: 'accept' }).scheme).toBe('legacy');
   });
 
-  it.each(recordings)('$type has another signature once it is parsed and written', ({ headers, body }) => {
-    const again = JSON.stringify(JSON.parse(body.toString('utf8')));
-    expect(() => verify({ ...settings, headers, body: again })).toThrow(
-      expect.objectContaining({ code: 'signature_mismatch' }),
-    );
-  });
+  it.each(recordings)(
+    'the recorded $type is refused when its body is parsed and serialised again',
+    ({ headers, body }) => {
+      const again = JSON.stringify(JSON.parse(body.toString('utf8')));
+      expect(() => verify({ ...settings, headers, body: again })).toThrow(
+        expect.objectContaining({ code: 'signature_mismatch' }),
+      );
+    },
+  );
 
-  it.each(recordings)('$type has exactly the headers of a delivery', ({ requestLine, headers, body }) => {
+  it.each(recordings)('the recorded $type has exactly the headers of a delivery', ({ requestLine, headers, body }) => {
     expect(requestLine).toBe('POST /webhooks HTTP/1.1');
     expect(Object.fromEntries(headers)).toEqual({
       Host: 'receiver.example',
@@ -57,7 +60,7 @@ describe('the recorded deliveries', () => {
     });
   });
 
-  it('every event but trigger.failed names a job', () => {
+  it('every event except trigger.failed has a jobId', () => {
     const withoutJob = recordings.filter(({ body }) => parseEvent(body).jobId === null);
     expect(withoutJob.map(({ type }) => type)).toEqual(['trigger.failed']);
   });
@@ -77,39 +80,45 @@ describe('the recorded deliveries', () => {
     }
   });
 
-  it('data of generation.completed is as its type promises', () => {
+  it('the recorded generation.completed has the data of its type', () => {
     const [completed] = recordings.filter(({ type }) => type === 'generation.completed');
     expect(completed && isEvent(parseEvent(completed.body), 'generation.completed')).toBe(true);
   });
 });
 
-describe.each(mounts.filter(({ name }) => name.endsWith('handler')))('the recordings sent to $name', (mount) => {
-  const handled: WebhookEvent[] = [];
-  const receiver = createReceiver({ ...settings, on: { '*': (event) => void handled.push(event) } });
-  let server: Awaited<ReturnType<typeof mount.serve>>;
+describe.each(mounts.filter(({ name }) => name.endsWith('handler')))(
+  'the recorded deliveries sent to $name',
+  (mount) => {
+    const handled: WebhookEvent[] = [];
+    const receiver = createReceiver({ ...settings, on: { '*': (event) => void handled.push(event) } });
+    let server: Awaited<ReturnType<typeof mount.serve>>;
 
-  beforeAll(async () => {
-    server = await serveEndpoints(mount, { receiverFor: () => receiver, onRouted() {} });
-  });
+    beforeAll(async () => {
+      server = await serveEndpoints(mount, { receiverFor: () => receiver, onRouted() {} });
+    });
 
-  afterAll(() => server.close());
+    afterAll(() => server.close());
 
-  it.each(recordings)('$type is handled once and then a duplicate', async ({ bytes, body }) => {
-    handled.length = 0;
-    const first = await exchange(server.port, bytes);
-    const second = await exchange(server.port, bytes);
-    expect([first, second].map(({ status, body: text }) => [status, JSON.parse(text).outcome])).toEqual([
-      [200, 'handled'],
-      [200, 'duplicate'],
-    ]);
-    expect(handled).toEqual([parseEvent(body)]);
-  });
-});
+    it.each(recordings)(
+      'the recorded $type is handled the first time and a duplicate the second time',
+      async ({ bytes, body }) => {
+        handled.length = 0;
+        const first = await exchange(server.port, bytes);
+        const second = await exchange(server.port, bytes);
+        expect([first, second].map(({ status, body: text }) => [status, JSON.parse(text).outcome])).toEqual([
+          [200, 'handled'],
+          [200, 'duplicate'],
+        ]);
+        expect(handled).toEqual([parseEvent(body)]);
+      },
+    );
+  },
+);
 
 const directory = mkdtempSync(join(tmpdir(), 'fixtures-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-it('the script makes exactly the fixtures of the repository', () => {
+it('scripts/make-fixtures.mjs writes exactly the fixtures of the repository', () => {
   const script = fileURLToPath(new URL('../scripts/make-fixtures.mjs', import.meta.url));
   execFileSync(process.execPath, [script, directory]);
 

@@ -55,7 +55,7 @@ async function verdicts(some: typeof cases) {
 }
 
 describe('JSONTestSuite, as signed bodies', () => {
-  it('there are 318 cases, 25 of them without their bytes', () => {
+  it('there are 318 cases, of which 25 lost their exact bytes in the copy', () => {
     expect(beginning('y')).toHaveLength(95);
     expect(beginning('n')).toHaveLength(188);
     expect(beginning('i')).toHaveLength(35);
@@ -63,7 +63,7 @@ describe('JSONTestSuite, as signed bodies', () => {
     expect(Object.keys(LOST_BYTES).sort()).toEqual(lossy.sort());
   });
 
-  it('valid JSON is only no event', async () => {
+  it('valid JSON that is no event is refused with invalid_envelope', async () => {
     expect(Object.keys(await verdicts(beginning('y')))).toEqual(['invalid_envelope']);
   });
 
@@ -75,7 +75,7 @@ describe('JSONTestSuite, as signed bodies', () => {
     }
   });
 
-  it('invalid JSON is refused', async () => {
+  it('invalid JSON is refused with invalid_json or invalid_encoding', async () => {
     expect(Object.keys(await verdicts(beginning('n'))).sort()).toEqual(['invalid_encoding', 'invalid_json']);
   });
 
@@ -84,7 +84,7 @@ describe('JSONTestSuite, as signed bodies', () => {
     expect(Object.keys(await verdicts(lost))).toEqual(['invalid_encoding']);
   });
 
-  it('an undecided case is refused as JSON.parse reads it', async () => {
+  it('a case that parsers may accept or refuse is decided as JSON.parse decides', async () => {
     const {
       invalid_envelope = [],
       invalid_json = [],

@@ -16,7 +16,7 @@ const wrong = (options: object) => options as never;
 const secret = SECRET;
 const given = { ...aDelivery(), secret, now };
 
-describe('an unknown option', () => {
+describe('an option with an unknown name', () => {
   it.each<[string, string, string, () => unknown]>([
     ['the receiver', 'handlers', 'on', () => createReceiver(wrong({ secret, handlers: {} }))],
     [
@@ -38,7 +38,7 @@ describe('an unknown option', () => {
     ['createClient', 'apikey', 'apiKey', () => createClient(wrong({ apikey: 'a' }))],
     ['createEmulator', 'seeds', 'seed', () => createEmulator(wrong({ seeds: 1 }))],
     ['explain', 'header', 'headers', () => explain(wrong({ ...given, header: {} }))],
-  ])('%s refuses %s and names %s', (subject, option, nearest, call) => {
+  ])('%s refuses the option %s and suggests %s', (subject, option, nearest, call) => {
     const { code, message, hint } = refusal(call);
     expect(code).toBe('invalid_option');
     expect(message).toContain(`Unknown option '${option}' in ${subject}. Did you mean '${nearest}'?`);
@@ -49,26 +49,29 @@ describe('an unknown option', () => {
     expect((await rejection(verifyAsync(wrong({ ...given, secrets: [] })))).code).toBe('invalid_option');
   });
 
-  it('the hint lists the known names where none is near', () => {
+  it('the hint lists the known option names where none is similar', () => {
     const error = refusal(() => memoryStore(wrong({ retention: 1 })));
     expect(error.hint).toBe('It takes maxEntries, now');
   });
 
-  it('a value of undefined is refused too', () => {
+  it('an unknown name with the value undefined is refused too', () => {
     expect(isWebhookError(refusal(() => memoryStore(wrong({ retention: undefined }))))).toBe(true);
   });
 
-  it.each(['constructor', 'toString', 'hasOwnProperty'])('%s is no alias of an option', (name) => {
-    const { hint } = refusal(() => checkKnownOptions('a test', { [name]: 1 }, ['leaseMs'], {}));
-    expect(hint).toBe('It takes leaseMs');
-  });
+  it.each(['constructor', 'toString', 'hasOwnProperty'])(
+    'the unknown name %s gets no suggestion from the prototype of objects',
+    (name) => {
+      const { hint } = refusal(() => checkKnownOptions('a test', { [name]: 1 }, ['leaseMs'], {}));
+      expect(hint).toBe('It takes leaseMs');
+    },
+  );
 
-  it('a symbol and an inherited property are no options', () => {
+  it('a symbol and an inherited property are ignored', () => {
     checkKnownOptions('a test', Object.assign(Object.create({ inherited: 1 }), { [Symbol('a')]: 1 }), ['leaseMs']);
   });
 });
 
-describe('nearestName', () => {
+describe('nearestName for a misspelt option', () => {
   it.each<[string, string | undefined]>([
     ['leaseMs', 'leaseMs'],
     ['LEASEMS', 'leaseMs'],
@@ -80,12 +83,12 @@ describe('nearestName', () => {
     ['lease', 'leaseMs'],
     ['key_prefix', undefined],
     ['x'.repeat(100_000), undefined],
-  ])('the nearest name of %.20s is %s', (name, nearest) => {
+  ])('the most similar known name to %.20s is %s', (name, nearest) => {
     expect(nearestName(name, ['leaseMs', 'retainMs', 'store'])).toBe(nearest);
   });
 });
 
-it('leaseMs above retainMs is refused', () => {
+it('dedupe.leaseMs above retainMs is refused', () => {
   const hours = 3_600_000;
   const receiverWith = (lease: number) =>
     createReceiver({ secret, on: {}, dedupe: { leaseMs: lease * hours, retainMs: 6 * hours } });
@@ -101,7 +104,7 @@ it.each<[unknown, string]>([
   [{ secret }, 'is an object'],
   [null, 'is null'],
   [5, 'is 5'],
-])('a message about a wrong option does not repeat long text or an object: %j', (value, end) => {
+])('the error about a wrong option does not repeat long text or an object: %j', (value, end) => {
   const { message } = refusal(() => checkChoice('legacy', value, ['reject', 'accept']));
   expect(message).toContain(`legacy must be 'reject' or 'accept', but ${end}.`);
   expect(message).not.toContain(SECRET);

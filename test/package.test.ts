@@ -81,8 +81,8 @@ describe('npm ci in a clone', () => {
   });
 });
 
-describe('the entries of the packages', () => {
-  it.each(allSubpaths)('TypeScript, the build and the tests take the same source for $name', ({ name, source }) => {
+describe('the entries of each package.json', () => {
+  it.each(allSubpaths)('TypeScript, the build and the tests resolve $name to the same source', ({ name, source }) => {
     const { config } = ts.readConfigFile(fileURLToPath(file('tsconfig.json')), ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, fileURLToPath(file('.')));
     const from = fileURLToPath(file('test/package.test.ts'));
@@ -95,7 +95,7 @@ describe('the entries of the packages', () => {
     expect(target).toEqual({ import: `${dist}.js`, require: `${dist}.cjs` });
   });
 
-  it('a bundler may leave out modules that are not used', () => {
+  it('package.json allows a bundler to leave out modules that are not used', () => {
     expect(manifest.sideEffects).toBe(false);
   });
 });
@@ -115,7 +115,7 @@ describe.each(beside)('the package in %s', (folder) => {
     expect(name).toBe(`${manifest.name}-${folder.slice('packages/'.length)}`);
   });
 
-  it('the folder has sources, tests, and a README of one screen', () => {
+  it('the folder has sources, tests, a licence and a README of fewer than 60 lines', () => {
     for (const path of ['src', 'test', 'LICENSE']) expect(existsSync(file(`${folder}/${path}`)), path).toBe(true);
     expect(read(`${folder}/README.md`).split('\n').length).toBeLessThan(60);
   });

@@ -12,11 +12,11 @@ for (const { name, signed, accepts, onlyOurs, onlyTheirs } of [stripe, octokit])
       return accepts(input);
     };
 
-    it.each(onlyTheirs)('only this library refuses $name', async (difference) => {
+    it.each(onlyTheirs)('this library refuses $name, and the compared library accepts it', async (difference) => {
       expect(await verdictsOn(difference)).toEqual({ ours: false, theirs: true });
     });
 
-    it.each(onlyOurs)('only this library accepts $name', async (difference) => {
+    it.each(onlyOurs)('this library accepts $name, and the compared library refuses it', async (difference) => {
       expect(await verdictsOn(difference)).toEqual({ ours: true, theirs: false });
     });
   });

@@ -9,7 +9,7 @@ it.each([
   ['the separators of lines and paragraphs', '\u2028\u2029', '\\u2028\\u2029'],
   ['half a character', 'a\ud800b', 'a\\ud800b'],
   ['a mark outside the first plane', '\u{e0001}', '\\udb40\\udc01'],
-])('printable writes %s as JSON does', (_, text, shown) => {
+])('printable escapes %s as JSON does', (_, text, shown) => {
   expect(printable(text)).toBe(shown);
   expect(JSON.parse(`"${shown}"`)).toBe(text);
 });

@@ -75,7 +75,7 @@ describe('the words that readers stumble over', () => {
   });
 });
 
-it('a word is found in prose, and not in code and quotes', () => {
+it('the prose check finds a refused word in prose, and not in code and quotes', () => {
   expect(found('It is told.\n`is told`\n```ts\nis told\n```\nThe message says "is told".\nWhoever asks.')).toEqual([
     'line 1: "is told": write is called with, receives, is notified',
     'line 7: "Whoever": write the caller, the receiver, another process',

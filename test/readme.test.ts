@@ -56,7 +56,7 @@ describe('code blocks of the documentation', () => {
     }
   });
 
-  it('the programs compile in the strictest TypeScript', { timeout: 120_000 }, () => {
+  it('the programs compile in strict TypeScript', { timeout: 120_000 }, () => {
     const texts = (some: Block[]) => some.map((block) => [fileOf(block), block.code] as const);
     const module: [string, string] = [join(checkout.path, 'blocks/app.module.ts'), 'export class AppModule {}'];
     const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module]);
@@ -79,7 +79,7 @@ describe('code blocks of the documentation', () => {
     (block) => runAndDeliver(runnable(block)),
   );
 
-  it.each(inReadme('sh'))('the commands of $at exist', ({ code }) => {
+  it.each(inReadme('sh'))('the commands that $at shows exist', ({ code }) => {
     const { name, scripts } = JSON.parse(read('package.json'));
     const { name: commandLine } = JSON.parse(read('packages/cli/package.json'));
     const known = [
@@ -95,7 +95,7 @@ describe('code blocks of the documentation', () => {
 });
 
 describe('README.md', () => {
-  it('the page has the command that installs, and the two commands of a clone', () => {
+  it('the page has the install command, and the two commands for a clone', () => {
     expect(read('README.md')).toContain(`npm install ${JSON.parse(read('package.json')).name}`);
     expect(read('README.md')).toContain('\n```sh\nnpm ci && npm run demo\nnpm ci && npm test\n```\n');
   });
@@ -104,7 +104,7 @@ describe('README.md', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 
-  it('the example accepts what the send command of the page sends', { timeout: 30_000 }, async () => {
+  it('the receiver of the page accepts the delivery of the send command of the page', { timeout: 30_000 }, async () => {
     const [example = expect.fail('no example')] = inReadme('ts');
     const { child, port } = await start(runnable(example));
     try {

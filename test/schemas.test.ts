@@ -37,7 +37,7 @@ describe('the JSON Schema of the events', () => {
   });
 });
 
-describe('the OpenAPI document', () => {
+describe('the OpenAPI document of the webhooks', () => {
   it('every header that the service always sends is required', () => {
     const headers = Object.values<{ name: string; in: string; required?: boolean }>(openapi['components'].parameters);
     expect(headers.map(({ name, in: place, required }) => [name, place, required])).toEqual(
@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
     expect(validator.version).toBe('3.1');
   });
 
-  it('one mistake makes the document invalid', async () => {
+  it('the document is invalid once its info is removed', async () => {
     const { valid } = await new Validator().validate({ ...structuredClone(openapi), info: {} });
     expect(valid).toBe(false);
   });
@@ -81,19 +81,22 @@ describe('the OpenAPI document', () => {
     expect(broken).toEqual([]);
   });
 
-  it.each(recordings)('the headers and the body of the recorded $type match', ({ type, headers, body }) => {
-    expect(
-      fits(`openapi.json#/webhooks/${type}/post/requestBody/content/application~1json/schema`, parseEvent(body)),
-    ).toBe(true);
-    for (const [name, { required, schema }] of Object.entries<{ required?: boolean; schema: { type: string } }>(
-      openapi['components'].parameters,
-    )) {
-      const value = headers.find(([header]) => header === name)?.[1];
-      if (required) expect(value, name).toBeDefined();
-      const typed = schema.type === 'integer' ? Number(value) : value;
-      expect(fits(`openapi.json#/components/parameters/${name}/schema`, typed), name).toBe(true);
-    }
-  });
+  it.each(recordings)(
+    'the headers and the body of the recorded $type match the document',
+    ({ type, headers, body }) => {
+      expect(
+        fits(`openapi.json#/webhooks/${type}/post/requestBody/content/application~1json/schema`, parseEvent(body)),
+      ).toBe(true);
+      for (const [name, { required, schema }] of Object.entries<{ required?: boolean; schema: { type: string } }>(
+        openapi['components'].parameters,
+      )) {
+        const value = headers.find(([header]) => header === name)?.[1];
+        if (required) expect(value, name).toBeDefined();
+        const typed = schema.type === 'integer' ? Number(value) : value;
+        expect(fits(`openapi.json#/components/parameters/${name}/schema`, typed), name).toBe(true);
+      }
+    },
+  );
 
   it('each error code is listed under its status', () => {
     const { Accepted: _, ...refusals } = openapi['components'].responses;
@@ -110,7 +113,7 @@ describe('the OpenAPI document', () => {
     expect(listed.toSorted()).toEqual(answered.toSorted());
   });
 
-  it('the answers to an accepted delivery match', async () => {
+  it('the answers of a receiver to accepted deliveries match the document', async () => {
     const refusing = () => {
       throw new PermanentError('not ours');
     };

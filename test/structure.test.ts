@@ -40,8 +40,8 @@ const between = PACKAGES.flatMap((place) => {
   return needed.map((other) => [short(name), short(other)] as const);
 });
 
-describe('the layers', () => {
-  it('each folder of sources has one row', () => {
+describe('the layers of the source folders', () => {
+  it('each folder of sources has one row in the table of layers', () => {
     expect(rows.map(({ folder }) => folder).toSorted()).toEqual(folders.map(({ folder }) => folder).toSorted());
   });
 
@@ -54,7 +54,7 @@ describe('the layers', () => {
     expect(names.filter((name) => reachedFrom(name).has(name))).toEqual([]);
   });
 
-  it('CONTRIBUTING.md draws the same layers, and what each package needs', () => {
+  it('CONTRIBUTING.md draws the same layers, and the packages that each package needs', () => {
     const [, drawing = ''] = /```mermaid\n(.*?)```/s.exec(read('CONTRIBUTING.md')) ?? [];
     const arrows = drawing.replace(/\["[^"]*"\]/g, '').match(/[\w-]+ --> [\w-]+/g) ?? [];
     const expected = [...allowed, ...between, ['adapters', 'root']].map((pair) => pair.join(' --> '));
@@ -62,7 +62,7 @@ describe('the layers', () => {
   });
 });
 
-it('no source is called utils, types, helpers or common', () => {
+it('no source file or folder is named utils, types, helpers or common', () => {
   const places = ['adapters', ...PACKAGES.map((place) => join(place, 'src'))];
   const files = places.flatMap((place) => readdirSync(join(ROOT, place), { recursive: true, encoding: 'utf8' }));
   expect(files.length).toBeGreaterThan(300);
@@ -103,7 +103,7 @@ const ALLOWED: readonly [path: string, code: string][] = [
   ['adapters/h3.ts', "export * from './shared/a.js';"],
 ];
 
-describe('planted violations', () => {
+describe('sources planted to test the linter', () => {
   const folder = mkdtempSync(join(tmpdir(), 'planted-'));
   let found: { category: string; location: { path: string } }[] = [];
   const rulesFor = (path: string) =>
@@ -127,7 +127,7 @@ describe('planted violations', () => {
     expect(rulesFor(path)).toContain(rule);
   });
 
-  it.each(ALLOWED)('the linter allows what is in %s', (path) => {
+  it.each(ALLOWED)('the linter finds nothing wrong in %s', (path) => {
     expect(rulesFor(path)).toEqual([]);
   });
 });

@@ -93,21 +93,21 @@ function codeOf(error: unknown): string {
   return error.code;
 }
 
-describe('the facts of other test suites', () => {
-  it('there are 322 with names of their own', () => {
+describe("the cases of other libraries' test suites", () => {
+  it('there are 322 with different names', () => {
     expect(new Set(facts.map(({ name }) => name)).size).toBe(322);
     expect(facts).toHaveLength(322);
   });
 
-  it.each(agreeing.filter((fact) => fact.expect))('verify accepts like $name', (fact) => {
+  it.each(agreeing.filter((fact) => fact.expect))('verify accepts the case $name, as its own suite does', (fact) => {
     expect(verdict(fact)).toBe('accepted');
   });
 
-  it.each(agreeing.filter((fact) => !fact.expect))('verify refuses like $name', (fact) => {
+  it.each(agreeing.filter((fact) => !fact.expect))('verify refuses the case $name, as its own suite does', (fact) => {
     expect(verdict(fact)).not.toBe('accepted');
   });
 
-  it('verifyAsync on WebCrypto agrees with verify', async () => {
+  it('verifyAsync on WebCrypto agrees with verify about every case', async () => {
     const both = await Promise.all(
       facts.map(async (fact) => {
         const found = await verifyAsync(inputOf(fact)).then(() => 'accepted', codeOf);
@@ -117,15 +117,15 @@ describe('the facts of other test suites', () => {
     expect(both.filter(([, found, expected]) => found !== expected)).toEqual([]);
   });
 
-  it('every difference to this library is named', () => {
+  it('the cases that this library decides otherwise are those listed', () => {
     expect(differing.map(({ name }) => name).sort()).toEqual(Object.keys(OTHERWISE).sort());
   });
 
-  it.each(differing)('this library differs from $name', (fact) => {
+  it.each(differing)('this library decides the case $name in its own, listed way', (fact) => {
     expect(verdict(fact)).toBe(OTHERWISE[fact.name]?.[0]);
   });
 
-  it('a signature without tolerance is accepted with a large tolerance', () => {
+  it('a case with the time check turned off is accepted here with a large tolerance', () => {
     const withoutTolerance = differing.filter(({ name }) => OTHERWISE[name]?.[1] === TOLERANCE_OFF);
     expect(withoutTolerance).toHaveLength(3);
     for (const fact of withoutTolerance) {
@@ -133,7 +133,7 @@ describe('the facts of other test suites', () => {
     }
   });
 
-  it('the signature is valid where only the envelope differs', () => {
+  it('a case that is refused here only for its envelope has a valid signature', () => {
     const noEnvelope = differing.filter(({ name }) => OTHERWISE[name]?.[0] === 'invalid_envelope');
     for (const fact of noEnvelope) {
       expect(verdict({ ...fact, level: 'signature' })).toBe('accepted');

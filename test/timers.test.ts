@@ -12,7 +12,7 @@ describe('withTimeout', () => {
     await expect(overdue).rejects.toThrow('no answer within 10 ms');
   });
 
-  it('the error may be that of the caller', async () => {
+  it('the promise rejects with the error of the caller when the time is over', async () => {
     await expect(withTimeout(1, never, () => new RangeError('late'))).rejects.toThrow(new RangeError('late'));
   });
 
@@ -25,7 +25,7 @@ describe('withTimeout', () => {
   });
 });
 
-it('unrefTimeout works where a timer is only a number, as in browsers and workers', () => {
+it('unrefTimeout returns the timer where it is only a number, as in browsers and workers', () => {
   vi.spyOn(globalThis, 'setTimeout').mockReturnValue(7 as unknown as ReturnType<typeof setTimeout>);
   expect(unrefTimeout(() => {}, 1)).toBe(7);
 });
@@ -101,7 +101,7 @@ describe('withTimeLimit', () => {
 });
 
 describe('sleep', () => {
-  it('a wait that is aborted leaves no timer', async () => {
+  it('an aborted sleep rejects and leaves no timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const controller = new AbortController();
     const slept = sleep(60_000, controller.signal);
@@ -113,7 +113,7 @@ describe('sleep', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('a wait keeps the process alive', async () => {
+  it('the timer keeps the process alive', async () => {
     const { mock } = vi.spyOn(globalThis, 'setTimeout');
     const slept = sleep(1);
     expect(mock.results[0]?.value.hasRef()).toBe(true);

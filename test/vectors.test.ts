@@ -11,8 +11,8 @@ const groups = [...new Set(vectors.map(({ group }) => group))];
 
 const travelling = vectors.filter((vector) => changedByHttp(vector) === undefined);
 
-describe('the vectors', () => {
-  it('at least 150 have names of their own', () => {
+describe('the vectors of signed deliveries', () => {
+  it('there are at least 150, all with different names', () => {
     expect(vectors.length).toBeGreaterThanOrEqual(150);
     expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length);
   });
@@ -23,7 +23,7 @@ describe('the vectors', () => {
     expect(vectors.length - accepting.length).toBeGreaterThanOrEqual(100);
   });
 
-  it('all but a handful can go over HTTP', () => {
+  it('at most ten of them cannot be sent over HTTP', () => {
     expect(vectors.length - travelling.length).toBeLessThanOrEqual(10);
   });
 });
@@ -38,7 +38,7 @@ describe.each<[string, (headers: Vector['headers']) => HeaderSource, Vector[]]>(
   ],
   // It trims and refuses what HTTP does.
   ['a Headers', (headers) => new Headers(headers.map(([name, value]) => [name, value])), travelling],
-])('with headers as %s', (_, toHeaders, some) => {
+])('the vectors with headers as %s', (_, toHeaders, some) => {
   const inputOf = (vector: Vector) => ({
     ...settingsOf(vector),
     headers: toHeaders(vector.headers),

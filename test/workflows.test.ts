@@ -11,16 +11,16 @@ import { ROOT } from './support/markdown.js';
 const workflows = readdirSync(join(ROOT, '.github/workflows')).map((name) => `.github/workflows/${name}`);
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-describe('the published schema', () => {
-  it.each(workflows)('the schema of workflows accepts %s', (path) => {
+describe('the published schema of GitHub workflows and actions', () => {
+  it.each(workflows)('%s is valid by the schema of workflows', (path) => {
     expect(validateWorkflow(read(path)).errors).toEqual([]);
   });
 
-  it('the schema of actions accepts action.yml', () => {
+  it('action.yml is valid by the schema of actions', () => {
     expect(validateAction(read('action.yml')).errors).toEqual([]);
   });
 
-  it('a workflow without jobs and an action without a description are refused', () => {
+  it('a workflow without jobs and an action without a description are invalid', () => {
     expect(validateWorkflow('name: CI\non: push\n').errors).not.toEqual([]);
     expect(validateAction('name: doctor\nruns: { using: composite, steps: [] }\n').errors).not.toEqual([]);
   });
@@ -48,11 +48,11 @@ describe.each([...workflows, 'action.yml'])('%s', (path) => {
       expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
   });
 
-  it('no cache is restored, because another branch may have written it', () => {
+  it('no step restores a cache, because another branch may have written it', () => {
     expect(text).not.toMatch(/actions\/cache|\bcache:/);
   });
 
-  it('no script contains an expression', () => {
+  it('no script of a step has a GitHub expression, through which input could become code', () => {
     const scripts = [...text.matchAll(/run: (?:[|>]-?\n((?: {8,}.*\n|\n)+)|(.*))/g)].map(
       ([, block, line]) => block ?? line,
     );
@@ -89,7 +89,7 @@ describe.each(workflows)('%s', (path) => {
     }
   });
 
-  it('one run at a time is allowed', () => {
+  it('a concurrency group is set, so that runs do not overlap', () => {
     expect(text).toMatch(/^concurrency:\n {2}group: /m);
   });
 });
@@ -102,7 +102,7 @@ it('CI runs the two commands of the README on every supported line of Node', () 
   expect(ci).toContain('- run: .ci/run\n');
 });
 
-describe('the release', () => {
+describe('the release workflow', () => {
   const release = read('.github/workflows/release.yml');
   const jobs = new Map(jobsOf(release));
   const publish = jobs.get('publish') ?? '';
@@ -113,7 +113,7 @@ describe('the release', () => {
     expect(release).not.toMatch(/NODE_AUTH_TOKEN|secrets\./);
   });
 
-  it('the published files are checked and packed by a job without that right', () => {
+  it('the published files are checked and packed by a job without the right to publish', () => {
     const pack = jobs.get('pack') ?? '';
     expect(pack).toMatch(/npm ci --ignore-scripts[\s\S]+npm run prepublishOnly[\s\S]+npm pack [\s\S]+upload-artifact/);
     expect(pack).toContain(`npm pack ${PACKAGES.join(' ./')}\n`);
@@ -142,7 +142,7 @@ describe('the release', () => {
     ['v1.2.3', 'service-webhooks', { name: 'another' }, 'fails'],
     ['v1.2.3', 'service-webhooks-cli', { version: '1.2.2' }, 'fails'],
     ['v1.2.3', 'service-webhooks-suites', { publishConfig: { registry: 'https://registry.evil.test' } }, 'fails'],
-  ])('the check of %s, where package.json of %s has %j, %s', (tag, changed, fields, verdict) => {
+  ])('the check of the tag %s, where package.json of %s has %j, %s', (tag, changed, fields, verdict) => {
     const [, command = ''] = /run: \|\n((?: {10}.*\n)+)/.exec(publish) ?? [];
     const folder = mkdtempSync(join(tmpdir(), 'release-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -163,12 +163,12 @@ describe('the release', () => {
 describe('the doctor action', () => {
   const action = read('action.yml');
 
-  it('the default version is that of the command line', () => {
+  it('the default version is that of the command line package', () => {
     const { version } = JSON.parse(read('packages/cli/package.json'));
     expect(action).toContain(`    description: The version of service-webhooks-cli on npm.\n    default: ${version}\n`);
   });
 
-  it('no install script runs', () => {
+  it('the command line is installed without install scripts', () => {
     expect(action).toMatch(/npx --yes --ignore-scripts "service-webhooks-cli@\$\{DOCTOR_VERSION:\?\}" doctor/);
   });
 });

@@ -10,15 +10,18 @@ runSuite(calledMounts);
 
 const request = () => aRequest() as Parameters<typeof toApiGatewayV1>[0];
 
-describe('a function of Lambda', () => {
+describe('the adapter for AWS Lambda', () => {
   it.each([
     ['format 1.0', () => toApiGatewayV1(request(), '/webhooks'), 'failed'],
     ['format 2.0', () => toApiGatewayV2(request(), '/webhooks'), 'handled'],
-  ])('the gateway of %s decides about a result without a status', async (_, event, decided) => {
-    const { receiver, answers } = aReceiver({ on: undefined });
-    await webhookMiddleware(receiver, () => ({ done: true }))(event());
-    expect(answers()).toEqual([decided]);
-  });
+  ])(
+    'a result of the route without a status fails in format 1.0 and completes the event in 2.0: %s',
+    async (_, event, decided) => {
+      const { receiver, answers } = aReceiver({ on: undefined });
+      await webhookMiddleware(receiver, () => ({ done: true }))(event());
+      expect(answers()).toEqual([decided]);
+    },
+  );
 
   it.each<[string, object]>([
     ['a body that is not text', { statusCode: 200, body: { done: true } }],
@@ -31,7 +34,7 @@ describe('a function of Lambda', () => {
     }
   });
 
-  it('headers without values are ignored', async () => {
+  it('a delivery is handled although its event has headers without values', async () => {
     const { receiver } = aReceiver();
     const { headers, ...event } = toApiGatewayV1(request(), '/webhooks');
     const multiValueHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [`${value}`]]));

@@ -12,7 +12,7 @@ const delivery = (): AzureRequestLike => {
   return { method, headers: new Headers(headers as Record<string, string>), body, bodyUsed: false };
 };
 
-describe('an HTTP function of Azure', () => {
+describe('the adapter for Azure Functions', () => {
   it.each<[string, unknown, string]>([
     ['text, which Azure refuses', 'done', 'failed'],
     ...UNSERIALISABLE.map(([what, data]): [string, unknown, string] => [
@@ -24,13 +24,16 @@ describe('an HTTP function of Azure', () => {
     ['a jsonBody with 503', { status: 503, jsonBody: { later: true } }, 'failed'],
     ['nothing', undefined, 'handled'],
     ['null', null, 'handled'],
-  ])('the status that Azure sends decides about a return value: %s', async (_, answer, decided) => {
-    const { receiver, answers } = aReceiver({ on: undefined });
-    await webhookMiddleware(receiver, () => answer)(delivery());
-    expect(answers()).toEqual([decided]);
-  });
+  ])(
+    'the event is completed or released by the status that Azure sends for the result: %s',
+    async (_, answer, decided) => {
+      const { receiver, answers } = aReceiver({ on: undefined });
+      await webhookMiddleware(receiver, () => answer)(delivery());
+      expect(answers()).toEqual([decided]);
+    },
+  );
 
-  it('an async iterable that breaks releases the event', async () => {
+  it('the event is released when an async iterable as the body throws', async () => {
     const { receiver, answers } = aReceiver({ on: undefined });
     const body = {
       async *[Symbol.asyncIterator]() {

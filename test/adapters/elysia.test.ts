@@ -12,7 +12,7 @@ beforeEach(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}));
 
 runSuite(calledMounts);
 
-it('webhookHandler gets the exact body where the route has no parse option', async () => {
+it('webhookHandler on Elysia gets the exact body where the route has no parse option', async () => {
   const { receiver } = aReceiver();
   const app = new Elysia().post('/webhooks', webhookHandler(receiver));
   const { headers, body } = aDelivery();
@@ -26,7 +26,7 @@ const returning = (route: (context: ElysiaContextLike) => unknown) =>
     return (request) => app.handle(request);
   });
 
-describe('a route of Elysia', () => {
+describe('a route behind the Elysia adapter', () => {
   it.each<[string, (context: ElysiaContextLike) => unknown, number]>([
     ['an Error', () => new Error('no disk'), 500],
     ['an error of its own class', () => new RangeError('no disk'), 500],
@@ -60,7 +60,7 @@ describe('a route of Elysia', () => {
     expect(await returning(route)).toEqual({ status: expected, decided: ['handled'] });
   });
 
-  it('a PermanentError ends the retries', async () => {
+  it('a PermanentError completes the event, so that no retry runs', async () => {
     expect(await returning(() => new PermanentError('no such clip'))).toEqual({ status: 200, decided: ['discarded'] });
   });
 
@@ -70,11 +70,11 @@ describe('a route of Elysia', () => {
       'a stream in status(200)',
       () => status(200, new ReadableStream({ pull: (c) => c.error(new Error('it breaks')) })),
     ],
-  ])('the event is released after %s that breaks', async (_, route) => {
+  ])('the event is released when %s of the route throws', async (_, route) => {
     expect((await returning(route)).decided).toEqual(['failed']);
   });
 
-  it('a generator completes the event at its end', async () => {
+  it('the event is completed at the end of a generator', async () => {
     expect(await returning(() => generator(false))).toEqual({ status: 200, decided: ['handled'] });
   });
 });

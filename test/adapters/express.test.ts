@@ -13,7 +13,7 @@ runSuite(mounts);
 describe.each([
   ['Express 5', express5],
   ['Express 4', express4],
-])('behind a body parser of %s', (_, express) => {
+])('the receiver on %s, mounted below a body parser', (_, express) => {
   const secret = 'test secret';
 
   async function logged(mount: (app: express5.Express) => void) {
@@ -33,12 +33,12 @@ describe.each([
     );
   });
 
-  it('the log names every parser that may have read the body', async () => {
+  it('the log names every parser of the app that may have read the body', async () => {
     const both = (app: express5.Express) => app.use(express.urlencoded({ extended: false })).use(express.json());
     expect(await logged(both)).toContain('This app has express.urlencoded(), express.json(). Mount');
   });
 
-  it('the log does not guess which other code has read the body', async () => {
+  it('the log names no parser where other code has read the body', async () => {
     const custom = (app: express5.Express) =>
       app.use(async (req, _res, next) => {
         for await (const _chunk of req);

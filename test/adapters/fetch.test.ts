@@ -10,7 +10,7 @@ runSuite([...mounts, ...calledMounts]);
 
 const returning = (answer: unknown) => whatCameOf((receiver) => webhookMiddleware(receiver, () => answer as Response));
 
-describe('a route of fetch', () => {
+describe('a route behind the Fetch adapter', () => {
   it.each([
     ['an Error', new Error('no disk')],
     ['nothing', undefined],
@@ -20,7 +20,7 @@ describe('a route of fetch', () => {
     expect(await returning(answer)).toEqual({ status: 500, decided: ['failed'] });
   });
 
-  it('the Response keeps its status, headers and body', async () => {
+  it('the Response of the route is sent with its status, headers and body', async () => {
     const headers = [
       ['set-cookie', 'a=1'],
       ['set-cookie', 'b=2'],
@@ -37,7 +37,7 @@ describe('a route of fetch', () => {
   });
 });
 
-describe('a Response that is not read to its end', () => {
+describe('a Response of the Fetch adapter that is not read to its end', () => {
   async function answered(signal?: AbortSignal) {
     const { receiver, answers } = aReceiver({ on: undefined });
     const { method, headers, body } = aRequest();
@@ -49,7 +49,7 @@ describe('a Response that is not read to its end', () => {
     return { response, answers };
   }
 
-  it('the event is left to its lease after 30 seconds', async () => {
+  it('after 30 seconds, the event is neither completed nor released until its lease ends', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const { answers } = await answered();
@@ -59,7 +59,7 @@ describe('a Response that is not read to its end', () => {
     expect(answers()).toEqual(['failed']);
   });
 
-  it('the event is left to its lease when the sender disconnects', async () => {
+  it('when the sender disconnects, the event is neither completed nor released until its lease ends', async () => {
     const sender = new AbortController();
     const { response, answers } = await answered(sender.signal);
     await response.body?.getReader().read();

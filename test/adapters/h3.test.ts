@@ -40,7 +40,7 @@ const onNode = (route: Route) =>
 describe.each([
   ['without a server', called],
   ['on Node', onNode],
-])('a route of h3 2 %s', (_, returning) => {
+])('a route behind the adapter for h3 2 %s', (_, returning) => {
   it.each<[string, Route, number]>([
     ['an HTTPError', () => new HTTPError({ status: 503 }), 503],
     ['an Error', () => new Error('no disk'), 500],
@@ -64,7 +64,7 @@ describe.each([
     expect(await returning(route)).toEqual({ status: expected, decided: ['handled'] });
   });
 
-  it('a PermanentError ends the retries', async () => {
+  it('a PermanentError completes the event, so that no retry runs', async () => {
     expect(await returning(() => new PermanentError('no such clip'))).toEqual({ status: 200, decided: ['discarded'] });
   });
 });
@@ -72,7 +72,7 @@ describe.each([
 it.each<[string, () => unknown]>([
   ['an HTTPResponse', () => new HTTPResponse(breaking())],
   ['a stream of Node', () => Readable.from(generator())],
-])('a route of h3 2 without a server releases the event after %s that breaks', async (_, route) => {
+])('a route of h3 2 without a server releases the event when %s breaks', async (_, route) => {
   expect((await called(route)).decided).toEqual(['failed']);
 });
 

@@ -29,7 +29,7 @@ async function arrivesBehind(
   return arrived ?? (await answer.text());
 }
 
-it('the headers come from a Request that a middleware has replaced', async () => {
+it('on Hono, the headers are read from the Request with which a middleware replaced c.req.raw', async () => {
   const delivery = aDelivery();
   const renamed = Object.entries(delivery.headers).map(([name, value]) => [`gateway-${name}`, value]);
   const rename: MiddlewareHandler = (c, next) => {
@@ -43,7 +43,7 @@ it('the headers come from a Request that a middleware has replaced', async () =>
   expect(await arrivesBehind(rename, { ...delivery, headers: Object.fromEntries(renamed) })).toMatch(/^evt_/);
 });
 
-it('the body comes from a Request that a middleware has replaced', async () => {
+it('on Hono, the body is read from the Request with which a middleware replaced c.req.raw', async () => {
   const flipped = () =>
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, to) => to.enqueue(chunk.map((byte) => byte ^ 1)),
@@ -57,11 +57,11 @@ it('the body comes from a Request that a middleware has replaced', async () => {
   expect(await arrivesBehind(unwrap, { ...delivery, body })).toMatch(/^evt_/);
 });
 
-it('webhookMiddleware may have read the body before webhookHandler', async () => {
+it('on Hono, webhookHandler handles a delivery whose body webhookMiddleware has read before', async () => {
   expect(await arrivesBehind(webhookMiddleware({ secret: SECRET, now }), aDelivery())).toMatch(/^evt_/);
 });
 
-it('a variable of the app with the name webhook is not taken for a body', async () => {
+it('on Hono, a context variable named webhook of the app is not taken for the body', async () => {
   const app = new Hono()
     .use('/webhooks', (c, next) => {
       c.set('webhook' as never, { id: 1, body: 'other' } as never);
@@ -83,7 +83,7 @@ const behind = (look: (raw: Request) => unknown): MiddlewareHandler => {
 describe.each([
   ['its server 2', createAdaptorServer],
   ['its server 1', createAdaptorServer1 as unknown as typeof createAdaptorServer],
-])('a body in several pieces on %s', (_, create) => {
+])('a body in several pieces with the Hono adapter on %s', (_, create) => {
   const delivery = aDelivery({ body: bodyOf({ data: { text: 'x'.repeat(1_000_000) } }) });
 
   it.each<[string, MiddlewareHandler]>([
@@ -103,7 +103,7 @@ describe.each([
 describe.each([
   ['its server 2', createAdaptorServer],
   ['its server 1', createAdaptorServer1 as unknown as typeof createAdaptorServer],
-])('the lazy Request of %s', (_, create) => {
+])('the Request that %s builds when it is first used, with the Hono adapter', (_, create) => {
   const isBuilt = (raw: Request) =>
     Object.getOwnPropertySymbols(raw).some(({ description }) => description === 'requestCache');
 
@@ -119,11 +119,11 @@ describe.each([
     return built;
   }
 
-  it('a delivery that no other code reads does not build it', async () => {
+  it('a delivery does not build the Request where only the adapter reads the body', async () => {
     expect(await isBuiltAfter(() => {})).toBe(false);
   });
 
-  it('a middleware that reads the body builds it', async () => {
+  it('the Request is built where a middleware reads its body', async () => {
     expect(await isBuiltAfter(({ body }) => body)).toBe(true);
   });
 });

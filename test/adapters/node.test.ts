@@ -42,7 +42,7 @@ it.each([
   ['text is as long as its bytes', { status: 200, body: 'ä' }, 'content-length: 2'],
   ['205 is empty', { status: 205, body: '' }, 'content-length: 0'],
   ['204 has none to tell the length of', { status: 204, body: '' }, undefined],
-])('an answer has a known length: %s', async (_, answer, told) => {
+])('an answer of the Node adapter has the right Content-Length: %s', async (_, answer, told) => {
   const receiver = Object.assign(async () => ({ ...answer, headers: {} }), createReceiver({ secret: SECRET, on: {} }));
   const socket = await connectTo(webhookHandler(receiver));
   socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
@@ -52,27 +52,30 @@ it.each([
   expect(received.match(/^(content-length|transfer-encoding): .*$/gim)).toEqual(told ? [told] : null);
 });
 
-it.runIf(HAS_HTTP2)('a route that throws within its answer over HTTP/2 ends the stream in an error', async () => {
-  const { receiver } = aRecorder();
-  const middleware = webhookMiddleware(receiver);
-  const { port, close } = await listenHttp2((req, res) =>
-    middleware(req, res, () => {
-      res.writeHead(200);
-      res.write('{');
-      throw new Error('no disk');
-    }),
-  );
-  onTestFinished(close);
-  const session = connectHttp2(`http://127.0.0.1:${port}`);
-  onTestFinished(() => session.destroy());
-  const stream = session.request({ ':method': 'POST' }).end();
-  await expect(text(stream)).rejects.toThrow('NGHTTP2_INTERNAL_ERROR');
-});
+it.runIf(HAS_HTTP2)(
+  'behind the Node adapter, a route that throws in mid-answer over HTTP/2 resets the stream',
+  async () => {
+    const { receiver } = aRecorder();
+    const middleware = webhookMiddleware(receiver);
+    const { port, close } = await listenHttp2((req, res) =>
+      middleware(req, res, () => {
+        res.writeHead(200);
+        res.write('{');
+        throw new Error('no disk');
+      }),
+    );
+    onTestFinished(close);
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ':method': 'POST' }).end();
+    await expect(text(stream)).rejects.toThrow('NGHTTP2_INTERNAL_ERROR');
+  },
+);
 
-describe('a sender that leaves a pipelined request', () => {
+describe('a sender of a pipelined request to the Node adapter that disconnects', () => {
   const HEAD = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n';
 
-  it('the claim is left to its lease while the route works', async () => {
+  it('the claim is neither completed nor released while the route still runs', async () => {
     const routed = later();
     const { receiver, settled } = aRecorder();
     const middleware = webhookMiddleware(receiver);
@@ -87,7 +90,7 @@ describe('a sender that leaves a pipelined request', () => {
     expect(await settled).toBe('unknown');
   });
 
-  it('the claim is released at once where the route has not begun', async () => {
+  it('the claim is released at once where the route has not started, and the route does not start', async () => {
     const gone = later();
     const route = vi.fn();
     const { receiver, settled } = aRecorder(gone.promise);

@@ -21,7 +21,7 @@ const mounts = Object.values(LISTENING)
   .filter(({ form }) => form === 'middleware');
 
 describe.each(mounts)('pipelined requests to $name', ({ serve }) => {
-  it('many deliveries are handled at once, without a warning of Node', async () => {
+  it('many deliveries on one connection are handled at once, without a warning of Node', async () => {
     const warnings: Error[] = [];
     const warned = (warning: Error) => warnings.push(warning);
     process.on('warning', warned);

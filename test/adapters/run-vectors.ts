@@ -24,7 +24,7 @@ export function runVectors(mount: Mount<Listening>): void {
 
   afterAll(() => server.close());
 
-  it.each(groups)('each vector about %s is answered as it says', async (group) => {
+  it.each(groups)('each vector about %s gets the answer that is recorded with it', async (group) => {
     await expectVerdicts(travelling, group, async (vector) => {
       const endpoint = `${travelling.indexOf(vector)}`;
       const { receiver, take, taken } = createEndpoint(vector);

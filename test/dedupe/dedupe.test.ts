@@ -9,8 +9,8 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 
-describe('deliveries of one event', () => {
-  it('the first of them is claimed once and completed once', async () => {
+describe('deliveries of one event to a receiver with dedupe', () => {
+  it('the first delivery is claimed once and completed once', async () => {
     const { deliver, store, handler } = setUp();
     expect(await deliver()).toBe('200 handled');
     expect(store.calls).toEqual(['claim', 'complete']);
@@ -25,7 +25,7 @@ describe('deliveries of one event', () => {
     expect(answers()).toEqual(['handled', ...Array(5).fill('duplicate')]);
   });
 
-  it('a retry is answered 409 while the handler runs', async () => {
+  it('a retry is answered with 409 while the handler runs', async () => {
     const { receiver, find } = await heldClaim();
     const retry = await receiver(aRequest());
     expect(inShort(retry)).toBe('409 delivery_in_progress');
@@ -44,7 +44,7 @@ describe('deliveries of one event', () => {
     expect(answers()).toEqual(['failed', 'handled']);
   });
 
-  it('one of 50 simultaneous attempts runs', async () => {
+  it('of 50 simultaneous attempts one runs the handler', async () => {
     const { deliver, handler } = setUp();
     const answers = await Promise.all(Array.from({ length: 50 }, () => deliver()));
     expect(handler).toHaveBeenCalledOnce();
@@ -52,7 +52,7 @@ describe('deliveries of one event', () => {
     expect(new Set(answers)).toEqual(new Set(['200 handled', '409 delivery_in_progress']));
   });
 
-  it('a handler that changes the event does not change its record', async () => {
+  it('the event is recorded under its own id although the handler changes the event', async () => {
     const { deliver, handler, keys } = setUp();
     handler.mockImplementationOnce((event, { delivery }) => {
       Object.assign(event, { id: 'evt_other', type: 'x' });
@@ -73,7 +73,7 @@ describe('deliveries of one event', () => {
   });
 });
 
-describe('the calls of a store', () => {
+describe('the calls that a receiver makes to its dedupe store', () => {
   it('each claim has a random token of 32 hex digits', async () => {
     const { deliver, store } = setUp();
     for (let i = 0; i < 20; i++) await deliver({ event: { id: `evt_${i}` } });
@@ -91,7 +91,7 @@ describe('the calls of a store', () => {
     expect(second).not.toBe(first);
   });
 
-  it('a completion names the claim as it was made, with the fence of the store', async () => {
+  it('complete() gets the claim as it was made, with the fence that the store gave', async () => {
     const inner = memoryStore();
     const complete = vi.fn(inner.complete);
     const claim = async () => ({ status: 'acquired', fence: 7, attempt: 3 }) as ClaimResult;
@@ -106,13 +106,13 @@ describe('the calls of a store', () => {
     ]);
   });
 
-  it('a claim has the lease and the retention of the options', async () => {
+  it('a claim has leaseMs and retainMs of the options', async () => {
     const { deliver, store } = setUp(aStore(), { leaseMs: 5_000, retainMs: 21_600_000 });
     await deliver();
     expect(store.claims).toMatchObject([{ leaseMs: 5_000, retainMs: 21_600_000 }]);
   });
 
-  it('a store that changes its request does not change the next one', async () => {
+  it('a store that changes the object it is called with does not change the next call', async () => {
     const inner = memoryStore();
     const claim = vi.fn(inner.claim).mockImplementationOnce((request) => {
       request.key = 'stolen';
@@ -124,7 +124,7 @@ describe('the calls of a store', () => {
   });
 });
 
-describe('the key', () => {
+describe('the key under which a receiver claims an event', () => {
   it('an event is claimed under the name of the endpoint and its signed id', async () => {
     const { deliver, keys } = setUp(aStore(), { name: 'billing' });
     await deliver();
@@ -134,7 +134,7 @@ describe('the key', () => {
   it.each([
     ['mail', 'handled'],
     ['billing', 'duplicate'],
-  ])('an event that billing has handled is, at a receiver of the name %s, %s', async (name, outcome) => {
+  ])('at a receiver named %s, an event that the receiver named billing has handled is %s', async (name, outcome) => {
     const store = aStore();
     const [first, second] = [setUp(store, { name: 'billing' }), setUp(store, { name })];
     expect(await first.deliver()).toBe('200 handled');
@@ -163,7 +163,7 @@ describe('the key', () => {
     ...['evt_1', 'evt_1:2', 'evt_{1}', "evt_'%", 'evt_A', 'evt_a'],
   ];
 
-  it('odd ids have distinct keys of at most 200 visible ASCII characters', async () => {
+  it('unusual event ids have distinct keys of at most 200 visible ASCII characters', async () => {
     const { deliver, keys, handler } = setUp(aStore(), { name: 'n'.repeat(64) });
     for (const id of ODD_IDS) expect(await deliver({ event: { id } }), JSON.stringify(id)).toBe('200 handled');
     for (const id of ODD_IDS) expect(await deliver({ event: { id } })).toBe('200 duplicate');
@@ -172,7 +172,7 @@ describe('the key', () => {
     expect(handler).toHaveBeenCalledTimes(ODD_IDS.length);
   });
 
-  it('an id of up to 120 characters is readable in it, and a longer one is hashed', async () => {
+  it('an id of up to 120 characters is in the key as it is, and a longer one as a hash', async () => {
     const { deliver, keys } = setUp();
     const id = `evt_${'x'.repeat(116)}`;
     await deliver({ event: { id } });
@@ -181,7 +181,7 @@ describe('the key', () => {
   });
 });
 
-describe("key: 'idempotency-key'", () => {
+describe("the option dedupe.key as 'idempotency-key'", () => {
   const byHeader = () => setUp(aStore(), { key: 'idempotency-key' });
 
   it.each([
@@ -196,27 +196,27 @@ describe("key: 'idempotency-key'", () => {
     expect(keys()).toEqual([`default:${key}`]);
   });
 
-  it('a header of 255 characters is hashed', async () => {
+  it('the key has a hash of a header of 255 characters', async () => {
     const { deliver, keys } = byHeader();
     await deliver(withKey('k'.repeat(255)));
     expect(keys()[0]).toMatch(HASHED_KEY);
   });
 
-  it('an event runs again under a fresh header', async () => {
+  it('an event is handled again under another header', async () => {
     const { deliver } = byHeader();
     expect(await deliver(withKey('key-1'))).toBe('200 handled');
     expect(await deliver(withKey('key-1'))).toBe('200 duplicate');
     expect(await deliver(withKey('key-2'))).toBe('200 handled');
   });
 
-  it('a header cannot suppress an event that comes without one', async () => {
+  it('a header with the id of an event does not suppress that event sent without a header', async () => {
     const { deliver } = byHeader();
     expect(await deliver({ event: { id: 'evt_2' }, ...withKey('evt_1') })).toBe('200 handled');
     expect(await deliver()).toBe('200 handled');
   });
 });
 
-describe('a key function', () => {
+describe('the option dedupe.key as a function', () => {
   it('deliveries with the same result are one event', async () => {
     const { deliver, keys } = setUp(aStore(), { key: ({ event }) => `${event.type}/${event.jobId}` });
     expect(await deliver()).toBe('200 handled');
@@ -224,20 +224,23 @@ describe('a key function', () => {
     expect(keys()[0]).toBe('default:stt.completed/clip_1');
   });
 
-  it('a result that a store could not take is hashed', async () => {
+  it('the key has a hash of a result with characters that a store could refuse', async () => {
     const { deliver, keys } = setUp(aStore(), { key: () => 'clip 1\0' });
     await deliver();
     expect(keys()[0]).toMatch(HASHED_KEY);
   });
 
-  it.each([undefined, null, '', 7, Promise.resolve('key')])('no handler runs for the result %j', async (returned) => {
-    const { deliver, handler, find } = setUp(aStore(), { key: (() => returned) as () => string });
-    expect(await deliver()).toBe('500 invalid_option');
-    expect(find('failed').error.message).toContain('dedupe.key');
-    expect(handler).not.toHaveBeenCalled();
-  });
+  it.each([undefined, null, '', 7, Promise.resolve('key')])(
+    'a delivery is refused and no handler runs for the result %j',
+    async (returned) => {
+      const { deliver, handler, find } = setUp(aStore(), { key: (() => returned) as () => string });
+      expect(await deliver()).toBe('500 invalid_option');
+      expect(find('failed').error.message).toContain('dedupe.key');
+      expect(handler).not.toHaveBeenCalled();
+    },
+  );
 
-  it('an error fails the delivery, and no handler runs', async () => {
+  it('an error of the function fails the delivery, and no handler runs', async () => {
     const { deliver, handler, store } = setUp(aStore(), { key: throwing });
     expect(await deliver()).toBe('500 handler_failed');
     expect(handler).not.toHaveBeenCalled();
@@ -256,7 +259,7 @@ describe('an Idempotency-Key next to the event id', () => {
     expect(JSON.stringify(store.claims)).not.toContain('key-1');
   });
 
-  it('a duplicate with another header is noticed', async () => {
+  it('a duplicate with another header gives the notice idempotency_key_mismatch', async () => {
     const { deliver, notices, find } = setUp();
     expect(await deliver(withKey('key-1'))).toBe('200 handled');
     expect(await deliver(withKey('fresh'))).toBe('200 duplicate');
@@ -264,7 +267,7 @@ describe('an Idempotency-Key next to the event id', () => {
     expect(find('idempotency_key_mismatch').delivery.unsigned.idempotencyKey).toBe('fresh');
   });
 
-  it('another header is noticed while the event runs, and when it runs again', async () => {
+  it('a retry with another header gives the notice, while the handler runs and after it failed', async () => {
     const { work, answer, deliver, notices } = await heldClaim(aStore(), {}, withKey('key-1'));
     expect(await deliver(withKey('key-2'))).toBe('409 delivery_in_progress');
     work.reject(new Error('no disk'));
@@ -273,7 +276,7 @@ describe('an Idempotency-Key next to the event id', () => {
     expect(notices()).toEqual(['idempotency_key_mismatch', 'idempotency_key_mismatch']);
   });
 
-  it('an attempt without the header is no mismatch', async () => {
+  it('an attempt without the header gives no notice', async () => {
     const { deliver, notices } = setUp();
     await deliver();
     expect(await deliver(withKey('key-1'))).toBe('200 duplicate');
@@ -281,7 +284,7 @@ describe('an Idempotency-Key next to the event id', () => {
     expect(notices()).toEqual([]);
   });
 
-  it('a stripped, changed or swapped header runs nothing twice and suppresses nothing', async () => {
+  it('removing, changing or swapping the header neither repeats nor suppresses an event', async () => {
     const { deliver, handler } = setUp();
     const [a, b] = [{ event: { id: 'evt_a' } }, { event: { id: 'evt_b' } }];
     expect(await deliver({ ...a, ...withKey('key-a') })).toBe('200 handled');
@@ -311,8 +314,8 @@ describe('an Idempotency-Key next to the event id', () => {
   });
 });
 
-describe('another body under the same id', () => {
-  it('the delivery is a duplicate, and the difference is noticed', async () => {
+describe('a delivery with another body under the same event id', () => {
+  it('the delivery is a duplicate, and gives the notice payload_mismatch', async () => {
     const { deliver, notices, find } = setUp();
     await deliver();
     expect(await deliver({ event: { data: { clipId: 'clip_2' } } })).toBe('200 duplicate');
@@ -320,14 +323,14 @@ describe('another body under the same id', () => {
     expect(find('payload_mismatch').delivery.event.data).toEqual({ clipId: 'clip_2' });
   });
 
-  it('a different timestamp is no mismatch, since it is the time of sending', async () => {
+  it('a body that differs in its timestamp alone gives no notice', async () => {
     const { deliver, notices } = setUp();
     await deliver();
     expect(await deliver({ event: { timestamp: '2026-07-11T13:00:00Z' } })).toBe('200 duplicate');
     expect(notices()).toEqual([]);
   });
 
-  it('bodies that are nested too deeply to be serialised are compared', async () => {
+  it('bodies that are nested too deeply to be serialised are compared too', async () => {
     const deep = (depth: number) =>
       bodyOf().replace('"data":{', `"data":{"deep":${'['.repeat(depth)}${']'.repeat(depth)},`);
     const { deliver, notices } = setUp();
@@ -339,8 +342,8 @@ describe('another body under the same id', () => {
   });
 });
 
-describe('a store that fails to claim', () => {
-  it.each(FAILURES)('the claim is sent twice where it %s, and then the answer is 503', async (_, claim) => {
+describe('a dedupe store that fails to claim', () => {
+  it.each(FAILURES)('claim() is called twice where it %s, and then the answer is 503', async (_, claim) => {
     const { receiver, handler, store, find, notices } = setUp(aStore({ claim }));
     const response = await receiver(aRequest());
     expect(inShort(response)).toBe('503 store_unavailable');
@@ -395,12 +398,12 @@ describe('a store that fails to claim', () => {
     expect(answer).toHaveBeenCalledWith('503 store_unavailable');
   });
 
-  it.each([refuse, throwing, never])('a release that fails in turn leaves no stray rejection', async (release) => {
+  it.each([refuse, throwing, never])('a release() that fails too leaves no unhandled rejection', async (release) => {
     expect(await setUp(aStore({ claim: refuse, release })).deliver()).toBe('503 store_unavailable');
     await elapse(60_000);
   });
 
-  it('two refused thenables are two claims to release', async () => {
+  it('a claim() that returns a rejecting thenable is released after each of the two calls', async () => {
     const release = vi.fn(memoryStore().release);
     const then: Promise<never>['then'] = (_, rejected) => refuse().then(undefined, rejected);
     const claim = () => Object.fromEntries([['then', then]]) as unknown as Promise<never>;
@@ -410,11 +413,11 @@ describe('a store that fails to claim', () => {
   });
 });
 
-describe('a claim that lands too late', () => {
+describe('a claim that the store makes only after the call has timed out', () => {
   it.each([
     ['lands late as well', undefined],
     ['never answers', never<never>],
-  ])('the event is released when the second claim %s', async (_, second) => {
+  ])('the event is released when the second claim() %s', async (_, second) => {
     const { deliver, land, state } = lateClaims({ second });
     const answer = deliver();
     await elapse(4_000);
@@ -424,7 +427,7 @@ describe('a claim that lands too late', () => {
     expect(await deliver()).toBe('200 handled');
   });
 
-  it('an event whose handler has failed meanwhile stays released', async () => {
+  it('an event whose handler failed before the claim arrived stays released', async () => {
     const { deliver, handler, land, state } = lateClaims({ count: 1 });
     handler.mockRejectedValueOnce(new Error('no disk'));
     const answer = deliver();
@@ -436,7 +439,7 @@ describe('a claim that lands too late', () => {
     expect(await deliver()).toBe('200 handled');
   });
 
-  it('an event that was handled meanwhile stays completed', async () => {
+  it('an event that was handled before the claim arrived stays completed', async () => {
     const { deliver, land } = lateClaims({ count: 1 });
     const answer = deliver();
     await elapse(2_000);
@@ -445,7 +448,7 @@ describe('a claim that lands too late', () => {
     expect(await deliver()).toBe('200 duplicate');
   });
 
-  it('an event that another receiver has handled stays completed', async () => {
+  it('an event that another receiver handled before the claim arrived stays completed', async () => {
     const { deliver, inner, land, state } = lateClaims({});
     const answer = deliver();
     await elapse(4_000);
@@ -456,7 +459,7 @@ describe('a claim that lands too late', () => {
   });
 });
 
-describe('an answer to a claim that is no ClaimResult', () => {
+describe('a dedupe store that answers a claim with no ClaimResult', () => {
   const right = { status: 'acquired', fence: 1, attempt: 1, retryAfterMs: 1, seen: { fingerprint: 'x' } };
   const answerWith = (changes: Record<string, unknown>) => Promise.resolve({ ...right, ...changes });
 
@@ -483,17 +486,17 @@ describe('an answer to a claim that is no ClaimResult', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('the observer gets an error that says so', async () => {
+  it('the observer gets an error that says that the answer is no ClaimResult', async () => {
     const { deliver, find } = setUp(aStore({ claim: async () => ({ status: 'acquired' }) as ClaimResult }));
     await deliver();
     expect(find('store_error').error).toMatchObject({ message: expect.stringContaining('not a ClaimResult') });
   });
 });
 
-describe("onStoreError: 'process'", () => {
+describe("the option dedupe.onStoreError as 'process'", () => {
   const process = { onStoreError: 'process' } as const;
 
-  it('the handler runs although the store fails, which is noticed', async () => {
+  it('the handler runs although the store fails, and the notice store_error is given', async () => {
     const { deliver, handler, answers, notices } = setUp(aStore({ claim: refuse }), process);
     expect(await deliver()).toBe('200 handled');
     expect(handler).toHaveBeenCalledOnce();
@@ -501,7 +504,7 @@ describe("onStoreError: 'process'", () => {
     expect(notices()).toEqual(['store_error']);
   });
 
-  it('the memory of the process recognises retries meanwhile', async () => {
+  it('while the store fails, retries are recognised in the memory of the process', async () => {
     const { deliver, handler } = setUp(aStore({ claim: refuse }), process);
     await deliver();
     expect(await deliver()).toBe('200 duplicate');
@@ -510,7 +513,7 @@ describe("onStoreError: 'process'", () => {
     expect(await deliver({ event: { id: 'evt_2' } })).toBe('200 handled');
   });
 
-  it('a store that is back completes the events that it has claimed, and no others', async () => {
+  it('a store that works again completes events claimed in it, and none from the memory', async () => {
     const inner = memoryStore();
     const claim = vi.fn(inner.claim).mockImplementation(refuse);
     const { deliver, store } = setUp(aStore({ claim }, inner), process);
@@ -524,7 +527,7 @@ describe("onStoreError: 'process'", () => {
   it.each([
     ['claim', { claim: never }],
     ['init', { init: never }],
-  ])('the handler has 5 s within the deadline although the %s hangs', async (_, methods) => {
+  ])('the handler has 5 s before the deadline although %s() of the store hangs', async (_, methods) => {
     const { deliver, handler } = setUp(aStore(methods), process);
     handler.mockImplementation(() => new Promise((resolve) => setTimeout(resolve, 5_000)));
     const answer = deliver();
@@ -533,8 +536,8 @@ describe("onStoreError: 'process'", () => {
   });
 });
 
-describe('the init of a store', () => {
-  it('the first claim waits for it, and it is called once', async () => {
+describe('init() of a dedupe store', () => {
+  it('the first claim waits for init(), which is called once', async () => {
     let ready = () => {};
     const init = vi.fn(() => new Promise<void>((resolve) => (ready = resolve)));
     const { deliver, store } = setUp(aStore({ init }));
@@ -551,7 +554,7 @@ describe('the init of a store', () => {
     ['rejects', refuse],
     ['throws', throwing],
     ['hangs for 4 s', never<never>],
-  ])('a delivery is answered 503 where it %s, and the next one tries again', async (_, failing) => {
+  ])('a delivery is answered with 503 where init() %s, and the next one calls it again', async (_, failing) => {
     const init = vi.fn(async () => {}).mockImplementationOnce(failing);
     const { deliver, store, find } = setUp(aStore({ init }));
     const first = vi.fn();

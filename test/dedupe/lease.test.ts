@@ -10,8 +10,8 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 
-describe('the lease', () => {
-  it('a third of the lease passes between renewals, which end with the handler', async () => {
+describe('the lease of a claimed event', () => {
+  it('the lease is renewed after each third of it until the handler has ended', async () => {
     const { store, work, answer } = await heldClaim();
     await elapse(LEASE / 3 - 10);
     expect(renewals(store)).toBe(0);
@@ -25,7 +25,7 @@ describe('the lease', () => {
     expect(renewals(store)).toBe(2);
   });
 
-  it('a renewal asks for the full length', async () => {
+  it('extend() is called for the full leaseMs', async () => {
     const inner = memoryStore();
     const extend = vi.fn(inner.extend);
     await heldClaim(aStore({ extend }, inner), { leaseMs: 9_000 });
@@ -36,7 +36,7 @@ describe('the lease', () => {
     );
   });
 
-  it('a handler that runs longer keeps its event', async () => {
+  it('an event stays claimed while its handler runs longer than the lease', async () => {
     const { deliver, handler } = await heldClaim();
     for (let i = 0; i < 20; i++) {
       await elapse(LEASE);
@@ -45,7 +45,7 @@ describe('the lease', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('a handler that hangs loses its event after 10 minutes', async () => {
+  it('the lease is not renewed after 10 minutes, so that the event of a hung handler can run again', async () => {
     const { deliver, store, handler } = await heldClaim();
     await elapse(600_000 + LEASE);
     expect(renewals(store)).toBe(72);
@@ -55,7 +55,7 @@ describe('the lease', () => {
     expect(handler.mock.calls[1]?.[1]).toMatchObject({ attempt: 2 });
   });
 
-  it('an event whose owner has died runs as soon as its lease is over', async () => {
+  it('an event whose receiver has died runs in the first retry after the end of its lease', async () => {
     const inner = memoryStore();
     await inner.claim({ key: 'default:evt_1', token: 'dead', fingerprint: 'x', leaseMs: LEASE, retainMs: 1e9 });
     const { deliver, handler } = setUp(aStore({}, inner));
@@ -67,7 +67,7 @@ describe('the lease', () => {
     expect(handler.mock.calls[0]?.[1]).toMatchObject({ attempt: 2 });
   });
 
-  it('a loss to another owner is noticed once, and the work is acknowledged', async () => {
+  it("a lease lost to another receiver gives one notice, and the handler's work is acknowledged", async () => {
     const losing = aStore({ extend: async () => 'lost', complete: async () => 'lost' });
     const { store, work, answer, notices, answers } = await heldClaim(losing, { leaseMs: 9_000 });
     await elapse(14_000); // long enough for four renewals
@@ -78,7 +78,7 @@ describe('the lease', () => {
     expect(store.calls).toEqual(['claim', 'extend', 'complete']);
   });
 
-  it('a renewal that failed is tried again a third of the lease later', async () => {
+  it('a renewal that failed is repeated after another third of the lease', async () => {
     const extend = vi.fn<DedupeStore['extend']>().mockImplementationOnce(refuse).mockImplementationOnce(throwing);
     const { notices, find } = await heldClaim(aStore({ extend: extend.mockResolvedValue('ok') }));
     await elapse(26_000);
@@ -87,7 +87,7 @@ describe('the lease', () => {
     expect(notices()).toEqual(['store_error', 'store_error']);
   });
 
-  it('a renewal that the completion has overtaken reports no loss', async () => {
+  it('a renewal that is answered "lost" after the event was completed gives no notice', async () => {
     const renewal = later<'lost'>();
     const { work, answer, notices } = await heldClaim(aStore({ extend: () => renewal.promise }));
     await elapse(LEASE / 3 + 1);
@@ -98,7 +98,7 @@ describe('the lease', () => {
     expect(notices()).toEqual([]);
   });
 
-  it('a length beyond what a timer can count causes no renewal', async () => {
+  it('a lease longer than a timer can count is never renewed', async () => {
     const { store, work, answer } = await heldClaim(aStore(), { leaseMs: 2 ** 40, retainMs: 2 ** 40 });
     await elapse(1_000);
     work.resolve();
@@ -107,8 +107,8 @@ describe('the lease', () => {
   });
 });
 
-describe('a store that fails to complete', () => {
-  it.each(FAILURES)('the delivery is acknowledged and never released where the call %s', async (_, complete) => {
+describe('a dedupe store that fails to complete', () => {
+  it.each(FAILURES)('the delivery is acknowledged and never released where complete() %s', async (_, complete) => {
     const { deliver, store, find, answers } = setUp(aStore({ complete }));
     expect(await deliver()).toBe('200 handled');
     expect(answers()).toEqual(['handled']);
@@ -117,7 +117,7 @@ describe('a store that fails to complete', () => {
     expect(store.calls).not.toContain('release');
   });
 
-  it('a call that hangs delays the answer by 2 s', async () => {
+  it('a complete() that hangs delays the answer by 2 s', async () => {
     const answer = vi.fn();
     setUp(aStore({ complete: never }))
       .deliver()
@@ -128,7 +128,7 @@ describe('a store that fails to complete', () => {
     expect(answer).toHaveBeenCalledWith('200 handled');
   });
 
-  it('the completion is repeated in the background until it succeeds', async () => {
+  it('complete() is called again in the background until it succeeds', async () => {
     const inner = memoryStore();
     const complete = vi
       .fn(inner.complete)
@@ -147,7 +147,7 @@ describe('a store that fails to complete', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('the receiver ends its calls after five', async () => {
+  it('complete() is called no more than five times', async () => {
     const complete = vi.fn(refuse);
     const { deliver, notices } = setUp(aStore({ complete }));
     await deliver();
@@ -156,7 +156,7 @@ describe('a store that fails to complete', () => {
     expect(notices()).toEqual(Array(5).fill('store_error'));
   });
 
-  it('a loss to another owner is noticed once, and answered 200', async () => {
+  it('a lease lost to another receiver gives one notice, and the answer is 200', async () => {
     const complete = vi.fn(async () => 'lost' as const);
     const { deliver, notices } = setUp(aStore({ complete }));
     expect(await deliver()).toBe('200 handled');
@@ -166,11 +166,11 @@ describe('a store that fails to complete', () => {
   });
 });
 
-describe('a store that fails to release', () => {
+describe('a dedupe store that fails to release', () => {
   const failure = new Error('no disk');
 
   it.each([...FAILURES, ['hangs', never] as const])(
-    'the error of the handler is reported where the call %s',
+    'the observer gets the error of the handler where release() %s',
     async (_, release) => {
       const { deliver, handler, find, answers } = setUp(aStore({ release }));
       handler.mockRejectedValueOnce(failure);

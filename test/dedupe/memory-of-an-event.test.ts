@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { aRequest, now, SECRET } from '../support/deliveries.js';
 import { withKey } from './set-up.js';
 
-it('an event in memory takes less than 500 bytes', async () => {
+it('an event in memoryStore takes less than 500 bytes', async () => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   // Its handler and its logger keep nothing.

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-it('a subscriber gets every outcome', async () => {
+it('a subscriber of the diagnostics channel gets every outcome of a receiver', async () => {
   subscribe(OUTCOME_CHANNEL, listen);
   const { receiver, outcomes } = aReceiver({ observe: publishOutcome });
   await receiver(aRequest());
@@ -23,14 +23,14 @@ it('a subscriber gets every outcome', async () => {
   expect(seen).toEqual(outcomes);
 });
 
-it('a delivery is answered although no one subscribes', async () => {
+it('a delivery is answered although the diagnostics channel has no subscriber', async () => {
   const { receiver } = aReceiver({ observe: publishOutcome });
   expect((await receiver(aRequest())).status).toBe(200);
   subscribe(OUTCOME_CHANNEL, listen);
   expect(seen).toEqual([]);
 });
 
-it('Node raises what a subscriber throws, and the others get the outcome', async () => {
+it('an error of one subscriber of the diagnostics channel does not keep the outcome from others', async () => {
   const raised: unknown[] = [];
   const nextTick = vi.spyOn(process, 'nextTick').mockImplementation((raise) => void raised.push(raise));
   const failing = () => {
@@ -49,7 +49,7 @@ it.each<[string, object | undefined]>([
   ['process', undefined],
   ['modules of its own', { ...process, getBuiltinModule: undefined }],
   ['such channels', { ...process, getBuiltinModule: () => undefined }],
-])('a runtime without %s publishes nothing', async (_, process) => {
+])('no outcome is published on a runtime without %s', async (_, process) => {
   await new Promise(setImmediate); // until then the test runner itself needs a process
   vi.stubGlobal('process', process);
   vi.resetModules();

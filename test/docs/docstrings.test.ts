@@ -65,7 +65,7 @@ describe('docstrings', () => {
     expect(compile(programs, { ...options, isolatedModules: false, erasableSyntaxOnly: false })).toEqual([]);
   });
 
-  it('every context of examples is for a module that exists', () => {
+  it('every module for which the examples get extra code exists', () => {
     const modules = subpaths.map(({ name }) => name);
     expect(Object.keys(BY_MODULE).filter((name) => !modules.includes(name))).toEqual([]);
   });

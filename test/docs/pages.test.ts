@@ -36,7 +36,7 @@ describe.each(pages)('%s', (page) => {
     expect(dead).toEqual([]);
   });
 
-  it('the page has one title', () => {
+  it('the page has one heading of the first level', () => {
     const text = withoutCode(read(page)).replace(/^---\n.*?\n---\n/s, '');
     expect([...text.matchAll(/^# .+$/gm)]).toHaveLength(1);
   });

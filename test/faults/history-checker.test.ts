@@ -82,11 +82,11 @@ const historyOf = (bug: Bug = () => ({})) =>
     { seed: 1, operations: 2_000 },
   );
 
-it('the checker finds nothing in the history of a right store', async () => {
+it('the checker of store histories finds no fault in the history of a correct store', async () => {
   expect(checkHistory(await historyOf())).toEqual([]);
 });
 
-it('the checker accepts a lease that was counted after its row was read', () => {
+it('the checker of store histories accepts a lease counted from after its row was read', () => {
   const call = { key: 'k', seen: { fingerprint: 'f' }, leaseMs: 30, retainMs: 3_600_000 };
   const [owner, rival] = [
     { ...call, client: 'a', token: 'a' },
@@ -108,7 +108,7 @@ it('the checker accepts a lease that was counted after its row was read', () => 
   expect(checkHistory(history).map(describeViolation)).toEqual([]);
 });
 
-it.each(Object.entries(BUGS))('the checker finds a store that %s', async (_, [shows, bug]) => {
+it.each(Object.entries(BUGS))('the checker of store histories finds a store that %s', async (_, [shows, bug]) => {
   const found = checkHistory(await historyOf(bug)).map(describeViolation);
   expect(found.filter((violation) => violation.startsWith(shows))).not.toEqual([]);
 });

@@ -82,11 +82,14 @@ function withoutSync(place: Place): Place {
 }
 
 describe(`a history of ${OPERATIONS} operations (seed ${SEED})`, () => {
-  it('memoryStore answers as a right store can', async () => {
+  it('every answer of memoryStore is one that a correct store can give', async () => {
     expectNoViolation(await simulate((now) => memoryStore({ now }), { seed: SEED, operations: OPERATIONS }));
   });
 
-  it.each(backends)('$name answers as a right store can, although some processes are killed', async ({ place }) => {
-    expectNoViolation(await historyOn(withoutSync(place)));
-  });
+  it.each(backends)(
+    'every answer of $name is one that a correct store can give, though processes are killed',
+    async ({ place }) => {
+      expectNoViolation(await historyOn(withoutSync(place)));
+    },
+  );
 });

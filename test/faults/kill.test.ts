@@ -48,7 +48,7 @@ describe.each(stores)('a receiver over $name that is killed at a point', (setup)
       ],
       AFTER_THE_EFFECT,
     ),
-  )('an event %s has %i effects after its retry', async (point, effects, acknowledgement) => {
+  )('after a kill at the point %s and a retry, an event has %i effects', async (point, effects, acknowledgement) => {
     const survivor = await receivers.start(setup.task);
     for (let kill = 0; kill < KILLS; kill += 1) {
       for (const { id, answers } of await deliverThroughKill(setup, point, survivor, DELIVERIES)) {
@@ -64,7 +64,7 @@ describe.each(stores)('a receiver over $name that is killed at a point', (setup)
 
 describe.each(inboxes)('a receiver with $name that is killed at a point', (setup) => {
   it.each<Point>(some(['in the handler', 'claimed', 'after the effect', 'completed'], 'after the effect'))(
-    'an event %s has exactly one effect after its retry',
+    'after a kill at the point %s and a retry, an event has exactly one effect',
     async (point) => {
       const survivor = await receivers.start(setup.task);
       // SQLite has one transaction at a time.
@@ -81,7 +81,7 @@ describe.each(inboxes)('a receiver with $name that is killed at a point', (setup
 });
 
 describe.each(isFull ? [...stores, ...inboxes] : [])('receivers over $name that are killed at any instant', (setup) => {
-  it(`no event is lost, and only what a kill interrupted happens twice (seed ${SEED})`, async () => {
+  it(`no event is lost, and only an event that a kill interrupted is handled twice (seed ${SEED})`, async () => {
     const random = randomFrom(SEED);
     const start = () => receivers.start({ ...setup.task, jitterMs: 5 });
     const running = [await start(), await start()];

@@ -23,7 +23,7 @@ it.each([
   ['arrays in arrays', '['.repeat(5 * MIB) + ']'.repeat(5 * MIB)],
   ['a list of empty objects', `[${'{},'.repeat((10 * MIB) / 3 - 1)}{}]`],
   ['objects in objects', `${'{"":'.repeat(2 * MIB - 1)}0${'}'.repeat(2 * MIB - 1)}`],
-])('a process with a heap of 1 GiB survives an answer of 10 MiB of %s', async (_, answer) => {
+])('a client process with a heap of 1 GiB survives an answer of 10 MiB of %s', async (_, answer) => {
   api.replies.push(text(answer));
   const task: Task = { apiKey: KEY, baseUrl: api.url };
   const child = program.start(task, ['--max-old-space-size=1024']);

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 
 const SECONDS = 60;
 
-it(`a receiver leaks nothing in ${SECONDS} s of good and hostile traffic`, async () => {
+it(`a receiver leaks no memory, handle or rejection in ${SECONDS} s of good and hostile traffic`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'soak-'));
   try {
     const env = { ...process.env, SOAK_SECONDS: `${SECONDS}`, RESULTS: folder };

@@ -31,9 +31,9 @@ async function send(port: number, parts?: Parameters<typeof newcomerDelivery>[0]
   return `${response.status} ${outcome ?? error.code}`;
 }
 
-describe('a mistake in a program that answers', () => {
+describe("a beginner's mistake in a receiver that still answers", () => {
   it.each(servedMistakes)(
-    'the terminal has one entry at most, with the fix: $name',
+    'the terminal gets at most one log entry, which names the fix: $name',
     async ({ code, deliveries = [{}], answers, entry }) => {
       const program = await programs.start(code);
       const got: string[] = [];
@@ -46,7 +46,7 @@ describe('a mistake in a program that answers', () => {
     },
   );
 
-  it('the terminal warns of a worker of a cluster with the memory store', async () => {
+  it('the log warns of the memory store in a worker of a Node cluster', async () => {
     const program = await programs.start(`
       import cluster from 'node:cluster';
       import { webhookHandler } from 'service-webhooks/node';
@@ -65,8 +65,8 @@ describe('a mistake in a program that answers', () => {
   });
 });
 
-describe('a mistake that ends the program', () => {
-  it.each(refusedMistakes)('the message has the fix: $name', async ({ code, says }) => {
+describe("a beginner's mistake that ends the program at its start", () => {
+  it.each(refusedMistakes)('the error message names the fix: $name', async ({ code, says }) => {
     const program = await programs.start(code);
     const terminal = await program.terminal();
     seen.push(terminal);
@@ -75,7 +75,7 @@ describe('a mistake that ends the program', () => {
   });
 });
 
-describe('the send command', () => {
+describe('the send command for a beginner', () => {
   const receiver = `
     import express from 'express';
     import { webhookHandler } from 'service-webhooks/express';
@@ -94,7 +94,7 @@ describe('the send command', () => {
     expect(stdout).not.toContain('<html');
   });
 
-  it('a port with a path is an address of this machine', async () => {
+  it('a port with a path as the address sends to that path on this machine', async () => {
     const program = await programs.start(receiver);
     const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', `${program.port}/webhooks`, '--text']);
     seen.push(stdout, stderr, await program.terminal());
@@ -103,7 +103,7 @@ describe('the send command', () => {
   });
 });
 
-it('the Koa example answers 404 outside of its path', async () => {
+it('the Koa example answers 404 to a path other than its own', async () => {
   const example = readFileSync(new URL('../../examples/frameworks/koa.js', import.meta.url), 'utf8');
   const program = await programs.start(example);
   const { status } = await fetch(`http://127.0.0.1:${program.port}/`);
@@ -111,7 +111,7 @@ it('the Koa example answers 404 outside of its path', async () => {
   seen.push(await program.terminal());
 });
 
-it('no output and no answer contains the secret, a valid signature or text of a body', () => {
+it("no output of the beginner's programs has the secret, a valid signature or text of a body", () => {
   expect(seen.length).toBeGreaterThan(servedMistakes.length + refusedMistakes.length);
   const text = seen.join('\n');
   for (const secret of [SECRET, PRIVATE_DATA, ...expectedSignatures]) expect(text.includes(secret)).toBe(false);

@@ -4,7 +4,7 @@ import { type Consumer, isInstalled, makeConsumer, makeWorkshop, program } from 
 const typescript = 'node_modules/typescript5/bin/tsc';
 
 describe.skipIf(!isInstalled('consumers'))('Jest on CommonJS', () => {
-  it('a signed delivery is handled, and the matchers exist', () => {
+  it('the receiver handles a signed delivery, and the matchers of the test kit work', () => {
     const consumer = makeConsumer({ 'receiver.test.js': program('receiver.test.js') }, 'consumers');
     const { told, output, tests } = runJest(consumer);
     expect(told, output).toEqual([
@@ -18,7 +18,7 @@ describe.skipIf(!isInstalled('consumers'))('Jest on CommonJS', () => {
     );
   });
 
-  it('the emulator repeats a refused delivery', () => {
+  it('the emulator sends a refused delivery again until it is acknowledged', () => {
     const workshop = makeWorkshop({ 'emulator.test.js': program('emulator.test.js') }, 'consumers');
     const { told, output } = runJest(workshop);
     expect(told, output).toEqual([
@@ -46,7 +46,7 @@ interface Assertion {
 
 describe.each(['nest-11', 'nest-12'] as const)('%s on CommonJS', (nest) => {
   it.skipIf(!isInstalled(nest) || !isInstalled('consumers'))(
-    'an endpoint and an interceptor compile and take deliveries',
+    'an endpoint and an interceptor compile and handle deliveries',
     () => {
       const compilerOptions = {
         target: 'es2022',

@@ -54,14 +54,14 @@ describe.skipIf(!isInstalled('consumers')).each(Object.keys(bundlers))('a bundle
     consumer = makeConsumer({ 'worker.js': program('worker.js'), 'everything.js': everything }, 'consumers');
   });
 
-  it('no entry imports a module of Node', async () => {
+  it('the bundle of every entry imports no module of Node', async () => {
     const text = await bundle(consumer, 'everything.js');
     expect(text).toContain('service-webhooks');
     expect(importsIn(text)).toEqual([]);
     expect(text.split('\n').filter((line) => line.includes('node:'))).toEqual([]);
   });
 
-  it('fetch and Hono verify deliveries without node:crypto', async () => {
+  it('the adapters for Fetch and Hono verify deliveries without node:crypto', async () => {
     const text = await bundle(consumer, 'worker.js');
     expect(importsIn(text)).toEqual([]);
     expect(text).not.toContain('node:');

@@ -32,11 +32,14 @@ describe('a project with the receiver alone', () => {
     expect(JSON.parse(bare.node(['names.cjs', name]))).toEqual(names);
   });
 
-  it.each(['names.mjs', 'names.cjs'])('the entry otel names the missing API: %s', (file) => {
-    const { status, output } = bare.attempt([file, OTEL]);
-    expect(status).toBe(1);
-    expect(output).toContain('@opentelemetry/api');
-  });
+  it.each(['names.mjs', 'names.cjs'])(
+    'loading the entry otel fails and names the missing @opentelemetry/api: %s',
+    (file) => {
+      const { status, output } = bare.attempt([file, OTEL]);
+      expect(status).toBe(1);
+      expect(output).toContain('@opentelemetry/api');
+    },
+  );
 
   it.each(Object.entries(manifest.exports).filter(([, target]) => typeof target === 'string'))(
     '%s can be required as JSON',
@@ -56,14 +59,14 @@ describe('a project with the receiver alone', () => {
     expect(output).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
   });
 
-  it('an adapter and the project load the same core', () => {
+  it('an adapter and the project load the same copy of the core', () => {
     const files = filesOf('files.mjs', `${manifest.name}/fetch`);
     expect(files.filter((path) => path === join(dist, 'index.js'))).toHaveLength(1);
   });
 });
 
 describe.skipIf(!isInstalled('consumers'))('a project with the API of OpenTelemetry', () => {
-  it.each(['names.mjs', 'names.cjs'])('the entry otel can be loaded: %s', (file) => {
+  it.each(['names.mjs', 'names.cjs'])('the entry otel loads in %s', (file) => {
     const withApi = makeConsumer({ [file]: bare.read(file) }, 'consumers');
     expect(JSON.parse(withApi.node([file, OTEL]))).not.toEqual([]);
   });
@@ -81,7 +84,7 @@ const stores = subpaths.map(({ entry }) => entry).filter((entry) => entry.starts
 describe.each(['files.mjs', 'files.cjs'])('the files that %s loads', (loader) => {
   const fileOf = (entry: string) => join(dist, `${entry}.${loader.endsWith('.mjs') ? 'js' : 'cjs'}`);
 
-  it.each(adapters)('the adapter $entry has its own code and the core, and no other adapter', ({ entry, words }) => {
+  it.each(adapters)('the adapter $entry loads its own code and the core, and no other adapter', ({ entry, words }) => {
     const files = filesOf(loader, `${manifest.name}/${entry}`);
     expect(files.filter(isEntry).toSorted()).toEqual([fileOf(entry), fileOf('index')].toSorted());
     // Nor in what several share.
@@ -89,7 +92,7 @@ describe.each(['files.mjs', 'files.cjs'])('the files that %s loads', (loader) =>
     expect(adaptersIn(files)).toEqual(adapters.filter((other) => other.words === words));
   });
 
-  it.each([...stores, 'index'])('the entry %s has no adapter and no other store', (entry) => {
+  it.each([...stores, 'index'])('the entry %s loads no adapter and no other store', (entry) => {
     const files = filesOf(loader, entry === 'index' ? manifest.name : `${manifest.name}/${entry}`);
     expect(files.filter(isEntry)).toEqual([fileOf(entry)]);
     expect(adaptersIn(files)).toEqual([]);

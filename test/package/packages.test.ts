@@ -49,11 +49,11 @@ describe('the emulator, the suites and the command line', () => {
     expect(JSON.parse(workshop.node(['names.cjs', name]))).toEqual(names);
   });
 
-  it.each(entries)('no package that is ESM alone is needed by $name', ({ name }) => {
+  it.each(entries)('$name can be required without the support of Node for ESM in require()', ({ name }) => {
     expect(workshop.node(['--no-experimental-require-module', 'names.cjs', name])).toMatch(/^\["/);
   });
 
-  it.each(['tools.mjs', 'tools.cjs'])('all of them work together in %s', (file) => {
+  it.each(['tools.mjs', 'tools.cjs'])('they work together in a program in %s', (file) => {
     workshop.write(file, inFormatOf(file, program('tools.mjs')));
     expect(JSON.parse(workshop.node([file]))).toEqual({
       calls: 2,
@@ -67,7 +67,7 @@ describe('the emulator, the suites and the command line', () => {
 const cli = beside.find(({ bin }) => bin !== undefined) as Manifest;
 const start = join('node_modules', cli.name, cli.bin?.['service-webhooks'] ?? '');
 
-describe('the command line', () => {
+describe('the command line package', () => {
   it.each(['service-webhooks', cli.name])('npx runs it as %s', (name) => {
     const { status, stdout } = spawnSync('npx', ['--no-install', name, '--version'], {
       cwd: workshop.folder,
@@ -78,7 +78,7 @@ describe('the command line', () => {
     expect({ status, stdout: stdout.trim() }).toEqual({ status: 0, stdout: cli.version });
   });
 
-  it('the version and the help need neither the emulator nor the MCP SDK', () => {
+  it('--version and --help need neither the emulator nor the MCP SDK', () => {
     const without = makeWorkshop({});
     for (const name of ['service-webhooks-emulator', '@modelcontextprotocol']) {
       rmSync(join(without.folder, 'node_modules', name), { recursive: true });
@@ -88,7 +88,7 @@ describe('the command line', () => {
     expect(without.attempt([start, 'mcp']).status).not.toBe(0);
   });
 
-  it('a missing peer is explained with its npm install', () => {
+  it('the error of a missing peer package has its npm install command', () => {
     const without = makeWorkshop({});
     rmSync(join(without.folder, 'node_modules', manifest.name), { recursive: true });
     const { status, output } = without.attempt([start, '--version']);
@@ -130,7 +130,7 @@ describe('the command line', () => {
     }
   });
 
-  it('an MCP client can connect', () => {
+  it('an MCP client can connect to its mcp command', () => {
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const { stdout } = spawnSync(process.execPath, [start, 'mcp'], {
       cwd: workshop.folder,

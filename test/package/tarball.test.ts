@@ -19,7 +19,7 @@ const KINDS = [
   /^dist\/(stores\/|testing\/|queue\/)?[\w-]+\.(js|cjs|d\.ts|d\.cts)$/,
 ];
 
-describe('the tarball', () => {
+describe('the tarball of service-webhooks', () => {
   it('no test, source, source map or stray file is published', () => {
     expect(packed.filter((path) => !KINDS.some((kind) => kind.test(path)))).toEqual([]);
     expect(
@@ -34,13 +34,13 @@ describe('the tarball', () => {
     expect(unpackedSize).toBeLessThanOrEqual(1_600_000);
   });
 
-  it('no program is installed', () => {
+  it('the package installs no command', () => {
     expect(manifest.bin).toBeUndefined();
     expect(packed.filter((path) => read(path).startsWith('#!'))).toEqual([]);
     expect(existsSync(join(folder, '../.bin'))).toBe(false);
   });
 
-  it('the vectors are published once', () => {
+  it('the vectors are in it once', () => {
     const vectors: Vector[] = JSON.parse(read('fixtures/vectors.json'));
     const bodies = vectors.map(({ bodyBase64 }) => bodyBase64).filter((body) => body.length > 40);
     const signatures = vectors.flatMap(({ headers }) => headers.join().match(/\b[0-9a-f]{64}\b/g) ?? []);
@@ -52,7 +52,7 @@ describe('the tarball', () => {
     expect(again).toEqual([]);
   });
 
-  it('every file of an entry exists', () => {
+  it('every file that an entry of package.json names exists', () => {
     expect(filesNamedIn(manifest).filter((path) => !packed.includes(path))).toEqual([]);
   });
 

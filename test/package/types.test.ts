@@ -53,7 +53,7 @@ const cases = [receiver, workshop].flatMap((kind) =>
 
 describe.skipIf(!isInstalled('consumers'))('a strict project', () => {
   it.each(cases)(
-    'every entry of $kind has types: $compiler, $options.moduleResolution',
+    'every entry of $kind resolves to its types: $compiler, $options.moduleResolution',
     ({ compiler, options, make, names, right, wrong }) => {
       const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
       const compilerOptions = { target: 'es2022', noEmit: true, skipLibCheck: false, types: ['node'], ...strict };

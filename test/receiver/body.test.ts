@@ -70,7 +70,7 @@ function aSource() {
   return source;
 }
 
-describe('the bytes of a request', () => {
+describe('the body that a receiver reads', () => {
   it('every way of cutting it into chunks gives the same bytes, also within a character', async () => {
     for (let size = 1; size <= BYTES.length; size++) {
       const { receiver, find } = aReceiver();
@@ -88,20 +88,20 @@ describe('the bytes of a request', () => {
     ['an ArrayBuffer', () => BYTES.buffer],
     ['a DataView', () => new DataView(BYTES.buffer)],
     ['chunks of which some are empty', () => webStream(new Uint8Array(0), BYTES, new Uint8Array(0))],
-  ])('the handler gets the bytes of %s', async (_, body) => {
+  ])('the handler gets the exact bytes of a body given as %s', async (_, body) => {
     const { receiver, find } = aReceiver();
     expect(inShort(await receiver(streamed(body())))).toBe('200 handled');
     expect(Buffer.from(find('handled').delivery.body).toString()).toBe(BODY);
   });
 
-  it('an empty body needs the signature of an empty body', async () => {
+  it('an empty body is verified against a signature of no bytes', async () => {
     for (const body of ['', null, new Uint8Array(0), webStream(), webStream(new Uint8Array(0))]) {
       expect(await answerTo({ ...aRequest({ body: '' }), body: body as null })).toBe('400 invalid_json');
       expect(await answerTo(streamed(body))).not.toBe('200 handled');
     }
   });
 
-  it('a later change of a chunk does not reach the handler', async () => {
+  it('a change of a chunk after it was read does not reach the handler', async () => {
     const { receiver, find } = aReceiver();
     const chunk = BYTES.slice();
     await receiver(streamed(webStream(chunk)));
@@ -109,18 +109,18 @@ describe('the bytes of a request', () => {
     expect(find('handled').delivery.body).toEqual(BYTES);
   });
 
-  it('a body that ends early has another signature', async () => {
+  it('a body whose end is missing is refused with signature_mismatch', async () => {
     expect(await answerTo(streamed(webStream(BYTES.subarray(0, -1))))).toBe('401 signature_mismatch');
   });
 
-  it('a sender may leave once its body has arrived', async () => {
+  it('a delivery is handled although its sender disconnects after the whole body arrived', async () => {
     const controller = new AbortController();
     const request = { ...streamed(chunksOf(BYTES, 9)), signal: controller.signal };
     expect(await answerTo(request, { on: { '*': () => controller.abort() } })).toBe('200 handled');
   });
 });
 
-describe('the memory of a body in chunks of one byte', () => {
+describe('the memory of a receiver and a body in chunks of one byte', () => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
 
@@ -128,7 +128,7 @@ describe('the memory of a body in chunks of one byte', () => {
     ['an async iterable', (chunks) => chunks],
     ['a Node stream', (chunks) => Readable.from(chunks, { objectMode: false })],
     ['a Fetch stream', (chunks) => ReadableStream.from(chunks)],
-  ])('no chunk is kept of %s', async (_, toBody) => {
+  ])('no chunk stays in memory of %s', async (_, toBody) => {
     const body = bodyOf({ data: { pad: 'x'.repeat(20_000) } });
     const refs: WeakRef<Uint8Array>[] = [];
     let alive = -1;
@@ -151,7 +151,7 @@ describe('the memory of a body in chunks of one byte', () => {
   });
 });
 
-describe('a body that other code has touched', () => {
+describe('a body that other code has read or parsed before the receiver', () => {
   const parsed: [string, unknown][] = [
     ['an object', { id: 'evt_1' }],
     ['an empty object', {}],
@@ -204,7 +204,7 @@ describe('a body that other code has touched', () => {
   it.each([
     ...parsed.map(([name, body]) => ['body_already_parsed', name, () => body] as const),
     ...read.map(([name, make]) => ['body_already_read', name, make] as const),
-  ])('the operator gets %s and the fix of the framework for %s', async (code, _, make) => {
+  ])('the observer gets %s with the fix of the framework for %s', async (code, _, make) => {
     const rawBodyFix = 'Mount it above the parser.';
     const { receiver, find } = aReceiver();
     const response = await receiver({ ...streamed(await make()), rawBodyFix });
@@ -214,24 +214,24 @@ describe('a body that other code has touched', () => {
   });
 });
 
-describe('maxBodyBytes', () => {
+describe("the receiver's option maxBodyBytes", () => {
   it.each<[string, () => unknown]>([
     ['a stream', () => chunksOf(BYTES, 16)],
     ['bytes', () => BYTES],
     ['text', () => BODY],
-  ])('a body of exactly that size passes and one byte more is refused, as %s', async (_, body) => {
+  ])('a body of exactly that size is accepted and one byte more is refused, as %s', async (_, body) => {
     expect(BODY.length).toBeLessThan(BYTES.length); // bytes are counted, not characters
     expect(await answerTo(streamed(body()), { maxBodyBytes: BYTES.length })).toBe('200 handled');
     expect(await answerTo(streamed(body()), { maxBodyBytes: BYTES.length - 1 })).toBe('413 body_too_large');
   });
 
-  it('the error names the limit to the operator', async () => {
+  it('the observer gets an error that names the limit', async () => {
     const { receiver, find } = aReceiver({ maxBodyBytes: 10 });
     await receiver(streamed(BODY));
     expect(find('rejected').error.message).toContain('larger than maxBodyBytes (10 bytes)');
   });
 
-  it('the default is 5 MiB, whatever length was declared', async () => {
+  it('the default limit is 5 MiB, whatever length was declared', async () => {
     const headers = { 'content-length': '10' };
     const body = bodyOf({ data: { pad: '' } });
     const atCap = body.replace('"pad":""', `"pad":"${'x'.repeat(5 * MIB - body.length)}"`);
@@ -253,7 +253,7 @@ describe('maxBodyBytes', () => {
   });
 });
 
-describe('a body that breaks off', () => {
+describe('a body that ends in an error, or whose sender leaves the receiver', () => {
   const destroyed = () => {
     const stream = new Readable({ read() {} });
     stream.push(BEGINNING);
@@ -270,13 +270,13 @@ describe('a body that breaks off', () => {
     ['a Fetch stream without a reason', () => new ReadableStream({ start: (controller) => controller.error() })],
     ["the end of Node's stream", destroyed],
     ['an iterator that cannot be opened', () => unopenable],
-  ])('the sender may try again after %s', async (_, body) => {
+  ])('the answer to a body that ends with %s is 400 body_incomplete, and retryable', async (_, body) => {
     const { receiver, find } = aReceiver();
     expect(inShort(await receiver(streamed(body())))).toBe('400 body_incomplete');
     expect(find('rejected').error.retryable).toBe(true);
   });
 
-  it('a sender that leaves ends the request, before or while its body is read', async () => {
+  it('the answer is 400 body_incomplete where the sender leaves before or while the body is read', async () => {
     expect(await answerTo({ ...streamed(aSource().body), signal: AbortSignal.abort() })).toBe('400 body_incomplete');
     const controller = new AbortController();
     const answer = answerTo({ ...streamed(aSource().body), signal: controller.signal });
@@ -285,12 +285,12 @@ describe('a body that breaks off', () => {
   });
 });
 
-describe('the time for a body', () => {
+describe('the time that a receiver waits for a body', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
 
-  it('a silent body is refused after 10 s', async () => {
+  it('a body of which no byte arrives is refused after 10 s', async () => {
     const source = aSource();
     const answered = vi.fn();
     answerTo(streamed(source.body)).then(answered);
@@ -301,7 +301,7 @@ describe('the time for a body', () => {
     expect(answered).toHaveBeenCalledWith('408 body_timeout');
   });
 
-  it('a body that trickles gains no time', async () => {
+  it('a body that arrives byte by byte is refused after the same 10 s', async () => {
     const source = aSource();
     const answer = answerTo(streamed(source.body));
     for (let i = 0; i < 11; i++) {
@@ -311,7 +311,7 @@ describe('the time for a body', () => {
     expect(await answer).toBe('408 body_timeout');
   });
 
-  it('an earlier deadline ends the wait', async () => {
+  it('a body is refused at the deadline where that is before the 10 s', async () => {
     const answer = answerTo(streamed(aSource().body), { deadlineMs: 3_000 });
     await vi.advanceTimersByTimeAsync(3_000);
     expect(await answer).toBe('408 body_timeout');
@@ -322,7 +322,7 @@ describe('the time for a body', () => {
     ['broke off', () => broken(new Error('socket hang up')), '400 body_incomplete'],
     ['was text', () => webStream('text'), '500 body_already_read'],
     ['was too large', () => webStream(BYTES, BYTES), '413 body_too_large'],
-  ])('no timer and no listener stays of a body that %s', async (_, body, expected) => {
+  ])('no timer and no listener is left by a body that %s', async (_, body, expected) => {
     const { signal } = new AbortController();
     const options = { maxBodyBytes: BYTES.length, dedupe: false } as const;
     expect(await answerTo({ ...streamed(body()), signal }, options)).toBe(expected);
@@ -331,7 +331,7 @@ describe('the time for a body', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('a wrong signal is an error of the adapter and leaves no timer', async () => {
+  it('an adapter that passes a wrong signal is answered with 500, and no timer is left', async () => {
     const signal = { aborted: false } as AbortSignal;
     const answer = await answerTo({ ...streamed(chunksOf(BYTES, 9)), signal }, { dedupe: false });
     expect(answer).toBe('500 handler_failed');
@@ -340,14 +340,14 @@ describe('the time for a body', () => {
   });
 });
 
-describe('the rest of a refused body', () => {
+describe('the rest of a body that a receiver has refused', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
 
   const refuse = async (body: unknown) => expect(await answerTo(unsigned(body))).toBe('401 missing_signature');
 
-  it('the receiver reads to the end, so that the sender gets the answer', async () => {
+  it('the receiver reads it to its end, so that the sender gets the answer', async () => {
     const source = aSource();
     await refuse(source.body);
     source.push(new Uint8Array(1000));
@@ -379,7 +379,7 @@ describe('the rest of a refused body', () => {
     expect(source).toMatchObject({ taken: 511, cutOff: false });
   });
 
-  it('a body that was read to its end is left alone', async () => {
+  it('a body that was read to its end before the refusal is not read again', async () => {
     const next = vi.fn().mockResolvedValueOnce({ value: BYTES }).mockResolvedValue({ done: true });
     expect(await answerTo(streamed(iterableOf({ next })), { secret: 'another' })).toBe('401 signature_mismatch');
     expect(next).toHaveBeenCalledTimes(2);
@@ -398,7 +398,7 @@ describe('the rest of a refused body', () => {
     ['an iterator whose end rejects', () => iterableOf({ next: never, return: () => Promise.reject(new Error('no')) })],
     ['an iterator whose end returns no promise', () => iterableOf({ next: never, return: () => ({ done: true }) })],
     ['an iterator whose end returns nothing', () => iterableOf({ next: never, return: () => undefined })],
-  ])('no error follows from %s', async (_, body) => {
+  ])('no unhandled error follows from %s', async (_, body) => {
     await refuse(body());
     await vi.advanceTimersByTimeAsync(3_000);
   });
@@ -426,7 +426,7 @@ describe('the rest of a refused body', () => {
     expect(cancel).toHaveBeenCalledOnce();
   });
 
-  it('a stream with another reader is left to that reader', async () => {
+  it('a stream that other code is reading is not drained, and that code gets every chunk', async () => {
     const stream = new Readable({ read() {} });
     const theirs = stream[Symbol.asyncIterator]();
     stream.push(BEGINNING);

@@ -21,14 +21,14 @@ const aConsumer = (limit = Number.POSITIVE_INFINITY) => {
   };
 };
 
-describe('the flow of a Node stream', () => {
+describe('a Node stream that a receiver reads in chunks', () => {
   /** A stream, what its flow brings, and the flow. */
   const started = (stream = new PassThrough(), consumer = aConsumer()) => {
     const flow = startFlow(stream, consumer);
     return { stream, consumer, flow };
   };
 
-  it('every chunk comes, then the end', async () => {
+  it('the consumer gets every chunk, then the end', async () => {
     const { stream, consumer } = started();
     for (const chunk of ['a', 'b', 'c']) stream.write(chunk);
     stream.end();
@@ -37,14 +37,14 @@ describe('the flow of a Node stream', () => {
     expect(await started(stream).consumer.ended).toBe('end'); // and at once for a stream that was read
   });
 
-  it('the stream is paused where the consumer wants no more', async () => {
+  it('the stream is paused where the consumer asks for no more', async () => {
     const { stream, consumer } = started(undefined, aConsumer(2));
     for (const chunk of ['a', 'b', 'c']) stream.write(chunk);
     await vi.waitFor(() => expect(stream.isPaused()).toBe(true), PATIENTLY);
     expect(consumer.seen).toEqual(['a', 'b']);
   });
 
-  it('the consumer fails where the sender breaks off, before or while it reads', async () => {
+  it('the consumer gets an error where the sender disconnects, before or while it reads', async () => {
     const { stream, consumer } = started();
     stream.write('a');
     stream.destroy();
@@ -52,13 +52,13 @@ describe('the flow of a Node stream', () => {
     expect(await started(stream).consumer.ended).toBe('fail');
   });
 
-  it('cutting off destroys the stream', () => {
+  it('cutting off destroys the stream of a body that has not arrived whole', () => {
     const { stream, flow } = started();
     flow.cutOff();
     expect(stream.destroyed).toBe(true);
   });
 
-  it('cutting off keeps the connection of a request that has arrived', async () => {
+  it('cutting off keeps the connection of a request that has arrived whole', async () => {
     let complete: boolean | undefined;
     const { port, close } = await listenNode(async (req, res) => {
       if (req.url === '/refused') {

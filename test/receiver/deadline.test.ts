@@ -12,7 +12,7 @@ function watched(ms: number) {
   return { deadline, state: () => [passed.mock.calls.length, deadline.signal.aborted, deadline.remaining()] };
 }
 
-it('a deadline passes at its time, not sooner, and aborts its signal', async () => {
+it("a receiver's deadline passes at its time, not sooner, and aborts its signal", async () => {
   const { state } = watched(1_000);
   await vi.advanceTimersByTimeAsync(999);
   expect(state()).toEqual([0, false, 1]);
@@ -22,7 +22,7 @@ it('a deadline passes at its time, not sooner, and aborts its signal', async () 
   expect(state()).toEqual([1, true, 0]);
 });
 
-it('a cleared deadline never passes', async () => {
+it("a receiver's deadline that was cleared never passes", async () => {
   const { deadline, state } = watched(1_000);
   deadline.clear();
   expect(vi.getTimerCount()).toBe(0);

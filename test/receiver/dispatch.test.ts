@@ -28,7 +28,7 @@ describe('the result of a handler', () => {
     ['status 299', { status: 299 }, '299 handled'],
     ['a promise of a status', Promise.resolve({ status: 202 }), '202 handled'],
     ['a thenable', thenable((resolve) => resolve({ status: 202 })), '202 handled'],
-  ])('%s completes the claim with the answer %j', async (_, returned, expected) => {
+  ])('%s as the result completes the claim with the answer %j', async (_, returned, expected) => {
     const store = aStore();
     const { receiver, answers } = aReceiver({ on: handlerOf(() => returned), dedupe: { store } });
     expect(await answerTo(receiver)).toBe(expected);
@@ -46,7 +46,7 @@ describe('the result of a handler', () => {
     ['a thenable that throws', () => thenable(throwing)],
     ['a thenable that rejects', () => thenable((_, reject) => reject(new Error('later')))],
     ['a `then` getter that throws', () => withGetter('then')],
-  ])('%s is a failure and releases the claim', async (what, returned) => {
+  ])('%s as the result is a failure, and releases the claim', async (what, returned) => {
     const store = aStore();
     const { receiver, answers, find } = aReceiver({ on: handlerOf(returned), dedupe: { store } });
     expect(await answerTo(receiver)).toBe('500 handler_failed');
@@ -95,7 +95,7 @@ describe('an exception of a handler', () => {
       }),
       '500 handler_failed',
     ],
-  ])('an error of this library about %s has its own answer', async (_, thrown, expected) => {
+  ])('the answer is that of the error where a handler throws a WebhookError about %s', async (_, thrown, expected) => {
     const store = aStore();
     const { receiver } = aReceiver({ on: failing(thrown), dedupe: { store } });
     const response = await receiver(aRequest());
@@ -104,7 +104,7 @@ describe('an exception of a handler', () => {
     expect(store.calls).toEqual(['claim', 'release']);
   });
 
-  it('the next attempt runs the handler with its number and a higher fence', async () => {
+  it('the handler of the next attempt gets its attempt number and a higher fence', async () => {
     const seen: Pick<HandlerContext, 'attempt' | 'fence'>[] = [];
     const on: Handlers = {
       '*': (_, { attempt, fence }) => {
@@ -123,7 +123,7 @@ describe('an exception of a handler', () => {
   });
 });
 
-describe('a permanent failure', () => {
+describe('a handler that throws a PermanentError', () => {
   it.each<[string, PermanentError]>([
     ['a reason', new PermanentError('no such clip')],
     ['a cause', new PermanentError('no such clip', { cause: new Error('404') })],
@@ -146,7 +146,7 @@ describe('a permanent failure', () => {
     expect(await answerTo(aReceiver({ on: failing(new other.PermanentError('gone')) }).receiver)).toBe('200 discarded');
   });
 
-  it('a PermanentError discards each delivery without dedupe', async () => {
+  it('with dedupe: false, a PermanentError discards each delivery of an event', async () => {
     const { receiver } = aReceiver({ on: failing(new PermanentError()), dedupe: false });
     expect([await answerTo(receiver), await answerTo(receiver)]).toEqual(['200 discarded', '200 discarded']);
   });
@@ -156,25 +156,28 @@ it.each<[string, () => unknown, string]>([
   ['done', () => {}, '200 handled'],
   ['failed', throwing, '500 handler_failed'],
   ['discarded', failing(new PermanentError())['*'], '200 discarded'],
-])('the answer to %s work waits until the store has recorded it', async (_, work, expected) => {
-  const gate = later();
-  const inner = memoryStore();
-  const methods = {
-    complete: (...request: Parameters<typeof inner.complete>) => gate.promise.then(() => inner.complete(...request)),
-    release: (...request: Parameters<typeof inner.release>) => gate.promise.then(() => inner.release(...request)),
-  };
-  const store = aStore(methods, inner);
-  const answer = vi.fn();
-  const answered = answerTo(aReceiver({ on: handlerOf(work), dedupe: { store } }).receiver).then(answer);
-  await vi.waitFor(() => expect(store.calls).toHaveLength(2), PATIENTLY);
-  expect(answer).not.toHaveBeenCalled();
-  gate.resolve();
-  await answered;
-  expect(answer).toHaveBeenCalledWith(expected);
-});
+])(
+  'the answer to a delivery whose handler has %s waits until the store has recorded the result',
+  async (_, work, expected) => {
+    const gate = later();
+    const inner = memoryStore();
+    const methods = {
+      complete: (...request: Parameters<typeof inner.complete>) => gate.promise.then(() => inner.complete(...request)),
+      release: (...request: Parameters<typeof inner.release>) => gate.promise.then(() => inner.release(...request)),
+    };
+    const store = aStore(methods, inner);
+    const answer = vi.fn();
+    const answered = answerTo(aReceiver({ on: handlerOf(work), dedupe: { store } }).receiver).then(answer);
+    await vi.waitFor(() => expect(store.calls).toHaveLength(2), PATIENTLY);
+    expect(answer).not.toHaveBeenCalled();
+    gate.resolve();
+    await answered;
+    expect(answer).toHaveBeenCalledWith(expected);
+  },
+);
 
 describe('the context of a handler', () => {
-  it('the delivery says all that is known of the event', async () => {
+  it('the context has the attempt, the signal and all that is known of the delivery', async () => {
     const handler = vi.fn();
     const { receiver } = aReceiver({ on: { 'stt.completed': handler } });
     await receiver(aRequest({ headers: { 'idempotency-key': 'key-1' } }));
@@ -185,7 +188,7 @@ describe('the context of a handler', () => {
     expect(context.signal.aborted).toBe(false);
   });
 
-  it('each delivery without dedupe has attempt 1, fence 0 and its own signal', async () => {
+  it('with dedupe: false, each delivery has attempt 1, fence 0 and its own signal', async () => {
     const contexts: HandlerContext[] = [];
     const { receiver } = aReceiver({ on: { '*': (_, context) => void contexts.push(context) }, dedupe: false });
     await receiver(aRequest());
@@ -194,7 +197,7 @@ describe('the context of a handler', () => {
     expect(contexts[0]?.signal).not.toBe(contexts[1]?.signal);
   });
 
-  it('the outcome stays the same where the handler changes its context', async () => {
+  it('the outcome stays the same although the handler changes its context', async () => {
     const on: Handlers = {
       '*': (_, context) => void Object.assign(context, { attempt: 99, fence: -1, delivery: undefined }),
     };
@@ -205,7 +208,7 @@ describe('the context of a handler', () => {
   });
 });
 
-describe('the deadline of a delivery', () => {
+describe('the deadline of a handler', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -243,7 +246,7 @@ describe('the deadline of a delivery', () => {
     expect(answers()).toEqual(['past_deadline']);
   });
 
-  it('the time counts from the arrival, with body, secret and claim', async () => {
+  it('the time counts from the arrival of the request, with body, secret and claim', async () => {
     const slow = <T>(value: T | Promise<T>) => new Promise<T>((resolve) => setTimeout(resolve, 1_500, value));
     const inner = memoryStore();
     const store = aStore({ claim: async (request) => await slow(inner.claim(request)) }, inner);
@@ -259,7 +262,7 @@ describe('the deadline of a delivery', () => {
     expect(answer).toHaveBeenCalledWith('503 handler_timeout');
   });
 
-  it('a late success makes the next attempt a duplicate', async () => {
+  it('a handler that succeeds after the deadline makes the next attempt a duplicate', async () => {
     const store = aStore();
     const { receiver, work, handler, answers, find } = await aLateReceiver({ dedupe: { store } });
     await vi.advanceTimersByTimeAsync(30_000);
@@ -277,7 +280,7 @@ describe('the deadline of a delivery', () => {
     ['an error', new Error('too late, and wrong')],
     ['undefined', undefined],
     ['a Proxy that throws', trapped()],
-  ])('a late failure with %s lets the next attempt run', async (_, thrown) => {
+  ])('after a handler fails late with %s, the next attempt runs', async (_, thrown) => {
     const { receiver, work, handler, find } = await aLateReceiver();
     work.reject(thrown);
     await settled();
@@ -287,7 +290,7 @@ describe('the deadline of a delivery', () => {
     expect(handler.mock.calls[1]?.[1].attempt).toBe(2);
   });
 
-  it('a late PermanentError is recorded', async () => {
+  it('a PermanentError after the deadline is recorded, and the next attempt is a duplicate', async () => {
     const { receiver, work, find } = await aLateReceiver();
     work.reject(new PermanentError());
     await settled();
@@ -295,14 +298,14 @@ describe('the deadline of a delivery', () => {
     expect(await answerTo(receiver)).toBe('200 duplicate');
   });
 
-  it('a handler that never ends gives one answer', async () => {
+  it('a handler that never ends is answered once, and gives no notice', async () => {
     const { answers, notices } = await aLateReceiver();
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(answers()).toEqual(['past_deadline']);
     expect(notices()).toEqual([]);
   });
 
-  it('the answer does not wait for a handler that begins after the deadline', async () => {
+  it('the answer is 503 where a store that hangs delays the handler beyond the deadline', async () => {
     const store = aStore({ claim: never });
     const { receiver, work, find } = aSlowReceiver({ deadlineMs: 1_000, dedupe: { store, onStoreError: 'process' } });
     const answer = answerTo(receiver);
@@ -313,7 +316,7 @@ describe('the deadline of a delivery', () => {
     expect(find('late_result').result).toBe('handled');
   });
 
-  it('a late result names its event where the handler emptied its context', async () => {
+  it('the outcome late_result names its event although the handler emptied its context', async () => {
     const { receiver, work, handler, find } = aSlowReceiver();
     handler.mockImplementation((_, context) => {
       for (const name of Object.keys(context)) Reflect.deleteProperty(context, name);
@@ -340,7 +343,7 @@ describe('the deadline of a delivery', () => {
     },
   );
 
-  it('the answer to done work is 200 where its record is slow', async () => {
+  it('the answer is 200 where the handler is done and only its record in the store is slow', async () => {
     const { receiver, answers } = aReceiver({ deadlineMs: 1_000, dedupe: { store: aStore({ complete: never }) } });
     const answer = answerTo(receiver);
     await vi.advanceTimersByTimeAsync(10_000);

@@ -15,7 +15,7 @@ const queueOf = (methods: Partial<DeliveryQueue> = {}): DeliveryQueue => ({
 const away = async () => Promise.reject(new Error('the queue is away'));
 
 describe('a receiver with a queue', () => {
-  it('the answer is 202 queued for a new event, and 202 known after that', async () => {
+  it('the answer is 202 queued for a new event, and 202 known for its retries', async () => {
     const queue = memoryQueue({ name: 'clips' });
     const { receiver, outcomes } = receiverOf(queue);
     expect([await answerTo(receiver), await answerTo(receiver)]).toEqual(['202 queued', '202 known']);
@@ -52,7 +52,7 @@ describe('a receiver with a queue', () => {
     });
   });
 
-  it('an awkward event id is hashed in the key', async () => {
+  it('the key has a hash of an event id that is not plain ASCII', async () => {
     const queue = memoryQueue({ name: 'clips' });
     await receiverOf(queue).receiver(aRequest({ event: { id: 'evt_é日' } }));
     expect([...queue.jobs.keys()]).toEqual([expect.stringMatching(/^clips:sha256:[0-9a-f]{64}$/)]);
@@ -64,7 +64,7 @@ describe('a receiver with a queue', () => {
     ['resolves to nothing', async () => undefined],
     ['resolves to something else', async () => 'ok'],
     ['does not answer before the deadline', never],
-  ])('the answer is 503 where the put %s, and the retry is queued', async (_, wrong) => {
+  ])('the answer is 503 where put() %s, and the retry is queued', async (_, wrong) => {
     const put = vi.fn<DeliveryQueue['put']>(memoryQueue().put).mockImplementationOnce(wrong as DeliveryQueue['put']);
     const { receiver, find } = receiverOf(queueOf({ put }), { deadlineMs: 1_000 });
     const response = await receiver(aRequest());
@@ -74,14 +74,14 @@ describe('a receiver with a queue', () => {
     expect(await answerTo(receiver)).toBe('202 queued');
   });
 
-  it('deliveries at the same time wait for one init', async () => {
+  it('simultaneous deliveries wait for one call of init()', async () => {
     const init = vi.fn(async () => {});
     const { receiver } = receiverOf(queueOf({ init }));
     await Promise.all([receiver(aRequest()), receiver(aRequest()), receiver(aRequest())]);
     expect(init).toHaveBeenCalledOnce();
   });
 
-  it('a failed init is tried again, and nothing is acknowledged before', async () => {
+  it('a failed init() is called again, and no delivery is acknowledged before it succeeds', async () => {
     const init = vi.fn(async () => {}).mockRejectedValueOnce(new Error('no table'));
     const put = vi.fn<DeliveryQueue['put']>(async () => 'queued');
     const { receiver } = receiverOf(queueOf({ put, init }));
@@ -91,7 +91,7 @@ describe('a receiver with a queue', () => {
     expect(init).toHaveBeenCalledTimes(2);
   });
 
-  it('a failed put does not repeat init', async () => {
+  it('a failed put() does not repeat init()', async () => {
     const init = vi.fn(async () => {});
     const put = vi.fn<DeliveryQueue['put']>(async () => 'queued').mockRejectedValueOnce(new Error('away'));
     const { receiver } = receiverOf(queueOf({ init, put }));
@@ -99,7 +99,7 @@ describe('a receiver with a queue', () => {
     expect(init).toHaveBeenCalledOnce();
   });
 
-  it('only the queue knows an event without a store', async () => {
+  it('without a store, an event that is no longer in the queue is queued again', async () => {
     const queue = memoryQueue({ name: 'clips' });
     const { receiver } = receiverOf(queue);
     await receiver(aRequest());
@@ -110,7 +110,7 @@ describe('a receiver with a queue', () => {
   it.each<[string, DeliveryQueue, string[], string[]]>([
     ['completed after the put', memoryQueue({ name: 'clips' }), ['202 queued', '200 duplicate'], ['claim', 'complete']],
     ['released after a failed put', queueOf({ put: away }), ['503 queue_unavailable'], ['claim', 'release']],
-  ])('the claim in a store is %s', async (_, queue, answers, calls) => {
+  ])('with a store, the claim of the event is %s', async (_, queue, answers, calls) => {
     const store = aStore();
     const { receiver } = receiverOf(queue, { dedupe: { store, name: 'clips' } });
     expect(await answerTo(receiver)).toBe(answers[0]);
@@ -132,7 +132,7 @@ describe('a receiver with a queue', () => {
     ['on and queue cannot both be given', () => aReceiver({ queue: memoryQueue() })],
     ['queue has no method put()', () => receiverOf({ name: 'x' } as DeliveryQueue)],
     ['queue has no name', () => receiverOf({ put: async () => 'queued' } as never)],
-  ])('wrong options are refused: %s', (problem, make) => {
+  ])('the receiver is not created with wrong options: %s', (problem, make) => {
     expect(refusal(make).message).toContain(problem);
   });
 
@@ -143,7 +143,7 @@ describe('a receiver with a queue', () => {
   });
 });
 
-describe('the time limit of a queue', () => {
+describe('the time that a receiver waits for its queue', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   });
@@ -167,7 +167,7 @@ describe('the time limit of a queue', () => {
     expect(await answerAfter(receiverOf(queueOf(queue)).receiver, 5_000)).toBe('503 queue_unavailable');
   });
 
-  it('the delivery after an init that hung calls init again', async () => {
+  it('the delivery after an init() that hung calls init() again', async () => {
     const init = vi.fn(async () => {}).mockImplementationOnce(never);
     const { receiver } = receiverOf(queueOf({ init }));
     expect(await answerAfter(receiver, 5_000)).toBe('503 queue_unavailable');

@@ -19,8 +19,8 @@ beforeEach(() => {
   vi.useFakeTimers({ now: NOW });
 });
 
-describe('the health of a receiver', () => {
-  it('a new receiver reports its start and nothing else', async () => {
+describe('health() of a receiver', () => {
+  it('a new receiver has the time of its start, no last events and counts of 0', async () => {
     const { receiver } = aReceiver();
     vi.setSystemTime(NOW + 5_000);
     expect(await receiver.health()).toEqual({
@@ -37,7 +37,7 @@ describe('the health of a receiver', () => {
     });
   });
 
-  it('an accepted delivery ends the count of refusals and failures, whose last stay', async () => {
+  it('an accepted delivery resets the counts, and the last refusal and failure stay in the report', async () => {
     const handler = vi.fn().mockImplementationOnce(throwing);
     const { receiver } = aReceiver({ on: { '*': handler } });
     const last = {
@@ -59,7 +59,7 @@ describe('the health of a receiver', () => {
   it.each<[what: string, options: Partial<ReceiverOptions>]>([
     ['an ignored event', { on: {} }],
     ['a duplicate', {}],
-  ])('%s counts as accepted', async (_, options) => {
+  ])('%s counts as an accepted delivery', async (_, options) => {
     const { receiver } = aReceiver(options);
     await receiver(anEvent());
     vi.setSystemTime(NOW + 1_000);
@@ -67,7 +67,7 @@ describe('the health of a receiver', () => {
     expect(await receiver.health()).toMatchObject({ lastAcceptedAt: NOW + 1_000 });
   });
 
-  it('a delivery is in progress until its handler has ended, also past the deadline', async () => {
+  it('a delivery counts as in progress until its handler has ended, also after the deadline', async () => {
     const work = later();
     const { receiver } = aReceiver({ on: { '*': () => work.promise }, deadlineMs: 1_000 });
     const answer = receiver(anEvent());
@@ -85,7 +85,7 @@ describe('the health of a receiver', () => {
   });
 
   it.each(['ok', 'failed', 'unknown'] as const)(
-    'a delivery behind a middleware is in progress until its response has ended: %s',
+    'a delivery behind a middleware counts as in progress until its response has ended: %s',
     async (how) => {
       const { receiver } = aReceiver();
       const { settle } = await begin(receiver);
@@ -96,8 +96,8 @@ describe('the health of a receiver', () => {
   );
 });
 
-describe('the estimate of dead deliveries', () => {
-  it('a sixth attempt that fails counts until a delivery is accepted', async () => {
+describe('the estimate of dead deliveries in health()', () => {
+  it('a sixth attempt that fails counts as dead until a delivery is accepted', async () => {
     const { receiver } = aReceiver({ on: { 'stt.failed': () => {}, '*': throwing } });
     for (const attempt of ['5', '6', 'six'])
       await receiver(anEvent(`evt_${attempt}`, { 'x-service-attempt': attempt }));
@@ -127,21 +127,21 @@ describe('the estimate of dead deliveries', () => {
     ['invalid_encoding', Uint8Array.of(0xff)],
     ['invalid_json', '{'],
     ['invalid_envelope', '{}'],
-  ])('a signed sixth attempt that is refused with %s counts', async (code, body) => {
+  ])('a sixth attempt that is refused with %s after its signature was verified counts', async (code, body) => {
     const { receiver } = aReceiver();
     await receiver(aRequest({ body, headers: SIXTH }));
     expect(await receiver.health()).toMatchObject({ lastRefused: { code }, deadInARowEstimate: 1 });
   });
 });
 
-describe('several receivers on one store', () => {
+describe('health() of several receivers on one store', () => {
   const pair = (names = ['clips', 'clips'], store = memoryStore()) => {
     const on = { 'stt.failed': throwing, '*': () => {} };
     return names.map((name) => aReceiver({ dedupe: { store, name }, on }).receiver) as [Receiver, Receiver];
   };
   const aFailure = (id: string, headers = {}) => aRequest({ event: { id, type: 'stt.failed' }, headers });
 
-  it('each receiver reports the health of all after the next report', async () => {
+  it('each receiver has the counts of all once the others have written their next report', async () => {
     const [one, two] = pair();
     await one(anEvent());
     vi.setSystemTime(NOW + 1_000);
@@ -162,7 +162,7 @@ describe('several receivers on one store', () => {
     for (const receiver of [one, two]) expect(await receiver.health()).toMatchObject(expected);
   });
 
-  it('a delivery accepted by one receiver ends the counts of another', async () => {
+  it('a delivery accepted by one receiver resets the counts of another', async () => {
     const [one, two] = pair();
     await two(aFailure('evt_2'));
     await two(aForgery());
@@ -172,7 +172,7 @@ describe('several receivers on one store', () => {
     expect(await one.health()).toMatchObject({ refusalsInARow: 0, failuresInARow: 0, deadInARowEstimate: 0 });
   });
 
-  it('a forgery does not count the dead before the last accepted delivery again', async () => {
+  it('after an accepted delivery, a forgery does not bring back the dead of before', async () => {
     const [one, two] = pair();
     await two(aFailure('evt_2', SIXTH));
     await two.health(); // writes its report
@@ -185,14 +185,14 @@ describe('several receivers on one store', () => {
     expect(await one.health()).toMatchObject({ refusalsInARow: 1, deadInARowEstimate: 0 });
   });
 
-  it('a receiver of another name is left out', async () => {
+  it('a receiver of another name is not counted', async () => {
     const [one, two] = pair(['clips', 'billing']);
     await two(aForgery());
     await two.health();
     expect(await one.health()).toMatchObject({ receivers: 1, refusalsInARow: 0 });
   });
 
-  it('a receiver that has ended is left out after ten minutes', async () => {
+  it('a receiver that has ended is not counted after ten minutes', async () => {
     const [one, two] = pair();
     await two(aForgery());
     await two.health();
@@ -204,7 +204,7 @@ describe('several receivers on one store', () => {
   });
 });
 
-describe('the report of a receiver in its store', () => {
+describe('the health report that a receiver saves in its store', () => {
   const withStore = (methods: { [Method in keyof DedupeStore]?: DedupeStore[Method] | undefined }) => {
     const store = aStore({ ...memoryStore(), ...methods } as Partial<DedupeStore>);
     return aReceiver({ dedupe: { store, name: 'clips' } }).receiver;
@@ -232,13 +232,13 @@ describe('the report of a receiver in its store', () => {
     ['throws', { loadReports: throwing }],
     ['returns no JSON', { loadReports: async () => ['{'] }],
     ['returns nothing', { loadReports: async () => [] }],
-  ])('a receiver reports itself where the store %s', async (_, methods) => {
+  ])('health() has the counts of this receiver alone where the store %s', async (_, methods) => {
     const receiver = withStore(methods);
     await receiver(aForgery());
     expect(await receiver.health()).toMatchObject({ receivers: 1, refusalsInARow: 1, since: NOW });
   });
 
-  it('a receiver reports itself after two seconds where the store hangs', async () => {
+  it('after two seconds, health() has the counts of this receiver alone where the store hangs', async () => {
     const found = vi.fn();
     withStore({ loadReports: never }).health().then(found);
     await vi.advanceTimersByTimeAsync(1_999);
@@ -248,8 +248,8 @@ describe('the report of a receiver in its store', () => {
   });
 });
 
-describe('silentAfterMs', () => {
-  it('each silence gives one notice', async () => {
+describe("the receiver's option silentAfterMs", () => {
+  it('one notice is given after that time without an accepted delivery, and not repeated', async () => {
     const { receiver, notices, find } = aReceiver({ silentAfterMs: 60_000 });
     await vi.advanceTimersByTimeAsync(59_999);
     expect(notices()).toEqual([]);
@@ -261,7 +261,7 @@ describe('silentAfterMs', () => {
     expect(notices()).toEqual(['silent', 'silent']);
   });
 
-  it('an accepted delivery puts the notice off, and a refused one does not', async () => {
+  it('an accepted delivery starts the time again, and a refused one does not', async () => {
     const { receiver, notices } = aReceiver({ silentAfterMs: 60_000 });
     await vi.advanceTimersByTimeAsync(50_000);
     await receiver(anEvent());
@@ -272,13 +272,13 @@ describe('silentAfterMs', () => {
     expect(notices()).toEqual(['silent']);
   });
 
-  it('silence gives no notice by default', async () => {
+  it('no notice is given without the option', async () => {
     const { notices } = aReceiver();
     await vi.advanceTimersByTimeAsync(365 * 24 * 3_600_000);
     expect(notices()).toEqual([]);
   });
 
-  it('the log has the notice in words', async () => {
+  it('the notice is logged as a warning that names the time and what to check', async () => {
     const warn = vi.fn();
     createReceiver({ secret: SECRET, now, on: {}, logger: { error() {}, warn }, silentAfterMs: 60_000 });
     await vi.advanceTimersByTimeAsync(60_000);

@@ -37,7 +37,7 @@ const NESTS = ['nest-11', 'nest-12'].flatMap((folder) => {
   return nest ? [{ version: folder.replace('nest-', ''), Logger: nest.Logger, ConsoleLogger: nest.ConsoleLogger }] : [];
 });
 
-describe('the console without a logger', () => {
+describe('what a receiver without a logger prints to the console', () => {
   const printed: unknown[][] = [];
 
   beforeEach(() => {
@@ -53,7 +53,7 @@ describe('the console without a logger', () => {
     ]);
   });
 
-  it('a handler that throws is one error, with the event and the indented stack', async () => {
+  it('a handler that throws gives one error, with the event and the indented stack', async () => {
     const request = aRequest({ headers: { 'x-service-attempt': '3' } });
     await aReceiver({ on: failing(new RangeError('full\nservice-webhooks: forged')) })(request);
     expect(printed).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('the console without a logger', () => {
   it.each([
     ['pm_id', '0', 'PM2'],
     ['AWS_LAMBDA_FUNCTION_NAME', 'webhooks', 'AWS Lambda'],
-  ])('a private store gives a warning where %s is set', (variable, value, runner) => {
+  ])('a store of this process alone gives a warning where %s is set', (variable, value, runner) => {
     vi.stubEnv(variable, value);
     aReceiver();
     expect(printed).toEqual([['warn', expect.stringContaining(`${runner} runs several processes`)]]);
@@ -98,7 +98,7 @@ describe('the console without a logger', () => {
   it.each<[string, ReceiverOptions['dedupe']]>([
     ['a shared store', { store: aStore(), name: 'clips' }],
     ['no dedupe', false],
-  ])('%s gives no warning about several processes', (_, dedupe) => {
+  ])('a receiver with %s gives no warning about several processes', (_, dedupe) => {
     vi.stubEnv('pm_id', '0');
     aReceiver({ dedupe: dedupe && { ...dedupe, store: { ...memoryStore(), scope: 'shared' } } });
     expect(printed).toEqual([]);
@@ -110,14 +110,14 @@ describe('the console without a logger', () => {
     ['text', 'no space', '\n  no space'],
     ['an object without a stack', { code: 'ENOSPC' }, '\n  [object Object]'],
     ['an object that cannot be read', trapped(), '\n  The thrown value cannot be printed.'],
-  ])('a handler that throws %s has an entry', async (_, thrown, end) => {
+  ])('a handler that throws %s gives one error entry', async (_, thrown, end) => {
     await aReceiver({ on: failing(thrown) })(aRequest());
     expect(printed).toEqual([['error', expect.stringMatching(/\(handler_failed\)/)]]);
     expect(String(printed[0]?.[1]).split('(handler_failed)')[1]).toBe(end);
   });
 });
 
-describe('the entries of a logger', () => {
+describe('the entries that a receiver writes to a logger', () => {
   it('a logger without child() gets the fields as its second argument, with the error', async () => {
     const { logger, calls } = aLogger();
     const thrown = new RangeError('full');
@@ -175,7 +175,7 @@ describe('the entries of a logger', () => {
   });
 
   it.each(NESTS)(
-    'each entry has its message and its fields by Nest $version',
+    'each entry has its message and its fields, by Nest $version',
     async ({ Logger: NestLogger, ...nest }) => {
       const printed = { stdout: '', stderr: '' };
       for (const stream of ['stdout', 'stderr'] as const) {
@@ -213,14 +213,14 @@ describe('the entries of a logger', () => {
   it.each<[string, () => unknown]>([
     ['throws', throwing],
     ['rejects', async () => throwing()],
-  ])('a logger that %s changes no answer', async (_, write) => {
+  ])('a logger whose methods %s changes no answer', async (_, write) => {
     const receiver = aReceiver({ logger: { error: write, warn: write, debug: write } });
     expect(inShort(await receiver(aRequest()))).toBe('200 handled');
     expect(inShort(await receiver(aRequest({ secret: OTHER })))).toBe('401 signature_mismatch');
     await new Promise(setImmediate); // Vitest fails for a rejection that nothing handles
   });
 
-  it('a logger with only error() and warn() gets no entry of another level', async () => {
+  it('a logger with only error() and warn() gets no entries of other levels', async () => {
     const { logger, calls } = aLogger();
     const { error, warn } = logger;
     const receiver = aReceiver({ logger: { error, warn } });
@@ -246,14 +246,14 @@ describe('the entries of a logger', () => {
     ['handler_failed', 'error', { on: failing(new Error('full')) }],
     ['signature_mismatch', 'warn', { secret: OTHER }],
     ['unknown_version', 'warn', {}],
-  ])('the code %s has the level %s', async (code, level, options) => {
+  ])('an entry with the code %s has the level %s', async (code, level, options) => {
     const { logger, calls } = aLogger();
     const version = code === 'unknown_version' ? { event: { version: '2027-01-01' } } : {};
     await aReceiver({ logger, ...options })(aRequest(version));
     expect(calls.map(([at, , fields]) => [at, fields?.['code']])).toContainEqual([level, code]);
   });
 
-  it('a failure of the store has its error', async () => {
+  it('the entry of a failed store has the error', async () => {
     const { logger, calls } = aLogger();
     const down = new Error('connection refused');
     const store = { ...aStore(), claim: () => Promise.reject(down) };
@@ -266,7 +266,7 @@ describe('the entries of a logger', () => {
   });
 });
 
-describe('an entry with text of a sender', () => {
+describe('a log entry of a receiver that holds text of a sender', () => {
   const logged = async (id: string, tenant?: string) => {
     const { logger, calls } = aLogger();
     const secret = tenant === undefined ? SECRET : { [tenant]: SECRET };
@@ -306,12 +306,12 @@ describe('an entry with text of a sender', () => {
   });
 });
 
-describe('many refusals', () => {
+describe('many refusals of a receiver in its log', () => {
   beforeEach(() => void vi.useFakeTimers());
 
   const textsOf = (calls: readonly Call[]) => calls.map(([, message]) => message.replace(/^.*\((\w+)\)$/, '$1'));
 
-  it('the first of each code in a minute is logged, and then a count', async () => {
+  it('the first refusal of each code in a minute is logged, and then a count', async () => {
     const { logger, calls } = aLogger();
     const receiver = aReceiver({ logger });
     for (let i = 0; i < 5; i += 1) await receiver(aRequest({ secret: OTHER }));
@@ -330,7 +330,7 @@ describe('many refusals', () => {
     ]);
   });
 
-  it('the next minute begins with an entry', async () => {
+  it('the first refusal of the next minute is logged again', async () => {
     const { logger, calls } = aLogger();
     const receiver = aReceiver({ logger });
     await receiver(aRequest({ secret: OTHER }));
@@ -339,7 +339,7 @@ describe('many refusals', () => {
     expect(textsOf(calls)).toEqual(['signature_mismatch', 'signature_mismatch']);
   });
 
-  it('each failure of a handler is logged', async () => {
+  it('each failure of a handler is logged, however many there are', async () => {
     const { logger, calls } = aLogger();
     const receiver = aReceiver({ logger, on: failing('full') });
     for (let i = 0; i < 3; i += 1) await receiver(aRequest({ event: { id: `evt_${i}` } }));

@@ -16,7 +16,7 @@ const NOT_POSITIVE = [0, -0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 **
 const NOT_POSITIVE_INTEGERS = [...NOT_POSITIVE, '1', null, true, [1], {}, 1n];
 
 describe('wrong options of a receiver', () => {
-  it.each([undefined, null, 'secret', 42, true, noop])('options are an object and not %j', (options) => {
+  it.each([undefined, null, 'secret', 42, true, noop])('%j in place of the options is refused', (options) => {
     expect(['invalid_option', 'invalid_secret']).toContain(refused(options).code);
   });
 
@@ -85,7 +85,7 @@ describe('wrong options of a receiver', () => {
     ['deadlineMs', NOT_POSITIVE_INTEGERS],
     ['observe', [null, 'log', {}, [], true]],
     ['on', [null, 'log', 42, true]],
-  ])('a wrong %s is refused', (option, values) => {
+  ])('a wrong value of %s is refused', (option, values) => {
     for (const value of values) {
       const error = refusedWith({ [option]: value });
       expect(error.code, `${typeof value} ${String(value)}`).toBe('invalid_option');
@@ -107,7 +107,7 @@ describe('wrong options of a receiver', () => {
     '',
     'error',
     '0',
-  ])('a handler for %j is refused, which is no event type', (type) => {
+  ])('a handler for %j is refused, since that is no event type', (type) => {
     const on = Object.defineProperty({}, type, { value: noop, enumerable: true });
     const error = refusedWith({ on });
     expect(error.code).toBe('invalid_option');
@@ -141,7 +141,7 @@ describe('wrong options of a receiver', () => {
     ['leaseMs', [...NOT_POSITIVE_INTEGERS, 73 * HOUR]],
     ['retainMs', [...NOT_POSITIVE_INTEGERS, 1, 72, 6 * HOUR - 1]],
     ['onStoreError', ['', 'ignore', 'continue', null, true, noop]],
-  ])('a wrong dedupe.%s is refused', (option, values) => {
+  ])('a wrong value of dedupe.%s is refused', (option, values) => {
     for (const value of values) {
       const error = refusedWith({ dedupe: { store: memoryStore(), [option]: value } });
       expect(error.code, `${typeof value} ${String(value)}`).toBe('invalid_option');
@@ -166,11 +166,11 @@ describe('wrong options of a receiver', () => {
       "on['stt.complete'] is not an event type. Did you mean 'stt.completed'?",
       { secret: SECRET, on: { 'stt.complete': noop } },
     ],
-  ])('the message says what to do: %s', (problem, options) => {
+  ])('the error message says what to do: %s', (problem, options) => {
     expect(refused(options).message).toContain(problem);
   });
 
-  it('no message holds a secret that was passed in a wrong place', () => {
+  it('no error message has a secret that was passed in a wrong place', () => {
     for (const options of [SECRET, { secret: SECRET, now: SECRET }, { secret: SECRET, dedupe: SECRET }]) {
       expect(refused(options).message).not.toContain(SECRET);
     }
@@ -178,7 +178,7 @@ describe('wrong options of a receiver', () => {
 });
 
 describe('the options of a receiver', () => {
-  it('undefined options have their defaults', async () => {
+  it('an option that is undefined has its default', async () => {
     const handler = vi.fn();
     const on = { 'stt.completed': handler, 'stt.failed': undefined, '*': undefined };
     const names = [
@@ -201,7 +201,7 @@ describe('the options of a receiver', () => {
     expect(handler).toHaveBeenCalledOnce();
   });
 
-  it('undefined options of dedupe have their defaults', async () => {
+  it('an option of dedupe that is undefined has its default', async () => {
     const store = aStore();
     const none = { name: undefined, key: undefined, leaseMs: undefined, retainMs: undefined, onStoreError: undefined };
     await aReceiver({ dedupe: { store, ...none } }).receiver(aRequest());
@@ -232,7 +232,7 @@ describe('the options of a receiver', () => {
     ['a name of 64 characters', { dedupe: { store: memoryStore(), name: '!'.repeat(64) } }],
     ['a name of punctuation', { dedupe: { store: memoryStore(), name: '{a}%~/;9' } }],
     ['a key function', { dedupe: { store: memoryStore(), key: ({ event }) => event.id } }],
-  ])('a receiver may have %s', (_, options) => {
+  ])('a receiver can be created with %s', (_, options) => {
     expect(createReceiver({ secret: SECRET, ...options })).toBeTypeOf('function');
   });
 
@@ -252,7 +252,7 @@ describe('the options of a receiver', () => {
     expect(store.init).not.toHaveBeenCalled();
   });
 
-  it("the vendor's header prefix is the only one that counts", async () => {
+  it('with vendor.headerPrefix, only headers with that prefix are read', async () => {
     const { receiver } = aReceiver({ headerPrefix: 'X-Acme' });
     const { headers, ...rest } = aRequest();
     const renamed = Object.entries(headers).map(([name, value]) => [name.replace('service', 'acme'), value]);
@@ -260,7 +260,7 @@ describe('the options of a receiver', () => {
     expect(await answerTo(receiver)).toBe('401 missing_signature');
   });
 
-  it("`legacy: 'accept'` lets a legacy signature of its age pass", async () => {
+  it("`legacy: 'accept'` accepts a legacy signature up to its maximum age", async () => {
     const { receiver, find } = aReceiver({ legacy: 'accept' });
     expect(await answerTo(receiver, { scheme: 'legacy' })).toBe('200 handled');
     expect(find('handled').delivery.scheme).toBe('legacy');

@@ -68,7 +68,7 @@ async function answerTo({ request = aRequest, options = {}, before = 0, advanceM
   return { response: await answer, ...watched };
 }
 
-describe.each(Object.entries(REFUSALS))('a request that is refused with %s', (name, parts) => {
+describe.each(Object.entries(REFUSALS))('a request that a receiver refuses with %s', (name, parts) => {
   const [code, status] = name.split(' ') as [WebhookErrorCode, string];
 
   it('the answer is the error object of the service, with a fixed sentence', async () => {
@@ -102,13 +102,13 @@ describe.each(Object.entries(REFUSALS))('a request that is refused with %s', (na
   });
 });
 
-describe('the answer to an accepted delivery', () => {
+describe("a receiver's answer to an accepted delivery", () => {
   it.each<[string, Case, Record<string, string>]>([
     ['handled', {}, {}],
     ['ignored', { options: { on: {} } }, {}],
     ['duplicate', { before: 1 }, { 'idempotency-replayed': 'true' }],
     ['discarded', { options: { on: failing(new PermanentError('CANARY')) } }, {}],
-  ])('the body says %s and nothing else', async (outcome, parts, headers) => {
+  ])('the body has the outcome %s and nothing else', async (outcome, parts, headers) => {
     const { response, answers } = await answerTo(parts);
     expect(response).toEqual({
       status: 200,
@@ -118,7 +118,7 @@ describe('the answer to an accepted delivery', () => {
     expect(answers().at(-1)).toBe(outcome);
   });
 
-  it.each([204, 205])('a handler that returns status %d gets an answer without a body', async (status) => {
+  it.each([204, 205])('the answer has no body where the handler returns status %d', async (status) => {
     const { response } = await answerTo({ options: { on: { '*': () => ({ status }) } } });
     expect(response).toEqual({ status, headers: { 'content-type': 'application/json' }, body: '' });
   });
@@ -132,7 +132,7 @@ it.each([
   [1, '1'],
   [0, '1'],
   [-5_000, '1'],
-])('a delivery in progress for %d ms more has a Retry-After of %s', async (retryAfterMs, expected) => {
+])("a receiver's 409 to an event whose lease ends in %d ms has Retry-After: %s", async (retryAfterMs, expected) => {
   const seen = { fingerprint: 'x' };
   const store = aStore({ claim: async () => ({ status: 'in_progress', fence: 1, retryAfterMs, seen }) });
   const { response } = await answerTo({ options: { dedupe: { store } } });

@@ -26,7 +26,7 @@ import { failing, handlerOf, throwing, trapped } from './traps.js';
 const OTHER = 'whsec_another-tenant';
 
 describe('the handlers of a receiver', () => {
-  it('an event runs the handler of its type and no other', async () => {
+  it("the handler of the event's type runs and no other", async () => {
     const on = Object.fromEntries(WEBHOOK_EVENT_TYPES.map((type) => [type, vi.fn()]));
     const { receiver } = aReceiver({ on });
     const data = { clipId: 'clip_1', feature: 'tts', durationSec: 1, downloadUrl: 'https://storage.example/' };
@@ -49,7 +49,7 @@ describe('the handlers of a receiver', () => {
   });
 
   it.each(['stt.failed', 'video.completed', 'constructor', '__proto__', 'toString', '*'])(
-    'no handler and no store runs for an event of the type %j, which is ignored',
+    'an event of the type %j without a handler is ignored, and no store is called',
     async (type) => {
       const store = aStore();
       const handler = vi.fn();
@@ -62,11 +62,11 @@ describe('the handlers of a receiver', () => {
     },
   );
 
-  it.each([undefined, {}])('every event is ignored with `on` as %j', async (on) => {
+  it.each([undefined, {}])('every event is ignored where `on` is %j', async (on) => {
     expect(await answerTo(aReceiver({ on }).receiver)).toBe('200 ignored');
   });
 
-  it('a later change of `on` changes nothing', async () => {
+  it('changing the object `on` after creating the receiver has no effect', async () => {
     const on: Record<string, () => void> = { 'stt.completed': vi.fn() };
     const { receiver } = aReceiver({ on });
     Object.assign(on, { 'stt.completed': throwing, 'stt.failed': throwing });
@@ -74,7 +74,7 @@ describe('the handlers of a receiver', () => {
     expect(await answerTo(receiver, { event: { type: 'stt.failed' } })).toBe('200 ignored');
   });
 
-  it('an invalid delivery runs no handler and asks no store', async () => {
+  it('no handler and no store is called for an invalid delivery', async () => {
     const handler = vi.fn();
     const store = aStore();
     const { receiver, answers } = aReceiver({ on: { '*': handler }, dedupe: { store } });
@@ -98,11 +98,11 @@ describe('the handlers of a receiver', () => {
   });
 });
 
-describe('the version of a payload', () => {
+describe('a receiver and the version of a payload', () => {
   it.each([
     ['2026-07-11', []],
     ['2027-01-01', ['unknown_version']],
-  ])('an event of the version %s is handled with the notices %j', async (version, expected) => {
+  ])('an event of the version %s is handled and gives the notices %j', async (version, expected) => {
     const handler = vi.fn();
     const { receiver, outcomes, notices, answers } = aReceiver({ on: { 'stt.completed': handler } });
     expect(await answerTo(receiver, { event: { version } })).toBe('200 handled');
@@ -112,7 +112,7 @@ describe('the version of a payload', () => {
   });
 });
 
-describe('broken input', () => {
+describe('broken input to a receiver', () => {
   const withGetter = (of: object, name: string) => Object.defineProperty(of, name, { get: throwing, enumerable: true });
 
   it.each<[string, unknown]>([
@@ -150,30 +150,30 @@ describe('broken input', () => {
   });
 });
 
-describe('a secret function', () => {
+describe('a secret function of a receiver', () => {
   it.each<[string, Record<string, string | string[]>, object]>([
     ['the webhook id of the delivery', { 'X-Service-Webhook-Id': 'wh_1' }, { webhookId: 'wh_1' }],
     ['nothing where the delivery has no webhook id', {}, {}],
     ['nothing where the webhook id came twice', { 'x-service-webhook-id': ['a', 'b'] }, {}],
-  ])('the function gets %s', async (_, headers, expected) => {
+  ])('the function is called with %s', async (_, headers, expected) => {
     const secret = vi.fn(async () => [SECRET]);
     const request = aRequest();
     await aReceiver({ secret }).receiver({ ...request, headers: { ...request.headers, ...headers } });
     expect(secret.mock.calls).toStrictEqual([[expected]]);
   });
 
-  it('the delivery says which of several secrets matched', async () => {
+  it('secretIndex of the delivery says which of several secrets matched', async () => {
     const { receiver, find } = aReceiver({ secret: async () => [OTHER, SECRET] });
     await receiver(aRequest());
     expect(find('handled').delivery.secretIndex).toBe(1);
   });
 
-  it('the secrets may come without a promise', async () => {
+  it('the function may return the secrets without a promise', async () => {
     const secret = (() => [SECRET]) as unknown as () => Promise<string[]>;
     expect(await answerTo(aReceiver({ secret }).receiver)).toBe('200 handled');
   });
 
-  it.each([[[]], [undefined], [null]])('the result %j is answered like a wrong signature', async (secrets) => {
+  it.each([[[]], [undefined], [null]])('the result %j is answered with 401 signature_mismatch', async (secrets) => {
     const { receiver, find } = aReceiver({ secret: async () => secrets as string[] });
     expect(await answerTo(receiver)).toBe('401 signature_mismatch');
     expect(find('rejected').error.message).toContain('0 secrets were tried');
@@ -189,7 +189,7 @@ describe('a secret function', () => {
     ['an object', {}],
     ['false', false],
     ['an empty text', ''],
-  ])('no delivery passes where the result is %s', async (_, secrets) => {
+  ])('every delivery is refused where the result is %s', async (_, secrets) => {
     const { receiver, answers, find } = aReceiver({ secret: async () => secrets as string[] });
     expect(await answerTo(receiver)).toBe('500 invalid_secret');
     expect(answers()).toEqual(['failed']);
@@ -200,7 +200,7 @@ describe('a secret function', () => {
     ['an exception', throwing],
     ['a rejection', () => Promise.reject(new Error('vault is sealed'))],
     ['a rejection with undefined', () => Promise.reject()],
-  ])('%s is answered with 503, so that the service retries', async (_, secret) => {
+  ])('%s of the function is answered with 503, so that the service retries', async (_, secret) => {
     const { receiver, find } = aReceiver({ secret: secret as () => Promise<string[]> });
     const response = await receiver(aRequest());
     expect(inShort(response)).toBe('503 secret_unavailable');
@@ -208,21 +208,21 @@ describe('a secret function', () => {
     expect(find('failed').error).toMatchObject({ code: 'secret_unavailable', retryable: true });
   });
 
-  it('a wait for the secret ends at the deadline', async () => {
+  it('the answer is 503 at the deadline where the function is still pending', async () => {
     vi.useFakeTimers();
     const answer = answerTo(aReceiver({ secret: never, deadlineMs: 3_000 }).receiver);
     await vi.advanceTimersByTimeAsync(3_000);
     expect(await answer).toBe('503 secret_unavailable');
   });
 
-  it('a request without a body needs no secret', async () => {
+  it('the function is not called for a request without a body', async () => {
     const secret = vi.fn(async () => [SECRET]);
     await aReceiver({ secret }).receiver({ ...aRequest(), body: undefined });
     expect(secret).not.toHaveBeenCalled();
   });
 });
 
-describe('an observer', () => {
+describe('an observer of a receiver', () => {
   const failingStore = aStore({
     claim: async () => ({ status: 'acquired', fence: 1, attempt: 1 }),
     complete: throwing,
@@ -263,7 +263,7 @@ describe('an observer', () => {
     expect(await refusalOf(receiver)).toBe('200 duplicate');
   });
 
-  it('the recorded key stays that of the event where the observer rewrites its id', async () => {
+  it('the event is recorded under its own id although the observer changes that id', async () => {
     const store = aStore();
     const { receiver } = aReceiver({
       dedupe: { store },
@@ -275,7 +275,7 @@ describe('an observer', () => {
     expect(store.claims.map(({ key }) => key)).toEqual(['default:evt_1']);
   });
 
-  it('each request gives exactly one decision', async () => {
+  it('the observer gets exactly one decision for each request', async () => {
     const { receiver, answers } = aReceiver();
     await Promise.all([aRequest(), aRequest({ secret: OTHER }), aRequest({ event: { id: 'evt_2' } })].map(receiver));
     await receiver(aRequest());
@@ -289,7 +289,7 @@ async function refusalOf(receiver: Receiver, request = aRequest()) {
   return 'response' in begun ? inShort(begun.response) : expect.fail('the delivery has begun');
 }
 
-describe('a delivery behind a middleware', () => {
+describe('a delivery that a middleware begins with `receiver.begin`', () => {
   it('`begin` returns a delivery that is verified and claimed', async () => {
     const store = aStore();
     const { receiver, answers } = aReceiver({ on: {}, dedupe: { store } });
@@ -336,7 +336,7 @@ describe('a delivery behind a middleware', () => {
     ['undefined', undefined],
     ['a Proxy that throws', trapped()],
     ['a frozen error', Object.freeze(new Error('frozen'))],
-  ])("a response that ended 'failed' releases the claim, whose cause is %s", async (_, cause) => {
+  ])("a response that ended 'failed' releases the claim; its cause is %s", async (_, cause) => {
     const store = aStore();
     const { receiver, find } = aReceiver({ dedupe: { store } });
     expect(inShort(await (await begin(receiver)).settle('failed', cause))).toBe('500 handler_failed');
@@ -345,7 +345,7 @@ describe('a delivery behind a middleware', () => {
     expect((await begin(receiver)).context).toMatchObject({ attempt: 2 });
   });
 
-  it('a PermanentError of the route completes the claim', async () => {
+  it('a PermanentError of the route completes the claim, so that no retry runs', async () => {
     const { receiver, answers } = aReceiver();
     const { settle } = await begin(receiver);
     expect(inShort(await settle('failed', new PermanentError('no such clip')))).toBe('200 discarded');
@@ -353,7 +353,7 @@ describe('a delivery behind a middleware', () => {
     expect(answers()).toEqual(['discarded', 'duplicate']);
   });
 
-  it("a response that ended 'unknown' leaves the claim to its lease", async () => {
+  it("a response that ended 'unknown' neither completes nor releases the claim until its lease ends", async () => {
     vi.useFakeTimers();
     const store = aStore();
     const { receiver, answers, find } = aReceiver({ dedupe: { store } });
@@ -368,7 +368,7 @@ describe('a delivery behind a middleware', () => {
     expect(store.calls).not.toContain('extend');
   });
 
-  it('only the first reported end counts, also while it is still recorded', async () => {
+  it('only the first reported end is recorded, also where another is reported meanwhile', async () => {
     const store = aStore();
     const { receiver, answers } = aReceiver({ dedupe: { store } });
     const { settle } = await begin(receiver);
@@ -381,14 +381,17 @@ describe('a delivery behind a middleware', () => {
   it.each([
     ['ok', '200 handled', 'complete'],
     ['failed', '500 handler_failed', 'release'],
-  ] as const)('a store that is gone does not change the answer to %j', async (ended, expected, operation) => {
-    const gone = async () => Promise.reject(new Error('ECONNRESET'));
-    const { receiver, find } = aReceiver({ dedupe: { store: aStore({ complete: gone, release: gone }) } });
-    expect(inShort(await (await begin(receiver)).settle(ended))).toBe(expected);
-    expect(find('store_error').operation).toBe(operation);
-  });
+  ] as const)(
+    'a store that fails does not change the answer to a response that ended %j',
+    async (ended, expected, operation) => {
+      const gone = async () => Promise.reject(new Error('ECONNRESET'));
+      const { receiver, find } = aReceiver({ dedupe: { store: aStore({ complete: gone, release: gone }) } });
+      expect(inShort(await (await begin(receiver)).settle(ended))).toBe(expected);
+      expect(find('store_error').operation).toBe(operation);
+    },
+  );
 
-  it('every delivery is a first attempt without dedupe', async () => {
+  it('with dedupe: false, every delivery has attempt 1 and fence 0', async () => {
     const { receiver } = aReceiver({ dedupe: false });
     for (let i = 0; i < 2; i++) {
       const { context, settle } = await begin(receiver);
@@ -429,13 +432,13 @@ describe('a delivery behind a middleware', () => {
   });
 });
 
-it('the clock of the options is read once for a delivery', async () => {
+it('a receiver calls its option `now` once for a delivery', async () => {
   const clock = vi.fn(now);
   await aReceiver({ now: clock }).receiver(aRequest());
   expect(clock).toHaveBeenCalledOnce();
 });
 
-describe('the timers of a receiver', () => {
+describe('the timers of a receiver and the life of the process', () => {
   /** Returns the timers that were set since and not cleared. */
   function watchTimers() {
     const set = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'setInterval')];
@@ -489,11 +492,11 @@ describe('the timers of a receiver', () => {
   });
 });
 
-it('two receivers without a store share no events', async () => {
+it('two receivers without a shared store each handle the same event', async () => {
   for (const { receiver } of [aReceiver(), aReceiver()]) expect(await answerTo(receiver)).toBe('200 handled');
 });
 
-it('deliveries at the same time are each handled once, whichever ends first', async () => {
+it('a receiver handles simultaneous events once each, whichever ends first', async () => {
   const ends = [later(), later(), later()];
   const handled: string[] = [];
   const on = {

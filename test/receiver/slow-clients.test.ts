@@ -49,7 +49,7 @@ describe(`a receiver with ${SLOW} senders that trickle bytes`, () => {
     server.close().closeAllConnections();
   });
 
-  it('every good delivery is answered', async () => {
+  it('every valid delivery of other senders is handled', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       for (const { socket, rest } of slow) socket.write(Uint8Array.of(rest.next().value ?? 0));
       const good = Array.from({ length: GOOD }, (_, i) => exchange(portOf(), aDelivery(`evt_${round}_${i}`)));

@@ -35,7 +35,7 @@ const ofGlobex = { secret: OTHER, ...named('wh_globex') };
 describe.each([
   ['an object', tenants as SecretSource],
   ['a function', byWebhookId],
-])('tenants that are given by %s', (_, secret) => {
+])('a receiver whose tenants are given by %s', (_, secret) => {
   it('the delivery names its tenant, and which secret of that tenant matched', async () => {
     const { receiver, handled } = handling({ secret });
     await receiver(aRequest({ event: { id: 'evt_1' }, ...ofAcme }));
@@ -48,7 +48,7 @@ describe.each([
     ]);
   });
 
-  it('an event is handled where another tenant has signed the same id', async () => {
+  it('an event is handled although another tenant has sent one with the same id', async () => {
     const { receiver, handled } = handling({ secret });
     expect(await answerTo(receiver, ofGlobex)).toBe('200 handled');
     expect(await answerTo(receiver, ofAcme)).toBe('200 handled');
@@ -63,7 +63,7 @@ describe.each([
     expect(handled).toHaveLength(1);
   });
 
-  it('a queue gets the events of two tenants with the same id as two', async () => {
+  it('a queue gets two jobs for the events of two tenants with the same id', async () => {
     const queue = memoryQueue({ name: 'clips' });
     const { receiver } = aReceiver({ on: undefined, queue, secret });
     expect(await answerTo(receiver, ofGlobex)).toBe('202 queued');
@@ -79,11 +79,11 @@ describe.each([
   });
 });
 
-describe('the tenant of a delivery', () => {
+describe('the tenant that a receiver finds for a delivery', () => {
   it.each<[string, SecretSource, object]>([
     ['no tenant', tenants, { secret: 'of a stranger' }],
     ['a tenant without secrets', byWebhookId, named('wh_unknown')],
-  ])('a delivery of %s is refused', async (_, secret, parts) => {
+  ])('a delivery signed for %s is refused', async (_, secret, parts) => {
     expect(await answerTo(handling({ secret }).receiver, parts)).toBe('401 signature_mismatch');
   });
 
@@ -127,7 +127,7 @@ describe('the tenant of a delivery', () => {
     ],
     ['a Map', new Map([['acme', SECRET]]), /^secret is neither text nor bytes, but of type object\. /],
     ['a promise', Promise.resolve(SECRET), /^secret is neither text nor bytes, but of type object\. /],
-  ])('a receiver is not made with %s', (_, secret, says) => {
+  ])('creating a receiver throws with %s', (_, secret, says) => {
     const { code, message } = refusal(() => createReceiver({ secret: secret as SecretSource, on: {} }));
     expect(code).toBe('invalid_secret');
     expect(message).toMatch(says);
@@ -141,14 +141,14 @@ describe('the tenant of a delivery', () => {
     ['a tenant that is no text', { tenant: 7, secrets: [SECRET] }],
     ['a tenant without a name', { tenant: '', secrets: [SECRET] }],
     ['another field', { tenant: 'acme', secrets: [SECRET], name: 'Acme' }],
-  ])('no handler runs where the secret function returns %s', async (_, result) => {
+  ])('a delivery is refused where the secret function returns %s', async (_, result) => {
     const { receiver, handled, find } = handling({ secret: (async () => result) as SecretSource });
     expect(await answerTo(receiver)).toBe('500 invalid_secret');
     expect(find('failed').error.code).toBe('invalid_secret');
     expect(handled).toEqual([]);
   });
 
-  it('a list of secrets has no tenant', async () => {
+  it('a delivery has no tenant where the secret is a list', async () => {
     const { receiver, handled } = handling({ secret: async () => [OTHER, SECRET] });
     await receiver(aRequest());
     expect(handled[0]).toMatchObject({ secretIndex: 1 });
@@ -156,8 +156,8 @@ describe('the tenant of a delivery', () => {
   });
 });
 
-describe('a key function', () => {
-  it('the result is the key of an event in a queue', async () => {
+describe("a receiver's dedupe.key function", () => {
+  it('a queue gets an event under the key that the function returns', async () => {
     const key = ({ event, unsigned }: Delivery) => `${unsigned.webhookId}:${event.id}`;
     const queue = memoryQueue({ name: 'clips' });
     const { receiver } = aReceiver({ on: undefined, queue, dedupe: { key } });
@@ -166,7 +166,7 @@ describe('a key function', () => {
     expect([...queue.jobs.keys()]).toEqual(['clips:wh_1:evt_1', 'clips:wh_2:evt_1']);
   });
 
-  it('an exception refuses the delivery and puts nothing into the queue', async () => {
+  it('an exception of the function refuses the delivery, and nothing is queued', async () => {
     const put = vi.fn();
     const { receiver } = aReceiver({ on: undefined, queue: { name: 'clips', put }, dedupe: { key: throwing } });
     expect((await receiver(aRequest())).status).toBeGreaterThanOrEqual(500);
@@ -174,7 +174,7 @@ describe('a key function', () => {
   });
 
   it.each([new PermanentError('no such tenant'), new WebhookError('signature_mismatch')])(
-    'the answer is 500 whatever an exception says: $code',
+    'the answer is 500 whatever error the function throws: $code',
     async (thrown) => {
       const key = failing(thrown)['*'] as () => string;
       const { receiver, answers } = aReceiver({ dedupe: { key } });
@@ -184,7 +184,7 @@ describe('a key function', () => {
   );
 });
 
-describe('one memory store for two receivers', () => {
+describe('one memory store shared by two receivers', () => {
   const made = (dedupe: object) => createReceiver({ secret: SECRET, on: {}, dedupe: { ...dedupe } });
 
   it.each<[string, (string | undefined)[]]>([
@@ -199,7 +199,7 @@ describe('one memory store for two receivers', () => {
     expect(message).toMatch(/^dedupe\.name is missing, here or in another .* name: 'billing'/);
   });
 
-  it('names are enough, also the same for two receivers of one endpoint', () => {
+  it('receivers with a name are accepted, also several with the same one', () => {
     const store = memoryStore();
     for (const name of ['clips', 'billing', 'clips', 'default', 'default']) {
       expect(() => made({ store, name })).not.toThrow();

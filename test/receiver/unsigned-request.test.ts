@@ -8,7 +8,7 @@ const unsignedOf = async (headers: unknown, body = 'x') => {
 };
 
 describe('the unsigned part of a refused request', () => {
-  it('the outcome has webhook id, attempt, declared length and header names', async () => {
+  it('the outcome has the webhook id, attempt, declared length and header names', async () => {
     const { receiver, find } = aReceiver();
     const request = aRequest({
       secret: 'a guess',
@@ -31,7 +31,7 @@ describe('the unsigned part of a refused request', () => {
     expect(JSON.stringify(outcome)).not.toContain('10.0.0.7');
   });
 
-  it('no other header value is in the outcome, in each form of headers', async () => {
+  it('the outcome has no other header value, in whichever form the headers are given', async () => {
     const pairs: [string, string][] = [
       ['X-Service-Webhook-Id', 'endpoint_1'],
       ['Authorization', 'Bearer canary'],
@@ -44,7 +44,7 @@ describe('the unsigned part of a refused request', () => {
     }
   });
 
-  it('a stranger can send no more than 50 names of 100 characters', async () => {
+  it('the outcome has at most 50 header names, of at most 100 characters', async () => {
     const headers = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x-${i}-${'n'.repeat(300)}`, 'v']));
     const unsigned = await unsignedOf({ 'x-service-webhook-id': 'w'.repeat(10_000), ...headers });
     expect(unsigned.webhookId).toHaveLength(100);
@@ -53,14 +53,14 @@ describe('the unsigned part of a refused request', () => {
   });
 
   it.each([['-1'], ['1e3'], [' 7'], ['9'.repeat(16)], ['abc']])(
-    'a declared length of %j is left out',
+    'a declared length of %j is left out of the outcome',
     async (length) => {
       expect((await unsignedOf([['content-length', length]])).contentLength).toBeUndefined();
     },
   );
 
   it.each([[undefined], [null], [7], [[['only a name']]], ['text']])(
-    'broken headers give no names: %j',
+    'the outcome of broken headers has no header names: %j',
     async (headers) => {
       const { receiver, outcomes } = aReceiver();
       await receiver({ method: 'POST', headers: headers as never, body: 'x' });

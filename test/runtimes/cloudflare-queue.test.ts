@@ -49,7 +49,7 @@ describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () =>
     expect(await attemptsOf('evt_one')).toEqual([1]);
   });
 
-  it('a failed handler runs again in the next attempt', async () => {
+  it('a job whose handler failed runs again in the next attempt', async () => {
     await deliver('evt_once', 'once');
     await vi.waitFor(async () => expect(await attemptsOf('evt_once')).toEqual([1, 2]), PATIENTLY);
     expect(await isDead('evt_once')).toBe(0);
@@ -67,7 +67,7 @@ describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () =>
     expect(await attemptsOf('evt_dead')).toEqual([1]);
   });
 
-  it('a job of another version does not hold up the others', async () => {
+  it('a job of another version does not delay the other jobs', async () => {
     await ask('/unreadable');
     for (const id of ['evt_a', 'evt_b', 'evt_c']) {
       await deliver(id);

@@ -29,7 +29,7 @@ const places = there.flatMap((runtime) =>
   (['node:crypto', 'WebCrypto'] as const).map((api): [string, CryptoApi, Runtime] => [runtime.name, api, runtime]),
 );
 
-describe.each(places)('%s, with %s', (_, api, runtime) => {
+describe.each(places)('the library on %s, with %s', (_, api, runtime) => {
   let server: Awaited<ReturnType<typeof startProgram>>;
   let verdicts: Verdicts[];
 
@@ -43,14 +43,14 @@ describe.each(places)('%s, with %s', (_, api, runtime) => {
 
   afterAll(() => server.stop());
 
-  it('the program runs on the expected runtime and crypto', async () => {
+  it('the test program runs on this runtime, with this crypto API', async () => {
     const { versions, userAgent, syncCrypto } = (await ask('/')) as About;
     if (runtime.program === 'workerd') expect(userAgent).toBe('Cloudflare-Workers');
     else expect(versions[runtime.program]).toBe(runtime.version);
     expect(syncCrypto).toBe(api === 'node:crypto');
   });
 
-  it(`verifyAsync agrees with each of the ${vectors.length} vectors`, () => {
+  it(`verifyAsync gives the verdict of each of the ${vectors.length} vectors`, () => {
     expect(byName(verdicts.map(({ verifyAsync }) => verifyAsync))).toEqual(byName(vectors.map((v) => v.expect)));
   });
 
@@ -59,7 +59,7 @@ describe.each(places)('%s, with %s', (_, api, runtime) => {
     expect(byName(verdicts.map(({ verify }) => verify))).toEqual(byName(expected));
   });
 
-  it.each(['handler', 'middleware'])('a served %s answers each vector correctly', async (kind) => {
+  it.each(['handler', 'middleware'])('a %s that is served over HTTP gives the answer of each vector', async (kind) => {
     const sent: [Vector, string, RawResponse][] = [];
     for (const [index, vector] of vectors.entries()) {
       if (changedByHttp(vector)) continue;
@@ -77,7 +77,7 @@ describe.each(places)('%s, with %s', (_, api, runtime) => {
     );
   });
 
-  it('a receiver of the module scope handles each recording once', async () => {
+  it('a receiver created at module level handles each recorded delivery once', async () => {
     for (const { type, bytes } of recordings) {
       const first = await exchange(server.port, bytes);
       const second = await exchange(server.port, bytes);

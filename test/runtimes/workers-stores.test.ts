@@ -12,7 +12,7 @@ import type { SuiteResults } from './programs/worker-suite.js';
 
 const receivers = ['receivers', 'more-receivers'] as const;
 
-describe.skipIf(miniflare === undefined)('the stores on Workers', () => {
+describe.skipIf(miniflare === undefined)('the stores on Cloudflare Workers', () => {
   let programs: Awaited<ReturnType<typeof buildPrograms>>;
   let data: string;
   let workers: Miniflare;
@@ -54,7 +54,7 @@ describe.skipIf(miniflare === undefined)('the stores on Workers', () => {
       ['has no purgeExpired', 'has no saveReport'],
     ],
   ])(
-    'the suite passes on %s',
+    'the store suite passes on %s',
     async (_, suite, skipped) => {
       const results = Object.entries(await jsonOf<SuiteResults>('suite', suite));
       expect(results.filter(([, result]) => result !== 'passed' && !skipped.includes(result))).toEqual([]);
@@ -80,13 +80,13 @@ describe.skipIf(miniflare === undefined)('the stores on Workers', () => {
       return taken.flatMap(({ [path]: ids = [] }) => ids).filter((other) => other === id).length;
     }
 
-    it('an event is handled once and acknowledged in every Worker', async () => {
+    it('an event handled in one Worker is a duplicate in every other Worker', async () => {
       expect(await deliver('evt_once')).toBe('200 handled');
       for (const worker of receivers) expect(await deliver('evt_once', worker)).toBe('200 duplicate');
       expect(await runsOf('evt_once')).toBe(1);
     });
 
-    it('an event that two Workers get at the same time is handled once', async () => {
+    it('an event that two Workers get simultaneously is handled once', async () => {
       for (const id of ['evt_race_1', 'evt_race_2', 'evt_race_3']) {
         const all = Array.from({ length: 8 }, () => receivers).flat();
         const answers = await Promise.all(all.map((worker) => deliver(id, worker)));
@@ -113,7 +113,7 @@ describe.skipIf(miniflare === undefined)('the stores on Workers', () => {
     }, 30_000);
   });
 
-  it('an init that ended with its request does not block the next one', async () => {
+  it('an init() cut off at the end of its request does not block the next request', async () => {
     const deliver = (worker: string) => {
       const { headers, body } = aDelivery({ event: { id: 'evt_slow' }, at: Date.now() });
       return ask(worker, '/slow', { method: 'POST', headers, body });
@@ -135,7 +135,7 @@ describe.skipIf(miniflare === undefined)('the stores on Workers', () => {
     expect(await (await deliver()).text()).toContain('duplicate');
   });
 
-  describe('a Durable Object', () => {
+  describe('the Durable Object store', () => {
     const claimOf = (key: string) => ({
       key,
       token: 'owner',
@@ -146,13 +146,13 @@ describe.skipIf(miniflare === undefined)('the stores on Workers', () => {
     const operate = (...call: unknown[]) => ask('suite', '/', { method: 'POST', body: JSON.stringify(call) });
     const storedBy = (key: string) => jsonOf<Stored>('suite', `/stored/${key}`);
 
-    it('the storage is empty when the event is to be forgotten', async () => {
+    it('the storage is emptied when the retention time of the event is over', async () => {
       await operate('claim', { ...claimOf('brief'), retainMs: 1_000 });
       expect(await storedBy('brief')).toEqual({ entries: [['entry', expect.anything()]], alarm: expect.any(Number) });
       await vi.waitFor(async () => expect(await storedBy('brief')).toEqual({ entries: [], alarm: null }), PATIENTLY);
     });
 
-    it('the storage is kept where the event is remembered for longer', async () => {
+    it('the storage is kept where a completion has extended the retention time', async () => {
       const claim = claimOf('renewed');
       await operate('claim', { ...claim, retainMs: 1_000 });
       const first = (await storedBy('renewed')).alarm ?? expect.fail('no alarm');
@@ -165,7 +165,7 @@ describe.skipIf(miniflare === undefined)('the stores on Workers', () => {
       expect((await storedBy('renewed')).entries).toHaveLength(1);
     });
 
-    it('a forgotten or unknown key stores nothing', async () => {
+    it('operations on a forgotten or unknown key leave nothing in the storage', async () => {
       await operate('claim', claimOf('forgotten'));
       await operate('forget', 'forgotten');
       await operate('inspect', 'unknown');

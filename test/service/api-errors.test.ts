@@ -111,17 +111,17 @@ describe('API_ERRORS', () => {
     expect(facts.filter((fact) => !condition.includes(fact))).toEqual([]);
   });
 
-  it('the codes are those of the specification', () => {
+  it('the error codes are those of the specification', () => {
     expect(Object.keys(API_ERRORS).sort()).toEqual(Object.keys(FACTS).sort());
   });
 
-  it('each condition is a sentence of its own', () => {
+  it('each condition is a whole sentence that no other code has', () => {
     const conditions = Object.values(API_ERRORS).map(({ condition }) => condition);
     expect(conditions.filter((condition) => !/^[A-Z].+\.$/.test(condition))).toEqual([]);
     expect(new Set(conditions).size).toBe(conditions.length);
   });
 
-  it('the retry advice is that of section 7.3', () => {
+  it('the retry advice is that of section 7.3 of the specification', () => {
     const codes = (retry: string) => Object.entries(API_ERRORS).filter(([, row]) => row.retry === retry);
     expect(codes('after-job').map(([code]) => code)).toEqual(['concurrency_limit_exceeded']);
     expect(codes('later').map(([code]) => code)).toEqual([
@@ -136,7 +136,7 @@ describe('API_ERRORS', () => {
     );
   });
 
-  it('status and type are those of section 7.2', () => {
+  it('status and type are those of section 7.2 of the specification', () => {
     const codes = new Map<string, string[]>();
     for (const [code, { status, type }] of Object.entries(API_ERRORS)) {
       codes.set(`${status} ${type}`, [...(codes.get(`${status} ${type}`) ?? []), code]);
@@ -176,6 +176,6 @@ it.each([
   ['not_found', 'not_found'],
   ['brand_new', 'brand_new'],
   ['__proto__', '__proto__'],
-])('the canonical code of %s is %s', (code, canonical) => {
+])('the canonical API error code of %s is %s', (code, canonical) => {
   expect(canonicalCode(code)).toBe(canonical);
 });

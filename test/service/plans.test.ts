@@ -2,7 +2,7 @@ import { PLANS } from 'service-webhooks/client';
 import { describe, expect, it } from 'vitest';
 
 describe('PLANS', () => {
-  it('each higher plan allows more', () => {
+  it('each higher plan has higher limits', () => {
     const rows = Object.values(PLANS);
     expect(rows.map(({ name }) => name.toUpperCase())).toEqual(Object.keys(PLANS));
     const pairs = rows.slice(1).map((row, i) => [rows[i] as typeof row, row] as const);

@@ -45,7 +45,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     ['401', /troubleshooting/],
     ['signature_mismatch', /errors\.html#signature_mismatch/],
     ['leaseMs', /options\.html#dedupeleasems/],
-  ])('a search for "%s" finds its page among the first three', async (words, address) => {
+  ])('a search for "%s" has the right page among its first three results', async (words, address) => {
     const results = await search(await site.open('/'), words);
     const first = results.slice(0, 3).map(({ href }) => href);
     expect(
@@ -54,15 +54,18 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     ).toBe(true);
   });
 
-  it.each(QUESTIONS)('a stranger who asks "%s" finds the answer in one search', async (_, words, address, answer) => {
-    const page = await site.open('/');
-    const results = await search(page, words);
-    const [path = ''] = address.split('#');
-    const result = results.slice(0, 3).find(({ href }) => href.startsWith(path));
-    expect(result, results.map(({ href }) => href).join('\n')).toBeDefined();
-    await page.goto(new URL(result?.href ?? '', page.url()).href, { waitUntil: 'networkidle' });
-    expect(await page.locator('.vp-doc').innerText()).toMatch(answer);
-  });
+  it.each(QUESTIONS)(
+    'a search for the question "%s" finds the page with the answer',
+    async (_, words, address, answer) => {
+      const page = await site.open('/');
+      const results = await search(page, words);
+      const [path = ''] = address.split('#');
+      const result = results.slice(0, 3).find(({ href }) => href.startsWith(path));
+      expect(result, results.map(({ href }) => href).join('\n')).toBeDefined();
+      await page.goto(new URL(result?.href ?? '', page.url()).href, { waitUntil: 'networkidle' });
+      expect(await page.locator('.vp-doc').innerText()).toMatch(answer);
+    },
+  );
 
   it('every link leads to a page or a heading', () => {
     const ids = new Map(
@@ -97,7 +100,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     ['/options.html', 'dark'],
     ['/quickstart/express.html', 'dark'],
     ['/api/service-webhooks/express.html', 'light'],
-  ] as const)('axe finds no violation on %s in %s', async (path, colorScheme) => {
+  ] as const)('axe finds no accessibility violation on %s in %s', async (path, colorScheme) => {
     const page = await site.open(path, { colorScheme });
     await page.evaluate(axe.source);
     const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
@@ -113,7 +116,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
   });
 
   it.each(['/', '/errors.html', '/options.html', '/stores.html', '/api/service-webhooks.html'])(
-    'a phone shows %s without sideways scrolling, and its menu opens',
+    'a screen as wide as a phone shows %s without sideways scrolling, and its menu opens',
     async (path) => {
       const page = await site.open(path, { viewport: { width: 375, height: 700 }, isMobile: true, hasTouch: true });
       const { width, scroll } = (await page.evaluate(

@@ -21,7 +21,7 @@ const issuesOf = (schema: StandardSchemaV1, value: unknown) => {
 const pathsOf = (schema: StandardSchemaV1, value: unknown) =>
   issuesOf(schema, value)?.map(({ path }) => path?.join('.'));
 
-describe('a schema of any event', () => {
+describe('eventSchema() for any event', () => {
   it('an accepted value is returned with all its fields', () => {
     const event = anEvent({ type: 'a.future.type', more: 1 });
     expect(eventSchema()['~standard'].validate(event)).toEqual({ value: event });
@@ -42,27 +42,30 @@ describe('a schema of any event', () => {
     });
   });
 
-  it.each([undefined, null, 'evt_1', 7, [anEvent()]])('%j is refused as no object', (value) => {
+  it.each([undefined, null, 'evt_1', 7, [anEvent()]])('%j is refused, since it is no object', (value) => {
     expect(eventSchema()['~standard'].validate(value)).toEqual({
       issues: [{ message: 'must be an object', path: [] }],
     });
   });
 
-  it('the vendor is this library', () => {
+  it('the schema names service-webhooks as its vendor', () => {
     expect(eventSchema()['~standard']).toMatchObject({ version: 1, vendor: 'service-webhooks' });
   });
 });
 
-describe('a schema of one type', () => {
-  it.each(WEBHOOK_EVENT_TYPES)('an event of %s fits its schema and no other', (type) => {
-    const schema = eventSchema(type);
-    const event = anEvent({ type, data });
-    expect(pathsOf(schema, event)).toBeUndefined();
-    const [other] = WEBHOOK_EVENT_TYPES.filter((one) => one !== type);
-    expect(pathsOf(schema, { ...event, type: other })).toEqual(['type']);
-  });
+describe('eventSchema() for one event type', () => {
+  it.each(WEBHOOK_EVENT_TYPES)(
+    'an event of the type %s is accepted by its own schema and refused with another type',
+    (type) => {
+      const schema = eventSchema(type);
+      const event = anEvent({ type, data });
+      expect(pathsOf(schema, event)).toBeUndefined();
+      const [other] = WEBHOOK_EVENT_TYPES.filter((one) => one !== type);
+      expect(pathsOf(schema, { ...event, type: other })).toEqual(['type']);
+    },
+  );
 
-  it('the issues name every wrong field of data, or another type', () => {
+  it('the issues name every wrong field of data, or the wrong type', () => {
     const schema = eventSchema('generation.completed');
     expect(pathsOf(schema, completed())).toBeUndefined();
     const wrong = completed({ clipId: 1, feature: null, durationSec: '4.2', downloadUrl: undefined });
@@ -75,11 +78,11 @@ describe('a schema of one type', () => {
     expect(issuesOf(schema, anEvent())).toEqual([{ path: ['type'], message: 'type must be generation.completed' }]);
   });
 
-  it('the issues of the envelope come first', () => {
+  it('wrong fields of the envelope are reported without those of data', () => {
     expect(pathsOf(eventSchema('generation.completed'), { ...completed({ clipId: 1 }), id: 'evt_' })).toEqual(['id']);
   });
 
-  it('an unknown type is refused', () => {
+  it('eventSchema() throws for an unknown event type', () => {
     const { message } = refusal(() => eventSchema('generation.finished' as 'stt.failed'));
     expect(message).toContain('type must be');
   });

@@ -9,8 +9,8 @@ beforeEach(() => {
   vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
 });
 
-describe('an event of API Gateway', () => {
-  it('format 1.0 has what a REST API gives, and null where a delivery has nothing', () => {
+describe('an event for API Gateway of the test kit', () => {
+  it('format 1.0 has every field of a REST API, null where a delivery has no value', () => {
     const { requestContext, ...event } = toApiGatewayV1(delivery, '/in');
     expect(event).toEqual({
       resource: '/in',
@@ -40,7 +40,7 @@ describe('an event of API Gateway', () => {
     expect([sourceIp, new Set(Object.values(nobody))]).toEqual(['192.0.2.1', new Set([null])]);
   });
 
-  it('format 2.0 has what an HTTP API and a function URL give', () => {
+  it('format 2.0 has every field of an HTTP API and a function URL', () => {
     expect(toApiGatewayV2(delivery, '/in')).toEqual({
       version: '2.0',
       routeKey: '$default',
@@ -65,14 +65,14 @@ describe('an event of API Gateway', () => {
 describe.each([
   ['1.0', toApiGatewayV1],
   ['2.0', toApiGatewayV2],
-])('an event of format %s', (_, form) => {
-  it('any bytes are in base64', () => {
+])('an event for API Gateway of format %s', (_, form) => {
+  it('the body is in base64 for any bytes', () => {
     const body = Uint8Array.from({ length: 256 }, (_, i) => i);
     const event = form({ ...delivery, body }, '/in', { base64: true });
     expect([event.isBase64Encoded, Buffer.from(event.body, 'base64')]).toEqual([true, Buffer.from(body)]);
   });
 
-  it('text stays as it is on request, with a byte order mark', () => {
+  it('the body is plain text with base64: false, byte order mark included', () => {
     const body = new TextEncoder().encode('\ufeffcaf\u00e9');
     expect(form({ ...delivery, body }, '/in', { base64: false })).toMatchObject({
       body: '\ufeffcaf\u00e9',
@@ -80,7 +80,7 @@ describe.each([
     });
   });
 
-  it('other bytes are refused as text', () => {
+  it('a body that is not UTF-8 is refused with base64: false', () => {
     const body = new Uint8Array([0xff]);
     expect(refusal(() => form({ ...delivery, body }, '/in', { base64: false }))).toMatchObject({
       code: 'invalid_option',

@@ -9,10 +9,10 @@ const refusalOf = (call: () => unknown) => {
   return `${code}: ${message}`;
 };
 
-describe('toRequest', () => {
+describe('toRequest of the test kit', () => {
   const url = 'http://receiver.test/in';
 
-  it.each([url, new URL(url)])('a Request to %s has all that is sent', async (to) => {
+  it.each([url, new URL(url)])('a Request to %s has the method, headers and bytes of the delivery', async (to) => {
     const request = toRequest(delivery, to);
     expect([request.method, request.url, request.headers.get('x-sent')]).toEqual(['POST', url, 'yes']);
     expect(new Uint8Array(await request.arrayBuffer())).toEqual(delivery.body);
@@ -23,13 +23,13 @@ describe('toRequest', () => {
   });
 });
 
-it('Fastify injects all that is sent, with a copy of the headers', () => {
+it('toInject gives Fastify the method, bytes and a copy of the headers of a delivery', () => {
   const injected = toInject(delivery, '/in');
   expect(injected).toEqual({ method: 'POST', url: '/in', headers: delivery.headers, payload: Buffer.of(0, 255) });
   expect(injected.headers).not.toBe(delivery.headers);
 });
 
-it('supertest sends the headers and the bytes as they are', () => {
+it('toSupertest makes supertest send the headers and bytes of a delivery unchanged', () => {
   const given: unknown[] = [];
   toSupertest(delivery)({
     set: (headers) => given.push(headers),
@@ -46,12 +46,12 @@ const CURL = `curl -i -g --url '${TARGET}' -H 'x-sent: yes'`;
 const aLine = (body: string, headers: Record<string, string> = { 'x-sent': 'yes' }, url = TARGET) =>
   toCurl({ method: 'POST', headers, body: new TextEncoder().encode(body) }, url);
 
-describe('toCurl', () => {
+describe('toCurl of the test kit', () => {
   it.each([
     ['{"a": "~"}', `'{"a": "~"}'`],
     ["it's", `'it'\\''s'`],
     ['', "''"],
-  ])('a plain body is in the line: %s', (body, quoted) => {
+  ])('a plain ASCII body is an argument of the curl line: %s', (body, quoted) => {
     expect(aLine(body)).toBe(`${CURL} --data-raw ${quoted}`);
   });
 
@@ -62,20 +62,20 @@ describe('toCurl', () => {
     ['100% \\ ~\n', '100\\045 \\134 ~\\012'],
     ['-v -v\n', '\\055v -v\\012'],
     ["it's\n", "it'\\''s\\012"],
-  ])('any other body comes from printf: %j', (body, format) => {
+  ])('any other body is piped from printf: %j', (body, format) => {
     expect(aLine(body)).toBe(`printf '${format}' | ${CURL} --data-binary @-`);
   });
 
-  it('a body that is too long for an argument comes from printf', () => {
+  it('a body of 100,000 bytes, too long for an argument, is piped from printf', () => {
     expect(aLine('x'.repeat(99_999))).toMatch(/^curl /);
     expect(aLine('x'.repeat(100_000))).toMatch(/^printf /);
   });
 
-  it('an empty header and a quote stay as they are', () => {
+  it('an empty header and a header with quotes are sent as they are', () => {
     expect(aLine('', { 'x-empty': '', 'x-quoted': `it's ";` })).toContain(`-H 'x-empty;' -H 'x-quoted: it'\\''s ";'`);
   });
 
-  it('the URL may be https', () => {
+  it('an https URL is accepted', () => {
     expect(aLine('', {}, 'https://localhost')).toContain(`--url 'https://localhost/'`);
   });
 

@@ -109,10 +109,13 @@ const bodies: Record<string, { body: string | Uint8Array; verdict: string }> = {
   nothing: { body: '', verdict: '400 invalid_json' },
 };
 
-describe.each(Object.entries(forms))('a delivery as %s', (_, send) => {
-  it.each(Object.entries(bodies))('the very bytes arrive that were signed: %s', async (_, { body, verdict }) => {
-    expect(await send(signDelivery({ body, secret: SECRET, at: NOW }))).toBe(verdict);
-  });
+describe.each(Object.entries(forms))('a delivery of the test kit as %s', (_, send) => {
+  it.each(Object.entries(bodies))(
+    'the receiver gets exactly the bytes that were signed: %s',
+    async (_, { body, verdict }) => {
+      expect(await send(signDelivery({ body, secret: SECRET, at: NOW }))).toBe(verdict);
+    },
+  );
 
   it('a tampered delivery is refused', async () => {
     const delivery = signDelivery({ event, secret: SECRET, at: NOW });
@@ -123,13 +126,16 @@ describe.each(Object.entries(forms))('a delivery as %s', (_, send) => {
 
 const delivery = signDelivery({ event, secret: SECRET, at: NOW });
 
-it.each([toApiGatewayV1, toApiGatewayV2])('an event of API Gateway may have the body as text (%o)', async (form) => {
-  const asText = form(delivery, '/webhooks', { base64: false });
-  expect(asText).toMatchObject({ isBase64Encoded: false, body: new TextDecoder().decode(delivery.body) });
-  expect((await lambda(asText)).statusCode).toBe(200);
-});
+it.each([toApiGatewayV1, toApiGatewayV2])(
+  'a Lambda handler accepts an event for API Gateway with the body as text (%o)',
+  async (form) => {
+    const asText = form(delivery, '/webhooks', { base64: false });
+    expect(asText).toMatchObject({ isBase64Encoded: false, body: new TextDecoder().decode(delivery.body) });
+    expect((await lambda(asText)).statusCode).toBe(200);
+  },
+);
 
-it('a curl line is plain ASCII without the secret', () => {
+it('a curl line of the test kit is plain ASCII and does not have the secret', () => {
   for (const { body } of Object.values(bodies)) {
     const line = toCurl(signDelivery({ body, secret: SECRET }), 'http://localhost/webhooks');
     expect(line).toMatch(/^[ -~]+$/);
@@ -144,7 +150,7 @@ it.each<[string, (delivery: DeliveryRequest) => unknown]>([
   ['API Gateway 1.0', (parsed) => toApiGatewayV1(parsed, '/')],
   ['API Gateway 2.0', (parsed) => toApiGatewayV2(parsed, '/')],
   ['curl', (parsed) => toCurl(parsed, 'http://receiver.test')],
-])('a parsed body is refused for %s', (_, form) => {
+])('the test kit refuses a delivery with a parsed body for %s', (_, form) => {
   const parsed = { ...delivery, body: { id: 'evt_1' } as never };
   expect(refusal(() => form(parsed)).code).toBe('body_already_parsed');
 });

@@ -31,16 +31,19 @@ const answers: Record<string, (delivery: ReturnType<typeof deliver>) => unknown>
 describe.each([
   ['vitest', vitestExpect],
   ['jest', jestExpect as never as typeof vitestExpect],
-])('the matchers in %s', (_, expect) => {
-  it.each(Object.entries(answers))('an acknowledgement passes and a refusal fails for %s', async (_, answerTo) => {
-    await expect(answerTo(deliver())).toAcknowledge();
-    await expect(answerTo(tamper.stale(deliver()))).not.toAcknowledge();
-    await expect(answerTo(tamper.stale(deliver()))).toRefuseWith('timestamp_too_old');
-    await expect(answerTo(tamper.stale(deliver()))).not.toRefuseWith('timestamp_in_future');
-    await expect(answerTo(deliver())).not.toRefuseWith('timestamp_too_old');
-  });
+])('the matchers of the test kit in %s', (_, expect) => {
+  it.each(Object.entries(answers))(
+    'toAcknowledge and toRefuseWith pass and fail by the answer of %s',
+    async (_, answerTo) => {
+      await expect(answerTo(deliver())).toAcknowledge();
+      await expect(answerTo(tamper.stale(deliver()))).not.toAcknowledge();
+      await expect(answerTo(tamper.stale(deliver()))).toRefuseWith('timestamp_too_old');
+      await expect(answerTo(tamper.stale(deliver()))).not.toRefuseWith('timestamp_in_future');
+      await expect(answerTo(deliver())).not.toRefuseWith('timestamp_too_old');
+    },
+  );
 
-  it('the message of a failed test says what was answered', async () => {
+  it('the message of a failed test has the status, code and hint of the answer', async () => {
     const message = (promise: Promise<void>) =>
       promise.then(
         () => 'no failure',
@@ -62,7 +65,7 @@ describe.each([
     );
   });
 
-  it('the message of a failed handler has the hint and what was thrown', async () => {
+  it('the message for a handler that failed has the hint and the thrown value', async () => {
     const failing = (thrown: unknown) => {
       const throws = () => {
         throw thrown;
@@ -81,24 +84,24 @@ describe.each([
     [200, true],
     [299, true],
     [300, false],
-  ])('the status %i acknowledges: %s', async (status, acknowledges) => {
+  ])('toAcknowledge takes the status %i as an acknowledgement: %s', async (status, acknowledges) => {
     const expected = acknowledges ? expect({ status }) : expect({ status }).not;
     await expected.toAcknowledge();
   });
 
-  it('the message has the first 200 characters of a long answer', async () => {
+  it('the message of a failed test has the first 200 characters of a long answer', async () => {
     const failure = expect({ status: 500, body: 'x'.repeat(10_000) }).toAcknowledge();
     await vitestExpect(failure).rejects.toThrow(/and it is: 500 x{200}$/);
   });
 
-  it('a Response can still be read', async () => {
+  it('a Response can still be read after toAcknowledge', async () => {
     const response = await fetchHandler(receiver)(toRequest(deliver(), 'http://receiver.test'));
     await expect(response).toAcknowledge();
     expect(await response.json()).toEqual({ outcome: 'handled' });
     expect(await rejection(expect(response).toAcknowledge())).toMatchObject({ code: 'invalid_option' });
   });
 
-  it('an answer of another program has no code', async () => {
+  it('an answer of another program never matches a code of this library', async () => {
     for (const body of ['', 'Unauthorized', '{}', '{"error":null}', '{"error":{"code":401}}', 'null']) {
       await expect({ status: 401, body }).not.toAcknowledge();
       await expect({ status: 401, body }).not.toRefuseWith('signature_mismatch');
@@ -109,7 +112,7 @@ describe.each([
     await expect({ status: 302, headers: {} }).not.toAcknowledge();
   });
 
-  it('a value that is no answer is refused', async () => {
+  it('expect() of a value that is no answer is refused', async () => {
     for (const nothing of [undefined, null, receiver as Receiver, {}, Promise.resolve(200)]) {
       const { code, message } = await rejection(expect(nothing).toAcknowledge());
       expect(`${code} ${message}`).toMatch(/^invalid_option .*expect\(\) must be given an answer/);
@@ -118,7 +121,7 @@ describe.each([
   });
 });
 
-it('a delivery without the kit is answered the same', async () => {
+it('toAcknowledge accepts the answer to a delivery that was signed without the test kit', async () => {
   const body = JSON.stringify(sampleEvent('stt.completed'));
   const request = { method: 'POST', headers: sign({ body, secret: SECRET, at: NOW }), body };
   await vitestExpect(receiver(request)).toAcknowledge();

@@ -17,20 +17,23 @@ it.each<[string, unknown]>([
   expect(await readAnswer(answer)).toEqual(read);
 });
 
-it('an answer in base64 has the text of its UTF-8', async () => {
+it('readAnswer decodes a body in base64 as UTF-8', async () => {
   const answer = { statusCode: 200, body: Buffer.from('é日').toString('base64'), isBase64Encoded: true };
   expect((await readAnswer(answer)).text).toBe('é日');
 });
 
-it.each(['', 'text', 'null', '{"error":null}', '{"error":{"code":401}}'])('the body %j has no code', async (text) => {
-  expect(await readAnswer({ status: 401, body: text })).toEqual({ status: 401, text, code: undefined });
-});
+it.each(['', 'text', 'null', '{"error":null}', '{"error":{"code":401}}'])(
+  'readAnswer finds no error code in the body %j',
+  async (text) => {
+    expect(await readAnswer({ status: 401, body: text })).toEqual({ status: 401, text, code: undefined });
+  },
+);
 
-it('an answer without a body has no text', async () => {
+it('readAnswer gives empty text for an answer without a body', async () => {
   expect(await readAnswer({ status: 204, body: null })).toEqual({ status: 204, text: '', code: undefined });
 });
 
-it('a Response is read again, unless other code has read its body', async () => {
+it('readAnswer can read a Response twice, and refuses one whose body other code has read', async () => {
   const response = new Response(body, { status: 401 });
   expect([await readAnswer(response), await readAnswer(response)]).toEqual([read, read]);
   await response.text();
@@ -38,7 +41,10 @@ it('a Response is read again, unless other code has read its body', async () => 
   expect([code, message]).toEqual(['invalid_option', expect.stringContaining('before its body is read')]);
 });
 
-it.each([undefined, null, 'text', { status: '401' }, {}])('%j is no answer', async (nothing) => {
-  const { code, message } = await rejection(readAnswer(nothing));
-  expect([code, message]).toEqual(['invalid_option', expect.stringContaining('must be given an answer')]);
-});
+it.each([undefined, null, 'text', { status: '401' }, {}])(
+  'readAnswer refuses %j, which is no answer',
+  async (nothing) => {
+    const { code, message } = await rejection(readAnswer(nothing));
+    expect([code, message]).toEqual(['invalid_option', expect.stringContaining('must be given an answer')]);
+  },
+);

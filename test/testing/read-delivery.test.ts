@@ -17,14 +17,14 @@ const settings = { secret: FIXTURE_SECRET, now: () => FIXTURE_NOW };
 const receiverOf = () => aReceiver(settings).receiver;
 
 describe('service-webhooks/fixtures', () => {
-  it('each event type has a valid delivery, byte for byte', () => {
+  it('the valid deliveries are the recorded files of all event types, byte for byte', () => {
     const valid = recordedDeliveries.filter(({ code }) => code === undefined);
     const files = readRecordings().map(({ type, bytes }) => ({ name: type, type, text: bytes.toString() }));
     expect([...valid].sort((a, b) => a.name.localeCompare(b.name))).toEqual(files);
     for (const { text } of files) expect(Buffer.from(text).includes('\ufffd')).toBe(false);
   });
 
-  it('each kind of refusal has a delivery and its file', () => {
+  it('the refused deliveries are the recorded files of each kind of refusal', () => {
     const refused = recordedDeliveries.filter(({ code }) => code !== undefined);
     expect(refused.map(({ name, code }) => [name, code])).toEqual([
       ['tampered', 'signature_mismatch'],
@@ -52,24 +52,27 @@ describe('service-webhooks/fixtures', () => {
 });
 
 describe('readDelivery', () => {
-  it.each(recordedDeliveries)('a receiver decides as recorded about $name', async ({ text, code }) => {
+  it.each(recordedDeliveries)('a receiver gives the recorded answer to $name', async ({ text, code }) => {
     const answer = await receiverOf()(readDelivery(text));
     expect(inShort(answer)).toBe(code === undefined ? '200 handled' : `401 ${code}`);
   });
 
-  it.each(readRecordings())('$type has the same bytes from text and from the file', ({ bytes, body, type }) => {
-    const delivery = readDelivery(bytes);
-    expect(Buffer.from(delivery.body).equals(body)).toBe(true);
-    expect(delivery).toEqual(readDelivery(bytes.toString()));
-    expect([delivery.method, delivery.at]).toEqual(['POST', FIXTURE_NOW]);
-    expect(Object.keys({ ...delivery })).toEqual(['method', 'headers', 'body']);
-    expect(verify({ ...settings, ...delivery }).event.type).toBe(type);
-  });
+  it.each(readRecordings())(
+    'the result for the recorded $type is the same from text and from the bytes of the file',
+    ({ bytes, body, type }) => {
+      const delivery = readDelivery(bytes);
+      expect(Buffer.from(delivery.body).equals(body)).toBe(true);
+      expect(delivery).toEqual(readDelivery(bytes.toString()));
+      expect([delivery.method, delivery.at]).toEqual(['POST', FIXTURE_NOW]);
+      expect(Object.keys({ ...delivery })).toEqual(['method', 'headers', 'body']);
+      expect(verify({ ...settings, ...delivery }).event.type).toBe(type);
+    },
+  );
 
   const [first] = recordedDeliveries;
   const delivery = () => readDelivery(first?.text ?? '');
 
-  it('each form of the kit takes the result', async () => {
+  it('the result can be sent in each form of the test kit', async () => {
     const receiver = receiverOf();
     const url = 'http://receiver.test/webhooks';
     const app = express().post('/webhooks', webhookHandler(receiver));
@@ -84,24 +87,24 @@ describe('readDelivery', () => {
     expect(inShort(await receiver(tamper.flippedBit(delivery())))).toBe('401 signature_mismatch');
   });
 
-  it('the signed time is undefined without a V2 header', () => {
+  it('`at` is undefined for a delivery without a V2 header', () => {
     const legacyOnly = recordedDeliveries.find(({ name }) => name === 'legacy-only');
     expect(readDelivery(legacyOnly?.text ?? '').at).toBeUndefined();
   });
 
-  it('line feeds alone end lines of the head, and the body stays as it is', () => {
+  it('lines of the head may end in a line feed alone, and the body stays as it is', () => {
     const read = readDelivery('POST / HTTP/1.1\nX-A:  1 \nx-a: 2\nX-B:\n\n{"a": 1}\r\n\r\n');
     expect(read.headers).toEqual({ 'x-a': '1, 2', 'x-b': '' });
     expect(new TextDecoder().decode(read.body)).toBe('{"a": 1}\r\n\r\n');
   });
 
-  it('a byte of a header is a character, and a body may be empty or any bytes', () => {
+  it('headers are read as Latin-1, and a body may be empty or any bytes', () => {
     const head = Buffer.from('POST / HTTP/1.1\r\nX-A: \u00e9\r\n\r\n', 'latin1');
     expect(readDelivery(head)).toMatchObject({ headers: { 'x-a': '\u00e9' }, body: new Uint8Array(0) });
     expect(readDelivery(Buffer.concat([head, Buffer.from([0, 255])])).body).toEqual(new Uint8Array([0, 255]));
   });
 
-  it('later changes of the bytes have no effect', () => {
+  it('a later change of the given bytes does not change the delivery', () => {
     const bytes = Buffer.from(first?.text ?? '');
     const read = readDelivery(bytes);
     bytes.fill(0);

@@ -36,11 +36,11 @@ describe('sampleEvent', () => {
     ['dubbing_1', ['dubbing.completed', 'dubbing.failed']],
     ['subtitle_1', ['subtitle.completed', 'subtitle.failed']],
     ['run_1', ['workflow_run.completed', 'workflow_run.failed']],
-  ])('the job is %s for the types %j', (job, types) => {
+  ])('jobId is %s for the types %j', (job, types) => {
     for (const type of types) expect(sampleEvent(type, { id: 'evt_1' }).jobId, type).toBe(job);
   });
 
-  it('the job is the clip that data names', () => {
+  it('jobId and data.clipId are the same, whichever is given', () => {
     const { jobId, data } = sampleEvent('generation.completed');
     expect(data.clipId).toBe(jobId);
     expect(sampleEvent('generation.completed', { data: { clipId: 'clip_9' } }).jobId).toBe('clip_9');
@@ -49,7 +49,7 @@ describe('sampleEvent', () => {
     expect(sampleEvent('export.completed', { id: 'evt_1', data: { clipId: 'clip_9' } }).jobId).toBe('project_1');
   });
 
-  it('each event is new, and the same for the same id and timestamp', () => {
+  it('each call gives another event, and the same one for the same id and timestamp', () => {
     expect(sampleEvent('stt.failed').id).not.toBe(sampleEvent('stt.failed').id);
     const given = { id: 'evt_1', timestamp: '2026-07-11T12:00:00Z' };
     expect(sampleEvent('stt.failed', given)).toEqual(sampleEvent('stt.failed', given));
@@ -58,7 +58,7 @@ describe('sampleEvent', () => {
     expect(sampleEvent('stt.failed').id).toMatch(/^evt_[0-9a-f]{32}$/);
   });
 
-  it('the timestamp is that of the clock of the test', () => {
+  it('the timestamp is the current time, also under fake timers', () => {
     vi.useFakeTimers({ now: Date.UTC(2030, 0, 1), toFake: ['Date'] });
     expect(sampleEvent('stt.failed').timestamp).toBe('2030-01-01T00:00:00.000Z');
   });
@@ -76,7 +76,7 @@ describe('sampleEvent', () => {
     ['WEBHOOK_EVENT_TYPES', 'toString', undefined],
     ['WEBHOOK_EVENT_TYPES', undefined, undefined],
     ['overrides', 'stt.failed', null],
-  ])('the error names %s for the arguments %j, %j', (named, type, overrides) => {
+  ])('the error for the arguments names %s: %j, %j', (named, type, overrides) => {
     expect(refusal(() => sampleEvent(type as 'stt.failed', overrides as object))).toMatchObject({
       code: 'invalid_option',
       message: expect.stringContaining(named),

@@ -20,7 +20,7 @@ describe('signDelivery', () => {
     });
   });
 
-  it('verify accepts both signatures, and each alone', () => {
+  it('verify accepts a delivery with both signatures, and with each alone', () => {
     expect(verify({ ...signed(), secret: SECRET, now })).toMatchObject({ event, scheme: 'v2', signedAt: NOW });
     for (const scheme of ['v2', 'legacy'] satisfies Scheme[]) {
       const { headers, body } = signed({ scheme });
@@ -28,17 +28,17 @@ describe('signDelivery', () => {
     }
   });
 
-  it('a spread has the request alone, also of a delivery that was signed again', () => {
+  it('a spread of the delivery has method, headers and body alone, also after again()', () => {
     for (const delivery of [signed(), signed().again({ attempt: 2 })]) {
       expect(Object.keys({ ...delivery })).toEqual(['method', 'headers', 'body']);
     }
   });
 
-  it('a receiver takes the delivery as it is', async () => {
+  it('a receiver accepts the delivery as its request', async () => {
     expect(inShort(await aReceiver().receiver(signed()))).toBe('200 handled');
   });
 
-  it('the options decide what the headers say', () => {
+  it('attempt, webhookId, idempotencyKey and headerPrefix set the headers', () => {
     const headerPrefix = 'X-Vendor';
     const options = { attempt: 3, webhookId: 'wh_1', idempotencyKey: 'key_1', headerPrefix };
     const delivery = signed(options);
@@ -47,20 +47,20 @@ describe('signDelivery', () => {
     expect(delivery.headers).toMatchObject({ 'x-vendor-webhook-id': 'wh_1', 'x-vendor-timestamp': '1783771200' });
   });
 
-  it('the signed time is that of the clock of the test', () => {
+  it('the signed time is the current time, also under fake timers', () => {
     vi.useFakeTimers({ now: NOW, toFake: ['Date'] });
     expect(signDelivery({ event, secret: SECRET })).toMatchObject({ at: NOW });
     expect(verify({ ...signDelivery({ event, secret: SECRET }), secret: SECRET }).signedAt).toBe(NOW);
   });
 
-  it('a body that is parsed and written has another signature', () => {
+  it('verify refuses the delivery when its body is parsed and serialised again', () => {
     const { headers, body } = signed();
     const again = JSON.stringify(JSON.parse(new TextDecoder().decode(body)));
     expect(JSON.parse(again)).toEqual(event);
     expect(refusal(() => verify({ headers, body: again, secret: SECRET, now })).code).toBe('signature_mismatch');
   });
 
-  it('the event is written with one space between its parts', () => {
+  it('the event is serialised with one space between its parts', () => {
     const { body } = signDelivery({ event: { ...event, data: { list: [1, { a: 2 }] } }, secret: SECRET });
     expect(new TextDecoder().decode(body)).toContain('"data": { "list": [ 1, { "a": 2 } ] }, "timestamp": ');
   });
@@ -70,13 +70,13 @@ describe('signDelivery', () => {
     ['bytes', new TextEncoder().encode('caf\u00e9')],
     ['an ArrayBuffer', new TextEncoder().encode('caf\u00e9').buffer],
     ['nothing at all', ''],
-  ])('the body has the exact bytes of %s', (_, body = '') => {
+  ])('a body given as %s is signed and sent byte for byte', (_, body = '') => {
     const delivery = signDelivery({ body, secret: SECRET, at: NOW });
     expect(Buffer.from(delivery.body)).toEqual(Buffer.from(body as string));
     expect(refusal(() => verify({ ...delivery, secret: SECRET, now })).code).toBe('invalid_json');
   });
 
-  it('a later change of the given bytes has no effect', () => {
+  it('a later change of the given bytes does not change the delivery', () => {
     const body = Buffer.from('{}');
     const delivery = signDelivery({ body, secret: SECRET, at: NOW });
     body[0] = 0;
@@ -85,7 +85,7 @@ describe('signDelivery', () => {
   });
 });
 
-describe('again()', () => {
+describe('again() of a signed delivery', () => {
   it('the next attempt has its own signature, and the same body and Idempotency-Key', () => {
     const second = signed().again({ attempt: 2, at: NOW + 30_000 });
     expect(verify({ ...second, secret: SECRET, now: () => NOW + 30_000 })).toMatchObject({
@@ -96,20 +96,20 @@ describe('again()', () => {
     expect(second.body).toEqual(signed().body);
   });
 
-  it('a receiver takes the next attempt for a duplicate', async () => {
+  it('a receiver answers the next attempt as a duplicate', async () => {
     const { receiver } = aReceiver();
     const first = signed({ idempotencyKey: 'key_1' });
     expect(inShort(await receiver(first))).toBe('200 handled');
     expect(inShort(await receiver(first.again({ attempt: 2, at: NOW })))).toBe('200 duplicate');
   });
 
-  it('the signed time is the present by default', () => {
+  it('the signed time is the current time by default', () => {
     vi.useFakeTimers({ now: NOW + 120_000, toFake: ['Date'] });
     expect(signed().again().headers['x-service-timestamp']).toBe('1783771320');
   });
 });
 
-it('the Idempotency-Key belongs to the id of the event, whatever characters it has', () => {
+it('signDelivery gives the same event id the same Idempotency-Key, and another id another one', () => {
   const keyOf = (id: string) =>
     signDelivery({ event: sampleEvent('stt.completed', { id }), secret: SECRET }).headers['idempotency-key'];
   expect(keyOf('evt_\u{1f3a7}\n')).toBe(keyOf('evt_\u{1f3a7}\n'));
@@ -138,7 +138,7 @@ describe('wrong input of signDelivery', () => {
     expect(refusedFor(input)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
   });
 
-  it('no secret and no input are refused', () => {
+  it('an empty secret and a missing input are refused', () => {
     expect(refusedFor({ event, secret: '' }).code).toBe('invalid_secret');
     expect(refusal(() => signDelivery(undefined as never))).toMatchObject({
       code: 'invalid_option',

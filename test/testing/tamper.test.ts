@@ -27,7 +27,7 @@ const rows: [name: string, tampered: (delivery: SignedDelivery) => SignedDeliver
   ['two mistakes', (delivery) => tamper.stale(tamper.flippedBit(delivery)), 'timestamp_too_old'],
 ];
 
-describe('a tampered delivery', () => {
+describe('a delivery that tamper has changed', () => {
   let port = 0;
   let close = () => Promise.resolve();
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('a tampered delivery', () => {
     );
   });
 
-  it.each(rows)('the original stays, and the result can be signed again: %s', (_, tampered) => {
+  it.each(rows)('the original stays unchanged, and the result can be signed again: %s', (_, tampered) => {
     const original = Object.freeze(deliver());
     const delivery = tampered(original);
     expect(delivery).not.toEqual(original);
@@ -67,41 +67,41 @@ function verdictOf({ headers, body }: { headers: Record<string, string>; body: U
   }
 }
 
-describe('the mistake of a tampered delivery', () => {
-  it('a stale delivery was valid at its time', () => {
+describe('the change that each function of tamper makes', () => {
+  it('tamper.stale gives a delivery that was valid at its own time', () => {
     const delivery = tamper.stale(deliver());
     expect(verify({ ...delivery, secret: SECRET, now: () => delivery.at })).toMatchObject({ signedAt: NOW - 600_000 });
   });
 
-  it('the wrong secret verifies the delivery', () => {
+  it('tamper.wrongSecret gives a delivery that is valid under "a guess at the secret"', () => {
     const found: Delivery = verify({ ...tamper.wrongSecret(deliver()), secret: 'a guess at the secret', now });
     expect(found.event).toEqual(event);
   });
 
-  it('the wrong secret made both signatures', () => {
+  it('tamper.wrongSecret makes the legacy signature wrong too', () => {
     const legacy = tamper.strippedV2(tamper.wrongSecret(deliver()));
     const { code } = refusal(() => verify({ ...legacy, secret: SECRET, now, legacy: 'accept' }));
     expect(code).toBe('signature_mismatch');
   });
 
-  it('a delivery without V2 has a valid legacy signature', () => {
+  it('tamper.strippedV2 leaves a valid legacy signature', () => {
     const delivery = tamper.strippedV2(deliver());
     expect(verify({ ...delivery, secret: SECRET, now, legacy: 'accept' }).scheme).toBe('legacy');
   });
 
-  it('a flipped bit is the only difference', () => {
+  it('tamper.flippedBit changes the given bit of the body and nothing else', () => {
     const [{ body }, flipped] = [deliver(), tamper.flippedBit(deliver(), 17).body];
     expect(body.map((byte, i) => byte ^ (flipped[i] as number)).filter(Boolean)).toEqual(new Uint8Array([2]));
   });
 
-  it('another Idempotency-Key gives a notice', async () => {
+  it('tamper.changedIdempotencyKey gives a duplicate with the notice idempotency_key_mismatch', async () => {
     const { receiver, find } = aReceiver();
     await receiver(deliver());
     expect(inShort(await receiver(tamper.changedIdempotencyKey(deliver(), 'key_2')))).toBe('200 duplicate');
     expect(find('idempotency_key_mismatch').delivery.unsigned.idempotencyKey).toBe('key_2');
   });
 
-  it('only the headers of the signature change, in any spelling', () => {
+  it('only the headers of the signature change, in whatever case they are written', () => {
     const others = { 'x-other-signature': 'a', 'x-service-signature-v2-note': 'b', 'x-service-timestamp-note': 'c' };
     const delivery = Object.assign(deliver(), { headers: { ...deliver().headers, ...others } });
     for (const tampered of [tamper.stale(delivery), tamper.wrongSecret(delivery), tamper.strippedV2(delivery)]) {
@@ -111,7 +111,7 @@ describe('the mistake of a tampered delivery', () => {
     expect(headers).toEqual(others);
   });
 
-  it('the Idempotency-Key is replaced in any spelling', () => {
+  it('tamper.changedIdempotencyKey replaces the header in whatever case it is written', () => {
     const delivery = { ...deliver(), headers: { 'Idempotency-Key': 'key_1', 'x-other': 'a' } };
     expect(tamper.changedIdempotencyKey(delivery).headers).toEqual({
       'idempotency-key': 'another-key',
@@ -119,11 +119,11 @@ describe('the mistake of a tampered delivery', () => {
     });
   });
 
-  it('stale and future deliveries are ten minutes away by default', () => {
+  it('tamper.stale and tamper.future move the signed time by ten minutes by default', () => {
     expect([tamper.stale(deliver()).at, tamper.future(deliver()).at]).toEqual([NOW - 600_000, NOW + 600_000]);
   });
 
-  it('several mistakes add up in any order', () => {
+  it('several functions of tamper can be combined in any order', () => {
     const stripped = tamper.stale(tamper.strippedV2(deliver()));
     expect(stripped.headers).not.toHaveProperty('x-service-signature-v2');
     const both = tamper.wrongSecret(tamper.changedIdempotencyKey(deliver(), 'key_2'));
@@ -131,7 +131,7 @@ describe('the mistake of a tampered delivery', () => {
     expect(tamper.future(tamper.flippedBit(deliver())).body).toEqual(tamper.flippedBit(deliver()).body);
   });
 
-  it('signing again takes every mistake back', () => {
+  it('again() of a tampered delivery gives a valid one', () => {
     expect(verdictOf(tamper.wrongSecret(tamper.flippedBit(deliver())).again({ at: NOW }))).toBe('verified');
   });
 });
@@ -160,12 +160,15 @@ describe('wrong arguments of tamper', () => {
     expect(refusal(call)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(problem) });
   });
 
-  it.each(Object.entries<(delivery: SignedDelivery) => unknown>(tamper))('%s needs a delivery', (_, tampered) => {
-    expect(refusal(() => tampered(undefined as never))).toMatchObject({
-      code: 'invalid_option',
-      message: expect.stringContaining('delivery must be'),
-    });
-  });
+  it.each(Object.entries<(delivery: SignedDelivery) => unknown>(tamper))(
+    '%s is refused without a delivery',
+    (_, tampered) => {
+      expect(refusal(() => tampered(undefined as never))).toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringContaining('delivery must be'),
+      });
+    },
+  );
 
   it('a parsed body is refused', () => {
     const parsed = { ...deliver(), body: event as never };

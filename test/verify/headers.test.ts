@@ -57,7 +57,7 @@ const FORMS: [string, () => HeaderSource][] = [
   ],
 ];
 
-describe('the headers of a request', () => {
+describe('the headers of a request given to verify', () => {
   it.each(FORMS)('verify and a receiver read %s', async (_, headers) => {
     const { scheme, unsigned } = verifyWith(headers());
     expect(scheme).toBe('v2');
@@ -76,19 +76,19 @@ describe('the headers of a request', () => {
     ['a list with nothing in it where a pair should be', [undefined, ...PAIRS]],
     ['a list of objects', PAIRS.map(([name, value]) => ({ name, value }))],
     ['a Set of names', new Set(PAIRS.map(([name]) => name))],
-  ])('%s is refused as no headers', async (_, headers) => {
+  ])('%s is refused in place of headers', async (_, headers) => {
     expect(await verdictOn(headers)).toBe('invalid_option');
     expect(refusal(() => verifyWith(headers as HeaderSource)).message).toContain('headers must be');
   });
 
   it.each([undefined, null, 7, Symbol('x'), ['x'], { length: 22 }])(
-    'a name that is no text does no harm: %o',
+    'a header name that is no text is skipped or refused, and verify throws nothing else: %o',
     async (name) => {
       expect(['v2', 'invalid_option']).toContain(await verdictOn([[name, 'x'], ...PAIRS]));
     },
   );
 
-  it('headers that throw are refused with the cause', () => {
+  it('headers that throw when they are read are refused, with the cause', () => {
     const cause = new Error('a trap');
     const trap = () => {
       throw cause;
@@ -101,12 +101,15 @@ describe('the headers of a request', () => {
     }
   });
 
-  it.each([{}, [], new Headers(), new Map()])('empty headers have no signature: %o', async (headers) => {
-    expect(await verdictOn(headers)).toBe('missing_signature');
-  });
+  it.each([{}, [], new Headers(), new Map()])(
+    'empty headers are refused as without a signature: %o',
+    async (headers) => {
+      expect(await verdictOn(headers)).toBe('missing_signature');
+    },
+  );
 });
 
-describe('a signature header', () => {
+describe('verify with a signature header', () => {
   const NAME = 'x-service-signature-v2';
   const UPPER = 'X-SERVICE-SIGNATURE-V2';
 
@@ -140,12 +143,12 @@ describe('a signature header', () => {
     ['v2', 'null in another spelling', { [UPPER]: null, ...signed }],
     ['v2', 'null in another pair', [[UPPER, null], ...PAIRS]],
     ['v2', 'names that look like methods', { get: 'x', append: 'y', entries: 'z', forEach: 'w', ...signed }],
-  ])('the verdict is %s for %s', async (expected, _, headers) => {
+  ])('the verdict is %s where the header is %s', async (expected, _, headers) => {
     expect(await verdictOn(headers)).toBe(expected);
   });
 });
 
-describe('a request whose body is not read yet', () => {
+describe('a request that a receiver refuses before it reads the body', () => {
   const answerTo = async (request: Partial<WebhookRequest>, options?: Parameters<typeof aReceiver>[0]) =>
     inShort(await aReceiver(options).receiver({ ...aRequest(), ...request }));
   const withHeader = (name: string, value: unknown) => ({ headers: { ...signed, [name]: value } as HeaderSource });
@@ -178,7 +181,7 @@ describe('a request whose body is not read yet', () => {
     ['-1', '200 handled'],
     ['999999999x', '200 handled'],
     ['99999999, 1', '200 handled'],
-  ])('a declared length of %.20s is answered with %s', async (declared, expected) => {
+  ])('a Content-Length of %.20s is answered with %s', async (declared, expected) => {
     expect(await answerTo(withHeader('content-length', declared), { maxBodyBytes: length })).toBe(expected);
   });
 
@@ -190,14 +193,14 @@ describe('a request whose body is not read yet', () => {
     ['401 legacy_not_accepted', aRequest({ scheme: 'legacy' })],
     ['405 method_not_allowed', { method: 'GET' }],
     ['413 body_too_large', withHeader('content-length', '999999999')],
-  ])('no body and no secret is needed to answer %s', async (expected, request) => {
+  ])('the answer %s needs neither the body nor the secret', async (expected, request) => {
     const secret = vi.fn(async () => [SECRET]);
     const silent: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => ({ next: never }) };
     expect(await answerTo({ ...request, body: silent }, { secret })).toBe(expected);
     expect(secret).not.toHaveBeenCalled();
   });
 
-  it('the method comes before the encoding, then the length, then the signature', async () => {
+  it('the method is checked first, then the encoding, the length and the signature', async () => {
     const all = { 'content-encoding': 'gzip', 'content-length': '999999999' };
     expect(await answerTo({ method: 'GET', headers: all })).toBe('405 method_not_allowed');
     expect(await answerTo({ headers: all })).toBe('415 unsupported_content_encoding');

@@ -54,7 +54,7 @@ describe('HMAC-SHA256', () => {
     ],
   ];
 
-  it.each(VECTORS)('both APIs give the MAC of RFC 4231 for the key %s', async (key, data, mac) => {
+  it.each(VECTORS)('node:crypto and WebCrypto give the MAC of RFC 4231 for the key %s', async (key, data, mac) => {
     const { hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
     const hmacKey = () => ({ bytes: new Uint8Array(Buffer.from(key, 'hex')) });
     const body = new Uint8Array(Buffer.from(data, 'hex'));
@@ -62,7 +62,7 @@ describe('HMAC-SHA256', () => {
     expect(hexOf(await hmacAsync(hmacKey(), '', body))).toBe(mac);
   });
 
-  it('the prefix comes before the body, and a key serves twice', async () => {
+  it('the MAC covers the prefix, then the body, and a key can be used twice', async () => {
     const { hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
     const key = { bytes: bytes(SECRET) };
     const expected = createHmac('sha256', SECRET).update('12.body').digest('hex');
@@ -86,7 +86,7 @@ describe('HMAC-SHA256', () => {
     }
   });
 
-  it('a part of a buffer is hashed alone', async () => {
+  it('a view of a buffer is hashed without the rest of the buffer', async () => {
     const { hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
     const view = bytes('..body..').subarray(2, 6);
     const expected = createHmac('sha256', SECRET).update('body').digest('hex');
@@ -99,8 +99,8 @@ describe.each([
   ['node:crypto', () => import('../../src/verify/hmac.js')],
   ['a node:crypto without hash()', withoutHash],
   ['WebCrypto', onTheWeb],
-])('the primitives on %s', (_, load) => {
-  it('two MACs are equal only where every byte is', async () => {
+])('the functions for MACs and fingerprints on %s', (_, load) => {
+  it('two MACs are equal only where all their bytes are', async () => {
     const { equalMacs } = await load();
     const mac = new Uint8Array(createHash('sha256').update('x').digest());
     expect(equalMacs(mac, mac.slice())).toBe(true);
@@ -134,12 +134,12 @@ describe.each([
   });
 });
 
-describe('node:crypto', () => {
+describe('verify with node:crypto', () => {
   it.each([
     ['a short key and body', 24, 300],
     ['a key longer than a block', 70, 1_024],
     ['a large body', 24, 100_000],
-  ])('the key object for %s is prepared once', async (__, keyLength, length) => {
+  ])('a secret is prepared as a key once for %s', async (__, keyLength, length) => {
     const { hmacSync, hasSyncCrypto } = await import('../../src/verify/hmac.js');
     expect(hasSyncCrypto).toBe(true);
     const crypto = process.getBuiltinModule('node:crypto');
@@ -159,15 +159,15 @@ describe('node:crypto', () => {
   });
 });
 
-describe('without node:crypto', () => {
-  it('a prepared key cannot be read back', async () => {
+describe('the library without node:crypto', () => {
+  it('the prepared WebCrypto key is not extractable', async () => {
     const { hmacAsync } = await onTheWeb();
     const key: Parameters<typeof hmacAsync>[0] = { bytes: bytes(SECRET) };
     await hmacAsync(key, '', bytes('body'));
     expect((await key.web)?.extractable).toBe(false);
   });
 
-  it('a synchronous call is refused with a hint at verifyAsync', async () => {
+  it('verify() is refused with a hint at verifyAsync', async () => {
     const web = await onTheWeb();
     expect(web.hasSyncCrypto).toBe(false);
     const input = { ...aDelivery(), secret: SECRET, now };
@@ -185,7 +185,7 @@ describe('without node:crypto', () => {
   it.each([
     ['missing_signature', SECRET],
     ['invalid_secret', ''],
-  ])('%s is found before crypto is needed', async (code, secret) => {
+  ])('verify refuses with %s without calling crypto', async (code, secret) => {
     const web = await onTheWeb();
     expect(() => web.verify({ headers: {}, body: '', secret })).toThrow(expect.objectContaining({ code }));
   });
@@ -224,7 +224,7 @@ describe('without node:crypto', () => {
     expect(await verdict(() => web.verifyAsync(input))).toBe(expected);
   });
 
-  it('a receiver handles deliveries', async () => {
+  it('a receiver handles a delivery once and refuses a forgery', async () => {
     const web = await onTheWeb();
     const handler = vi.fn();
     const receiver = web.createReceiver({ secret: [wrong, SECRET], now, on: { '*': handler } });
@@ -240,7 +240,7 @@ describe('without node:crypto', () => {
     ['no process, as in a browser or a worker', undefined],
     // With what the test runner itself needs.
     ['a process without modules and environment, as bundlers add it', { nextTick: process.nextTick }],
-  ])('the library works with %s', async (_, process) => {
+  ])('the library can be loaded and verifies a delivery with %s', async (_, process) => {
     await new Promise(setImmediate); // until then the test runner itself needs a process
     vi.stubGlobal('process', process);
     vi.resetModules();

@@ -45,7 +45,7 @@ describe('the V2 header', () => {
     ['with 32 elements', `t=${T},v1=${GOOD}${',a=b'.repeat(30)}`],
     ['with 4096 characters', `t=${T},v1=${GOOD},x=`.padEnd(4096, 'x')],
     ['with names that only begin alike', `t=${T},v1=${GOOD},tt=1,v11=${WRONG},v=1`],
-  ])('a good header is accepted %s', async (_, value) => {
+  ])('a header with a valid signature is accepted %s', async (_, value) => {
     expect(await verdictOf(value)).toBe('v2');
   });
 
@@ -117,7 +117,7 @@ describe('the V2 header', () => {
   });
 });
 
-describe('t of the V2 header', () => {
+describe('the time t of the V2 header', () => {
   const digits = [
     '',
     `+${T}`,
@@ -136,7 +136,7 @@ describe('t of the V2 header', () => {
   const long = [String(NOW), '1000000000000', '9'.repeat(400)];
   const words = ['now', '1_783_771_200', 'NaN', 'Infinity', 'null', new Date(NOW).toISOString()];
 
-  it.each([...digits, ...bases, ...long, ...words])('%j is malformed, also under a right MAC', async (t) => {
+  it.each([...digits, ...bases, ...long, ...words])('t=%j is malformed, although the MAC is right', async (t) => {
     expect(await verdictOf(`t=${t},v1=${macOf(t)}`)).toBe(MALFORMED);
   });
 
@@ -144,21 +144,21 @@ describe('t of the V2 header', () => {
     ['0', 'timestamp_too_old'],
     ['9', 'timestamp_too_old'],
     ['999999999999', 'timestamp_in_future'],
-  ])('%s is well formed and only its time is wrong', async (t, code) => {
+  ])('t=%s is well formed, and refused with %s', async (t, code) => {
     expect(await verdictOf(`t=${t},v1=${macOf(t)}`)).toBe(code);
     expect(await verdictOf(`t=${t},v1=`)).toBe(MALFORMED);
   });
 });
 
-describe('v1 of the V2 header', () => {
-  it('a change of any one digit is refused', async () => {
+describe('the signatures v1 of the V2 header', () => {
+  it('a signature with any one digit changed is refused', async () => {
     for (let i = 0; i < 64; i++) {
       const digit = GOOD[i] === '0' ? '1' : '0';
       expect(await verdictOf(`t=${T},v1=${GOOD.slice(0, i)}${digit}${GOOD.slice(i + 1)}`)).toBe('signature_mismatch');
     }
   });
 
-  it('the good v1 may stand at any place among wrong ones', async () => {
+  it('a delivery is accepted wherever the valid v1 is among seven wrong ones', async () => {
     for (let place = 0; place < 8; place++) {
       const v1 = Array.from({ length: 8 }, (_, i) => `v1=${i === place ? GOOD : WRONG}`);
       expect(await verdictOf([`t=${T}`, ...v1].join())).toBe('v2');
@@ -173,7 +173,7 @@ describe('v1 of the V2 header', () => {
     ['made without the dot', macBy('sha256', `${T}${BODY}`)],
     ['made over another t', `t=${Number(T) + 1},v1=${GOOD}`],
     ...['sha3-256', 'sha512-256', 'blake2s256'].map((algorithm) => [`made by ${algorithm}`, macBy(algorithm)]),
-  ])('a signature is refused that is %s', async (_, value) => {
+  ])('a v1 that is %s is refused', async (_, value) => {
     expect(await verdictOf(value)).toBe('signature_mismatch');
   });
 });
@@ -191,18 +191,18 @@ describe('the error of a malformed header', () => {
     ['has more than 32 elements', `t=${T}${',x='.repeat(32)}`],
     ['has more than 8 elements v1=', `t=${T}${`,v1=${GOOD}`.repeat(9)}`],
     ['has no v1= of 64 lowercase hex digits', `t=${T},v1=`],
-  ])('the message says that the header %s', (fault, value) => {
+  ])('the error message says that the header %s', (fault, value) => {
     expect(refusal(() => verify(withHeader(value))).message).toContain(`The x-service-signature-v2 header ${fault}.`);
   });
 
-  it('the message names the legacy header', () => {
+  it('the error message of a malformed legacy header names that header', () => {
     const headers = { 'x-service-signature': 'sha256=' };
     const error = refusal(() => verify({ headers, body: BODY, secret: SECRET, now, legacy: 'accept' }));
     expect(error.message).toContain('The x-service-signature header is not sha256= and 64 hex digits.');
   });
 });
 
-describe('the legacy header', () => {
+describe('the value of the legacy header', () => {
   const mac = createHmac('sha256', SECRET).update(BODY).digest('hex');
   const verdictOfLegacy = (value: unknown) =>
     agreed({ ...withHeader(undefined), headers: { 'x-service-signature': value as string }, legacy: 'accept' });
@@ -235,7 +235,7 @@ describe('the legacy header', () => {
   });
 });
 
-describe('sign', () => {
+describe('the function sign', () => {
   const v2 = { 'x-service-signature-v2': `t=${T},v1=${GOOD}` };
   const legacy = { 'x-service-signature': `sha256=${createHmac('sha256', SECRET).update(BODY).digest('hex')}` };
   const both = { ...v2, ...legacy };
@@ -256,11 +256,11 @@ describe('sign', () => {
     expect(sign({ ...input, ...changes })).toEqual(expected);
   });
 
-  it('the first second is t=0', () => {
+  it('the time 0 is signed as t=0', () => {
     expect(sign({ ...input, at: 0, scheme: 'v2' })['x-service-signature-v2']).toMatch(/^t=0,/);
   });
 
-  it('verify accepts what is signed without options', () => {
+  it('verify accepts a delivery that is signed without options', () => {
     const undefinedOptions = { at: undefined, scheme: undefined, headerPrefix: undefined };
     const headers = sign({ body: BODY, secret: SECRET, ...undefinedOptions });
     expect(verify({ headers, body: BODY, secret: SECRET }).scheme).toBe('v2');
@@ -278,7 +278,7 @@ describe('sign', () => {
     ['no secret', { secret: undefined }, 'invalid_secret'],
     ['a body that is an object', { body: {} }, 'body_already_parsed'],
     ['no body', { body: undefined }, 'body_already_parsed'],
-  ])('%s is refused', (_, changes, code) => {
+  ])('sign() with %s is refused', (_, changes, code) => {
     expect(refusal(() => sign({ ...input, ...changes } as SignInput)).code).toBe(code);
   });
 
@@ -286,7 +286,7 @@ describe('sign', () => {
     ['at must be milliseconds since the epoch.', { at: Number.NaN }],
     ["scheme must be 'v2' or 'legacy' or 'both', but is 'v3'.", { scheme: 'v3' }],
     ["Unknown option 'headerprefix' in sign(). Did you mean 'headerPrefix'?", { headerprefix: 'x' }],
-  ])('the message says what to fix: %s', (problem, changes) => {
+  ])('the error message says what to fix: %s', (problem, changes) => {
     expect(refusal(() => sign({ ...input, ...changes } as SignInput)).message).toContain(problem);
   });
 });

@@ -45,7 +45,7 @@ const input = (changes: Partial<VerifyInput> = {}, parts?: DeliveryParts): Verif
 const inputAfter = (seconds: number, changes: Partial<VerifyInput> = {}, parts?: DeliveryParts) =>
   input({ now: () => NOW + seconds * 1000, ...changes }, parts);
 
-describe('a valid delivery', () => {
+describe('verify with a valid delivery', () => {
   it('verify returns the event and the exact bytes that were signed', async () => {
     const body = bytes(bodyOf());
     expect(await verified(input({}, { body }))).toEqual({
@@ -58,27 +58,27 @@ describe('a valid delivery', () => {
     });
   });
 
-  it('fields without a type stay in the event and in its data', async () => {
+  it('fields that the types do not name stay in the event and in its data', async () => {
     const event = anEvent({ data: { nested: { a: [1, null] } }, region: 'eu' });
     expect((await verified(input({}, { event }))).event).toEqual(event);
   });
 
-  it('signedAt is the signed second in milliseconds', async () => {
+  it('signedAt of the result is the signed second, in milliseconds', async () => {
     expect((await verified(input({}, { at: NOW - 7_001 }))).signedAt).toBe(NOW - 8_000);
   });
 
-  it('another byte of white space is another body', async () => {
+  it('a delivery is refused when its body has one more byte of white space', async () => {
     expect(await codeOf(input({ body: `${bodyOf()} ` }))).toBe('signature_mismatch');
   });
 
-  it('a signature of another program by the same rules is accepted', async () => {
+  it('a signature that other code has made by the documented rules is accepted', async () => {
     const t = NOW / 1000;
     const v1 = createHmac('sha256', SECRET).update(`${t}.${bodyOf()}`).digest('hex');
     expect((await verified(input({ headers: { 'X-Service-Signature-V2': `t=${t},v1=${v1}` } }))).scheme).toBe('v2');
   });
 });
 
-describe('the body', () => {
+describe('the body given to verify', () => {
   const text = bodyOf({ data: { title: 'Grüße 🎧' } });
   const large = Buffer.concat([Buffer.from('before'), Buffer.from(text), Buffer.from('after')]);
   const part = [large.buffer, large.byteOffset + 6, Buffer.byteLength(text)] as const;
@@ -90,7 +90,7 @@ describe('the body', () => {
     ['an ArrayBuffer', bytes(text).buffer],
     ['a part of a larger buffer', new Uint8Array(...part)],
     ['a DataView of a larger buffer', new DataView(...part)],
-  ])('verify reads %s', async (_, body) => {
+  ])('%s is accepted as the body, and returned as bytes', async (_, body) => {
     const delivery = await verified(input({ body: body as string }, { body: text }));
     expect(delivery.event.data).toEqual({ title: 'Grüße 🎧' });
     expect(new Uint8Array(delivery.body)).toEqual(bytes(text));
@@ -104,7 +104,7 @@ describe('the body', () => {
     ['a number', 42],
     ['the JSON form of a Buffer', Buffer.from(text).toJSON()],
     ['a promise of bytes', Promise.resolve(bytes(text))],
-  ])('%s is refused as parsed already', async (_, body) => {
+  ])('%s is refused as a body that was already parsed', async (_, body) => {
     const error = await refused(input({ body: body as string }));
     expect(error.code).toBe('body_already_parsed');
     expect(error.hint).toMatch(/raw body/);
@@ -125,20 +125,20 @@ describe('the body', () => {
     ['invalid_json', '{"id":'],
     ['invalid_json', ''],
     ['invalid_envelope', '{}'],
-  ])('%s is found only under a valid signature', async (code, body) => {
+  ])('the body is checked for %s only after the signature is valid', async (code, body) => {
     expect(await codeOf(input({}, { body }))).toBe(code);
     expect(await codeOf(input({ body }))).toBe('signature_mismatch');
   });
 });
 
-describe('the secret', () => {
-  it('bytes and text are the same secret', async () => {
+describe('the secret given to verify', () => {
+  it('a secret of bytes and the same one as text verify the same signatures', async () => {
     const secret = Uint8Array.of(0, 255, 1, 128, 10);
     expect((await verified(input({ secret }, { secret }))).secretIndex).toBe(0);
     expect((await verified(input({}, { secret: bytes(SECRET) }))).secretIndex).toBe(0);
   });
 
-  it('the delivery says which of several secrets matched, the first of equal ones', async () => {
+  it('secretIndex says which of several secrets matched, and is the first of equal ones', async () => {
     const secret = [OTHER, SECRET, bytes('third')];
     for (const [index, signer] of [OTHER, SECRET, 'third'].entries()) {
       expect((await verified(input({ secret }, { secret: signer }))).secretIndex).toBe(index);
@@ -147,19 +147,19 @@ describe('the secret', () => {
     expect((await verified(input({ secret: [SECRET, SECRET] }))).secretIndex).toBe(0);
   });
 
-  it('the message of a mismatch says how many secrets were tried', async () => {
+  it('the error of a mismatch says how many secrets were tried', async () => {
     const error = await refused(input({ secret: [OTHER, 'whsec_old'] }));
     expect(error.code).toBe('signature_mismatch');
     expect(error.message).toContain('2 secrets were tried');
   });
 
-  it('the prefix and the case of the secret count', async () => {
+  it('a secret without its prefix or in another case does not match', async () => {
     for (const secret of [SECRET.replace('whsec_', ''), SECRET.toUpperCase()]) {
       expect(await codeOf(input({ secret }))).toBe('signature_mismatch');
     }
   });
 
-  it('a delivery is verified after more secrets than are kept prepared', async () => {
+  it('a delivery is verified after the use of more secrets than verify keeps prepared', async () => {
     for (let i = 0; i < 250; i++) {
       const secret = `whsec_tenant-${i}`;
       expect(verify(input({ secret }, { secret })).event.id).toBe('evt_1');
@@ -167,7 +167,7 @@ describe('the secret', () => {
     expect((await verified(input())).event.id).toBe('evt_1');
   });
 
-  it('a secret of text is prepared once, for at most a hundred secrets', async () => {
+  it('text as the secret is prepared as a key once, and at most a hundred keys are kept', async () => {
     vi.resetModules();
     const fresh = await import('../../src/verify/verify.js');
     const prepare = vi.spyOn(crypto.subtle, 'importKey');
@@ -180,7 +180,7 @@ describe('the secret', () => {
     expect(prepare).toHaveBeenCalledTimes(102);
   });
 
-  it('overwritten bytes are another secret for the next call', async () => {
+  it('a secret of bytes that is overwritten counts with its new bytes in the next call', async () => {
     const secret = bytes(SECRET);
     expect((await verified(input({ secret }))).event.id).toBe('evt_1');
     const pending = verifyAsync(input({ secret }));
@@ -190,14 +190,14 @@ describe('the secret', () => {
   });
 });
 
-describe('the signed time', () => {
-  it('a delivery may be exactly 300 s away, in the past and in the future', async () => {
+describe('the signed time of a delivery given to verify', () => {
+  it('a delivery signed exactly 300 s ago or ahead is accepted, and one second more is refused', async () => {
     for (const seconds of [300, 300.999, -300]) expect((await verified(inputAfter(seconds))).signedAt).toBe(NOW);
     expect(await codeOf(inputAfter(301))).toBe('timestamp_too_old');
     for (const seconds of [-301, -300.001]) expect(await codeOf(inputAfter(seconds))).toBe('timestamp_in_future');
   });
 
-  it('toleranceSeconds bounds the time both ways', async () => {
+  it('toleranceSeconds is the limit for the past and for the future', async () => {
     for (const toleranceSeconds of [10, 3_600]) {
       for (const seconds of [toleranceSeconds, -toleranceSeconds])
         await verified(inputAfter(seconds, { toleranceSeconds }));
@@ -206,43 +206,49 @@ describe('the signed time', () => {
     }
   });
 
-  it('the time is checked before the signature', async () => {
+  it('the error is that of the time where both time and signature are wrong', async () => {
     expect(await codeOf(inputAfter(301, { secret: OTHER }))).toBe('timestamp_too_old');
     expect(await codeOf(inputAfter(300, { secret: OTHER }))).toBe('signature_mismatch');
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0])('a clock that says %d refuses the delivery', async (time) => {
-    expect((await refused(input({ now: () => time }))).status).toBe(401);
-  });
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0])(
+    'a delivery is refused where the option now returns %d',
+    async (time) => {
+      expect((await refused(input({ now: () => time }))).status).toBe(401);
+    },
+  );
 
-  it.each([86_400, -86_400])('the message says how far away the time is: %d s', async (seconds) => {
+  it.each([86_400, -86_400])('the error says how far the signed time is from now: %d s', async (seconds) => {
     expect((await refused(inputAfter(seconds))).message).toContain('86400 s');
   });
 
-  it('a changed time is another signature', async () => {
+  it('a delivery is refused when the time in its header is changed', async () => {
     const { 'x-service-signature-v2': v2 = '' } = aDelivery().headers;
     const headers = { 'x-service-signature-v2': v2.replace('t=1', 't=2') };
     expect(await codeOf(inputAfter(1_000_000_000, { headers }))).toBe('signature_mismatch');
   });
 });
 
-describe('the legacy signature', () => {
+describe('the legacy signature given to verify', () => {
   const legacy = (changes: Partial<VerifyInput> = {}) => input({ legacy: 'accept', ...changes }, { scheme: 'legacy' });
   const aged = (seconds: number, changes: Partial<VerifyInput> = {}) =>
     legacy({ now: () => NOW + seconds * 1000, ...changes });
 
-  it.each([undefined, 'reject'] as const)('a legacy signature alone is refused with legacy: %j', async (option) => {
-    expect(await codeOf(legacy({ legacy: option }))).toBe('legacy_not_accepted');
-  });
+  it.each([undefined, 'reject'] as const)(
+    'a legacy signature alone is refused with the option legacy: %j',
+    async (option) => {
+      expect(await codeOf(legacy({ legacy: option }))).toBe('legacy_not_accepted');
+    },
+  );
 
-  it("a legacy signature is valid with legacy: 'accept'", async () => {
+  it("a legacy signature is accepted with legacy: 'accept'", async () => {
     const expected = { scheme: 'legacy', signedAt: undefined, secretIndex: 0 };
     expect(await verified(legacy())).toMatchObject(expected);
     expect(verifySignature(legacy())).toEqual(expected);
     expect(await codeOf(legacy({ secret: OTHER }))).toBe('signature_mismatch');
   });
 
-  it('a V2 header makes the legacy header irrelevant', async () => {
+  it('the legacy header is ignored where there is a V2 header', async () => {
     const headers = { 'x-service-signature': `sha256=${'0'.repeat(64)}` };
     expect((await verified(input({ legacy: 'accept' }, { headers }))).scheme).toBe('v2');
   });
@@ -267,27 +273,30 @@ describe('the legacy signature', () => {
     ['the retry horizon and toleranceSeconds', 18_870 + 10, { toleranceSeconds: 10 }],
     ['a larger legacyMaxAgeSeconds', 86_400, { legacyMaxAgeSeconds: 86_400 }],
     ['a smaller legacyMaxAgeSeconds', 60, { legacyMaxAgeSeconds: 60 }],
-  ])('the signed timestamp may be as old as %s', async (_, seconds, options) => {
+  ])('the timestamp of the body may be as old as %s and not a second older', async (_, seconds, options) => {
     expect((await verified(aged(seconds, options))).scheme).toBe('legacy');
     expect(await codeOf(aged(seconds + 1, options))).toBe('timestamp_too_old');
   });
 
-  it.each(['Asia/Tokyo', 'America/Los_Angeles'])('a timestamp without an offset is UTC, also in %s', async (zone) => {
-    vi.stubEnv('TZ', zone);
-    const delivery = aDelivery({ scheme: 'legacy', event: { timestamp: '2026-07-11T12:00:00' } });
-    expect((await verified(aged(19_170, delivery))).scheme).toBe('legacy');
-    expect(await codeOf(aged(19_171, delivery))).toBe('timestamp_too_old');
-  });
+  it.each(['Asia/Tokyo', 'America/Los_Angeles'])(
+    'a timestamp without an offset is read as UTC, also in the time zone %s',
+    async (zone) => {
+      vi.stubEnv('TZ', zone);
+      const delivery = aDelivery({ scheme: 'legacy', event: { timestamp: '2026-07-11T12:00:00' } });
+      expect((await verified(aged(19_170, delivery))).scheme).toBe('legacy');
+      expect(await codeOf(aged(19_171, delivery))).toBe('timestamp_too_old');
+    },
+  );
 
-  it('a timestamp ahead of the clock is accepted', async () => {
+  it('a timestamp of the body in the future is accepted', async () => {
     expect((await verified(aged(-86_400))).scheme).toBe('legacy');
   });
 
-  it('a clock without a time refuses the delivery', async () => {
+  it('a delivery is refused where the option now returns NaN', async () => {
     expect(await codeOf(aged(Number.NaN))).toBe('timestamp_too_old');
   });
 
-  it('a captured V2 value makes no legacy delivery, since its body is no JSON', async () => {
+  it('a V2 signature sent as a legacy one is refused, since the body that it signs is no JSON', async () => {
     const { headers, body } = aDelivery({ scheme: 'v2' });
     const [, t, v1] = /^t=(\d+),v1=(.+)$/.exec(`${headers['x-service-signature-v2']}`) ?? [];
     const swapped = legacy({ headers: { 'x-service-signature': `sha256=${v1}` }, body: `${t}.${body}` });
@@ -298,7 +307,7 @@ describe('the legacy signature', () => {
 });
 
 describe('verifySignature', () => {
-  it('the result has the signature alone, whatever the body is', () => {
+  it('the result has scheme, time and secret index, also for a body that is no event', () => {
     const delivery = input({}, { body: Uint8Array.of(0xff, 0x00) });
     expect(verifySignature(delivery)).toEqual({ scheme: 'v2', signedAt: NOW, secretIndex: 0 });
   });
@@ -308,36 +317,36 @@ describe('verifySignature', () => {
     ['missing_signature', { headers: {} }],
     ['timestamp_too_old', { now: () => NOW + 301_000 }],
     ['invalid_secret', { secret: '' }],
-  ])('the refusal is that of verify: %s', (code, changes) => {
+  ])('the error is that of verify: %s', (code, changes) => {
     expect(refusal(() => verifySignature(input(changes))).code).toBe(code);
   });
 });
 
-describe('the unsigned headers', () => {
+describe('the unsigned headers of a verified delivery', () => {
   const unsigned = async (headers: Record<string, string | string[]>) =>
     (await verified(input({ headers: { ...aDelivery().headers, ...headers } }))).unsigned;
 
-  it('the delivery has key, endpoint and attempt next to its event', async () => {
+  it('the delivery has the Idempotency-Key, webhook id and attempt next to its event', async () => {
     const headers = { 'Idempotency-Key': 'key-1', 'X-Service-Webhook-Id': 'wh_1', 'X-Service-Attempt': '3' };
     expect(await unsigned(headers)).toEqual({ idempotencyKey: 'key-1', webhookId: 'wh_1', attempt: 3 });
     expect((await unsigned({ 'x-service-attempt': '999999999' })).attempt).toBe(999_999_999);
   });
 
   it.each(['', '0', '-1', '+1', '01', '1.5', '1e3', 'first', '1234567890', ' 1', '0x1'])(
-    'a wrong attempt is undefined and refuses nothing: %j',
+    'a delivery is accepted with a malformed attempt header, which becomes undefined: %j',
     async (attempt) => {
       expect((await unsigned({ 'x-service-attempt': attempt })).attempt).toBeUndefined();
     },
   );
 
-  it('a repeated header is undefined', async () => {
+  it('a header that occurs twice becomes undefined', async () => {
     const twice = { 'idempotency-key': ['a', 'b'], 'x-service-webhook-id': ['c'], 'x-service-attempt': ['1'] };
     expect(await unsigned(twice)).toEqual({ idempotencyKey: undefined, webhookId: undefined, attempt: undefined });
   });
 });
 
 describe('the options of verify', () => {
-  it('undefined options have their defaults', async () => {
+  it('an option that is undefined has its default', async () => {
     const none = { headerPrefix: undefined, legacy: undefined, toleranceSeconds: undefined, now: undefined };
     const at = Date.now();
     expect((await verified(input(none, { at }))).scheme).toBe('v2');
@@ -356,7 +365,7 @@ describe('the options of verify', () => {
     ['headerPrefix', prefixes],
     ['now', [null, 0, 'now', NOW, {}]],
     ['headers', [undefined, null, 'x-service-signature-v2: t=1', 42, () => {}]],
-  ])('a wrong %s refuses a good delivery', async (option, values) => {
+  ])('a wrong value of %s is refused although the delivery is valid', async (option, values) => {
     for (const value of values) {
       const error = await refused({ ...input(), [option]: value } as VerifyInput);
       const code = option === 'secret' ? 'invalid_secret' : 'invalid_option';
@@ -372,7 +381,7 @@ describe('the options of verify', () => {
   it.each<[string, () => unknown]>([
     ['an exception', noClock],
     ['a BigInt', () => 1n],
-  ])('a clock that gives %s is refused for each signature', async (_, clock) => {
+  ])('an option now that returns %s is refused for V2 and legacy signatures', async (_, clock) => {
     for (const scheme of ['v2', 'legacy'] as const) {
       const error = await refused(input({ legacy: 'accept', now: clock as () => number }, { scheme }));
       expect(error.code).toBe('invalid_option');
@@ -389,7 +398,7 @@ describe('the options of verify', () => {
   });
 });
 
-describe('the text of a refusal', () => {
+describe('the text of an error of verify', () => {
   it.each<[string, Partial<VerifyInput>]>([
     ['a forged signature', { headers: { 'x-service-signature-v2': `t=${NOW / 1000},v1=${'0'.repeat(64)}` } }],
     ['another body', { body: bodyOf({ jobId: 'CANARY' }) }],
@@ -403,7 +412,7 @@ describe('the text of a refusal', () => {
     ['a parsed body', { body: { jobId: 'CANARY' } as unknown as string }],
     ['a padded secret', { secret: ` ${SECRET}` }],
     ['an unusable header prefix', { headerPrefix: 'x y' }],
-  ])('no secret, signature or piece of the body is said of %s', async (_, changes) => {
+  ])('the error of %s has no secret, signature or piece of the body', async (_, changes) => {
     const error = await refused(input(changes));
     const { message, hint, stack, cause } = error;
     const everything = [message, hint, stack, String(error), JSON.stringify(error), String(cause)].join();

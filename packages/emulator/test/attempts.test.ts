@@ -19,7 +19,7 @@ function startAttempting(options: EmulatorOptions = {}) {
 }
 
 describe('emulator.attempts.list', () => {
-  it('an attempt has its request, answer, time and reason', async () => {
+  it('an attempt in the list has its request, answer, times and reason', async () => {
     const { emulator } = startEmulator({ allowLoopback: true, startAt: 1_000, fetch: undefined });
     const { url, arrived } = await startReceiver((response) => response.writeHead(418, { 'x-a': 'b' }).end('tea'));
     const { id } = emulator.endpoints.create({ url });
@@ -49,7 +49,7 @@ describe('emulator.attempts.list', () => {
     expect(arrived[0]?.headers).toMatchObject(attempt?.request.headers ?? {});
   });
 
-  it('attempts are found by delivery, endpoint and event', async () => {
+  it('attempts can be filtered by delivery, endpoint and event', async () => {
     const { emulator, id } = startWithEndpoint();
     const { id: other } = emulator.endpoints.create({ url: HOOK, events: ['stt.failed'] });
     const { deliveries } = await emulator.emit('stt.failed', { id: 'evt_a' });
@@ -81,7 +81,7 @@ describe('for await over emulator.attempts', () => {
     return next;
   };
 
-  it('each loop sees every attempt once, those before it and those after', async () => {
+  it('each loop gets every attempt once, those made before it starts and those made after', async () => {
     const { emulator, attempt } = startAttempting();
     await attempt(1);
     const collect = async () => {
@@ -98,7 +98,7 @@ describe('for await over emulator.attempts', () => {
     ]);
   });
 
-  it('a loop can be left', async () => {
+  it('break ends a loop after the first attempt', async () => {
     const { emulator, attempt } = startAttempting();
     await attempt(2);
     for await (const { number } of emulator.attempts) {
@@ -115,7 +115,7 @@ describe('for await over emulator.attempts', () => {
     expect([await first, await next()]).toEqual([1, 2]);
   });
 
-  it('the iterator continues after its last attempt although that and more were dropped', async () => {
+  it('the iterator continues with the oldest kept attempt after keep.attempts dropped some', async () => {
     const { emulator, attempt } = startAttempting({ keep: { attempts: 3 } });
     await attempt(3);
     const next = iterate(emulator.attempts);
@@ -126,7 +126,7 @@ describe('for await over emulator.attempts', () => {
     expect([await next(), await next(), await next()]).toEqual([5, 6, 7]);
   });
 
-  it('the iterator continues after its last attempt although later ones were removed', async () => {
+  it('the iterator continues although attempts after its last one were removed', async () => {
     const { emulator, id, attempt } = startAttempting();
     await attempt(2);
     emulator.endpoints.create({ url: HOOK, events: ['stt.failed'] });
@@ -138,7 +138,7 @@ describe('for await over emulator.attempts', () => {
     expect(await next()).toBe(3);
   });
 
-  it('the iterator restarts after a state is loaded, in which the numbers restart', async () => {
+  it('after load() the iterator starts again at the first attempt of the loaded state', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const { emulator, attempt } = startAttempting();
@@ -154,7 +154,7 @@ describe('for await over emulator.attempts', () => {
     expect(await second).toBe(2);
   });
 
-  it('the iterator yields the rest after the emulator is closed, and ends', async () => {
+  it('after close() the iterator yields the remaining attempts and ends', async () => {
     const { emulator, attempt } = startAttempting();
     await attempt(2);
     const next = iterate(emulator.attempts);
@@ -171,8 +171,8 @@ describe('for await over emulator.attempts', () => {
   });
 });
 
-describe('the option keep', () => {
-  it('the latest attempts are kept', async () => {
+describe("the emulator's option keep", () => {
+  it('only the latest attempts are kept, as many as keep.attempts', async () => {
     const { emulator, attempt } = startAttempting({ keep: { attempts: 3 } });
     await attempt(1);
     await emulator.runUntilIdle();
@@ -183,7 +183,7 @@ describe('the option keep', () => {
   it.each([
     ['attempts', 2_048 + 'done'.length],
     ['deliveries', 1_024],
-  ] as const)('the kept %s fit in keep.bytes, each with its bodies', async (name, overhead) => {
+  ] as const)('as many of the latest %s are kept as fit, with their bodies, in keep.bytes', async (name, overhead) => {
     /** What is kept of three deliveries of the same size. */
     const keptOfThree = async (bytes?: number) => {
       const { emulator, attempt } = startAttempting({ keep: { bytes }, fetch: () => new Response('done') });
@@ -195,7 +195,7 @@ describe('the option keep', () => {
     expect((await keptOfThree(2 * size - 1))[name].list()).toHaveLength(1);
   });
 
-  it('all pending deliveries are kept, and the latest delivered and dead ones', async () => {
+  it('every pending delivery is kept, and only the latest delivered and dead ones', async () => {
     const { emulator, receiver, attempt } = startAttempting({ keep: { delivered: 2, dead: 1 } });
     receiver.status = 200;
     await attempt(3);
@@ -207,7 +207,7 @@ describe('the option keep', () => {
     expect(states).toEqual(['delivered', 'delivered', 'dead', 'waiting']);
   });
 
-  it('a redelivered delivery is dropped by its latest end', async () => {
+  it('a redelivered delivery counts as recent from its second end, so an older one is dropped first', async () => {
     const { emulator } = startWithEndpoint({ keep: { dead: 2 } });
     const die = async (id: string) => {
       await emulator.emit('stt.completed', { id });

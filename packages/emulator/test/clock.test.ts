@@ -15,15 +15,15 @@ async function startWaiting(options: EmulatorOptions = {}) {
   return { emulator, receiver, id, numbers, nextAt };
 }
 
-describe('a virtual clock', () => {
-  it('the clock does not move by itself and uses no timer of the machine', async () => {
+describe("the emulator's virtual clock", () => {
+  it('the time stands still without advance(), and no system timer is set', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: START + 5_000 });
     const { emulator, numbers } = await startWaiting();
     await vi.advanceTimersByTimeAsync(60_000);
     expect([emulator.now(), numbers(), vi.getTimerCount()]).toEqual([START, [1], 0]);
   });
 
-  it('advance moves the clock by exactly that much', async () => {
+  it('advance(ms) moves the time by exactly ms', async () => {
     const { emulator, numbers } = await startWaiting();
     await emulator.advance(29_999);
     expect([emulator.now() - START, numbers()]).toEqual([29_999, [1]]);
@@ -31,7 +31,7 @@ describe('a virtual clock', () => {
     expect([emulator.now() - START, numbers()]).toEqual([30_000, [1, 2]]);
   });
 
-  it('attempts start in the order in which they are due, each after the one before is answered', async () => {
+  it('attempts start in order of their due times, each after the previous one was answered', async () => {
     const { emulator } = startWithEndpoint();
     await emulator.emit('stt.completed', { id: 'evt_a' });
     await emulator.advance(10_000);
@@ -48,14 +48,14 @@ describe('a virtual clock', () => {
     ]);
   });
 
-  it('calls of advance run one after the other', async () => {
+  it('simultaneous calls of advance run one after the other', async () => {
     const { emulator } = await startWaiting();
     await Promise.all([emulator.advance(20_000), emulator.advance(20_000), emulator.advance(500)]);
     expect(emulator.now() - START).toBe(40_500);
     expect(emulator.attempts.list()).toMatchObject([{ at: START }, { at: START + 30_000 }]);
   });
 
-  it('runUntilIdle runs until nothing is due, and then stands still', async () => {
+  it('runUntilIdle moves the time until no attempt is waiting, and no further', async () => {
     const { emulator } = await startWaiting();
     for (let i = 0; i < 2; i += 1) await emulator.emit('stt.completed');
     await emulator.runUntilIdle();
@@ -64,7 +64,7 @@ describe('a virtual clock', () => {
     expect(emulator.now() - START).toBe(18_750_000);
   });
 
-  it('a receiver that does not answer lets its 20 s pass', async () => {
+  it('an attempt without an answer times out after 20 s of virtual time', async () => {
     const { emulator } = startWithEndpoint({ fetch: () => new Promise<never>(() => {}), hangAfterMs: 5 });
     await emulator.emit('stt.completed');
     await emulator.advance(25_000);
@@ -95,14 +95,14 @@ describe('a virtual clock', () => {
   });
 });
 
-describe('a real clock', () => {
+describe("the emulator's real clock", () => {
   /** An emulator on a real clock, while the time of the machine stands still. */
   async function startReal(options: EmulatorOptions = {}) {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: START });
     return startWaiting({ clock: 'real', ...options });
   }
 
-  it('waits pass by themselves, `speed` times faster', async () => {
+  it('retries start without advance(), `speed` times sooner', async () => {
     const { emulator, numbers } = await startReal({ speed: 100 });
     await vi.advanceTimersByTimeAsync(299);
     expect(numbers()).toEqual([1]);
@@ -111,7 +111,7 @@ describe('a real clock', () => {
     expect([numbers(), emulator.now() - START]).toEqual([[1, 2], 300]);
   });
 
-  it('advance shortens the waits, and now does not jump', async () => {
+  it('advance(ms) brings retries forward by ms, and now() does not jump', async () => {
     const { emulator, numbers, nextAt } = await startReal();
     expect(nextAt()).toBe(30_000);
     await emulator.advance(20_000);
@@ -123,7 +123,7 @@ describe('a real clock', () => {
     expect(emulator.totals).toMatchObject({ attempts: 6, dead: 1 });
   });
 
-  it('a due time follows the speed, and stays the same when the time of the machine is corrected', async () => {
+  it('the nextAt of a retry follows speed and advance, and not a change of the system time', async () => {
     const { emulator, nextAt } = await startReal({ speed: 10 });
     expect(nextAt()).toBe(3_000);
     await emulator.advance(5_000);
@@ -132,7 +132,7 @@ describe('a real clock', () => {
     expect(nextAt()).toBe(2_500);
   });
 
-  it('a finished attempt and a closed emulator leave no timer', async () => {
+  it('no timer is left by a finished attempt, nor by a closed emulator', async () => {
     const { emulator, receiver, id } = await startReal();
     expect(vi.getTimerCount()).toBe(1);
     emulator.endpoints.remove(id);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createWaitingReceiver, HOOK, startEmulator, startWithEndpoint } from './emulators.js';
 
 describe('the seed of an emulator', () => {
-  it('the same seed repeats ids and secrets', () => {
+  it('the same seed gives the same ids and secrets in another emulator', () => {
     const parts = (seed?: string) => {
       const { emulator } = startEmulator({ seed });
       const { apiKey, endpoints, accounts } = emulator;
@@ -16,7 +16,7 @@ describe('the seed of an emulator', () => {
 });
 
 describe('emulator.totals', () => {
-  it('every event counts, with and without subscribers', async () => {
+  it('every emitted event is counted, also one without a subscribed endpoint', async () => {
     const { emulator, receiver } = startEmulator();
     receiver.status = 200;
     expect((await emulator.emit('stt.completed')).deliveries).toEqual([]);
@@ -31,7 +31,7 @@ describe('emulator.totals', () => {
 });
 
 describe('emulator.close', () => {
-  it('a closed emulator sends nothing and refuses to start', async () => {
+  it('a closed emulator sends nothing, and refuses every call that would start something', async () => {
     const { emulator, receiver, id } = startWithEndpoint();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -46,7 +46,7 @@ describe('emulator.close', () => {
     }
   });
 
-  it('a running attempt has no effect, and a queued one is not sent', async () => {
+  it('after close() a running attempt is not recorded, and a queued one is not sent', async () => {
     const { answers, fetch } = createWaitingReceiver();
     const { emulator } = startWithEndpoint({ fetch, concurrency: 1 });
     for (let i = 0; i < 2; i += 1) await emulator.emit('stt.completed');

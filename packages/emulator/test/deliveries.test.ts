@@ -28,7 +28,7 @@ async function startWithDead(options: EmulatorOptions = {}) {
   return started;
 }
 
-describe('the attempts of a delivery', () => {
+describe('the attempts of an emulator delivery', () => {
   it('attempts follow the schedule until the delivery is dead', async () => {
     const { emulator } = await startWithDead();
     const times = [0, 30_000, 2 * MINUTE, 10 * MINUTE, HOUR, 4 * HOUR].map((_, i, waits) =>
@@ -43,7 +43,7 @@ describe('the attempts of a delivery', () => {
     expect(emulator.totals).toMatchObject({ attempts: 6, acknowledged: 0, failed: 6, delivered: 0, dead: 1 });
   });
 
-  it('attempts have one key and body, and each its number, time and signature', async () => {
+  it('all attempts have the same key and body, and each its own number, time and signature', async () => {
     const { emulator, secret } = await startWithDead({ startAt: START + 345 });
     const attempts = emulator.attempts.list();
     const [first] = attempts;
@@ -68,7 +68,7 @@ describe('the attempts of a delivery', () => {
     expect({ ...rest, timestamp: event.timestamp }).toEqual(event);
   });
 
-  it('attempts end with the first 2xx', async () => {
+  it('no attempt follows after the first 2xx answer', async () => {
     const { emulator, receiver } = await startWithAttempt(503);
     await emulator.advance(30_000);
     receiver.status = 204;
@@ -86,7 +86,7 @@ describe('the attempts of a delivery', () => {
     [307, 'waiting'],
     [400, 'waiting'],
     [599, 'waiting'],
-  ])('after the answer %i, the delivery is %s', async (status, state) => {
+  ])('after an answer with status %i, the delivery is %s', async (status, state) => {
     const { emulator } = await startWithAttempt(status);
     expect(emulator.deliveries.list()).toMatchObject([{ state, attempts: 1 }]);
   });
@@ -96,14 +96,17 @@ describe('the attempts of a delivery', () => {
     ['an error with a code alone', Object.assign(new Error(), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
     ['text', 'nothing', 'nothing'],
     ['undefined', undefined, 'undefined'],
-  ])('an attempt that fails with %s says why', async (_, cause, error) => {
-    const { emulator } = await startWithAttempt(500, { fetch: () => Promise.reject(cause) });
-    expect(emulator.attempts.list()).toMatchObject([{ reason: 'connection_error', error, outcome: 'failed' }]);
-  });
+  ])(
+    'an attempt whose fetch rejects with %s has the reason connection_error and a text of the error',
+    async (_, cause, error) => {
+      const { emulator } = await startWithAttempt(500, { fetch: () => Promise.reject(cause) });
+      expect(emulator.attempts.list()).toMatchObject([{ reason: 'connection_error', error, outcome: 'failed' }]);
+    },
+  );
 });
 
 describe('emulator.deliveries.redeliver', () => {
-  it('a dead delivery starts from attempt 1 with the same event, key and body', async () => {
+  it('a dead delivery is sent again from attempt 1 with the same event, key and body', async () => {
     const { emulator, receiver, delivery } = await startWithDead();
     receiver.status = 200;
     const started = { state: 'sending', attempts: 1, redeliveries: 1 };
@@ -131,7 +134,7 @@ describe('emulator.deliveries.redeliver', () => {
     expectRefusal(delivery);
   });
 
-  it('a redelivery that dies counts toward the pause and can be redelivered', async () => {
+  it('a redelivery that dies counts toward the pause of its endpoint, and can be redelivered again', async () => {
     const { emulator, id, delivery } = await startWithDead();
     for (const round of [1, 2]) {
       emulator.deliveries.redeliver(delivery);
@@ -168,7 +171,7 @@ describe('emulator.sendTest', () => {
     expect(emulator.attempts.list().map(({ type }) => type)).toEqual(['stt.failed', 'dubbing.failed']);
   });
 
-  it('a test is one attempt, also to a paused endpoint, and its failure does not count', async () => {
+  it('a test event is sent once, also to a paused endpoint, and its failure does not count', async () => {
     const { emulator, receiver, id } = startWithEndpoint();
     emulator.endpoints.pause(id);
     const test = await emulator.sendTest(id);
@@ -178,7 +181,7 @@ describe('emulator.sendTest', () => {
     expect([emulator.endpoints.get(id)?.deadInARow, emulator.totals.dead]).toEqual([0, 1]);
   });
 
-  it('a successful test resets the count of dead deliveries, and a failed one does not', async () => {
+  it('a successful test event resets the count of dead deliveries, and a failed one does not', async () => {
     const { emulator, receiver, id } = await startWithDead();
     for (const [status, deadInARow] of [
       [500, 1],
@@ -191,7 +194,7 @@ describe('emulator.sendTest', () => {
     }
   });
 
-  it('a dead test can be redelivered and is one attempt again', async () => {
+  it('a dead test event can be redelivered, and is sent once again', async () => {
     const { emulator, receiver, id } = startWithEndpoint();
     const test = await emulator.sendTest(id);
     await emulator.settled();
@@ -209,7 +212,7 @@ describe('emulator.sendTest', () => {
 });
 
 describe('emulator.deliveries', () => {
-  it('deliveries are found by id, state, endpoint and event', async () => {
+  it('deliveries can be filtered by id, state, endpoint and event', async () => {
     const { emulator, receiver } = startEmulator();
     const [one, two] = ['stt.completed', 'stt.failed'].map((type) =>
       emulator.endpoints.create({ url: HOOK, events: [type] }),
@@ -232,7 +235,7 @@ describe('emulator.deliveries', () => {
     expect([emulator.deliveries.get(first?.id ?? ''), emulator.deliveries.get('dlv_0')]).toEqual([first, undefined]);
   });
 
-  it('a delivery shows its event, endpoint, state and next attempt', async () => {
+  it('a listed delivery has its event, endpoint, state and the time of its next attempt', async () => {
     const { emulator, id, event, delivery } = await startWithAttempt(500);
     expect(emulator.deliveries.list()).toEqual([
       {
@@ -253,7 +256,7 @@ describe('emulator.deliveries', () => {
 });
 
 describe('DELIVERY_TRANSITIONS and ENDPOINT_TRANSITIONS', () => {
-  it('a delivery makes the moves of the table and no other', async () => {
+  it('a delivery changes its state only as the table says', async () => {
     const seen: (string | undefined)[] = [];
     const { answers, fetch } = createWaitingReceiver();
     const { emulator, id } = startWithEndpoint({ fetch });
@@ -284,14 +287,14 @@ describe('DELIVERY_TRANSITIONS and ENDPOINT_TRANSITIONS', () => {
     expect(moves).toEqual(new Set(DELIVERY_TRANSITIONS.map(({ from, to }) => `${from} ${to}`)));
   });
 
-  it('every state but delivered has a way out', () => {
+  it('every state except delivered has a transition to another state', () => {
     const from = new Set(DELIVERY_TRANSITIONS.map((row) => row.from));
     const ends = DELIVERY_TRANSITIONS.map(({ to }) => to).filter((to) => !from.has(to as never));
     expect(ends).toEqual(['delivered']);
     expect(ENDPOINT_TRANSITIONS.map(({ from, to }) => `${from} ${to}`)).toContain('paused active');
   });
 
-  it('no two rows have the same state, cause and condition', () => {
+  it('no two rows of the table have the same state, cause and condition', () => {
     const choices = DELIVERY_TRANSITIONS.map(({ from, on, when }) => `${from}/${on}/${when}`);
     expect(new Set(choices).size).toBe(choices.length);
   });

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { createRandom } from '../src/random.js';
 import { createWaitingReceiver, HOOK, START, startEmulator, startWithEndpoint } from './emulators.js';
 
-describe('an emitted event', () => {
-  it.each(WEBHOOK_EVENT_TYPES)('the event %s arrives with both signatures', async (type) => {
+describe('an event emitted by the emulator', () => {
+  it.each(WEBHOOK_EVENT_TYPES)('the event %s arrives with a valid V2 and legacy signature', async (type) => {
     const { emulator, id, secret } = startWithEndpoint();
     const { event } = await emulator.emit(type);
     await emulator.settled();
@@ -23,7 +23,7 @@ describe('an emitted event', () => {
     expect(verifySignature({ headers: legacy, body, secret, legacy: 'accept' })).toMatchObject({ scheme: 'legacy' });
   });
 
-  it('each subscribed endpoint receives the event under one id and key, signed with its own secret', async () => {
+  it('every subscribed endpoint gets the event with the same id and key, signed with its own secret', async () => {
     const { emulator, receiver } = startEmulator();
     const endpoints = ['stt.completed', 'stt.completed', 'stt.failed'].map((type) =>
       emulator.endpoints.create({ url: HOOK, events: [type] }),
@@ -95,7 +95,7 @@ describe('an emitted event', () => {
   });
 });
 
-describe('a refused event', () => {
+describe('arguments that emulator.emit refuses', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;
 
@@ -112,7 +112,7 @@ describe('a refused event', () => {
       "Unknown option 'acount' in the third argument of emit. Did you mean 'account'?",
       ['stt.completed', {}, { acount: 'acc_1' }],
     ],
-  ])('the message "%s" refuses the arguments %o', async (message, given) => {
+  ])('the error "%s" is thrown for the arguments %o', async (message, given) => {
     const { emulator } = startWithEndpoint();
     const emit: (...given: unknown[]) => Promise<unknown> = emulator.emit as never;
     await expect(emit(...given)).rejects.toThrow(message);
@@ -120,7 +120,7 @@ describe('a refused event', () => {
   });
 });
 
-describe('maxPending', () => {
+describe("the emulator's option maxPending", () => {
   /** An emulator and the largest number of deliveries for which it has room. */
   function startWithRoom(maxPending: number) {
     const { emulator, receiver, id } = startWithEndpoint({ maxPending });
@@ -138,7 +138,7 @@ describe('maxPending', () => {
     return { emulator, receiver, id, fill };
   }
 
-  it('emit starts no delivery if there is no room for all of them', async () => {
+  it('emit is refused and starts no delivery where not all of them fit below the limit', async () => {
     const { emulator } = startWithRoom(1);
     emulator.endpoints.create({ url: HOOK });
     await expect(emulator.emit('stt.completed')).rejects.toThrow(
@@ -147,7 +147,7 @@ describe('maxPending', () => {
     expect([emulator.deliveries.list(), emulator.totals.events]).toEqual([[], 0]);
   });
 
-  it('dead and delivered deliveries make room', async () => {
+  it('dead and delivered deliveries no longer count toward the limit', async () => {
     const { emulator, receiver, fill } = startWithRoom(2);
     expect([await fill(), await fill()]).toEqual([2, 0]);
     await emulator.runUntilIdle();
@@ -157,7 +157,7 @@ describe('maxPending', () => {
     expect(await fill()).toBe(2);
   });
 
-  it('a redelivered delivery takes room', async () => {
+  it('a redelivered delivery counts toward the limit again', async () => {
     const { emulator, fill } = startWithRoom(3);
     await fill();
     await emulator.runUntilIdle();
@@ -167,7 +167,7 @@ describe('maxPending', () => {
     expect(() => emulator.deliveries.redeliver(two ?? '')).toThrow('maxPending: 3 deliveries are pending');
   });
 
-  it('a removed endpoint makes room only for its pending deliveries', async () => {
+  it('removing an endpoint frees the places of its pending deliveries and no more', async () => {
     const { emulator, receiver, id, fill } = startWithRoom(3);
     receiver.status = 200;
     await emulator.emit('stt.completed');
@@ -182,7 +182,7 @@ describe('maxPending', () => {
     expect(await fill()).toBe(2);
   });
 
-  it('emit waits while more requests are queued than may run', async () => {
+  it('emit waits while more requests are queued than concurrency allows to run', async () => {
     const { answers, fetch } = createWaitingReceiver();
     const { emulator } = startWithEndpoint({ concurrency: 1, fetch });
     await emulator.emit('stt.completed');

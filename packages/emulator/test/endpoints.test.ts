@@ -30,7 +30,7 @@ describe('emulator.endpoints', () => {
     expect(totals.endpoints).toBe(2);
   });
 
-  it('a given secret signs the deliveries', async () => {
+  it('a secret given at creation signs the deliveries', async () => {
     const { emulator } = startEmulator();
     const secret = 'of the receiver';
     expect(emulator.endpoints.create({ url: HOOK, signingSecret: secret }).signingSecret).toBe(secret);
@@ -49,7 +49,7 @@ describe('emulator.endpoints', () => {
     expect(endpoints.update(id, {})).toEqual(endpoints.get(id));
   });
 
-  it('pending deliveries continue at a changed URL with the same secret, whatever the event types', async () => {
+  it('retries of a pending delivery go to the changed URL, signed with the same secret', async () => {
     const { emulator, id, secret } = startWithEndpoint();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -84,7 +84,7 @@ describe('emulator.endpoints', () => {
     ['signingSecret must be a string', { url: HOOK, signingSecret: new Uint8Array(32) }],
     ['secret begins with a space. Trim it. (invalid_secret)', { url: HOOK, signingSecret: ' padded' }],
     ['(invalid_secret)', { url: HOOK, signingSecret: '' }],
-  ])('the message "%s" refuses the settings %j', (message, settings) => {
+  ])('the error "%s" is thrown for the settings %j', (message, settings) => {
     const { endpoints } = startEmulator().emulator;
     expect(() => endpoints.create(settings as never)).toThrow(message);
     expect(endpoints.list()).toEqual([]);
@@ -95,7 +95,7 @@ describe('emulator.endpoints', () => {
     ['events must be a list', { url: `${HOOK}2`, events: [] }],
     ['changes must be an object', null],
     ["Unknown option 'signingSecret' in endpoints.update. It takes url, events", { signingSecret: 'x' }],
-  ])('the message "%s" refuses the changes %j', (message, changes) => {
+  ])('the error "%s" is thrown for the changes %j', (message, changes) => {
     const { endpoints } = startEmulator().emulator;
     const { signingSecret: _, ...made } = endpoints.create({ url: HOOK });
     expect(() => endpoints.update(made.id, changes as never)).toThrow(message);
@@ -104,7 +104,7 @@ describe('emulator.endpoints', () => {
 });
 
 describe('emulator.endpoints.remove', () => {
-  it('the deliveries and attempts of that endpoint alone are gone', async () => {
+  it('the deliveries and attempts of the removed endpoint alone are removed', async () => {
     const { emulator, id } = startWithEndpoint();
     const { id: stays } = emulator.endpoints.create({ url: HOOK });
     await emulator.emit('stt.completed');
@@ -116,7 +116,7 @@ describe('emulator.endpoints.remove', () => {
     expect(attempts.list()).toMatchObject([{ endpointId: stays }]);
   });
 
-  it('no retry takes place, and no time passes for it', async () => {
+  it('no retry is sent to the removed endpoint, and no virtual time passes for it', async () => {
     const { emulator, receiver, id } = startWithEndpoint();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -126,7 +126,7 @@ describe('emulator.endpoints.remove', () => {
     expect([receiver.requests.length, emulator.now()]).toEqual([1, before]);
   });
 
-  it('a running attempt is counted but not logged', async () => {
+  it('a running attempt to the removed endpoint is counted in the totals but not listed', async () => {
     const { answers, fetch } = createWaitingReceiver();
     const { emulator, id } = startWithEndpoint({ fetch });
     await emulator.emit('stt.completed');
@@ -139,7 +139,7 @@ describe('emulator.endpoints.remove', () => {
   it.each([
     ['a request that reorder holds back', { reorder: 1 }, 0],
     ['a duplicate', { duplicate: { rate: 1, afterMs: 1_500 } }, 1],
-  ])('the endpoint does not receive %s', async (_, faults, sent) => {
+  ])('the removed endpoint does not receive %s', async (_, faults, sent) => {
     const { emulator, receiver, id } = startWithEndpoint({ faults });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -149,7 +149,7 @@ describe('emulator.endpoints.remove', () => {
   });
 });
 
-describe('the count of dead deliveries', () => {
+describe("an endpoint's count of consecutive dead deliveries in the emulator", () => {
   /** An endpoint after that many dead deliveries. */
   async function startWithDead(count: number) {
     const started = startWithEndpoint();
@@ -161,14 +161,14 @@ describe('the count of dead deliveries', () => {
     return { ...started, emit, shown: () => started.emulator.endpoints.get(started.id) };
   }
 
-  it('20 consecutive dead deliveries pause an endpoint, and 19 do not', async () => {
+  it('20 dead deliveries pause the endpoint, and 19 do not', async () => {
     const { emit, shown } = await startWithDead(PAUSE_AFTER_DEAD - 1);
     expect(shown()).toMatchObject({ state: 'active', deadInARow: 19 });
     await emit(1);
     expect(shown()).toMatchObject({ state: 'paused', deadInARow: 20 });
   });
 
-  it('each success restarts the count', async () => {
+  it('a delivered event sets the count to 0', async () => {
     const { receiver, emit, shown } = await startWithDead(19);
     receiver.status = 200;
     await emit(1);
@@ -178,7 +178,7 @@ describe('the count of dead deliveries', () => {
     expect(shown()).toMatchObject({ state: 'active', deadInARow: 19 });
   });
 
-  it('only enabling a paused endpoint restarts the count', async () => {
+  it('enabling sets the count to 0 where the endpoint was paused, and only there', async () => {
     const { emulator, id, shown } = await startWithDead(3);
     emulator.endpoints.enable(id);
     expect(shown()).toMatchObject({ state: 'active', deadInARow: 3 });
@@ -189,7 +189,7 @@ describe('the count of dead deliveries', () => {
   });
 });
 
-describe('a paused endpoint', () => {
+describe('a paused endpoint of the emulator', () => {
   /** An endpoint whose receiver fails, and the requests that start while it is paused. */
   function startFailing(options: EmulatorOptions = {}) {
     const late: Request[] = [];
@@ -202,7 +202,7 @@ describe('a paused endpoint', () => {
     return { emulator, id, late, states };
   }
 
-  it('deliveries wait until that endpoint is enabled, not another one', async () => {
+  it('deliveries wait until their own endpoint is enabled', async () => {
     const { emulator, receiver, id } = startWithEndpoint();
     const { id: other } = emulator.endpoints.create({ url: HOOK });
     for (const paused of [id, other]) emulator.endpoints.pause(paused);
@@ -218,7 +218,7 @@ describe('a paused endpoint', () => {
     expect(emulator.totals.delivered).toBe(2);
   });
 
-  it('a retry that became due starts once when the endpoint is enabled, and not before it is due', async () => {
+  it('enabling starts a retry once: at once where it is due, otherwise at its time', async () => {
     const { emulator, receiver, id } = startWithEndpoint();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -261,7 +261,7 @@ describe('a paused endpoint', () => {
     expect(last.length).toBeLessThanOrEqual(83);
   });
 
-  it('a request that reorder holds back does not start after the pause', async () => {
+  it('a request that the fault reorder holds back does not start after the pause', async () => {
     const { emulator, id, late, states } = startFailing({ faults: { reorder: 1 } });
     await emulator.emit('stt.completed');
     emulator.endpoints.pause(id);
@@ -272,7 +272,7 @@ describe('a paused endpoint', () => {
     expect(emulator.attempts.list()).toMatchObject([{ number: 1, faults: ['reorder'] }]);
   });
 
-  it('a duplicate does not start after the pause', async () => {
+  it('the second request of the fault duplicate does not start after the pause', async () => {
     const { emulator, id, late } = startFailing({ faults: { duplicate: { rate: 1, afterMs: 5_000 } } });
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -281,7 +281,7 @@ describe('a paused endpoint', () => {
     expect([late, emulator.totals]).toMatchObject([[], { attempts: 1, duplicates: 0 }]);
   });
 
-  it('a request that started before the pause counts, and enabling does not repeat it', async () => {
+  it('the result of a request that started before the pause counts, and enabling does not repeat it', async () => {
     const { answers, fetch } = createWaitingReceiver();
     const { emulator, id, states } = startFailing({ fetch });
     await emulator.emit('stt.completed');
@@ -294,7 +294,7 @@ describe('a paused endpoint', () => {
     expect([states(), answers.length]).toEqual([['delivered 1'], 1]);
   });
 
-  it('a test reaches a paused endpoint although it has to queue', async () => {
+  it('a test event is sent to a paused endpoint, also when it had to queue', async () => {
     const { emulator, id, late, states } = startFailing({ concurrency: 1, faults: { reorder: 1 } });
     emulator.endpoints.pause(id);
     for (let i = 0; i < 2; i += 1) await emulator.sendTest(id);

@@ -16,8 +16,8 @@ function plans(faults: Faults, count = 1, seed = 'seed') {
 const first = (faults: Faults) => plans(faults)[0] ?? expect.unreachable();
 const struck = (found: ReturnType<typeof plans>) => found.map(({ names }) => names.join());
 
-describe('createFaults', () => {
-  it('without faults nothing goes wrong', () => {
+describe('createFaults of the emulator', () => {
+  it('an attempt is unchanged without faults', () => {
     const { damage, ...plan } = first({});
     expect([plan, damage(BODY)]).toEqual([UNHARMED, BODY]);
   });
@@ -32,13 +32,13 @@ describe('createFaults', () => {
     [{ slowBody: { rate: 1, ms: 7, pieces: 2 } }, { slow: { ms: 7, pieces: 2 } }],
     [{ reset: { rate: 1, at: 'request' } }, { reset: 'request' }],
     [{ reset: { rate: 1, at: 'answer' } }, { reset: 'answer' }],
-  ])('the faults %j have their effect and no other', (faults, changes) => {
+  ])('the faults %j change the attempt in their own way and no other', (faults, changes) => {
     const { damage, ...plan } = first(faults);
     expect(plan).toEqual({ ...UNHARMED, names: Object.keys(faults), ...changes });
     expect(damage(BODY)).toEqual(BODY);
   });
 
-  it('truncate cuts off the end of the body, each time another length', () => {
+  it('truncate cuts off the end of the body at a length that differs by attempt', () => {
     const bodies = plans({ truncate: 1 }, 50).map(({ damage }) => damage(BODY));
     for (const body of bodies) expect(body).toEqual(BODY.subarray(0, body.length));
     const lengths = bodies.map(({ length }) => length);
@@ -46,7 +46,7 @@ describe('createFaults', () => {
     expect([least < 16, most > 48, most < 64]).toEqual([true, true, true]);
   });
 
-  it('corrupt flips any one bit in a copy of the body', () => {
+  it('corrupt flips one bit, at any place, in a copy of the body', () => {
     const before = BODY.slice();
     const flipped = plans({ corrupt: 1 }, 200).map(({ damage }) => {
       const body = damage(BODY);
@@ -60,7 +60,7 @@ describe('createFaults', () => {
     expect([Math.min(...places) < 8, Math.max(...places) >= 56, Math.max(...places) < 64]).toEqual([true, true, true]);
   });
 
-  it('an empty body stays empty', () => {
+  it('an empty body stays empty under truncate and corrupt', () => {
     const empty = new Uint8Array();
     expect(plans({ corrupt: 1, truncate: 1 }, 5).map(({ damage }) => damage(empty).length)).toEqual([0, 0, 0, 0, 0]);
   });
@@ -76,12 +76,12 @@ describe('createFaults', () => {
     }
   });
 
-  it('reset strikes the request and the answer about equally often', () => {
+  it('reset breaks the connection at the request and at the answer about equally often', () => {
     const inRequest = plans({ reset: 1 }, 200).filter(({ reset }) => reset === 'request').length;
     expect(Math.abs(inRequest - 100)).toBeLessThan(40);
   });
 
-  it('a seed has the same faults in every release', () => {
+  it('the same seed gives the same faults in every release', () => {
     const found = plans({ reset: 1, reorder: 1, truncate: 1 }, 4);
     expect(found.map(({ reset, holdMs, damage }) => [reset, holdMs, damage(BODY).length])).toEqual([
       ['request', 996, 2],
@@ -97,20 +97,20 @@ describe('createFaults', () => {
   });
 });
 
-describe('the rate of a fault', () => {
-  it('a fault strikes never, always or at about its rate', () => {
+describe('the rate of an emulator fault', () => {
+  it('a rate of 0 strikes no attempt, 1 every attempt, and 0.25 about a quarter', () => {
     expect(struck(plans({ drop: 0 }, 20)).filter(Boolean)).toHaveLength(0);
     expect(struck(plans({ drop: 1 }, 20)).filter(Boolean)).toHaveLength(20);
     const some = struck(plans({ drop: 0.25 }, 400)).filter(Boolean).length;
     expect(Math.abs(some - 100)).toBeLessThan(40);
   });
 
-  it('a fault with times strikes only that many attempts, the first ones', () => {
+  it('a fault with times: n strikes only the first n attempts', () => {
     expect(struck(plans({ drop: { rate: 1, times: 2 } }, 4))).toEqual(['drop', 'drop', '', '']);
     expect(struck(plans({ drop: { rate: 0, times: 2 } }, 4))).toEqual(['', '', '', '']);
   });
 
-  it("the seed and each part of an attempt's place decide whether a fault strikes", () => {
+  it('whether a fault strikes depends on the seed, delivery, redelivery and attempt number', () => {
     const faults: Faults = { drop: 0.5 };
     expect(struck(plans(faults, 50))).toEqual(struck(plans(faults, 50)));
     expect(struck(plans(faults, 50))).not.toEqual(struck(plans(faults, 50, 'other')));
@@ -122,7 +122,7 @@ describe('the rate of a fault', () => {
     for (const found of three) expect(new Set(found).size).toBe(2);
   });
 
-  it('a fault strikes if the number drawn for the place is below the rate', () => {
+  it('a fault strikes an attempt whose random number is below the rate', () => {
     const drawn = createRandom('seed').number('drop', 'whether', 1, 0, 1);
     expect([drawn, drawn + 2 ** -48].map((rate) => first({ drop: rate }).drop)).toEqual([false, true]);
   });
@@ -142,7 +142,7 @@ describe('the rate of a fault', () => {
   });
 });
 
-describe('settings of a fault', () => {
+describe('the settings of emulator faults', () => {
   it.each([
     [{ delay: { rate: 1, ms: 0 } }],
     [{ slowBody: { rate: 1, pieces: 1 } }],
@@ -176,7 +176,7 @@ describe('settings of a fault', () => {
     ['faults.slowBody.pieces must be a positive integer', { slowBody: { rate: 1, pieces: 0 } }],
     ['faults.slowBody.pieces must be a positive integer', { slowBody: { rate: 1, pieces: 1.5 } }],
     ['faults.reset.at must be request or answer', { reset: { rate: 1, at: 'end' } }],
-  ])('the message "%s" refuses the faults %j', (message, faults) => {
+  ])('the error "%s" is thrown for the faults %j', (message, faults) => {
     expect(() => createFaults(faults as Faults, 'seed')).toThrow(message);
   });
 });

@@ -24,8 +24,8 @@ async function startOverHttp(faults: Faults, options: EmulatorOptions = {}) {
   return { emulator, arrived, secret };
 }
 
-describe('drop and delay', () => {
-  it('a dropped request does not arrive, and its 20 s pass', async () => {
+describe('the emulator faults drop and delay', () => {
+  it('a dropped request does not arrive, and its attempt times out after 20 s', async () => {
     const { emulator, receiver, ends } = await startWithFaults({ drop: { rate: 1, times: 1 } });
     await emulator.advance(20_000);
     expect([receiver.requests.length, ends()]).toEqual([0, [['timeout', 20_000]]]);
@@ -38,21 +38,21 @@ describe('drop and delay', () => {
     [19_000, '2xx', 19_000, undefined],
     [20_000, '2xx', 20_000, undefined],
     [20_001, 'timeout', 20_000, 'the answer came too late'],
-  ])('an answer that is delayed by %i ms ends as %s', async (ms, reason, endedAt, error) => {
+  ])('an attempt whose answer is delayed by %i ms ends with the reason %s', async (ms, reason, endedAt, error) => {
     const { emulator, ends } = await startWithFaults({ delay: { rate: 1, ms } });
     await emulator.advance(ms);
     expect(ends()).toEqual([[reason, endedAt]]);
     expect(emulator.attempts.list()).toMatchObject([{ error, answer: { status: 200 } }]);
   });
 
-  it('a failed request is not delayed', async () => {
+  it('a request that is reset fails at once, without the delay', async () => {
     const { emulator, ends } = await startWithFaults({ delay: 1, reset: { rate: 1, at: 'answer' } });
     await emulator.settled();
     expect(ends()).toEqual([['connection_error', 0]]);
   });
 });
 
-describe('duplicate and reorder', () => {
+describe('the emulator faults duplicate and reorder', () => {
   it.each([0, 1_500])('a duplicate after %i ms is the same request, and the first answer counts', async (afterMs) => {
     let n = 0;
     const fetch = () => new Response(null, { status: n++ === 0 ? 200 : 500 });
@@ -68,7 +68,7 @@ describe('duplicate and reorder', () => {
     expect(emulator.totals).toMatchObject({ attempts: 2, duplicates: 1, acknowledged: 1, failed: 1, delivered: 1 });
   });
 
-  it('a request that is held back is signed for the time when it starts', async () => {
+  it('reorder signs the request for the time when it is sent, not when it was due', async () => {
     const { emulator, receiver, body, secret } = await startWithFaults({ reorder: { rate: 1, withinMs: 60_000 } });
     expect(emulator.deliveries.list()).toMatchObject([{ state: 'sending', attempts: 1 }]);
     expect(receiver.requests).toHaveLength(0);
@@ -79,7 +79,7 @@ describe('duplicate and reorder', () => {
     expect(request.headers).toMatchObject(sign({ body, secret, at }));
   });
 
-  it('events overtake each other', async () => {
+  it('reorder lets later events arrive before earlier ones', async () => {
     const { emulator } = await startWithFaults({ reorder: { rate: 1, withinMs: 60_000 } });
     for (let i = 0; i < 9; i += 1) await emulator.emit('stt.completed', { id: `evt_${i}` });
     await emulator.runUntilIdle();
@@ -89,17 +89,20 @@ describe('duplicate and reorder', () => {
   });
 });
 
-describe('truncate and corrupt', () => {
-  it.each(['truncate', 'corrupt'] as const)('with %s, the body changes and its signature does not', async (name) => {
-    const { emulator, body, secret } = await startWithFaults({ [name]: 1 });
-    await emulator.settled();
-    const { request } = emulator.attempts.list()[0] ?? expect.unreachable();
-    expect(request.body).not.toEqual(body);
-    expect(request.headers).toMatchObject(sign({ body, secret, at: START }));
-    expect(() => verify({ ...request, secret, now: emulator.now })).toThrow('signature_mismatch');
-  });
+describe('the emulator faults truncate and corrupt', () => {
+  it.each(['truncate', 'corrupt'] as const)(
+    '%s changes the body and leaves the signature of the original body',
+    async (name) => {
+      const { emulator, body, secret } = await startWithFaults({ [name]: 1 });
+      await emulator.settled();
+      const { request } = emulator.attempts.list()[0] ?? expect.unreachable();
+      expect(request.body).not.toEqual(body);
+      expect(request.headers).toMatchObject(sign({ body, secret, at: START }));
+      expect(() => verify({ ...request, secret, now: emulator.now })).toThrow('signature_mismatch');
+    },
+  );
 
-  it('with truncate, Content-Length matches the rest', async () => {
+  it('truncate sets Content-Length to the shortened body', async () => {
     const { emulator, arrived } = await startOverHttp({ truncate: 1 });
     await emulator.settled();
     const { request } = emulator.attempts.list()[0] ?? expect.unreachable();
@@ -108,7 +111,7 @@ describe('truncate and corrupt', () => {
   });
 });
 
-describe('slowBody', () => {
+describe('the emulator fault slowBody', () => {
   it('the complete body arrives in pieces', async () => {
     const { emulator, arrived, secret } = await startOverHttp({ slowBody: { rate: 1, ms: 8_000, pieces: 4 } });
     await emulator.runUntilIdle();
@@ -130,7 +133,7 @@ describe('slowBody', () => {
     expect(ends()).toEqual([['timeout', 20_000]]);
   });
 
-  it('an answer may arrive while the body is being sent', async () => {
+  it('an answer that arrives while the body is still being sent counts', async () => {
     const fetch = (request: Request) => {
       request.text().catch(() => {});
       return new Response(null, { status: 401 });
@@ -142,7 +145,7 @@ describe('slowBody', () => {
     expect(ends()).toEqual([['non-2xx', 10]]);
   });
 
-  it('an answer over HTTP may arrive while the body is being sent', async () => {
+  it('an answer over HTTP that arrives while the body is still being sent counts', async () => {
     const faults = { slowBody: { rate: 1, ms: 200, pieces: 2 }, delay: { rate: 1, ms: 10 } };
     const { emulator } = startEmulator({
       allowLoopback: true,
@@ -159,27 +162,30 @@ describe('slowBody', () => {
   });
 });
 
-describe('reset', () => {
+describe('the emulator fault reset', () => {
   it.each([
     ['request', 0, undefined],
     ['answer', 1, { status: 200 }],
-  ] as const)('after a reset at the %s, %i requests have arrived', async (at, count, answer) => {
-    const { emulator, arrived } = await startOverHttp({ reset: { rate: 1, at } });
-    await emulator.settled();
-    expect(emulator.attempts.list()).toMatchObject([{ reason: 'connection_error', answer }]);
-    if (at === 'answer') expect(arrived).toHaveLength(count);
-  });
+  ] as const)(
+    'a reset at the %s is a connection error, and %i whole requests have arrived',
+    async (at, count, answer) => {
+      const { emulator, arrived } = await startOverHttp({ reset: { rate: 1, at } });
+      await emulator.settled();
+      expect(emulator.attempts.list()).toMatchObject([{ reason: 'connection_error', answer }]);
+      if (at === 'answer') expect(arrived).toHaveLength(count);
+    },
+  );
 });
 
-describe('the attempts with a fault', () => {
-  it.each(FAULT_NAMES)('an attempt names the fault %s', async (name) => {
+describe('emulator attempts with a fault', () => {
+  it.each(FAULT_NAMES)('an attempt that was struck lists the fault %s', async (name) => {
     const fetch = async (request: Request) => new Response(await request.text().catch(() => ''));
     const { emulator } = await startWithFaults({ [name]: 1 }, { fetch });
     await emulator.advance(25_000);
     expect(emulator.attempts.list()[0]?.faults).toEqual([name]);
   });
 
-  it.each(['a', 'b'])('the seed %s decides, with the delivery, its redelivery and the attempt', async (seed) => {
+  it.each(['a', 'b'])('the seed %s gives each delivery, redelivery and attempt number its own faults', async (seed) => {
     const faults = { corrupt: 0.5, reset: 0.5 };
     const { emulator } = startEmulator({ seed, faults });
     for (let i = 0; i < 2; i += 1) emulator.endpoints.create({ url: HOOK });

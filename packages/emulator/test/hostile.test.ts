@@ -31,7 +31,7 @@ const post = (headers: string, body = '') =>
 const chunked = (chunks: string) => post('Transfer-Encoding: chunked\r\n', chunks);
 const postJson = (json: string) => post(`Content-Length: ${json.length}\r\n`, json);
 
-describe('malformed and unusual requests', () => {
+describe('malformed and unusual requests to the emulator', () => {
   it.each<[what: string, answer: string, bytes: () => string]>([
     ['without a Host', '400 invalid_request', () => `GET ${WEBHOOKS} HTTP/1.1\r\n${key}\r\n`],
     ['without a Host in HTTP/1.0', '200', () => `GET ${WEBHOOKS} HTTP/1.0\r\n${key}\r\n`],
@@ -66,13 +66,13 @@ describe('malformed and unusual requests', () => {
       '401 missing_api_key',
       () => chunked(`2\r\n{}\r\n0\r\n${key}\r\n`).replace(key, ''),
     ],
-  ])('a request %s is answered with %s', async (_, answer, bytes) => {
+  ])('a request %s is answered with %s, and the next request succeeds', async (_, answer, bytes) => {
     expect(await answerTo(bytes())).toBe(answer);
     await isAlive();
   });
 });
 
-describe('hostile JSON', () => {
+describe('hostile JSON sent to the emulator', () => {
   const settings = (events: string) => `{"url":"https://app.example/","events":${events}}`;
 
   it.each([
@@ -90,18 +90,18 @@ describe('hostile JSON', () => {
     await isAlive();
   });
 
-  it('the refusal of hostile JSON does not repeat it', async () => {
+  it('the refusal does not repeat a long value of the body', async () => {
     const { body } = await exchange(port, Buffer.from(postJson(settings(`["${'a'.repeat(900_000)}"]`))));
     expect(body.length).toBeLessThan(1_000);
   });
 });
 
-describe('clients that disconnect', () => {
+describe('clients of the emulator that disconnect', () => {
   it.each([
     ['in the head', 'POST /api'],
     ['in the body', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\nx'],
     ['before its answers', 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(50)],
-  ])('the server survives many clients that disconnect %s', async (_, bytes) => {
+  ])('the server still answers after 50 clients disconnect %s', async (_, bytes) => {
     const leave = () =>
       new Promise<void>((resolve) => {
         const socket = connect(port, '127.0.0.1', () => socket.write(bytes, () => socket.resetAndDestroy()));
@@ -112,12 +112,12 @@ describe('clients that disconnect', () => {
   });
 });
 
-describe('scripted answers that cannot be sent', () => {
+describe('scripted answers of the emulator that cannot be sent', () => {
   it.each([
     ['a wrong length', { headers: { 'content-length': '3' }, body: 'longer than that' }],
     ['two framings', { headers: { 'content-length': '3', 'transfer-encoding': 'chunked' }, body: 'abc' }],
     ['a body for a status without one', { status: 304, body: 'abc' }],
-  ])('after a script with %s the next request is answered', async (_, script) => {
+  ])('the next request is answered after one whose script has %s', async (_, script) => {
     emulator.script({ path: '/v1/voices', ...script });
     await exchange(port, Buffer.from(get(key, '/v1/voices'))).catch(() => {});
     await isAlive();

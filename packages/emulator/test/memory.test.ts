@@ -34,8 +34,8 @@ async function chunksInMemory(): Promise<number> {
   return chunks.filter((chunk) => chunk.deref() !== undefined).length;
 }
 
-describe('chunks of one byte', () => {
-  it('the emulator keeps no chunk of an answer', async () => {
+describe("bodies in chunks of one byte and the emulator's memory", () => {
+  it("no chunk of a receiver's answer stays in memory", async () => {
     let end = () => {};
     const url = await startSocketReceiver((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${ONE_BYTE_CHUNKS}`);
@@ -50,7 +50,7 @@ describe('chunks of one byte', () => {
     expect(emulator.attempts.list()[0]?.answer?.body).toBe('x'.repeat(COUNT));
   });
 
-  it('the API keeps no chunk of a request', async () => {
+  it('no chunk of a request to the API stays in memory', async () => {
     emulator = createEmulator();
     const { port } = await emulator.listen();
     const head = `POST /api/v1/account/webhooks HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${emulator.apiKey}\r\n`;

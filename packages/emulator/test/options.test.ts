@@ -8,8 +8,8 @@ const LAST = Date.UTC(9999, 11, 31);
 
 const read = (options: unknown) => readOptions(options as EmulatorOptions);
 
-describe('readOptions', () => {
-  it('options have these defaults', () => {
+describe('the options of createEmulator', () => {
+  it('every option has its documented default', () => {
     const before = Date.now();
     const { startAt, seed, ...others } = read({});
     expect(startAt).toBeGreaterThanOrEqual(before);
@@ -53,13 +53,13 @@ describe('readOptions', () => {
     expect(read({ ...nothing, ...given })).toEqual(read(given));
   });
 
-  it('only a real clock has a speed', () => {
+  it('speed is 1 by default with a real clock, and ignored with a virtual one', () => {
     expect(read({ clock: 'real' }).speed).toBe(1);
     expect(read({ clock: 'real', speed: 0.5 }).speed).toBe(0.5);
     expect(read({ clock: 'virtual', speed: 1 }).speed).toBe(undefined);
   });
 
-  it('the seed becomes text, the prefix lower-case, and baseUrl loses its trailing slashes', () => {
+  it('seed becomes text, headerPrefix lower-case, and baseUrl loses its trailing slashes', () => {
     expect(read({ seed: 7, headerPrefix: 'X-Own-2', baseUrl: 'https://api.example/a//' })).toMatchObject({
       seed: '7',
       headerPrefix: 'x-own-2',
@@ -78,7 +78,7 @@ describe('readOptions', () => {
   });
 });
 
-describe('invalid options', () => {
+describe('invalid options of createEmulator', () => {
   const START_AT = 'startAt must be milliseconds since the epoch, before the year 10000';
   const PREFIX = 'headerPrefix must be letters, digits and single hyphens, like x-service';
   /** A row for each value of an option. */
@@ -121,7 +121,7 @@ describe('invalid options', () => {
     ['delivered must be a positive integer', { keep: { delivered: 0 } }],
     ['dead must be a positive integer', { keep: { dead: '1' } }],
     ['bytes must be a positive integer', { keep: { bytes: 0 } }],
-  ])('the message "%s" refuses the options %o', (message, options) => {
+  ])('the error "%s" is thrown for the options %o', (message, options) => {
     const refusal = expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(message) });
     expect(() => createEmulator(options as EmulatorOptions)).toThrow(refusal);
   });

@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => Promise.all([emulator.close(), local.close()]));
 
-describe('addresses of endpoints', () => {
+describe('the URL of an emulator endpoint', () => {
   it.each([
     'https://app.example/webhooks',
     'https://app.example:8443/a?b=c',
@@ -20,7 +20,7 @@ describe('addresses of endpoints', () => {
     'https://[2606:4700::1111]/',
     'https://bücher.example/',
     `https://app.example/${'a'.repeat(2048 - 'https://app.example/'.length)}`,
-  ])('the URL %s is accepted', (url) => {
+  ])('the public URL %s is accepted', (url) => {
     expect(emulator.endpoints.create({ url }).url).toBe(url);
   });
 
@@ -39,7 +39,7 @@ describe('addresses of endpoints', () => {
     ['https://app.example/\u202e', 'control characters'],
     ['https://app.example/ a', 'white space'],
     [`https://app.example/${'a'.repeat(2049 - 'https://app.example/'.length)}`, 'longer than 2048 characters'],
-  ])('the URL %j is refused with the reason: %s', (url = '', reason = '') => {
+  ])('%j is refused with the reason: %s', (url = '', reason = '') => {
     expect(() => emulator.endpoints.create({ url })).toThrow(reason);
   });
 
@@ -72,7 +72,7 @@ describe('addresses of endpoints', () => {
   );
 
   it.each(['http://10.0.0.1/', 'http://app.example/', 'https://169.254.169.254/'])(
-    'allowLoopback does not allow the URL %s',
+    'allowLoopback still refuses the URL %s',
     (url) => {
       expect(() => local.endpoints.create({ url })).toThrow('invalid_option');
     },
@@ -87,7 +87,7 @@ describe('addresses of endpoints', () => {
     ['http://[::1]/', false, '::1 is not public: loopback'],
     ['http://localhost/', false, 'localhost is not public: loopback'],
     ['https://localhost/', false, 'localhost is not public: loopback'],
-  ])('no delivery is sent to %s with allowLoopback: %s', async (url, allowLoopback, error) => {
+  ])('a loaded state with the URL %s and allowLoopback: %s sends nothing there', async (url, allowLoopback, error) => {
     const folder = mkdtempSync(join(tmpdir(), 'emulator-'));
     const path = join(folder, 'state.json');
     const { id } = emulator.endpoints.create({ url: 'https://saved.example/' });

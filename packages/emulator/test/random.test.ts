@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../src/random.js';
 
-describe('createRandom', () => {
-  it('a seed and a purpose have the same values on every machine', () => {
+describe('createRandom of the emulator', () => {
+  it('the same seed, purpose and number give the same values on every machine', () => {
     const random = createRandom('seed');
     expect(random.seed).toBe('seed');
     expect(random.number('a', 1)).toBe(0.09502599405971068);
@@ -10,7 +10,7 @@ describe('createRandom', () => {
     expect(random.uuid('key', 1)).toBe('95e7269c-421f-47d9-8129-61c24d9f17fc');
   });
 
-  it('another seed, purpose or number has other values', () => {
+  it('another seed, purpose or number gives other values', () => {
     const [one, two] = [createRandom('one'), createRandom('two')];
     expect(new Set([one.number('a', 1), one.number('a', 2), one.number('b', 1), two.number('a', 1)]).size).toBe(4);
     expect(new Set([one.id('a', 1), one.id('a', 2), two.id('a', 1), one.id('b', 1).replace('b', 'a')]).size).toBe(4);
@@ -28,7 +28,7 @@ describe('createRandom', () => {
     }
   });
 
-  it('ids, UUIDs and secrets have their form', () => {
+  it('ids, version 4 UUIDs and secrets have their documented form', () => {
     const random = createRandom('form');
     expect(random.id('wh', 7)).toMatch(/^wh_[0-9a-f]{24}$/);
     expect(random.uuid('key', 7)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -16,7 +16,7 @@ async function attempt(url: string, options: EmulatorOptions = {}) {
 
 const answering = (text: string) => startSocketReceiver((socket) => socket.end(text));
 
-describe('the connection', () => {
+describe("the emulator's connection to a receiver", () => {
   it.each<[what: string, answer: (socket: Socket) => unknown, error: string]>([
     ['ends the connection', (socket) => socket.end(), 'socket hang up'],
     ['resets the connection', (socket) => socket.resetAndDestroy(), 'ECONNRESET'],
@@ -47,13 +47,13 @@ describe('the connection', () => {
         more();
       },
     ],
-  ])('a receiver that %s lets its 20 s pass', async (_, answer) => {
+  ])('an attempt to a receiver that %s times out after 20 s', async (_, answer) => {
     expect(await attempt(await startSocketReceiver(answer), { hangAfterMs: 200 })).toMatchObject({
       ...{ reason: 'timeout', answer: undefined, endedAt: START + 20_000 },
     });
   });
 
-  it('a receiver that reads nothing of a large body lets its 20 s pass, and the next delivery is sent', async () => {
+  it('an attempt times out when the receiver reads nothing of a large body, and others are sent', async () => {
     const { emulator } = startEmulator({ allowLoopback: true, fetch: undefined, hangAfterMs: 200 });
     const { id } = emulator.endpoints.create({ url: await startSocketReceiver((socket) => socket.pause()) });
     await emulator.emit('stt.completed', { data: { text: 'x'.repeat(20 * 1024 * 1024) } });
@@ -66,7 +66,7 @@ describe('the connection', () => {
     expect(emulator.totals.delivered).toBe(1);
   });
 
-  it('a receiver that ends idle connections loses no delivery', async () => {
+  it('no delivery is lost when the receiver closes idle connections', async () => {
     const { url, arrived } = await startReceiver((response) => {
       response.setHeader('connection', 'keep-alive');
       response.end(() => setImmediate(() => response.socket?.destroy()));
@@ -99,7 +99,7 @@ describe('the connection', () => {
   });
 });
 
-describe('raw HTTP', () => {
+describe('raw HTTP answers to the emulator', () => {
   it.each([
     ['is no HTTP', 'hello\r\n\r\n'],
     ['has no status', 'HTTP/1.1 OK\r\n\r\n'],
@@ -117,23 +117,26 @@ describe('raw HTTP', () => {
   it.each([
     ['breaks off', 'content-length: 100\r\n\r\nonly so much'],
     ['is no longer HTTP', 'transfer-encoding: chunked\r\n\r\nc\r\nonly so much\r\nZ\r\n'],
-  ])('an answer whose body %s counts by its status', async (_, rest) => {
+  ])('a 2xx answer whose body %s acknowledges the delivery', async (_, rest) => {
     const made = await attempt(await answering(`HTTP/1.1 200 OK\r\n${rest}`));
     expect(made).toMatchObject({ outcome: 'acknowledged', answer: { status: 200, body: 'only so much' } });
   });
 
-  it.each([0, 101, 299, 413, 600, 999])('an answer with the status %i counts by its status', async (code) => {
-    const url = await answering(`HTTP/1.1 ${String(code).padStart(3, '0')} x\r\ncontent-length: 0\r\n\r\n`);
-    expect(await attempt(url)).toMatchObject({ reason: code === 299 ? '2xx' : 'non-2xx', answer: { status: code } });
-  });
+  it.each([0, 101, 299, 413, 600, 999])(
+    'an answer with the status %i is recorded with it, and only a 2xx acknowledges',
+    async (code) => {
+      const url = await answering(`HTTP/1.1 ${String(code).padStart(3, '0')} x\r\ncontent-length: 0\r\n\r\n`);
+      expect(await attempt(url)).toMatchObject({ reason: code === 299 ? '2xx' : 'non-2xx', answer: { status: code } });
+    },
+  );
 
-  it('the final answer counts, not an interim one', async () => {
+  it('the final answer decides after an interim answer', async () => {
     const url = await answering('HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 202 OK\r\ncontent-length: 2\r\n\r\nok');
     expect(await attempt(url)).toMatchObject({ answer: { status: 202, body: 'ok' } });
   });
 });
 
-describe('the option fetch', () => {
+describe("the emulator's option fetch", () => {
   const attemptWith = (fetch: EmulatorOptions['fetch'], options: EmulatorOptions = {}) =>
     attempt('http://localhost/', { fetch, ...options });
 
@@ -150,7 +153,7 @@ describe('the option fetch', () => {
     expect((await attemptWith(fetch)).reason).toBe('connection_error');
   });
 
-  it('a receiver that never answers lets its 20 s pass', async () => {
+  it('an attempt whose fetch never answers times out after 20 s', async () => {
     const made = await attemptWith(() => new Promise(() => {}), { hangAfterMs: 200 });
     expect(made).toMatchObject({ reason: 'timeout', answer: undefined, endedAt: START + 20_000 });
   });
@@ -158,7 +161,7 @@ describe('the option fetch', () => {
   it.each<[what: string, pull: (controller: ReadableStreamDefaultController) => void, cancelled: number]>([
     ['breaks off', (controller) => controller.error(new Error('no')), 0],
     ['never ends', () => {}, 1],
-  ])('an answer whose body %s counts by its status', async (_, pull, cancelled) => {
+  ])('a 2xx Response whose body %s acknowledges the delivery', async (_, pull, cancelled) => {
     const cancel = vi.fn();
     const start = (controller: ReadableStreamDefaultController) =>
       controller.enqueue(new TextEncoder().encode('so much'));
@@ -170,7 +173,7 @@ describe('the option fetch', () => {
     expect(cancel).toHaveBeenCalledTimes(cancelled);
   });
 
-  it('a receiver may return the same Response each time', async () => {
+  it('fetch may return the same Response each time', async () => {
     const once = new Response('done');
     const { emulator } = startEmulator({ fetch: () => once });
     emulator.endpoints.create({ url: 'https://app.example/' });

@@ -39,8 +39,8 @@ async function call(emulator: Emulator, key: string, path = LIMITS) {
   return { status, used: headers.get('x-daily-requests-used') };
 }
 
-describe('a loaded state', () => {
-  it('time, endpoints, totals and retries continue', async () => {
+describe('an emulator that has loaded a saved state', () => {
+  it('the time, endpoints, totals and retries go on as saved', async () => {
     const before = startWithEndpoint();
     await emit(before.emulator, 'stt.completed');
     await before.emulator.advance(40_000);
@@ -56,7 +56,7 @@ describe('a loaded state', () => {
     expect([headers.get('x-service-attempt'), headers.get('x-service-webhook-id')]).toEqual(['3', before.id]);
   });
 
-  it('a running attempt is repeated under the same number', async () => {
+  it('an attempt that was running when it was saved is repeated under the same number', async () => {
     const before = startWithEndpoint({ fetch: createWaitingReceiver().fetch });
     await before.emulator.emit('stt.completed');
     expect(before.emulator.deliveries.list()).toMatchObject([{ state: 'sending', attempts: 1 }]);
@@ -66,7 +66,7 @@ describe('a loaded state', () => {
     expect(emulator.deliveries.list()).toMatchObject([{ state: 'delivered', attempts: 1 }]);
   });
 
-  it('pending events continue to their endpoints, with their keys', async () => {
+  it('pending events are delivered to their endpoints with their Idempotency-Keys', async () => {
     const before = startEmulator();
     for (const name of ['a', 'b']) {
       before.emulator.endpoints.create({ url: `${HOOK}/${name}`, events: ['stt.completed', `stt.${name}`] });
@@ -110,7 +110,7 @@ describe('a loaded state', () => {
     expect(emulator.totals.delivered).toBe(1);
   });
 
-  it('everything from before is gone, except the first key', async () => {
+  it('everything from before load() is gone, except the first key', async () => {
     const path = newPath();
     await startEmulator({ seed: 'other' }).emulator.save(path);
     const { emulator, receiver } = startWithEndpoint();
@@ -141,7 +141,7 @@ describe('a loaded state', () => {
     await expect(emulator.emit('stt.completed')).rejects.toThrow('maxPending: 2 deliveries are pending');
   });
 
-  it('a delivery without its event or endpoint is left out', async () => {
+  it('a saved delivery whose event or endpoint is missing is left out', async () => {
     const before = startWithEndpoint();
     for (const id of ['evt_a', 'evt_b', 'evt_c']) await before.emulator.emit('stt.completed', { id });
     await before.emulator.settled();
@@ -154,8 +154,8 @@ describe('a loaded state', () => {
   });
 });
 
-describe('the keys of a loaded state', () => {
-  it('keys work as before, revoked ones do not, and the usage continues', async () => {
+describe('the API keys of a loaded emulator state', () => {
+  it('saved keys are accepted, revoked ones refused, and the counts of requests go on', async () => {
     const before = startEmulator();
     const [kept, revoked] = [before.emulator.keys.create({ scopes: [] }), before.emulator.keys.create()];
     expect(await call(before.emulator, revoked)).toEqual({ status: 200, used: '1' });
@@ -166,7 +166,7 @@ describe('the keys of a loaded state', () => {
     expect(await call(emulator, kept, '/api/v1/usage')).toMatchObject({ status: 403 });
   });
 
-  it('the first key of the emulator is left as the state has it', async () => {
+  it('the first key of the emulator keeps the account and role that it has in the state', async () => {
     const before = startEmulator();
     const { id: account } = before.emulator.accounts.create();
     const apiKey = before.emulator.keys.create({ account, role: 'member' });
@@ -175,7 +175,7 @@ describe('the keys of a loaded state', () => {
     expect(await call(emulator, before.emulator.apiKey)).toEqual({ status: 200, used: '1' });
   });
 
-  it('a key without its account is refused', async () => {
+  it('a request with a key whose account is missing in the state is refused', async () => {
     const before = startEmulator();
     const key = before.emulator.keys.create();
     const { emulator } = await reload(before.emulator, {}, ({ keys }) => {
@@ -185,7 +185,7 @@ describe('the keys of a loaded state', () => {
   });
 });
 
-describe('a restored wait on a real clock', () => {
+describe('a retry of a loaded emulator state on a real clock', () => {
   const fakeTime = () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: START });
   };
@@ -207,11 +207,14 @@ describe('a restored wait on a real clock', () => {
     [20_000, {}, START + 30_000],
     [-60_000, {}, START - 30_000],
     [1_000, { speed: 10 }, START + 3_000],
-  ])('a state that is loaded %i ms later with the options %j is due at %i', async (ms, options, nextAt) => {
-    expect((await startAfter(ms, options)).nextAt).toBe(nextAt);
-  });
+  ])(
+    'a state loaded %i ms after it was saved, with the options %j, has its retry at %i',
+    async (ms, options, nextAt) => {
+      expect((await startAfter(ms, options)).nextAt).toBe(nextAt);
+    },
+  );
 
-  it('the rest of the wait passes', async () => {
+  it('a retry that is due later is sent after the rest of its wait', async () => {
     const { emulator, receiver } = await startAfter(20_000);
     await vi.advanceTimersByTimeAsync(9_999);
     expect(receiver.requests).toHaveLength(0);
@@ -220,13 +223,13 @@ describe('a restored wait on a real clock', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it.each([30_000, 90_000])('the wait is over if the state was saved %i ms ago', async (ms) => {
+  it.each([30_000, 90_000])('a retry is sent at once if the state was saved %i ms ago', async (ms) => {
     const { emulator, receiver } = await startAfter(ms);
     await emulator.settled();
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it('a wait that was over is not repeated', async () => {
+  it('a retry that was due before the save is due at once after load()', async () => {
     fakeTime();
     const { emulator, id } = startWithEndpoint({ clock: 'real' });
     await emit(emulator, 'stt.completed');
@@ -257,14 +260,14 @@ describe('emulator.save', () => {
     expect(JSON.parse(text).keys[0].hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('a path that cannot be opened is reported', async () => {
+  it('a path that cannot be opened rejects with the error of the file system', async () => {
     const path = newPath();
     const saved = startEmulator().emulator.save(join(path, 'state.json'));
     await expect(saved).rejects.toMatchObject({ code: 'ENOENT', syscall: 'open' });
     expect(readdirSync(dirname(path))).toEqual([]);
   });
 
-  it('a draft that cannot be written is closed and removed', async () => {
+  it('a temporary file that cannot be written is closed and removed', async () => {
     const path = newPath();
     const other = await open(process.execPath);
     await other.close();
@@ -275,7 +278,7 @@ describe('emulator.save', () => {
     expect([file?.fd, readdirSync(dirname(path))]).toEqual([-1, []]);
   });
 
-  it('a draft that cannot be renamed is removed', async () => {
+  it('a temporary file that cannot be renamed is removed', async () => {
     const path = newPath();
     mkdirSync(path);
     await expect(startEmulator().emulator.save(path)).rejects.toMatchObject({ syscall: 'rename' });
@@ -283,12 +286,12 @@ describe('emulator.save', () => {
   });
 });
 
-describe('a file that is no state', () => {
+describe('emulator.load of a file that is no saved state', () => {
   it.each([
     ['hello', 'path: the file is not a saved state of an emulator'],
     ['{"format":"x"}', 'path: the file is not a saved state of an emulator'],
     ['{"format":"service-webhooks emulator 1"}', 'path: the state is damaged in its accounts'],
-  ])('the file %j is refused and changes nothing', async (text, message) => {
+  ])('a file with the text %j is refused and changes nothing in the emulator', async (text, message) => {
     const path = newPath();
     const { emulator, id } = startWithEndpoint();
     writeFileSync(path, text);

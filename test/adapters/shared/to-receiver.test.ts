@@ -8,7 +8,7 @@ describe('webhookMiddleware', () => {
     ['on', {}],
     ['queue', { put: async () => 'enqueued' }],
     ['deadlineMs', 1_000],
-  ])('the option %s of a handler is refused', (option, value) => {
+  ])('the option %s, which only webhookHandler has, is refused', (option, value) => {
     const options = { secret: SECRET, [option]: value } as unknown as MiddlewareOptions;
     expect(() => webhookMiddleware(options)).toThrow(
       expect.objectContaining({

@@ -12,8 +12,8 @@ function watched(body: unknown) {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-describe('the end of a Node stream', () => {
-  it('reading to the end is a success', async () => {
+describe('the reported end of a response body that is a Node stream', () => {
+  it('a body that is read to its end is reported as ok', async () => {
     const stream = new PassThrough();
     const { ends } = watched(stream);
     stream.end('done');
@@ -21,18 +21,18 @@ describe('the end of a Node stream', () => {
     expect(ends[0]).toBe('ok');
   });
 
-  it('a body that other code has read is unknown', async () => {
+  it('a body that other code has read is reported as unknown', async () => {
     const stream = new PassThrough();
     stream.end('done');
     await stream.toArray();
     expect(watched(stream).ends[0]).toBe('unknown');
   });
 
-  it('a destroyed body is unknown', () => {
+  it('a destroyed body is reported as unknown', () => {
     expect(watched(new PassThrough().destroy()).ends[0]).toBe('unknown');
   });
 
-  it('a body without a reader for 30 seconds is unknown', async () => {
+  it('a body that has no reader for 30 seconds is reported as unknown', async () => {
     const { ends } = watched(new PassThrough());
     await vi.advanceTimersByTimeAsync(29_999);
     expect(ends).toEqual([]);
@@ -40,7 +40,7 @@ describe('the end of a Node stream', () => {
     expect(ends).toEqual(['unknown']);
   });
 
-  it('a slow reader may take longer than 30 seconds', async () => {
+  it('nothing is reported while a slow reader takes longer than 30 seconds', async () => {
     const stream = new PassThrough();
     const { ends } = watched(stream);
     stream.resume().write('the first part');
@@ -51,8 +51,8 @@ describe('the end of a Node stream', () => {
   });
 });
 
-describe('the end of a polyfilled stream', () => {
-  it('getReader() is watched for an error', async () => {
+describe('the reported end of a response body that is a polyfilled web stream', () => {
+  it('a reader from getReader() that rejects is reported as failed', async () => {
     const { ends, result } = watched({
       getReader: () => ({ read: () => Promise.reject(new Error('it breaks')), cancel: async () => {} }),
     });

@@ -23,7 +23,7 @@ const cannotRun = apps.filter(({ start }) => {
 });
 
 describe('examples/frameworks', () => {
-  it('the README says of each app how to start it', () => {
+  it('the README has the command that starts each app', () => {
     expect([...new Set(apps.map(({ script }) => script))].sort()).toEqual(scripts.sort());
   });
 
@@ -31,7 +31,7 @@ describe('examples/frameworks', () => {
 
   for (const app of apps) {
     it.skipIf(cannotRun.includes(app))(
-      `${app.name} does an event once, refuses a forgery and reports its health`,
+      `${app.name} handles a repeated event once, refuses a forgery and returns its health report`,
       { timeout: 90_000 },
       async () => {
         const { url, lines, stop } = await startApp(app, sources.folder);

@@ -7,8 +7,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes
 const server = canStartNats() ? await startNats() : undefined;
 afterAll(() => server?.stop());
 
-describe('a NATS that ends and starts again', () => {
+describe('the documented queue recipe while NATS stops and starts again', () => {
   // biome-ignore lint/suspicious/noSkippedTests: a group needs a test, also where its server is missing
-  if (server === undefined) return it.skip('these tests need NATS', () => {});
+  if (server === undefined) return it.skip('no test runs without NATS', () => {});
   describePrograms({ section: 'NATS JetStream', variable: 'NATS_URL', server });
 });

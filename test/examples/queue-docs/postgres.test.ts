@@ -10,9 +10,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes
 
 const server = await startPrivatePostgres();
 
-describe('a PostgreSQL that ends and starts again', () => {
+describe('the documented queue recipe while PostgreSQL stops and starts again', () => {
   // biome-ignore lint/suspicious/noSkippedTests: a group needs a test, also where its server is missing
-  if (server === undefined) return it.skip('these tests need PostgreSQL', () => {});
+  if (server === undefined) return it.skip('no test runs without PostgreSQL', () => {});
   const pool = poolOf(server.url);
   afterAll(async () => {
     await pool.end();

@@ -7,8 +7,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes
 const server = await startPrivateRabbitmq();
 afterAll(() => server?.stop());
 
-describe('a RabbitMQ that ends and starts again', () => {
+describe('the documented queue recipe while RabbitMQ stops and starts again', () => {
   // biome-ignore lint/suspicious/noSkippedTests: a group needs a test, also where its server is missing
-  if (server === undefined) return it.skip('these tests need RabbitMQ', () => {});
+  if (server === undefined) return it.skip('no test runs without RabbitMQ', () => {});
   describePrograms({ section: 'RabbitMQ', variable: 'RABBITMQ_URL', server });
 });

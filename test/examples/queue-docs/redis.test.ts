@@ -9,9 +9,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes
 const server = canStartRedis() ? await startRedis(...DURABLE) : undefined;
 afterAll(() => server?.stop());
 
-describe('a Redis that ends and starts again', () => {
+describe('the documented queue recipe while Redis stops and starts again', () => {
   // biome-ignore lint/suspicious/noSkippedTests: a group needs a test, also where its server is missing
-  if (server === undefined) return it.skip('these tests need Redis', () => {});
+  if (server === undefined) return it.skip('no test runs without Redis', () => {});
 
   describePrograms({
     section: 'Queue deliveries',

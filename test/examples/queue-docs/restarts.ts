@@ -95,15 +95,15 @@ export function describePrograms({ section, variable, server, depth, last, recla
     const expectAlive = () =>
       expect([receiver, worker].map((program) => program.exited())).toEqual([undefined, undefined]);
 
-    it('a delivery is accepted and handled', () => deliverAndFinish('evt_first'));
+    it('the receiver accepts a delivery and the worker handles it', () => deliverAndFinish('evt_first'));
 
-    it('both go on when their server is killed while they are idle', async () => {
+    it('receiver and worker keep running when their server is killed while they are idle', async () => {
       await server.crash();
       await deliverAndFinish('evt_idle');
       expectAlive();
     });
 
-    it('both go on when their server is killed while a handler runs', async () => {
+    it('receiver and worker keep running when their server is killed while a handler runs', async () => {
       await deliverAndStart('evt_restart');
       await server.crash();
       handlers.finish('evt_restart');
@@ -113,7 +113,7 @@ export function describePrograms({ section, variable, server, depth, last, recla
     });
 
     if (depth) {
-      it('the end of a handler is recorded although the server was away', async () => {
+      it('the end of a handler is recorded although the server was down', async () => {
         await deliverAndStart('evt_away');
         const restarted = server.crash();
         await gate.close();
@@ -129,7 +129,7 @@ export function describePrograms({ section, variable, server, depth, last, recla
     }
 
     if (last) {
-      it('both go on when PostgreSQL is killed in the last statement of a job', async () => {
+      it('receiver and worker keep running after PostgreSQL is killed in the last statement of a job', async () => {
         const statement = await holdLastStatement(server.url, last);
         await deliverAndStart('evt_end');
         handlers.finish('evt_end');

@@ -32,8 +32,8 @@ afterEach(async () => {
 afterAll(() => redis?.drop());
 
 /** What the page about queues says of BullMQ. */
-describe.runIf(redis)('BullMQ', () => {
-  it('a finished event is done again with removeOnComplete: true', async () => {
+describe.runIf(redis)('a BullMQ queue of events', () => {
+  it('an event sent again after its job finished is done again with removeOnComplete: true', async () => {
     const { add, runs, done } = start();
     await add({ jobId: 'evt_1', removeOnComplete: true });
     await done();
@@ -42,14 +42,14 @@ describe.runIf(redis)('BullMQ', () => {
     expect(runs('evt_1')).toBe(2);
   });
 
-  it('a redelivery while the job runs is not done', async () => {
+  it('a redelivery while the job of the event runs adds no second job', async () => {
     const { add, runs, done } = start(async () => void (await add({ jobId: 'evt_1' })));
     await add({ jobId: 'evt_1' });
     await done();
     expect(runs('evt_1')).toBe(1);
   });
 
-  it('a finished event is not done again with removeOnComplete: { age }', async () => {
+  it('an event sent again within removeOnComplete: { age } is not done again', async () => {
     const { add, runs, done } = start();
     await add({ jobId: 'evt_1', removeOnComplete: { age: 3_600 } });
     await done();
@@ -58,7 +58,7 @@ describe.runIf(redis)('BullMQ', () => {
     expect(runs('evt_1')).toBe(1);
   });
 
-  it('a finished event is done again after the count of removeOnComplete', async () => {
+  it('an event is done again once removeOnComplete: { count } has removed its job', async () => {
     const { add, runs, done } = start();
     const options = { removeOnComplete: { age: 3_600, count: 1 } };
     for (const jobId of ['evt_1', 'evt_2', 'evt_1']) {
@@ -68,7 +68,7 @@ describe.runIf(redis)('BullMQ', () => {
     expect(runs('evt_1')).toBe(2);
   });
 
-  it('a finished event is done again with deduplication: { id } alone', async () => {
+  it('an event sent again after its job finished is done again with deduplication: { id } alone', async () => {
     const { queue, processed, done } = start();
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       await queue.add('event', {}, { deduplication: { id: 'evt_1' } });
@@ -77,7 +77,7 @@ describe.runIf(redis)('BullMQ', () => {
     expect(processed.filter((id) => !id.startsWith('last'))).toHaveLength(2);
   });
 
-  it('a redelivery does not run a failed job, and a retry does', async () => {
+  it('a redelivery does not run a failed job again, and job.retry() does', async () => {
     let broken = true;
     const { queue, add, runs, done } = start(async () => {
       if (broken) throw new Error('the work cannot be done');
@@ -95,12 +95,12 @@ describe.runIf(redis)('BullMQ', () => {
     expect(runs('evt_1')).toBe(2);
   });
 
-  it.each(['evt:1', '42'])('the id %j of a job is refused', async (jobId) => {
+  it.each(['evt:1', '42'])('BullMQ refuses the job id %j', async (jobId) => {
     const { queue } = start();
     await expect(queue.add('event', {}, { jobId })).rejects.toThrow(/Custom Id cannot/);
   });
 
-  it('an event is done again after its worker died', async () => {
+  it('an event whose worker died is done by another worker', async () => {
     const { queue, add, runs, open } = startOn(redis?.url ?? '', nextName());
     await add({ jobId: 'evt_1' });
     // As one that dies, it takes the job and does not say another word about it.
@@ -114,7 +114,7 @@ describe.runIf(redis)('BullMQ', () => {
     it.each([
       ['has forgotten', 'nothing that persists', [], undefined],
       ['has', 'a file that is written at once', DURABLE, 'waiting'],
-    ])('it %s what was queued, with %s', async (_knows, _persistence, settings, found) => {
+    ])('Redis %s the queued job, with %s', async (_knows, _persistence, settings, found) => {
       const server = await startRedis(...settings);
       closing.push(() => server.stop());
       const { queue, add } = startOn(server.url, 'webhooks');

@@ -18,9 +18,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const postgres = await createPostgresDatabase();
 
 /** What the page about queues says of graphile-worker. */
-describe('graphile-worker', () => {
+describe('a graphile-worker queue of events', () => {
   // biome-ignore lint/suspicious/noSkippedTests: a group needs a test, also where its server is missing
-  if (postgres === undefined) return it.skip('these tests need PostgreSQL', () => {});
+  if (postgres === undefined) return it.skip('no test runs without PostgreSQL', () => {});
   const { client } = postgres;
   const inbox = postgresInbox({ pg: client }, { name: 'clips' });
   const { runTaskListOnce, runMigrations, Logger } = load<GraphileWorker>('graphile-worker');
@@ -64,13 +64,13 @@ describe('graphile-worker', () => {
   }
 
   describe('with a job key alone', () => {
-    it('an event has one job while the job waits', async () => {
+    it('a redelivery adds no second job while the first one waits', async () => {
       await addJob();
       await addJob();
       expect(await runs()).toBe(1);
     });
 
-    it('an event is done again that comes while its job runs', async () => {
+    it('an event that is redelivered while its job runs is done again', async () => {
       await addJob();
       let redelivered = false;
       const redeliverOnce = async () => {
@@ -80,14 +80,14 @@ describe('graphile-worker', () => {
       expect((await runs(redeliverOnce)) + (await runs())).toBe(2);
     });
 
-    it('an event is done again that comes after its job is done', async () => {
+    it('an event that is redelivered after its job is done is done again', async () => {
       await addJob();
       expect(await runs()).toBe(1);
       await addJob();
       expect(await runs()).toBe(1);
     });
 
-    it('an event is done again that comes after its job failed for good', async () => {
+    it('an event that is redelivered after its job failed permanently is done again', async () => {
       await addJob();
       await client.query('UPDATE graphile_worker._private_jobs SET max_attempts = 1');
       expect(await runs(() => Promise.reject(new Error('the work cannot be done')))).toBe(1);
@@ -98,7 +98,7 @@ describe('graphile-worker', () => {
   });
 
   describe('with the row of an inbox', () => {
-    it('an event is done once, however late its retry', async () => {
+    it('an event is done once, also when a retry arrives during or after its job', async () => {
       expect([await attempt(), await attempt()]).toEqual(['done', 'duplicate']);
       const redeliver = async () => expect(await attempt()).toBe('duplicate');
       expect(await runs(redeliver)).toBe(1);
@@ -106,14 +106,14 @@ describe('graphile-worker', () => {
       expect(await runs()).toBe(0);
     });
 
-    it('a transaction that is rolled back leaves neither job nor record', async () => {
+    it('a transaction that is rolled back leaves neither a job nor a row in the inbox', async () => {
       expect(await attempt('ROLLBACK')).toBe('done');
       expect([await count(), await count('webhook_inbox')]).toEqual([0, 0]);
       expect(await attempt()).toBe('done');
       expect(await runs()).toBe(1);
     });
 
-    it('a redelivery does not run a job that failed for good, and rescheduling does', async () => {
+    it('a redelivery does not run a job that failed permanently, and rescheduling does', async () => {
       await attempt();
       const fail = () => Promise.reject(new Error('the work cannot be done'));
       expect(await runs(fail)).toBe(1);
@@ -139,7 +139,7 @@ describe('graphile-worker', () => {
       expect(await runs()).toBe(1);
     });
 
-    it('a job that runs twice writes once, with an inbox of its own in the worker', async () => {
+    it('a job that runs twice writes once when the worker has an inbox of its own', async () => {
       const written = postgresInbox({ pg: client }, { name: 'worker' });
       await client.query('CREATE TABLE clips (id text)');
       const work = async (write: () => Promise<void>) => {
@@ -158,7 +158,7 @@ describe('graphile-worker', () => {
       expect(await count('clips')).toBe(1);
     });
 
-    it('an event with a NUL in it can be queued', async () => {
+    it('an event with a NUL character in it can be queued', async () => {
       await client.query("SELECT graphile_worker.add_job('webhook', $1)", [{ text: '\0' }]);
       const payloads: unknown[] = [];
       await runs(async (payload) => void payloads.push(payload));

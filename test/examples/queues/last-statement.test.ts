@@ -15,14 +15,14 @@ describe.each([
   ['graphile-worker', LAST_OF_GRAPHILE_WORKER],
 ] as const)('the programs in examples/queues/%s', (recipe, last) => {
   // biome-ignore lint/suspicious/noSkippedTests: a group needs a test, also where its server is missing
-  if (server === undefined) return it.skip('these tests need PostgreSQL', () => {});
+  if (server === undefined) return it.skip('no test runs without PostgreSQL', () => {});
   let sources: ReturnType<typeof compileSources>;
   beforeAll(() => {
     sources = compileSources();
   });
   afterAll(() => sources.remove());
 
-  it('both programs go on after PostgreSQL is killed in the last statement of a job', async () => {
+  it('receiver and worker keep running after PostgreSQL is killed in the last statement of a job', async () => {
     const env = { SOURCES: sources.folder, POSTGRES_URL: server.url };
     const receiver = await startReceiver(recipe, env);
     onTestFinished(() => receiver.end());

@@ -31,9 +31,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const postgres = await createPostgresDatabase();
 
 /** What the page about queues says of pg-boss. */
-describe('pg-boss', () => {
+describe('a pg-boss queue of events', () => {
   // biome-ignore lint/suspicious/noSkippedTests: a group needs a test, also where its server is missing
-  if (postgres === undefined) return it.skip('these tests need PostgreSQL', () => {});
+  if (postgres === undefined) return it.skip('no test runs without PostgreSQL', () => {});
   const { url, client } = postgres;
   let boss: Boss;
   beforeAll(async () => {
@@ -69,12 +69,12 @@ describe('pg-boss', () => {
     return { queue, id, again, state, done, rewind };
   }
 
-  it('the id of an event is refused for a job, since it is no UUID', async () => {
+  it('an event id is refused as the id of a job, since it is no UUID', async () => {
     const { queue } = await queueWithJob();
     await expect(boss.send(queue, {}, { id: 'evt_1' })).rejects.toThrow(/invalid input syntax for type uuid/);
   });
 
-  it('a known id gets null while the job waits, runs and is done', async () => {
+  it('send() returns null for the id of a job that waits, runs or is done', async () => {
     const { queue, id, again } = await queueWithJob();
     expect(await again()).toBeNull();
     expect(await boss.fetch(queue)).toMatchObject([{ id }]);
@@ -85,7 +85,7 @@ describe('pg-boss', () => {
     expect(await boss.fetch(queue)).toEqual([]);
   });
 
-  it('a singletonKey alone allows two jobs for an event', async () => {
+  it('a redelivery adds a second job with a singletonKey alone', async () => {
     const { queue } = await queueWithJob();
     const ids = [
       await boss.send(queue, {}, { singletonKey: 'evt_1' }),
@@ -107,7 +107,7 @@ describe('pg-boss', () => {
     expect(await state()).toBe('created');
   });
 
-  it('jobs are archived by the setting of the process that maintains them', async () => {
+  it('the time until jobs are archived is that of the process that maintains the queue', async () => {
     const { again, done, rewind } = await queueWithJob();
     const receiver = await open({ archiveCompletedAfterSeconds: 72 * 3_600 });
     await done();
@@ -127,7 +127,7 @@ describe('pg-boss', () => {
     expect(await state({ includeArchive: true })).toBe('created');
   });
 
-  it('a redelivery does not run a failed job, and a retry does', async () => {
+  it('a redelivery does not run a failed job again, and boss.retry() does', async () => {
     const { queue, id, again } = await queueWithJob({ retryLimit: 0 });
     await boss.fetch(queue);
     await boss.fail(queue, id);
@@ -137,7 +137,7 @@ describe('pg-boss', () => {
     expect(await boss.fetch(queue)).toMatchObject([{ id }]);
   });
 
-  it('an event is done again 15 minutes after its worker died', async () => {
+  it('an event whose worker died is done by another worker after 15 minutes', async () => {
     const { queue, id, rewind } = await queueWithJob();
     await boss.fetch(queue);
     await rewind('started_on', '14 minutes');
@@ -148,14 +148,14 @@ describe('pg-boss', () => {
     expect(await boss.fetch(queue)).toMatchObject([{ id }]);
   });
 
-  it('an event with a NUL in it is refused, which jsonb cannot hold', async () => {
+  it('an event with a NUL character is refused, which jsonb cannot hold', async () => {
     const { queue } = await queueWithJob();
     const id = crypto.randomUUID();
     await expect(boss.send(queue, { text: '\0' }, { id })).rejects.toThrow(/unsupported Unicode escape sequence/);
     expect(await boss.getJobById(queue, id)).toBeNull();
   });
 
-  it('the transaction of an inbox leaves both job and record, or neither', async () => {
+  it('the transaction of an inbox leaves both the job and the inbox row, or neither', async () => {
     const { queue } = await queueWithJob();
     const inbox = postgresInbox({ pg: client }, { name: 'clips' });
     await inbox.init();
@@ -175,7 +175,7 @@ describe('pg-boss', () => {
     expect(await attempt('COMMIT')).toEqual({ status: 'duplicate', queued: false });
   });
 
-  it('a missing queue gets null too, and the recipe refuses the delivery', async () => {
+  it('send() to a missing queue returns null, and the recipe answers the delivery with 500', async () => {
     expect(await boss.send('no such queue', {}, {})).toBeNull();
 
     const sources = compileSources();

@@ -10,7 +10,7 @@ const programs = readdirSync(folder)
   .filter((file) => file.endsWith('.js'));
 
 describe('the programs in examples/queues', () => {
-  it('each import is an export of the package', () => {
+  it('every name that they import is exported by the package', () => {
     const { exports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
     const imported = programs.flatMap((file) =>
       [...readFileSync(folder + file, 'utf8').matchAll(/from 'service-webhooks(.*)'/g)].map(([, entry]) => `.${entry}`),

@@ -72,10 +72,10 @@ afterAll(async () => {
 });
 
 describe.each(recipes)(
-  'the recipe for $name',
+  'the queue recipe for $name',
   ({ name, server, jobs, forget, lapse, breakQueue, repairQueue, table }) => {
     // biome-ignore lint/suspicious/noSkippedTests: a group needs a test, also where its server is missing
-    if (server === undefined) return it.skip('these tests need the server of the recipe', () => {});
+    if (server === undefined) return it.skip('no test runs without the server of the recipe', () => {});
     const { url, variable, port } = server;
     let gate: Gate;
     let receivers: [Receiver, Receiver];
@@ -105,14 +105,14 @@ describe.each(recipes)(
       return worker.runs(eventId);
     }
 
-    it('an event gets 202 once its job is queued, and the worker does it', async () => {
+    it('an event is answered with 202 once its job is queued, and the worker runs the job', async () => {
       const id = newId();
       expect(await attempt(id)).toBe(202);
       expect(await jobs(id)).toBe(1);
       expect(await runs(id)).toBe(1);
     });
 
-    it.each(['a:b', 'a:b:c', '{} %é', '\u0001'])('an event can have %j in its id', async (part) => {
+    it.each(['a:b', 'a:b:c', '{} %é', '\u0001'])('an event with %j in its id is queued and done', async (part) => {
       const id = newId() + part;
       expect(await attempt(id)).toBe(202);
       expect(await runs(id)).toBe(1);
@@ -128,7 +128,7 @@ describe.each(recipes)(
       expect(await runs(id)).toBe(1);
     });
 
-    it('a finished event is not done again', async () => {
+    it('an event that is redelivered after its job finished is not done again', async () => {
       const id = newId();
       await attempt(id);
       expect(await runs(id)).toBe(1);
@@ -147,7 +147,7 @@ describe.each(recipes)(
       expect(await runs(id)).toBe(1);
     });
 
-    it('a delivery fails while the server is away, and its retry is taken', async () => {
+    it('a delivery is refused while the queue server is down, and its retry is queued', async () => {
       const id = newId();
       await gate.close();
       for (const status of [await attempt(id), await attempt(id)]) expect([500, 503]).toContain(status);
@@ -157,7 +157,7 @@ describe.each(recipes)(
     });
 
     it.each(table === undefined ? [] : [table])(
-      'a delivery fails when the connection to %s breaks, and its retry is taken',
+      'a delivery is refused when the connection to %s breaks, and its retry is queued',
       async () => {
         const id = newId();
         await attempt(newId()); // so that its connection is open
@@ -176,7 +176,7 @@ describe.each(recipes)(
       },
     );
 
-    it('a delivery fails when the queue refuses it, and its retry is taken', async () => {
+    it('a delivery is refused when the queue refuses its job, and its retry is queued', async () => {
       const id = newId();
       await attempt(newId()); // so that there is something to break
       await breakQueue();

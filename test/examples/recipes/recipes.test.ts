@@ -38,9 +38,9 @@ const missing = ['sveltekit', 'astro'].filter((name) => !isInstalled(`examples/$
 
 beforeEach(() => void vi.stubEnv('WEBHOOK_SECRET', SECRET));
 
-describe.each(places)('the recipe for %s', (_name, page, start) => {
+describe.each(places)('the recipe in the documentation for %s', (_name, page, start) => {
   it.skipIf(missing.includes(page))(
-    'an event is done once, and a forgery is refused',
+    'an event sent twice is handled once, and a forgery is refused',
     async () => {
       const { fetch, stop } = await start(moduleOf(page));
       const post = async (...[body, headers]: ReturnType<typeof aDelivery>) => {

@@ -40,7 +40,7 @@ function listenNatively(fetch: Fetch) {
   return undefined;
 }
 
-describe.skipIf(!Bun && !Deno)("the runtime's own server for Fetch", () => {
+describe.skipIf(!Bun && !Deno)("the Fetch adapter on the runtime's own server", () => {
   const serve = (made: typeof handler) => (app: Parameters<typeof handler>[0]) =>
     listenNatively(made(app)) ?? expect.fail('there is none');
   // Below, it is a plain socket that leaves.
@@ -53,7 +53,7 @@ describe.skipIf(!Bun && !Deno)("the runtime's own server for Fetch", () => {
     ),
   );
 
-  it('the claim of a sender that leaves during the route is left to its lease', async () => {
+  it('the claim is neither completed nor released when the sender leaves while the route runs', async () => {
     const { headers, body } = aDelivery();
     const { receiver, find } = aReceiver();
     let leave = () => {};

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS, startApi, USAGE } from './client.js';
 
 describe('emulator.accounts', () => {
-  it('accounts are created, changed, counted and listed, as copies', () => {
+  it('accounts can be created, changed and listed, and what is returned is a copy', () => {
     const { accounts, totals } = startApi({ account: { plan: 'CREATOR' } }).emulator;
     const [first] = accounts.list();
     expect(first).toEqual({ id: expect.stringMatching(/^acc_/), settings: { plan: 'CREATOR' } });
@@ -25,7 +25,7 @@ describe('emulator.accounts', () => {
     ['maxKeys must be an integer, 0 or more', { maxKeys: -1 }],
     ['requestsPerDay must be an integer, 0 or more', { requestsPerDay: 1.5 }],
     ['creditsRemaining must be an integer, 0 or more', { maxKeys: 1, creditsRemaining: '1' }],
-  ])('the message "%s" refuses the settings %j', (message, settings) => {
+  ])('the error "%s" is thrown for the settings %j', (message, settings) => {
     const { accounts } = startApi().emulator;
     const { id } = accounts.create({ maxKeys: 7 });
     expect(() => accounts.create(settings as AccountSettings)).toThrow(message);
@@ -38,7 +38,7 @@ describe('emulator.accounts', () => {
   });
 });
 
-describe('the limits of an account', () => {
+describe('the limits of an emulator account', () => {
   it('the default plan is Professional', async () => {
     expect((await startApi().call(LIMITS)).body).toEqual({
       plan: { type: 'PROFESSIONAL', name: 'Professional', api_access: true },
@@ -85,7 +85,7 @@ describe('the limits of an account', () => {
     },
   );
 
-  it('the usage reports the same credits and limits without the plan', async () => {
+  it('the usage route reports the credits and limits of the limits route, without the plan', async () => {
     const { call } = startApi({ account: { creditsRemaining: 7 } });
     const { credits, limits } = (await call(LIMITS)).body;
     expect((await call(USAGE)).body).toEqual({
@@ -123,7 +123,7 @@ describe('the limits of an account', () => {
     });
   });
 
-  it('no header is negative after a change of the plan', async () => {
+  it('the remaining requests are 0, not negative, after the limit is lowered below the use', async () => {
     const { emulator, call } = startApi();
     for (let i = 0; i < 3; i += 1) await call(LIMITS);
     const { id } = emulator.accounts.list()[0] ?? expect.unreachable();

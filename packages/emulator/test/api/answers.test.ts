@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS, SETTINGS, startApi, USAGE, WEBHOOKS } from './client.js';
 
-describe('error objects', () => {
+describe("error answers of the emulator's API", () => {
   it('an error object has a code, a message, the id of its request and a link', async () => {
     const { headers, status, body } = await startApi().call(WEBHOOKS, {
       method: 'POST',
@@ -21,7 +21,7 @@ describe('error objects', () => {
     });
   });
 
-  it('the link starts with baseUrl, and an error without a param has no such field', async () => {
+  it('the link to the error page starts with baseUrl, and an error without a param has no such field', async () => {
     const { headers, error } = await startApi({ baseUrl: 'https://docs.example/a/' }).call('/nowhere');
     expect(error).toEqual({
       type: 'invalid_request_error',
@@ -33,7 +33,7 @@ describe('error objects', () => {
     });
   });
 
-  it('every request is counted and has an id of its own', async () => {
+  it('every request is counted and its answer has a request id of its own, refusals too', async () => {
     const { emulator, call } = startApi();
     const answers = [await call(LIMITS), await call('/nowhere'), await call(LIMITS, { key: null })];
     expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
@@ -41,7 +41,7 @@ describe('error objects', () => {
   });
 });
 
-describe('routes', () => {
+describe("routes of the emulator's API", () => {
   it.each([
     ...['HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, LIMITS]),
     ['POST', USAGE],
@@ -58,11 +58,11 @@ describe('routes', () => {
     expect([status, code]).toEqual([404, method === 'HEAD' && text === '' ? undefined : 'unknown_endpoint']);
   });
 
-  it('the query is ignored', async () => {
+  it('the query string is ignored when a route is chosen', async () => {
     expect((await startApi().call(`${LIMITS}?a=b`)).status).toBe(200);
   });
 
-  it('the path is checked before the key, and the key before the body', async () => {
+  it('an unknown path is refused before a missing key, and a key without the scope before the body', async () => {
     const { emulator, call } = startApi();
     const key = emulator.keys.create({ scopes: ['webhooks:read'] });
     expect((await call('/nowhere', { key: null })).code).toBe('unknown_endpoint');
@@ -71,11 +71,11 @@ describe('routes', () => {
   });
 });
 
-describe('request bodies', () => {
+describe("request bodies to the emulator's API", () => {
   it.each([
     [{ maxBodyBytes: 20 }, 20],
     [{}, 200_000_000],
-  ])('with the options %j, a declared length of %i bytes is accepted and no more', async (options, most) => {
+  ])('with the options %j, a Content-Length of %i is accepted, and one byte more is refused', async (options, most) => {
     const { call } = startApi(options);
     const declared = (length: number) =>
       call('/nowhere', { method: 'POST', headers: { 'content-length': String(length) } });
@@ -83,7 +83,7 @@ describe('request bodies', () => {
     expect(await declared(most + 1)).toMatchObject({ status: 413, code: 'file_too_large' });
   });
 
-  it('a request whose body was already read is answered with internal_error', async () => {
+  it('a request whose body other code has read is answered with internal_error', async () => {
     const { emulator } = startApi();
     const headers = { 'x-api-key': emulator.apiKey, 'content-type': 'application/json' };
     const request = new Request(`http://api.test${WEBHOOKS}`, { method: 'POST', headers, body: '{}' });

@@ -12,7 +12,7 @@ const codeOf = (body: Promise<unknown>) =>
     ({ code, message }) => [code, message],
   );
 
-describe('readBody', () => {
+describe("readBody of the emulator's API", () => {
   it('a body is read completely and leaves no timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const chunks = ['ab', '', 'c'].map((text) => Buffer.from(text));
@@ -20,7 +20,7 @@ describe('readBody', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('a body may be as long as the limit and no longer', async () => {
+  it('a body of exactly the limit is read, and one byte more is refused', async () => {
     const [a, b] = [new Uint8Array(2), new Uint8Array(3)];
     expect(await readBody(Readable.from([a, b]), { ...LIMITS, maxBodyBytes: 5 })).toHaveLength(5);
     expect(await codeOf(readBody(Readable.from([a, b]), { ...LIMITS, maxBodyBytes: 4 }))).toEqual([
@@ -29,7 +29,7 @@ describe('readBody', () => {
     ]);
   });
 
-  it('a body that is too large for every route is kept only in part', async () => {
+  it('only a part of a body that is too large for every route is kept in memory', async () => {
     const chunks = Array.from({ length: 8 }, () => new Uint8Array(MIB / 2));
     expect(await readBody(Readable.from(chunks), LIMITS)).toHaveLength(MIB + 1);
   });
@@ -44,7 +44,7 @@ describe('readBody', () => {
     expect(stream.readableEnded).toBe(true);
   });
 
-  it('a body that does not arrive in time is refused, and not earlier', async () => {
+  it('a body that does not arrive within the time limit is refused, and not earlier', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const stream = new PassThrough();
     let code: unknown;
@@ -58,7 +58,7 @@ describe('readBody', () => {
     stream.destroy();
   });
 
-  it('a body without a socket that does not arrive keeps the process alive until it is refused', () => {
+  it('a pending body without a socket keeps the process alive until the time limit refuses it', () => {
     const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
     const before = timers();
     const stream = new PassThrough();
@@ -70,7 +70,7 @@ describe('readBody', () => {
   it.each([
     ['an error', (stream: PassThrough) => stream.destroy(new Error('no'))],
     ['no more', (stream: PassThrough) => stream.destroy()],
-  ])('a body that breaks off with %s is refused and leaves no timer', async (_, end) => {
+  ])('a body whose stream ends with %s is refused and leaves no timer', async (_, end) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const stream = new PassThrough();
     const code = codeOf(readBody(stream, LIMITS));

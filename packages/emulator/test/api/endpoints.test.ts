@@ -4,7 +4,7 @@ import { SETTINGS, startApi, WEBHOOKS } from './client.js';
 
 const EVENTS = 'events must be a non-empty array of event types.';
 
-describe('webhook endpoints of the API', () => {
+describe("webhook endpoints of the emulator's API", () => {
   it('endpoints are created, listed, changed and deleted, and only creation shows the secret', async () => {
     const { emulator, call } = startApi();
     const events = ['stt.completed', 'stt.completed'];
@@ -31,7 +31,7 @@ describe('webhook endpoints of the API', () => {
     expect((await call(`${WEBHOOKS}/${id}`, { method: 'DELETE' })).code).toBe('not_found');
   });
 
-  it('deliveries keep their secret after a change of the URL', async () => {
+  it('deliveries are signed with the same secret after the URL of the endpoint was changed', async () => {
     const { emulator, call } = startApi({ fetch: () => new Response() });
     const { id, signing_secret: secret } = (await call(WEBHOOKS, { method: 'POST', json: SETTINGS })).body;
     await call(`${WEBHOOKS}/${id}`, { method: 'PATCH', json: { url: 'https://other.example/' } });
@@ -74,7 +74,7 @@ describe('webhook endpoints of the API', () => {
   });
 });
 
-describe('the body of a new endpoint', () => {
+describe('the request that creates or updates an endpoint of the emulator', () => {
   it.each<[code: string, message: string, param: string | undefined, json: unknown]>([
     ['validation_error', 'url must be a string.', 'url', { events: SETTINGS.events }],
     ['validation_error', 'url must be a string.', 'url', { ...SETTINGS, url: 7 }],
@@ -96,7 +96,7 @@ describe('the body of a new endpoint', () => {
     ['invalid_body', 'Body does not match endpoint schema.', undefined, 'null'],
     ['invalid_body', 'Body does not match endpoint schema.', undefined, '7'],
     ['invalid_body', 'Body does not match endpoint schema.', undefined, '[]'],
-  ])('the code %s, the message "%s" and the param %s refuse a body', async (code, message, param, json) => {
+  ])('a body is refused with the code %s, the message "%s" and the param %s', async (code, message, param, json) => {
     const { emulator, call } = startApi();
     const { error } = await call(WEBHOOKS, { method: 'POST', json });
     expect([error.code, error.message, error.param]).toEqual([code, message, param]);
@@ -122,7 +122,7 @@ describe('the body of a new endpoint', () => {
     ['text/plain', 400],
     ['application/jsonp', 400],
     [undefined, 400],
-  ])('the content type %s is answered with %i', async (type, status) => {
+  ])('a JSON body with the content type %s is answered with status %i', async (type, status) => {
     const body = new TextEncoder().encode(JSON.stringify(SETTINGS));
     const answer = await startApi().call(WEBHOOKS, {
       method: 'POST',
@@ -137,14 +137,14 @@ describe('the body of a new endpoint', () => {
     ['UTF-8 with a byte order mark', [0xef, 0xbb, 0xbf, 0x7b, 0x7d]],
     ['no bytes', []],
     ['nothing', undefined],
-  ])('a body of %s is invalid JSON', async (_, bytes) => {
+  ])('a body of %s is refused as invalid JSON', async (_, bytes) => {
     const headers = { 'content-type': 'application/json' };
     const body = bytes && Uint8Array.from(bytes);
     const { code } = await startApi().call(WEBHOOKS, { method: 'POST', headers, ...(body && { body }) });
     expect(code).toBe('invalid_json');
   });
 
-  it('a JSON body may have 1 MiB and no more', async () => {
+  it('a JSON body of 1 MiB is accepted, and one byte more is refused', async () => {
     const { call } = startApi();
     const padded = (length: number) => JSON.stringify(SETTINGS).padEnd(length, ' ');
     expect((await call(WEBHOOKS, { method: 'POST', json: padded(1024 * 1024) })).status).toBe(201);

@@ -33,7 +33,7 @@ async function converse(port: number, said: string): Promise<string> {
 const get = (target: string, headers = '') =>
   `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${headers}\r\n`;
 
-describe('requests to the server', () => {
+describe("requests to the emulator's HTTP server", () => {
   it('the API receives a request with its headers as text and the address of the client', async () => {
     const { port, url, requests } = await start();
     await converse(port, get('/a', 'Set-Cookie: c\r\nSet-Cookie: d\r\n'));
@@ -49,7 +49,7 @@ describe('requests to the server', () => {
     ['HTTPS://other.example/a', '/a'],
     ['http://other.example?b', ''],
     ['/http://other.example/a', '/http://other.example/a'],
-  ])('the target %s has the path %j', async (target, path) => {
+  ])('the API receives for the request target %s the path %j', async (target, path) => {
     const { port, requests } = await start();
     await converse(port, get(target));
     expect(requests).toMatchObject([{ path }]);
@@ -65,7 +65,7 @@ describe('requests to the server', () => {
       'forbidden',
       'The Host header names another server. Send requests to 127.0.0.1 or localhost.',
     ],
-  ])('the request %j reaches the API with the refusal %s', async (said, code, message) => {
+  ])('the API receives the request %j with the reason to refuse it: %s', async (said, code, message) => {
     const { port, requests } = await start({}, { baseUrl: 'https://api.example' });
     await converse(port, said);
     expect(requests).toMatchObject([{ baseUrl: 'https://api.example', refusal: code && { code, message } }]);
@@ -81,7 +81,7 @@ describe('requests to the server', () => {
     expect(await requests[0]?.readBody()).toHaveLength(0);
   });
 
-  it('a request that its client breaks off does not reach the API', async () => {
+  it('a request whose client disconnects before its end does not reach the API', async () => {
     const { port, requests, node } = await start();
     node.once('connection', (accepted: Socket) => accepted.once('data', () => socket.resetAndDestroy()));
     const brokenOff = once(node, 'clientError');
@@ -90,7 +90,7 @@ describe('requests to the server', () => {
     expect(requests).toEqual([]);
   });
 
-  it('a request that does not arrive in time reaches the API as timed out', async () => {
+  it('a request that does not arrive in time is passed to the API as timed out', async () => {
     const { port, requests, node } = await start();
     node.once('connection', (socket: Socket) => {
       const error = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
@@ -107,7 +107,7 @@ describe('requests to the server', () => {
     expect(requests).toMatchObject([{ method: 'CONNECT', path: 'other:443', refusal: undefined }]);
   });
 
-  it('the server survives a CONNECT request that breaks off', async () => {
+  it('the server keeps running when the client of a CONNECT request disconnects', async () => {
     const { port, node } = await start();
     const handedOver = once(node, 'connect');
     const socket = connect(port, '127.0.0.1');
@@ -119,7 +119,7 @@ describe('requests to the server', () => {
   });
 });
 
-describe('answers of the server', () => {
+describe("answers of the emulator's HTTP server", () => {
   it('an answer has its length in bytes unless its headers set another one', async () => {
     const { port } = await start();
     expect((await exchange(port, Buffer.from(get('/')))).headers).toMatchObject({ 'content-length': '2', 'x-a': 'b' });
@@ -134,13 +134,13 @@ describe('answers of the server', () => {
     expect([status, Object.keys(headers)]).toEqual([204, ['x-a', 'date', 'connection']]);
   });
 
-  it('an answer that cannot be sent ends the connection', async () => {
+  it('the connection ends without an answer when a header of the answer is invalid', async () => {
     const { port } = await start({ headers: { 'a b': 'c' } });
     expect(await converse(port, get('/'))).toBe('');
   });
 });
 
-describe('a body that is answered before it is complete', () => {
+describe('a request to the emulator that is answered before its body is complete', () => {
   async function answerEarly() {
     const { port } = await start();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -160,7 +160,7 @@ describe('a body that is answered before it is complete', () => {
     await closed;
   });
 
-  it('a complete body leaves no timer', async () => {
+  it('no timer is left when the body was complete', async () => {
     const { port } = await start({}, {}, true);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await exchange(port, Buffer.from('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'));
@@ -177,8 +177,8 @@ describe('a body that is answered before it is complete', () => {
   });
 });
 
-describe('a closed server', () => {
-  it('the server can listen again', async () => {
+describe("the emulator's HTTP server after it was closed", () => {
+  it('listen() starts it again', async () => {
     await start();
     await server?.close();
     const { url } = (await server?.listen(0)) ?? expect.unreachable();

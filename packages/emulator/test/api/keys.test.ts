@@ -4,7 +4,7 @@ import { LIMITS, SETTINGS, startApi, USAGE, WEBHOOKS } from './client.js';
 
 const SCOPES = 'webhooks:read, webhooks:write, analytics:read';
 
-describe('authentication', () => {
+describe("authentication by the emulator's API", () => {
   it.each<[place: string, headers: (key: string) => Record<string, string>]>([
     ['x-api-key', (key) => ({ 'x-api-key': key })],
     ['service-api-key', (key) => ({ 'service-api-key': key })],
@@ -28,7 +28,7 @@ describe('authentication', () => {
     ['invalid_api_key', { 'service-api-key': 'acct_0123456789abcdef' }],
     ['invalid_api_key', { 'x-api-key': 'acct_other_key' }],
     ['invalid_api_key', { 'x-api-key': 'nonsense' }],
-  ])('the code %s refuses the headers %j', async (code, headers) => {
+  ])('the answer is 401 with the code %s for the headers %j', async (code, headers) => {
     const { status, error } = await startApi().call(LIMITS, { key: null, headers });
     expect([status, error]).toMatchObject([401, { code, type: 'authentication_error' }]);
   });
@@ -36,14 +36,17 @@ describe('authentication', () => {
   it.each([
     ['x-own', 'own-api-key', 'x-own-sandbox'],
     ['acme-x-y', 'acme-x-y-api-key', 'acme-x-y-sandbox'],
-  ])('the prefix %s gives the headers %s and %s', async (headerPrefix, name, marked) => {
-    const { emulator, call } = startApi({ headerPrefix });
-    const headers = { [name]: emulator.keys.create({ kind: 'sandbox' }) };
-    expect(await call(LIMITS, { key: null, headers })).toMatchObject({ status: 200, headers: { [marked]: 'true' } });
-    expect((await call(LIMITS)).headers).not.toHaveProperty(marked);
-  });
+  ])(
+    'with headerPrefix %s, the key is read from %s and a sandbox answer has %s',
+    async (headerPrefix, name, marked) => {
+      const { emulator, call } = startApi({ headerPrefix });
+      const headers = { [name]: emulator.keys.create({ kind: 'sandbox' }) };
+      expect(await call(LIMITS, { key: null, headers })).toMatchObject({ status: 200, headers: { [marked]: 'true' } });
+      expect((await call(LIMITS)).headers).not.toHaveProperty(marked);
+    },
+  );
 
-  it('a revoked key fails at once', async () => {
+  it('the next request with a revoked key is refused', async () => {
     const { emulator, call } = startApi();
     const [key, other] = [emulator.keys.create(), emulator.keys.create()];
     expect((await call(LIMITS, { key })).status).toBe(200);
@@ -61,7 +64,7 @@ describe('authentication', () => {
     });
   });
 
-  it('a plan that lost its API access refuses every call', async () => {
+  it('every request is refused after the account moves to a plan without API access', async () => {
     const { emulator, call } = startApi();
     emulator.accounts.update(emulator.accounts.list()[0]?.id ?? '', { plan: 'STARTER' });
     for (const path of [LIMITS, WEBHOOKS, USAGE]) {
@@ -73,7 +76,7 @@ describe('authentication', () => {
     }
   });
 
-  it('a denied address is refused on every path', async () => {
+  it('a client address in deniedIps is refused with 403 on every path', async () => {
     const { emulator, call } = startApi({ deniedIps: ['10.0.0.1', '127.0.0.1'] });
     emulator.script({ path: '/v1/voices' });
     for (const path of [LIMITS, '/v1/voices', '/nowhere']) {
@@ -82,11 +85,11 @@ describe('authentication', () => {
   });
 });
 
-describe('permissions', () => {
+describe('permissions of an emulator API key', () => {
   it.each([
     [['webhooks:write', 'analytics:read'], 'webhooks:write, analytics:read'],
     [[], 'none'],
-  ])('a key with the scopes %j cannot list endpoints', async (scopes, held) => {
+  ])('a key with the scopes %j is refused with insufficient_scope when it lists endpoints', async (scopes, held) => {
     const { emulator, call } = startApi();
     const key = emulator.keys.create({ scopes });
     expect((await call(WEBHOOKS, { key })).error).toMatchObject({
@@ -115,14 +118,14 @@ describe('permissions', () => {
     ['owner', 200, undefined],
     ['admin', 200, undefined],
     ['member', 403, 'forbidden'],
-  ] as const)('a holder with the role %s gets %i for the usage', async (role, status, code) => {
+  ] as const)('a key with the role %s gets status %i from the usage route', async (role, status, code) => {
     const { emulator, call } = startApi();
     const key = emulator.keys.create({ role });
     expect(await call(USAGE, { key })).toMatchObject({ status, code });
     expect((await call(WEBHOOKS, { key })).status).toBe(200);
   });
 
-  it('a sandbox key reads but does not write, and its answers are marked', async () => {
+  it('a sandbox key may read and not write, and its answers have the sandbox header', async () => {
     const { emulator, call } = startApi();
     const key = emulator.keys.create({ kind: 'sandbox' });
     for (const path of [LIMITS, WEBHOOKS, USAGE]) {
@@ -144,14 +147,14 @@ describe('emulator.apiKey', () => {
     ['a new key', {}, /^acct_[A-Za-z0-9_-]{43}$/],
     ['the given key', { apiKey: 'acct_given_key' }, /^acct_given_key$/],
     ['a key beyond the limit of the plan', { account: { plan: 'CREATOR', maxKeys: 0 } }, /^acct_/],
-  ] as const)('the first key is %s, and live', async (_, options, form) => {
+  ] as const)('the first key of an emulator is %s, and live', async (_, options, form) => {
     const { emulator, call } = startApi(options);
     expect(emulator.apiKey).toMatch(form);
     const { status, headers } = await call(WEBHOOKS);
     expect([status, headers['x-service-sandbox']]).toEqual([200, undefined]);
   });
 
-  it('a plan without API access has a sandbox key', async () => {
+  it('the first key is a sandbox key under a plan without API access', async () => {
     const { call } = startApi({ account: { plan: 'FREE' } });
     expect(await call(LIMITS)).toMatchObject({ status: 200, headers: { 'x-service-sandbox': 'true' } });
   });
@@ -171,7 +174,7 @@ describe('emulator.keys', () => {
     expect((await call('/v1/voices', { key })).error.message).toContain(`The scopes of this key: ${SCOPES}.`);
   });
 
-  it('a test can choose a key, which then exists', async () => {
+  it('create() uses a given key value, and refuses the same value again', async () => {
     const { emulator, call } = startApi();
     const { id: account } = emulator.accounts.create();
     const value = 'acct_12345678';
@@ -180,7 +183,7 @@ describe('emulator.keys', () => {
     expect(() => emulator.keys.create({ value, account })).toThrow('value: this key exists already');
   });
 
-  it('a key belongs to the given account', async () => {
+  it('a key is created for the given account, and by default for the first one', async () => {
     const { emulator, call } = startApi({ account: { plan: 'CREATOR' } });
     const { id: account } = emulator.accounts.create({ plan: 'STANDARD' });
     const plan = async (key: string) => (await call(LIMITS, { key })).headers['x-plan'];
@@ -201,7 +204,7 @@ describe('emulator.keys', () => {
     ),
     ['value must be acct_ and at least 8 letters or digits', { value: 'plat_12345678' }],
     ['value must be plat_ and at least 8 letters or digits', { value: 'acct_12345678', kind: 'platform' }],
-  ])('the message "%s" refuses the settings %j', async (message, settings) => {
+  ])('the error "%s" is thrown for the settings %j', async (message, settings) => {
     const { emulator, call } = startApi();
     expect(() => emulator.keys.create(settings as KeySettings)).toThrow(message);
     const { value } = (settings ?? {}) as KeySettings;
@@ -216,7 +219,7 @@ describe('emulator.keys', () => {
   });
 });
 
-describe('the number of keys', () => {
+describe('the number of keys of an emulator account', () => {
   /** An account that may have two live keys, none of which exists. */
   function createAccount() {
     const { emulator } = startApi();
@@ -228,7 +231,7 @@ describe('the number of keys', () => {
   }
   const FULL = 'maxKeys: the account has its 2 keys; revoke one, or raise maxKeys';
 
-  it('the plan limits the live keys, and a revoked key makes room', () => {
+  it('a live key beyond the limit of the plan is refused until another one is revoked', () => {
     const { keys, create } = createAccount();
     const first = create();
     create();

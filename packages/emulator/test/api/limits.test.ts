@@ -6,8 +6,8 @@ const HOUR = 60 * MINUTE;
 /** Half a second after nine o'clock. */
 const START = Date.UTC(2026, 6, 11, 9) + 500;
 
-describe('requests per minute', () => {
-  it('the limit applies to the 60 s from the first request on', async () => {
+describe("the limit of requests per minute of the emulator's API", () => {
+  it('a minute is the 60 s from its first request on', async () => {
     const { emulator, call } = startApi({ account: { requestsPerMinute: 2 } });
     await call(LIMITS);
     await emulator.advance(MINUTE - 1);
@@ -19,7 +19,7 @@ describe('requests per minute', () => {
     ]);
   });
 
-  it('an answer that does not count does not start the minute', async () => {
+  it('a request that does not count, to an unknown path, does not start the minute', async () => {
     const { emulator, call } = startApi({ account: { requestsPerMinute: 1 } });
     await call('/nowhere');
     await emulator.advance(50_000);
@@ -30,7 +30,7 @@ describe('requests per minute', () => {
     expect((await call(LIMITS)).status).toBe(200);
   });
 
-  it('a new minute is reported before its first request', async () => {
+  it('the headers report the full limit again when the minute is over', async () => {
     const { emulator, call } = startApi({ account: { requestsPerMinute: 2 } });
     await call(LIMITS);
     await emulator.advance(MINUTE);
@@ -42,7 +42,7 @@ describe('requests per minute', () => {
     [1, '60'],
     [1_000, '59'],
     [59_999, '1'],
-  ])('after %i ms, Retry-After is %s s', async (ms, seconds) => {
+  ])('a request refused %i ms after the minute began has Retry-After: %s', async (ms, seconds) => {
     const { emulator, call } = startApi({ startAt: START, account: { requestsPerMinute: 1 } });
     expect((await call(LIMITS)).headers).toMatchObject({ 'x-ratelimit-reset': String((START + 60_500) / 1_000) });
     await emulator.advance(ms);
@@ -50,8 +50,8 @@ describe('requests per minute', () => {
   });
 });
 
-describe('requests per day', () => {
-  it('the limit applies until 00:00 UTC and is reported before that of the minute', async () => {
+describe("the limit of requests per day of the emulator's API", () => {
+  it('requests are refused until 00:00 UTC, with this error also where the minute is used up too', async () => {
     const { emulator, call } = startApi({ account: { requestsPerDay: 1, requestsPerMinute: 1 } });
     await call(LIMITS);
     await emulator.advance(15 * HOUR - 1_500);
@@ -67,19 +67,19 @@ describe('requests per day', () => {
     expect((await call(LIMITS)).headers['x-daily-requests-used']).toBe('1');
   });
 
-  it('the count belongs to the account, not to the key', async () => {
+  it('all keys of an account share one count', async () => {
     const { emulator, call } = startApi();
     await call(LIMITS, { key: emulator.keys.create() });
     expect((await call(LIMITS)).body.limits.daily_requests_used).toBe(2);
   });
 
-  it('a refusal by a limit does not count', async () => {
+  it('a request refused by a limit does not count', async () => {
     const { call } = startApi({ account: { requestsPerMinute: 1 } });
     for (let i = 0; i < 3; i += 1) await call(LIMITS);
     expect((await call(LIMITS)).headers['x-daily-requests-used']).toBe('1');
   });
 
-  it('requests with a valid key on a known route count, whatever the answer', async () => {
+  it('only a request with a valid key on a known route counts, whatever the answer', async () => {
     const { emulator, call } = startApi();
     const sandbox = emulator.keys.create({ kind: 'sandbox' });
     const unscoped = emulator.keys.create({ scopes: [] });

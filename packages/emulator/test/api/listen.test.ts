@@ -15,7 +15,7 @@ async function start(options: EmulatorOptions = {}) {
 }
 
 describe('emulator.listen', () => {
-  it('the emulator listens once, on loopback only, until it is closed', async () => {
+  it('a second call is refused until the emulator is closed, and only loopback is listened on', async () => {
     const { emulator, url, port } = await start();
     expect(url).toBe(`http://127.0.0.1:${port}`);
     await expect(emulator.listen()).rejects.toThrow('listening already');
@@ -24,11 +24,14 @@ describe('emulator.listen', () => {
     await expect(emulator.listen()).rejects.toThrow('the emulator is closed');
   });
 
-  it.each([-1, 65_536, 1.5, '80'])('the port %j is refused, and the next call is not', async (port) => {
-    const { emulator } = startApi();
-    await expect(emulator.listen(port as number)).rejects.toThrow('port must be from 0 to 65535');
-    expect((await emulator.listen()).port).toBeGreaterThan(0);
-  });
+  it.each([-1, 65_536, 1.5, '80'])(
+    'the port %j is refused, and a second call without a port succeeds',
+    async (port) => {
+      const { emulator } = startApi();
+      await expect(emulator.listen(port as number)).rejects.toThrow('port must be from 0 to 65535');
+      expect((await emulator.listen()).port).toBeGreaterThan(0);
+    },
+  );
 
   it('the port 65535 is accepted', async () => {
     const heard = await startApi()
@@ -37,7 +40,7 @@ describe('emulator.listen', () => {
     expect([{ url: 'http://127.0.0.1:65535', port: 65_535 }, 'EADDRINUSE', 'EACCES']).toContainEqual(heard);
   });
 
-  it('another port can be tried after one that is in use', async () => {
+  it('a call for a port in use rejects, and a second call for another port succeeds', async () => {
     const { port } = await start();
     const other = createEmulator();
     await expect(other.listen(port)).rejects.toThrow('EADDRINUSE');
@@ -47,7 +50,7 @@ describe('emulator.listen', () => {
   });
 });
 
-describe('requests over HTTP', () => {
+describe('requests to the emulator over HTTP', () => {
   it('endpoints are created over HTTP, and links lead to the address of the server', async () => {
     const { emulator, url } = await start();
     const headers = { authorization: `Bearer ${emulator.apiKey}`, 'content-type': 'application/json' };
@@ -57,7 +60,7 @@ describe('requests over HTTP', () => {
     expect(refused.error).toMatchObject({ doc_url: `${url}/docs/errors/unknown_endpoint` });
   });
 
-  it('a denied address is refused', async () => {
+  it('a request from an address in deniedIps is refused', async () => {
     const { send } = await start({ deniedIps: ['127.0.0.1'] });
     expect(await send('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')).toBe('403 ip_blocked');
   });
@@ -82,13 +85,13 @@ describe('requests over HTTP', () => {
     }
   });
 
-  it('a body over the limit is refused although its length is not declared', async () => {
+  it('a body over the limit is refused, also when its length was not declared', async () => {
     const { emulator, send } = await start({ maxBodyBytes: 3 });
     const head = `POST ${WEBHOOKS} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${emulator.apiKey}\r\n`;
     expect(await send(`${head}Transfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n0\r\n\r\n`)).toBe('413 file_too_large');
   });
 
-  it('answers without a body have none over HTTP, too', async () => {
+  it('an answer that has no body is sent over HTTP without one', async () => {
     const { emulator, url } = await start();
     emulator.script({ path: '/v1/voices', status: 204 });
     const [head, empty] = [await fetch(url, { method: 'HEAD' }), await fetch(`${url}/v1/voices`)];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matchPath } from '../../src/api/routes.js';
 
-describe('matchPath', () => {
+describe('matchPath for routes of the emulator', () => {
   it.each<[pattern: string, path: string, values: string[] | undefined]>([
     ['/v1/jobs', '/v1/jobs', []],
     ['/v1/jobs/{id}', '/v1/jobs/a', ['a']],
@@ -15,7 +15,7 @@ describe('matchPath', () => {
     ['/v1/jobs/{id', '/v1/jobs/a', undefined],
     ['/v1/jobs/id}', '/v1/jobs/a', undefined],
     ['/v1/jobs/{id', '/v1/jobs/{id', []],
-  ])('the pattern %s finds in the path %s the values %j', (pattern, path, values) => {
+  ])('the pattern %s takes from the path %s the values %j', (pattern, path, values) => {
     expect(matchPath(pattern, path)).toEqual(values);
   });
 });

@@ -12,7 +12,7 @@ async function answerWith(...scripts: Omit<Script, 'path'>[]) {
   return call(JOB, { key: null });
 }
 
-describe('the path and the method of a script', () => {
+describe('the path and the method of a scripted route of the emulator', () => {
   it.each([
     ['POST', '/v1/voices'],
     ['GET', '/api/v1/voices'],
@@ -21,7 +21,7 @@ describe('the path and the method of a script', () => {
     ['POST', '/v1/speech-to-text/stream/token'],
     ['GET', '/v1/dubbing/jobs/dub_1'],
     ['GET', '/v1/workflows/wf_1/runs/run_1'],
-  ])('only a script answers %s %s', async (method, path) => {
+  ])('%s %s is answered with 404 until a script answers it', async (method, path) => {
     const { emulator, call } = startApi();
     expect(await call(path, { method })).toMatchObject({ status: 404, code: 'unknown_endpoint' });
     emulator.script({ method, path, status: 202 });
@@ -31,14 +31,14 @@ describe('the path and the method of a script', () => {
   it.each([
     [undefined, { GET: 200, POST: 200, BREW: 200 }],
     ['post', { GET: 404, POST: 200, BREW: 404 }],
-  ])('a script for the method %s answers %j', async (method, statuses) => {
+  ])('a script for the method %s gives requests by method the statuses %j', async (method, statuses) => {
     const { emulator, call } = startApi();
     emulator.script({ path: PATTERN, ...(method && { method }) });
     for (const [sent, status] of Object.entries(statuses))
       expect((await call(JOB, { method: sent })).status).toBe(status);
   });
 
-  it('the latest script answers until it is removed', async () => {
+  it('the script added last answers until it is removed', async () => {
     const { emulator, call } = startApi();
     const found = async () => (await call(JOB)).status;
     const [first, second, third] = [201, 202, 203].map((status) => emulator.script({ path: PATTERN, status }));
@@ -52,7 +52,7 @@ describe('the path and the method of a script', () => {
     expect(await found()).toBe(404);
   });
 
-  it('a script with times answers so often, then the route itself answers', async () => {
+  it('a script with times: 2 answers two requests, then the route itself answers', async () => {
     const { emulator, call } = startApi();
     emulator.script({ method: 'GET', path: LIMITS, error: 'internal_error', times: 2 });
     const statuses = [await call(LIMITS, { key: null }), await call(LIMITS), await call(LIMITS)].map(
@@ -62,7 +62,7 @@ describe('the path and the method of a script', () => {
   });
 });
 
-describe('scripts that require a key', () => {
+describe('scripted routes of the emulator and their keys', () => {
   it('a script with a scope requires a key with that scope and counts the request', async () => {
     const { emulator, call } = startApi();
     emulator.script({ path: PATTERN, scope: 'voices:read' });
@@ -72,7 +72,7 @@ describe('scripts that require a key', () => {
     expect(await call(JOB, { key })).toMatchObject({ status: 200, headers: { 'x-daily-requests-used': '2' } });
   });
 
-  it('authenticate requires a key and no scope, not even that of the route it replaces', async () => {
+  it('authenticate: true requires a key, but not the scope of the route that the script replaces', async () => {
     const { emulator, call } = startApi();
     emulator.script({ path: WEBHOOKS, authenticate: true, body: { mine: true } });
     expect((await call(WEBHOOKS, { key: emulator.keys.create({ scopes: [] }) })).body).toEqual({ mine: true });
@@ -84,8 +84,8 @@ describe('scripts that require a key', () => {
   });
 });
 
-describe('scripted answers', () => {
-  it('an answer has the headers of every answer unless the script replaces them', async () => {
+describe('scripted answers of the emulator', () => {
+  it('an answer has the usual headers of the API unless the script replaces them', async () => {
     const { emulator, call } = startApi();
     const headers = { 'X-Plan': 'NEW', 'x-n': 7 as never, 'x-b': 'C', 'x-empty': '' };
     emulator.script({ path: PATTERN, status: 202, body: { a: 1 }, headers });
@@ -107,7 +107,7 @@ describe('scripted answers', () => {
     ['<h1>no</h1>', '<h1>no</h1>'],
     ['', ''],
     [Uint8Array.of(104, 105), 'hi'],
-  ])('the body %j is sent as %s', async (body, text) => {
+  ])('the scripted body %j is sent as %s', async (body, text) => {
     const answer = await answerWith({ status: 599, headers: { 'content-type': 'text/html' }, body });
     expect(answer).toMatchObject({ status: 599, text, headers: { 'content-type': 'text/html' } });
   });
@@ -122,12 +122,12 @@ describe('scripted answers', () => {
     [{ error: 'daily_limit_exceeded' }, '30'],
     [{ status: 429, headers: { 'Retry-After': '7' } }, '7'],
     [{ error: 'not_found' }, undefined],
-  ])('the script %j has Retry-After %s', async (script, seconds) => {
+  ])('the answer to the script %j has Retry-After: %s', async (script, seconds) => {
     expect((await answerWith(script)).headers['retry-after']).toBe(seconds);
   });
 });
 
-describe('scripted errors', () => {
+describe('scripted errors of the emulator', () => {
   const row = { code: 'not_found', type: 'invalid_request_error', status: 404 };
   const own = { code: 'not_found', message: 'No.', param: 'id', type: 'api_error', status: 410 } as const;
   const fresh = { code: 'brand_new', type: 'api_error', status: 503 } as const;
@@ -159,7 +159,7 @@ describe('scripted errors', () => {
     expect(status).toBe(error.status);
   });
 
-  it('a body replaces the error object', async () => {
+  it('a scripted body is sent in place of the error object', async () => {
     expect(
       await answerWith({ error: 'not_found', body: 'gone', headers: { 'content-type': 'text/plain' } }),
     ).toMatchObject({
@@ -169,7 +169,7 @@ describe('scripted errors', () => {
   });
 });
 
-describe('an invalid script', () => {
+describe('an invalid script for the emulator', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;
 
@@ -202,7 +202,7 @@ describe('an invalid script', () => {
     ['error: toString is not in the table', { path: '/v1', error: 'toString' }],
     ['error: new is not in the table', { path: '/v1', error: { code: 'new', type: 'api_error' } }],
     ['error: new is not in the table', { path: '/v1', error: { code: 'new', status: 500 } }],
-  ])('the message "%s" refuses the script %o', (message, script) => {
+  ])('the error "%s" is thrown for the script %o', (message, script) => {
     expect(() => startApi().emulator.script(script as Script)).toThrow(message);
   });
 });

@@ -12,7 +12,7 @@ function create(limits: { maxItems: number; maxBytes: number }) {
   return { log, dropped };
 }
 
-describe('createBoundedLog', () => {
+describe("createBoundedLog for the emulator's attempts", () => {
   it('the log keeps the latest items up to maxItems', () => {
     const { log, dropped } = create({ maxItems: 2, maxBytes: 100 });
     for (const item of ['a', 'b']) log.add(item);
@@ -34,7 +34,7 @@ describe('createBoundedLog', () => {
     ]);
   });
 
-  it('an item that does not fit empties the log, and the next item is kept', () => {
+  it('an item larger than maxBytes empties the log, and the next item is kept', () => {
     const { log, dropped } = create({ maxItems: 100, maxBytes: 3 });
     log.add('a');
     log.add('large');
@@ -43,7 +43,7 @@ describe('createBoundedLog', () => {
     expect([...log]).toEqual(['bcd']);
   });
 
-  it('a filter makes room without reporting dropped items', () => {
+  it('items removed by filter() make room, and are not reported as dropped', () => {
     const { log, dropped } = create({ maxItems: 100, maxBytes: 6 });
     for (const item of ['aaa', 'b', 'cc']) log.add(item);
     log.filter((item) => item !== 'aaa');

@@ -42,7 +42,7 @@ const refusal = (changed: string) => {
 const each = (change: (item: Fields) => void, list: (typeof LISTS)[number]) =>
   [0, 1].map((i) => refusal(damaged((state) => change(state[list][i] as Fields))));
 
-describe('parseState', () => {
+describe('parseState of the emulator', () => {
   it('a saved state is accepted unchanged', () => {
     expect(parseState(text)).toEqual(JSON.parse(text));
     expect(parseState(text).format).toBe('service-webhooks emulator 1');
@@ -64,18 +64,18 @@ describe('parseState', () => {
     }
   });
 
-  it('a state is refused if it has an array in place of an object, or the reverse', () => {
+  it('a state with an array in place of an object, or the reverse, is refused', () => {
     expect(each((account) => Object.assign(account, { settings: [] }), 'accounts')[0]).toContain('accounts');
     expect(each((key) => Object.assign(key, { scopes: {} }), 'keys')[0]).toContain('keys');
   });
 
-  it('a state needs an account, and may have no keys, endpoints, events and deliveries', () => {
+  it('a state without accounts is refused; one without keys, endpoints, events and deliveries is accepted', () => {
     const empty = { keys: [], endpoints: [], events: [], deliveries: [] };
     expect(refusal(damaged((state) => Object.assign(state, empty)))).toBe('taken');
     expect(refusal(damaged((state) => Object.assign(state, { accounts: [] })))).toContain('the state is damaged');
   });
 
-  it('a state needs all of its totals and windows as numbers', () => {
+  it('a state in which a total or a count of a rate limit is missing or no number is refused', () => {
     const { totals, accounts } = JSON.parse(text);
     for (const name of Object.keys(totals)) {
       expect(refusal(damaged((state) => delete (state.totals as Fields)[name])), name).toContain('damaged');
@@ -89,7 +89,7 @@ describe('parseState', () => {
     }
   });
 
-  it.each(['savedAt', 'format'])('a state needs its %s', (name) => {
+  it.each(['savedAt', 'format'])('a state without a valid %s is refused', (name) => {
     for (const value of [undefined, null, 'yesterday', {}]) {
       expect(refusal(damaged((state) => Object.assign(state, { [name]: value })))).toMatch(/^path: /);
     }
@@ -98,7 +98,7 @@ describe('parseState', () => {
   it.each([
     ...['waiting', 'sending', 'delivered', 'dead'].map((state) => ['deliveries', state] as const),
     ...['active', 'paused'].map((state) => ['endpoints', state] as const),
-  ])('each of the %s may be %s', (list, state) => {
+  ])('a state whose %s have the state %s is accepted', (list, state) => {
     expect(each((item) => Object.assign(item, { state }), list)).toEqual(['taken', 'taken']);
   });
 
@@ -116,7 +116,10 @@ describe('parseState', () => {
     expect(each((item) => Object.assign(item, changes), list)).toEqual(expected);
   });
 
-  it.each(['', '{', 'null', '7', '"x"', '[]', '{"format":null}'])('the text %s is refused', (other) => {
-    expect(refusal(other)).toBe('path: the file is not a saved state of an emulator');
-  });
+  it.each(['', '{', 'null', '7', '"x"', '[]', '{"format":null}'])(
+    'the text %s is refused as no saved state',
+    (other) => {
+      expect(refusal(other)).toBe('path: the file is not a saved state of an emulator');
+    },
+  );
 });

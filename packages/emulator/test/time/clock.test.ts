@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createClock } from '../../src/time/clock.js';
 
-describe('createClock', () => {
-  it('each step of a journey waits until everything is settled', async () => {
+describe("the emulator's createClock", () => {
+  it('runUntilIdle waits until everything is settled before each due call', async () => {
     const steps: string[] = [];
     const settled = async () => void steps.push('settled');
     const clock = createClock({ speed: undefined, startAt: 0, settled });
@@ -12,7 +12,7 @@ describe('createClock', () => {
     expect(steps).toEqual(['settled', 'a', 'settled', 'b', 'settled']);
   });
 
-  it('instantAfter and msUntil agree on a real clock', async () => {
+  it('msUntil gives the time left until an instant of instantAfter on a real clock', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
     const clock = createClock({ speed: 10, startAt: 0, settled: async () => {} });
     const instant = clock.instantAfter(2_000);
@@ -24,8 +24,8 @@ describe('createClock', () => {
   });
 });
 
-describe('clock.set', () => {
-  it('a real clock keeps its time and its waits', () => {
+describe('clock.set of the emulator', () => {
+  it('a real clock ignores the new time, and its pending calls run when they were due', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'], now: 1_000 });
     const clock = createClock({ speed: 1, startAt: 0, settled: async () => {} });
     const run = vi.fn();
@@ -40,7 +40,7 @@ describe('clock.set', () => {
   });
 });
 
-describe('the timer of a real clock', () => {
+describe("the timer of the emulator's real clock", () => {
   /** The waits of the timers that a clock sets for these calls, until all of them have run. */
   function waitsFor(...calls: number[]) {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
@@ -51,7 +51,7 @@ describe('the timer of a real clock', () => {
     return timers.mock.calls.map(([, ms]) => ms);
   }
 
-  it('the clock sets one timer, for the first call', () => {
+  it('one timer at a time is set, for the call that is due first', () => {
     expect(waitsFor(1_000, 400)).toEqual([1_000, 400, 600]);
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -7,7 +7,7 @@ function filled(...items: string[]) {
   return queue;
 }
 
-describe('createQueue', () => {
+describe("the emulator's createQueue", () => {
   it('the first item in is the first out, and an empty queue returns undefined', () => {
     const queue = filled('a', 'b');
     expect([queue.shift(), queue.shift(), queue.shift()]).toEqual(['a', 'b', undefined]);
@@ -15,7 +15,7 @@ describe('createQueue', () => {
     expect([queue.size, queue.shift(), queue.size]).toEqual([1, 'c', 0]);
   });
 
-  it('at counts from the current first item', () => {
+  it('at(0) is the item that is first now', () => {
     const queue = filled('a', 'b', 'c');
     queue.shift();
     expect([queue.size, queue.at(0), queue.at(1), queue.at(2), queue.at(-1)]).toEqual([
@@ -28,7 +28,7 @@ describe('createQueue', () => {
     expect([...queue]).toEqual(['b', 'c']);
   });
 
-  it('filter keeps the order, and the queue continues', () => {
+  it('filter() keeps the order, and items can be added after it', () => {
     const queue = filled('a', 'b', 'c', 'd');
     queue.shift();
     queue.filter((item) => item !== 'c');
@@ -37,7 +37,7 @@ describe('createQueue', () => {
     expect([queue.shift(), queue.shift(), queue.shift(), queue.shift()]).toEqual(['b', 'd', 'e', undefined]);
   });
 
-  it('the order holds over many more items than fit at once', () => {
+  it('the order is kept over thousands of items added and removed in turn', () => {
     const queue = createQueue<number>();
     const seen: (number | undefined)[] = [];
     for (let n = 0; n < 5_000; n += 1) {

@@ -31,8 +31,8 @@ function createPool(limit: number) {
   };
 }
 
-describe('createRequestPool', () => {
-  it('requests start in order, as many as the limit, then one for each that ends', async () => {
+describe("the emulator's createRequestPool", () => {
+  it('requests start in order up to the limit, then one for each that ends', async () => {
     const { run, end, fail, started } = createPool(2);
     run('a', 'b', 'c', 'd', 'e');
     expect(started).toEqual(['a', 'b']);
@@ -70,7 +70,7 @@ describe('createRequestPool', () => {
     expect(await isOver(settled)).toBe(true);
   });
 
-  it('settled keeps waiting if a request resumes in the meantime', async () => {
+  it('settled() waits for a request that rested and resumed in the meantime', async () => {
     const { pool, run, end, isOver } = createPool(1);
     run('a');
     const settled = pool.settled();
@@ -81,7 +81,7 @@ describe('createRequestPool', () => {
     expect(await isOver(settled)).toBe(true);
   });
 
-  it('the pool has room while no more requests are queued than may run', async () => {
+  it('room() resolves while no more requests are queued than may run', async () => {
     const { pool, run, end, isOver } = createPool(2);
     run('a', 'b', 'c', 'd');
     expect(await isOver(pool.room())).toBe(true);

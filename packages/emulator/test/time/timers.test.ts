@@ -13,15 +13,15 @@ function create(...entries: [name: string, at: number][]) {
   return { timers, add, due, added: entries.map(([name, at]) => add(name, at)) };
 }
 
-describe('createTimers', () => {
-  it('timers are taken by time, and those of the same time as they were added', () => {
+describe("the emulator's createTimers", () => {
+  it('timers are taken in order of time, and those of the same time as they were added', () => {
     const { timers, due } = create(['c', 30], ['a1', 10], ['b', 20], ['a2', 10], ['a3', 10]);
     expect(timers.next).toBe(10);
     expect(due(30)).toEqual(['a1', 'a2', 'a3', 'b', 'c']);
     expect(timers.next).toBe(undefined);
   });
 
-  it('a timer is not taken before its time', () => {
+  it('a timer is taken at its time and not before', () => {
     const { timers, due } = create(['a', 10], ['b', 20]);
     expect([due(9), due(10), due(19)]).toEqual([[], ['a'], []]);
     expect([timers.next, due(20)]).toEqual([20, ['b']]);

@@ -32,8 +32,8 @@ async function expectPassedAfter(ms: number, passed: () => void) {
   expect(passed).toHaveBeenCalledTimes(1);
 }
 
-describe('createAnswerTime with a virtual clock', () => {
-  it('the time of a receiver has passed once, after hangAfterMs in real time', async () => {
+describe("the time for an answer on the emulator's virtual clock", () => {
+  it('an attempt without an answer times out once, after hangAfterMs in real time', async () => {
     const { passed, clock } = create();
     await expectPassedAfter(200, passed);
     await pass(60_000);
@@ -41,7 +41,7 @@ describe('createAnswerTime with a virtual clock', () => {
     expect(clock.now()).toBe(0);
   });
 
-  it('time on the clock does not count toward hangAfterMs', async () => {
+  it('the virtual time of a hold does not count toward hangAfterMs', async () => {
     const { hold, clock, passed } = create();
     await pass(150);
     const held = hold(15_000);
@@ -52,7 +52,7 @@ describe('createAnswerTime with a virtual clock', () => {
     await expectPassedAfter(50, passed);
   });
 
-  it('a hold ends with its time on the clock, and 20 s in total are too much', async () => {
+  it('a hold ends after its virtual time, and holds of more than 20 s in total time out', async () => {
     const { hold, clock } = create();
     const first = hold(12_000);
     await clock.advance(11_999);
@@ -68,7 +68,7 @@ describe('createAnswerTime with a virtual clock', () => {
     expect(clock.now()).toBe(20_000);
   });
 
-  it('a hold that is too long ends with the 20 s', async () => {
+  it('a hold of more than 20 s ends after 20 s as out of time', async () => {
     const { hold, clock } = create();
     const held = hold(60_000);
     await clock.advance(19_999);
@@ -91,7 +91,7 @@ describe('createAnswerTime with a virtual clock', () => {
     expect([rest, resume, held].map(({ mock }) => mock.calls.length)).toEqual([1, 1, 1]);
   });
 
-  it.each(['interrupt', 'end'] as const)('%s ends a hold and leaves no timer', async (end) => {
+  it.each(['interrupt', 'end'] as const)('%s() ends a hold and leaves no timer', async (end) => {
     const { time, hold, clock, passed } = create();
     const held = hold(1_000);
     time[end]();
@@ -103,7 +103,7 @@ describe('createAnswerTime with a virtual clock', () => {
     expect([clock.now(), vi.getTimerCount()]).toEqual([0, 0]);
   });
 
-  it('an ended attempt has no timer and cannot hold', async () => {
+  it('an ended attempt has no timer, and a hold of it fails at once', async () => {
     const { time, clock, passed } = create();
     time.end();
     await pass(1_000);
@@ -114,12 +114,12 @@ describe('createAnswerTime with a virtual clock', () => {
   });
 });
 
-describe('createAnswerTime with a real clock', () => {
-  it('a receiver has its 20 s at any speed', async () => {
+describe("the time for an answer on the emulator's real clock", () => {
+  it('an attempt without an answer times out after 20 s of real time at any speed', async () => {
     await expectPassedAfter(20_000, create(10).passed);
   });
 
-  it('holds and the time of the receiver count together', async () => {
+  it('the time of holds and of the receiver count together toward the 20 s', async () => {
     const { hold, passed } = create(1);
     await pass(5_000);
     const held = hold(6_000);
@@ -128,7 +128,7 @@ describe('createAnswerTime with a real clock', () => {
     await expectPassedAfter(9_000, passed);
   });
 
-  it('the time after an interrupt does not count', async () => {
+  it('the time after interrupt() does not count toward the 20 s', async () => {
     const { time, hold } = create(1);
     await pass(5_000);
     hold(1_000);
@@ -142,7 +142,7 @@ describe('createAnswerTime with a real clock', () => {
   it.each([
     [5_000, true],
     [5_001, false],
-  ])('after 15 s, a hold of %i ms ends after 5 s and is in time: %s', async (ms, inTime) => {
+  ])('a hold of %i ms that begins after 15 s ends after 5 s and is in time: %s', async (ms, inTime) => {
     const { time, hold } = create(1);
     await pass(15_000);
     const held = hold(ms);

@@ -56,7 +56,7 @@ function streaming(chunks: readonly Uint8Array[], pull: (controller: Controller)
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 const text = (content: string) => new TextEncoder().encode(content);
 
-describe('requests of the fetch transport', () => {
+describe("requests of the emulator's fetch transport", () => {
   it('a request is a POST with the given headers and bytes that follows no redirect', async () => {
     await send(async (request) => {
       expect(request).toMatchObject({ method: 'POST', url: 'https://app.example/webhooks?a=b', redirect: 'manual' });
@@ -67,7 +67,7 @@ describe('requests of the fetch transport', () => {
     expect(await bodyOf({})).toEqual({ bytes: [1, 2, 3, 4] });
   });
 
-  it('a receiver may change the bytes of its request', async () => {
+  it('a receiver that changes the bytes of its request does not change the sent body', async () => {
     const body = Uint8Array.from([1, 2, 3, 4]);
     await send(
       async (request) => {
@@ -79,7 +79,7 @@ describe('requests of the fetch transport', () => {
     expect([...body]).toEqual([1, 2, 3, 4]);
   });
 
-  it('a request starts at once, and its answer leaves a turn to other work', async () => {
+  it('fetch is called at once, and its answer arrives only after other pending work', async () => {
     const receive = vi.fn(() => new Response());
     const answered = vi.fn();
     const sent = send(receive).then(answered);
@@ -102,13 +102,13 @@ describe('requests of the fetch transport', () => {
     ['too slow', { slow: { ms: 40, pieces: 4 } }, 2],
     ['reset', { reset: 'request' }],
     ['slow and reset', { reset: 'request', slow: { ms: 40, pieces: 2 } }],
-  ])('a body that is %s breaks off', async (_, changes, endsAt) => {
+  ])('a request body that is %s breaks off with an error', async (_, changes, endsAt) => {
     const broken = { bytes: [1, 2], error: 'Error: connection reset' };
     expect(await bodyOf(changes, createTestTime(endsAt))).toEqual(broken);
   });
 });
 
-describe('answers of the fetch transport', () => {
+describe("answers to the emulator's fetch transport", () => {
   it('an answer has a status, headers and a body as text', async () => {
     const receive = () => new Response('tëa', { status: 418, headers: { 'X-A': 'b' } });
     expect(await send(receive)).toEqual({
@@ -123,7 +123,7 @@ describe('answers of the fetch transport', () => {
   });
 
   it.each(['request', 'answer'] as const)(
-    'an answer does not count if the connection is reset at the %s',
+    'a reset at the %s makes the attempt a connection error, although fetch has answered',
     async (reset) => {
       expect(await send(() => new Response('done'), { reset })).toEqual({
         answer: { status: 200, headers: { 'content-type': 'text/plain;charset=UTF-8' }, body: 'done' },
@@ -140,7 +140,7 @@ describe('answers of the fetch transport', () => {
       'xté',
     ],
     ['an incomplete last character becomes U+FFFD', [text('té').subarray(0, 2)], 't\ufffd'],
-  ])('the text is decoded: %s', async (_, chunks, body) => {
+  ])('the body of an answer is decoded from UTF-8: %s', async (_, chunks, body) => {
     const { response } = streaming(chunks, (controller) => controller.close());
     expect((await send(() => response)).answer?.body).toBe(body);
   });
@@ -149,14 +149,14 @@ describe('answers of the fetch transport', () => {
     ['exactly 64 KiB', [64 * KIB]],
     ['64 KiB in two', [63 * KIB, KIB]],
     ['more than that', [63 * KIB, 2 * KIB, KIB]],
-  ])('a body of %s is kept up to 64 KiB and read no further', async (_, sizes) => {
+  ])('an answer with a body of %s is kept up to 64 KiB and read no further', async (_, sizes) => {
     const chunks = sizes.map((size) => new Uint8Array(size).fill(120));
     const { response, cancel } = streaming(chunks, () => new Promise(() => {}));
     const sent = await send(() => response);
     expect([sent.answer?.body, cancel.mock.calls.length]).toEqual(['x'.repeat(64 * KIB), 1]);
   });
 
-  it('a body of endless empty chunks is read no further than 65 536 of them', async () => {
+  it('no more than 65,536 empty chunks of an answer are read', async () => {
     let chunks = 0;
     const { response, cancel } = streaming([], (controller) => {
       chunks += 1;
@@ -167,7 +167,7 @@ describe('answers of the fetch transport', () => {
     expect(chunks).toBeLessThan(70_000);
   });
 
-  it('a shorter body is kept completely', async () => {
+  it('a body below 64 KiB is kept completely', async () => {
     const { answer } = await send(() => new Response('x'.repeat(64 * KIB - 1)));
     expect(answer?.body).toHaveLength(64 * KIB - 1);
   });

@@ -47,8 +47,8 @@ async function startObserved(answer: (response: ServerResponse) => unknown = () 
   return { url, bytes, arrived, closed: closed.then(([cause]) => cause) };
 }
 
-describe('requests of the HTTP transport', () => {
-  it('a request is a POST with the given headers in order and those of HTTP', async () => {
+describe("requests of the emulator's HTTP transport", () => {
+  it('a request is a POST with the given headers in order and those that HTTP needs', async () => {
     const body = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const { url, arrived } = await startReceiver();
     await send(wireTo(url, { body, headers: { 'content-type': 'application/json', 'x-service-attempt': '1' } }));
@@ -85,7 +85,7 @@ describe('requests of the HTTP transport', () => {
     for (const socket of sockets) await once(socket, 'close');
   });
 
-  it('a request that is too slow ends with its connection', async () => {
+  it('a request that takes too long to send is a timeout, and its connection ends', async () => {
     const { url, bytes, closed } = await startObserved();
     expect(await send(wireTo(url, { slow: { ms: 40, pieces: 4 } }), createTestTime(2))).toEqual({ failed: 'timeout' });
     await closed;
@@ -100,12 +100,12 @@ describe('requests of the HTTP transport', () => {
     await expect(sent).rejects.toThrow('socket hang up');
   });
 
-  it('a request with an empty body can be reset', async () => {
+  it('a reset of a request with an empty body is a connection error', async () => {
     const { url } = await startReceiver();
     expect(await send(wireTo(url, { body: new Uint8Array(), reset: 'request' }))).toEqual(RESET);
   });
 
-  it('half of the body arrives before a reset', async () => {
+  it('half of the body arrives before a reset at the request', async () => {
     const { url, bytes, closed } = await startObserved();
     expect(await send(wireTo(url, { reset: 'request' }))).toEqual(RESET);
     await closed;
@@ -113,7 +113,7 @@ describe('requests of the HTTP transport', () => {
   });
 });
 
-describe('answers of the HTTP transport', () => {
+describe("answers to the emulator's HTTP transport", () => {
   it('an answer has a status, headers as text and a body', async () => {
     const url = await startServer((_, response) => {
       response.writeHead(418, { 'X-A': 'b', 'Set-Cookie': ['c=1', 'd=2'] }).end('tëa');
@@ -131,7 +131,7 @@ describe('answers of the HTTP transport', () => {
     ['64 KiB', 64 * KIB, 64 * KIB],
     ['more than that', 64 * KIB + 1, 64 * KIB],
     ['a megabyte', KIB * KIB, 64 * KIB],
-  ])('a body of %s is kept up to 64 KiB, and the connection is reused', async (_, length, kept) => {
+  ])('an answer with a body of %s is kept up to 64 KiB, and the connection is reused', async (_, length, kept) => {
     const { url, closed } = await startObserved((response) => response.end('x'.repeat(length)));
     const sent = await send(wireTo(url));
     expect([sent.answer?.status, sent.answer?.body.length]).toEqual([200, kept]);
@@ -139,7 +139,7 @@ describe('answers of the HTTP transport', () => {
     expect(first).toBe(200);
   });
 
-  it('a body over 1 MiB is read no further: its status counts, and the connection ends', async () => {
+  it('an answer over 1 MiB is read no further: its status counts, and the connection ends', async () => {
     const { url, closed } = await startObserved((response) => response.write('x'.repeat(KIB * KIB + 1)));
     const sent = await send(wireTo(url));
     expect([sent.failed, sent.answer?.status, sent.answer?.body.length]).toEqual([undefined, 200, 64 * KIB]);
@@ -156,7 +156,7 @@ describe('answers of the HTTP transport', () => {
     await closed;
   });
 
-  it('an answer that does not end in time counts by its status', async () => {
+  it('an answer whose body does not end in time is recorded with its status', async () => {
     const time = createTestTime();
     const { url, closed } = await startObserved((response) => response.write('still'));
     const sent = send(wireTo(url, { slow: { ms: 1, pieces: 1 } }), time);
@@ -167,7 +167,7 @@ describe('answers of the HTTP transport', () => {
     await closed;
   });
 
-  it('an answer at a reset is recorded without its body and does not count', async () => {
+  it('an answer at a reset is recorded without its body, as a connection error', async () => {
     const { url, closed } = await startObserved((response) => response.writeHead(201, { 'x-a': 'b' }).end('made'));
     expect(await send(wireTo(url, { reset: 'answer' }))).toEqual({
       answer: { status: 201, headers: expect.objectContaining({ 'x-a': 'b' }), body: '' },
@@ -178,8 +178,8 @@ describe('answers of the HTTP transport', () => {
   });
 });
 
-describe('addresses that are not public', () => {
-  it('an address that is not public is refused next to a public one', async () => {
+describe("hosts that the emulator's HTTP transport refuses", () => {
+  it('a host is refused that has a private address next to a public one', async () => {
     const found = ['8.8.8.8', '10.0.0.1'].map((address) => ({ address, family: 4 }));
     const lookup: unknown = (_name: string, _options: unknown, callback: (...given: unknown[]) => void) =>
       callback(null, found);
@@ -192,7 +192,7 @@ describe('addresses that are not public', () => {
     await expect(send(wireTo('http://app.example/'))).rejects.toThrow('app.example is not public: private');
   });
 
-  it('an address that is not public is refused if a single address is looked up', async () => {
+  it('a host with a loopback address is refused, also where Node looks up a single address', async () => {
     const before = getDefaultAutoSelectFamily();
     setDefaultAutoSelectFamily(false);
     try {
@@ -203,7 +203,7 @@ describe('addresses that are not public', () => {
     }
   });
 
-  it('an unknown name rejects with the error of the lookup', async () => {
+  it('an unknown host name rejects with the error of the DNS lookup', async () => {
     await expect(send(wireTo('http://nobody.invalid/'))).rejects.toThrow(/ENOTFOUND|EAI_AGAIN/);
   });
 });

@@ -9,7 +9,7 @@ function requestTo(url: string, changes: Partial<HttpRequest> = {}): HttpRequest
   return { method: 'POST', url: new URL(url), headers: [], body: Uint8Array.of(1, 2, 3, 4), ...changes };
 }
 
-describe('sendRequest', () => {
+describe("the emulator's sendRequest", () => {
   it('the headers arrive in their order and spelling, repeated ones too, and the body byte for byte', async () => {
     const body = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const headers: HeaderPairs = [
@@ -26,19 +26,19 @@ describe('sendRequest', () => {
     expect(arrived[0]?.body).toEqual(Buffer.from(body));
   });
 
-  it.each(['PUT', 'DELETE'])('the method can be %s', async (method) => {
+  it.each(['PUT', 'DELETE'])('a request can have the method %s', async (method) => {
     const url = await startServer((request, response) => response.end(request.method));
     expect((await sendRequest(requestTo(url, { method }), ENDLESS)).answer?.body).toBe(method);
   });
 
-  it.each([302, 500])('the status %i is an answer', async (status) => {
+  it.each([302, 500])('an answer with the status %i resolves with that status', async (status) => {
     const url = await startServer((_, response) => response.writeHead(status, { location: '/other' }).end('see there'));
     const { answer, failed } = await sendRequest(requestTo(url), ENDLESS);
     expect(answer).toMatchObject({ status, headers: { location: '/other' }, body: 'see there' });
     expect(failed).toBe(undefined);
   });
 
-  it('a request whose time ends before an answer has failed', async () => {
+  it('a request whose time ends before an answer has failed with a timeout', async () => {
     const onPassed = vi.fn<RequestTime['onPassed']>();
     const url = await startServer(() => onPassed.mock.calls[0]?.[0]());
     const time = { ...ENDLESS, onPassed };

@@ -5,7 +5,7 @@ const BODY = Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 const pieces = (changes: Partial<WireRequest>) =>
   [...piecesOf({ body: BODY, ...changes })].map(({ afterMs, bytes }) => [afterMs, ...bytes]);
 
-describe('piecesOf', () => {
+describe('the pieces of a request body that the emulator sends', () => {
   it.each<[reset: WireRequest['reset'], slow: WireRequest['slow'], found: number[][]]>([
     [undefined, undefined, [[0, ...BODY]]],
     ['answer', undefined, [[0, ...BODY]]],
@@ -38,7 +38,7 @@ describe('piecesOf', () => {
         [10, 3, 4],
       ],
     ],
-  ])('with the reset %s and %j, the pieces are %j', (reset, slow, found) => {
+  ])('with the reset %s and the slow option %j, the pieces are %j', (reset, slow, found) => {
     expect(pieces({ reset, slow })).toEqual(found);
   });
 
