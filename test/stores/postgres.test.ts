@@ -390,6 +390,15 @@ describe.runIf(server)('postgresStore', () => {
     },
   );
 
+  it('a claim of an expired row that was not purged is remembered as new', async () => {
+    const { store, table } = await storeOf();
+    await store.claim(aClaim('expired'));
+    await admin.query(`UPDATE ${table} SET expires_at = clock_timestamp()`);
+    const seen = { fingerprint: 'other', alias: 'other' };
+    const answer = await store.claim(aClaim('expired', seen));
+    expect(answer).toEqual({ status: 'acquired', fence: expect.any(Number), attempt: 1, seen });
+  });
+
   describe('purgeExpired', () => {
     const insertCompleted = (table: string, count: number, end: string) =>
       admin.query(

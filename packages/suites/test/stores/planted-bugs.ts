@@ -197,12 +197,12 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     ],
   },
   'counts owners for a fence': {
-    plant(store) {
+    plant(store, now) {
       const attempts = new Map<string, number>();
       return answers((answer, { key }) => {
         if (answer.status === 'acquired') attempts.set(key, answer.attempt);
         return { ...answer, fence: attempts.get(key) ?? 1 };
-      })(store);
+      })(store, now);
     },
     caughtBy: [
       'the fence of a forgotten key grows',
@@ -464,12 +464,12 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     caughtBy: 'a row that was lost before complete is created again as completed',
   },
   'remembers the first body for longer than the event': {
-    plant(store) {
+    plant(store, now) {
       const seen = new Map<string, string>();
       return asks(({ key, fingerprint }) => {
         seen.set(key, seen.get(key) ?? fingerprint);
         return { fingerprint: seen.get(key) ?? '' };
-      })(store);
+      })(store, now);
     },
     caughtBy: 'a completed key is forgotten after the retention that complete asked for',
   },
@@ -622,9 +622,9 @@ export const PLANTED_VALUES: readonly { bug: string; plants: readonly Plant[]; c
     plants: ['123', '1e5', 'true', 'null', '{"a":1}', '007'].flatMap((text): Plant[] => [
       withSeen(({ fingerprint, alias }) => ({ fingerprint: fingerprint === text ? 'other' : fingerprint, alias })),
       withSeen(({ fingerprint, alias }) => ({ fingerprint, alias: alias === text ? 'other' : alias })),
-      (store) => {
+      (store, now) => {
         let claims = 0;
-        return asks(({ token }) => ({ token: token === text ? `${text} ${claims++}` : token }))(store);
+        return asks(({ token }) => ({ token: token === text ? `${text} ${claims++}` : token }))(store, now);
       },
     ]),
     caughtBy: 'fingerprints, aliases and tokens that look like numbers or JSON are returned as they are',
