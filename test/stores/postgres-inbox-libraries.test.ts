@@ -58,7 +58,8 @@ describe.runIf(server).each(Object.entries(LIBRARIES))('postgresInbox in transac
   it('a rollback after once undoes the record and the writes, and the event runs again', async () => {
     const undo = new Error('undo');
     const undone = library.transaction(async (tx) => {
-      await inbox.once(tx, deliveryOf('evt_1'), () => library.insert(tx, 'evt_1'));
+      const { status } = await inbox.once(tx, deliveryOf('evt_1'), () => library.insert(tx, 'evt_1'));
+      expect(status).toBe('done');
       throw undo;
     });
     await expect(undone).rejects.toBe(undo);
