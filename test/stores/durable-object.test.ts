@@ -1,58 +1,44 @@
-import {
-  DedupeObject,
-  type DurableObjectClient,
-  type DurableObjectStorage,
-  durableObjectStore,
-} from 'service-webhooks/stores/durable-object';
+import { DedupeObject, type DurableObjectStorage, durableObjectStore } from 'service-webhooks/stores/durable-object';
 import { type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { refusal, rejection } from '../support/deliveries.js';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { rejection } from '../support/deliveries.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
+import { aClaim, itRefuses } from './requests.js';
 
 // What it does on Durable Objects is in test/runtimes/workers-stores.test.ts; here they are played by maps.
 describe('durableObjectStore', () => {
-  const claim = { key: 'k', token: 't', fingerprint: 'f', leaseMs: 60_000, retainMs: 3_600_000 };
   const namespaceOf = (fetch: () => Promise<Response>) => ({
     idFromName: (name: string) => name,
     get: () => ({ fetch }),
   });
   const namespace = namespaceOf(async () => Response.json(null));
 
-  it.each([
-    {},
-    undefined,
-    null,
-    namespace,
-    { namespace: undefined },
-    { namespace: null },
-    { namespace: 'DEDUPE' },
-    { namespace: { get() {} } },
-    { namespace: { idFromName() {} } },
-    { durableObject: namespace },
-  ])('a store refuses %j for a client', (other) => {
-    expect(refusal(() => durableObjectStore(other as unknown as DurableObjectClient)).code).toBe('invalid_option');
-  });
+  const wrong = [undefined, null, 'DEDUPE', { get() {} }, { idFromName() {} }];
+  itRefuses(durableObjectStore, [
+    ...[{}, undefined, null, namespace, { durableObject: namespace }].map((other) => [other, {}, 'namespace'] as const),
+    ...wrong.map((other) => [{ namespace: other }, {}, 'durableObjectStore takes'] as const),
+  ]);
 
   it('a store says what to bind where the objects are of another class', async () => {
     const other = namespaceOf(async () => new Response('not found', { status: 404 }));
-    const error = await rejection(durableObjectStore({ namespace: other }).claim(claim));
+    const error = await rejection(durableObjectStore({ namespace: other }).claim(aClaim()));
     expect(error).toMatchObject({ code: 'store_unavailable', hint: expect.stringContaining('DedupeObject') });
     expect(error.message).toContain('404');
   });
 
   it('a store rejects with the error of the platform', async () => {
     const broken = namespaceOf(() => Promise.reject(new Error('Network connection lost.')));
-    await expect(durableObjectStore({ namespace: broken }).release({ ...claim, fence: 1 })).rejects.toThrow('lost');
+    await expect(durableObjectStore({ namespace: broken }).release({ ...aClaim(), fence: 1 })).rejects.toThrow('lost');
   });
 });
 
 describe('durableObjectStore on objects with a clock that is set', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0) });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0) }));
+
+  const objectsAndStore = () => {
+    const objects = createObjects();
+    return { ...objects, store: durableObjectStore({ namespace: objects.namespace }) };
+  };
 
   describe('passes the suite:', () => {
     const cases = storeSuite<StoreUnderTest & { objects: Objects }>({
@@ -71,37 +57,27 @@ describe('durableObjectStore on objects with a clock that is set', () => {
   });
 
   it('each operation is answered with what the store knows of the event', async () => {
-    const store = durableObjectStore({ namespace: createObjects().namespace });
+    const { store } = objectsAndStore();
     await expectEveryAnswer(store);
     expect(store.scope).toBe('shared');
   });
 
   it('an error names the wrong number, and no object is called', async () => {
-    const namespace = {
-      idFromName: () => expect.unreachable('asked for an object'),
-      get: () => expect.unreachable('asked for an object'),
-    };
-    await expectRefusals(durableObjectStore({ namespace }));
+    const idFromName = () => expect.unreachable('asked for an object');
+    await expectRefusals(durableObjectStore({ namespace: { idFromName, get: idFromName } }));
   });
 
   it('each operation is one request to the object of its key', async () => {
     const { namespace } = createObjects();
     const asked: unknown[] = [];
-    const store = durableObjectStore({
-      namespace: {
-        idFromName: namespace.idFromName,
-        get(name: string) {
-          const object = namespace.get(name);
-          return {
-            fetch(url, init) {
-              asked.push([name, new URL(url).protocol, init.method]);
-              return object.fetch(url, init);
-            },
-          };
-        },
+    const get = (name: string) => ({
+      fetch(url: string, init: RequestInit) {
+        asked.push([name, new URL(url).protocol, init.method]);
+        return namespace.get(name).fetch(url, init);
       },
     });
-    await store.claim(claimOf('one'));
+    const store = durableObjectStore({ namespace: { ...namespace, get } });
+    await store.claim(aClaim('one'));
     await store.inspect?.('two');
     expect(asked).toEqual([
       ['one', 'https:', 'POST'],
@@ -110,17 +86,17 @@ describe('durableObjectStore on objects with a clock that is set', () => {
   });
 
   it('fences grow at one instant, even after an event was forgotten', async () => {
-    const store = durableObjectStore({ namespace: createObjects().namespace });
-    const fences = [(await store.claim(claimOf('a'))).fence];
+    const { store } = objectsAndStore();
+    const fences = [(await store.claim(aClaim('a'))).fence];
     await store.forget?.('a');
-    fences.push((await store.claim(claimOf('a'))).fence);
+    fences.push((await store.claim(aClaim('a'))).fence);
     expect(fences).toEqual([Date.UTC(2026, 0) * 1_000, Date.UTC(2026, 0) * 1_000 + 1]);
   });
 
   describe('a Durable Object', () => {
     it('the row and the alarm are gone at the end of the retention', async () => {
-      const { namespace, advance, storedBy, alarmOf } = createObjects();
-      await durableObjectStore({ namespace }).claim(claimOf('brief'));
+      const { store, advance, storedBy, alarmOf } = objectsAndStore();
+      await store.claim(aClaim('brief'));
       expect(storedBy('brief')).toEqual([['entry', expect.anything()]]);
       expect(alarmOf('brief')).toBe(Date.now() + HOUR);
       await advance(HOUR);
@@ -128,9 +104,8 @@ describe('durableObjectStore on objects with a clock that is set', () => {
     });
 
     it('the alarm is set again when it rings before the end of the retention', async () => {
-      const { namespace, advance, storedBy, alarmOf } = createObjects();
-      const store = durableObjectStore({ namespace });
-      const claim = { ...claimOf('renewed'), fence: 1 };
+      const { store, advance, storedBy, alarmOf } = objectsAndStore();
+      const claim = { ...aClaim('renewed'), fence: 1 };
       await store.claim(claim);
       const first = alarmOf('renewed');
       await advance(HOUR / 2);
@@ -144,20 +119,19 @@ describe('durableObjectStore on objects with a clock that is set', () => {
     });
 
     it('nothing is kept of an event that was forgotten or only inspected', async () => {
-      const { namespace, storedBy, alarmOf } = createObjects();
-      const store = durableObjectStore({ namespace });
-      await store.claim(claimOf('forgotten'));
+      const { store, storedBy, alarmOf } = objectsAndStore();
+      await store.claim(aClaim('forgotten'));
       await store.forget?.('forgotten');
       await store.inspect?.('unknown');
-      await store.release({ ...claimOf('unknown'), fence: 1 });
-      await store.extend({ ...claimOf('unknown'), fence: 1 }, { leaseMs: 1_000 });
+      const unknown = { ...aClaim('unknown'), fence: 1 };
+      await store.release(unknown);
+      await store.extend(unknown, unknown);
       for (const key of ['forgotten', 'unknown']) expect([storedBy(key), alarmOf(key)]).toEqual([[], null]);
     });
 
     it('no write happens where nothing has changed', async () => {
-      const { namespace, writesOf } = createObjects();
-      const store = durableObjectStore({ namespace });
-      const ref = { ...claimOf('held'), fence: 1 };
+      const { store, writesOf } = objectsAndStore();
+      const ref = { ...aClaim('held'), fence: 1 };
       const other = { ...ref, token: 'other' };
       await store.claim(ref);
       expect(writesOf('held')).toBe(1);
@@ -175,8 +149,6 @@ describe('durableObjectStore on objects with a clock that is set', () => {
 });
 
 const HOUR = 3_600_000;
-
-const claimOf = (key: string) => ({ key, token: 'owner', fingerprint: 'body', leaseMs: 60_000, retainMs: HOUR });
 
 type Objects = ReturnType<typeof createObjects>;
 

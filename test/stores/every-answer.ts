@@ -1,13 +1,9 @@
-import { type ClaimRequest, type DedupeStore, isWebhookError } from 'service-webhooks';
+import type { DedupeStore } from 'service-webhooks';
 import { expect } from 'vitest';
+import { rejection } from '../support/deliveries.js';
+import { aClaim, within } from './requests.js';
 
 type Complete = Required<Omit<DedupeStore, 'close'>>;
-
-/** A claim of a new key. */
-function aClaim(): ClaimRequest {
-  const [key, token] = [`default:evt_${crypto.randomUUID()}`, crypto.randomUUID()];
-  return { key, token, fingerprint: 'f', alias: 'a', leaseMs: 60_000, retainMs: 3_600_000 };
-}
 
 /** Calls each operation in each state and compares whole answers, where the suite checks its rules. */
 export async function expectEveryAnswer(given: DedupeStore): Promise<void> {
@@ -68,21 +64,17 @@ export async function expectEveryAnswer(given: DedupeStore): Promise<void> {
 export async function expectRefusals(store: DedupeStore): Promise<void> {
   const ref = { ...aClaim(), fence: 1 };
   for (const wrong of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-    const calls: [name: string, call: () => Promise<unknown> | undefined][] = [
+    const calls: [name: string, call: () => Promise<unknown>][] = [
       ['leaseMs', () => store.claim({ ...ref, leaseMs: wrong })],
       ['retainMs', () => store.claim({ ...ref, retainMs: wrong })],
       ['leaseMs', () => store.extend(ref, { leaseMs: wrong })],
       ['retainMs', () => store.complete(ref, { retainMs: wrong })],
     ];
-    if (store.purgeExpired) calls.push(['limit', () => store.purgeExpired?.({ limit: wrong })]);
+    const { purgeExpired } = store;
+    if (purgeExpired) calls.push(['limit', () => purgeExpired({ limit: wrong })]);
     for (const [name, call] of calls) {
-      const error = await call()?.catch((reason: unknown) => reason);
-      expect(isWebhookError(error) && error.code).toBe('invalid_option');
-      expect((error as Error).message).toContain(`${name} must be a positive integer`);
+      const message = expect.stringContaining(`${name} must be a positive integer`);
+      expect(await rejection(call())).toMatchObject({ code: 'invalid_option', message });
     }
   }
-}
-
-function within(ms: number) {
-  return (left: unknown) => typeof left === 'number' && left > 0 && left <= ms;
 }

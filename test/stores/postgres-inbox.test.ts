@@ -1,25 +1,16 @@
 import type pg from 'pg';
 import postgres from 'postgres';
 import type { Delivery } from 'service-webhooks';
-import {
-  type PgClient,
-  type PostgresInbox,
-  type PostgresInboxOptions,
-  postgresInbox,
-  postgresStore,
-} from 'service-webhooks/stores/postgres';
+import { type PgClient, type PostgresInbox, postgresInbox, postgresStore } from 'service-webhooks/stores/postgres';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { anEvent, aReceiver, aRequest, refusal, rejection } from '../support/deliveries.js';
+import { aReceiver, aRequest, rejection } from '../support/deliveries.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
+import { deliveryOf, itRefuses, wrongInboxOptions } from './requests.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 const server = await startPostgres();
 
-afterAll(async () => {
-  await server?.stop();
-});
-
-const deliveryOf = (id: string) => ({ event: anEvent({ id }) }) as unknown as Pick<Delivery, 'event'>;
+afterAll(() => server?.stop());
 
 describe.runIf(server)('postgresInbox', () => {
   const { url = '', schema = '', admin = poolOf('') } = server ?? {};
@@ -56,6 +47,19 @@ describe.runIf(server)('postgresInbox', () => {
     return client;
   }
 
+  /** Runs the work of an event in a transaction of its own. */
+  async function deliver(
+    of: string | Pick<Delivery, 'event'>,
+    work: (client: pg.PoolClient) => unknown = () => {},
+    how?: string,
+  ) {
+    const client = await begin(how);
+    const delivery = typeof of === 'string' ? deliveryOf(of) : of;
+    const result = await inbox.once(client, delivery, () => work(client));
+    await client.query('COMMIT');
+    return result;
+  }
+
   const write = (client: pg.PoolClient, id = 'a') => client.query(`INSERT INTO ${effects} VALUES ($1)`, [id]);
   const written = async () => (await admin.query(`SELECT id FROM ${effects}`)).rows.map(({ id }) => id);
   const recorded = async () => (await admin.query(`SELECT key FROM ${table}`)).rows.map(({ key }) => key);
@@ -70,9 +74,7 @@ describe.runIf(server)('postgresInbox', () => {
     expect(await recorded()).toEqual([]);
     await first.query('COMMIT');
     expect(await recorded()).toEqual(['default:evt_1']);
-    const second = await begin();
-    expect(await inbox.once(second, deliveryOf('evt_1'), () => write(second))).toEqual({ status: 'duplicate' });
-    await second.query('COMMIT');
+    expect(await deliver('evt_1', write)).toEqual({ status: 'duplicate' });
     expect(await written()).toEqual(['a']);
   });
 
@@ -80,10 +82,7 @@ describe.runIf(server)('postgresInbox', () => {
     const first = await begin();
     await inbox.once(first, deliveryOf('evt_1'), () => write(first, 'undone'));
     await first.query('ROLLBACK');
-    const second = await begin();
-    const again = await inbox.once(second, deliveryOf('evt_1'), () => write(second, 'kept'));
-    expect(again).toMatchObject({ status: 'done' });
-    await second.query('COMMIT');
+    expect(await deliver('evt_1', (second) => write(second, 'kept'))).toMatchObject({ status: 'done' });
     expect(await written()).toEqual(['kept']);
   });
 
@@ -111,9 +110,9 @@ describe.runIf(server)('postgresInbox', () => {
 
   it('an inbox works in a transaction of postgres.js', async () => {
     const inJs = postgresInbox({ postgresJs: sql }, { table, name: 'default' });
-    const deliver = () => sql.begin((tx) => inJs.once(tx, deliveryOf('evt_1'), () => tx`SELECT 1 AS one`));
-    expect(await deliver()).toEqual({ status: 'done', result: [{ one: 1 }] });
-    expect(await deliver()).toEqual({ status: 'duplicate' });
+    const deliverInJs = () => sql.begin((tx) => inJs.once(tx, deliveryOf('evt_1'), () => tx`SELECT 1 AS one`));
+    expect(await deliverInJs()).toEqual({ status: 'done', result: [{ one: 1 }] });
+    expect(await deliverInJs()).toEqual({ status: 'duplicate' });
     const failure = new Error('no such clip');
     const failing = sql.begin((tx) =>
       inJs.once(tx, deliveryOf('evt_2'), () => {
@@ -139,8 +138,7 @@ describe.runIf(server)('postgresInbox', () => {
     await second.query('COMMIT');
     await first.query('COMMIT');
     expect(await written()).toEqual(expect.arrayContaining(['a', 'the transaction goes on']));
-    const third = await begin();
-    expect(await inbox.once(third, deliveryOf('evt_1'), () => write(third))).toEqual({ status: 'duplicate' });
+    expect(await deliver('evt_1', write)).toEqual({ status: 'duplicate' });
   });
 
   it.each([
@@ -204,18 +202,11 @@ describe.runIf(server)('postgresInbox', () => {
   it('a serialization failure is delivery_in_progress, and duplicate afterwards', async () => {
     const strict = await begin('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await strict.query('SELECT 1');
-    const first = await begin();
-    await inbox.once(first, deliveryOf('evt_1'), () => write(first));
-    await first.query('COMMIT');
+    await deliver('evt_1', write);
     const attempt = inbox.once(strict, deliveryOf('evt_1'), () => write(strict));
-    expect(await rejection(attempt)).toMatchObject({
-      code: 'delivery_in_progress',
-      status: 409,
-      cause: { code: '40001' },
-    });
-    await strict.query('ROLLBACK');
-    await strict.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-    expect(await inbox.once(strict, deliveryOf('evt_1'), () => write(strict))).toEqual({ status: 'duplicate' });
+    const inProgress = { code: 'delivery_in_progress', status: 409, cause: { code: '40001' } };
+    expect(await rejection(attempt)).toMatchObject(inProgress);
+    expect(await deliver('evt_1', write, 'BEGIN ISOLATION LEVEL REPEATABLE READ')).toEqual({ status: 'duplicate' });
   });
 
   it('an inbox keeps endpoints of different names apart, and any event id', async () => {
@@ -239,11 +230,7 @@ describe.runIf(server)('postgresInbox', () => {
     const { receiver } = aReceiver({
       dedupe: { store, name: 'default' },
       on: {
-        async '*'(_, { delivery }) {
-          const client = await begin();
-          await inbox.once(client, delivery, () => {});
-          await client.query('COMMIT');
-        },
+        '*': async (_, { delivery }) => void (await deliver(delivery)),
       },
     });
     const ids = ['evt_1', 'evt_ü', 'evt_ü_1', 'evt_'.padEnd(120, '1'), 'evt_'.padEnd(121, '1')];
@@ -254,17 +241,12 @@ describe.runIf(server)('postgresInbox', () => {
   });
 
   it('an inbox runs an event again after its retention, and after forget', async () => {
-    const deliver = async (id: string) => {
-      const client = await begin();
-      const { status } = await inbox.once(client, deliveryOf(id), () => {});
-      await client.query('COMMIT');
-      return status;
-    };
-    expect([await deliver('evt_1'), await deliver('evt_2')]).toEqual(['done', 'done']);
+    const deliverBoth = async () => [(await deliver('evt_1')).status, (await deliver('evt_2')).status];
+    expect(await deliverBoth()).toEqual(['done', 'done']);
     await admin.query(`UPDATE ${table} SET expires_at = now() WHERE key = 'default:evt_1'`);
     await inbox.forget('evt_2');
-    expect([await deliver('evt_1'), await deliver('evt_2')]).toEqual(['done', 'done']);
-    expect([await deliver('evt_1'), await deliver('evt_2')]).toEqual(['duplicate', 'duplicate']);
+    expect(await deliverBoth()).toEqual(['done', 'done']);
+    expect(await deliverBoth()).toEqual(['duplicate', 'duplicate']);
   });
 
   it('an inbox purges what is expired, up to a limit', async () => {
@@ -282,13 +264,11 @@ describe.runIf(server)('postgresInbox', () => {
       dedupe: false,
       on: {
         async '*'(_, { delivery }) {
-          const client = await begin();
-          const { status } = await inbox.once(client, delivery, async () => {
+          await deliver(delivery, async (client) => {
             await write(client);
             concurrent = receiver(aRequest());
             await concurrent;
           });
-          await client.query(status === 'done' ? 'COMMIT' : 'ROLLBACK');
         },
       },
     });
@@ -301,39 +281,21 @@ describe.runIf(server)('postgresInbox', () => {
 });
 
 describe('postgresInbox', () => {
-  const query = () => Promise.reject(new Error('nothing may be sent'));
-
-  it.each<[options: Partial<PostgresInboxOptions>, problem: string]>([
-    [{ table: 'a b' }, 'table must be a name, or schema.name, of a-z, 0-9 and _, at most 48 characters'],
-    [{ name: '' }, 'name must be the name of the endpoint: 1 to 64 visible ASCII'],
-    [{ name: 'a:b' }, 'name must be the name of the endpoint: 1 to 64 visible ASCII'],
-    [{ name: 'üa' }, 'name must be the name of the endpoint: 1 to 64 visible ASCII'],
-    [{ name: 'a'.repeat(65) }, 'name must be the name of the endpoint: 1 to 64 visible ASCII'],
-    [{ retainMs: 6 * 3_600_000 - 1 }, 'retainMs must be at least 21600000 (6 hours)'],
-    [{ retainMs: Number.NaN }, 'retainMs must be a positive integer'],
-    [{ waitMs: 0 }, 'waitMs must be a positive integer'],
-    [{ waitMs: 1.5 }, 'waitMs must be a positive integer'],
-  ])('an inbox refuses %j', (options, problem) => {
-    const given = { name: 'clips', ...options };
-    expect(refusal(() => postgresInbox({ pg: { query } }, given)).message).toContain(problem);
-  });
-
-  it('an option or a client that is not known is refused, with the nearest name', () => {
-    const unknown = refusal(() => postgresInbox({ pg: { query } }, { name: 'clips', retainMS: 1 } as never));
-    expect(`${unknown.message} ${unknown.hint}`).toContain("id you mean 'retainMs'?");
-    const named = refusal(() => postgresInbox({ drizle: {} } as never, { name: 'clips' }));
-    expect(`${named.message} ${named.hint}`).toContain("id you mean 'drizzle'?");
-  });
+  const client = { pg: { query: () => Promise.reject(new Error('nothing may be sent')) } };
+  itRefuses(postgresInbox, [
+    ...wrongInboxOptions.map(([options, says]) => [client, options, says] as const),
+    [
+      client,
+      { name: 'clips', table: 'a b' },
+      'table must be a name, or schema.name, of a-z, 0-9 and _, at most 48 characters',
+    ],
+    [client, { name: 'clips', retainMS: 1 }, "id you mean 'retainMs'?"],
+    [{ drizle: {} }, { name: 'clips' }, "id you mean 'drizzle'?"],
+    [{}, { name: 'clips' }, 'postgresInbox takes { pg: pool } or { postgresJs: sql } or { drizzle: db }'],
+  ]);
 
   it('an inbox takes the shortest retention and the longest name', () => {
     const options = { retainMs: 6 * 3_600_000, name: 'a'.repeat(64) };
-    expect(() => postgresInbox({ pg: { query } }, options)).not.toThrow();
-  });
-
-  it('an inbox refuses an object that is not a client', () => {
-    const without = () => postgresInbox({} as { pg: { query: typeof query } }, { name: 'clips' });
-    expect(refusal(without).message).toContain(
-      'postgresInbox takes { pg: pool } or { postgresJs: sql } or { drizzle: db }',
-    );
+    expect(() => postgresInbox(client, options)).not.toThrow();
   });
 });

@@ -1,10 +1,10 @@
-import type { ClaimRequest } from 'service-webhooks';
 import { postgresInbox, postgresStore } from 'service-webhooks/stores/postgres';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { buildProgram } from '../support/processes.js';
 import { ATTEMPTS } from '../support/scale.js';
 import type { Task } from './postgres-process.js';
+import { aClaim } from './requests.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 const server = await startPostgres();
@@ -73,7 +73,3 @@ describe.runIf(server)('several processes on one Postgres', () => {
     },
   );
 });
-
-function aClaim(key: string): ClaimRequest {
-  return { key, token: crypto.randomUUID(), fingerprint: 'f', alias: 'a', leaseMs: 60_000, retainMs: 3_600_000 };
-}

@@ -5,9 +5,7 @@ import { refusal, rejection } from '../support/deliveries.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 
 const server = await startPostgres();
-afterAll(async () => {
-  await server?.stop();
-});
+afterAll(() => server?.stop());
 
 const named = (names?: Parameters<typeof postgresTables>[0]) =>
   postgresTables(names).tables.map(({ purpose, name }) => [purpose, name]);
@@ -22,32 +20,25 @@ describe('postgresTables', () => {
     expect(named({ table: 'a', inboxTable: 'b' })).toHaveLength(2);
   });
 
-  it('an invalid name or option is refused', () => {
-    expect(refusal(() => postgresTables({ table: 'a"b' })).code).toBe('invalid_option');
-    expect(refusal(() => postgresTables({ inboxTable: 'a.b.c' })).code).toBe('invalid_option');
-    expect(refusal(() => postgresTables({ inbox: 'a' } as never)).code).toBe('invalid_option');
-    expect(refusal(() => postgresTables(null as never)).code).toBe('invalid_option');
+  it.each([{ table: 'a"b' }, { inboxTable: 'a.b.c' }, { inbox: 'a' }, null])('the names %j are refused', (names) => {
+    expect(refusal(() => postgresTables(names as never)).code).toBe('invalid_option');
   });
 });
 
 describe.runIf(server)('postgresTableVersion', () => {
   const { url = '', schema = '', admin = poolOf('') } = server ?? {};
-  const sql = url === '' ? undefined : postgres(url, { onnotice() {} });
-  afterAll(() => sql?.end({ timeout: 1 }));
+  const sql = postgres(url, { onnotice() {} });
+  afterAll(() => sql.end({ timeout: 1 }));
 
   it.each(['pg', 'postgresJs'] as const)('the version of each table is read over %s', async (library) => {
-    const client = library === 'pg' ? { pg: admin } : { postgresJs: sql as postgres.Sql };
-    const [table, inboxTable] = [
-      `${schema}.store_${library.toLowerCase()}`,
-      `${schema}.inbox_${library.toLowerCase()}`,
-    ];
+    const client = library === 'pg' ? { pg: admin } : { postgresJs: sql };
+    const [table, inboxTable] = [`${schema}.store`, `${schema}.inbox`];
     onTestFinished(async () => void (await admin.query(`DROP TABLE ${table}, ${inboxTable}`)));
     const versions = () => Promise.all([table, inboxTable].map((name) => postgresTableVersion(client, name)));
     expect(await versions()).toEqual([undefined, undefined]);
     const { version, tables } = postgresTables({ table, inboxTable });
-    for (let times = 0; times < 2; times += 1) {
-      for (const statement of tables.flatMap(({ statements }) => statements)) await admin.query(statement);
-    }
+    const statements = tables.flatMap((one) => one.statements);
+    for (const statement of [...statements, ...statements]) await admin.query(statement);
     expect(await versions()).toEqual([version, version]);
     await admin.query(`COMMENT ON TABLE ${table} IS NULL`);
     expect(await versions()).toEqual([0, version]);

@@ -8,24 +8,24 @@ import {
   openNodeRedisCluster,
   startCluster,
 } from '../support/redis.js';
+import { aClaim, rivalOf } from './requests.js';
 
 const cluster = canStartRedis() ? await startCluster() : undefined;
 afterAll(() => cluster?.stop());
 
 describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
   it.each([
-    ['ioredis', async (url: string) => overIoredis(url)],
-    ['node-redis', async (url: string) => overNodeRedis(url)],
+    ['ioredis', overIoredis],
+    ['node-redis', overNodeRedis],
   ])('a store follows a slot that moves to another node, over %s', async (_, open) => {
     const { url = '', ports = [] } = cluster ?? {};
-    const [one, two] = ports.map((port) => openIoredis(`redis://127.0.0.1:${port}`));
-    if (one === undefined || two === undefined) throw new Error('a cluster of two nodes');
+    const [one, two] = ports.map((port) => openIoredis(`redis://127.0.0.1:${port}`)) as [Redis, Redis];
     const ids = [await one.cluster('MYID'), await two.cluster('MYID')] as const;
     const { client, close } = await open(url);
     const store = redisStore(client, { keyPrefix: '' });
-    const key = await keyOf(one, 0, 8191);
+    const key = await keyOfFirst(one);
     const slot = await one.cluster('KEYSLOT', key);
-    const request = { key, token: 'first', fingerprint: 'f', leaseMs: 60_000, retainMs: 120_000 };
+    const request = aClaim(key);
     await store.claim({ ...request, key: `{${key}}warm` });
     await one.del(`{${key}}warm`);
     await one.config('RESETSTAT');
@@ -38,7 +38,7 @@ describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
     expect(await redirections(one, 'ASK')).toBeGreaterThan(0);
 
     for (const node of [two, one]) await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', ids[1]);
-    expect(await store.claim({ ...request, token: 'second' })).toMatchObject({ status: 'in_progress', fence });
+    expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'in_progress', fence });
     expect(await store.complete({ ...request, fence }, request)).toBe('ok');
     expect(await redirections(one, 'MOVED')).toBeGreaterThan(0);
 
@@ -54,8 +54,7 @@ describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
     ['}{', '{}'],
     ['', '}clips{'],
   ])('the reports of an endpoint are in one slot: prefix %j, name %j', async (keyPrefix, name) => {
-    const { url = '' } = cluster ?? {};
-    for (const { client, close } of [overIoredis(url), await overNodeRedis(url)]) {
+    for (const { client, close } of [overIoredis(cluster?.url), await overNodeRedis(cluster?.url)]) {
       const store = redisStore(client, { keyPrefix });
       for (const instance of ['one', 'two', 'three']) {
         await store.saveReport?.({ name, instance, text: JSON.stringify(instance), ttlMs: 60_000 });
@@ -66,12 +65,11 @@ describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
   });
 });
 
-/** A key that nobody used, of a slot in this range. */
-async function keyOf(node: Redis, from: number, to: number): Promise<string> {
+/** A key that nobody used, of a slot that the first node has. */
+async function keyOfFirst(node: Redis): Promise<string> {
   for (;;) {
     const key = `evt_${crypto.randomUUID()}`;
-    const slot = await node.cluster('KEYSLOT', key);
-    if (slot >= from && slot <= to) return key;
+    if ((await node.cluster('KEYSLOT', key)) <= 8191) return key;
   }
 }
 
@@ -86,12 +84,12 @@ interface Opened {
   close(): void;
 }
 
-function overIoredis(url: string): Opened {
+function overIoredis(url = ''): Opened {
   const ioredis = openIoredisCluster(url);
   return { client: { ioredis }, close: () => ioredis.disconnect() };
 }
 
-async function overNodeRedis(url: string): Promise<Opened> {
+async function overNodeRedis(url = ''): Promise<Opened> {
   const nodeRedis = await openNodeRedisCluster(url);
   return { client: { nodeRedis }, close: () => nodeRedis.destroy() };
 }

@@ -1,7 +1,6 @@
-import type { ClaimRequest } from 'service-webhooks';
 import { redisStore } from 'service-webhooks/stores/redis';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { aRequest as aDeliveryRequest, aReceiver, inShort } from '../support/deliveries.js';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { aReceiver, aRequest, inShort } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { buildProgram, type Program } from '../support/processes.js';
 import { canStartRedis, DURABLE, findRedis, openIoredis, openNodeRedis, startRedis } from '../support/redis.js';
@@ -9,20 +8,11 @@ import { ATTEMPTS } from '../support/scale.js';
 import { freePort } from '../support/server-process.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import type { Task } from './redis-process.js';
+import { aClaim, rivalOf } from './requests.js';
 
 const server = await findRedis();
 const program = server && (await buildProgram('test/stores/redis-process.ts'));
 const keyPrefix = `test-${crypto.randomUUID()}:`;
-const closing: (() => unknown)[] = [];
-
-beforeEach(() => {
-  vi.spyOn(console, 'warn').mockImplementation(() => {}); // what init() says about servers that are not set up for it
-});
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
 afterAll(async () => {
   program?.remove();
   if (server === undefined) return;
@@ -33,25 +23,15 @@ afterAll(async () => {
   await server.stop();
 });
 
-const aRequest = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
-  key: `default:evt_${crypto.randomUUID()}`,
-  token: crypto.randomUUID(),
-  fingerprint: 'first-body',
-  leaseMs: 60_000,
-  retainMs: 120_000,
-  ...changes,
-});
-const rivalOf = (request: ClaimRequest): ClaimRequest => ({ ...request, token: crypto.randomUUID() });
-
 function ioredisOf(...args: Parameters<typeof openIoredis>) {
   const ioredis = openIoredis(...args);
-  closing.push(() => ioredis.disconnect());
+  onTestFinished(() => ioredis.disconnect());
   return ioredis;
 }
 
 function nodeRedisOf(...args: Parameters<typeof openNodeRedis>) {
   const nodeRedis = openNodeRedis(...args);
-  closing.push(() => nodeRedis.destroy());
+  onTestFinished(() => nodeRedis.destroy());
   return nodeRedis;
 }
 
@@ -63,13 +43,13 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
   async function proxyOf() {
     const { hostname, port } = new URL(url);
     const proxy = await startTcpProxy({ host: hostname, port: Number(port || 6379) });
-    closing.push(proxy.stop);
+    onTestFinished(proxy.stop);
     return { proxy, proxied: url.replace(/\/\/.*/, `//127.0.0.1:${proxy.port}`) };
   }
 
   it('a store goes on after the server lost its scripts', async () => {
     const [admin, store] = [ioredisOf(url), storeOf()];
-    const request = aRequest();
+    const request = aClaim();
     const ref = { ...request, fence: 1 };
     const forget = () => admin.script('FLUSH');
     expect(await store.claim(request)).toMatchObject({ status: 'acquired' });
@@ -86,7 +66,7 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
     const ioredis = ioredisOf(proxied, { retryStrategy: () => 1 });
     const store = redisStore({ ioredis }, { keyPrefix });
     await ioredis.ping();
-    const request = aRequest();
+    const request = aClaim();
     proxy.loseNextReply();
     expect(await store.claim(request)).toMatchObject({ status: 'acquired', attempt: 1 });
     expect(proxy.lost()).toBe(1);
@@ -103,7 +83,7 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
       await expect(call()).rejects.toThrow();
       return call();
     };
-    const [request, other] = [aRequest(), aRequest()];
+    const [request, other] = [aClaim(), aClaim()];
     expect(await losing(() => store.claim(request))).toMatchObject({ status: 'acquired', attempt: 1 });
     expect(await losing(() => store.complete({ ...request, fence: 1 }, request))).toBe('ok');
     expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'completed' });
@@ -116,7 +96,7 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
   it('a store waits for a client that has not connected yet', async () => {
     const [lazy, eager] = [ioredisOf(url, { lazyConnect: true }), nodeRedisOf(url)];
     expect([lazy.status, eager.isReady]).toEqual(['wait', false]);
-    const request = aRequest();
+    const request = aClaim();
     const [first, second] = await Promise.all([
       redisStore({ ioredis: lazy }, { keyPrefix }).claim(request),
       redisStore({ nodeRedis: eager }, { keyPrefix }).claim(request),
@@ -128,7 +108,7 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
   });
 
   it(`one of ${ATTEMPTS} attempts from four processes with different clocks acquires the event`, async () => {
-    const { key } = aRequest();
+    const { key } = aClaim();
     const TEN_MINUTES = 600_000;
     const processes = [-TEN_MINUTES, 0, 0, TEN_MINUTES].map((clockMs) =>
       start({ url, keyPrefix, key, do: 'claim at once', count: ATTEMPTS / 4, clockMs }),
@@ -148,18 +128,18 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
     ['in_progress', 'hold'],
     ['completed', 'complete'],
   ] as const)('a claim is answered %s after the process of the first was killed', async (status, work) => {
-    const { key } = aRequest();
+    const { key } = aClaim();
     const victim = start({ url, keyPrefix, key, do: work });
     expect(await victim.next()).toBe('done');
     await victim.kill();
-    expect(await storeOf().claim(aRequest({ key }))).toMatchObject({ status });
+    expect(await storeOf().claim(aClaim(key))).toMatchObject({ status });
   });
 });
 
 describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 60_000 }, () => {
   async function start(...settings: string[]) {
     const broken = await startRedis(...settings);
-    closing.push(broken.stop);
+    onTestFinished(broken.stop);
     return broken;
   }
 
@@ -172,13 +152,13 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
       dedupe: { store, name: 'default' },
       deadlineMs: 2_000,
     });
-    expect(inShort(await receiver(aDeliveryRequest({ event: { id: 'evt_before' } })))).toBe('200 handled');
+    expect(inShort(await receiver(aRequest({ event: { id: 'evt_before' } })))).toBe('200 handled');
     hung.freeze();
-    expect(inShort(await receiver(aDeliveryRequest()))).toBe('503 store_unavailable');
+    expect(inShort(await receiver(aRequest()))).toBe('503 store_unavailable');
     expect(find('store_error')).toMatchObject({ operation: 'claim' });
     hung.thaw();
-    await vi.waitFor(async () => expect(inShort(await receiver(aDeliveryRequest()))).toBe('200 handled'), PATIENTLY);
-    expect(inShort(await receiver(aDeliveryRequest()))).toBe('200 duplicate');
+    await vi.waitFor(async () => expect(inShort(await receiver(aRequest()))).toBe('200 handled'), PATIENTLY);
+    expect(inShort(await receiver(aRequest()))).toBe('200 duplicate');
     expect(handled).toHaveBeenCalledTimes(2);
   });
 
@@ -188,14 +168,14 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
   ])('a delivery is answered 503 where the connection of %s is refused', async (_, open) => {
     const store = redisStore(open(`redis://127.0.0.1:${await freePort()}`));
     const { receiver, find } = aReceiver({ dedupe: { store, name: 'default' }, deadlineMs: 500 });
-    expect(inShort(await receiver(aDeliveryRequest()))).toBe('503 store_unavailable');
+    expect(inShort(await receiver(aRequest()))).toBe('503 store_unavailable');
     expect(find('store_error')).toMatchObject({ operation: 'claim' });
   });
 
   it('a durable server remembers claims and completions over a crash', async () => {
     const durable = await start(...DURABLE);
     const store = redisStore({ ioredis: ioredisOf(durable.url, { retryStrategy: () => 10 }) });
-    const [held, done] = [aRequest(), aRequest()];
+    const [held, done] = [aClaim(), aClaim()];
     await store.claim(held);
     await store.claim(done);
     await store.complete({ ...done, fence: 1 }, done);
@@ -210,7 +190,7 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
     const replica = await start('--replicaof', `127.0.0.1 ${primary.port}`);
     const [before, after] = [ioredisOf(primary.url), ioredisOf(replica.url)];
     const [store, store2] = [redisStore({ ioredis: before }), redisStore({ ioredis: after })];
-    const [known, unknown] = [aRequest(), aRequest()];
+    const [known, unknown] = [aClaim(), aClaim()];
     await store.release({ ...known, fence: (await store.claim(known)).fence });
     await vi.waitFor(async () => expect(await after.dbsize()).toBe(1), PATIENTLY);
     await after.replicaof('NO', 'ONE'); // what the old primary takes from here on is lost
@@ -225,7 +205,7 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
   it('an event that the server has forgotten in a crash is completed', async () => {
     const forgetful = await start();
     const store = redisStore({ nodeRedis: nodeRedisOf(forgetful.url) });
-    const request = aRequest();
+    const request = aClaim();
     await store.claim(request);
     await forgetful.crash();
     await vi.waitFor(async () => expect(await store.inspect?.(request.key)).toBeUndefined(), PATIENTLY);
@@ -237,7 +217,7 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
     const full = await start('--maxmemory', '3mb', '--maxmemory-policy', 'allkeys-random');
     const ioredis = ioredisOf(full.url);
     const store = redisStore({ ioredis }, { keyPrefix });
-    const request = aRequest();
+    const request = aClaim();
     await store.claim(request);
     for (let i = 0; (await store.inspect?.(request.key)) !== undefined; i += 1) {
       await ioredis.set(`filler-${i}`, 'x'.repeat(20_000));
@@ -247,6 +227,6 @@ describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 
     expect(await store.claim(rivalOf(request))).toMatchObject({ status: 'completed' });
     await ioredis.config('SET', 'maxmemory-policy', 'noeviction');
     await ioredis.config('SET', 'maxmemory', '1mb');
-    await expect(store.claim(aRequest())).rejects.toThrow(/OOM/);
+    await expect(store.claim(aClaim())).rejects.toThrow(/OOM/);
   });
 });

@@ -1,35 +1,33 @@
 import { redisStore } from 'service-webhooks/stores/redis';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { canStartRedis, openIoredis, openNodeRedis, startRedis } from '../support/redis.js';
 import { startUpstash } from '../support/upstash.js';
+import { aClaim } from './requests.js';
 
-const closing: (() => unknown)[] = [];
 const warnings: string[] = [];
 
 beforeEach(() => {
+  warnings.length = 0;
   // Receivers of other files in this process may still have something to say.
   vi.spyOn(console, 'warn').mockImplementation((warning: string) => {
     if (warning.includes('Redis')) warnings.push(warning);
   });
 });
 
-afterEach(async () => {
-  warnings.length = 0;
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
 describe.runIf(canStartRedis())('init of redisStore', () => {
   async function start(...settings: string[]) {
     const server = await startRedis(...settings);
     const ioredis = openIoredis(server.url);
-    closing.push(server.stop, () => ioredis.disconnect());
+    onTestFinished(server.stop);
+    onTestFinished(() => ioredis.disconnect());
     return { server, ioredis };
   }
 
   it('a server that evicts, or forgets in a restart, causes a warning', async () => {
     const { server, ioredis } = await start('--maxmemory-policy', 'allkeys-lru');
     const [nodeRedis, upstash] = [openNodeRedis(server.url), await startUpstash(server.url)];
-    closing.push(upstash.stop, () => nodeRedis.destroy());
+    onTestFinished(upstash.stop);
+    onTestFinished(() => nodeRedis.destroy());
     for (const client of [{ ioredis }, { nodeRedis }, { upstash: upstash.open() }]) {
       await redisStore(client).init?.();
       expect(warnings.splice(0)).toEqual([
@@ -57,9 +55,9 @@ describe.runIf(canStartRedis())('init of redisStore', () => {
     const { server, ioredis } = await start('--maxmemory-policy', 'allkeys-lru');
     await ioredis.acl('SETUSER', 'receiver', 'on', '>pass', '~service-webhooks:*', '-@all', ...MAY);
     const limited = openIoredis(server.url, { username: 'receiver', password: 'pass', enableReadyCheck: false });
-    closing.push(() => limited.disconnect());
+    onTestFinished(() => limited.disconnect());
     const store = redisStore({ ioredis: limited });
-    const request = { key: 'default:evt_1', token: 't', fingerprint: 'f', leaseMs: 1_000, retainMs: 60_000 };
+    const request = aClaim();
     const ref = { ...request, fence: 1 };
     await store.init?.();
     expect(warnings).toEqual([]);

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { DedupeStore } from 'service-webhooks';
 import { redisStore } from 'service-webhooks/stores/redis';
 import { type StoreSuiteOptions, type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
-import { afterAll, beforeAll, beforeEach, describe, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import {
   canStartRedis,
   findRedis,
@@ -112,9 +112,6 @@ describe.runIf(cluster)('redisStore on a Redis Cluster of two nodes', () => {
 type Made = StoreUnderTest & { opened: Opened[] };
 
 function suite(open: () => Opened[] | Promise<Opened[]>, options: Partial<StoreSuiteOptions<Made>>): void {
-  beforeEach(() => {
-    vi.spyOn(console, 'warn').mockImplementation(() => {}); // init() on servers that are not set up for it
-  });
   const cases = storeSuite<Made>({
     expiresByItself: true,
     async make() {

@@ -1,65 +1,34 @@
 import type { Redis } from 'ioredis';
 import { RESP_TYPES } from 'redis';
 import type { ClaimRequest } from 'service-webhooks';
-import { type RedisClient, redisStore } from 'service-webhooks/stores/redis';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { refusal } from '../support/deliveries.js';
+import { redisStore } from 'service-webhooks/stores/redis';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PATIENTLY } from '../support/patiently.js';
 import { findRedis, openIoredis, openNodeRedis } from '../support/redis.js';
 import { startUpstash } from '../support/upstash.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
+import { aClaim, itRefuses } from './requests.js';
 
 const server = await findRedis();
-const closing: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 afterAll(() => server?.stop());
 
-const aRequest = (changes: Partial<ClaimRequest> = {}): ClaimRequest => ({
-  key: `default:evt_${crypto.randomUUID()}`,
-  token: crypto.randomUUID(),
-  fingerprint: 'first-body',
-  alias: 'first-alias',
-  leaseMs: 60_000,
-  retainMs: 120_000,
-  ...changes,
-});
+const aRequest = (changes: Partial<ClaimRequest> = {}) => aClaim(undefined, { retainMs: 120_000, ...changes });
 
 describe('redisStore', () => {
   const client = { eval: async () => 'QUEUED' };
 
-  it.each([
-    ['nothing', undefined],
-    ['a client without its name', client],
-    ['a name of another kind', { redis: client }],
-    ['a name without a client', { ioredis: undefined }],
-    ['a client that evaluates nothing', { nodeRedis: {} }],
-    ['two clients', { ioredis: client, upstash: client }],
-  ])('a store refuses %s', (_, wrong) => {
-    expect(refusal(() => redisStore(wrong as RedisClient)).code).toBe('invalid_option');
-  });
-
-  it('an error names the clients that a store takes, and the nearest one', () => {
-    expect(() => redisStore(client as never)).toThrow(/ioredis|eval/);
-    expect(() => redisStore({ ioredis: client, upstash: client } as never)).toThrow(
-      /ioredis: client .*nodeRedis: client .*upstash: client/,
-    );
-    const { message, hint } = refusal(() => redisStore({ ioRedis: client } as never));
-    expect(`${message} ${hint}`).toContain("id you mean 'ioredis'?");
-  });
-
-  it('a store refuses an option that it does not know, with the nearest name', () => {
-    const { message, hint } = refusal(() => redisStore({ ioredis: client }, { prefix: 'a:' } as never));
-    expect(message).toContain("nknown option 'prefix' in redisStore");
-    expect(`${message} ${hint}`).toContain('keyPrefix');
-  });
-
-  it('a store refuses a prefix that is no string', () => {
-    expect(() => redisStore({ ioredis: client }, { keyPrefix: 1 as never })).toThrow('keyPrefix must be a string');
-  });
+  const takes = 'redisStore takes { ioredis: client } or { nodeRedis: client } or { upstash: client }';
+  itRefuses(redisStore, [
+    ...[undefined, { ioredis: undefined }, { nodeRedis: {} }, { ioredis: client, upstash: client }].map(
+      (wrong) => [wrong, {}, takes] as const,
+    ),
+    [client, {}, "nknown option 'eval' in the client of redisStore"],
+    [{ redis: client }, {}, "nknown option 'redis' in the client of redisStore"],
+    [{ ioRedis: client }, {}, "id you mean 'ioredis'?"],
+    [{ ioredis: client }, { prefix: 'a:' }, "nknown option 'prefix' in redisStore"],
+    [{ ioredis: client }, { prefix: 'a:' }, 'keyPrefix'],
+    [{ ioredis: client }, { keyPrefix: 1 }, 'keyPrefix must be a string'],
+  ]);
 
   it('an error names the wrong number, and nothing is sent', async () => {
     const evaluate = vi.fn(client.eval);
@@ -79,10 +48,30 @@ describe('redisStore', () => {
 describe.runIf(server)('redisStore on a server', () => {
   const { url = '' } = server ?? {};
 
-  function open(): Redis {
-    const ioredis = openIoredis(url);
-    closing.push(() => ioredis.disconnect());
+  function open(options?: Parameters<typeof openIoredis>[1]): Redis {
+    const ioredis = openIoredis(url, options);
+    onTestFinished(() => ioredis.disconnect());
     return ioredis;
+  }
+
+  function openNode() {
+    const nodeRedis = openNodeRedis(url);
+    onTestFinished(() => nodeRedis.destroy());
+    return nodeRedis;
+  }
+
+  async function openUpstash() {
+    const upstash = await startUpstash(url);
+    onTestFinished(upstash.stop);
+    return upstash.open();
+  }
+
+  /** The name of an endpoint, and the keys of its reports, which are removed after the test. */
+  function reports(ioredis = open()) {
+    const name = crypto.randomUUID();
+    const keys = async () => (await ioredis.keys(`service-webhooks::health:*${name}*`)).sort();
+    onTestFinished(async () => void (await ioredis.del(await keys())));
+    return { ioredis, name, keys, store: redisStore({ ioredis }) };
   }
 
   it('the client keeps its listeners and its connection', async () => {
@@ -100,9 +89,7 @@ describe.runIf(server)('redisStore on a server', () => {
   });
 
   it('each operation is answered with what the store knows, over each client', async () => {
-    const [ioredis, nodeRedis, upstash] = [open(), openNodeRedis(url), await startUpstash(url)];
-    closing.push(() => nodeRedis.destroy(), upstash.stop);
-    for (const client of [{ ioredis }, { nodeRedis }, { upstash: upstash.open() }]) {
+    for (const client of [{ ioredis: open() }, { nodeRedis: openNode() }, { upstash: await openUpstash() }]) {
       const store = redisStore(client);
       await expectEveryAnswer(store);
       expect(store.scope).toBe('shared');
@@ -138,7 +125,6 @@ describe.runIf(server)('redisStore on a server', () => {
       await operation();
       expect(asked.splice(0).map(([, ...args]) => args.slice(0, 2))).toEqual([[1, `service-webhooks:${request.key}`]]);
     }
-    vi.spyOn(console, 'warn').mockImplementation(() => {});
     await store.init?.();
     expect(asked.map(([, ...args]) => args)).toEqual([[1, 'service-webhooks:init']]);
   });
@@ -203,40 +189,31 @@ describe.runIf(server)('redisStore on a server', () => {
   });
 
   it('each report is a key that expires by itself, and the index expires with the last of them', async () => {
-    const ioredis = open();
-    const [name, store] = [crypto.randomUUID(), redisStore({ ioredis })];
+    const { ioredis, name, keys, store } = reports();
     await store.saveReport?.({ name, instance: 'long', text: '"long"', ttlMs: 60_000 });
     await store.saveReport?.({ name, instance: 'short', text: '"short"', ttlMs: 30_000 });
-    const keys = (await ioredis.keys(`service-webhooks::health:*${name}*`)).sort();
-    const lives = await Promise.all(keys.map((key) => ioredis.pttl(key)));
+    const lives = await Promise.all((await keys()).map((key) => ioredis.pttl(key)));
     expect(lives.map((ms) => Math.ceil(ms / 30_000) * 30_000)).toEqual([60_000, 60_000, 30_000]);
-    await ioredis.del(keys);
   });
 
   it('the reports of receivers beyond the newest 1,000 of an endpoint are removed', async () => {
-    const ioredis = open();
-    const [name, store] = [crypto.randomUUID(), redisStore({ ioredis })];
+    const { name, keys, store } = reports();
     const instances = Array.from({ length: 1_500 }, (_, nth) => `receiver-${nth}`);
     await Promise.all(instances.map((instance) => store.saveReport?.({ name, instance, text: '{}', ttlMs: 60_000 })));
-    const keys = await ioredis.keys(`service-webhooks::health:*${name}*`);
-    expect(keys).toHaveLength(1_001);
-    await ioredis.del(keys);
+    expect(await keys()).toHaveLength(1_001);
   });
 
   it('reports that have expired leave no entry in the index', async () => {
-    const ioredis = open();
-    const [name, store] = [crypto.randomUUID(), redisStore({ ioredis })];
+    const { ioredis, name, keys, store } = reports();
     await store.saveReport?.({ name, instance: 'gone', text: '{}', ttlMs: 1 });
     await vi.waitFor(async () => expect(await store.loadReports?.(name)).toEqual([]), PATIENTLY);
     await store.saveReport?.({ name, instance: 'new', text: '{}', ttlMs: 60_000 });
-    const [index = '', ...keys] = (await ioredis.keys(`service-webhooks::health:*${name}*`)).sort();
+    const [index = ''] = await keys();
     expect(await ioredis.zrange(index, '0', '-1')).toEqual(['new']);
-    await ioredis.del(index, ...keys);
   });
 
   it('the reports of an earlier version, which were one hash, are left alone', async () => {
-    const ioredis = open();
-    const [name, store] = [crypto.randomUUID(), redisStore({ ioredis })];
+    const { ioredis, name, store } = reports();
     const earlier = `service-webhooks::reports:${name}`;
     await ioredis.hset(earlier, 'old', `${Date.now() + 60_000}\n"old"`);
     for (const endpoint of [name, `{${name}}`]) {
@@ -244,13 +221,11 @@ describe.runIf(server)('redisStore on a server', () => {
       expect(await store.loadReports?.(endpoint)).toEqual(['"new"']);
     }
     expect(await ioredis.hlen(earlier)).toBe(1);
-    await ioredis.del(earlier, ...(await ioredis.keys(`service-webhooks::health:*${name}*`)));
+    await ioredis.del(earlier);
   });
 
   it('a store finds its rows under the prefix of ioredis as well', async () => {
-    const ioredis = openIoredis(url, { keyPrefix: 'app:' });
-    closing.push(() => ioredis.disconnect());
-    const store = redisStore({ ioredis }, { keyPrefix: 'hooks:' });
+    const store = redisStore({ ioredis: open({ keyPrefix: 'app:' }) }, { keyPrefix: 'hooks:' });
     const request = aRequest();
     await store.claim(request);
     expect(await open().exists(`app:hooks:${request.key}`)).toBe(1);
@@ -259,9 +234,7 @@ describe.runIf(server)('redisStore on a server', () => {
   });
 
   it('a store reads a client that answers with buffers', async () => {
-    const nodeRedis = openNodeRedis(url);
-    closing.push(() => nodeRedis.destroy());
-    const store = redisStore({ nodeRedis: nodeRedis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }) });
+    const store = redisStore({ nodeRedis: openNode().withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }) });
     const request = aRequest();
     expect(await store.claim(request)).toMatchObject({ status: 'acquired' });
     expect(await store.claim({ ...request, token: 'other' })).toMatchObject({ status: 'in_progress' });
@@ -286,9 +259,7 @@ describe.runIf(server)('redisStore on a server', () => {
   });
 
   it('a claim through a client under the name of another rejects', async () => {
-    const [ioredis, nodeRedis, upstash] = [open(), openNodeRedis(url), await startUpstash(url)];
-    closing.push(() => nodeRedis.destroy(), upstash.stop);
-    const clients = { ioredis, nodeRedis, upstash: upstash.open() };
+    const clients = { ioredis: open(), nodeRedis: openNode(), upstash: await openUpstash() };
     const request = aRequest();
     for (const name of ['ioredis', 'nodeRedis', 'upstash'] as const) {
       for (const [other, wrong] of Object.entries(clients)) {
@@ -297,13 +268,11 @@ describe.runIf(server)('redisStore on a server', () => {
         await expect(store.claim(request), `a client of ${other} as ${name}`).rejects.toThrow();
       }
     }
-    expect(await ioredis.exists(`service-webhooks:${request.key}`)).toBe(0);
+    expect(await clients.ioredis.exists(`service-webhooks:${request.key}`)).toBe(0);
   });
 
   it('a store replies so that the client of Upstash finds no JSON to parse', async () => {
-    const upstash = await startUpstash(url);
-    closing.push(upstash.stop);
-    const client = upstash.open();
+    const client = await openUpstash();
     expect(await client.eval("return '123'", [], [])).toBe(123);
     const replies: unknown[] = [];
     const store = redisStore({
@@ -315,7 +284,6 @@ describe.runIf(server)('redisStore on a server', () => {
         },
       },
     });
-    vi.spyOn(console, 'warn').mockImplementation(() => {});
     const request = aRequest({ token: '1', fingerprint: '123', alias: 'true' });
     const ref = { ...request, fence: 1 };
     await store.init?.();

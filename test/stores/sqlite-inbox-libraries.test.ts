@@ -1,28 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Delivery } from 'service-webhooks';
 import { type KyselyClient, sqliteInbox } from 'service-webhooks/stores/sqlite';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hasSqlite, openSqliteLibraries } from '../integration/orms/libraries.js';
-import { anEvent, rejection } from '../support/deliveries.js';
+import { sqliteFiles } from '../integration/sqlite-libraries.js';
+import { rejection } from '../support/deliveries.js';
+import { deliveryOf } from './requests.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'service-webhooks-sqlite-'));
-const opened: { close(): void }[] = [];
-let files = 0;
+const { newFile } = sqliteFiles();
 
-afterEach(() => {
-  for (const one of opened.splice(0)) one.close();
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function open(file = `${folder}/${++files}.db`) {
+function open(file = newFile()) {
   const database = openSqliteLibraries(file);
-  opened.push(database);
+  onTestFinished(() => database.close());
   return { ...database, file };
 }
 
-const deliveryOf = (id: string) => ({ event: anEvent({ id }) }) as unknown as Pick<Delivery, 'event'>;
 const failure = new Error('no such clip');
 
 describe.runIf(hasSqlite)('sqliteInbox in transactions of Drizzle', () => {

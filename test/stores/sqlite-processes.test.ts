@@ -1,11 +1,22 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sqliteStore } from 'service-webhooks/stores/sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { clientOf } from '../integration/sqlite.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { clientOf, type Driver } from '../integration/sqlite.js';
 import { type Library, libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
+import { aClaim } from './requests.js';
 
+vi.setConfig({ testTimeout: 60_000 });
 const { newFile, open, start } = sqliteFiles();
+
+/** A file on which a process has died `at` some point of its work for a key. */
+async function fileOfKilled(driver: Driver, at: string, key: string): Promise<string> {
+  const file = newFile();
+  const killed = start('sqlite-crash', { driver, file, at, key });
+  await killed.next();
+  expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
+  return file;
+}
 
 describe.each(libraries)('sqliteStore on %s, in processes of its own', (_, driver) => {
   it('a store passes the suite in real time, by the clock of SQLite', async () => {
@@ -19,7 +30,7 @@ describe.each(libraries)('sqliteStore on %s, in processes of its own', (_, drive
     expect(await worker.ended).toEqual({ code: 0, signal: null });
     expect(Object.entries(results).filter(([, result]) => result !== 'passed' && result !== 'skipped')).toEqual([]);
     expect(Object.values(results).filter((result) => result === 'passed').length).toBeGreaterThan(50);
-  }, 60_000);
+  });
 
   it('a store gives each of 1,000 keys to exactly one of six processes', async () => {
     const file = newFile();
@@ -28,41 +39,27 @@ describe.each(libraries)('sqliteStore on %s, in processes of its own', (_, drive
     for (const worker of workers) worker.go();
     const won = (await Promise.all(workers.map((worker) => worker.next()))) as number[][];
     expect(won.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 1_000 }, (_, key) => key));
-  }, 60_000);
+  });
 
   it.each([
     ['claimed', 'in_progress'],
     ['completed', 'completed'],
-  ])(
-    'a store keeps what was %s by a process that was killed right after',
-    async (at, status) => {
-      const file = newFile();
-      const killed = start('sqlite-crash', { driver, file, at, key: 'crash' });
-      await killed.next();
-      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
-      const next = start('sqlite-claim', { driver, file, request: claimOf('crash', 'other') });
-      expect(await next.next()).toMatchObject({ status });
-    },
-    60_000,
-  );
+  ])('a store keeps what was %s by a process that was killed right after', async (at, status) => {
+    const file = await fileOfKilled(driver, at, 'crash');
+    const next = start('sqlite-claim', { driver, file, request: aClaim('crash') });
+    expect(await next.next()).toMatchObject({ status });
+  });
 });
 
 describe.each(libraries)('sqliteInbox on %s, in processes of its own', (_, driver) => {
   it.each([
     ['before', { effects: 0, next: 'done' }],
     ['after', { effects: 1, next: 'duplicate' }],
-  ])(
-    'a process killed %s the commit leaves the record and the writes, or neither',
-    async (side, expected) => {
-      const file = newFile();
-      const killed = start('sqlite-crash', { driver, file, at: `${side} commit`, key: 'evt_1' });
-      await killed.next();
-      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
-      const next = start('sqlite-inbox', { driver, file, key: 'evt_1' });
-      expect(await next.next()).toEqual(expected);
-    },
-    60_000,
-  );
+  ])('a process killed %s the commit leaves the record and the writes, or neither', async (side, expected) => {
+    const file = await fileOfKilled(driver, `${side} commit`, 'evt_1');
+    const next = start('sqlite-inbox', { driver, file, key: 'evt_1' });
+    expect(await next.next()).toEqual(expected);
+  });
 });
 
 describe('sqliteStore', () => {
@@ -83,7 +80,7 @@ describe('sqliteStore', () => {
       onTestFinished(() => chmodSync(directory, 0o755)); // or a user without root could not remove it
       chmodSync(dirname(directory), 0o755);
       // As nobody, since permissions do not hold for root.
-      const worker = start('sqlite-claim', { driver, file, request: claimOf('read-only'), as: 65_534 });
+      const worker = start('sqlite-claim', { driver, file, request: aClaim(), as: 65_534 });
       expect(await worker.next()).toMatchObject({
         code: 'store_unavailable',
         hint: expect.stringContaining('writable'),
@@ -91,7 +88,3 @@ describe('sqliteStore', () => {
     },
   );
 });
-
-function claimOf(key: string, token = 'owner') {
-  return { key, token, fingerprint: 'f', alias: undefined, leaseMs: 60_000, retainMs: 3_600_000 };
-}

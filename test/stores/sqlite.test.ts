@@ -1,11 +1,12 @@
 import type { DedupeStore } from 'service-webhooks';
-import { type SqliteClient, type SqliteStoreOptions, sqliteStore } from 'service-webhooks/stores/sqlite';
+import { type SqliteStoreOptions, sqliteStore } from 'service-webhooks/stores/sqlite';
 import { type StoreUnderTest, storeSuite } from 'service-webhooks-suites';
 import { describe, expect, it, vi } from 'vitest';
 import { clientOf, type Handle, type Statement } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
-import { refusal, rejection } from '../support/deliveries.js';
+import { rejection } from '../support/deliveries.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
+import { aClaim, itRefuses } from './requests.js';
 
 /** How a statement is told to read integers as bigint. */
 type BigIntSwitch = { [name in 'safeIntegers' | 'setReadBigInts']?: (on: boolean) => unknown };
@@ -15,9 +16,27 @@ const { newFile, open: openFile } = sqliteFiles();
 describe.each(libraries)('sqliteStore on %s', (_, driver) => {
   const open = (file: string, timeout?: number) => openFile(driver, file, timeout);
 
-  function storeOf(handle: Handle, options?: SqliteStoreOptions): DedupeStore {
-    return sqliteStore(clientOf(driver, handle), options);
+  const storeOf = (handle: Handle, options?: SqliteStoreOptions) => sqliteStore(clientOf(driver, handle), options);
+
+  /** A store whose table is there, on a file of its own or on that of a handle. */
+  async function aStore(handle = open(newFile()), options?: SqliteStoreOptions) {
+    const store = storeOf(handle, options);
+    await store.init?.();
+    return { store, handle };
   }
+
+  /** A handle that tells what is asked of it. */
+  const watched = (handle: Handle, watch: { exec?(sql: string): void; prepare?(sql: string): void }): Handle => ({
+    close: () => handle.close(),
+    exec(sql) {
+      watch.exec?.(sql);
+      return handle.exec(sql);
+    },
+    prepare(sql) {
+      watch.prepare?.(sql);
+      return handle.prepare(sql);
+    },
+  });
 
   describe('passes the suite:', () => {
     type Made = StoreUnderTest & { handle: Handle; clock: { now: number }; reopen(): DedupeStore };
@@ -49,80 +68,59 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
   });
 
   it('each operation is answered with what the store knows of the event', async () => {
-    const store = storeOf(open(newFile()));
-    await store.init?.();
+    const { store } = await aStore();
     await expectEveryAnswer(store);
     expect(store.scope).toBe('host');
   });
 
-  it('a store sets the journal to WAL, and a busy timeout where there is none', async () => {
-    const handle = open(newFile());
-    await storeOf(handle).init?.();
+  it('a store sets the journal to WAL', async () => {
+    const { handle } = await aStore();
     expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
-    expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 1_000 });
+  });
+
+  it.each([
+    ['is set where there is none', 0, 1_000],
+    ['that is longer stays', 3_000, 3_000],
+  ])('a busy timeout %s', async (_, before, timeout) => {
+    const { handle } = await aStore(open(newFile(), before));
+    expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout });
   });
 
   it('statements are prepared once', async () => {
-    const handle = open(newFile());
     const prepared: string[] = [];
-    const store = storeOf({
-      ...handle,
-      exec: (sql) => handle.exec(sql),
-      prepare(sql) {
-        prepared.push(sql);
-        return handle.prepare(sql);
-      },
-    });
-    await store.init?.();
-    await store.claim(claimOf('first'));
+    const { store } = await aStore(watched(open(newFile()), { prepare: (sql) => prepared.push(sql) }));
+    await store.claim(aClaim());
     prepared.length = 0;
-    expect(await store.claim(claimOf('second'))).toMatchObject({ status: 'acquired' });
+    expect(await store.claim(aClaim())).toMatchObject({ status: 'acquired' });
     expect(prepared).toEqual([]);
-  });
-
-  it('a store leaves a longer busy timeout as it is', async () => {
-    const handle = open(newFile(), 3_000);
-    await storeOf(handle).init?.();
-    expect(handle.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 3_000 });
   });
 
   it('rows survive when several stores are initialised again at once', async () => {
     const file = newFile();
     const [store, second, third] = [storeOf(open(file)), storeOf(open(file)), storeOf(open(file))] as const;
     await Promise.all([store.init?.(), second.init?.(), third.init?.()]);
-    await store.claim(claimOf('kept'));
+    await store.claim(aClaim('kept'));
     await Promise.all([store.init?.(), second.init?.(), third.init?.()]);
-    expect(await second.claim(claimOf('kept', 'other'))).toMatchObject({ status: 'in_progress' });
+    expect(await second.claim(aClaim('kept'))).toMatchObject({ status: 'in_progress' });
   });
 
   it('init waits for no other connection where nothing is missing', async () => {
     const file = newFile();
-    await storeOf(open(file)).init?.();
+    await aStore(open(file));
     const writer = open(file);
     writer.exec('BEGIN IMMEDIATE');
     const sent: string[] = [];
-    const handle = open(file);
-    const recording: Handle = {
-      ...handle,
-      prepare: (sql) => handle.prepare(sql),
-      exec(sql) {
-        sent.push(sql);
-        return handle.exec(sql);
-      },
-    };
-    await storeOf(recording).init?.();
+    await aStore(watched(open(file), { exec: (sql) => sent.push(sql) }));
     writer.exec('ROLLBACK');
     expect(sent.filter((sql) => !/^PRAGMA busy_timeout = \d+$/.test(sql))).toEqual([]);
   });
 
   it('init brings a table without a version up to date, or creates it', async () => {
-    const handle = open(newFile());
-    const store = storeOf(handle);
-    await store.init?.();
-    await store.claim(claimOf('kept'));
+    const { store, handle } = await aStore();
+    await store.claim(aClaim('kept'));
     handle.exec('DROP TABLE webhook_schema; DROP INDEX webhook_deliveries_expires_at');
     await store.init?.();
-    expect(await store.claim(claimOf('kept', 'other'))).toMatchObject({ status: 'in_progress' });
+    expect(await store.claim(aClaim('kept'))).toMatchObject({ status: 'in_progress' });
     const names = (type: string) =>
       handle.prepare(`SELECT group_concat(name) AS names FROM sqlite_schema WHERE type = '${type}'`).get();
     expect(names('index')).toMatchObject({ names: expect.stringContaining('webhook_deliveries_expires_at') });
@@ -133,19 +131,10 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
   });
 
   it('a purge leaves time for other work after each 250 rows', async () => {
-    const handle = open(newFile());
     const begun: number[] = [];
     let turns = 0;
-    const counting: Handle = {
-      ...handle,
-      prepare: (sql) => handle.prepare(sql),
-      exec(sql) {
-        if (sql === 'BEGIN IMMEDIATE') begun.push(turns);
-        return handle.exec(sql);
-      },
-    };
-    const store = storeOf(counting, { now: () => 2_000_000 });
-    await store.init?.();
+    const exec = (sql: string) => sql === 'BEGIN IMMEDIATE' && begun.push(turns);
+    const { store, handle } = await aStore(watched(open(newFile()), { exec }), { now: () => 2_000_000 });
     const row = `'completed', 't', 1, 1, NULL, 1000, 'f', NULL, 1000`;
     handle.exec(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
@@ -163,45 +152,37 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
   });
 
   it('the table keeps the newest 1,000 reports of an endpoint, and its events', async () => {
-    const handle = open(newFile());
     let time = 1_000;
-    const store = storeOf(handle, { now: () => time });
-    await store.init?.();
-    await store.claim(claimOf('clips:evt_1'));
+    const { store, handle } = await aStore(open(newFile()), { now: () => time });
+    await store.claim(aClaim('clips:evt_1'));
     await store.saveReport?.({ name: 'clip', instance: 'other', text: '{}', ttlMs: 60_000 });
     handle.exec(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1100) INSERT INTO webhook_deliveries
        SELECT ':clips:' || i, 'report', NULL, 0, 0, NULL, i, '{}', NULL, 1 FROM n`,
     );
     await store.saveReport?.({ name: 'clips', instance: 'one', text: '"one"', ttlMs: 60_000 });
-    const states = () =>
-      handle.prepare('SELECT group_concat(state) AS states FROM webhook_deliveries').get() as { states: string };
     const count = (state: string) =>
-      states()
-        .states.split(',')
-        .filter((one) => one === state).length;
-    expect([count('report'), count('in_progress')]).toEqual([1_001, 1]);
+      handle.prepare('SELECT count(*) AS rows FROM webhook_deliveries WHERE state = ?').get(state);
+    expect([count('report'), count('in_progress')]).toMatchObject([{ rows: 1_001 }, { rows: 1 }]);
     time = 1_001; // the older ones have expired
     expect(await store.loadReports?.('clips')).toHaveLength(100);
   });
 
   it('fences grow at one instant: after forget, and where the clock is set back', async () => {
-    const handle = open(newFile());
     let time = 5_000;
-    const store = storeOf(handle, { now: () => time });
-    await store.init?.();
-    const fences = [(await store.claim(claimOf('a'))).fence];
+    const { store } = await aStore(open(newFile()), { now: () => time });
+    const fences = [(await store.claim(aClaim('a'))).fence];
     await store.forget?.('a');
     expect(await store.purgeExpired?.({ limit: 10 })).toBe(0);
-    fences.push((await store.claim(claimOf('a', 'second'))).fence);
+    fences.push((await store.claim(aClaim('a'))).fence);
     await store.forget?.('a');
     time = 1_000;
-    fences.push((await store.claim(claimOf('a', 'third'))).fence);
+    fences.push((await store.claim(aClaim('a'))).fence);
     expect(fences).toEqual([5_000_000, 5_000_001, 5_000_002]);
     await store.forget?.('a');
     time = 6_000;
     expect(await store.purgeExpired?.({ limit: 10 })).toBe(1);
-    expect((await store.claim(claimOf('a', 'fourth'))).fence).toBe(6_000_000);
+    expect((await store.claim(aClaim('a'))).fence).toBe(6_000_000);
   });
 
   it('the handle is untouched before init and open after close', async () => {
@@ -210,49 +191,47 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     expect(handle.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()).toMatchObject({ tables: 0 });
     await store.init?.();
     await store.close?.();
-    expect(await store.claim(claimOf('open'))).toMatchObject({ status: 'acquired' });
+    expect(await store.claim(aClaim('open'))).toMatchObject({ status: 'acquired' });
   });
 
   it('a store works in memory', async () => {
-    const store = storeOf(open(':memory:'));
-    await store.init?.();
-    expect(await store.claim(claimOf('memory'))).toMatchObject({ status: 'acquired' });
+    const { store } = await aStore(open(':memory:'));
+    expect(await store.claim(aClaim('memory'))).toMatchObject({ status: 'acquired' });
   });
 
   it('a store keeps two tables of one database apart', async () => {
-    const handle = open(newFile());
-    const [orders, billing] = [storeOf(handle, { table: 'orders_seen' }), storeOf(handle, { table: 'Billing_seen' })];
-    await orders.init?.();
-    await billing.init?.();
-    await orders.claim(claimOf('same'));
-    expect(await billing.claim(claimOf('same', 'other'))).toMatchObject({ status: 'acquired', attempt: 1 });
+    const { store: orders, handle } = await aStore(open(newFile()), { table: 'orders_seen' });
+    const { store: billing } = await aStore(handle, { table: 'Billing_seen' });
+    await orders.claim(aClaim('same'));
+    expect(await billing.claim(aClaim('same'))).toMatchObject({ status: 'acquired', attempt: 1 });
   });
 
-  it('a claim waits for another connection that stops writing in time', async () => {
-    const file = newFile();
-    const [writer, handle] = [open(file), open(file)];
-    const store = storeOf(handle);
-    await store.init?.();
-    writer.exec('BEGIN IMMEDIATE');
-    vi.useFakeTimers();
-    const claim = store.claim(claimOf('patient'));
-    await vi.advanceTimersByTimeAsync(1_000);
-    writer.exec('COMMIT');
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(await claim).toMatchObject({ status: 'acquired' });
-  });
+  describe('while another connection writes', () => {
+    async function whileWriting() {
+      const file = newFile();
+      const writer = open(file);
+      const { store } = await aStore(open(file));
+      writer.exec('BEGIN IMMEDIATE');
+      vi.useFakeTimers();
+      return { store, writer };
+    }
 
-  it('a claim rejects within 2 s while another connection keeps writing', async () => {
-    const file = newFile();
-    const [writer, handle] = [open(file), open(file)];
-    const store = storeOf(handle);
-    await store.init?.();
-    writer.exec('BEGIN IMMEDIATE');
-    vi.useFakeTimers();
-    const refused = expect(store.claim(claimOf('impatient'))).rejects.toThrow(/locked/);
-    await vi.advanceTimersByTimeAsync(1_999);
-    await refused;
-    writer.exec('ROLLBACK');
+    it('a claim waits until it stops in time', async () => {
+      const { store, writer } = await whileWriting();
+      const claim = store.claim(aClaim());
+      await vi.advanceTimersByTimeAsync(1_000);
+      writer.exec('COMMIT');
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(await claim).toMatchObject({ status: 'acquired' });
+    });
+
+    it('a claim rejects within 2 s', async () => {
+      const { store, writer } = await whileWriting();
+      const refused = expect(store.claim(aClaim())).rejects.toThrow(/locked/);
+      await vi.advanceTimersByTimeAsync(1_999);
+      await refused;
+      writer.exec('ROLLBACK');
+    });
   });
 
   it('a store reads integers from a handle that gives bigints', async () => {
@@ -267,63 +246,46 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
         return statement;
       },
     };
-    const store = storeOf(bigints);
-    await store.init?.();
-    const claim = await store.claim(claimOf('bigint'));
-    expect(claim).toMatchObject({ status: 'acquired', fence: expect.any(Number), attempt: 1 });
-    expect(await store.claim(claimOf('bigint', 'other'))).toMatchObject({ retryAfterMs: expect.any(Number) });
-    expect(await store.inspect?.('bigint')).toMatchObject({
-      fence: expect.any(Number),
-      leaseMsLeft: expect.any(Number),
-    });
-    expect(await store.purgeExpired?.({ limit: 1 })).toBe(0);
+    await expectEveryAnswer((await aStore(bigints)).store);
   });
 });
 
 describe('sqliteStore', () => {
   const client = { betterSqlite3: { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} } };
 
-  it.each([
-    {},
-    undefined,
-    null,
-    { betterSqlite3: undefined },
-    { betterSqlite3: {} },
-    { betterSqlite3: { prepare() {} } },
-    { betterSqlite3: { exec() {} } },
-    { nodeSqlite: 'webhooks.db' },
-    { libsql: { prepare() {}, exec() {} } },
-  ])('a store refuses %j for a client', (other) => {
-    expect(refusal(() => sqliteStore(other as unknown as SqliteClient)).message).toMatch(
-      /sqliteStore takes \{ betterSqlite3: db \} or \{ nodeSqlite: db \}|nknown option 'libsql' in the client of sqliteStore/,
-    );
-  });
+  const takes = 'sqliteStore takes { betterSqlite3: db } or { nodeSqlite: db }';
+  const tableIs = 'table must be a name of letters, digits and _';
+  const { prepare, exec } = client.betterSqlite3;
+  const wrong = [undefined, {}, { prepare }, { exec }];
+  const wrongTables = [
+    '',
+    'a b',
+    'a"b',
+    'a;DROP TABLE b',
+    '1a',
+    'sqlite_a',
+    'SQLITE_a',
+    'é',
+    'a'.repeat(64),
+    'a.b',
+    'a-b',
+  ];
+  itRefuses(sqliteStore, [
+    ...[{}, undefined, null, { nodeSqlite: 'webhooks.db' }].map((other) => [other, {}, takes] as const),
+    ...wrong.map((betterSqlite3) => [{ betterSqlite3 }, {}, takes] as const),
+    [{ libsql: { prepare, exec } }, {}, "nknown option 'libsql' in the client of sqliteStore"],
+    ...wrongTables.map((table) => [client, { table }, tableIs] as const),
+    [client, { tabel: 'a' }, "nknown option 'tabel' in sqliteStore"],
+    [client, { tabel: 'a' }, "id you mean 'table'?"],
+    [client, { now: 5 }, 'now must be a function'],
+  ]);
 
   it('an error names the wrong number, and nothing is sent', async () => {
     await expectRefusals(sqliteStore(client));
   });
 
-  it.each(['', 'a b', 'a"b', 'a;DROP TABLE b', '1a', 'sqlite_a', 'SQLITE_a', 'é', 'a'.repeat(64), 'a.b', 'a-b'])(
-    'a store refuses %j for a table',
-    (table) => {
-      expect(refusal(() => sqliteStore(client, { table })).message).toContain(
-        'table must be a name of letters, digits and _',
-      );
-    },
-  );
-
   it.each(['a', '_', 'A1_b', 'a'.repeat(63)])('a store takes %j for a table', (table) => {
     expect(sqliteStore(client, { table }).scope).toBe('host');
-  });
-
-  it('an option that is not known is refused, with the nearest name', () => {
-    const { message, hint } = refusal(() => sqliteStore(client, { tabel: 'a' } as never));
-    expect(message).toContain("nknown option 'tabel' in sqliteStore");
-    expect(`${message} ${hint}`).toContain("id you mean 'table'?");
-  });
-
-  it('a store refuses a clock that is not a function', () => {
-    expect(refusal(() => sqliteStore(client, { now: 5 as never })).message).toContain('now must be a function');
   });
 
   describe('with a handle whose calls fail', () => {
@@ -348,7 +310,7 @@ describe('sqliteStore', () => {
       { errcode: 6 },
     ])('a store tries again after %j', async (error) => {
       vi.useFakeTimers();
-      const claim = failing(error, 2).claim(claimOf('a'));
+      const claim = failing(error, 2).claim(aClaim('a'));
       await vi.advanceTimersByTimeAsync(100);
       expect(await claim).toMatchObject({ status: 'completed' });
     });
@@ -356,8 +318,8 @@ describe('sqliteStore', () => {
     it('a store tries for 1.8 s', async () => {
       vi.useFakeTimers();
       const locked = { errcode: 5 };
-      const claimed = expect(failing(locked, 181).claim(claimOf('a'))).resolves.toMatchObject({ status: 'completed' });
-      const refused = expect(failing(locked, 182).claim(claimOf('a'))).rejects.toBe(locked);
+      const claimed = expect(failing(locked, 181).claim(aClaim('a'))).resolves.toMatchObject({ status: 'completed' });
+      const refused = expect(failing(locked, 182).claim(aClaim('a'))).rejects.toBe(locked);
       await vi.advanceTimersByTimeAsync(2_000);
       await Promise.all([claimed, refused]);
     });
@@ -365,11 +327,8 @@ describe('sqliteStore', () => {
     it.each([undefined, null, 'busy', { code: 'SQLITE_FULL' }, { errcode: 13 }, { code: 5 }, { errcode: '5' }])(
       'a store rethrows %j at once',
       async (error) => {
-        expect(
-          await failing(error)
-            .claim(claimOf('a'))
-            .catch((reason: unknown) => [reason]),
-        ).toEqual([error]);
+        const claim = failing(error).claim(aClaim());
+        expect(await claim.catch((reason: unknown) => [reason])).toEqual([error]);
       },
     );
 
@@ -381,7 +340,7 @@ describe('sqliteStore', () => {
       { errcode: 1_544 },
       { errcode: 14 },
     ])('a store says after %j that the database is read-only', async (error) => {
-      expect(await rejection(failing(error).claim(claimOf('a')))).toMatchObject({
+      expect(await rejection(failing(error).claim(aClaim('a')))).toMatchObject({
         code: 'store_unavailable',
         status: 503,
         message: expect.stringContaining('The SQLite database is read-only.'),
@@ -391,7 +350,3 @@ describe('sqliteStore', () => {
     });
   });
 });
-
-function claimOf(key: string, token = 'owner') {
-  return { key, token, fingerprint: 'f', alias: undefined, leaseMs: 60_000, retainMs: 3_600_000 };
-}

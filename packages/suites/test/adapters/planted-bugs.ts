@@ -86,136 +86,118 @@ function watchCarelessly(res: ServerResponse, isSuccess = (status: number) => st
 }
 
 export interface PlantedBug {
-  form: 'handler' | 'middleware';
   parts: Partial<Parts>;
   listen?: typeof listenNode;
   caughtBy: string;
 }
 
 /** One bug each, with a case of the suite that has to catch it. */
-export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
-  'writes the parsed body again': {
-    form: 'handler',
-    parts: { bodyOf: async (req) => JSON.stringify(JSON.parse((await read(req)).toString())) },
-    caughtBy: 'the work receives the exact bytes that were sent',
-  },
-  'writes a body again that somebody has parsed': {
-    form: 'handler',
-    parts: { bodyOf: (req) => (req.body ? JSON.stringify(req.body) : req) },
-    caughtBy: 'a body that other code has read is refused, unless its bytes are still available',
-  },
-  'decodes the body': {
-    form: 'handler',
-    parts: { bodyOf: async (req) => (await read(req)).toString('utf8') },
-    caughtBy: 'a body that is not UTF-8 is verified as it is',
-  },
-  'takes off a byte order mark': {
-    form: 'handler',
-    parts: { bodyOf: async (req) => new TextDecoder().decode(await read(req)) },
-    caughtBy: 'a byte order mark is verified as part of the body',
-  },
-  'takes the first piece for the whole': {
-    form: 'handler',
-    parts: {
-      async bodyOf(req) {
-        for await (const piece of req) return piece;
-        return '';
+export const PLANTED_BUGS: Readonly<Record<'handler' | 'middleware', Readonly<Record<string, PlantedBug>>>> = {
+  handler: {
+    'writes the parsed body again': {
+      parts: { bodyOf: async (req) => JSON.stringify(JSON.parse((await read(req)).toString())) },
+      caughtBy: 'the work receives the exact bytes that were sent',
+    },
+    'writes a body again that somebody has parsed': {
+      parts: { bodyOf: (req) => (req.body ? JSON.stringify(req.body) : req) },
+      caughtBy: 'a body that other code has read is refused, unless its bytes are still available',
+    },
+    'decodes the body': {
+      parts: { bodyOf: async (req) => (await read(req)).toString('utf8') },
+      caughtBy: 'a body that is not UTF-8 is verified as it is',
+    },
+    'takes off a byte order mark': {
+      parts: { bodyOf: async (req) => new TextDecoder().decode(await read(req)) },
+      caughtBy: 'a byte order mark is verified as part of the body',
+    },
+    'takes the first piece for the whole': {
+      parts: {
+        async bodyOf(req) {
+          for await (const piece of req) return piece;
+          return '';
+        },
       },
+      caughtBy: 'a body that arrives in chunks, without a length and split within a character, is verified',
     },
-    caughtBy: 'a body that arrives in chunks, without a length and split within a character, is verified',
-  },
-  'reads nothing where no content type is known': {
-    form: 'handler',
-    parts: { bodyOf: (req) => (req.headers['content-type']?.includes('json') ? req : '') },
-    caughtBy: 'a body is accepted with any content type',
-  },
-  'has a limit of its own': {
-    form: 'handler',
-    parts: { bodyOf: async (req) => (await read(req)).subarray(0, 1024 * 1024) },
-    caughtBy: 'a body of 5 MiB is accepted, whatever the default limit of the framework is',
-  },
-  'takes an upload that broke off for a whole one': {
-    form: 'handler',
-    parts: { bodyOf: (req) => read(req).catch(() => 'half') },
-    caughtBy: 'no work runs for an upload that breaks off, and the app continues to receive',
-  },
-  'acknowledges everything': {
-    form: 'handler',
-    parts: { answer: (res, { headers, body }) => void res.writeHead(200, headers).end(body) },
-    caughtBy: 'a delivery with a missing, wrong or old signature is refused, and nothing works on it',
-  },
-  'drops the headers of the answer': {
-    form: 'handler',
-    parts: { answer: (res, { status, body }) => void res.writeHead(status).end(body) },
-    caughtBy: 'a method other than POST is answered 405, with the method that is allowed',
-  },
-  'completes whatever the route answers': {
-    form: 'middleware',
-    parts: { settle: (begun, { over }) => void over.then(() => begun.settle('ok')) },
-    caughtBy: 'an event whose route answers other than 2xx is released, and that answer is unchanged',
-  },
-  'completes before the route has run': {
-    form: 'middleware',
-    parts: { settle: (begun) => void begun.settle('ok') },
-    caughtBy: 'an attempt that arrives while another one is in progress is answered 409',
-  },
-  'takes 200 for the only success': {
-    form: 'middleware',
-    parts: { watch: (res) => watchCarelessly(res, (status) => status === 200) },
-    caughtBy: 'an event whose route answers any 2xx is completed',
-  },
-  'releases an event whose sender has left': {
-    form: 'middleware',
-    parts: {
-      settle: (begun, { over }) => void over.then(({ ended }) => begun.settle(ended === 'ok' ? 'ok' : 'failed')),
+    'reads nothing where no content type is known': {
+      parts: { bodyOf: (req) => (req.headers['content-type']?.includes('json') ? req : '') },
+      caughtBy: 'a body is accepted with any content type',
     },
-    caughtBy: endsRightly('answers 2xx', 'leaves during the route'),
+    'has a limit of its own': {
+      parts: { bodyOf: async (req) => (await read(req)).subarray(0, 1024 * 1024) },
+      caughtBy: 'a body of 5 MiB is accepted, whatever the default limit of the framework is',
+    },
+    'takes an upload that broke off for a whole one': {
+      parts: { bodyOf: (req) => read(req).catch(() => 'half') },
+      caughtBy: 'no work runs for an upload that breaks off, and the app continues to receive',
+    },
+    'acknowledges everything': {
+      parts: { answer: (res, { headers, body }) => void res.writeHead(200, headers).end(body) },
+      caughtBy: 'a delivery with a missing, wrong or old signature is refused, and nothing works on it',
+    },
+    'drops the headers of the answer': {
+      parts: { answer: (res, { status, body }) => void res.writeHead(status).end(body) },
+      caughtBy: 'a method other than POST is answered 405, with the method that is allowed',
+    },
   },
-  'takes each finish of HTTP/2 for a whole answer': {
-    form: 'middleware',
-    parts: { watch: watchCarelessly },
-    listen: listenHttp2,
-    caughtBy: endsRightly('rejects', 'leaves during the route'),
-  },
-  'reads the status when a response ends, not when it is sent': {
-    form: 'middleware',
-    parts: { watch: watchCarelessly },
-    caughtBy: endsRightly('answers 5xx and then sets 2xx', 'stays'),
-  },
-  'runs the route of a claim that it has released': {
-    form: 'middleware',
-    parts: { refuses: (...args) => right.refuses(...args) && false },
-    caughtBy: endsRightly('answers 2xx', 'leaves during the claim'),
-  },
-  'refuses an event that other code has acknowledged, because its sender has left': {
-    form: 'middleware',
-    parts: {
-      refuses(begun, _, { req }) {
-        if (req.socket.destroyed) begun.settle('failed');
-        return req.socket.destroyed;
+  middleware: {
+    'completes whatever the route answers': {
+      parts: { settle: (begun, { over }) => void over.then(() => begun.settle('ok')) },
+      caughtBy: 'an event whose route answers other than 2xx is released, and that answer is unchanged',
+    },
+    'completes before the route has run': {
+      parts: { settle: (begun) => void begun.settle('ok') },
+      caughtBy: 'an attempt that arrives while another one is in progress is answered 409',
+    },
+    'takes 200 for the only success': {
+      parts: { watch: (res) => watchCarelessly(res, (status) => status === 200) },
+      caughtBy: 'an event whose route answers any 2xx is completed',
+    },
+    'releases an event whose sender has left': {
+      parts: {
+        settle: (begun, { over }) => void over.then(({ ended }) => begun.settle(ended === 'ok' ? 'ok' : 'failed')),
       },
+      caughtBy: endsRightly('answers 2xx', 'leaves during the route'),
     },
-    caughtBy: endsRightly('comes after other code has acknowledged', 'leaves during the claim'),
-  },
-  'releases a claim while its route works': {
-    form: 'middleware',
-    parts: { settle: (begun, { over }) => void over.then(({ ended }) => begun.settle(ended)) },
-    caughtBy: endsRightly('works on after other code has refused', 'stays'),
-  },
-  'releases an answer after which the route throws': {
-    form: 'middleware',
-    parts: {
-      settle(begun, response, working) {
-        working.catch(() => begun.settle('failed'));
-        right.settle(begun, response, working);
+    'takes each finish of HTTP/2 for a whole answer': {
+      parts: { watch: watchCarelessly },
+      listen: listenHttp2,
+      caughtBy: endsRightly('rejects', 'leaves during the route'),
+    },
+    'reads the status when a response ends, not when it is sent': {
+      parts: { watch: watchCarelessly },
+      caughtBy: endsRightly('answers 5xx and then sets 2xx', 'stays'),
+    },
+    'runs the route of a claim that it has released': {
+      parts: { refuses: (...args) => right.refuses(...args) && false },
+      caughtBy: endsRightly('answers 2xx', 'leaves during the claim'),
+    },
+    'refuses an event that other code has acknowledged, because its sender has left': {
+      parts: {
+        refuses(begun, _, { req }) {
+          if (req.socket.destroyed) begun.settle('failed');
+          return req.socket.destroyed;
+        },
       },
+      caughtBy: endsRightly('comes after other code has acknowledged', 'leaves during the claim'),
     },
-    caughtBy: endsRightly('answers and then throws', 'stays'),
-  },
-  'hands on a part of the delivery': {
-    form: 'middleware',
-    parts: { handOn: ({ delivery }) => ({ ...delivery, unsigned: {} }) },
-    caughtBy: 'the route receives the verified delivery',
+    'releases a claim while its route works': {
+      parts: { settle: (begun, { over }) => void over.then(({ ended }) => begun.settle(ended)) },
+      caughtBy: endsRightly('works on after other code has refused', 'stays'),
+    },
+    'releases an answer after which the route throws': {
+      parts: {
+        settle(begun, response, working) {
+          working.catch(() => begun.settle('failed'));
+          right.settle(begun, response, working);
+        },
+      },
+      caughtBy: endsRightly('answers and then throws', 'stays'),
+    },
+    'hands on a part of the delivery': {
+      parts: { handOn: ({ delivery }) => ({ ...delivery, unsigned: {} }) },
+      caughtBy: 'the route receives the verified delivery',
+    },
   },
 };
 

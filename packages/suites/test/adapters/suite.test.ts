@@ -39,12 +39,13 @@ const byStatus: AdapterSuiteOptions = {
   }),
 };
 
-const bugs = Object.entries(PLANTED_BUGS).filter(([, { listen }]) => HAS_HTTP2 || listen !== listenHttp2);
-
 describe('an adapter with a bug', () => {
-  it.each(bugs)('the suite catches an adapter that %s', async (_, { form, caughtBy, ...bug }) => {
-    await expect(run(optionsOf(form, bug), caughtBy)).rejects.toThrow(/\(A\d: .+\)$/);
-  });
+  for (const form of ['handler', 'middleware'] as const) {
+    const bugs = Object.entries(PLANTED_BUGS[form]).filter(([, { listen }]) => HAS_HTTP2 || listen !== listenHttp2);
+    it.each(bugs)(`the suite catches an adapter as ${form} that %s`, async (_, { caughtBy, ...bug }) => {
+      await expect(run(optionsOf(form, bug), caughtBy)).rejects.toThrow(/\(A\d: .+\)$/);
+    });
+  }
 
   it.each([
     ['completes an error that a route returns', 'returns an error of the framework', 'stays'],

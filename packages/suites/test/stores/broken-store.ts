@@ -61,18 +61,8 @@ export function getThenSetStore(now: () => number): DedupeStore {
       refuseUnlessPositive(retainMs);
       const row = await get(key);
       if (row !== undefined && (row.state === 'released' || row.token !== token)) return 'lost';
-      const expiresAt = now() + retainMs;
-      await set(key, {
-        fence,
-        attempt: 1,
-        fingerprint,
-        alias,
-        ...row,
-        state: 'completed',
-        token,
-        leaseUntil: 0,
-        expiresAt,
-      });
+      const known = { fence, attempt: 1, fingerprint, alias, ...row };
+      await set(key, { ...known, state: 'completed', token, leaseUntil: 0, expiresAt: now() + retainMs });
       return 'ok';
     },
 

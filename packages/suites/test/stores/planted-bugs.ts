@@ -2,7 +2,30 @@ import { setImmediate } from 'node:timers/promises';
 import type { ClaimRef, ClaimRequest, ClaimResult, DedupeRecord, DedupeStore } from 'service-webhooks';
 
 /** Makes a right store wrong in one way. */
-export type Plant = (store: Required<Omit<DedupeStore, 'init' | 'close'>>, now: () => number) => Partial<DedupeStore>;
+export type Plant = (store: Store, now: () => number) => Partial<DedupeStore>;
+
+type Store = Required<Omit<DedupeStore, 'init' | 'close'>>;
+type Answer<Status extends ClaimResult['status']> = Extract<ClaimResult, { status: Status }>;
+type Seen = NonNullable<ClaimResult['seen']>;
+
+/** Changes what a claim asks for. */
+const asks = (change: (request: ClaimRequest) => Partial<ClaimRequest>): Plant => {
+  return (store) => ({ claim: (request) => store.claim({ ...request, ...change(request) }) });
+};
+
+/** Changes what a claim is answered. */
+const answers = (change: (answer: ClaimResult, request: ClaimRequest) => object): Plant => {
+  return (store) => ({ claim: async (request) => change(await store.claim(request), request) as ClaimResult });
+};
+
+const acquires = (change: (answer: Answer<'acquired'>) => object) =>
+  answers((answer) => (answer.status === 'acquired' ? change(answer) : answer));
+
+const refuses = (change: (answer: Answer<'in_progress'>) => object) =>
+  answers((answer) => (answer.status === 'in_progress' ? change(answer) : answer));
+
+const withSeen = (change: (seen: Seen) => Seen) =>
+  answers((answer) => ({ ...answer, seen: change(answer.seen as Seen) }));
 
 /** Bugs of real stores, one each, with the case or cases of the suite that must catch it. */
 export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: string | readonly string[] }>> = {
@@ -41,7 +64,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     caughtBy: 'the next claim acquires a released key with a higher fence and attempt 2',
   },
   'lets the row end with its lease': {
-    plant: (store) => ({ claim: (request) => store.claim({ ...request, retainMs: request.leaseMs }) }),
+    plant: asks(({ leaseMs }) => ({ retainMs: leaseMs })),
     caughtBy: 'a row keeps its fence, its attempts and what was seen first when the lease is over',
   },
   'holds an expired row until somebody purges it': {
@@ -83,20 +106,12 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
   },
   'refuses to complete after the lease': {
     plant: (store) => ({
-      async complete(ref, options) {
-        const row = await store.inspect(ref.key);
-        return (row?.leaseMsLeft ?? 1) <= 0 ? 'lost' : store.complete(ref, options);
-      },
+      complete: (ref, options) => lostIf(isLate, store, ref, () => store.complete(ref, options)),
     }),
     caughtBy: 'an owner completes after its lease when no other token has taken the key',
   },
   'refuses to release after the lease': {
-    plant: (store) => ({
-      async release(ref) {
-        const row = await store.inspect(ref.key);
-        return (row?.leaseMsLeft ?? 1) <= 0 ? 'lost' : store.release(ref);
-      },
-    }),
+    plant: (store) => ({ release: (ref) => lostIf(isLate, store, ref, () => store.release(ref)) }),
     caughtBy: 'an owner releases after its lease when no other token has taken the key',
   },
   'refuses to release a row that has expired under another owner': {
@@ -127,8 +142,13 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
   },
   'drops the complete of a row that is gone': {
     plant: (store) => ({
-      complete: async (ref, options) =>
-        (await store.inspect(ref.key)) === undefined ? 'lost' : store.complete(ref, options),
+      complete: (ref, options) =>
+        lostIf(
+          (row) => !row,
+          store,
+          ref,
+          () => store.complete(ref, options),
+        ),
     }),
     caughtBy: 'a row that was lost before complete is created again as completed',
   },
@@ -170,26 +190,19 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     caughtBy: 'an answer to another token says that the key is in progress, and for how long at most',
   },
   'does not let the fence grow': {
-    plant: (store) => ({
-      async claim(request) {
-        return { ...(await store.claim(request)), fence: 1 };
-      },
-    }),
+    plant: answers((answer) => ({ ...answer, fence: 1 })),
     caughtBy: [
       'a silent owner keeps its key until the lease is over, and no longer',
       'the fence of a key grows with each of ten owners',
     ],
   },
   'counts owners for a fence': {
-    plant(store) {
+    plant(store, now) {
       const attempts = new Map<string, number>();
-      return {
-        async claim(request) {
-          const result = await store.claim(request);
-          if (result.status === 'acquired') attempts.set(request.key, result.attempt);
-          return { ...result, fence: attempts.get(request.key) ?? 1 };
-        },
-      };
+      return answers((answer, { key }) => {
+        if (answer.status === 'acquired') attempts.set(key, answer.attempt);
+        return { ...answer, fence: attempts.get(key) ?? 1 };
+      })(store, now);
     },
     caughtBy: [
       'the fence of a forgotten key grows',
@@ -215,30 +228,15 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     caughtBy: 'the fence of a purged key grows',
   },
   'has fences that no number can hold exactly': {
-    plant: (store) => ({
-      async claim(request) {
-        const result = await store.claim(request);
-        return { ...result, fence: Number.MAX_SAFE_INTEGER + result.fence * 2 };
-      },
-    }),
+    plant: answers((answer) => ({ ...answer, fence: Number.MAX_SAFE_INTEGER + answer.fence * 2 })),
     caughtBy: ['the first claim acquires a new key with attempt 1', 'the fence of a forgotten key grows'],
   },
   'does not count attempts': {
-    plant: (store) => ({
-      async claim(request) {
-        const result = await store.claim(request);
-        return result.status === 'acquired' ? { ...result, attempt: 1 } : result;
-      },
-    }),
+    plant: acquires((answer) => ({ ...answer, attempt: 1 })),
     caughtBy: 'the next claim acquires a released key with a higher fence and attempt 2',
   },
   'returns what came last instead of first': {
-    plant: (store) => ({
-      async claim(request) {
-        const { fingerprint, alias } = request;
-        return { ...(await store.claim(request)), seen: { fingerprint, alias } };
-      },
-    }),
+    plant: answers((answer, { fingerprint, alias }) => ({ ...answer, seen: { fingerprint, alias } })),
     caughtBy: [
       'all three results have the fingerprint and the alias that came first',
       'a row keeps its fence, its attempts and what was seen first when the lease is over',
@@ -246,23 +244,18 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     ],
   },
   'leaves out what was seen first': {
-    plant: (store) => ({
-      async claim(request) {
-        const { seen: _, ...answer } = await store.claim(request);
-        return answer as ClaimResult;
-      },
-    }),
+    plant: answers(({ seen: _, ...answer }) => answer),
     caughtBy: [
       'a row keeps its fence, its attempts and what was seen first when the lease is over',
       'fingerprints, aliases and tokens that look like numbers or JSON are returned as they are',
     ],
   },
   'takes keys for the same that differ in case': {
-    plant: (store) => ({ claim: (request) => store.claim({ ...request, key: request.key.toLowerCase() }) }),
+    plant: asks(({ key }) => ({ key: key.toLowerCase() })),
     caughtBy: 'keys that differ in case, in one byte, in a suffix or in special characters are different keys',
   },
   'cuts long keys': {
-    plant: (store) => ({ claim: (request) => store.claim({ ...request, key: request.key.slice(0, 199) }) }),
+    plant: asks(({ key }) => ({ key: key.slice(0, 199) })),
     caughtBy: 'keys that differ in case, in one byte, in a suffix or in special characters are different keys',
   },
   'drops a row whose key another one begins with': {
@@ -282,41 +275,23 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     caughtBy: 'one event at two endpoints is two keys',
   },
   'takes tokens for the same that differ in case': {
-    plant: (store) => ({ claim: (request) => store.claim({ ...request, token: request.token.toLowerCase() }) }),
+    plant: asks(({ token }) => ({ token: token.toLowerCase() })),
     caughtBy: 'tokens are compared byte for byte',
   },
   'takes texts for numbers': {
-    plant: (store) => ({
-      async claim(request) {
-        const result = await store.claim(request);
-        const fingerprint = String(Number(result.seen?.fingerprint) || result.seen?.fingerprint);
-        return { ...result, seen: { ...result.seen, fingerprint } };
-      },
-    }),
+    plant: withSeen((seen) => ({ ...seen, fingerprint: String(Number(seen.fingerprint) || seen.fingerprint) })),
     caughtBy: 'fingerprints, aliases and tokens that look like numbers or JSON are returned as they are',
   },
   'takes any duration': {
-    plant: (store) => ({
-      claim: (request) => store.claim({ ...request, leaseMs: tame(request.leaseMs), retainMs: tame(request.retainMs) }),
-    }),
+    plant: asks(({ leaseMs, retainMs }) => ({ leaseMs: tame(leaseMs), retainMs: tame(retainMs) })),
     caughtBy: 'durations that are not positive integers are refused before anything is sent',
   },
   'counts seconds': {
-    plant: (store) => ({
-      async claim(request) {
-        const leaseMs = Math.ceil(request.leaseMs / 1000) * 1000;
-        return store.claim({ ...request, leaseMs });
-      },
-    }),
+    plant: asks(({ leaseMs }) => ({ leaseMs: Math.ceil(leaseMs / 1000) * 1000 })),
     caughtBy: 'a store counts leases and retention in milliseconds',
   },
   'answers retryAfterMs in seconds': {
-    plant: (store) => ({
-      async claim(request) {
-        const result = await store.claim(request);
-        return result.status === 'in_progress' ? { ...result, retryAfterMs: result.retryAfterMs / 1000 } : result;
-      },
-    }),
+    plant: refuses((answer) => ({ ...answer, retryAfterMs: answer.retryAfterMs / 1000 })),
     caughtBy: 'an answer to another token says that the key is in progress, and for how long at most',
   },
   'answers ok to every extend': {
@@ -457,12 +432,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     ],
   },
   'counts attempts from 70': {
-    plant: (store) => ({
-      async claim(request) {
-        const result = await store.claim(request);
-        return result.status === 'acquired' ? { ...result, attempt: result.attempt + 69 } : result;
-      },
-    }),
+    plant: acquires((answer) => ({ ...answer, attempt: answer.attempt + 69 })),
     caughtBy: [
       'the first claim acquires a new key with attempt 1',
       'one event at two endpoints is two keys',
@@ -472,30 +442,15 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     ],
   },
   'counts attempts up to 2': {
-    plant: (store) => ({
-      async claim(request) {
-        const result = await store.claim(request);
-        return result.status === 'acquired' ? { ...result, attempt: Math.min(result.attempt, 2) } : result;
-      },
-    }),
+    plant: acquires((answer) => ({ ...answer, attempt: Math.min(answer.attempt, 2) })),
     caughtBy: 'a row keeps its fence, its attempts and what was seen first when the lease is over',
   },
   'gives the others another fence than the owner': {
-    plant: (store) => ({
-      async claim(request) {
-        const result = await store.claim(request);
-        return result.status === 'in_progress' ? { ...result, fence: result.fence + 1 } : result;
-      },
-    }),
+    plant: refuses((answer) => ({ ...answer, fence: answer.fence + 1 })),
     caughtBy: 'an answer to another token says that the key is in progress, and for how long at most',
   },
   'says completed while the owner works': {
-    plant: (store) => ({
-      async claim(request) {
-        const { status, ...rest } = await store.claim(request);
-        return { ...rest, status: status === 'in_progress' ? 'completed' : status } as ClaimResult;
-      },
-    }),
+    plant: refuses((answer) => ({ ...answer, status: 'completed' })),
     caughtBy: [
       'exactly one of 32 simultaneous claims acquires a new key',
       'exactly one of 32 simultaneous claims acquires an expired row in any state',
@@ -509,14 +464,12 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     caughtBy: 'a row that was lost before complete is created again as completed',
   },
   'remembers the first body for longer than the event': {
-    plant(store) {
+    plant(store, now) {
       const seen = new Map<string, string>();
-      return {
-        async claim(request) {
-          seen.set(request.key, seen.get(request.key) ?? request.fingerprint);
-          return store.claim({ ...request, fingerprint: seen.get(request.key) ?? '' });
-        },
-      };
+      return asks(({ key, fingerprint }) => {
+        seen.set(key, seen.get(key) ?? fingerprint);
+        return { fingerprint: seen.get(key) ?? '' };
+      })(store, now);
     },
     caughtBy: 'a completed key is forgotten after the retention that complete asked for',
   },
@@ -596,19 +549,16 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     } satisfies Record<string, (row: DedupeRecord | undefined) => DedupeRecord | undefined>).map(([what, change]) => [
       `shows the operator ${what}`,
       {
-        plant: (store: Parameters<Plant>[0]) => ({ inspect: async (key: string) => change(await store.inspect(key)) }),
+        plant: (store: Store) => ({ inspect: async (key: string) => change(await store.inspect(key)) }),
         caughtBy: 'the operator sees a row in each state',
       },
     ]),
   ),
   'purges what is completed': {
     plant(store) {
-      const done: string[] = [];
+      const { done, complete } = completedBy(store);
       return {
-        complete(ref, options) {
-          done.push(ref.key);
-          return store.complete(ref, options);
-        },
+        complete,
         async purgeExpired(options) {
           for (const key of done.splice(0)) await store.forget(key);
           return store.purgeExpired(options);
@@ -623,14 +573,8 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
   },
   'takes a claim for a report': {
     plant(store) {
-      const done: string[] = [];
-      return {
-        complete(ref, options) {
-          done.push(ref.key);
-          return store.complete(ref, options);
-        },
-        loadReports: async (name) => [...(await store.loadReports(name)), ...done],
-      };
+      const { done, complete } = completedBy(store);
+      return { complete, loadReports: async (name) => [...(await store.loadReports(name)), ...done] };
     },
     caughtBy: 'a report touches no event, and a purge removes no report whose time is not over',
   },
@@ -678,32 +622,24 @@ export const PLANTED_VALUES: readonly { bug: string; plants: readonly Plant[]; c
     plants: ['123', '1e5', 'true', 'null', '{"a":1}', '007'].flatMap((text): Plant[] => [
       withSeen(({ fingerprint, alias }) => ({ fingerprint: fingerprint === text ? 'other' : fingerprint, alias })),
       withSeen(({ fingerprint, alias }) => ({ fingerprint, alias: alias === text ? 'other' : alias })),
-      (store) => {
+      (store, now) => {
         let claims = 0;
-        const other = () => `${text} ${claims++}`;
-        return { claim: (request) => store.claim(request.token === text ? { ...request, token: other() } : request) };
+        return asks(({ token }) => ({ token: token === text ? `${text} ${claims++}` : token }))(store, now);
       },
     ]),
     caughtBy: 'fingerprints, aliases and tokens that look like numbers or JSON are returned as they are',
   },
   {
     bug: 'takes one token for another',
-    plants: ['aaaa-token', 'AAAA-toke', 'AAAA-token ', 'AAAA-token2'].map(
-      (other): Plant =>
-        (store) => ({
-          claim: (request) => store.claim(request.token === other ? { ...request, token: 'AAAA-token' } : request),
-        }),
+    plants: ['aaaa-token', 'AAAA-toke', 'AAAA-token ', 'AAAA-token2'].map((other) =>
+      asks(({ token }) => ({ token: token === other ? 'AAAA-token' : token })),
     ),
     caughtBy: 'tokens are compared byte for byte',
   },
   {
     bug: 'takes one key for another',
     plants: ['a', 'A', 'a:', 'a:1', '{a}', '{b}', '%', '_', "'", '"', '\\', '*', '?', '[a]', '$1', '--', ';'].map(
-      (suffix): Plant =>
-        (store) => ({
-          claim: (request) =>
-            store.claim({ ...request, key: request.key.replace(new RegExp(`(?<=.{42})${escaped(suffix)}$`), '') }),
-        }),
+      (suffix) => asks(({ key }) => ({ key: key.replace(new RegExp(`(?<=.{42})${escaped(suffix)}$`), '') })),
     ),
     caughtBy: 'keys that differ in case, in one byte, in a suffix or in special characters are different keys',
   },
@@ -712,8 +648,8 @@ export const PLANTED_VALUES: readonly { bug: string; plants: readonly Plant[]; c
     plants: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1.5, undefined, '5'].flatMap((wrong): Plant[] => {
       const right = (ms: number) => (Object.is(ms, wrong) ? 60_000 : ms);
       return [
-        (store) => ({ claim: (request) => store.claim({ ...request, leaseMs: right(request.leaseMs) }) }),
-        (store) => ({ claim: (request) => store.claim({ ...request, retainMs: right(request.retainMs) }) }),
+        asks(({ leaseMs }) => ({ leaseMs: right(leaseMs) })),
+        asks(({ retainMs }) => ({ retainMs: right(retainMs) })),
         (store) => ({ extend: (ref, { leaseMs }) => store.extend(ref, { leaseMs: right(leaseMs) }) }),
         (store) => ({ complete: (ref, { retainMs }) => store.complete(ref, { retainMs: right(retainMs) }) }),
       ];
@@ -721,17 +657,6 @@ export const PLANTED_VALUES: readonly { bug: string; plants: readonly Plant[]; c
     caughtBy: 'durations that are not positive integers are refused before anything is sent',
   },
 ];
-
-type Seen = NonNullable<ClaimResult['seen']>;
-
-function withSeen(change: (seen: Seen) => Seen): Plant {
-  return (store) => ({
-    async claim(request) {
-      const result = await store.claim(request);
-      return { ...result, seen: change(result.seen as Seen) };
-    },
-  });
-}
 
 function escaped(text: string): string {
   return text.replace(/[{}*?[\]$\\]/g, '\\$&');
@@ -749,8 +674,32 @@ function tame(ms: number): number {
   return Math.max(1, Math.trunc(ms) || 1);
 }
 
+function isLate(row: DedupeRecord | undefined): boolean {
+  return (row?.leaseMsLeft ?? 1) <= 0;
+}
+
+/** Looks at the row before a call. */
+async function lostIf<T>(
+  isLost: (row: DedupeRecord | undefined) => boolean,
+  store: Store,
+  { key }: ClaimRef,
+  call: () => Promise<T>,
+) {
+  return isLost(await store.inspect(key)) ? 'lost' : call();
+}
+
+/** Knows what has been completed. */
+function completedBy(store: Store) {
+  const done: string[] = [];
+  const complete: Store['complete'] = (ref, options) => {
+    done.push(ref.key);
+    return store.complete(ref, options);
+  };
+  return { done, complete };
+}
+
 /** Knows the owner of every key, to act in its name. */
-function ownersOf(store: Pick<DedupeStore, 'claim'>) {
+function ownersOf(store: Store) {
   const owners = new Map<string, { token: string; fence: number }>();
   return {
     async claim(request: ClaimRequest) {
