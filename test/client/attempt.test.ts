@@ -6,8 +6,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freePort } from '../support/server-process.js';
-import { clientOf, failureOf, failureOn } from './clients.js';
-import { breakOff, hangUp, type Reply, serveApi, text, useApi } from './serve-api.js';
+import { clientOf, failureOf, failureOn, useApi } from './clients.js';
+import { breakOff, hangUp, type Reply, serveApi, text } from './serve-api.js';
 
 const api = useApi();
 
@@ -94,11 +94,10 @@ describe('the body of an answer', () => {
   });
 
   it('10 MiB is the largest size by default', async () => {
-    const { client } = clientOf(api.url);
     const characters = 10 * 2 ** 20 - 2;
     api.replies.push(text(`"${'x'.repeat(characters)}"`), text(`"${'x'.repeat(characters + 1)}"`));
-    expect((await client.voices()).data).toHaveLength(characters);
-    expect(await failureOf(client.voices())).toMatchObject({ code: 'too_large' });
+    expect((await api.client.voices()).data).toHaveLength(characters);
+    expect(await failureOf(api.client.voices())).toMatchObject({ code: 'too_large' });
   });
 
   it('an endless stream is cancelled as soon as it is too large', async () => {
@@ -190,7 +189,7 @@ describe('the API key', () => {
     };
     const [location, origin] = targets[kind] ?? expect.unreachable(kind);
     api.replies.push(text('', status, location === undefined ? {} : { location }));
-    const failure = await failureOf(clientOf(api.url).client.request({ method: 'POST', path: '/v1/voices', body: 1 }));
+    const failure = await failureOf(api.client.request({ method: 'POST', path: '/v1/voices', body: 1 }));
     expect(failure).toMatchObject({ code: 'redirected', status, attempts: 1 });
     expect(failure.message).toContain(
       `POST /v1/voices failed: the answer is a redirect (status ${status}) to ${origin}. `,

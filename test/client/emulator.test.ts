@@ -42,6 +42,12 @@ function clientWith(apiKey = emulator.apiKey, options: Partial<ClientOptions> = 
   return { client, waits };
 }
 
+/** {@link clientWith} a key of a new account. */
+function onAccount(settings: Parameters<Emulator['accounts']['create']>[0], options?: Partial<ClientOptions>) {
+  const { id: account } = emulator.accounts.create(settings);
+  return { account, ...clientWith(emulator.keys.create({ account }), options) };
+}
+
 describe('API_ERRORS', () => {
   const rows = Object.entries(API_ERRORS) as [ApiErrorCode, (typeof API_ERRORS)[ApiErrorCode]][];
 
@@ -106,8 +112,7 @@ describe('a refusal of the emulator', () => {
     return clientWith(key).client;
   };
   const downgraded = () => {
-    const { id: account } = emulator.accounts.create({ plan: 'CREATOR' });
-    const { client } = clientWith(emulator.keys.create({ account }));
+    const { client, account } = onAccount({ plan: 'CREATOR' });
     emulator.accounts.update(account, { plan: 'FREE' });
     return client;
   };
@@ -119,8 +124,7 @@ describe('a refusal of the emulator', () => {
 
 describe('the limits of a plan', () => {
   it.each(['CREATOR', 'ENTERPRISE'] as const)('an account on %s has the numbers of PLANS', async (plan) => {
-    const { id: account } = emulator.accounts.create({ plan });
-    const { client } = clientWith(emulator.keys.create({ account }));
+    const { client } = onAccount({ plan });
     const { data, sandbox } = await client.account.apiLimits();
     expect(data.plan).toEqual({ type: plan, name: PLANS[plan].name, api_access: true });
     expect(data.limits).toMatchObject({
@@ -133,8 +137,7 @@ describe('the limits of a plan', () => {
   });
 
   it('the limiter sends 45 requests at 20 a minute without a refusal', async () => {
-    const { id: account } = emulator.accounts.create({ plan: 'CREATOR' });
-    const { client, waits } = clientWith(emulator.keys.create({ account }), { limiter: true, timeoutMs: 300_000 });
+    const { client, waits } = onAccount({ plan: 'CREATOR' }, { limiter: true, timeoutMs: 300_000 });
     const before = emulator.totals.requests;
     const answers = [];
     for (let i = 0; i < 45; i += 1) answers.push(await client.account.apiLimits());
@@ -144,16 +147,14 @@ describe('the limits of a plan', () => {
   });
 
   it('a client without the limiter waits for Retry-After', async () => {
-    const { id: account } = emulator.accounts.create({ plan: 'CREATOR', requestsPerMinute: 1 });
-    const { client, waits } = clientWith(emulator.keys.create({ account }));
+    const { client, waits } = onAccount({ plan: 'CREATOR', requestsPerMinute: 1 });
     await client.account.apiLimits();
     expect((await client.account.apiLimits()).attempts).toBe(2);
     expect(waits).toEqual([60_000]);
   });
 
   it('a call over the daily limit ends at once', async () => {
-    const { id: account } = emulator.accounts.create({ plan: 'CREATOR', requestsPerDay: 1 });
-    const { client, waits } = clientWith(emulator.keys.create({ account }));
+    const { client, waits } = onAccount({ plan: 'CREATOR', requestsPerDay: 1 });
     await client.account.apiLimits();
     expect(await failureOf(client.account.apiLimits())).toMatchObject({ code: 'daily_limit_exceeded', retry: 'later' });
     expect(waits).toEqual([]);

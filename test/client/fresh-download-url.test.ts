@@ -2,8 +2,8 @@ import type { WebhookEvent } from 'service-webhooks';
 import { type FreshDownloadUrlOptions, freshDownloadUrl } from 'service-webhooks/client';
 import { sampleEvent } from 'service-webhooks/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { clientOf, failureOf, KEY } from './clients.js';
-import { hangUp, json, type Reply, refusal, text, useApi } from './serve-api.js';
+import { failureOf, KEY, useApi } from './clients.js';
+import { hangUp, json, type Reply, refusal, text } from './serve-api.js';
 
 const api = useApi();
 const storage = useApi();
@@ -12,7 +12,7 @@ const stored = () => `${storage.url}/clip.mp3?signature=0123`;
 const FRESH = 'https://storage.example/fresh';
 const clip = () => sampleEvent('generation.completed', { data: { downloadUrl: stored() } });
 const urlOf = (event: WebhookEvent = clip(), options?: FreshDownloadUrlOptions) =>
-  freshDownloadUrl(event, clientOf(api.url).client, options);
+  freshDownloadUrl(event, api.client, options);
 /** An event with a link, although the specification does not show its data. */
 const dubbing = (data: object = { downloadUrl: stored() }) =>
   sampleEvent('dubbing.completed', { jobId: 'job 1', data: { ...data } });
