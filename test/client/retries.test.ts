@@ -107,7 +107,9 @@ describe('a POST', () => {
 
   it('another attempt follows a refused connection, because nothing was sent', async () => {
     const { client, waits } = clientOf(`http://127.0.0.1:${await freePort()}`);
-    expect(await failureOf(client.request(POST))).toMatchObject({ code: 'no_connection', attempts: 5 });
+    const failure = await failureOf(client.request(POST));
+    expect(failure).toMatchObject({ code: 'no_connection', attempts: 5, nothingDone: true, status: undefined });
+    expect(failure.message).toContain('ECONNREFUSED');
     expect(waits).toHaveLength(4);
   });
 

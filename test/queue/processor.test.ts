@@ -130,11 +130,6 @@ describe('the processor of a job', () => {
     expect(ended).toMatchObject({ as: 'dead', attempts: 3, reason: 'no disk', error, decision: { kind: 'failed' } });
   });
 
-  it('a job does not run again after its worker died in the last attempt', async () => {
-    const { ended } = await run({ on: { '*': expect.fail } }, queuedOf(), { attempt: 4, attempts: 3 });
-    expect(ended).toMatchObject({ as: 'dead', attempts: 3, reason: 'The worker died during the last attempt.' });
-  });
-
   it('a dead letter goes to the observer, the log and the telemetry', () => {
     const logger = { error: vi.fn(), warn: vi.fn() };
     const observe = vi.fn();
