@@ -1,14 +1,13 @@
 import { inspect } from 'node:util';
 import { endpointsIn, ensureEndpoint } from 'service-webhooks/client';
 import { describe, expect, it } from 'vitest';
-import { clientOf, failureOf, failureOn, KEY, LIMITS } from './clients.js';
-import { json, type Reply, refusal, text, useApi } from './serve-api.js';
+import { clientOf, ENDPOINT, failureOf, failureOn, KEY, LIMITS, SETTINGS, useApi } from './clients.js';
+import { json, type Reply, refusal, text } from './serve-api.js';
 
 const api = useApi();
 
 describe('an answer', () => {
   it('the parsed JSON and the values of the headers are returned', async () => {
-    const { client } = clientOf(api.url);
     const headers = {
       'x-request-id': 'req_1',
       'x-ratelimit-limit': '20',
@@ -19,9 +18,9 @@ describe('an answer', () => {
       'x-credits-remaining': '90',
       'x-plan': 'CREATOR',
     };
-    expect(client.rate).toBeUndefined();
+    expect(api.client.rate).toBeUndefined();
     api.replies.push(json(LIMITS, 200, headers));
-    const answer = await client.account.apiLimits();
+    const answer = await api.client.account.apiLimits();
     expect(answer).toEqual({
       data: LIMITS,
       status: 200,
@@ -38,58 +37,54 @@ describe('an answer', () => {
         plan: 'CREATOR',
       },
     });
-    expect(client.rate).toEqual(answer.rate);
+    expect(api.client.rate).toEqual(answer.rate);
   });
 
   it('client.rate keeps the last headers, also those of an error', async () => {
-    const { client } = clientOf(api.url);
     api.replies.push(refusal('not_found', 404, {}, { 'x-plan': 'CREATOR' }), json({}));
-    await failureOf(client.dubbing.job('job_1'));
-    expect((await client.usage()).rate).toBeUndefined();
-    expect(client.rate).toEqual({ plan: 'CREATOR' });
+    await failureOf(api.client.dubbing.job('job_1'));
+    expect((await api.client.usage()).rate).toBeUndefined();
+    expect(api.client.rate).toEqual({ plan: 'CREATOR' });
   });
 
   it.each(['many', '-5', '5 or so', '1.5', '1e3', '', 'NaN', 'Infinity', '9'.repeat(20), '9'.repeat(400)])(
     'a rate header with the value %j is ignored',
     async (value) => {
-      const { client } = clientOf(api.url);
       const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-credits-remaining'];
       const headers = Object.fromEntries(names.map((name) => [name, value]));
       api.replies.push(json({}, 200, { ...headers, 'x-plan': 'CREATOR' }));
-      expect((await client.voices()).rate).toEqual({ plan: 'CREATOR' });
+      expect((await api.client.voices()).rate).toEqual({ plan: 'CREATOR' });
     },
   );
 
   it('sandbox is true where the header says so', async () => {
-    api.replies.push(json({}, 200, { 'x-service-sandbox': 'true' }), json({}, 200, { 'x-acme-sandbox': 'true' }));
-    expect((await clientOf(api.url).client.voices()).sandbox).toBe(true);
-    expect((await clientOf(api.url, { headerPrefix: 'X-Acme' }).client.voices()).sandbox).toBe(true);
-    api.replies.push(json({}), json({}, 200, { 'x-service-sandbox': 'false' }));
-    expect((await clientOf(api.url).client.voices()).sandbox).toBe(false);
-    expect((await clientOf(api.url).client.voices()).sandbox).toBe(false);
+    const saying = (sandbox: string) => json({}, 200, { 'x-service-sandbox': sandbox });
+    api.replies.push(saying('true'), saying('false'), json({}));
+    for (const sandbox of [true, false, false]) expect(await api.client.voices()).toMatchObject({ sandbox });
   });
 
   it('an empty body is undefined', async () => {
     api.replies.push(text('', 204));
-    expect(await clientOf(api.url).client.voices()).toMatchObject({ status: 204, data: undefined });
+    expect(await api.client.voices()).toMatchObject({ status: 204, data: undefined });
   });
 
   it('a missing field of the specification is an error', async () => {
-    const { client } = clientOf(api.url);
     const { plan: _, ...rest } = LIMITS;
-    const { apiLimits } = client.account;
+    const { speechToSpeech, webhooks, account } = api.client;
+    const { apiLimits } = account;
     for (const [call, data, field] of [
       [apiLimits, rest, 'plan.type'],
       [apiLimits, null, 'plan.type'],
       [apiLimits, [LIMITS], 'plan.type'],
       [apiLimits, { ...LIMITS, credits: { remaining: 1 } }, 'credits.monthly_allocation'],
       [apiLimits, { ...LIMITS, limits: { ...LIMITS.limits, daily_requests_used: '3' } }, 'limits.daily_requests_used'],
-      [client.speechToSpeech, {}, 'max_source_seconds'],
+      [speechToSpeech, {}, 'max_source_seconds'],
+      [() => webhooks.create(SETTINGS), { ...ENDPOINT, signing_secret: null }, 'signing_secret'],
     ] as const) {
       api.replies.push(json(data, 200, { 'x-request-id': 'req_1' }));
       expect(await failureOf(call())).toMatchObject({
-        ...{ code: 'unexpected_answer', status: 200, requestId: 'req_1' },
-        message: expect.stringMatching(`^GET /\\S+ failed: the answer \\(status 200\\) has no ${field}\\. `),
+        ...{ code: 'unexpected_answer', status: 200, requestId: 'req_1', attempts: 1 },
+        message: expect.stringMatching(`^(GET|POST) /\\S+ failed: the answer \\(status 200\\) has no ${field}\\. `),
       });
     }
   });

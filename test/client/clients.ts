@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
-import { type CallError, type ClientOptions, createClient } from 'service-webhooks/client';
-import { expect } from 'vitest';
-import type { Api, Reply } from './serve-api.js';
+import { type CallError, type Client, type ClientOptions, createClient } from 'service-webhooks/client';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { type Api, type Reply, serveApi } from './serve-api.js';
 
 export const KEY = 'acct_0123456789abcdefKEY';
 export const START = Date.UTC(2026, 10, 21, 12);
@@ -24,6 +24,21 @@ export function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}) 
   return { client, waits };
 }
 
+/** A server for the tests of a file. Each begins with a new client of it, and without replies and requests. */
+export function useApi() {
+  const api = {} as Api & { client: Client };
+  beforeAll(async () => void Object.assign(api, await serveApi()));
+  beforeEach(() => {
+    api.reset();
+    api.client = clientOf(api.url).client;
+  });
+  afterAll(() => api.close());
+  return api;
+}
+
+/** The methods and bodies of the requests since the test began. */
+export const sentTo = ({ seen }: Api) => seen.map(({ method, body }) => [method, body && JSON.parse(body)]);
+
 /** Returns the error that a call rejects with, after a check that it does not hold the key anywhere. */
 export async function failureOf(call: Promise<unknown>): Promise<CallError & { code: string }> {
   const error = await call.then(
@@ -42,6 +57,11 @@ export function failureOn(api: Api, reply: Reply): ReturnType<typeof failureOf> 
   api.replies.push(reply);
   return failureOf(clientOf(api.url, { maxAttempts: 1 }).client.voices());
 }
+
+export const SIGNING_SECRET = 'whsec_dont_log_me';
+/** The settings of an endpoint, and the endpoint that the service makes of them. */
+export const SETTINGS = { url: 'https://app.example/hooks', events: ['stt.completed', 'stt.failed'] };
+export const ENDPOINT = { id: 'we_1', ...SETTINGS };
 
 /** An account limits record as the specification shows it. */
 export const LIMITS = {

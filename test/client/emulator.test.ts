@@ -67,60 +67,14 @@ describe('API_ERRORS', () => {
   });
 });
 
-describe('a refusal of the emulator', () => {
-  const URL_A = 'https://app.example/hooks';
-  const settings = { url: URL_A, events: ['stt.completed' as const] };
-  const refusals: [what: string, call: () => Promise<unknown>, failure: object][] = [
-    ['a revoked key', () => revoked().usage(), { code: 'invalid_api_key', status: 401 }],
-    ['a platform key', () => keyed({ kind: 'platform' }).account.apiLimits(), { code: 'invalid_api_key' }],
-    ['a key without the scope', () => keyed({ scopes: [] }).usage(), { code: 'insufficient_scope' }],
-    ['a key of a plan without API access', () => downgraded().usage(), { code: 'plan_limit_exceeded', status: 403 }],
-    ['usage for a member', () => keyed({ role: 'member' }).usage(), { code: 'forbidden' }],
-    ['an unknown path', () => keyed().request({ path: '/v1/voices/' }), { code: 'unknown_endpoint' }],
-    ['an unknown endpoint', () => keyed().webhooks.delete('we_0'), { code: 'not_found', attempts: 1 }],
-    [
-      'an endpoint with a private address',
-      () => keyed().webhooks.create({ ...settings, url: 'https://10.0.0.1/' }),
-      { code: 'validation_error', param: 'url', retry: 'never', nothingDone: true },
-    ],
-    [
-      'an unknown event type',
-      () => keyed().webhooks.create({ ...settings, events: ['stt.done'] }),
-      { code: 'validation_error', param: 'events' },
-    ],
-    [
-      'a body that is not JSON',
-      () => keyed().request({ method: 'POST', path: '/api/v1/account/webhooks', body: new Uint8Array([123]) }),
-      { code: 'invalid_json' },
-    ],
-    [
-      'an endpoint of a sandbox key',
-      () => keyed({ kind: 'sandbox' }).webhooks.create(settings),
-      { code: 'sandbox_unsupported_route' },
-    ],
-  ];
-  const keyed = (key: Parameters<Emulator['keys']['create']>[0] = {}) => clientWith(emulator.keys.create(key)).client;
-  const revoked = () => {
-    const key = emulator.keys.create();
-    emulator.keys.revoke(key);
-    return clientWith(key).client;
-  };
-  const downgraded = () => {
-    const { id: account } = emulator.accounts.create({ plan: 'CREATOR' });
-    const { client } = clientWith(emulator.keys.create({ account }));
-    emulator.accounts.update(account, { plan: 'FREE' });
-    return client;
-  };
-
-  it.each(refusals)('the error names the problem: %s', async (_, call, failure) => {
-    expect(await failureOf(call())).toMatchObject({ name: 'ServiceApiError', ...failure });
-  });
-});
-
 describe('the limits of a plan', () => {
-  it.each(['CREATOR', 'ENTERPRISE'] as const)('an account on %s has the numbers of PLANS', async (plan) => {
+  function clientOn(plan: 'CREATOR' | 'ENTERPRISE', options?: Partial<ClientOptions>) {
     const { id: account } = emulator.accounts.create({ plan });
-    const { client } = clientWith(emulator.keys.create({ account }));
+    return clientWith(emulator.keys.create({ account }), options);
+  }
+
+  it.each(['CREATOR', 'ENTERPRISE'] as const)('an account on %s has the numbers of PLANS', async (plan) => {
+    const { client } = clientOn(plan);
     const { data, sandbox } = await client.account.apiLimits();
     expect(data.plan).toEqual({ type: plan, name: PLANS[plan].name, api_access: true });
     expect(data.limits).toMatchObject({
@@ -133,36 +87,13 @@ describe('the limits of a plan', () => {
   });
 
   it('the limiter sends 45 requests at 20 a minute without a refusal', async () => {
-    const { id: account } = emulator.accounts.create({ plan: 'CREATOR' });
-    const { client, waits } = clientWith(emulator.keys.create({ account }), { limiter: true, timeoutMs: 300_000 });
+    const { client, waits } = clientOn('CREATOR', { limiter: true, timeoutMs: 300_000 });
     const before = emulator.totals.requests;
     const answers = [];
     for (let i = 0; i < 45; i += 1) answers.push(await client.account.apiLimits());
     expect(emulator.totals.requests - before).toBe(45);
     expect(answers.filter(({ attempts }) => attempts > 1)).toEqual([]);
     expect(waits).toEqual([60_000, 60_000]);
-  });
-
-  it('a client without the limiter waits for Retry-After', async () => {
-    const { id: account } = emulator.accounts.create({ plan: 'CREATOR', requestsPerMinute: 1 });
-    const { client, waits } = clientWith(emulator.keys.create({ account }));
-    await client.account.apiLimits();
-    expect((await client.account.apiLimits()).attempts).toBe(2);
-    expect(waits).toEqual([60_000]);
-  });
-
-  it('a call over the daily limit ends at once', async () => {
-    const { id: account } = emulator.accounts.create({ plan: 'CREATOR', requestsPerDay: 1 });
-    const { client, waits } = clientWith(emulator.keys.create({ account }));
-    await client.account.apiLimits();
-    expect(await failureOf(client.account.apiLimits())).toMatchObject({ code: 'daily_limit_exceeded', retry: 'later' });
-    expect(waits).toEqual([]);
-  });
-
-  it('a sandbox key is reported with the answer', async () => {
-    const { id: account } = emulator.accounts.create({ plan: 'FREE' });
-    const { client } = clientWith(emulator.keys.create({ account, kind: 'sandbox' }));
-    expect(await client.account.apiLimits()).toMatchObject({ sandbox: true, data: { plan: { api_access: false } } });
   });
 });
 

@@ -10,8 +10,8 @@ import {
   ServiceApiError,
 } from 'service-webhooks/client';
 import { describe, expect, it } from 'vitest';
-import { failureOn } from './clients.js';
-import { json, type Reply, refusal, useApi } from './serve-api.js';
+import { failureOn, useApi } from './clients.js';
+import { json, type Reply, refusal } from './serve-api.js';
 
 const api = useApi();
 
@@ -22,7 +22,7 @@ async function refusedWith(reply: Reply): Promise<ServiceApiError> {
 }
 
 describe('ServiceApiError', () => {
-  it('every field of the error object is kept', async () => {
+  it('every field of the error object is kept, also in its JSON', async () => {
     const error = {
       type: 'rate_limit_error',
       code: 'rate_limit_exceeded',
@@ -35,7 +35,7 @@ describe('ServiceApiError', () => {
     const failure = await refusedWith(json({ error }, 429, { 'retry-after': '12', 'x-request-id': 'req_2' }));
     expect(failure).toBeInstanceOf(ServiceApiError);
     expect(failure).toBeInstanceOf(CallError);
-    expect(JSON.parse(JSON.stringify({ ...failure, message: failure.message }))).toEqual({
+    expect(JSON.parse(JSON.stringify(failure))).toEqual({
       name: 'ServiceApiError',
       message: 'Slow down.',
       type: 'rate_limit_error',
@@ -157,16 +157,7 @@ describe('ClientError', () => {
     expect(new ClientError('not_json', 'a\u001b[31m\u009b\nb.').message).toMatch(/^a\\u001b\[31m\\u009b\\nb\. /);
   });
 
-  it('the JSON of an error holds its message and every other field', async () => {
-    const theirs = await refusedWith(refusal('not_found', 404, { message: 'No such job.' }));
-    expect(JSON.parse(JSON.stringify(theirs))).toMatchObject({
-      name: 'ServiceApiError',
-      message: 'No such job.',
-      code: 'not_found',
-      status: 404,
-      retry: 'never',
-      attempts: 1,
-    });
+  it('the JSON of an error holds its message and every other field', () => {
     expect(JSON.parse(JSON.stringify(new ClientError('too_large', 'It happened.')))).toMatchObject({
       name: 'ClientError',
       message: 'It happened. Raise maxAnswerBytes if you expect an answer of this size. (too_large)',

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
 
 /** A request as it arrived. */
 export interface Inspection {
@@ -47,15 +46,6 @@ export async function serveApi(): Promise<Api> {
     },
     close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
   };
-}
-
-/** A server for the tests of a file, without replies and requests at the start of each. */
-export function useApi(): Api {
-  const api = {} as Api;
-  beforeAll(async () => void Object.assign(api, await serveApi()));
-  beforeEach(() => api.reset());
-  afterAll(() => api.close());
-  return api;
 }
 
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Reply {

@@ -1,6 +1,5 @@
 import { context, type MeterProvider, SpanKind, SpanStatusCode, type TracerProvider, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { MeterProvider as SdkMeterProvider } from '@opentelemetry/sdk-metrics';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -10,7 +9,7 @@ import {
 import { PermanentError, type ReceiverOptions } from 'service-webhooks';
 import { createReceiver } from 'service-webhooks/otel';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { aRequest, aStore, bodyOf, now, refusal, SECRET } from '../support/deliveries.js';
+import { aRequest, aStore, never, now, refusal, SECRET } from '../support/deliveries.js';
 import { collectedMetrics } from './collected-metrics.js';
 
 const spans = new InMemorySpanExporter();
@@ -30,8 +29,17 @@ function useContextManager(): AsyncLocalStorageContextManager {
   return manager;
 }
 
-const traced = (options: Partial<ReceiverOptions> = {}) =>
-  createReceiver({ secret: SECRET, now, on: { '*': () => {} }, ...options }, { tracerProvider });
+/** A receiver with spans and metrics, and what is collected of these. */
+function metered(options: Partial<ReceiverOptions> = {}) {
+  const { meterProvider, ...collected } = collectedMetrics();
+  const telemetry = { tracerProvider, meterProvider };
+  return {
+    receiver: createReceiver({ secret: SECRET, now, on: { '*': () => {} }, ...options }, telemetry),
+    ...collected,
+  };
+}
+
+const traced = (options?: Partial<ReceiverOptions>) => metered(options).receiver;
 
 const onlySpan = (): ReadableSpan => {
   const [span, ...more] = spans.getFinishedSpans();
@@ -89,7 +97,7 @@ describe('the span of a delivery', () => {
 
   it('an answer at the deadline is an error, although the handler still runs', async () => {
     vi.useFakeTimers();
-    const answer = traced({ on: { '*': () => new Promise(() => {}) }, deadlineMs: 1_000 })(aRequest());
+    const answer = traced({ on: { '*': () => never() }, deadlineMs: 1_000 })(aRequest());
     await vi.advanceTimersByTimeAsync(1_000);
     await answer;
     expect(onlySpan()).toMatchObject({
@@ -112,29 +120,28 @@ describe('the span of a delivery', () => {
   });
 
   it('each of many spans at once has the outcome of its own delivery', async () => {
-    const receiver = traced({
-      on: { '*': ({ id }) => (Number(id.slice(4)) % 3 === 0 ? failing() : Promise.resolve()) },
-    });
-    await Promise.all(Array.from({ length: 90 }, (_, i) => receiver(aRequest({ body: bodyOf({ id: `evt_${i}` }) }))));
-    const shown = spans
-      .getFinishedSpans()
-      .map(({ attributes }) => [attributes['webhook.event.id'], attributes['webhook.outcome']]);
+    const ids = Array.from({ length: 90 }, (_, i) => `evt_${i}`);
+    const fails = (id: string) => id.endsWith('0');
+    const receiver = traced({ on: { '*': ({ id }) => (fails(id) ? failing() : Promise.resolve()) } });
+    await Promise.all(ids.map((id) => receiver(aRequest({ event: { id } }))));
+    const shown = spans.getFinishedSpans().map(({ attributes: of }) => [of['webhook.event.id'], of['webhook.outcome']]);
     expect(Object.fromEntries(shown)).toEqual(
-      Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`evt_${i}`, i % 3 === 0 ? 'failed' : 'handled'])),
+      Object.fromEntries(ids.map((id) => [id, fails(id) ? 'failed' : 'handled'])),
     );
   });
 
   it('notices are events of the span', async () => {
-    await traced()(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
+    await traced()(aRequest({ event: { version: '2027-01-01' } }));
     expect(onlySpan().events).toMatchObject([{ name: 'unknown_version' }]);
   });
 
-  it('a middleware ends the span with the response', async () => {
-    const begun = await traced().begin(aRequest());
-    if ('response' in begun) throw new Error('refused');
+  it('a middleware ends the span with the response, which is counted once', async () => {
+    const { receiver, counted } = metered();
+    const begun = await receiver.begin(aRequest());
     expect(spans.getFinishedSpans()).toEqual([]);
-    await Promise.all([begun.settle('ok'), begun.settle('unknown')]);
+    if ('settle' in begun) await Promise.all([begun.settle('ok'), begun.settle('unknown')]);
     expect(onlySpan().attributes).toMatchObject({ 'webhook.outcome': 'handled', 'http.response.status_code': 200 });
+    expect(await counted()).toMatchObject([{ value: { count: 1 } }]);
   });
 
   it('a middleware has a span for what it refuses', async () => {
@@ -146,11 +153,10 @@ describe('the span of a delivery', () => {
 
 describe('the metrics', () => {
   it('answers are timed, and notices are counted', async () => {
-    const { meterProvider, counted } = collectedMetrics();
-    const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
+    const { receiver, counted } = metered();
     await receiver(aRequest());
     await receiver(aRequest());
-    await receiver(aRequest({ body: bodyOf({ id: 'evt_2', type: 'a.future.type', version: '2027-01-01' }) }));
+    await receiver(aRequest({ event: { id: 'evt_2', type: 'a.future.type', version: '2027-01-01' } }));
     await receiver(aRequest({ secret: 'another' }));
     const all = await counted();
     const verified = { 'webhook.signature.scheme': 'v2' };
@@ -171,16 +177,14 @@ describe('the metrics', () => {
   });
 
   it('each instrument has a description, a unit and its buckets', async () => {
-    const { meterProvider, counted } = collectedMetrics();
-    const receiver = createReceiver({ secret: SECRET, now, on: { '*': () => {} } }, { meterProvider });
-    await receiver(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
+    const { receiver, counted } = metered();
+    await receiver(aRequest({ event: { version: '2027-01-01' } }));
+    const boundaries = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20];
     expect(await counted()).toMatchObject([
       {
         description: 'From the request to the answer that was decided on.',
         unit: 's',
-        value: {
-          buckets: { boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20] },
-        },
+        value: { buckets: { boundaries } },
       },
       { description: 'What was reported next to the answers.', unit: '{notice}' },
     ]);
@@ -189,33 +193,20 @@ describe('the metrics', () => {
   it('the time of an answer is in seconds', async () => {
     vi.useFakeTimers();
     vi.advanceTimersByTime(500);
-    const { meterProvider, counted } = collectedMetrics();
-    const on = { '*': () => new Promise(() => {}) };
-    const answer = createReceiver({ secret: SECRET, now, on, deadlineMs: 2_000 }, { meterProvider })(aRequest());
+    const { receiver, counted } = metered({ on: { '*': () => never() }, deadlineMs: 2_000 });
+    const answer = receiver(aRequest());
     await vi.advanceTimersByTimeAsync(2_000);
     await answer;
     vi.useRealTimers();
     expect(await counted()).toMatchObject([{ value: { count: 1, sum: 2 } }]);
   });
 
-  it('an answer that a middleware settles twice is counted once', async () => {
-    const { meterProvider, counted } = collectedMetrics();
-    const begun = await createReceiver({ secret: SECRET, now }, { meterProvider }).begin(aRequest());
-    if ('response' in begun) throw new Error('refused');
-    await Promise.all([begun.settle('ok'), begun.settle('unknown')]);
-    expect(await counted()).toMatchObject([{ value: { count: 1 } }]);
-  });
-
   it('a notice has the operation of the store that failed', async () => {
-    const { meterProvider, counted } = collectedMetrics();
-    const dedupe = { store: aStore({ claim: failing }) };
-    await createReceiver({ secret: SECRET, now, on: { '*': () => {} }, dedupe }, { meterProvider })(aRequest());
-    expect(await counted()).toContainEqual(
-      expect.objectContaining({
-        name: 'webhook.receiver.notices',
-        attributes: expect.objectContaining({ 'webhook.outcome': 'store_error', 'webhook.store.operation': 'claim' }),
-      }),
-    );
+    const { receiver, counted } = metered({ dedupe: { store: aStore({ claim: failing }) } });
+    await receiver(aRequest());
+    const notices = (await counted()).filter(({ name }) => name === 'webhook.receiver.notices');
+    const attributes = { 'webhook.outcome': 'store_error', 'webhook.store.operation': 'claim' };
+    expect(notices).toContainEqual(expect.objectContaining({ attributes: expect.objectContaining(attributes) }));
   });
 });
 
@@ -239,7 +230,7 @@ it('telemetry has nothing of payloads, headers, secrets or thrown errors', async
   }
   const shown = spans
     .getFinishedSpans()
-    .map(({ name, attributes, events, status }) => ({ name, attributes, events, status }));
+    .map(({ name, attributes, events, status }) => [name, attributes, events, status]);
   expect(shown).toHaveLength(9);
   expect(JSON.stringify([shown, await counted()])).not.toContain('CANARY');
 });
@@ -250,9 +241,7 @@ describe('the gauges', () => {
 
   it('a collection has the health of the receiver at that moment', async () => {
     vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] });
-    const { meterProvider, gauges } = collectedMetrics();
-    const on = { 'stt.failed': failing, '*': () => {} };
-    const receiver = createReceiver({ secret: SECRET, now, on, logger: false }, { meterProvider });
+    const { receiver, gauges } = metered({ on: { 'stt.failed': failing, '*': () => {} } });
     await receiver(aRequest());
     vi.setSystemTime(1_030_000);
     await receiver(aRequest({ secret: 'another', headers: { 'x-service-attempt': '6' } }));
@@ -272,10 +261,8 @@ describe('the gauges', () => {
   });
 
   it('each point names the endpoint, and a time that has not come is left out', async () => {
-    const { meterProvider, gauges } = collectedMetrics();
-    const dedupe = { name: 'clips' };
-    const options = { secret: SECRET, now, on: {}, dedupe, logger: false as const };
-    await createReceiver(options, { meterProvider })(aRequest({ secret: 'another' }));
+    const { receiver, gauges } = metered({ dedupe: { name: 'clips' } });
+    await receiver(aRequest({ secret: 'another' }));
     const found = await gauges();
     expect(valuesOf(found)).not.toHaveProperty('since_last_accepted');
     expect(found).toHaveLength(4);
@@ -284,11 +271,9 @@ describe('the gauges', () => {
 
   it('a receiver is observed once, from its first request on', async () => {
     const addBatchObservableCallback = vi.fn();
-    const meter = {
-      ...new SdkMeterProvider().getMeter('x'),
-      createObservableGauge: () => ({}),
-      addBatchObservableCallback,
-    };
+    const none = () => ({});
+    const instruments = { createHistogram: none, createCounter: none, createObservableGauge: none };
+    const meter = { ...instruments, addBatchObservableCallback };
     const meterProvider = { getMeter: () => meter } as unknown as MeterProvider;
     const receiver = createReceiver({ secret: SECRET, now, on: {}, logger: false }, { meterProvider });
     expect(addBatchObservableCallback).not.toHaveBeenCalled();
@@ -330,7 +315,7 @@ describe('a telemetry that fails', () => {
       { secret: SECRET, now, on: { '*': ({ id }) => void handled.push(id) }, observe: ({ kind }) => seen.push(kind) },
       telemetry,
     );
-    const request = () => aRequest({ body: bodyOf({ version: '2027-01-01' }) });
+    const request = () => aRequest({ event: { version: '2027-01-01' } });
     const answers = [await receiver(request()), await receiver(request()), await receiver(aRequest({ secret: 'no' }))];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 401]);
     expect(handled).toEqual(['evt_1']);
@@ -375,7 +360,7 @@ describe('a telemetry that fails', () => {
 it('a receiver without a context manager has the status in a span, and observes', async () => {
   context.disable();
   const seen: string[] = [];
-  await traced({ observe: ({ kind }) => seen.push(kind) })(aRequest({ body: bodyOf({ version: '2027-01-01' }) }));
+  await traced({ observe: ({ kind }) => seen.push(kind) })(aRequest({ event: { version: '2027-01-01' } }));
   expect(onlySpan()).toMatchObject({ name: 'webhook', attributes: { 'http.response.status_code': 200 } });
   expect(seen).toEqual(['unknown_version', 'handled']);
 });

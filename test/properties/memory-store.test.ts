@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type ClaimRequest, type DedupeStore, type Mutation, memoryStore } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
+import { often } from './arbitraries.js';
 import { holds, options } from './holds.js';
 
 describe('the memory store', () => {
@@ -17,23 +18,17 @@ describe('the memory store', () => {
     const calls = fc.constantFrom(...(['claim', 'claim', 'complete', 'release', 'extend'] as const));
     const waits = fc.constantFrom(1, 999, 1_000, 4_999, 5_000);
     const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ do: calls, token: fc.constantFrom('A', 'B', 'C'), key: keys }) },
-      { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: waits }) },
-      { weight: 1, arbitrary: fc.record({ do: fc.constant('forget' as const), key: keys }) },
+      often(fc.record({ do: calls, token: fc.constantFrom('A', 'B', 'C'), key: keys })),
+      often(fc.record({ do: fc.constant('wait' as const), ms: waits }), 2),
+      fc.record({ do: fc.constant('forget' as const), key: keys }),
     );
     return fc.array(step, { maxLength: 40 });
   };
 
   /** The rules of the contract, as plainly as they can be written. */
   function aModel(clock: () => number) {
-    type Row = {
-      state: 'in_progress' | 'completed' | 'released';
-      owner: string;
-      fence: number;
-      attempt: number;
-      lease: number;
-      expires: number;
-    };
+    type State = 'in_progress' | 'completed' | 'released';
+    type Row = { state: State; owner: string } & Record<'fence' | 'attempt' | 'lease' | 'expires', number>;
     const rows = new Map<string, Row>();
     let highest = 0;
     const live = (key: string) => {
@@ -57,14 +52,8 @@ describe('the memory store', () => {
         highest = Math.max(highest, chosen);
         const fence = same ? row.fence : chosen;
         const attempt = (row?.attempt ?? 0) + (same ? 0 : 1);
-        rows.set(key, {
-          state: 'in_progress',
-          owner: token,
-          fence,
-          attempt,
-          lease: clock() + LEASE,
-          expires: clock() + RETAIN,
-        });
+        const [lease, expires] = [clock() + LEASE, clock() + RETAIN];
+        rows.set(key, { state: 'in_progress', owner: token, fence, attempt, lease, expires });
         return { status: 'acquired', fence, attempt };
       },
       complete(key: string, token: string): Mutation {

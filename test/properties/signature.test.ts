@@ -10,11 +10,8 @@ describe('a signature of any body', () => {
   it('any bytes, secret and time within the tolerance are accepted', options, () =>
     holds([bytes(), secrets(), skews(), fc.constantFrom('v2', 'both')], (body, secret, skew, scheme) => {
       const headers = sign({ body, secret, at: NOW + skew * 1000, scheme });
-      expect(verifySignature({ headers, body, secret, now })).toEqual({
-        scheme: 'v2',
-        signedAt: NOW + skew * 1000,
-        secretIndex: 0,
-      });
+      const signedAt = NOW + skew * 1000;
+      expect(verifySignature({ headers, body, secret, now })).toEqual({ scheme: 'v2', signedAt, secretIndex: 0 });
     }),
   );
 
@@ -43,19 +40,12 @@ describe('a signature of any body', () => {
 
   it('one flipped bit of the header is refused', options, () =>
     holds([fc.nat()], (at) => {
-      const [name, value] = Object.entries(sign({ body: BODY, secret: SECRET, at: NOW, scheme: 'v2' }))[0] as [
-        string,
-        string,
-      ];
+      const [[name, value] = ['', '']] = Object.entries(sign({ body: BODY, secret: SECRET, at: NOW, scheme: 'v2' }));
       const bit = at % (value.length * 8);
       const code = value.charCodeAt(bit >> 3) ^ (1 << (bit & 7));
       const flipped = value.slice(0, bit >> 3) + String.fromCharCode(code) + value.slice((bit >> 3) + 1);
-      return expectRefused({
-        headers: { [name]: flipped },
-        body: BODY,
-        secret: SECRET,
-        now: () => Number(/\d+/.exec(flipped)?.[0] ?? 0) * 1000,
-      });
+      const signedAt = Number(/\d+/.exec(flipped)?.[0] ?? 0) * 1000;
+      return expectRefused({ headers: { [name]: flipped }, body: BODY, secret: SECRET, now: () => signedAt });
     }),
   );
 

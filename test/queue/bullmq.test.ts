@@ -2,43 +2,49 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type BullmqQueueOptions, bullmqProcessor, bullmqQueue } from 'service-webhooks/queue/bullmq';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import type { WorkerOptions } from '../../src/queue/processor.js';
 import { aReceiver, aRequest, inShort, later, never } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { canStartRedis, DURABLE, startRedis } from '../support/redis.js';
 import { freePort } from '../support/server-process.js';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
 import { failing, type Recorded, recorded, untilDeadLetter, untilStats } from './runs.js';
 
 /** A server of our own: what BullMQ keeps is killed and started again here. */
 const redis = canStartRedis() ? await startRedis(...DURABLE) : undefined;
-const { atEnd, closeAll } = closeAfterEach();
+const { atEnd, proxied, disconnect } = closeAfterEach();
 
 afterAll(() => redis?.stop());
 
 let names = 0;
 
-function open(name = `webhooks-${++names}`, options: Partial<BullmqQueueOptions> = {}, url = redis?.url ?? '') {
-  const connection = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50 }).on('error', () => {});
+function connect(url = redis?.url ?? '', settings = {}) {
+  const connection = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50, ...settings });
+  return connection.on('error', () => {});
+}
+
+function open(name = `webhooks-${++names}`, options: Partial<BullmqQueueOptions> = {}, connection = connect()) {
   const bull = new Queue(name, { connection }).on('error', () => {});
   atEnd(async () => {
     await bull.close().catch(() => {});
     connection.disconnect();
   });
-  return { name, bull, queue: bullmqQueue({ queue: bull, backoff: 1, ...options }) };
+  return { name, bull, connection, queue: bullmqQueue({ queue: bull, backoff: 1, ...options }) };
 }
 
-function startWorker(name: string, processor: ReturnType<typeof bullmqProcessor>, options = {}, url = redis?.url) {
-  const connection = new Redis(url ?? '', { maxRetriesPerRequest: null, retryStrategy: () => 50 });
-  connection.on('error', () => {});
-  const worker = new Worker(name, processor, {
+/** A queue on a connection of an app, which does not wait for Redis. */
+const openImpatiently = (url: string) =>
+  open('webhooks', {}, connect(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 })).queue;
+
+function startWorker(name: string, options: WorkerOptions, settings = {}, connection = connect()) {
+  const worker = new Worker(name, bullmqProcessor({ logger: false, ...options }), {
     connection,
     lockDuration: 2_000,
     stalledInterval: 150,
     maxStalledCount: 1_000,
     drainDelay: 1,
-    ...options,
+    ...settings,
   }).on('error', () => {});
   atEnd(async () => {
     await worker.close(true).catch(() => {});
@@ -50,77 +56,53 @@ function startWorker(name: string, processor: ReturnType<typeof bullmqProcessor>
 /** Runs a job in one worker after the other, each of which dies while the handler runs. */
 async function dieRunning(name: string, handler: Recorded, deaths: number, options = {}, settings = {}): Promise<void> {
   for (let death = 1; death <= deaths; death += 1) {
-    const victim = startWorker(name, bullmqProcessor({ logger: false, on: handler.on, ...options }), settings);
+    const victim = startWorker(name, { on: handler.on, ...options }, settings);
     await vi.waitFor(() => expect(handler.runs).toHaveLength(death), PATIENTLY);
     await victim.close(true);
   }
 }
 
-/** A receiver over a connection of an app, which does not wait for Redis. */
-function receiverOn(url: string) {
-  const settings = { enableOfflineQueue: false, maxRetriesPerRequest: 1, retryStrategy: () => 50 };
-  const connection = new Redis(url, settings).on('error', () => {});
-  const bull = new Queue('webhooks', { connection }).on('error', () => {});
-  atEnd(async () => {
-    await bull.close().catch(() => {});
-    connection.disconnect();
-  });
-  return aReceiver({ on: undefined, queue: bullmqQueue({ queue: bull }), deadlineMs: 2_000 }).receiver;
+/** A job that has failed once and waits for a minute, next to a worker and as many other jobs as are given. */
+async function aRetry(handler: Recorded, others: Parameters<Queue['addBulk']>[0] = []) {
+  const opened = open(undefined, { backoff: 60_000 });
+  await opened.bull.addBulk(others);
+  startWorker(opened.name, { on: handler.on });
+  await opened.queue.put(aQueued({ eventId: 'evt_retried' }));
+  const delayed = others.length + 1;
+  await vi.waitFor(async () => expect(await opened.bull.getJobCounts('delayed')).toEqual({ delayed }), PATIENTLY);
+  return opened;
 }
 
 describe.runIf(redis)('bullmqQueue', () => {
   testEngine(
     {
       make({ attempts }) {
-        const { name, bull, queue } = open(undefined, { attempts });
-        const proxies: TcpProxy[] = [];
-        const another = () => open(name, { attempts }).queue;
+        const opened = open(undefined, { attempts });
+        const { name } = opened;
         return {
-          bull,
-          queue,
-          proxies,
-          another,
-          queue2: another(),
+          ...opened,
+          another: () => open(name, { attempts }).queue,
           async work(options) {
-            const { hostname, port } = new URL(redis?.url ?? '');
-            const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
-            proxies.push(proxy);
-            atEnd(() => proxy.stop());
-            const worker = startWorker(name, bullmqProcessor(options), {}, `redis://127.0.0.1:${proxy.port}`);
+            const { url } = await proxied(redis?.url ?? '');
+            const worker = startWorker(name, options, {}, connect(url));
             return { stop: () => worker.close(), kill: () => worker.close(true) };
           },
-          close: closeAll,
         };
       },
       async inject({ bull }, job) {
         await bull.add('delivery', job, { attempts: 1 });
       },
       restart: () => redis?.crash(),
-      disconnect({ proxies }) {
-        for (const proxy of proxies) proxy.cut();
-      },
-      async lapse({ bull }) {
-        const client = new Redis(redis?.url ?? '');
-        for (const { id } of await bull.getJobs(['active'])) await client.del(bull.toKey(`${id}:lock`));
-        client.disconnect();
-      },
+      disconnect,
+      lapse: (made) => takeLocks(made),
       async unreachable() {
-        const port = await freePort();
-        const settings = { enableOfflineQueue: false, maxRetriesPerRequest: 1 };
-        const connection = new Redis(port, settings).on('error', () => {});
-        const bull = new Queue('away', { connection }).on('error', () => {});
-        atEnd(async () => connection.disconnect());
-        return { ...bullmqQueue({ queue: bull }), init: async () => {} };
+        return { ...openImpatiently(`redis://127.0.0.1:${await freePort()}`), init: async () => {} };
       },
     },
     {
       changed: {
         'text in the data': ({ bull }, queued) =>
-          bull.add(
-            'delivery',
-            { ...queued, stalledBefore: 'many' },
-            { attempts: 2, jobId: queued.receivedAt + queued.key },
-          ),
+          bull.add('delivery', { ...queued, stalledBefore: 'many' }, { attempts: 2 }),
       },
     },
   );
@@ -132,41 +114,22 @@ describe.runIf(redis)('bullmqQueue', () => {
     expect(job?.opts).toMatchObject({ removeOnComplete: { age: 72 * 3_600 }, removeOnFail: false, attempts: 10 });
   });
 
-  it('a job runs again after more deaths of workers than BullMQ allows by default', async () => {
-    const { name, queue } = open();
-    const queued = aQueued();
-    await queue.put(queued);
-    const handler = recorded(({ attempt }) => attempt <= 3 && never());
-    await dieRunning(name, handler, 3);
-    startWorker(name, bullmqProcessor({ logger: false, on: handler.on }));
-    await untilStats(queue, { depth: 0, oldestMs: 0, dead: 0 });
-    expect(handler.attempts()).toEqual([1, 2, 3, 4]);
-  });
-
   it('the next delivery runs a retry that waits for a clock that went back', async () => {
-    const backoff = 60_000;
-    const { name, bull, queue } = open(undefined, { backoff });
     const handler = recorded(() => handler.runs.length === 1 && failing());
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
-    startWorker(name, bullmqProcessor({ logger: false, on: handler.on }));
-    await queue.put(aQueued({ eventId: 'evt_retried' }));
-    await vi.waitFor(async () => expect(await bull.getJobCounts('delayed')).toEqual({ delayed: 1 }), PATIENTLY);
+    const { name } = await aRetry(handler);
     vi.useRealTimers();
-    await open(name, { backoff }).queue.put(aQueued({ eventId: 'evt_next' }));
+    await open(name, { backoff: 60_000 }).queue.put(aQueued({ eventId: 'evt_next' }));
     await vi.waitFor(() => expect(handler.runs).toHaveLength(3), PATIENTLY);
     expect(handler.attempts('evt_retried')).toEqual([1, 2]);
     expect(handler.attempts('evt_next')).toEqual([1]);
   });
 
   it('a retry is found behind a thousand delayed jobs of another program', async () => {
-    const { name, bull, queue } = open(undefined, { backoff: 60_000 });
-    const delay = 48 * 3_600_000;
-    await bull.addBulk(Array.from({ length: 1_000 }, () => ({ name: 'other', data: {}, opts: { delay } })));
+    const other = { name: 'other', data: {}, opts: { delay: 48 * 3_600_000 } };
     const handler = recorded(() => handler.runs.length === 1 && failing());
     vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.now() + 3_600_000 });
-    startWorker(name, bullmqProcessor({ logger: false, on: handler.on }));
-    await queue.put(aQueued());
-    await vi.waitFor(async () => expect(await bull.getJobCounts('delayed')).toEqual({ delayed: 1_001 }), PATIENTLY);
+    const { name } = await aRetry(handler, Array(1_000).fill(other));
     vi.setSystemTime(Date.now() - 3_600_000);
     const receiver = open(name).queue;
     for (let look = 0; look < 2; look += 1) {
@@ -179,15 +142,13 @@ describe.runIf(redis)('bullmqQueue', () => {
   });
 
   it('the next delivery does not shorten the backoff of a retry', async () => {
-    const { name, bull, queue } = open(undefined, { backoff: 60_000 });
     const handler = recorded(({ id }) => id === 'evt_retried' && failing());
-    startWorker(name, bullmqProcessor({ logger: false, on: handler.on }));
-    await queue.put(aQueued({ eventId: 'evt_retried' }));
-    await vi.waitFor(async () => expect(await bull.getJobCounts('delayed')).toEqual({ delayed: 1 }), PATIENTLY);
-    const [before] = await delayedUntil(bull);
+    const { name, bull, connection } = await aRetry(handler);
+    const delayed = () => connection.zrange(bull.toKey('delayed'), '0', '-1', 'WITHSCORES');
+    const before = await delayed();
     await open(name).queue.put(aQueued({ eventId: 'evt_next' }));
     await vi.waitFor(() => expect(handler.ids()).toEqual(['evt_retried', 'evt_next']), PATIENTLY);
-    expect(await delayedUntil(bull)).toEqual([before]);
+    expect(await delayed()).toEqual(before);
   });
 
   it('a job gets no more attempts where another program raised its stalled runs', async () => {
@@ -195,7 +156,7 @@ describe.runIf(redis)('bullmqQueue', () => {
     await bull.add('delivery', { ...aQueued(), stalledBefore: 1_000_000 }, { attempts: 2 });
     const handler = recorded(never);
     await dieRunning(name, handler, 2);
-    startWorker(name, bullmqProcessor({ logger: false, on: handler.on }));
+    startWorker(name, { on: handler.on });
     await untilStats(queue, { depth: 1 });
     expect(await queue.deadLetters()).toEqual([]);
   });
@@ -210,13 +171,11 @@ describe.runIf(redis)('bullmqQueue', () => {
 
   it.each(['UnrecoverableError', 'DelayedError', 'WaitingError', 'bullmq:rateLimitExceeded'])(
     'a handler can throw what BullMQ takes for %s, and fails as any other',
-    async (name) => {
-      const { name: queueName, queue } = open(undefined, { attempts: 2 });
+    async (thrown) => {
+      const { name, queue } = open(undefined, { attempts: 2 });
       const observe = vi.fn();
-      const failing = () => {
-        throw Object.assign(new Error(name), { name });
-      };
-      startWorker(queueName, bullmqProcessor({ logger: false, observe, on: { '*': failing } }));
+      const handler = recorded(() => Promise.reject(Object.assign(new Error(thrown), { name: thrown })));
+      startWorker(name, { observe, on: handler.on });
       await queue.put(aQueued());
       await untilStats(queue, { depth: 0, dead: 1 });
       expect(observe.mock.calls.map(([{ kind }]) => kind)).toEqual(['failed', 'failed', 'dead_letter']);
@@ -224,17 +183,15 @@ describe.runIf(redis)('bullmqQueue', () => {
   );
 
   it('a worker without the lock reports no dead letter', async () => {
-    const { name, bull, queue } = open(undefined, { attempts: 1 });
+    const opened = open(undefined, { attempts: 1 });
+    const { name, queue } = opened;
     const observe = vi.fn();
     const start = later();
     const handler = recorded(() => start.promise.then(failing));
-    startWorker(name, bullmqProcessor({ logger: false, observe, on: handler.on }), { stalledInterval: 60_000 });
+    startWorker(name, { observe, on: handler.on }, { stalledInterval: 60_000 });
     await queue.put(aQueued());
     await handler.haveRun(1);
-    const client = new Redis(redis?.url ?? '');
-    atEnd(async () => client.disconnect());
-    const [job] = await bull.getJobs(['active']);
-    await client.del(bull.toKey(`${job?.id}:lock`));
+    await takeLocks(opened);
     start.resolve();
     await vi.waitFor(() => expect(observe).toHaveBeenCalled(), PATIENTLY);
     await untilStats(queue, { depth: 1, dead: 0 });
@@ -247,7 +204,7 @@ describe.runIf(redis)('bullmqQueue', () => {
     const logger = { error: vi.fn(), warn: vi.fn() };
     const handler = recorded(() => handler.runs.length <= 2 && never());
     await dieRunning(name, handler, 2, { logger }, { maxStalledCount: 1 });
-    const third = startWorker(name, bullmqProcessor({ logger, on: handler.on }), { maxStalledCount: 1 });
+    const third = startWorker(name, { logger, on: handler.on }, { maxStalledCount: 1 });
     const letter = await untilDeadLetter(queue);
     expect(letter.reason).toBe('job stalled more than allowable limit');
     expect(handler.runs).toHaveLength(2);
@@ -257,21 +214,14 @@ describe.runIf(redis)('bullmqQueue', () => {
     ]);
     await third.close(true);
     await queue.retry(letter.id);
-    startWorker(name, bullmqProcessor({ logger: false, on: handler.on }));
+    startWorker(name, { on: handler.on });
     await vi.waitFor(() => expect(handler.attempts().slice(2)).toEqual([1]), PATIENTLY);
   });
 
-  it('a receiver answers 202 to a delivery that comes before Redis is ready', async () => {
-    const server = await startRedis();
-    atEnd(() => server.stop());
-    const receiver = receiverOn(server.url);
-    expect(inShort(await receiver(aRequest()))).toBe('202 queued');
-  });
-
-  it('a receiver answers 503 while Redis is away, and 202 when it is back', async () => {
+  it('a receiver answers 202 before Redis is ready, 503 while it is away, and 202 when it is back', async () => {
     const server = await startRedis(...DURABLE);
     atEnd(() => server.stop());
-    const receiver = receiverOn(server.url);
+    const { receiver } = aReceiver({ on: undefined, queue: openImpatiently(server.url), deadlineMs: 2_000 });
     expect(inShort(await receiver(aRequest()))).toBe('202 queued');
     server.freeze();
     expect(inShort(await receiver(aRequest({ event: { id: 'evt_2' } })))).toBe('503 queue_unavailable');
@@ -284,9 +234,7 @@ describe.runIf(redis)('bullmqQueue', () => {
   });
 });
 
-/** Returns the scores of the delayed jobs. */
-async function delayedUntil(bull: Queue): Promise<string[]> {
-  const client = new Redis(redis?.url ?? '');
-  atEnd(async () => client.disconnect());
-  return (await client.zrange(bull.toKey('delayed'), '0', '-1', 'WITHSCORES')).filter((_, i) => i % 2 === 1);
+/** As where a worker was paused for longer than its lock. */
+async function takeLocks({ bull, connection }: ReturnType<typeof open>): Promise<void> {
+  for (const { id } of await bull.getJobs(['active'])) await connection.del(bull.toKey(`${id}:lock`));
 }

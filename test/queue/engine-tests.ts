@@ -5,6 +5,7 @@ import type { OperatedQueue } from '../../src/queue/dead-letters.js';
 import type { WorkerOptions } from '../../src/queue/processor.js';
 import { later } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
+import { startProxyOf, type TcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
 import { failing, putAll, recorded, untilStats } from './runs.js';
 
@@ -24,21 +25,43 @@ export interface EngineTraits<Made> {
   changed?: Record<string, (made: Made, queued: QueuedDelivery) => Promise<unknown>>;
 }
 
-/** The end of what a test opens: what was opened last is closed first. */
+/** The end of what a test opens, what was opened last first, and the proxies before its server. */
 export function closeAfterEach() {
   const closing: (() => unknown)[] = [];
-  const closeAll = async () => {
+  const proxies: TcpProxy[] = [];
+  const atEnd = (close: () => unknown) => void closing.push(close);
+  afterEach(async () => {
+    proxies.length = 0;
     for (const close of closing.splice(0).reverse()) await close();
+  });
+  return {
+    atEnd,
+    proxies,
+    async proxied(url: string) {
+      const one = await startProxyOf(url);
+      proxies.push(one.proxy);
+      atEnd(() => one.proxy.stop());
+      return one;
+    },
+    disconnect() {
+      for (const proxy of proxies) proxy.cut();
+    },
   };
-  afterEach(closeAll);
-  return { atEnd: (close: () => unknown) => void closing.push(close), closeAll };
 }
 
 /** The queue suite, and what each engine promises on top of it. */
 export function testEngine<Made extends EngineUnderTest>(
-  options: QueueSuiteOptions<Made>,
+  engine: QueueSuiteOptions<Made>,
   { missing, hasWorkers = false, changed = {} }: EngineTraits<Made>,
 ): void {
+  const options: QueueSuiteOptions<Made> = {
+    ...engine,
+    async make(setup) {
+      const made = await engine.make(setup);
+      return { ...made, queue2: await made.another() };
+    },
+  };
+
   async function initialised(attempts: number): Promise<Made> {
     const made = await options.make({ attempts });
     await made.queue.init?.();

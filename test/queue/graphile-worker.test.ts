@@ -1,50 +1,57 @@
 import { type Runner, run, runMigrations } from 'graphile-worker';
-import { graphileWorkerProcessor, graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
+import {
+  type GraphileWorkerQueueOptions,
+  graphileWorkerProcessor,
+  graphileWorkerQueue,
+} from 'service-webhooks/queue/graphile-worker';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { PATIENTLY } from '../support/patiently.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
-import { startProxyOf, type TcpProxy } from '../support/tcp-proxy.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
-import { failingForGood } from './runs.js';
+import { failingForGood, putAll } from './runs.js';
 
 const postgres = await startPostgres();
-const { atEnd, closeAll } = closeAfterEach();
+const { atEnd, proxied, disconnect } = closeAfterEach();
 
 const schema = `graphile_${process.pid}`;
-if (postgres) await runMigrations({ connectionString: postgres.url, schema });
+const serverUrl = postgres?.url ?? '';
+const query = async (text: string, values?: unknown[]) => (await postgres?.admin.query(text, values))?.rows ?? [];
+if (postgres) await runMigrations({ connectionString: serverUrl, schema });
 afterAll(async () => {
-  await postgres?.admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  await query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
   await postgres?.stop();
 });
 let names = 0;
 
-function open(attempts = 3, task = `webhooks_${process.pid}_${++names}`, order: 'none' | 'jobId' = 'none') {
-  const pool = poolOf(postgres?.url ?? '', { max: 3 });
+function open(options: Partial<GraphileWorkerQueueOptions> = {}, task = `webhooks_${process.pid}_${++names}`) {
+  const pool = poolOf(serverUrl, { max: 3 });
   atEnd(() => pool.end());
   const table = `keys_of_${task}`;
-  atEnd(() => pool.query(`DROP TABLE IF EXISTS ${table}`));
-  const queue = graphileWorkerQueue({ pg: pool, task, name: 'test', attempts, schema, table, order });
-  return { task, pool, table, queue };
+  atEnd(() => query(`DROP TABLE IF EXISTS ${table}`));
+  const queue = graphileWorkerQueue({ pg: pool, task, name: 'test', attempts: 3, schema, table, ...options });
+  return { task, table, queue };
+}
+
+async function initialised(options: Partial<GraphileWorkerQueueOptions> = {}) {
+  const opened = open(options);
+  await opened.queue.init?.();
+  return opened;
 }
 
 /** Ends a job's wait, as its time would: graphile-worker's backoff and its four hours are too long for a test. */
 const hurry = (task: string) => {
   const waiting = `run_at > now() AND task_id = (SELECT id FROM ${schema}._private_tasks WHERE identifier = '${task}')`;
-  const timer = setInterval(() => {
-    const unreadable = `payload->>'v' IS DISTINCT FROM '1'`;
-    postgres?.admin
-      .query(`UPDATE ${schema}._private_jobs SET run_at = now() WHERE ${waiting} AND NOT (${unreadable})`)
-      .catch(() => {});
-  }, 50);
-  atEnd(async () => clearInterval(timer));
+  const end = `UPDATE ${schema}._private_jobs SET run_at = now() WHERE ${waiting} AND payload->>'v' = '1'`;
+  const timer = setInterval(() => query(end).catch(() => {}), 50);
+  atEnd(() => clearInterval(timer));
 };
 
 async function startRunner(
   task: string,
   processor: ReturnType<typeof graphileWorkerProcessor>,
-  url = postgres?.url ?? '',
+  url = serverUrl,
 ): Promise<Runner> {
   const pgPool = poolOf(url, { max: 4 });
   const logger = { error() {}, warn() {}, info() {}, debug() {}, scope: () => logger } as never;
@@ -61,14 +68,7 @@ async function startRunner(
 /** The queues in which the jobs of a task wait for each other. */
 async function queueNames(task: string): Promise<(string | null)[]> {
   const jobs = `SELECT queue_name FROM ${schema}.jobs WHERE task_identifier = $1 ORDER BY id`;
-  const { rows } = (await postgres?.admin.query(jobs, [task])) ?? {};
-  return rows?.map(({ queue_name }) => queue_name) ?? [];
-}
-
-async function proxied(url: string) {
-  const one = await startProxyOf(url);
-  atEnd(() => one.proxy.stop());
-  return one;
+  return (await query(jobs, [task])).map(({ queue_name }) => queue_name);
 }
 
 const OF_TASK = `task_id = (SELECT id FROM ${schema}._private_tasks WHERE identifier = $1)`;
@@ -78,20 +78,15 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
   testEngine(
     {
       make({ attempts }) {
-        const { queue, task } = open(attempts);
-        const another = () => open(attempts, task).queue;
+        const { queue, task } = open({ attempts });
         hurry(task);
-        const proxies: TcpProxy[] = [];
         return {
-          proxies,
           queue,
-          another,
-          queue2: another(),
+          another: () => open({ attempts }, task).queue,
           task,
           async work(options) {
             let isDead = false;
-            const { proxy, url } = await proxied(postgres?.url ?? '');
-            proxies.push(proxy);
+            const { url } = await proxied(serverUrl);
             const process = graphileWorkerProcessor({ schema, ...options });
             const runner = await startRunner(
               task,
@@ -106,23 +101,19 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
               async kill() {
                 isDead = true;
                 void runner.stop().catch(() => {});
-                await postgres?.admin.query(UNLOCK);
+                await query(UNLOCK);
               },
             };
           },
-          close: closeAll,
         };
       },
       async inject({ task }, job) {
-        await postgres?.admin.query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify(job)]);
+        await query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify(job)]);
       },
-      disconnect({ proxies }) {
-        for (const proxy of proxies) proxy.cut();
-      },
-      lapse: async () => void (await postgres?.admin.query(UNLOCK)),
+      disconnect,
+      lapse: async () => void (await query(UNLOCK)),
       async unreachable() {
-        const pool = poolOf(`postgres://postgres@127.0.0.1:${await freePort()}/test`);
-        return graphileWorkerQueue({ pg: pool, task: 'away' });
+        return open({ pg: poolOf(`postgres://postgres@127.0.0.1:${await freePort()}/test`) }).queue;
       },
       patienceMs: 30_000,
     },
@@ -130,19 +121,16 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
       changed: {
         'a number below 0': async ({ queue, task }, queued) => {
           await queue.put(queued);
-          await postgres?.admin.query(`UPDATE ${schema}._private_jobs SET attempts = -5 WHERE ${OF_TASK}`, [task]);
+          await query(`UPDATE ${schema}._private_jobs SET attempts = -5 WHERE ${OF_TASK}`, [task]);
         },
       },
     },
   );
 
   it('the events of one job have a queue of their own, where they wait for each other', async () => {
-    const { queue, task } = open(3, undefined, 'jobId');
-    await queue.init?.();
-    await queue.put(aQueued({ jobId: 'clip_1' }));
-    await queue.put(aQueued({ jobId: null }));
-    await queue.put(aQueued({ jobId: 'clip_1', tenant: 'acme' }));
-    await queue.put(aQueued({ jobId: 'c'.repeat(128) }));
+    const { queue, task } = await initialised({ order: 'jobId' });
+    const [clip, long] = ['clip_1', 'c'.repeat(128)];
+    await putAll(queue, { jobId: clip }, { jobId: null }, { jobId: clip, tenant: 'acme' }, { jobId: long });
     expect(await queueNames(task)).toEqual([
       'test:clip_1',
       null,
@@ -152,40 +140,35 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
   });
 
   it('the order of jobs is kept where the name of the queue and the ids are long', async () => {
-    const { task, pool, table } = open();
-    const queue = graphileWorkerQueue({ pg: pool, task, name: 'n'.repeat(64), schema, table, order: 'jobId' });
-    await queue.init?.();
-    for (const jobId of ['c'.repeat(120), 'c'.repeat(120), 'd'.repeat(120)]) await queue.put(aQueued({ jobId }));
+    const { queue, task } = await initialised({ name: 'n'.repeat(64), order: 'jobId' });
+    await putAll(queue, ...['c', 'c', 'd'].map((char) => ({ jobId: char.repeat(120) })));
     const [first, second, other] = await queueNames(task);
     expect(first).toBe(second);
     expect(first).not.toBe(other);
   });
 
   it.each([0, 9])('a worker looks once a minute at a job of another version with %i attempts', async (n) => {
-    const { task, pool } = open();
-    await postgres?.admin.query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify({ v: 2 })]);
-    await pool.query(`UPDATE ${schema}._private_jobs SET attempts = $2 WHERE ${OF_TASK}`, [task, n]);
+    const { task } = open();
+    await query(`SELECT ${schema}.add_job($1, $2::json)`, [task, JSON.stringify({ v: 2 })]);
+    await query(`UPDATE ${schema}._private_jobs SET attempts = $2 WHERE ${OF_TASK}`, [task, n]);
     const observe = vi.fn();
     await startRunner(task, graphileWorkerProcessor({ schema, observe, logger: false, on: {} }));
-    const { rows } = await vi.waitFor(async () => {
-      const found = await pool.query(
-        `SELECT attempts, extract(epoch FROM run_at - now()) AS seconds FROM ${schema}.jobs
-        WHERE task_identifier = $1 AND last_error IS NOT NULL AND locked_at IS NULL`,
-        [task],
-      );
-      expect(found.rows).toHaveLength(1);
+    const [job] = await vi.waitFor(async () => {
+      const waiting = `SELECT attempts, extract(epoch FROM run_at - now()) AS seconds FROM ${schema}.jobs
+        WHERE task_identifier = $1 AND last_error IS NOT NULL AND locked_at IS NULL`;
+      const found = await query(waiting, [task]);
+      expect(found).toHaveLength(1);
       return found;
     }, PATIENTLY);
-    expect(rows[0].attempts).toBe(n);
-    expect(Number(rows[0].seconds)).toBeGreaterThan(55);
-    expect(Number(rows[0].seconds)).toBeLessThanOrEqual(60);
+    expect(job.attempts).toBe(n);
+    expect(Number(job.seconds)).toBeGreaterThan(55);
+    expect(Number(job.seconds)).toBeLessThanOrEqual(60);
     expect(observe).toHaveBeenCalledTimes(1);
   });
 
   it('a dead letter is reported although the answer of PostgreSQL was lost', async () => {
-    const { proxy, url } = await proxied(postgres?.url ?? '');
-    const { queue, task } = open();
-    await queue.init?.();
+    const { proxy, url } = await proxied(serverUrl);
+    const { queue, task } = await initialised();
     await queue.put(aQueued());
     const observe = vi.fn();
     const process = graphileWorkerProcessor({ schema, logger: false, observe, on: { '*': failingForGood } });
@@ -209,8 +192,7 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
   });
 
   it('a dead letter has its reason although its worker dies when the job has ended', async () => {
-    const { queue, task } = open();
-    await queue.init?.();
+    const { queue, task } = await initialised();
     const process = graphileWorkerProcessor({ schema, logger: false, on: { '*': failingForGood } });
     await queue.put(aQueued());
     const dying: typeof process = async (payload, helpers) => {
@@ -225,21 +207,17 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
   });
 
   it('a key is not recorded when the job cannot be added', async () => {
-    const { pool, task, table } = open();
-    const broken = graphileWorkerQueue({ pg: pool, task, schema: 'missing_schema', table });
-    await broken.init?.();
-    const queued = aQueued();
-    await expect(broken.put(queued)).rejects.toThrow('missing_schema');
-    expect((await pool.query(`SELECT 1 FROM ${table} WHERE key = $1`, [queued.key])).rows).toEqual([]);
+    const { queue, table } = await initialised({ schema: 'missing_schema' });
+    await expect(queue.put(aQueued())).rejects.toThrow('missing_schema');
+    expect(await query(`SELECT 1 FROM ${table}`)).toEqual([]);
   });
 
   it('a key is forgotten after its retention, and no other key is', async () => {
-    const { queue, pool, table } = open();
-    await queue.init?.();
+    const { queue, table } = await initialised();
     const [kept, expired] = [aQueued(), aQueued()];
     await queue.put(kept);
     await queue.put(expired);
-    await pool.query(`UPDATE ${table} SET expires_at = now() WHERE key = $1`, [expired.key]);
+    await query(`UPDATE ${table} SET expires_at = now() WHERE key = $1`, [expired.key]);
     expect(await queue.purgeExpired({ limit: 100 })).toBe(1);
     expect(await queue.put(kept)).toBe('known');
     expect(await queue.put(expired)).toBe('queued');

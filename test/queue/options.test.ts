@@ -13,6 +13,7 @@ const pg = { query() {} };
 const jetstream = { publish() {}, jetstreamManager() {} };
 const connect = () => {};
 const db = { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} };
+const { work } = sqliteQueue({ nodeSqlite: db } as never, { name: 'a' });
 
 const refused: [make: (...options: never[]) => unknown, message: string, ...options: object[]][] = [
   [bullmqQueue, 'queue must be a Queue of BullMQ', {}],
@@ -50,9 +51,11 @@ const refused: [make: (...options: never[]) => unknown, message: string, ...opti
   [sqliteQueue, 'sqliteQueue takes { betterSqlite3: db } or', db, { name: 'a' }],
   [sqliteQueue, 'sqliteQueue takes { betterSqlite3: db } or', { nodeSqlite: db, betterSqlite3: db }, { name: 'a' }],
   [sqliteQueue, 'table must be a name', { betterSqlite3: db }, { name: 'a', table: 'a; drop' }],
+  [work, 'concurrency must be a positive integer', { on: {}, concurrency: 0 }],
+  [work, "Did you mean 'concurrency'?", { on: {}, concurency: 2 }],
 ];
 
-describe('options of a queue that cannot be right', () => {
+describe('options of a queue or a worker that cannot be right', () => {
   it.each(refused.map(([make, message, ...options]) => [make.name, message, make, options] as const))(
     '%s says %j',
     (_, message, make, options) => {
@@ -61,17 +64,4 @@ describe('options of a queue that cannot be right', () => {
       expect(error.code).toBe('invalid_option');
     },
   );
-});
-
-describe('options of a worker that cannot be right', () => {
-  const { work } = sqliteQueue({ nodeSqlite: db } as never, { name: 'a' });
-
-  it.each([
-    ['concurrency must be a positive integer', { on: {}, concurrency: 0 }],
-    ["Did you mean 'concurrency'?", { on: {}, concurency: 2 }],
-  ])('the error says %j', (message, options) => {
-    const error = refusal(() => work(options));
-    expect(error.message).toContain(message);
-    expect(error.code).toBe('invalid_option');
-  });
 });

@@ -6,23 +6,28 @@ import { later, never, rejection } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
-import { startProxyOf, type TcpProxy } from '../support/tcp-proxy.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
 import { failing, failingForGood, putAll, recorded, untilStats } from './runs.js';
 
 const postgres = await startPostgres();
-const { atEnd, closeAll } = closeAfterEach();
+const { atEnd, proxied, disconnect } = closeAfterEach();
 
 const schema = `boss_${process.pid}`;
+const serverUrl = postgres?.url ?? '';
+const query = async (text: string, values?: unknown[]) => (await postgres?.admin.query(text, values))?.rows ?? [];
+const every = (ms: number, call: () => Promise<unknown>) => {
+  const timer = setInterval(() => call().catch(() => {}), ms);
+  atEnd(() => clearInterval(timer));
+};
 afterAll(async () => {
-  await postgres?.admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  await query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
   await postgres?.stop();
 });
 let names = 0;
 
 async function startBoss(options: PgBoss.ConstructorOptions = {}): Promise<PgBoss> {
-  const boss = new PgBoss({ connectionString: postgres?.url ?? '', schema, max: 3, supervise: false, ...options });
+  const boss = new PgBoss({ connectionString: serverUrl, schema, max: 3, supervise: false, ...options });
   boss.on('error', () => {});
   await boss.start();
   atEnd(() => boss.stop({ graceful: false, wait: true }).catch(() => {}));
@@ -36,8 +41,10 @@ async function open(attempts = 3) {
     pgBossQueue({ boss: client ?? (await startBoss()), queue: queueName, attempts, schema, expireInSeconds: 2 });
   const boss = await startBoss();
   const queue = await another(boss);
-  const expire = setInterval(() => boss.expire().catch(() => {}), 200);
-  atEnd(async () => clearInterval(expire));
+  every(200, () => boss.expire());
+  // Ends the wait of failed jobs, as their time would: the backoff of pg-boss has whole seconds.
+  const waits = `name = '${queueName}' AND state = 'retry' AND start_after > now() AND output->>'owner' IS NULL AND data->>'v' = '1'`;
+  every(50, () => query(`UPDATE ${schema}.job SET start_after = now() WHERE ${waits}`));
   return { boss, queue, queueName, another: () => another() };
 }
 
@@ -53,61 +60,30 @@ async function startWorker(boss: PgBoss, queueName: string, options: WorkerOptio
   await boss.work(queueName, { batchSize, pollingIntervalSeconds: 0.5 }, process);
 }
 
-/** Ends the wait of failed jobs, as their time would: the backoff of pg-boss has whole seconds. */
-const hurry = (queueName: string) => {
-  const waits = `name = '${queueName}' AND state = 'retry' AND start_after > now() AND output->>'owner' IS NULL AND data->>'v' = '1'`;
-  const timer = setInterval(() => {
-    postgres?.admin.query(`UPDATE ${schema}.job SET start_after = now() WHERE ${waits}`).catch(() => {});
-  }, 50);
-  atEnd(async () => clearInterval(timer));
-};
-
-async function proxied(url: string) {
-  const one = await startProxyOf(url);
-  atEnd(() => one.proxy.stop());
-  return one;
-}
-
 describe.runIf(postgres)('pgBossQueue', () => {
   testEngine(
     {
       async make({ attempts }) {
-        const { boss, queue, queueName, another } = await open(attempts);
-        const proxies: TcpProxy[] = [];
-        hurry(queueName);
+        const opened = await open(attempts);
         return {
-          boss,
-          proxies,
-          queue,
-          another,
-          queue2: await another(),
-          queueName,
+          ...opened,
           async work(options) {
-            const { proxy, url } = await proxied(postgres?.url ?? '');
-            proxies.push(proxy);
+            const { url } = await proxied(serverUrl);
             const own = await startBoss({ connectionString: url });
-            const id = await own.work(queueName, pgBossProcessor({ boss: own, schema, ...options }));
+            const id = await own.work(opened.queueName, pgBossProcessor({ boss: own, schema, ...options }));
             // pg-boss itself asks every half a second at the most.
-            const asking = setInterval(() => own.notifyWorker(id), 25);
-            atEnd(async () => clearInterval(asking));
+            every(25, async () => own.notifyWorker(id));
             return {
-              async stop() {
-                await own.stop({ graceful: true, wait: true, timeout: 10_000 });
-              },
-              async kill() {
-                await own.stop({ graceful: false, wait: true });
-              },
+              stop: () => own.stop({ graceful: true, wait: true, timeout: 10_000 }),
+              kill: () => own.stop({ graceful: false, wait: true }),
             };
           },
-          close: closeAll,
         };
       },
       async inject({ boss, queueName }, job) {
         await boss.send(queueName, job as object);
       },
-      disconnect({ proxies }) {
-        for (const proxy of proxies) proxy.cut();
-      },
+      disconnect,
       lapse() {}, // each job expires after two seconds
       async unreachable() {
         const connectionString = `postgres://postgres@127.0.0.1:${await freePort()}/test`;
@@ -119,7 +95,7 @@ describe.runIf(postgres)('pgBossQueue', () => {
   );
 
   it('a PgBoss that was not started makes the error say what to await', async () => {
-    const queue = pgBossQueue({ boss: new PgBoss({ connectionString: postgres?.url ?? '', schema }), queue: 'early' });
+    const queue = pgBossQueue({ boss: new PgBoss({ connectionString: serverUrl, schema }), queue: 'early' });
     expect((await rejection(Promise.resolve(queue.init?.()))).message).toContain('Await boss.start()');
   });
 
@@ -169,7 +145,6 @@ describe.runIf(postgres)('pgBossQueue', () => {
 
   it('a failed job of a batch is retried elsewhere until it is a dead letter', async () => {
     const { boss, queue, queueName } = await initialised(3);
-    hurry(queueName);
     await putAll(queue, { eventId: 'evt_1' }, { eventId: 'evt_2' });
     const statements = vi.spyOn(boss.getDb(), 'executeSql');
     const isCompletion = (values: unknown[] | undefined) => Array.isArray(values?.[1]) && values[1].length === 2;
@@ -196,29 +171,22 @@ describe.runIf(postgres)('pgBossQueue', () => {
     const other = await startBoss();
     await startWorker(other, queueName, { on: handler.on });
     // Before the expiry of the batch, after two seconds, unless the failed job runs elsewhere at once.
-    const { rows } = (await boss
-      .getDb()
-      .executeSql(`SELECT 1 FROM ${schema}.job WHERE name = $1 AND state = 'active'`, [queueName])) as {
-      rows: unknown[];
-    };
-    if (rows.length === 2) batchEnds.resolve();
+    const active = await query(`SELECT 1 FROM ${schema}.job WHERE name = $1 AND state = 'active'`, [queueName]);
+    if (active.length === 2) batchEnds.resolve();
     await untilStats(queue, { depth: 0, dead: 1 });
     expect(handler.attempts(handler.runs[0]?.id)).toEqual([1, 2, 3]);
   });
 
   it('a failed run is retried although pg-boss completed it with another batch', async () => {
     const { boss, queue, queueName } = await initialised(3);
-    hurry(queueName);
     await queue.put(aQueued());
     const end = later();
     const handler = recorded(({ attempt }) => attempt === 1 && end.promise.then(failing));
     await startWorker(boss, queueName, { on: handler.on });
     await handler.haveRun(1);
     // What pg-boss does with every job of a batch that runs when the batch ends.
-    await postgres?.admin.query(
-      `UPDATE ${schema}.job SET state = 'completed', completed_on = now() WHERE name = $1 AND state = 'active'`,
-      [queueName],
-    );
+    const completed = `state = 'completed', completed_on = now()`;
+    await query(`UPDATE ${schema}.job SET ${completed} WHERE name = $1 AND state = 'active'`, [queueName]);
     end.resolve();
     await handler.haveRun(1, 2);
     await untilStats(queue);
@@ -226,7 +194,6 @@ describe.runIf(postgres)('pgBossQueue', () => {
 
   it('a job stays open when its second worker has died and the first one ends', async () => {
     const { boss, queue, queueName } = await initialised(3);
-    hurry(queueName);
     await queue.put(aQueued());
     const end = later();
     const handler = recorded(({ attempt }) => attempt === 1 && end.promise);
@@ -234,7 +201,7 @@ describe.runIf(postgres)('pgBossQueue', () => {
     await handler.haveRun(1);
     // What another worker leaves that has taken the job and was killed.
     const taken = `state = 'active', started_on = now()`;
-    await postgres?.admin.query(`UPDATE ${schema}.job SET ${taken} WHERE name = $1`, [queueName]);
+    await query(`UPDATE ${schema}.job SET ${taken} WHERE name = $1`, [queueName]);
     end.resolve();
     await vi.waitFor(() => expect(handler.runs.length).toBeGreaterThan(1), PATIENTLY);
     await untilStats(queue);
@@ -242,35 +209,24 @@ describe.runIf(postgres)('pgBossQueue', () => {
 
   it('the other jobs of a batch keep their attempts when one kills the worker', async () => {
     const { queue, queueName } = await initialised(1);
-    hurry(queueName);
     await putAll(queue, { eventId: 'evt_1' }, { eventId: 'evt_2' });
     const observe = vi.fn();
     const handler = recorded(() => handler.runs.length === 1 && never());
-    const work = async () => {
-      const boss = await startBoss();
-      await startWorker(boss, queueName, { observe, on: handler.on }, 2);
-      return boss;
-    };
-    const victim = await work();
+    const [victim, other] = [await startBoss(), await startBoss()];
+    await startWorker(victim, queueName, { observe, on: handler.on }, 2);
     await handler.haveRun(1);
     await victim.stop({ graceful: false, wait: true });
-    await work();
+    await startWorker(other, queueName, { observe, on: handler.on }, 2);
     await untilStats(queue, { depth: 0, dead: 1 });
     expect(handler.ids().sort()).toEqual(['evt_1', 'evt_2']);
     expect(handler.attempts()).toEqual([1, 1]);
     const reports = observe.mock.calls.map(([outcome]) => outcome).filter(({ kind }) => kind === 'dead_letter');
-    expect(reports).toMatchObject([
-      {
-        attempts: 1,
-        reason: 'The worker died during the last attempt.',
-        delivery: { event: { id: handler.runs[0]?.id } },
-      },
-    ]);
+    const reason = 'The worker died during the last attempt.';
+    expect(reports).toMatchObject([{ attempts: 1, reason, delivery: { event: { id: handler.runs[0]?.id } } }]);
   });
 
   it('a job keeps its attempts when workers fetch it and do not start it', async () => {
     const { boss, queue, queueName } = await initialised(1);
-    hurry(queueName);
     await queue.put(aQueued());
     for (let stop = 1; stop <= 3; stop += 1) {
       const [job] = await vi.waitUntil(async () => {
@@ -293,8 +249,8 @@ describe.runIf(postgres)('pgBossQueue', () => {
     const handler = recorded(() => end.promise);
     await startWorker(boss, queueName, { on: handler.on });
     await handler.haveRun(1);
-    const { rows } = (await postgres?.admin.query(`SELECT id FROM ${schema}.job WHERE name = $1`, [queueName])) ?? {};
-    await boss.fail(queueName, rows?.[0].id, { message: 'handler execution exceeded 2000ms' });
+    const [job] = await query(`SELECT id FROM ${schema}.job WHERE name = $1`, [queueName]);
+    await boss.fail(queueName, job.id, { message: 'handler execution exceeded 2000ms' });
     end.resolve();
     await untilStats(queue);
     expect(handler.attempts()).toEqual([1]);
@@ -308,16 +264,16 @@ describe.runIf(postgres)('pgBossQueue', () => {
   });
 
   it('a dead letter is reported although the answer of PostgreSQL was lost', async () => {
-    const { proxy, url } = await proxied(postgres?.url ?? '');
+    const { proxy, url } = await proxied(serverUrl);
     const { queue, queueName } = await initialised();
     await queue.put(aQueued());
     const boss = await startBoss({ connectionString: url, max: 1 });
     const observe = vi.fn();
-    const handler = () => {
+    const handler = recorded(() => {
       proxy.loseNextReply();
       failingForGood();
-    };
-    await startWorker(boss, queueName, { observe, on: { '*': handler } });
+    });
+    await startWorker(boss, queueName, { observe, on: handler.on });
     await vi.waitFor(() => expect(observe.mock.lastCall?.[0]).toMatchObject({ kind: 'dead_letter' }), PATIENTLY);
     expect(proxy.lost()).toBe(1);
     expect(await queue.deadLetters()).toMatchObject([{ reason: 'the clip is gone', attempts: 1 }]);
@@ -343,18 +299,17 @@ describe.runIf(postgres)('pgBossQueue', () => {
   });
 
   it('a worker waits for its database, and then records how the job ended', async () => {
-    const { proxy, url } = await proxied(postgres?.url ?? '');
+    const { proxy, url } = await proxied(serverUrl);
     const { queue, queueName } = await initialised(1);
     const boss = await startBoss({ connectionString: url });
-    const observe = vi.fn();
-    const handler = () => {
+    const handler = recorded(() => {
       proxy.pause();
       proxy.cut();
       setTimeout(() => proxy.resume(), 200);
       failingForGood();
-    };
+    });
     await queue.put(aQueued());
-    await startWorker(boss, queueName, { observe, on: { '*': handler } });
+    await startWorker(boss, queueName, { on: handler.on });
     await untilStats(queue, { depth: 0, dead: 1 });
     expect(await queue.deadLetters()).toMatchObject([{ reason: 'the clip is gone', attempts: 1 }]);
   });

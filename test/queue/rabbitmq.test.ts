@@ -11,7 +11,7 @@ import { aQueued } from './queued.js';
 import { failingForGood, putAll, recorded, untilStats } from './runs.js';
 
 const url = await findRabbitmq();
-const { atEnd, closeAll } = closeAfterEach();
+const { atEnd } = closeAfterEach();
 
 let names = 0;
 
@@ -38,6 +38,12 @@ function open(queueName = newName(), options: Partial<RabbitmqQueueOptions> = {}
   return { queueName, queue, die, connections };
 }
 
+async function initialised() {
+  const opened = open();
+  await opened.queue.init?.();
+  return opened;
+}
+
 function newName(): string {
   names += 1;
   const queueName = `service-webhooks-test-${process.pid}-${names}`;
@@ -61,19 +67,20 @@ async function send(queueName: string, job: unknown, properties: Options.Publish
   await connection.close();
 }
 
+const sendWith = ({ queueName }: { queueName: string }, job: unknown, headers: object) =>
+  send(queueName, job, { headers });
+
 describe.runIf(url)('rabbitmqQueue', () => {
   testEngine(
     {
       make({ attempts }) {
-        const { queueName, queue } = open(undefined, { attempts });
+        const opened = open(undefined, { attempts });
+        const { queueName } = opened;
         const cuts: (() => Promise<void>)[] = [];
-        const another = () => open(queueName, { attempts }).queue;
         return {
-          queueName,
-          queue,
+          ...opened,
           cuts,
-          another,
-          queue2: another(),
+          another: () => open(queueName, { attempts }).queue,
           async work(options) {
             const { queue: own, die } = open(queueName, { attempts });
             const worker = own.work(options);
@@ -88,7 +95,6 @@ describe.runIf(url)('rabbitmqQueue', () => {
               },
             };
           },
-          close: closeAll,
         };
       },
       inject: ({ queueName }, job) => send(queueName, job),
@@ -107,19 +113,16 @@ describe.runIf(url)('rabbitmqQueue', () => {
       missing: 'RabbitMQ has no queue',
       hasWorkers: true,
       changed: {
-        'text in the headers': ({ queueName }, queued) =>
-          send(queueName, queued, { headers: { 'x-failures': 'many', 'x-delivery-count': 'often' } }),
-        'numbers in the headers that count nothing': ({ queueName }, queued) =>
-          send(queueName, queued, { headers: { 'x-failures': -5, 'x-delivery-count': 0.5 } }),
-        'an object in the headers': ({ queueName }, queued) =>
-          send(queueName, queued, { headers: { 'x-failures': { a: 1 } } }),
+        'text in the headers': (made, job) =>
+          sendWith(made, job, { 'x-failures': 'many', 'x-delivery-count': 'often' }),
+        'odd numbers in the headers': (made, job) => sendWith(made, job, { 'x-failures': -5, 'x-delivery-count': 0.5 }),
+        'an object in the headers': (made, job) => sendWith(made, job, { 'x-failures': { a: 1 } }),
       },
     },
   );
 
   it('a stop waits for a result that the worker has begun to record', async () => {
-    const { queue } = open();
-    await queue.init?.();
+    const { queue } = await initialised();
     await queue.put(aQueued());
     const observe = vi.fn();
     const end = later();
@@ -139,8 +142,7 @@ describe.runIf(url)('rabbitmqQueue', () => {
   });
 
   it('a put opens another connection after one was lost', async () => {
-    const { queue, die, connections } = open();
-    await queue.init?.();
+    const { queue, die, connections } = await initialised();
     await queue.put(aQueued());
     await die();
     await vi.waitFor(async () => expect(await queue.put(aQueued())).toBe('queued'), PATIENTLY);
@@ -166,18 +168,15 @@ describe.runIf(url)('rabbitmqQueue', () => {
   });
 
   it('a put rejects when the connection is lost before its answer', async () => {
-    const { queue, die } = open();
-    await queue.init?.();
+    const { queue, die } = await initialised();
     await queue.put(aQueued());
     const puts = Array.from({ length: 20 }, () => queue.put(aQueued()).then(String, () => 'rejected'));
     await die();
-    expect(new Set(await Promise.all(puts)).size).toBeGreaterThan(0);
     expect(await Promise.all(puts)).toContain('rejected');
   });
 
   it('a worker that lost its connection runs its job again with the next attempt', async () => {
-    const { queue, die, queueName } = open();
-    await queue.init?.();
+    const { queue, die, queueName } = await initialised();
     const handler = recorded(({ attempt }) => attempt === 1 && never());
     const worker = queue.work({ logger: false, on: handler.on });
     atEnd(() => worker.stop({ timeoutMs: 0 }));
@@ -189,8 +188,7 @@ describe.runIf(url)('rabbitmqQueue', () => {
   });
 
   it('a dead letter with the headers of another program has no attempts, reason or time', async () => {
-    const { queue, queueName } = open();
-    await queue.init?.();
+    const { queue, queueName } = await initialised();
     const headers = { 'x-failures': 'many', 'x-reason': 7, 'x-died-at': 'yesterday', 'x-dead-id': 1 };
     await send(`${queueName}.dead`, aQueued(), { messageId: 'test:evt_1', headers });
     const letters = await queue.deadLetters();

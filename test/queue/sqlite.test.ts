@@ -10,29 +10,12 @@ import { aQueued } from './queued.js';
 import { failing, failingForGood, putAll, recorded, untilDeadLetter, untilStats } from './runs.js';
 
 const { newFile, open } = sqliteFiles();
-const { atEnd, closeAll } = closeAfterEach();
+const { atEnd } = closeAfterEach();
 
-/** A handle that can be taken away, as the end of its process would. */
-function mortal(handle: Handle): Handle & { die(): void } {
-  let isDead = false;
-  const alive = <T>(call: () => T): T => {
-    if (isDead) throw new Error('the process is dead');
-    return call();
-  };
-  return {
-    exec: (sql) => alive(() => handle.exec(sql)),
-    prepare(sql) {
-      const statement = alive(() => handle.prepare(sql));
-      return {
-        get: (...values) => alive(() => statement.get(...values)),
-        run: (...values) => alive(() => statement.run(...values)),
-      };
-    },
-    close: () => handle.close(),
-    die() {
-      isDead = true;
-    },
-  };
+/** Takes a handle away, as the end of its process would. */
+function die(handle: Handle): void {
+  handle.close();
+  handle.close = () => {};
 }
 
 const LEASE_MS = 30_000;
@@ -43,7 +26,8 @@ const FAST = { name: 'test', backoffMs: 1, leaseMs: LEASE_MS, pollMs: 10 };
 const ofOneJob = (...eventIds: string[]) => eventIds.map((eventId) => ({ eventId, jobId: 'clip_1' }));
 
 describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
-  function queueOn(file: string, options: Partial<SqliteQueueOptions> = {}, handle = open(driver, file)) {
+  function queueOn(file: string, options: Partial<SqliteQueueOptions> = {}) {
+    const handle = open(driver, file);
     const queue = sqliteQueue(clientOf(driver, handle), { ...FAST, ...options });
     const work: typeof queue.work = (workerOptions) => {
       const worker = queue.work({ logger: false, ...workerOptions });
@@ -82,33 +66,31 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
         const queue = queueOn(file, settings);
         return {
           queue,
-          queue2: queueOn(file, settings),
           another: () => queueOn(file, settings),
           passLease() {
             passedMs += LEASE_MS;
           },
           async work(options) {
-            const handle = mortal(open(driver, file));
-            const worker = queueOn(file, settings, handle).work(options);
+            const { handle, work } = queueOn(file, settings);
+            const worker = work(options);
             return {
               stop: () => worker.stop(),
               async kill() {
-                handle.die();
+                die(handle);
                 await worker.stop({ timeoutMs: 0 });
                 passedMs += LEASE_MS;
               },
             };
           },
-          close: closeAll,
         };
       },
       inject: ({ queue }, job) => void queue.put(job as never),
       restart() {}, // there is no server: each worker opens the file again
       lapse: ({ passLease }) => passLease(),
       unreachable() {
-        const handle = mortal(open(driver, newFile()));
-        handle.die();
-        return queueOn('', {}, handle);
+        const queue = queueOn(newFile());
+        die(queue.handle);
+        return queue;
       },
     },
     {

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { workerShell } from '../../src/queue/worker-shell.js';
-import { refusal } from '../support/deliveries.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -35,10 +34,6 @@ describe('a worker of any engine', () => {
     vi.advanceTimersByTime(1);
     expect(call).toHaveBeenCalledOnce();
     void worker(async () => {}).stop();
-  });
-
-  it('the error about an unknown option has the nearest name', () => {
-    expect(refusal(() => workerShell({ on: {}, concurency: 2 } as never)).message).toContain("'concurrency'");
   });
 
   it('a stop aborts the jobs that run too long, and returns those of no other worker', async () => {
