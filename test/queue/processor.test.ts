@@ -60,6 +60,7 @@ describe('the processor of a job', () => {
   const IN_PROGRESS = ['failed', 'in_progress', 'delivery_in_progress'] as const;
   const DISCARDED = ['dead', 'discarded', 'permanent_failure'] as const;
   const [BUSY, AWAY] = [new WebhookError('delivery_in_progress'), new WebhookError('store_unavailable')];
+  const GONE = new Error('gone');
   const UNPRINTABLE = 'The thrown value cannot be printed.';
 
   it.each<[string, unknown, string, readonly [Ended['as'], Outcome['kind'], WebhookErrorCode]]>([
@@ -73,8 +74,9 @@ describe('the processor of a job', () => {
     ['a PermanentError with a reason', new PermanentError('the clip is gone'), 'the clip is gone', DISCARDED],
     ['a PermanentError without a reason', new PermanentError(), 'The handler gave no reason.', DISCARDED],
     ['a PermanentError with an empty reason', new PermanentError(''), 'The handler gave no reason.', DISCARDED],
-    ['a PermanentError with a cause', new PermanentError(undefined, { cause: new Error('gone') }), 'gone', DISCARDED],
-    ['a PermanentError with an error', new PermanentError(new Error('gone') as never), 'gone', DISCARDED],
+    ['a PermanentError with a cause', new PermanentError(undefined, { cause: GONE }), 'gone', DISCARDED],
+    ['a PermanentError with a cause and empty reason', new PermanentError('', { cause: GONE }), 'gone', DISCARDED],
+    ['a PermanentError with an error', new PermanentError(GONE as never), 'gone', DISCARDED],
     ['a text that a database refuses', new Error('a\0b\ud800'), 'a\\u0000b\\ud800', FAILED],
     ['a long text', new Error('x'.repeat(5_000)), 'x'.repeat(1_000), FAILED],
     ['a value that cannot be printed', Object.create(null), UNPRINTABLE, FAILED],
