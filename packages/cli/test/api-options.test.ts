@@ -13,8 +13,8 @@ const refused = (more: { requestId?: string; retryAfter?: number } = {}) =>
     } as never,
   );
 
-describe('a call of the service', () => {
-  it('the result is passed through', async () => {
+describe('a command that calls the API of the service', () => {
+  it('the result of the call is returned', async () => {
     expect(await called(Promise.resolve(1))).toBe(1);
   });
 
@@ -23,25 +23,25 @@ describe('a call of the service', () => {
     [{ retryAfter: 0 }, ' Try again in 0 s.'],
     [{ requestId: 'req_1' }, ' (req_1)'],
     [{ retryAfter: 7, requestId: 'req_1' }, ' Try again in 7 s. (req_1)'],
-  ])('a refusal is put in words: %j', async (more, end) => {
+  ])('a refusal fails with its code, the time to retry and the request id: %j', async (more, end) => {
     expect(await failureOfPromise(called(Promise.reject(refused(more))))).toBe(
       `1: the service says no: rate_limit_exceeded: Too many.${end}`,
     );
   });
 
-  it('a missing answer says what to do', async () => {
+  it('a call without an answer fails with exit code 4 and advice', async () => {
     expect(await failureOfPromise(called(Promise.reject(new ClientError('timed_out', 'No answer.'))))).toBe(
       '4: No answer. Raise timeoutMs, or ask for less. (timed_out)',
     );
   });
 
-  it('another error is passed on', async () => {
+  it('an error of another kind is thrown unchanged', async () => {
     const error = new Error('a fault');
     await expect(called(Promise.reject(error))).rejects.toBe(error);
   });
 });
 
-describe('the client of a command', () => {
+describe('the API client of a command', () => {
   const options = { key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' };
 
   it('the address of the API is required', async () => {
@@ -50,20 +50,20 @@ describe('the client of a command', () => {
     );
   });
 
-  it('the address comes from the environment or from --base-url', async () => {
+  it('the address of the API is read from SERVICE_URL or from --base-url', async () => {
     const env = { SERVICE_API_KEY: 'sk_1', SERVICE_URL: 'no URL' };
     await expect(openClient(aSession(env), options)).rejects.toThrow('baseUrl');
     expect(await openClient(aSession(env), { ...options, baseUrl: 'https://a.test' })).toHaveProperty('webhooks');
   });
 
-  it('the key must be text', async () => {
+  it('an API key that is no text is refused', async () => {
     const session = aSession({ SERVICE_URL: 'https://a.test' }, { key: new Uint8Array([255]) });
     expect(await failureOfPromise(openClient(session, { ...options, key: 'file:key' }))).toBe(
       '2: the API key is no text; look at where it comes from.',
     );
   });
 
-  it('the key comes from a named place, and never from the command line', () => {
+  it('--key names the source of the API key, and refuses the key itself', () => {
     const option = keyOption();
     expect(option.description).toContain('env:NAME, file:PATH');
     expect(option.defaultValue).toBe('env:SERVICE_API_KEY');
@@ -73,7 +73,7 @@ describe('the client of a command', () => {
   });
 });
 
-it('API commands have options for the address, the key and the prefix', () => {
+it('commands that call the API have options for its address, its key and the header prefix', () => {
   const command = apiCommand('limits');
   expect(command.name()).toBe('limits');
   expect(command.opts()).toEqual({ key: 'env:SERVICE_API_KEY', headerPrefix: 'x-service' });

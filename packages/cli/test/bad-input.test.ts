@@ -26,7 +26,7 @@ async function expectFailure(args: readonly string[], exitCode: number, says: Re
   expect(ended.stderr).not.toContain(SECRET);
 }
 
-describe('a file', () => {
+describe('a file that a command cannot use', () => {
   it.each([
     [['verify', 'no-file'], 'no-file: there is no such file; check the path'],
     [['explain', 'no-file'], 'there is no such file'],
@@ -48,9 +48,9 @@ describe('a file', () => {
     [['replay', 'evt_9', '--captures', 'nowhere'], 'evt_9 is no file, and nowhere: there is no such file'],
     [['listen', '--port', '0', '--capture=/proc/nowhere'], '/proc/nowhere: there is no such file'],
     [['listen', '--port', '0', '--capture=junk'], 'there is a file in its place; choose another name'],
-  ])('%j exits with 3', (args, says) => expectFailure(args, 3, says));
+  ])('the command %j exits with 3', (args, says) => expectFailure(args, 3, says));
 
-  it.skipIf(inside || !existsSync('/dev/full'))('a full disk behind stdout exits with 3', async () => {
+  it.skipIf(inside || !existsSync('/dev/full'))('sign exits with 3 where the disk behind stdout is full', async () => {
     const { exitCode, stderr } = await cli.shell('service-webhooks sign empty > /dev/full');
     expect({ exitCode, stderr }).toEqual({
       exitCode: 3,
@@ -67,7 +67,7 @@ describe('a file', () => {
   });
 });
 
-describe('an argument', () => {
+describe('an argument that a command refuses', () => {
   it.each([
     [['send', 'stt.complete'], 'stt.complete is no event type. Did you mean stt.completed?'],
     [['send', 'clip.done'], 'clip.done is no event type: generation.completed, '],
@@ -95,12 +95,12 @@ describe('an argument', () => {
     [['verify', 'junk', '--header', 'A: b', '--at', 'signed'], 'there is no signed time in the headers; give a time'],
     [['doctor'], "missing required argument 'url'"],
     [['doctor', '3000', '--only', 'god'], 'There are: good, every-type,'],
-  ])('%j exits with 2', (args, says) => expectFailure(args, 2, new RegExp(says)));
+  ])('the command %j exits with 2', (args, says) => expectFailure(args, 2, new RegExp(says)));
 });
 
-describe('the signing secret', () => {
+describe('the signing secret of a command', () => {
   it.each([['listen'], ['send', 'stt.failed'], ['sign', 'junk'], ['verify', 'junk']])(
-    'a value on the command line of %s is refused, and not repeated',
+    'a secret as an argument of %s is refused, and is not in the error',
     async (...args) => {
       await expectFailure(
         [...args, '--secret', SECRET],
@@ -118,7 +118,7 @@ describe('the signing secret', () => {
     ['verify', 'junk'],
     ['doctor', '3000'],
     ['replay', 'junk'],
-  ])('%s says how to set a missing one', (...args) =>
+  ])('the command %s without a secret says how to set one', (...args) =>
     expectFailure(args, args[0] === 'replay' ? 3 : 2, /no secret: set WEBHOOK_SECRET, also in \.env|no captured/, {
       env: { WEBHOOK_SECRET: undefined },
     }),
@@ -129,18 +129,18 @@ describe('the signing secret', () => {
     [' x', 'secret begins with a space. Trim it'],
     ['x\n', 'secret ends with a line feed. Trim it'],
     ['"x"', 'secret is in quotes. Remove the quotes'],
-  ])('the value %j is refused: %s', (WEBHOOK_SECRET, says) =>
+  ])('sign refuses the secret %j: %s', (WEBHOOK_SECRET, says) =>
     expectFailure(['sign', 'junk'], 2, says, {
       env: { WEBHOOK_SECRET },
     }),
   );
 
-  it('an unset variable is named', () =>
+  it('the error names the environment variable that is not set', () =>
     expectFailure(['sign', 'junk', '--secret', 'env:NOWHERE'], 2, 'the environment variable NOWHERE is not set'));
 });
 
-describe('the network', () => {
-  it('a port in use exits with 4', async () => {
+describe('a command that cannot use the network', () => {
+  it('listen on a port in use exits with 4', async () => {
     const { port } = await serveApp();
     await expectFailure(
       ['listen', '--port', `${port}`],
@@ -149,7 +149,7 @@ describe('the network', () => {
     );
   });
 
-  it('an address of another machine exits with 4', () =>
+  it('listen on an address of another machine exits with 4', () =>
     expectFailure(['listen', '--port', '0', '--host', '192.0.2.1'], 4, 'is of no address of this machine'));
 
   it('doctor exits with 4 where nothing listens, after its report', async () => {
@@ -161,6 +161,6 @@ describe('the network', () => {
   });
 });
 
-it('an empty stdin is an empty body', async () => {
+it('sign takes an empty stdin as an empty body', async () => {
   expect((await cli.run(['sign'])).exitCode).toBe(0);
 });

@@ -77,7 +77,7 @@ describe('captures of deliveries', () => {
     expect(sync.mock.contexts).toMatchObject([{ fd: -1 }, { fd: -1 }]);
   });
 
-  it('a directory may already have other files', async () => {
+  it('a directory that already has other files is accepted', async () => {
     mkdirSync(directory, { recursive: true });
     const { keep } = await openCaptures(directory);
     await keep(message(), NOW);
@@ -86,7 +86,7 @@ describe('captures of deliveries', () => {
     expect(readFileSync(join(directory, '.gitignore'), 'utf8')).toBe('*.http\n');
   });
 
-  it('an own .gitignore is left alone', async () => {
+  it('a .gitignore that is there already is not changed', async () => {
     mkdirSync(directory);
     writeFileSync(join(directory, '.gitignore'), 'own\n');
     await openCaptures(directory);
@@ -116,7 +116,7 @@ describe('captures of deliveries', () => {
     expect(await failureOfPromise(openCaptures('/'))).toBe('3: /: there is no such file; check the path');
   });
 
-  it('a directory that has gone makes the capture fail', async () => {
+  it('a capture fails where its directory was deleted meanwhile', async () => {
     const captures = await openCaptures(directory);
     rmSync(directory, { recursive: true });
     expect(await failureOfPromise(captures.keep(message(), NOW))).toMatch(/^3: .*\.http: there is no such file/);
@@ -131,7 +131,7 @@ it.each([
   ['20260711T120000.000Z-7F3A9C01.http', undefined],
   ['2026-07-11T120000.000Z-7f3a9c01.http', undefined],
   ['body.json', undefined],
-])('the name %s has the time of its capture', (file, at) => {
+])('the time of a capture is read from the file name %s, if it has the form of one', (file, at) => {
   expect(capturedAt(file)).toBe(at);
 });
 
@@ -157,19 +157,19 @@ describe('the search for a capture', () => {
     expect(await failureOfPromise(findCapture(directory, '000'))).toContain('none of the 5');
   });
 
-  it('the newest capture is found in any order of the directory', async () => {
+  it('the newest capture is found, whatever the order of the files', async () => {
     const names = ['0', '2', '1'].map((second) => `20260711T12000${second}.000Z-00000001.http`);
     const [, newest] = names.map((name) => write(name));
     insteadOf('readdir').mockResolvedValue(names as never);
     expect(await findCapture(directory, 'evt_1')).toBe(newest);
   });
 
-  it('an event id must look like one', async () => {
+  it('an event id that does not begin with evt_ finds no capture', async () => {
     write('20260711T120000.000Z-00000001.http', 'other_1');
     expect(await failureOfPromise(findCapture(directory, 'other_1'))).toContain('none of the 1 deliveries');
   });
 
-  it('a missing directory is named', async () => {
+  it('the error names the missing directory', async () => {
     expect(await failureOfPromise(findCapture(directory, 'evt_1'))).toBe(
       `3: evt_1 is no file, and ${directory}: there is no such file; check the path`,
     );
@@ -198,7 +198,7 @@ describe('the list of captures', () => {
     expect(await failureOfPromise(findCapture(directory, 'evt_ab'))).toContain('none of the 2');
   });
 
-  it('an empty list says how to capture deliveries', async () => {
+  it('the error about an empty directory says how to capture deliveries', async () => {
     mkdirSync(directory);
     expect(await failureOfPromise(lastCapture(directory))).toContain('listen --capture keeps them');
   });

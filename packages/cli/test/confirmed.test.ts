@@ -16,7 +16,7 @@ describe.runIf(hasProgram('script') && !inside)('a question on a terminal', () =
     ['another word', 'yellow\r', 0, false],
     ['Ctrl+D', '\u0004', 0, false],
     ['Ctrl+C', '\u0003', 130, false],
-  ])('%s is understood as yes, no or stop', async (_, keys, exitCode, isDone) => {
+  ])('the answer %s is understood as yes, no or stop', async (_, keys, exitCode, isDone) => {
     writeFileSync(join(cli.cwd, 'package.json'), '{}');
     const { shows, type, ended } = inTerminal(cli, ['init', '--framework', 'express']);
     await shows(/Write these files\? \[y\/N\]/);

@@ -23,12 +23,12 @@ const refusalOf = (...args: string[]) => {
   throw new Error('nothing was refused');
 };
 
-describe('the options for a delivery', () => {
-  it('stdin and the usual headers are the default', () => {
+describe('the options of verify for a delivery', () => {
+  it('stdin and the prefix x-service are the default', () => {
     expect(parsed()).toEqual({ file: '-', headerPrefix: 'x-service' });
   });
 
-  it('headers are repeatable, and secrets are named by their source', () => {
+  it('--header is repeatable, and --secret takes a source and no secret', () => {
     const args = ['body', '--header', 'A: 1', '--header', 'B: 2', '--secret', 'env:A', '--headers', 'heads'];
     expect(parsed(...args)).toMatchObject({
       ...{ file: 'body', header: ['A: 1', 'B: 2'], secret: ['env:A'], headers: 'heads' },
@@ -41,7 +41,7 @@ describe('the options for a delivery', () => {
     ['signed', 'signed'],
     ['1783771200', NOW],
     ['2026-07-11T12:00:00Z', NOW],
-  ])('--at %s sets the clock', (text, at) => {
+  ])('--at %s sets the time of verification', (text, at) => {
     expect(parsed('--at', text)).toMatchObject({ at });
   });
 
@@ -50,7 +50,7 @@ describe('the options for a delivery', () => {
     ['--tolerance', '0', '1 to 1000000000'],
     ['--tolerance', '1000000001', '1 to 1000000000'],
     ['--legacy', 'maybe', 'reject, accept'],
-  ])('%s %s is refused with what it takes', (option, value, words) => {
+  ])('the option %s %s is refused with the values that it takes', (option, value, words) => {
     expect(refusalOf(option, value)).toContain(words);
   });
 
@@ -61,7 +61,7 @@ describe('the options for a delivery', () => {
     ['--legacy <policy>', 'only a legacy header'],
     ['--tolerance <seconds>', 'largest difference'],
     ['--at <time>', 'the clock'],
-  ])('the help describes %s', (flags, words) => {
+  ])('the help of verify describes %s', (flags, words) => {
     const command = deliveryCommand('verify');
     expect(command.name()).toBe('verify');
     expect(command.options.find((option) => option.flags === flags)?.description).toContain(words);
@@ -74,7 +74,7 @@ describe('the options for a delivery', () => {
   });
 });
 
-describe('the delivery that is read', () => {
+describe('the delivery that verify reads', () => {
   const SIGNED = ['X-Service-Signature-V2', 't=1783771000,v1=00'] as const;
   const CAPTURED = '20260711T115958.000Z-7f3a9c01.http';
   const capture = formatHttp({ method: 'PUT', path: '/hook', headers: [SIGNED], body: Buffer.from('{}') });
@@ -82,7 +82,7 @@ describe('the delivery that is read', () => {
   const read = (file: string, options: Partial<Parameters<typeof readDelivery>[2]> = {}) =>
     readDelivery(session, file, { headerPrefix: 'X-Service', ...options });
 
-  it('a capture is looked at when it came', async () => {
+  it('a capture is verified as of the time in its file name', async () => {
     const { body, ...rest } = await read(CAPTURED);
     expect(String(body)).toBe('{}');
     expect(rest).toEqual({
@@ -91,7 +91,7 @@ describe('the delivery that is read', () => {
     });
   });
 
-  it('a file without a time in its name is looked at now', async () => {
+  it('a file without a time in its name is verified as of now', async () => {
     expect(await read('other')).toMatchObject({ at: NOW, asCaptured: false });
   });
 
@@ -103,7 +103,7 @@ describe('the delivery that is read', () => {
     expect(await read(CAPTURED, { at })).toMatchObject({ method: 'PUT', at: time, asCaptured: false });
   });
 
-  it('a body has headers from a file and from the command line', async () => {
+  it('the headers of a body are read from --headers and --header', async () => {
     expect(await read('body', { headers: 'heads', header: ['C: 3'] })).toEqual({
       ...{ method: 'POST', path: '/', body: Buffer.from('{}'), at: NOW, asCaptured: false },
       headers: [
@@ -121,7 +121,7 @@ describe('the delivery that is read', () => {
     });
   });
 
-  it('a capture is a body where headers are given', async () => {
+  it('a capture is read as a mere body where headers are passed', async () => {
     expect(await read(CAPTURED, { header: ['C: 3'] })).toMatchObject({ body: capture, at: NOW, asCaptured: false });
   });
 
@@ -133,16 +133,19 @@ describe('the delivery that is read', () => {
     ['t=12', 12_000],
     ['v1=00,t=12,v1=01', 12_000],
     ['t=123456789012', 123_456_789_012_000],
-  ])('--at signed reads the time of %s', async (value, at) => {
+  ])('--at signed reads the time of the V2 header %s', async (value, at) => {
     expect(await read('body', { at: 'signed', header: [`X-Service-Signature-V2: ${value}`] })).toMatchObject({ at });
   });
 
-  it.each(['t=', 't=1234567890123', 'at=12', 't=12s', 'v1=00'])('--at signed finds no time in %s', async (value) => {
-    const failed = failureOfPromise(read('body', { at: 'signed', header: [`X-Service-Signature-V2: ${value}`] }));
-    expect(await failed).toMatch(/^2: --at signed: there is no signed time/);
-  });
+  it.each(['t=', 't=1234567890123', 'at=12', 't=12s', 'v1=00'])(
+    '--at signed refuses the V2 header %s, which has no time',
+    async (value) => {
+      const failed = failureOfPromise(read('body', { at: 'signed', header: [`X-Service-Signature-V2: ${value}`] }));
+      expect(await failed).toMatch(/^2: --at signed: there is no signed time/);
+    },
+  );
 
-  it('--at signed finds no time without the header', async () => {
+  it('--at signed is refused without a V2 header', async () => {
     expect(await failureOfPromise(read('body', { at: 'signed', header: ['A: t=12'] }))).toMatch(/no signed time/);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure, fileFailure } from '../src/failure.js';
 
-describe('a failure', () => {
+describe('a failure of the command line', () => {
   it.each([
     ['ok', 0],
     ['no', 1],
@@ -10,7 +10,7 @@ describe('a failure', () => {
     ['network', 4],
     ['fault', 70],
     ['interrupted', 130],
-  ] as const)('%s exits with %i', (kind, exitCode) => {
+  ] as const)('a failure of the kind %s has the exit code %i', (kind, exitCode) => {
     expect(new Failure(kind, 'why')).toMatchObject({ exitCode, message: 'why' });
   });
 
@@ -24,7 +24,7 @@ describe('a failure', () => {
     ['ENOSPC', 'the disk is full'],
     ['EEXIST', 'choose another name'],
     ['ENAMETOOLONG', 'too long'],
-  ])('the error %s of a file is put in words: %s', (code, words) => {
+  ])('the file error %s has the message: %s', (code, words) => {
     const failure = fileFailure('a/b', Object.assign(new Error('as it was'), { code }));
     expect(failure).toMatchObject({ exitCode: 3, message: expect.stringMatching(`^a/b: .*${words}`) });
   });
@@ -33,7 +33,7 @@ describe('a failure', () => {
     [Object.assign(new Error('i/o error'), { code: 'EIO' }), 'a: i/o error'],
     [new Error('something else'), 'a: something else'],
     ['gone', 'a: gone'],
-  ])('an unknown error is repeated: %s', (error, message) => {
+  ])('an unknown file error keeps its message: %s', (error, message) => {
     expect(fileFailure('a', error).message).toBe(message);
   });
 });

@@ -97,7 +97,7 @@ describe('completion', () => {
     return stdout.split('\n').slice(0, -1);
   };
 
-  it('commands are completed', async () => {
+  it('the shell script completes commands', async () => {
     expect(await complete('s')).toEqual(['send', 'sign']);
     expect(await complete('')).toEqual([...COMMANDS, 'help']);
   });

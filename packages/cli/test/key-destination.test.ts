@@ -33,7 +33,7 @@ describe('a host named by a file of the folder', () => {
     'endpoints rotate wh_1 --yes',
     'endpoints delete wh_1 --yes',
     'listen --port 0 --url https://app.example/',
-  ])('%s does not send the key of the environment there', async (line) => {
+  ])('the command %s does not send it the API key of the environment', async (line) => {
     nameInSettings();
     const { exitCode, stdout, stderr } = await cli.run(line.split(' '), { env: fromEnvironment });
     expect({ exitCode, stdout, stderr }).toEqual({
@@ -50,7 +50,7 @@ describe('a host named by a file of the folder', () => {
     ['env:MY_KEY', 'the environment variable MY_KEY'],
     ['file:key.txt', 'the file key.txt'],
     ['-', 'stdin'],
-  ])('the key of %s is not sent to the host in .env', async (source, says) => {
+  ])('the API key from %s is not sent to the host in .env', async (source, says) => {
     nameInDotEnv();
     write('key.txt', KEY);
     const ended = await cli.run(['limits', '--key', source], { env: { MY_KEY: KEY }, stdin: KEY });
@@ -97,8 +97,8 @@ describe('a host named by a file of the folder', () => {
   });
 });
 
-describe('the host of the API key', () => {
-  it('stderr has the host, and stdout the result alone', async () => {
+describe('the notice about the host of the API key', () => {
+  it('the host is printed on stderr, and only the result on stdout', async () => {
     api.replies.push((response) => response.end('{"data":{"list":[]}}'));
     const ended = await cli.run(['--json', 'usage', '--base-url', api.url], { env: fromEnvironment });
     expect(ended).toMatchObject({ exitCode: 0, records: [{ kind: 'usage' }] });
@@ -107,7 +107,7 @@ describe('the host of the API key', () => {
     );
   });
 
-  it('stderr names the host also where the call fails', async () => {
+  it('the host is printed also where the call fails', async () => {
     const { exitCode, stderr } = await cli.run(['limits', '--base-url', 'http://127.0.0.1:1'], {
       env: fromEnvironment,
     });
@@ -116,7 +116,7 @@ describe('the host of the API key', () => {
 });
 
 // `script` gives a program a pseudo-terminal.
-describe.runIf(hasProgram('script') && !inside)('on a terminal', () => {
+describe.runIf(hasProgram('script') && !inside)('the question on a terminal before an API key is sent', () => {
   const ask = async () => {
     nameInSettings();
     const running = inTerminal(cli, ['usage'], fromEnvironment);
@@ -125,7 +125,7 @@ describe.runIf(hasProgram('script') && !inside)('on a terminal', () => {
     return running;
   };
 
-  it('a yes at the question sends the key to the host of the folder', async () => {
+  it('the answer yes sends the key to the host of the folder', async () => {
     const { type, ended } = await ask();
     type('y\r');
     const { exitCode, shown } = await ended;
@@ -148,7 +148,7 @@ describe.runIf(hasProgram('script') && !inside)('on a terminal', () => {
     expect(api.seen).toEqual([]);
   });
 
-  it('a question about a host leaves out its control characters', async () => {
+  it('the question shows the host without its control characters', async () => {
     write('.env', `SERVICE_URL="${api.url}/\u001b[2K\u202e"\n`);
     const { shows, type, ended } = inTerminal(cli, ['usage'], fromEnvironment);
     const [question] = await shows(/.*Send the key there\?/);

@@ -28,7 +28,7 @@ function capture(name: string, { secret = SECRET, more = '' } = {}): string {
 /** Without what is different each time. */
 const steady = (text: string) => text.replaceAll(/\d+ ms/g, '0 ms').replaceAll(/evt_[0-9a-f]{8,}/g, 'evt_0');
 
-describe('what commands show on a terminal', () => {
+describe('what commands print on a terminal', () => {
   it('verify shows a genuine delivery in one line', async () => {
     const { stdout } = await shownBy(['verify', capture('d.http')]);
     expect(stdout).toBe(`<good:verified>  v2  stt.completed  evt_1  signed ${AT}\n`);
@@ -129,7 +129,7 @@ describe('what commands show on a terminal', () => {
   });
 });
 
-describe('what account commands show on a terminal', () => {
+describe('what account commands print on a terminal', () => {
   const ENDPOINT = { id: 'wh_1', url: 'https://app.example/', events: ['stt.failed', 'stt.completed'] };
 
   /** The lines of a command whose calls are answered with these, one after the other. */
@@ -142,13 +142,13 @@ describe('what account commands show on a terminal', () => {
     return stdout;
   }
 
-  it('each endpoint is a line', async () => {
+  it('endpoints list prints a line for each endpoint', async () => {
     expect(await shown(['endpoints', 'list'], json({ list: [ENDPOINT] }))).toBe(
       '<strong:wh_1>  https://app.example/  stt.failed, stt.completed\n',
     );
   });
 
-  it('an ensured endpoint is a line, with the file of its secret if it is new', async () => {
+  it('endpoints ensure prints a line, with the secret file of a new endpoint', async () => {
     const file = join(directory, 'secret.txt');
     const ensure = ['endpoints', 'ensure', ENDPOINT.url, '--events', 'stt.failed,stt.completed', '--save-secret', file];
     const made = json({ list: [ENDPOINT], signing_secret: 'whsec_1' });
@@ -158,14 +158,14 @@ describe('what account commands show on a terminal', () => {
     expect(await shown(ensure, json({ list: [ENDPOINT] }))).toBe('<good:unchanged>  wh_1  https://app.example/\n');
   });
 
-  it('an updated or deleted endpoint is a line', async () => {
+  it('endpoints update and delete print a line', async () => {
     expect(await shown(['endpoints', 'update', 'wh_1', '--url', ENDPOINT.url])).toBe(
       '<good:updated>  wh_1  https://app.example/\n',
     );
     expect(await shown(['endpoints', 'delete', 'wh_1', '--yes'])).toBe('<good:deleted>  wh_1\n');
   });
 
-  it('limits are lines, with what the key is good for', async () => {
+  it('limits prints lines for the plan, the credits and the requests', async () => {
     const data = {
       plan: { type: 'FREE', name: 'Free', api_access: false },
       credits: { remaining: 1, monthly_allocation: 2 },
@@ -187,7 +187,7 @@ describe('what account commands show on a terminal', () => {
     expect(await shown(['limits'], live)).toBe(`<strong:Free>  with API access\n${lines}`);
   });
 
-  it('usage is the JSON of the service, line by line', async () => {
+  it('usage prints the JSON of the service, line by line', async () => {
     expect(await shown(['usage'], json({ credits: { used: 1 } }))).toBe('{\n  "credits": {\n    "used": 1\n  }\n}\n');
   });
 });

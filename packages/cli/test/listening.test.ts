@@ -26,7 +26,7 @@ it.each([
   ['ENOTFOUND', 'is of a host that there is not: choose another with --host.'],
   ['EOTHER', 'cannot be had: as it was said.'],
   [undefined, 'cannot be had: as it was said.'],
-])('the problem %s of a port is put in words: %s', (code, words) => {
+])('the error %s for a port has the message: %s', (code, words) => {
   const error = Object.assign(new Error('as it was said'), code && { code });
   expect(portFailure(error, 'localhost', 80, '--ui').message).toBe(`port 80 of localhost ${words}`);
 });

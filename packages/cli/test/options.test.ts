@@ -13,24 +13,27 @@ describe('the value of an option', () => {
     ['0.25m', 15_000],
     ['0s', 0],
     ['1440m', 86_400_000],
-  ])('%s is a time', (text, ms) => {
+  ])('%s is read as a duration', (text, ms) => {
     expect(duration(text)).toBe(ms);
   });
 
-  it.each(['', '5', 's', '-1s', '1h', '1.s', '.5s', ' 1s', '1s ', '1S', '1ss', '1441m'])('%j is no time', (text) => {
-    expect(() => duration(text)).toThrow(refusing('It takes a time with its unit: 500ms, 2s, 1m.'));
-  });
+  it.each(['', '5', 's', '-1s', '1h', '1.s', '.5s', ' 1s', '1s ', '1S', '1ss', '1441m'])(
+    '%j is refused as a duration',
+    (text) => {
+      expect(() => duration(text)).toThrow(refusing('It takes a time with its unit: 500ms, 2s, 1m.'));
+    },
+  );
 
   it.each([
     ['2', 2],
     ['05', 5],
     ['11', 11],
-  ])('%s is a whole number within its bounds', (text, value) => {
+  ])('%s is read as a whole number within its bounds', (text, value) => {
     expect(wholeNumber(2, 11)(text)).toBe(value);
   });
 
   it.each(['1', '12', '', ' 3', '3 ', '+3', '-3', '3.0', '3e0', '0x3', 'three'])(
-    '%j is no whole number from 2 to 11',
+    '%j is refused as a whole number from 2 to 11',
     (text) => {
       expect(() => wholeNumber(2, 11)(text)).toThrow(refusing('It takes a whole number from 2 to 11.'));
     },
@@ -42,15 +45,15 @@ describe('the value of an option', () => {
     ['999999999999', 999_999_999_999_000],
     ['2026-07-11T12:00:00Z', Date.UTC(2026, 6, 11, 12)],
     ['2026-07-11T12:00:00+02:00', Date.UTC(2026, 6, 11, 10)],
-  ])('%s is an instant', (text, ms) => {
+  ])('%s is read as an instant', (text, ms) => {
     expect(instant(text)).toBe(ms);
   });
 
-  it.each(['', 'soon', '1000000000000000', '2026-13-11T12:00:00Z'])('%j is no instant', (text) => {
+  it.each(['', 'soon', '1000000000000000', '2026-13-11T12:00:00Z'])('%j is refused as an instant', (text) => {
     expect(() => instant(text)).toThrow(refusing('It takes a time: 2026-07-11T12:00:00Z, or Unix seconds.'));
   });
 
-  it('known words are given by commas or one by one', () => {
+  it('an option with known words takes them by commas or one by one', () => {
     const option = listOption('--only <names>', 'which', ['one', 'two', 'three']);
     const parse = option.parseArg as (text: string, others?: string[]) => string[];
     expect(option.argChoices).toEqual(['one', 'two', 'three']);
@@ -65,7 +68,7 @@ describe('the value of an option', () => {
   });
 });
 
-it('--timeout defaults to the 20 s of the service', () => {
+it('--timeout defaults to 20 s, as the service waits', () => {
   const option = timeoutOption();
   expect(option).toMatchObject({ long: '--timeout', defaultValue: 20_000, defaultValueDescription: '20s' });
   expect(option.description).toContain('how long to wait');

@@ -18,14 +18,14 @@ describe('the output of a command', () => {
     ['text on a terminal', { isTTY: true }, false],
     ['JSON lines where they are asked for on a terminal', { isTTY: true, json: true }, true],
     ['text where it is asked for off a terminal', { text: true }, false],
-  ])('results are %s', (_, options, json) => {
+  ])('results are printed as %s', (_, options, json) => {
     const { out, printed } = anOutput({ ...options, env: { NO_COLOR: '1' } });
     out.record({ a: 1 }, ['one', 2], ['three']);
     expect(out.json).toBe(json);
     expect(printed).toEqual({ stdout: json ? '{"a":1}\n' : 'one  2\nthree\n', stderr: '' });
   });
 
-  it('missing pieces are left out', () => {
+  it('undefined, false and empty pieces of a line are left out', () => {
     const { out, printed } = anOutput({ text: true });
     out.record({}, ['a', undefined, false, '', 0, 'b']);
     expect(printed.stdout).toBe('a  0  b\n');
@@ -37,7 +37,7 @@ describe('the output of a command', () => {
     ['warn', 33],
     ['faint', 2],
     ['strong', 1],
-  ] as const)('%s has a colour on a terminal', (style, code) => {
+  ] as const)('text of the style %s has its colour on a terminal', (style, code) => {
     for (const env of [{}, { NO_COLOR: '' }]) {
       const { out, printed } = anOutput({ isTTY: true, env });
       out.record({}, [[style, 'yes'], 'plain']);
@@ -64,7 +64,7 @@ describe('the output of a command', () => {
     expect(json.printed.stdout).toBe('{"a":"\\u202e"}\n');
   });
 
-  it('notes go to stderr, for people alone', () => {
+  it('notes go to stderr in text output, and are left out in JSON output', () => {
     const { out, printed } = anOutput({ text: true });
     out.note('to whom it', ['faint', 'concerns']);
     expect(printed).toEqual({ stdout: '', stderr: 'to whom it  concerns\n' });
@@ -73,7 +73,7 @@ describe('the output of a command', () => {
     expect(json.printed).toEqual({ stdout: '', stderr: '' });
   });
 
-  it('verbatim text is printed as it is', () => {
+  it('verbatim text is printed without escapes', () => {
     const { out, printed } = anOutput({});
     out.verbatim('\u001b\n');
     expect(printed.stdout).toBe('\u001b\n');

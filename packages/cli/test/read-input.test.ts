@@ -19,7 +19,7 @@ function pieces(count: number): Readable {
   );
 }
 
-describe('the input of a command', () => {
+describe('the file or stdin that a command reads', () => {
   it('a file is read byte by byte', async () => {
     const fixture = new URL('../../../package.json', import.meta.url);
     expect(JSON.parse(String(await reading()(fixture.pathname)))).toHaveProperty('name', 'service-webhooks');
@@ -30,13 +30,13 @@ describe('the input of a command', () => {
     expect([...(await read('-'))]).toEqual([0, 255, 10]);
   });
 
-  it('stdin is read once', async () => {
+  it('reading stdin twice is refused', async () => {
     const read = reading();
     await read('-');
     expect(failureOf(() => read('-'))).toMatch(/^2: stdin can be read only once/);
   });
 
-  it('a terminal is not waited for', () => {
+  it('a stdin that is a terminal is refused, not waited for', () => {
     const read = reading(Object.assign(Readable.from([]), { isTTY: true }));
     expect(failureOf(() => read('-'))).toMatch(/^2: stdin is a terminal/);
   });
@@ -45,14 +45,14 @@ describe('the input of a command', () => {
     expect(await failureOfPromise(reading()('/no/such/file'))).toMatch(/^3: \/no\/such\/file: there is no such file/);
   });
 
-  it('64 MiB are read, and no byte more', async () => {
+  it('64 MiB are read, and a larger input is refused', async () => {
     expect((await reading(pieces(64))('-')).length).toBe(64 * MIB);
     const endless = pieces(Number.POSITIVE_INFINITY);
     expect(await failureOfPromise(reading(endless)('-'))).toMatch(/^3: stdin: over 64 MiB/);
     expect(endless.destroyed).toBe(true);
   });
 
-  it('a broken stdin is reported', async () => {
+  it('an error while stdin is read is a failure with exit code 3', async () => {
     const broken = new Readable({
       read() {
         this.destroy(new Error('broken pipe'));

@@ -51,7 +51,7 @@ async function expectFixture(file: string): Promise<void> {
 }
 
 describe('captures export', () => {
-  it('a fixture lacks the redacted fields, and a receiver of the tests accepts it', async () => {
+  it('a fixture lacks the redacted fields, and a receiver with the test secret accepts it', async () => {
     const fields = ['--redact', 'data.downloadUrl', '--redact', 'data.clipId', '--sign-with', 'file:test-secret.txt'];
     const { exitCode, records } = await cli.run(['captures', 'export', 'delivery.http', 'fixture.http', ...fields]);
     expect(exitCode).toBe(0);
@@ -81,7 +81,7 @@ describe('captures export', () => {
     [['text.http', 'new.http', ...SIGNING, '--sign-unverified'], 3, 'its body is no JSON'],
     [['forged.http', 'new.http', ...SIGNING], 2, '--sign-unverified'],
     [['delivery.http', 'new.http', ...SIGNING, '--secret', 'file:test-secret.txt'], 2, 'signature_mismatch'],
-  ])('%j ends with %i and writes nothing', async (args, exitCode, says) => {
+  ])('the arguments %j exit with %i, and nothing is written', async (args, exitCode, says) => {
     writeFileSync(inCwd('text.http'), 'POST / HTTP/1.1\r\n\r\nno JSON');
     writeFileSync(inCwd('forged.http'), 'POST / HTTP/1.1\r\n\r\n{"id":"evt_7"}');
     const ended = await cli.run(['captures', 'export', ...args]);
@@ -110,7 +110,7 @@ describe('listen --capture --redact', () => {
     await expectFixture(inCwd(String(file)));
   });
 
-  it('a request that is not verified is not kept, since signing would make it genuine', async () => {
+  it('an unverified request is not captured, since signing would make it genuine', async () => {
     const listen = cli.start(['listen', '--port', '0', '--capture=kept', ...SIGNING]);
     const { url } = await listen.next('listening');
     await fetch(String(url), { ...delivery, body: 'other' });
@@ -122,7 +122,7 @@ describe('listen --capture --redact', () => {
     [[...SIGNING], { WEBHOOK_SECRET: SECRET }, '--redact is about --capture'],
     [['--capture', '--redact', 'data.x'], { WEBHOOK_SECRET: SECRET }, 'give both --redact and --sign-with'],
     [['--capture', ...SIGNING], { WEBHOOK_SECRET: undefined }, '--redact keeps what is verified'],
-  ])('%j ends with 2', async (args, env, says) => {
+  ])('the options %j exit with 2', async (args, env, says) => {
     expect(await cli.run(['listen', '--port', '0', ...args], { env })).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining(says),
@@ -149,7 +149,7 @@ describe('replay --redact', () => {
 
 const URL_OF = 'https://redacted.invalid/';
 
-describe('the redaction of a JSON text', () => {
+describe('the redaction of JSON by --redact', () => {
   it.each<[string, string[], string]>([
     ['{"data": {"url": "x", "n": 1.50}}', ['data.url'], '{"data": {"url": "redacted", "n": 1.50}}'],
     ['{"a":"https://x.example/?sig=1","b":"http:\\/\\/x"}', ['a', 'b'], `{"a":"${URL_OF}","b":"${URL_OF}"}`],
@@ -167,11 +167,11 @@ describe('the redaction of a JSON text', () => {
     ['{"a":{"b":"x"},"b":"y"}', ['b'], '{"a":{"b":"x"},"b":"redacted"}'],
     ['{"__proto__":"x"}', ['__proto__'], '{"__proto__":"redacted"}'],
     ['"text"', ['a'], '"text"'],
-  ])('%s without %j is otherwise unchanged', (text, fields, redacted) => {
+  ])('the text %s with the fields %j redacted is otherwise unchanged', (text, fields, redacted) => {
     expect(redactJson(text, fields)).toEqual({ text: redacted, found: text === '"text"' ? [] : fields });
   });
 
-  it('the result names the fields that were found, also where two name the same', () => {
+  it('the result lists the given fields that were found, also where two are the same', () => {
     expect(redactJson('{"a":{"b":1}}', ['a.*', 'x', 'a.b']).found).toEqual(['a.*', 'a.b']);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asFailure } from '../src/run.js';
 import { shownBy } from './support/terminal.js';
 
-describe('a fault of the program', () => {
+describe('a fault of the command line itself', () => {
   const broken = (env: Record<string, string>) =>
     shownBy(['sign', '-'], {
       env,
@@ -41,7 +41,7 @@ describe('a fault of the program', () => {
     expect(stderr.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 
-  it('a thrown text is reported too', () => {
+  it('a thrown value that is no error is reported', () => {
     expect(asFailure('text')).toMatchObject({ exitCode: 70, message: expect.stringMatching(/^text \(a fault of/) });
   });
 });
@@ -57,6 +57,6 @@ it.each([
     ['send', 'stt.failed', '--webhook-id', 'a b'],
     'webhookId must be visible ASCII. Correct it, or leave it out for its default.',
   ],
-])('the wrong command line %j is refused in one line', async (args, line) => {
+])('the arguments %j are refused with an error of one line', async (args, line) => {
   expect(await shownBy(args)).toEqual({ exitCode: 2, stdout: '', stderr: `service-webhooks: ${line}\n` });
 });

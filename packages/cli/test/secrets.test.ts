@@ -5,8 +5,8 @@ import { aSession } from './support/session.js';
 
 const NAMES = 'env:NAME, file:PATH, or - for stdin';
 
-describe('the source of a secret', () => {
-  it.each(['-', 'env:A', 'file:a', 'file:-'])('%s is a source', (source) => {
+describe('the source of a secret in --secret', () => {
+  it.each(['-', 'env:A', 'file:a', 'file:-'])('%s is accepted as a source', (source) => {
     expect(checkSource(source)).toBe(source);
   });
 
@@ -29,7 +29,7 @@ describe('the source of a secret', () => {
   });
 });
 
-describe('a secret that is read', () => {
+describe('a secret that a command reads from its source', () => {
   it('secrets come from the environment, files and stdin, in the order given', async () => {
     const session = aSession({ A: 'one ' }, { 'dir/two': 'two', '-': 'three' });
     expect(await findSecrets(session, ['env:A', 'file:dir/two', '-'])).toEqual(['one ', 'two', 'three']);
@@ -49,7 +49,7 @@ describe('a secret that is read', () => {
     );
   });
 
-  it('an unset variable is refused, and an empty one is read', async () => {
+  it('an unset environment variable is refused, and an empty one is read', async () => {
     expect(await failureOfPromise(readSecret(aSession(), 'env:A'))).toBe(
       '2: the environment variable A is not set; export it.',
     );
@@ -63,7 +63,7 @@ describe('a secret that is read', () => {
     ['not a return alone', 'a\r', 'a\r'],
     ['nothing where there is none', 'a', 'a'],
     ['all there is', '\n', ''],
-  ])('a file loses %s at its end', async (_, content, secret) => {
+  ])('a secret file loses %s at its end', async (_, content, secret) => {
     expect(await readSecret(aSession({}, { f: content }), 'file:f')).toBe(secret);
   });
 
@@ -72,7 +72,7 @@ describe('a secret that is read', () => {
     expect(await readSecret(aSession({}, { './-': 'of the file', '-': 'of stdin' }), '-')).toBe('of stdin');
   });
 
-  it('bytes that are no text stay bytes', async () => {
+  it('a secret of bytes that are no text stays bytes', async () => {
     const secret = await readSecret(aSession({}, { f: new Uint8Array([255, 254, 10]) }), 'file:f');
     expect([...(secret as Uint8Array)]).toEqual([255, 254]);
   });

@@ -10,17 +10,17 @@ const answer = (status: number, body = '', headers: Record<string, string> = {})
 const none: SendResult = { problem: 'nothing listens there', ms: 9 };
 const refusal = JSON.stringify({ error: { code: 'invalid_signature' } });
 
-describe('the report of a request', () => {
+describe('the report of a request that the command line sent', () => {
   it.each([
     [199, false],
     [200, true],
     [299, true],
     [300, false],
-  ])('%i is acknowledged: %s', (status, acknowledged) => {
+  ])('an answer with the status %i acknowledges: %s', (status, acknowledged) => {
     expect(isAcknowledged(answer(status))).toBe(acknowledged);
   });
 
-  it('no answer is not acknowledged', () => {
+  it('a missing answer does not acknowledge', () => {
     expect(isAcknowledged(none)).toBe(false);
   });
 
@@ -36,7 +36,7 @@ describe('the report of a request', () => {
     });
   });
 
-  it('the line has what was answered, and why it is not enough', () => {
+  it('the printed line has the status, whether it acknowledges, and the error or answer text', () => {
     expect(sendPieces(none)).toEqual([['bad', 'no answer'], 'nothing listens there', ['faint', '9 ms']]);
     expect(sendPieces(answer(204))).toEqual([['good', 204], 'acknowledged', ['faint', '7 ms']]);
     const bad = [['bad', 401], 'not acknowledged', ['faint', '7 ms']];
@@ -44,7 +44,7 @@ describe('the report of a request', () => {
     expect(sendPieces(answer(401, 'x'.repeat(201)))).toEqual([...bad, `${'x'.repeat(200)}…`, undefined]);
   });
 
-  it('a redirect shows where it leads', () => {
+  it('the line of a redirect names its target', () => {
     expect(sendPieces(answer(301, '', { location: '/there' })).at(-1)).toBe(
       'Redirects are not followed: send to /there.',
     );
@@ -55,7 +55,7 @@ describe('the report of a request', () => {
     ['one is refused', [answer(200), answer(500)], 1],
     ['one is not answered, another one is', [none, answer(200)], 1],
     ['nothing is answered', [none, none], 4],
-  ])('the exit code fits where %s', (_, all, exitCode) => {
+  ])('the exit code is the one for a run where %s', (_, all, exitCode) => {
     expect(exitCodeOf(all)).toBe(exitCode);
   });
 
@@ -65,7 +65,7 @@ describe('the report of a request', () => {
     ['{"error":"no"}', undefined],
     ['{}', undefined],
     ['not JSON', undefined],
-  ])('the code is read from the error object: %s', (body, code) => {
+  ])('the error code of the answer is read from its error object: %s', (body, code) => {
     expect(answerCode(body)).toBe(code);
   });
 });

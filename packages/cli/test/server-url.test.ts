@@ -33,7 +33,7 @@ const COMMANDS = [
   },
 ];
 
-describe.each(COMMANDS)('the URL of $protocol', ({ args, variable, protocol, install }) => {
+describe.each(COMMANDS)('a server URL of $protocol for the command line', ({ args, variable, protocol, install }) => {
   const PASSWORD = 'hunter2!%/';
   const written = encodeURIComponent(PASSWORD);
   const url = `${protocol}://me:${written}@db.test/app?password=${written}`;
@@ -79,7 +79,7 @@ describe.each(COMMANDS)('the URL of $protocol', ({ args, variable, protocol, ins
     },
   );
 
-  it('an unencoded password is not printed either', async () => {
+  it('a password that is not percent-encoded is not printed in an error', async () => {
     install();
     const { exitCode, stderr } = await cli.run(args, {
       env: { [variable]: `${protocol}://me:hunter2 %!@db.test/app` },
@@ -88,7 +88,7 @@ describe.each(COMMANDS)('the URL of $protocol', ({ args, variable, protocol, ins
     expect(stderr).not.toContain('hunter2');
   });
 
-  it('a URL that is missing or of another kind is answered with what to pass', async () => {
+  it('a missing or wrong kind of URL is refused with what to pass', async () => {
     const without = await cli.run(args);
     expect(without).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`or set ${variable}, also in .env`) });
     for (const wrong of ['hunter2', 'http://db.test', `${protocol}x://db.test`]) {

@@ -22,7 +22,7 @@ function anApp({ parsesFirst }: { parsesFirst: boolean }): Express {
 
 // `script` gives a program a pseudo-terminal.
 describe.runIf(hasProgram('script'))('the way from a broken receiver to a fixed one', () => {
-  it('listen, the fix and the next delivery are the three steps', async () => {
+  it('listen names the body parser, and the next delivery is acknowledged after the fix', async () => {
     writeFileSync(join(cli.cwd, '.env'), `WEBHOOK_SECRET=${SECRET}\n`);
     const app = { listener: anApp({ parsesFirst: true }) };
     const { port } = await serveListener((req, res) => app.listener(req, res));
@@ -49,7 +49,7 @@ describe.runIf(hasProgram('script'))('the way from a broken receiver to a fixed 
     expect(steps).toEqual(['listen', 'fix', 'deliver']);
   });
 
-  it('doctor repeats the fix last, and has one line for what was skipped', async () => {
+  it('doctor ends with the fix to make first, and has one line for all skipped probes', async () => {
     writeFileSync(join(cli.cwd, '.env'), `WEBHOOK_SECRET=${SECRET}\n`);
     const { port } = await serveListener(anApp({ parsesFirst: true }));
     const { exitCode, shown } = await terminal(['doctor', `${port}/webhooks`]).ended;
@@ -60,7 +60,7 @@ describe.runIf(hasProgram('script'))('the way from a broken receiver to a fixed 
     expect(lines.at(-1)).toMatch(/Fix first:.*A body parser ran first/);
   });
 
-  it('explain names the whole doctor command for a capture that verifies', async () => {
+  it('explain names the doctor command to run next for a capture that verifies', async () => {
     writeFileSync(join(cli.cwd, '.env'), `WEBHOOK_SECRET=${SECRET}\n`);
     const listen = terminal(['listen', '--port', '0', '--capture']);
     const [, url = ''] = await listen.shows(/Listening on (http:\/\/[\w.:]+)\//);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { failureOf } from '../../../test/support/failures.js';
 import { parseApp, parseTarget, withPathOf } from '../src/target.js';
 
-describe('the target of a request', () => {
+describe('the target URL of a command', () => {
   it.each([
     [undefined, 'http://127.0.0.1:4747/'],
     ['3000', 'http://localhost:3000/'],
@@ -15,7 +15,7 @@ describe('the target of a request', () => {
     ['3000.example.test', 'http://3000.example.test/'],
     ['http://h/a?b=c#d', 'http://h/a?b=c'],
     ['https://h/', 'https://h/'],
-  ])('%j is sent to %s', (text, href) => {
+  ])('the target %j is read as %s', (text, href) => {
     expect(parseTarget(text).href).toBe(href);
   });
 
@@ -27,7 +27,7 @@ describe('the target of a request', () => {
     ['httpx://h', 'httpx: cannot be sent to: http: or https:.'],
     ['http://me@h', 'the URL has a password in it, which everyone on the machine sees: take it out.'],
     ['http://:word@h', 'the URL has a password in it, which everyone on the machine sees: take it out.'],
-  ])('%j is refused: %s', (text, says) => {
+  ])('the target %j is refused: %s', (text, says) => {
     expect(failureOf(() => parseTarget(text))).toBe(`2: ${says}`);
   });
 
@@ -38,11 +38,11 @@ describe('the target of a request', () => {
     ['http://h', '*', 'http://h/'],
     ['http://h/own', '/a?b', 'http://h/own'],
     ['http://h/?own', '/a?b', 'http://h/?own'],
-  ])('%s with the path %s of the settings is %s', (target, path, href) => {
+  ])('the target %s with the path %s of the settings becomes %s', (target, path, href) => {
     expect(withPathOf(new URL(target), path).href).toBe(href);
   });
 
-  it('a target is not changed by the path of the settings', () => {
+  it('the URL object that is passed in is not changed', () => {
     const target = new URL('http://h');
     withPathOf(target, '/a');
     expect(target.href).toBe('http://h/');

@@ -39,7 +39,7 @@ describe.runIf(hasProgram('script'))('a command on a terminal', () => {
     expect(shown).not.toContain('{"');
   });
 
-  it('nothing from the network moves the cursor, changes a colour or the title', async () => {
+  it('text from the network cannot move the cursor or change a colour or the title', async () => {
     const evil = `${ESCAPE}[2J${ESCAPE}]0;owned\u0007\u009b31m\u202e\r\nx`;
     const app = await serveApp((_, __, res) => {
       res.writeHead(302, { location: Buffer.from(`/\u009b2J`).toString('latin1') }).end(evil);
@@ -78,7 +78,7 @@ describe.runIf(hasProgram('script'))('a command on a terminal', () => {
     expect(shown).toBe('service-webhooks: \\u001b[2J: there is no such file; check the path\r\n');
   });
 
-  it.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('%j turns colours off', async (env) => {
+  it.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('the environment %j turns colours off', async (env) => {
     const app = await serveApp();
     const { ended } = inTerminal(['send', 'stt.failed', app.url], env as Record<string, string>);
     const { shown } = await ended;

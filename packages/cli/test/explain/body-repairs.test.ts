@@ -22,7 +22,7 @@ function found(given: string | Uint8Array, wanted: string | Uint8Array, contentE
 }
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-describe('the forms of a body', () => {
+describe('the forms of a body that explain tries', () => {
   it('the body as it came is tried first', () => {
     expect(forms(JSON_TEXT)[0]).toEqual({ bytes: Buffer.from(JSON_TEXT), causes: [], how: [] });
     expect(forms('')[0]).toMatchObject({ causes: [] });

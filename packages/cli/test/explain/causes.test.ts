@@ -10,13 +10,13 @@ describe('the table of docs/explain.md', () => {
     expect(rows).toEqual(Object.entries(FIXES));
   });
 
-  it('every row is a cause that a known damage shows', () => {
+  it('every row is a cause that a damage of the tests has', () => {
     const shown = new Set<string>(damages.map(({ cause }) => cause));
     expect(Object.keys(FIXES).filter((cause) => !shown.has(cause))).toEqual([]);
   });
 });
 
-it('every finding gets the certainty that is passed', () => {
+it('every finding of explain gets the certainty that is passed', () => {
   const findings = [
     { cause: 'newline_added', evidence: 'a' },
     { cause: 'compressed', evidence: 'b' },

@@ -19,8 +19,8 @@ const inV2 = (value: string, timestamp?: string) => claims({ v2: [value], timest
 /** The claims, less that the body alone was signed. */
 const timed = (value: string, timestamp?: string) => inV2(value, timestamp).filter(({ prefix }) => prefix !== '');
 
-describe('the V2 header', () => {
-  it('the usual form claims the time and the body, and then the body alone', () => {
+describe('what explain reads in the V2 header', () => {
+  it('the usual form is tried as a signature of time and body, then of the body alone', () => {
     expect(inV2(`t=${T},v1=${MAC}`)).toEqual([
       { header: 'v2', prefix: `${T}.`, mac: MAC, t: Number(T), causes: [], evidence: [] },
       {
@@ -30,7 +30,7 @@ describe('the V2 header', () => {
     ]);
   });
 
-  it('several signatures are several claims, and unknown elements are none', () => {
+  it('several signatures are each tried, and unknown elements are ignored', () => {
     const found = timed(`v0=${MAC},t=${T},v1=${MAC},v1=${OTHER},x`);
     expect(found.map(({ mac }) => mac)).toEqual([MAC, OTHER]);
   });
@@ -51,7 +51,7 @@ describe('the V2 header', () => {
     ]);
   });
 
-  it('a header that came twice says so, joined or as two', () => {
+  it('a header that came twice is a finding, joined or as two', () => {
     const both = [`t=1,v1=${OTHER}`, `t=${T},v1=${MAC}`];
     for (const v2 of [both, [both.join(',')], [both.join(', ')]]) {
       const found = claims({ v2 }).filter(({ prefix }) => prefix !== '');
@@ -63,7 +63,7 @@ describe('the V2 header', () => {
     }
   });
 
-  it('a time behind the signature is still one header', () => {
+  it('a time behind the signature is read as one header, not as two', () => {
     expect(timed(`v1=${MAC},t=${T}`)).toMatchObject([{ prefix: `${T}.`, mac: MAC, causes: [] }]);
   });
 
@@ -79,7 +79,7 @@ describe('the V2 header', () => {
     ]);
   });
 
-  it('a signature alone is claimed for the body alone', () => {
+  it('a signature without a time is tried for the body alone', () => {
     expect(inV2(MAC).map(({ prefix, mac, causes }) => [prefix, mac, causes])).toEqual([['', MAC, ['time_not_signed']]]);
   });
 
@@ -102,11 +102,11 @@ describe('the V2 header', () => {
     ['of other bytes in base64', `${BYTES.toString('base64')}=`],
     ['too short in base64', Buffer.alloc(31).toString('base64url')],
     ['of the form v1=v2=', `v2=${MAC}`],
-  ])('a signature that is %s claims nothing', (_, written) => {
+  ])('a signature that is %s is ignored', (_, written) => {
     expect(inV2(`t=${T},v1=${written}`)).toEqual([]);
   });
 
-  it.each(['v2', 'xv1', 'v1x', 'x'])('the name %s claims nothing', (name) => {
+  it.each(['v2', 'xv1', 'v1x', 'x'])('a signature under the name %s is ignored', (name) => {
     expect(inV2(`t=${T},${name}=${MAC}`)).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe('the V2 header', () => {
     ['milliseconds', `${T}000`, [`${T}000.`, `${T}.`], '13'],
     ['milliseconds that are not whole seconds', `${T}999`, [`${T}999.`, `${T}.`], '13'],
     ['microseconds', `${T}000000`, [`${T}000000.`, `${T}.`], '16'],
-  ])('a time in %s is claimed as it is and in seconds', (_, t, prefixes, digits) => {
+  ])('a time in %s is tried as it is and in seconds', (_, t, prefixes, digits) => {
     const found = timed(`t=${t},v1=${MAC}`);
     expect(found.map(({ prefix }) => prefix)).toEqual(prefixes);
     for (const one of found) {
@@ -147,7 +147,7 @@ describe('the V2 header', () => {
     expect(timed(`t=${t},v1=${MAC}`)).toMatchObject([{ prefix: `${t}.`, t: Number(t), causes: [] }]);
   });
 
-  it('the time of the timestamp header may have been signed', () => {
+  it('the time of the timestamp header is tried as the signed one', () => {
     expect(timed(`t=1,v1=${MAC}`, T)).toMatchObject([
       { prefix: '1.', t: 1, causes: [] },
       {
@@ -163,7 +163,7 @@ describe('the V2 header', () => {
     ]);
   });
 
-  it.each([T, '', 'x', '1x', 'x1', '1234567890123'])('the timestamp header %j adds no claim', (timestamp) => {
+  it.each([T, '', 'x', '1x', 'x1', '1234567890123'])('the timestamp header %j is not tried', (timestamp) => {
     expect(timed(`t=${T},v1=${MAC}`, timestamp)).toHaveLength(1);
   });
 
@@ -174,8 +174,8 @@ describe('the V2 header', () => {
   });
 });
 
-describe('the legacy header', () => {
-  it.each([`sha256=${MAC}`, `SHA256=${MAC}`, MAC])('%s claims the body alone', (value) => {
+describe('what explain reads in the legacy header', () => {
+  it.each([`sha256=${MAC}`, `SHA256=${MAC}`, MAC])('%s is tried as a signature of the body alone', (value) => {
     expect(claims({ legacy: [value] })).toEqual([
       { header: 'legacy', prefix: '', mac: MAC, t: undefined, causes: [], evidence: [] },
     ]);
@@ -187,7 +187,7 @@ describe('the legacy header', () => {
   });
 
   it.each(['', 'sha256=', `sha1=${MAC}`, `x sha256=${MAC}`, MAC.replace('f', 'fsha256=')])(
-    '%j claims nothing',
+    'the value %j is ignored',
     (value) => {
       expect(claims({ legacy: [value] })).toEqual([]);
     },
@@ -197,7 +197,7 @@ describe('the legacy header', () => {
     expect(claims({ legacy: [`${' '.repeat(16_384)}${MAC}`] })).toEqual([]);
   });
 
-  it('its claims come behind those of the V2 header', () => {
+  it('legacy signatures are tried behind those of the V2 header', () => {
     const found = claims({ v2: [`t=${T},v1=${OTHER}`], legacy: [`sha256=${MAC}`, `sha256=${OTHER}`] });
     expect(found.map(({ header, mac }) => [header, mac])).toEqual([
       ['v2', OTHER],
@@ -207,7 +207,7 @@ describe('the legacy header', () => {
     ]);
   });
 
-  it('a V2 value in it is read where the V2 header is missing', () => {
+  it('a V2 value in the legacy header is read where the V2 header is missing', () => {
     const legacy = [`t=${T},v1=${MAC}`];
     const found = claims({ legacy });
     expect(found.map(({ header, prefix, causes }) => [header, prefix, causes])).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fromSingleBytes, toSingleBytes, utf8Text } from '../../src/explain/encodings.js';
 
-describe('bytes as text', () => {
+describe('bytes that explain decodes as text', () => {
   it('UTF-8 keeps its byte order mark, and other bytes are no text', () => {
     expect(utf8Text(Buffer.from('\ufeffcaf\u00e9'))).toBe('\ufeffcaf\u00e9');
     expect(utf8Text(Uint8Array.from([0x63, 0xe9]))).toBe(undefined);
@@ -15,7 +15,7 @@ describe('bytes as text', () => {
   });
 });
 
-describe('text as bytes', () => {
+describe('text that explain encodes as bytes', () => {
   it('a single-byte charset gives one byte for each character', () => {
     expect(toSingleBytes('a\x80\xff', 'latin1')).toEqual(Buffer.from([0x61, 0x80, 0xff]));
     expect(toSingleBytes('a\u20ac\xff', 'windows-1252')).toEqual(Buffer.from([0x61, 0x80, 0xff]));

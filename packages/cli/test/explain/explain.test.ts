@@ -30,7 +30,7 @@ function expectVerdictOfVerify({ otherSecrets: _, ...input }: ExplainInput, verd
   expect(verdict).toBe(code);
 }
 
-describe('the table of damages', () => {
+describe('explain for each kind of damage', () => {
   const known = new Map<Damage, (ReturnType<typeof explain> & { input: ExplainInput })[]>();
 
   /** The explanations for every body that the damage changes. */
@@ -53,12 +53,12 @@ describe('the table of damages', () => {
     expect(text).not.toMatch(/[0-9a-f]{16}|[\w+/]{32}/i);
   }
 
-  it('sixty kinds and more have a name of their own', () => {
+  it('there are sixty kinds of damage or more, each with a unique name', () => {
     expect(damages.length).toBeGreaterThanOrEqual(60);
     expect(new Set(damages.map(({ name }) => name)).size).toBe(damages.length);
   });
 
-  it.each(damages)('explain names the cause and no wrong one as certain: $name', (row) => {
+  it.each(damages)('the cause is named, and no wrong one as certain: $name', (row) => {
     const { cause, also = [] } = row;
     expect(explanationsOf(row)).not.toEqual([]);
     for (const { causes, input, verdict } of explanationsOf(row)) {
@@ -112,12 +112,12 @@ const [v2 = '', legacy = ''] = [signed[V2], signed[LEGACY]];
 const plain = { headers: signed, body: BODY };
 const signedX = sign({ body: 'x', secret: SECRET, at: NOW });
 
-describe('a delivery that verifies', () => {
+describe('explain for a delivery that verifies', () => {
   it.each<[string, object]>([
     ...Object.entries(bodies).map(([name, text]): [string, object] => [name, right(text)]),
     ['of a legacy signature', { ...plain, headers: { [LEGACY]: legacy }, legacy: 'accept' }],
     ['under another prefix, within another tolerance', ownPrefix(9)],
-  ])('a right body has no causes: %s', (_, changes) => {
+  ])('a verified delivery has no causes: %s', (_, changes) => {
     expect(explained(changes)).toEqual({ verdict: 'accepted', causes: [] });
   });
 });
@@ -128,7 +128,7 @@ function ownPrefix(seconds: number) {
   return { headers, body: BODY, headerPrefix: 'x-own', toleranceSeconds: 10, now: () => NOW - seconds * 1000 };
 }
 
-describe('the causes of a refusal', () => {
+describe('the causes that explain gives for a refusal', () => {
   it.each<[cause: string, verdict: string, changes: Changes]>([
     ['newline_stripped', 'signature_mismatch', { body: BODY.trimEnd() }],
     ['newline_added', 'signature_mismatch', { body: `${BODY}\n` }],
@@ -207,7 +207,7 @@ describe('the causes of a refusal', () => {
     expect(found(changes)).toEqual([cause]);
   });
 
-  it('several causes come with the surest first', () => {
+  it('several causes are sorted, the most certain first', () => {
     const headers = { [V2]: v2.replace(',', ', ') };
     expect(found({ headers, body: `${BODY}\n`, secret: `${SECRET}\n`, now: () => NOW + 412_000 })).toEqual([
       'secret_white_space (certain): There is white space around it.',
@@ -218,7 +218,7 @@ describe('the causes of a refusal', () => {
     ]);
   });
 
-  it('a wrong secret leaves every cause possible, the time as well', () => {
+  it('with a wrong secret every cause is only possible, the time as well', () => {
     expect(found({ body: 'x', headers: signedX, secret: 'another', now: () => NOW - 412_000 })).toEqual([
       'secret_wrong (possible): No other form of it makes the signature.',
       'body_changed (possible): No other form of it makes the signature.',
@@ -282,13 +282,13 @@ describe('the causes of a refusal', () => {
       'header_renamed likely, signature_rewritten likely',
     ],
     ['a clock two hours ahead', { now: () => NOW + 7_200_000 }, 'clock_ahead likely, old_delivery possible'],
-  ])('the certainty fits what is known of %s', (_, changes, causes) => {
+  ])('the certainty of the causes fits %s', (_, changes, causes) => {
     const judged = explained({ ...plain, ...changes }).causes.map(({ cause, certainty }) => `${cause} ${certainty}`);
     expect(judged.join(', ')).toMatch(new RegExp(`^${causes}`));
   });
 });
 
-describe('the input', () => {
+describe('the input of explain', () => {
   const joined = { 'X-Service-Signature-V2': `${base.headers[V2]}, t=1,v1=0` };
 
   it.each<[string, ExplainInput['headers']]>([
@@ -296,11 +296,11 @@ describe('the input', () => {
     ['a Headers', new Headers(joined)],
     ['pairs', Object.entries(joined)],
     ['pairs that can be walked once', Object.entries(joined).values()],
-  ])('headers may be %s', (_, headers) => {
+  ])('headers are read from %s', (_, headers) => {
     expect(sureOf(explain({ ...base, now, headers }).causes)).toEqual(['headers_joined']);
   });
 
-  it('a parsed body may be a value that JSON cannot hold', () => {
+  it('a parsed body that JSON cannot hold is named as parsed', () => {
     const circular: { self?: object } = {};
     circular.self = circular;
     for (const body of [circular, { n: 1n }, () => {}, Symbol('body'), 7])
@@ -323,7 +323,7 @@ describe('the input', () => {
     expect(clock).toHaveBeenCalledTimes(1);
   });
 
-  it('the clock of the machine counts where none is given', () => {
+  it('the clock of the machine is used where now is not passed', () => {
     expect(explain({ ...plain, secret: SECRET }).causes[0]?.cause).toMatch(/old_delivery|clock/);
     const headers = sign({ body: BODY, secret: SECRET });
     expect(explain({ headers, body: `${BODY}\n`, secret: SECRET })).toMatchObject({
@@ -353,11 +353,11 @@ describe('the input', () => {
     ['deeply nested JSON', Buffer.from('['.repeat(5000) + ']'.repeat(5000))],
     ['100,000 spaces', Buffer.from(`${' '.repeat(100_000)}x`)],
     ['half of an escape', Buffer.from(`"${'\\'.repeat(100_001)}"`)],
-  ])('the search comes to an end for a hostile body: %s', (_, body) => {
+  ])('the search ends for a hostile body: %s', (_, body) => {
     expect(explained({ body }).verdict).toBe('signature_mismatch');
   });
 
-  it('a runtime without node:crypto is named as the problem', async () => {
+  it('explain throws sync_crypto_unavailable in a runtime without node:crypto', async () => {
     vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
     vi.resetModules();
     onTestFinished(() => void vi.resetModules());

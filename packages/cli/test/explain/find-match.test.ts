@@ -21,8 +21,8 @@ function claim(signed: string, { prefix = '', secret = SECRET } = {}): Claim {
 }
 const wrong: Claim = { ...claim('x'), mac: '0'.repeat(64) };
 
-describe('the search for what was signed', () => {
-  it('a signature that holds is found with everything as it is', () => {
+describe('the search of explain for what was signed', () => {
+  it('a valid signature is found with the body and the secret unchanged', () => {
     const [body, secret, claimed] = [asItIs('a'), asItIs(SECRET), claim('a')];
     expect(findMatch([wrong, claimed], [asItIs('other'), secret], () => [body])).toEqual({
       match: { claim: claimed, secret, body },
@@ -30,14 +30,14 @@ describe('the search for what was signed', () => {
     });
   });
 
-  it('the prefix of a claim counts as part of what was signed', () => {
+  it('the signed time is part of what was signed', () => {
     const claimed = claim('a', { prefix: '7.' });
     expect(findMatch([claimed], [asItIs(SECRET)], () => [asItIs('a')]).match?.claim).toBe(claimed);
     expect(findMatch([claimed], [asItIs(SECRET)], () => [asItIs('7.a')]).match?.claim).toBe(undefined);
     expect(findMatch([claim('7.a')], [asItIs(SECRET)], () => [asItIs('7.a')]).match).toBeDefined();
   });
 
-  it('the body, the secret, or both may be in another form', () => {
+  it('a match is found with another form of the body, of the secret, or of both', () => {
     const [body, secret] = [mended('b'), mended(SECRET)];
     const bodies = () => [asItIs('a'), body];
     expect(findMatch([claim('b')], [asItIs(SECRET)], bodies).match).toMatchObject({ body });
@@ -58,7 +58,7 @@ describe('the search for what was signed', () => {
     expect(match?.claim).toBe(claims[1]);
   });
 
-  it('nothing is found where no form holds, and the search is complete', () => {
+  it('there is no match where no form fits, and the search is complete', () => {
     const result = findMatch([wrong], [asItIs(SECRET), mended('other')], () => [asItIs('a'), mended('b')]);
     expect(result).toEqual({ match: undefined, complete: true });
     expect(findMatch([], [asItIs(SECRET)], () => [asItIs('a')])).toEqual({ match: undefined, complete: true });
@@ -66,7 +66,7 @@ describe('the search for what was signed', () => {
     expect(findMatch([wrong], [asItIs(SECRET)], () => [])).toEqual({ match: undefined, complete: true });
   });
 
-  it('a secret may hold only in another form', () => {
+  it('a match is found where the secret fits only in another form', () => {
     expect(findMatch([claim('a')], [mended(SECRET)], () => [asItIs('a')]).match).toBeDefined();
   });
 

@@ -17,8 +17,8 @@ const secrets = (...given: Parameters<typeof secretForms>) => {
   };
 };
 
-describe('the secrets of a call', () => {
-  it('secrets come as they are, then those of other endpoints, then in every form', () => {
+describe('the secrets that explain tries', () => {
+  it('secrets are tried unchanged, then those of other endpoints, then in every form', () => {
     const { secrets: all, findings } = secrets(['a', Buffer.from('b')], { staging: 'c', production: Buffer.from('d') });
     expect(all.slice(0, 4)).toEqual([
       ['a'],
@@ -31,7 +31,7 @@ describe('the secrets of a call', () => {
     expect(findings).toEqual([]);
   });
 
-  it('the secret of another endpoint is known by its name', () => {
+  it('the evidence names the endpoint whose secret matches', () => {
     const found = secretForms('a', { staging: 'c' }).secrets[1]?.findings;
     expect(found?.map(({ evidence }) => evidence)).toEqual(['The signature matches with the secret of staging.']);
   });
@@ -74,7 +74,7 @@ describe('the secrets of a call', () => {
   });
 });
 
-describe('the body of a call', () => {
+describe('the bodies that explain tries', () => {
   const body = (given: unknown, contentEncoding?: string) => {
     const { bytes, bodies, findings } = bodyForms(given, { contentEncoding });
     return { bytes, findings, bodies: [...bodies()].map((one) => [Buffer.from(one.bytes).toString(), one.findings]) };
@@ -82,7 +82,7 @@ describe('the body of a call', () => {
 
   const bytesOfJson = new TextEncoder().encode('{"a":1}');
   it.each(['{"a":1}', Buffer.from('{"a":1}'), bytesOfJson.buffer, new DataView(bytesOfJson.buffer)])(
-    'bytes and text have all their forms: %o',
+    'a body of bytes or text is tried in all its forms: %o',
     (given) => {
       const { bytes, findings, bodies } = body(given);
       expect([Buffer.from(bytes ?? []).toString(), findings, bodies[0]]).toEqual(['{"a":1}', [], ['{"a":1}', []]]);
@@ -90,13 +90,13 @@ describe('the body of a call', () => {
     },
   );
 
-  it('Content-Encoding names how it is compressed again', () => {
+  it('Content-Encoding decides how the body is compressed again', () => {
     const causes = ({ bodies }: ReturnType<typeof body>) => JSON.stringify(bodies);
     expect(causes(body('a', 'br'))).toContain('compressed again (br)');
     expect(causes(body('a'))).toContain('compressed again (gzip)');
   });
 
-  it.each([undefined, null])('%s counts as missing', (given) => {
+  it.each([undefined, null])('a body of %s counts as missing', (given) => {
     expect(body(given)).toEqual({
       bytes: undefined,
       bodies: [],
@@ -110,7 +110,7 @@ describe('the body of a call', () => {
     expect(() => body(transferred)).toThrow(TypeError);
   });
 
-  it('a parsed body has the forms in which it may have been written', () => {
+  it('a parsed body is tried in the forms in which it may have been written', () => {
     const { bytes, findings, bodies } = body({ a: 1, b: undefined });
     const evidence = 'It is not bytes and not text, but what a parser makes of them.';
     expect([bytes, findings]).toEqual([undefined, [{ cause: 'body_parsed', certainty: 'certain', evidence }]]);

@@ -7,7 +7,7 @@ function spelled(value: unknown): Map<string, string> {
 }
 const VALUE = { b: [1, 'x'], a: {} };
 
-describe('the spellings of a JSON value', () => {
+describe('the spellings of a JSON value that explain tries', () => {
   it('the most usual spelling comes first', () => {
     expect(jsonSpellings(VALUE).next().value).toEqual({ text: '{"b":[1,"x"],"a":{}}', style: 'without white space' });
   });

@@ -10,7 +10,7 @@ type Headers = Partial<SignatureHeaders>;
 const toLine = ({ cause, certainty, evidence }: { cause: string; certainty: string; evidence: string }) =>
   `${cause} ${certainty}: ${evidence}`;
 
-describe('a body that no form explains', () => {
+describe('the likely causes where no form of the body matches', () => {
   const TRIED = ['secret_wrong possible: No other form of it makes the signature.', 'body_changed possible: No other form of it makes the signature.']; // biome-ignore format: the two that are there of every body
   const [SECRET, BODY] = TRIED as [string, string];
   const SECRET_LIKELY = SECRET.replace('possible', 'likely');
@@ -57,11 +57,11 @@ describe('a body that no form explains', () => {
     ['compact JSON behind white space', ` ${TEXT}`, {}, TRIED],
     ['spaced JSON', '{"a": 1}', {}, TRIED],
     ['JSON with 1.0', '{"a":1.0}', {}, TRIED],
-  ])('the causes fit what is known: %s', (_, body, headers, causes) => {
+  ])('the causes and their certainty fit a body of this kind: %s', (_, body, headers, causes) => {
     expect(guess(body, headers)).toEqual(causes);
   });
 
-  it('a search that was cut short says so', () => {
+  it('the evidence says that the search was cut short', () => {
     const evidence = 'possible: Not every form of it was tried.';
     expect(guess('pong', {}, false)).toEqual([`secret_wrong ${evidence}`, `body_changed ${evidence}`]);
   });
@@ -78,12 +78,12 @@ describe('a body that no form explains', () => {
     ['[1,2,3]', 'likely'],
     ['7', 'possible'],
     ['null', 'possible'],
-  ])('%s with the order of its keys was %s written by JSON.stringify', (body, certainty) => {
+  ])('%s is a body whose writing by JSON.stringify is %s, by the order of its keys', (body, certainty) => {
     expect(guess(body)[0]).toBe(WRITTEN.replace('possible', certainty));
   });
 });
 
-describe('a body that another form explains', () => {
+describe('the certainty of a cause where another form of the body matches', () => {
   const WRITTEN = 'body_reserialised likely: It is what JSON.stringify makes of it.';
   const INDENTED = '{\n  "a": 1\n}';
   const WINDOWS = `\ufeff ${INDENTED.replaceAll('\n', '\r\n')}\n`;
@@ -111,7 +111,7 @@ describe('a body that another form explains', () => {
     ['other JSON', '{"a":1}', INDENTED, ['body_reserialised'], [certain('body_reserialised')]],
     ['JSON without a body', undefined, INDENTED, ['body_reserialised'], [certain('body_reserialised')]],
     ['an equal body', INDENTED, INDENTED, ['compressed'], [certain('compressed')]],
-  ])('the certainty fits the change: %s', (_, given, signed, found, causes) => {
+  ])('each cause has the certainty of its change: %s', (_, given, signed, found, causes) => {
     const findings = found.map((cause) => ({ cause, evidence: cause }));
     const body = given === undefined ? undefined : Buffer.from(given);
     expect(judgeBody(body, { bytes: Buffer.from(signed), findings }).map(toLine)).toEqual(causes);

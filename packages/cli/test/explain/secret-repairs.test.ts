@@ -16,7 +16,7 @@ function forms(secret: Secret) {
 }
 const found = (secret: Secret, text: string) => forms(secret).find((form) => form.text === text);
 
-describe('the forms of a secret', () => {
+describe('the forms of a secret that explain tries', () => {
   it('the secret as it came is tried first, and each form once', () => {
     const all = forms(SHOWN);
     expect(all[0]).toEqual({ text: SHOWN, causes: [], how: [] });

@@ -5,7 +5,7 @@ const NOTHING = {
   ...{ v2: [], legacy: [], timestamp: undefined, contentLength: undefined, contentEncoding: undefined, findings: [] },
 };
 
-describe('the signature headers', () => {
+describe('the signature headers that explain reads', () => {
   it('names are found in any case, in an object, a Headers or pairs', () => {
     const headers = {
       'X-Service-Signature-V2': 'a',
@@ -40,14 +40,14 @@ describe('the signature headers', () => {
     [{ HTTP_X_SERVICE_SIGNATURE_V2: 'a', HTTP_X_SERVICE_TIMESTAMP: '7' }, { v2: ['a'] }],
     [{ x_service_signature: 'a', x_service_timestamp: '7' }, { legacy: ['a'] }],
     [{ 'http-x-service-signature': 'a', 'http-x-service-timestamp': '7' }, { legacy: ['a'] }],
-  ])('names of another spelling are found: %j', (headers, found) => {
+  ])('header names in CGI spelling or with underscores are found: %j', (headers, found) => {
     expect(readSignatureHeaders(headers)).toEqual({
       ...{ ...NOTHING, ...found, timestamp: '7' },
       findings: [{ cause: 'header_renamed', evidence: 'The signature headers came under names of another spelling.' }],
     });
   });
 
-  it('names of another spelling are ignored where the right names are there', () => {
+  it('CGI spellings are ignored where a header has its right name', () => {
     const headers = { HTTP_X_SERVICE_SIGNATURE_V2: 'a', 'x-service-signature': 'b', X_SERVICE_TIMESTAMP: '7' };
     expect(readSignatureHeaders(headers)).toEqual({ ...NOTHING, legacy: ['b'] });
   });
@@ -55,7 +55,7 @@ describe('the signature headers', () => {
   it.each([
     [{ 'x-vendor-signature-v2': 'a', 'x-vendor-signature': 'b' }, 'x-vendor'],
     [{ HTTP_X_VENDOR_SIGNATURE_V2: 'a', HTTP_X_VENDOR_SIGNATURE: 'b' }, 'x-vendor'],
-  ])('another prefix is found and named: %j', (headers, prefix) => {
+  ])('headers with another prefix are found, and the prefix is named: %j', (headers, prefix) => {
     const evidence = `The signature headers begin with ${prefix}, not with x-service.`;
     expect(readSignatureHeaders(headers)).toEqual({
       ...{ ...NOTHING, v2: ['a'], legacy: ['b'] },

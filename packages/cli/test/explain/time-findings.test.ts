@@ -16,7 +16,7 @@ const found = (
     evidence,
   ]);
 
-describe('a signed time and the clock', () => {
+describe('the findings of explain on a signed time and the clock', () => {
   it.each([0, 300, -300])('%i s apart are within the tolerance', (seconds) => {
     expect(found(seconds)).toEqual([]);
   });

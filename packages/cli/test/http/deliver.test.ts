@@ -11,8 +11,8 @@ const outgoing = (url: string, changes: Partial<Outgoing> = {}): Outgoing => ({
 });
 const wire = (timeoutMs = 5_000) => ({ timeoutMs, signal: new AbortController().signal });
 
-describe('a request over the wire', () => {
-  it('the headers are those of the delivery and those of the connection', async () => {
+describe('a request that the command line sends', () => {
+  it('the headers of the delivery are sent, and those of the connection replaced', async () => {
     const app = await serveApp();
     const headers = [
       ...[
@@ -33,14 +33,14 @@ describe('a request over the wire', () => {
     expect(app.got[0]?.rawHeaders).toEqual([...own, 'Connection', 'close']);
   });
 
-  it('no listener stays on the signal', async () => {
+  it('no listener stays on the abort signal', async () => {
     const { url } = await serveApp();
     const options = wire();
     await deliver(outgoing(url), options);
     expect(getEventListeners(options.signal, 'abort')).toEqual([]);
   });
 
-  it('the result has the time it took', async () => {
+  it('the result has the duration of the request', async () => {
     const { url } = await serveApp();
     vi.useFakeTimers({ toFake: ['performance'] });
     vi.advanceTimersByTime(1_000);
@@ -69,7 +69,7 @@ describe('a request over the wire', () => {
     expect(await deliver(outgoing(url, empty), wire())).toMatchObject({ status: 200 });
   });
 
-  it('an answer that does not end has its status', async () => {
+  it('an answer that does not end is returned with its status at the timeout', async () => {
     const { url } = await serveListener((_, res) => {
       res.writeHead(202).write('half');
     });
@@ -77,7 +77,7 @@ describe('a request over the wire', () => {
   });
 });
 
-it('an early answer counts, even if the connection breaks afterwards', async () => {
+it('an answer before the end of the request is returned, even if the connection then breaks', async () => {
   let pieces = 0;
   const { url } = await serveListener((req, res) => {
     req.on('data', () => {
@@ -91,7 +91,7 @@ it('an early answer counts, even if the connection breaks afterwards', async () 
   expect(await deliver(outgoing(url, slow), wire())).toMatchObject({ status: 200, body: 'half' });
 });
 
-describe('a request without an answer', () => {
+describe('a request of the command line without an answer', () => {
   const NO_CONNECTION = 'the connection was closed without an answer; look into the log of the app';
   const NO_TLS = 'no TLS is spoken there; is it http: and not https:?';
   const NO_TRUST = (code: string) =>
@@ -113,7 +113,7 @@ describe('a request without an answer', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NO_TRUST('UNABLE_TO_VERIFY_LEAF_SIGNATURE')],
     ['HPE_INVALID_CONSTANT', 'what came back is no HTTP; check the port'],
     ['EOTHER', 'as it was said'],
-  ])('the error %s is put in words: %s', async (code, words) => {
+  ])('the network error %s is explained: %s', async (code, words) => {
     const failing = (_host: string, _options: object, done: (error: Error) => void) =>
       done(Object.assign(new Error('as it was said'), { code }));
     vi.spyOn(dns, 'lookup').mockImplementation(failing as never);
@@ -123,7 +123,7 @@ describe('a request without an answer', () => {
     });
   });
 
-  it('one byte that breaks off has its headers sent before', async () => {
+  it('a body of one byte with breakOff is sent as headers alone', async () => {
     const arrived = new Promise<string | undefined>((resolve) => {
       void serveListener((req) => resolve(req.headers['content-length'])).then(({ url }) =>
         deliver({ ...outgoing(url, { breakOff: true }), body: new Uint8Array(1) }, wire()),

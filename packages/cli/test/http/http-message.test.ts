@@ -18,7 +18,7 @@ const aMessage = (changes: Partial<HttpMessage> = {}): HttpMessage => ({
 const parsed = (text: string) => parseHttp(Buffer.from(text, 'latin1'), 'a.http');
 
 describe('a request as a .http file', () => {
-  it('the bytes are the request line, the headers, an empty line and the body', () => {
+  it('the file has the request line, the headers, an empty line and the body', () => {
     expect(formatHttp(aMessage({ body: Buffer.from('ab') })).toString('latin1')).toBe(
       'POST /hook?a=1 HTTP/1.1\r\nX-One: ü\r\nContent-Length: 2\r\n\r\nab',
     );
@@ -80,26 +80,26 @@ describe('a request as a .http file', () => {
   });
 });
 
-describe('a line of a header', () => {
+describe('a header line of --header or a file', () => {
   it.each([
     ['A: b', 'A', 'b'],
     ["a-b_c.d!#$%&'*+^`|~9:b: c", "a-b_c.d!#$%&'*+^`|~9", 'b: c'],
     ['A: \t b c \t ', 'A', 'b c'],
     ['A:', 'A', ''],
     ['A:   ', 'A', ''],
-  ])('%j is a name and a value', (line, name, value) => {
+  ])('the line %j is read as a name and a value', (line, name, value) => {
     expect(parseHeader(line)).toEqual([name, value]);
   });
 
-  it.each(['', 'A', ': b', 'A b: c', ' A: b', 'ä: b', 'A : b', 'A: b\nc'])('%j is refused', (line) => {
+  it.each(['', 'A', ': b', 'A b: c', ' A: b', 'ä: b', 'A : b', 'A: b\nc'])('the line %j is refused', (line) => {
     expect(() => parseHeader(line)).toThrow(`${JSON.stringify(line)} is no header: Name: value.`);
   });
 
-  it('a long line is shown in part', () => {
+  it('the error shows a long line only in part', () => {
     expect(() => parseHeader('x'.repeat(90))).toThrow(`"${'x'.repeat(80)}" is no header: Name: value.`);
   });
 
-  it('the first header of a name is found, in any case', () => {
+  it('the first header of a name is found, in any letter case', () => {
     const headers = [
       ['X-A', '1'],
       ['x-a', '2'],
@@ -127,7 +127,7 @@ const signed = (headerPrefix: string) => {
   return headers;
 };
 
-describe('a request that is signed again', () => {
+describe('a captured request that is signed again', () => {
   it('the headers of the old signature are replaced, and the others kept', () => {
     const at = NOW + 999;
     expect(resign(message, { secret: SECRET, at, headerPrefix: 'X-Service' })).toEqual([
@@ -144,7 +144,7 @@ describe('a request that is signed again', () => {
     expect(headers.filter(([name]) => name === 'X-Service-Attempt')).toEqual([['X-Service-Attempt', '3']]);
   });
 
-  it('the names have the prefix of the receiver', () => {
+  it('the names of the signature headers have the given prefix', () => {
     const headers = resign(message, { secret: SECRET, at: NOW, headerPrefix: 'My-App' });
     expect(headers).toEqual([...message.headers, ...signed('my-app'), ['My-App-Timestamp', String(NOW / 1000)]]);
   });

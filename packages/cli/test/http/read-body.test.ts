@@ -39,7 +39,7 @@ async function answered(socket: Socket): Promise<string> {
   return String(bytes);
 }
 
-describe('the body of a request', () => {
+describe('the body of a request that the command line receives', () => {
   it('any number of pieces is read to the end', async () => {
     const { socket, req, result } = await reading(6);
     socket.write('abc');

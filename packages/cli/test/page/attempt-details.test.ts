@@ -12,11 +12,11 @@ function signed(bytes: number) {
 
 const asBytes = ({ body, ...given }: ReturnType<typeof signed>) => ({ ...given, body: Buffer.from(body) });
 
-it.each([MOST_EXPLAINED, MOST_EXPLAINED + 1])('%i signed bytes are accepted', (bytes) => {
+it.each([MOST_EXPLAINED, MOST_EXPLAINED + 1])('the page judges a signed body of %i bytes as accepted', (bytes) => {
   expect(judge(asBytes(signed(bytes)))).toMatchObject({ verdict: 'accepted', causes: [] });
 });
 
-it('a wrong signature has its causes, up to a size of the body', () => {
+it('the page names causes of a wrong signature only for bodies of up to 64 KiB', () => {
   const changed = (bytes: number) => ({ ...asBytes(signed(bytes)), body: Buffer.alloc(bytes, 'y') });
   const { verdict, causes } = judge(changed(MOST_EXPLAINED));
   expect(verdict).toBe('signature_mismatch');
@@ -24,7 +24,7 @@ it('a wrong signature has its causes, up to a size of the body', () => {
   expect(judge(changed(MOST_EXPLAINED + 1))).toEqual({ verdict: 'signature_mismatch', causes: [] });
 });
 
-it('a signature is judged at the time of the attempt, under its header prefix', () => {
+it('the page judges a signature as of the time of the attempt, under the header prefix', () => {
   const given = asBytes(signed(MOST_EXPLAINED + 1));
   expect(judge({ ...given, at: NOW + 3_600_000 }).verdict).toBe('timestamp_too_old');
   expect(judge(given, { headerPrefix: 'x-acme' }).verdict).toBe('missing_signature');
@@ -33,8 +33,8 @@ it('a signature is judged at the time of the attempt, under its header prefix', 
 const URL = 'http://127.0.0.1:3000/hook';
 const answer = (status: number, body: string, headers = {}) => ({ status, headers, body });
 
-describe('the facts of an answer', () => {
-  it('an answer of this library has its code, what happened and what to do', () => {
+describe('what the page says about an answer', () => {
+  it('an answer of this library has its error code, its meaning and the fix', () => {
     const body = '{"error":{"code":"signature_mismatch","message":"x"}}';
     expect(answerFacts(answer(401, body), URL)).toEqual({
       code: 'signature_mismatch',
@@ -51,18 +51,18 @@ describe('the facts of an answer', () => {
     [404, 'The app has no route for POST /hook.'],
     [302, 'The app redirects, and the service follows no redirect.'],
     [500, 'The app failed.'],
-  ])('a status of %i without a code is put in words: %s', (status, message) => {
+  ])('a status of %i without an error code is explained: %s', (status, message) => {
     expect(answerFacts(answer(status, '<h1>'), URL)).toMatchObject({ code: undefined, advice: { message } });
   });
 
-  it('an answer without these facts has none', () => {
+  it('an answer without a code has no code, and a missing answer has nothing', () => {
     expect(answerFacts(undefined, URL)).toEqual({});
     expect(answerFacts(answer(500, ''), 'no URL')).toEqual({ code: undefined, advice: undefined });
     for (const body of ['null', '{"outcome":7}', '[]'])
       expect(answerFacts(answer(200, body), URL).code).toBeUndefined();
   });
 
-  it('a replayed event is recognised by its header', () => {
+  it('an answer to a duplicate is recognised by its header Idempotency-Replayed', () => {
     expect(isRecognised(answer(200, '', { 'idempotency-replayed': 'true' }))).toEqual({ recognised: true });
     expect(isRecognised(answer(200, '', { 'idempotency-replayed': 'no' }))).toEqual({});
     expect(isRecognised(undefined)).toEqual({});

@@ -18,14 +18,14 @@ program.addCommand(new Command('complete'), { hidden: true });
 
 const next = (...words: string[]) => completions(program as never, words);
 
-describe('the words that may come next', () => {
-  it('commands are offered, but none that is hidden', () => {
+describe('shell completion of a command line', () => {
+  it('the names of commands are offered, without hidden ones', () => {
     expect(next('')).toEqual(['send', 'endpoints', 'help']);
     expect(next()).toEqual(['send', 'endpoints', 'help']);
     expect(next('se')).toEqual(['send']);
   });
 
-  it('the commands of a command are offered', () => {
+  it('the subcommands of a command are offered', () => {
     expect(next('endpoints', 'l')).toEqual(['list']);
   });
 
@@ -35,7 +35,7 @@ describe('the words that may come next', () => {
     expect(next('-')).toEqual(['--json', '--help']);
   });
 
-  it('an argument that is due offers its words', () => {
+  it('the choices of the next argument are offered', () => {
     expect(next('send', '')).toEqual(['one', 'other']);
     expect(next('send', 'ot')).toEqual(['other']);
     expect(next('send', 'one', '')).toEqual(['here']);
@@ -43,18 +43,18 @@ describe('the words that may come next', () => {
     expect(next('--json', 'send', '--exact', '')).toEqual(['one', 'other']);
   });
 
-  it('the values of the option in front are offered', () => {
+  it('the choices of an option are offered behind it', () => {
     expect(next('send', '--scheme', '')).toEqual(['both', 'v2']);
     expect(next('send', '--scheme', 'v')).toEqual(['v2']);
     expect(next('send', '--file', '')).toEqual([]);
   });
 
-  it('one value more is offered behind a comma', () => {
+  it('behind a comma, one more value of a list is offered', () => {
     expect(next('send', '--fault', 'slow,')).toEqual(['slow,slow', 'slow,stale']);
     expect(next('send', '--fault', 'slow,st')).toEqual(['slow,stale']);
   });
 
-  it('the value of an option is no command, whatever it looks like', () => {
+  it('the value of an option is read neither as a command nor as an option', () => {
     expect(next('--unknown', 'send', '--scheme', 'endpoints', '')).toEqual(['one', 'other']);
     expect(next('send', '--file', '--scheme', '')).toEqual(['one', 'other']);
   });

@@ -19,7 +19,7 @@ const dev = (args: readonly string[] = [], options?: CliOptions) => runDev(cli, 
 const withoutSecret = { env: { WEBHOOK_SECRET: undefined } };
 
 describe('what dev prints', () => {
-  it('the first record says where dev is, where it sends to, and what repeats the run', async () => {
+  it('the first record has the address of dev, the target, and the seed that repeats the run', async () => {
     expect((await dev(['3000', '--seed', '42', '--speed', '1.25x'])).developing).toEqual({
       kind: 'developing',
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -46,14 +46,14 @@ describe('what dev prints', () => {
     expect(attempts.at(-1)).toBe(`${attempts.length - 1} attempts`);
   });
 
-  it('a paused endpoint is printed', async () => {
+  it('a record is printed when an endpoint is paused', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(500).end());
     const types = WEBHOOK_EVENT_TYPES.join(',');
     const { next } = await dev([app.url, '--speed', '1000000x', '--emit', types, '--emit', types]);
     expect(await next('paused')).toMatchObject({ url: `${app.url}/` });
   });
 
-  it('the secret is neither printed nor shown', async () => {
+  it('the signing secret is neither printed nor on the page', async () => {
     const app = await serveApp();
     const { browser, next, stop } = await dev([app.url, '--emit', 'stt.failed']);
     const { deliveryId } = await next('attempt');
@@ -71,7 +71,7 @@ describe('what dev prints', () => {
 });
 
 describe('the deliveries of dev', () => {
-  it('an event that is sent from the page reaches the app, signed with its secret', async () => {
+  it('an event sent from the page reaches the app, signed with the secret of the app', async () => {
     const app = await serveApp();
     const { browser, next, stop } = await dev([`${app.url}/hook`]);
     expect(await browser.act('send', { type: 'stt.completed' })).toMatchObject({ status: 200 });
@@ -86,13 +86,13 @@ describe('the deliveries of dev', () => {
     expect([exitCode, stderr, records.at(-1)]).toEqual([0, '', { kind: 'ended', attempts: 1 }]);
   });
 
-  it('dev sends nothing by itself', async () => {
+  it('without --emit and --scenario, no event is sent', async () => {
     const { deliveries, overview } = await (await dev(['http://127.0.0.1:1'])).browser.snapshot();
     expect(deliveries).toEqual([]);
     expect(overview.endpoints).toMatchObject([{ url: 'http://127.0.0.1:1/' }]);
   });
 
-  it('--events and --header-prefix say what the app gets', async () => {
+  it('--events limits the types that the app gets, and --header-prefix names the headers', async () => {
     const app = await serveApp();
     const { browser, next } = await dev([app.url, '--events', 'stt.failed', '--header-prefix', 'x-vendor']);
     await browser.act('send', { type: 'stt.completed' });
@@ -101,7 +101,7 @@ describe('the deliveries of dev', () => {
     expect(app.got.map(({ headers }) => headers['x-vendor-attempt'])).toEqual(['1']);
   });
 
-  it('a refused delivery is retried as the service does, as fast as --speed says', async () => {
+  it('a refused delivery is retried on the schedule of the service, and --speed shortens the waits', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(app.got.length < 3 ? 500 : 200).end());
     const { next } = await dev([app.url, '--emit', 'dubbing.completed', '--speed', '2000x']);
     const nextAt = expect.any(String);
@@ -112,14 +112,14 @@ describe('the deliveries of dev', () => {
     expect(app.got.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2', '3']);
   });
 
-  it('a delivery without an answer dies after five retries', async () => {
+  it('a delivery that gets no answer is dead after five retries', async () => {
     const { next } = await dev(['http://127.0.0.1:1', '--emit', 'stt.failed', '--speed', '1000000']);
     for (const attempt of [1, 2, 3, 4, 5]) expect(await next('attempt')).toMatchObject({ attempt, state: 'waiting' });
     const dead = { state: 'dead', acknowledged: false, reason: 'connection_error' };
     expect(await next('attempt')).toMatchObject({ attempt: 6, ...dead });
   });
 
-  it('the same seed brings the same faults', async () => {
+  it('two runs with the same --seed have the same faults and event ids', async () => {
     const struck = async () => {
       const app = await serveApp();
       const faults = ['--fault', 'corrupt=1', '--fault', 'duplicate=0.50', '--seed', '42'];
@@ -143,7 +143,7 @@ describe('the deliveries of dev', () => {
 describe('the API and the page of dev', () => {
   const connect = (baseUrl: string, apiKey = 'acct_development') => createClient({ apiKey, baseUrl });
 
-  it('neither an app nor a secret is needed', async () => {
+  it('dev starts without an app and without a secret', async () => {
     const { browser, stop } = await dev([], withoutSecret);
     expect((await browser.open('/')).status).toBe(200);
     expect(await stop()).toMatchObject({ exitCode: 0, records: [{}, { kind: 'ended', attempts: 0 }] });
@@ -164,7 +164,7 @@ describe('the API and the page of dev', () => {
     await expect(connect(url, 'acct_other').usage()).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
 
-  it('a wrong request to the API is refused in the words of the service', async () => {
+  it('an invalid request to the API gets an error with the code of the service', async () => {
     const { url } = await dev();
     const post = (body: string) =>
       fetch(`${url}/api/v1/account/webhooks`, { method: 'POST', headers: { 'x-api-key': 'acct_development' }, body });
@@ -173,7 +173,7 @@ describe('the API and the page of dev', () => {
     expect((await fetch(`${url}/nowhere`)).status).toBe(404);
   });
 
-  it('the page says why an attempt does not verify, also to an endpoint of the API', async () => {
+  it('the page shows a signature mismatch, also for an endpoint created through the API', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(401).end());
     const { url, next, browser } = await dev([app.url, '--fault', 'corrupt=1', '--seed', '42']);
     const other = await ensureEndpoint({ url: `${app.url}/other`, events: ['stt.failed'] }, connect(url));
@@ -187,7 +187,7 @@ describe('the API and the page of dev', () => {
     expect([verdicts.get(false), verdicts.get(true)]).toEqual(['signature_mismatch', 'signature_mismatch']);
   });
 
-  it('another host gets neither the page nor the API', async () => {
+  it('a request under another host name gets 421 from the page and from the API', async () => {
     const { browser, url } = await dev();
     const page = await browser.open('/');
     expect(page.text).toContain('Deliveries to your app · service-webhooks dev');
@@ -202,13 +202,13 @@ describe('the API and the page of dev', () => {
 });
 
 describe('the options of dev', () => {
-  it.each(['fast', '0', 'x', '100xx', 'a1', '1.', '-1'])('%s is no speed', async (speed) => {
+  it.each(['fast', '0', 'x', '100xx', 'a1', '1.', '-1'])('--speed=%s is refused', async (speed) => {
     const says = /^service-webhooks: [^\n]+It takes a number above 0, as in 100x\.[^\n]*\n$/;
     expect(await cli.run(['dev', '--port', '0', `--speed=${speed}`])).toMatchObject(failed(2, says));
   });
 
   it.each(['reset', '=0.1', 'reset=', 'reset=x', 'reset=1.5', 'a reset=1', 'reset=0.1x'])(
-    '%s is no fault with its share',
+    '--fault %s is refused',
     async (fault) => {
       const says = /^service-webhooks: [^\n]+It takes a fault and a share from 0 to 1, as in[^\n]+\n$/;
       expect(await cli.run(['dev', '--port', '0', '--fault', fault])).toMatchObject(failed(2, says));
@@ -220,12 +220,12 @@ describe('the options of dev', () => {
     [['3000', '--fault', 'nonsense=1'], 2, `There are: ${FAULT_NAMES.join(', ')}.`],
     [['3000', '--scenario', 'nonsense'], 2, `There are: ${SCENARIO_NAMES.join(', ')}.`],
     [['3000', '--secret', 'file:bytes'], 2, 'the secret is no text, as those of the service are.\n'],
-  ])('dev %j ends with %i: %s', async (args, exitCode, says) => {
+  ])('the arguments %j end with exit code %i: %s', async (args, exitCode, says) => {
     writeFileSync(join(cli.cwd, 'bytes'), Buffer.from([0xff, 0xfe]));
     expect(await cli.run(['dev', '--port', '0', ...args])).toMatchObject(failed(exitCode, says));
   });
 
-  it('an app needs its secret, and the port has to be free', async () => {
+  it('an app without a secret exits with 2, and a port in use exits with 4', async () => {
     expect(await cli.run(['dev', '3000'], withoutSecret)).toMatchObject(failed(2, /^service-webhooks: no secret:/));
     const { port } = await serveApp();
     const says = 'is in use: end the other program, or choose another (0 takes a free one) with --port.';

@@ -11,7 +11,7 @@ const cli = useCli();
 const dev = (...args: string[]) => runDev(cli, args);
 
 describe('send --dev', () => {
-  it('the event is delivered with its retries', async () => {
+  it('the running dev delivers the event, with its retries', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(app.got.length < 3 ? 500 : 200).end());
     const { url, next } = await dev(app.url, '--speed', '2000x');
     const set = ['--set', 'id=evt_own', '--set', 'data.reason=noise'];
@@ -24,7 +24,7 @@ describe('send --dev', () => {
     expect(bodies).toMatchObject(Array(3).fill({ id: 'evt_own', type: 'stt.failed', data: { reason: 'noise' } }));
   });
 
-  it('the event may come from a file', async () => {
+  it('--body reads the event from a file', async () => {
     const app = await serveApp();
     const { url, next } = await dev(app.url);
     const event = { type: 'dubbing.completed', id: 'evt_file', jobId: 'dub_1', data: { language: 'de' } };
@@ -34,7 +34,7 @@ describe('send --dev', () => {
     expect(JSON.parse(app.got[0]?.body.toString() ?? '')).toMatchObject(event);
   });
 
-  it('an event that no endpoint gets ends with 1', async () => {
+  it('an event that no endpoint has subscribed to exits with 1', async () => {
     const { url } = await dev();
     const { exitCode, stdout } = await cli.run(['send', 'stt.failed', `--dev=${url}`, '--text']);
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining('no endpoint has subscribed to it')]);
@@ -45,18 +45,18 @@ describe('send --dev', () => {
     [['stt.failed', '--dev', '--fault', 'stale', '--count', '2'], 2, 'leave --fault, --count out with --dev'],
     [['--body', 'list.json', '--dev'], 3, 'list.json: no event'],
     [['stt.failed', '--dev=1'], 4, 'Is dev running there?'],
-  ])('the command send %j ends with %i', async (args, exitCode, says) => {
+  ])('the command send %j exits with %i', async (args, exitCode, says) => {
     writeFileSync(join(cli.cwd, 'list.json'), '[]');
     expect(await cli.run(['send', ...args])).toMatchObject(failed(exitCode, says));
   });
 
-  it('another server is said to be no dev', async () => {
+  it('the URL of another server is refused as no dev', async () => {
     const app = await serveApp();
     const sent = await cli.run(['send', 'stt.failed', `--dev=${app.url}`]);
     expect(sent).toMatchObject(failed(4, 'is no dev of this version'));
   });
 
-  it('the key is needed, so no site in a browser can send events', async () => {
+  it('dev answers 401 without the API key, so that no web page can send events', async () => {
     const app = await serveApp();
     const { url } = await dev(app.url);
     const post = (init: RequestInit) =>

@@ -16,8 +16,8 @@ function reported(changes: object) {
   return { record, line };
 }
 
-describe('a line about an attempt', () => {
-  it('the line says what was acknowledged', () => {
+describe('the line that dev prints about an attempt', () => {
+  it('an acknowledged attempt has its status, type, event id, number and duration', () => {
     const { record, line } = reported({});
     expect(record).toEqual({
       ...{ kind: 'attempt', at: '2026-07-11T12:30:05.000Z', type: 'stt.completed', eventId: 'evt_1' },
@@ -33,7 +33,7 @@ describe('a line about an attempt', () => {
     ]);
   });
 
-  it('the line has the code of a refusal, and when the next attempt is', () => {
+  it('a refused attempt has the error code and the wait until the next attempt', () => {
     const body = JSON.stringify({ error: { code: 'invalid_signature' } });
     const { record, line } = reported({
       ...{ outcome: 'failed', reason: 'non-2xx', state: 'waiting', nextAt: AT + 40 + 5_000 },
@@ -44,7 +44,7 @@ describe('a line about an attempt', () => {
     expect(line.slice(6)).toEqual(['invalid_signature', false, 'next attempt in 5 s']);
   });
 
-  it('the line says why there is no answer, and which faults struck', () => {
+  it('an attempt without an answer has the connection error and its faults', () => {
     const { record, line } = reported({
       ...{ outcome: 'failed', reason: 'connection', error: 'refused', answer: undefined, state: 'dead' },
       faults: ['lost', 'late'],
@@ -54,7 +54,7 @@ describe('a line about an attempt', () => {
     expect(line.slice(6)).toEqual(['refused', ['warn', 'lost, late'], ['bad', 'dead']]);
   });
 
-  it('the reason takes the place of the status where no answer counted', () => {
+  it('a timeout is shown in place of the status', () => {
     for (const changes of [{ answer: undefined }, {}]) {
       const { line } = reported({ outcome: 'failed', reason: 'timeout', state: 'waiting', ...changes });
       expect([line[1], ...line.slice(6)]).toEqual([['bad', 'timeout'], undefined, false, false]);

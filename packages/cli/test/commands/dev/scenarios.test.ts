@@ -45,7 +45,7 @@ describe('the scenarios of dev', () => {
   it.each<[ScenarioName, string, number, string]>([
     ['outage', 'delivered', 4, '2xx'],
     ['dead', 'dead', 6, 'connection_error'],
-  ])('%s ends with a %s delivery after %i attempts', async (name, state, count, reason) => {
+  ])('the scenario %s ends with a %s delivery after %i attempts', async (name, state, count, reason) => {
     const { attempts, emulator } = await play(name);
     expect(attempts).toHaveLength(count);
     expect(attempts.at(-1)).toMatchObject({ state, reason, number: count });

@@ -12,8 +12,8 @@ async function served(api: (request: Request) => Promise<Response>) {
   return url;
 }
 
-describe('the page and the API on one port', () => {
-  it('requests for the page go there, and all others to the API as they came', async () => {
+describe('the server of dev, with the page and the API on one port', () => {
+  it('the page answers requests for its paths, and all others reach the API unchanged', async () => {
     const asked: Request[] = [];
     const url = await served(async (request) => {
       asked.push(request);

@@ -34,7 +34,7 @@ describe('doctor', { timeout: 30_000 }, () => {
   });
 
   it.each(brokenReceivers)(
-    'the probes fail that find a receiver that $name',
+    'a receiver that $name fails exactly the probes for that mistake',
     async ({ create, failed, warned = [] }) => {
       const { url } = await serveListener(create());
       const { exitCode, named } = await doctor(url, '--skip', 'slow-body');
@@ -57,14 +57,14 @@ describe('doctor', { timeout: 30_000 }, () => {
     expect(app.got).toHaveLength(2); // the good delivery, and one in compact JSON to find the cause
   });
 
-  it('a limit of requests is found by a burst', async () => {
+  it('the probe burst fails where the endpoint limits the rate of requests', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(app.got.length > 10 ? 429 : 200).end());
     const { named, records } = await doctor(app.url, '--only', 'burst');
     expect(named('failed')).toEqual(['burst']);
     expect(records[1]).toMatchObject({ evidence: 'answered 429' });
   });
 
-  it('silence about duplicates proves nothing', async () => {
+  it('the verdict on duplicates is unknown where the answers do not mark them', async () => {
     const app = await serveApp(({ headers, body }, _, res) => {
       try {
         verify({ headers, body, secret: SECRET });
@@ -108,7 +108,7 @@ describe('doctor', { timeout: 30_000 }, () => {
     expect(stdout).toMatch(/1 passed, 1 failed\n$/);
   });
 
-  it('--header-prefix names the headers that the endpoint knows', async () => {
+  it('--header-prefix sets the prefix of the headers that are sent', async () => {
     const headerPrefix = 'x-vendor';
     const { url } = await serveListener(webhookHandler({ secret: SECRET, headerPrefix, on: { '*': () => {} } }));
     const { exitCode, summary } = await doctor(url, '--only', 'stale', '--header-prefix', headerPrefix);
@@ -124,7 +124,7 @@ describe('doctor', { timeout: 30_000 }, () => {
     expect(await ended).toMatchObject({ exitCode: 130, stdout: '' });
   });
 
-  it('--timeout says how long an answer is waited for', async () => {
+  it('--timeout limits the wait for an answer', async () => {
     const app = await serveApp((_, __, res) => void (app.got.length === 1 && res.end()));
     const { named, records } = await doctor(app.url, '--only', 'new-type', '--timeout', '500ms');
     expect(named('failed')).toEqual(['new-type']);

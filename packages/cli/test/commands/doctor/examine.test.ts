@@ -21,15 +21,15 @@ async function examined(url: string, names: readonly string[], ...more: readonly
 
 const verdicts = (found: readonly Examined[]) => found.map(({ name, verdict }) => `${name} ${verdict}`);
 
-describe('an examination', () => {
-  it('the rest is skipped where nothing answers to a good delivery', async () => {
+describe('an examination by doctor', () => {
+  it('the other probes are skipped where nothing answers a good delivery', async () => {
     const app = await serveApp((_, req) => req.socket.destroy());
     const found = await examined(app.url, ['good', 'stale', 'burst']);
     expect(verdicts(found)).toEqual(['good failed', 'stale skipped', 'burst skipped']);
     expect(found[0]?.problem).toContain('closed');
   });
 
-  it('a failure of another probe than the first does not stop the rest', async () => {
+  it('a later probe that fails does not stop the rest', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(app.got.length === 2 ? 500 : 200).end());
     const found = await examined(app.url, ['good', 'new-type', 'new-version']);
     expect(verdicts(found)).toEqual(['good passed', 'new-type failed', 'new-version passed']);
@@ -38,24 +38,27 @@ describe('an examination', () => {
   it.each([
     [true, [1, 1, 1]],
     [undefined, [1, 2, 3]],
-  ] as const)('the requests of a probe are sent at once where it says so: %s', async (atOnce, answered) => {
-    const app = await serveApp();
-    const before: number[] = [];
-    const get = () => void before.push(app.got.length);
-    const watched = (delivery: object) =>
-      Object.defineProperty({ ...delivery }, 'slowMs', { enumerable: true, get }) as ReturnType<
-        Probe['requests']
-      >[number];
-    const probe: Probe = {
-      ...{ group: 'in time', name: 'three', says: 'three', fix: 'Look.', judge: acknowledged },
-      requests: ({ good }) => [good(), good(), good()].map(watched),
-      ...(atOnce && { atOnce }),
-    };
-    expect(verdicts(await examined(app.url, ['good'], probe))).toEqual(['good passed', 'three passed']);
-    expect(before).toEqual(answered);
-  });
+  ] as const)(
+    'atOnce decides whether the requests of a probe are sent at the same time: %s',
+    async (atOnce, answered) => {
+      const app = await serveApp();
+      const before: number[] = [];
+      const get = () => void before.push(app.got.length);
+      const watched = (delivery: object) =>
+        Object.defineProperty({ ...delivery }, 'slowMs', { enumerable: true, get }) as ReturnType<
+          Probe['requests']
+        >[number];
+      const probe: Probe = {
+        ...{ group: 'in time', name: 'three', says: 'three', fix: 'Look.', judge: acknowledged },
+        requests: ({ good }) => [good(), good(), good()].map(watched),
+        ...(atOnce && { atOnce }),
+      };
+      expect(verdicts(await examined(app.url, ['good'], probe))).toEqual(['good passed', 'three passed']);
+      expect(before).toEqual(answered);
+    },
+  );
 
-  it('the time of each probe is measured, and headers have the names of the service', async () => {
+  it('each probe has its duration, and requests have the header names of the service', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(5_000);
     const app = await serveApp();
     expect((await examined(app.url, ['good', 'new-type'])).map(({ ms }) => ms)).toEqual([0, 0]);
@@ -69,7 +72,7 @@ const answer = (status: number, code?: string, headers: Record<string, string> =
   body: code === undefined ? '' : JSON.stringify({ error: { code } }),
 });
 
-describe('the cause of a refused good delivery', () => {
+describe('the advice of doctor about a refused good delivery', () => {
   it.each<[why: string, good: SendResult, says: RegExp]>([
     ['a 404 asks about the path', answer(404), /no route for POST \/\. .*3000\/webhooks/],
     ['a redirect asks for the final URL', answer(302, undefined, { location: '/login' }), /final URL: \/login/],
@@ -81,15 +84,19 @@ describe('the cause of a refused good delivery', () => {
     ['a body that is too large asks for the limit', answer(413), /body limit/],
     ['a plain 401 asks for the secret', answer(401), /Compare the secret/],
     ['a mismatch asks for the secret', answer(401, 'signature_mismatch'), /Compare the secret/],
-    ['silence says so', { problem: 'nothing listens there', ms: 1 }, /nothing listens there/],
-    ['an answer that says nothing points at the log', answer(418), /log of the endpoint/],
+    [
+      'no answer gives the reason of the connection',
+      { problem: 'nothing listens there', ms: 1 },
+      /nothing listens there/,
+    ],
+    ['an unknown status points at the log of the endpoint', answer(418), /log of the endpoint/],
   ])('%s', (_, good, says) => {
     const { fix } = diagnose(good, good, url);
     expect(fix).toMatch(says);
     expect(fix).not.toContain('parser runs before');
   });
 
-  it('a parsed body is found by compact JSON, which is accepted', () => {
+  it('a body parser is the cause where compact JSON is accepted', () => {
     const { diagnosis, fix } = diagnose(answer(401, 'signature_mismatch'), answer(200), url);
     expect([diagnosis, fix]).toEqual(['parsed_body', expect.stringContaining('Verify the raw body')]);
   });

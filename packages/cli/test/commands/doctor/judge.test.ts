@@ -34,7 +34,7 @@ function judges(judge: Judge, rows: readonly Row[]) {
   });
 }
 
-describe('deliveries to acknowledge', () => {
+describe('the verdict of doctor on deliveries to acknowledge', () => {
   const error = JSON.stringify({ error: { code: 'invalid_signature' } });
   const times = [answer(200, { ms: 3 }), answer(202, { ms: 8 }), answer(200, { ms: 5 })];
   judges(acknowledged, [
@@ -46,19 +46,19 @@ describe('deliveries to acknowledge', () => {
     ],
     ['the evidence has the text of a refusal', [answer(500, { body: '  oh no\n' })], failed('answered 500 oh no')],
     ['a long text is cut', [answer(500, { body: 'x'.repeat(81) })], failed(`answered 500 ${'x'.repeat(80)}…`)],
-    ['a refusal may have no text', [answer(500)], failed('answered 500')],
+    ['the evidence of a refusal without a text is its status', [answer(500)], failed('answered 500')],
     ['the evidence is the reason where nothing was answered', [none], SILENT],
   ]);
 });
 
-describe('deliveries of which the last counts', () => {
+describe('the verdict of doctor on deliveries of which only the last must be acknowledged', () => {
   judges(acknowledgedLast, [
-    ['earlier answers do not count', [ok, none, answer(204)], passed('204 in 1 ms')],
+    ['an earlier missing answer does not matter where the last is 2xx', [ok, none, answer(204)], passed('204 in 1 ms')],
     ['a refusal of the last fails', [ok, answer(500)], failed('answered 500')],
   ]);
 });
 
-describe('requests to refuse', () => {
+describe('the verdict of doctor on requests to refuse', () => {
   const not4xx = (status: number) => failed(`answered ${status}: to refuse is to answer 4xx`);
   judges(refused, [
     ['400 is a refusal', [answer(400)], passed('400 in 1 ms')],
@@ -71,7 +71,7 @@ describe('requests to refuse', () => {
   ]);
 });
 
-describe('a legacy signature to refuse', () => {
+describe('the verdict of doctor on a legacy signature to refuse', () => {
   judges(legacyRefused, [
     ['an acceptance is a warning', [ok], warned],
     ['a refusal passes', [answer(401)], passed('401 in 1 ms')],
@@ -79,7 +79,7 @@ describe('a legacy signature to refuse', () => {
   ]);
 });
 
-describe('requests to answer in any way', () => {
+describe('the verdict of doctor on requests that only need an answer', () => {
   judges(answered, [
     ['an acknowledgement passes', [answer(200)], passed('200 in 1 ms')],
     ['a refusal passes', [answer(400), answer(499)], passed('400, 499 in 1 ms')],
@@ -88,46 +88,66 @@ describe('requests to answer in any way', () => {
   ]);
 });
 
-describe('a delivery that comes twice', () => {
+describe('the verdict of doctor on a delivery that is sent twice', () => {
   const goesOn = 'answered 409 to a delivery that came twice: the service would go on trying';
   const unsaid = 'acknowledged, but the answer does not say whether it was handled again';
   judges(duplicates, [
-    ['the second is taken for a duplicate', [ok, replayed()], passed('200 in 1 ms')],
-    ['both have to be acknowledged', [ok, answer(409)], failed(goesOn)],
-    ['the first is no duplicate', [replayed(), replayed()], failed('the first was taken for a duplicate')],
-    ['an answer may not say what became of it', [ok, replayed(), ok], unknown(unsaid)],
+    ['the probe passes where the second answer says duplicate', [ok, replayed()], passed('200 in 1 ms')],
+    ['the probe fails where the second delivery is refused', [ok, answer(409)], failed(goesOn)],
+    [
+      'the probe fails where the first answer says duplicate',
+      [replayed(), replayed()],
+      failed('the first was taken for a duplicate'),
+    ],
+    ['the probe is unknown where an answer does not say whether it was handled', [ok, replayed(), ok], unknown(unsaid)],
   ]);
 });
 
-describe('a delivery that comes several times at once', () => {
+describe('the verdict of doctor on a delivery that is sent several times at once', () => {
   const unsaid = '2 were acknowledged, and the answers do not say which was handled';
   judges(handledOnce, [
-    ['the others may be duplicates', [replayed(), ok, replayed()], passed('200 in 1 ms')],
-    ['the others may be refused for now', [answer(409), ok, answer(503)], passed('409, 200, 503 in 1 ms')],
-    ['another may not break down', [ok, answer(500)], failed('answered 500')],
-    ['another may not be refused for good', [ok, answer(401)], failed('answered 401')],
-    ['the event is lost where none is handled', [answer(409), replayed()], failed('none of them was acknowledged')],
-    ['answers may not say which was handled', [ok, ok, replayed()], unknown(unsaid)],
+    [
+      'the probe passes where one is handled and the others are duplicates',
+      [replayed(), ok, replayed()],
+      passed('200 in 1 ms'),
+    ],
+    [
+      'the probe passes where one is handled and the others are refused for now',
+      [answer(409), ok, answer(503)],
+      passed('409, 200, 503 in 1 ms'),
+    ],
+    ['the probe fails where another breaks down', [ok, answer(500)], failed('answered 500')],
+    ['the probe fails where another is refused permanently', [ok, answer(401)], failed('answered 401')],
+    [
+      'the probe fails where none is handled, so that the event is lost',
+      [answer(409), replayed()],
+      failed('none of them was acknowledged'),
+    ],
+    ['the probe is unknown where the answers do not say which was handled', [ok, ok, replayed()], unknown(unsaid)],
   ]);
 });
 
-describe('events that are not the same', () => {
+describe('the verdict of doctor on different events', () => {
   const lost = failed('an event that never came before was taken for a duplicate, and is lost');
   judges(eachHandled, [
-    ['each is acknowledged as its own', [ok, answer(202)], passed('200, 202 in 1 ms')],
+    ['the probe passes where each event is handled', [ok, answer(202)], passed('200, 202 in 1 ms')],
     ['a breakdown fails', [ok, answer(500)], failed('answered 500')],
-    ['the first is lost where it is taken for a duplicate', [replayed(), ok], lost],
-    ['the second is a warning where it is taken for a duplicate', [ok, replayed()], warned],
+    ['the probe fails where the first event is taken for a duplicate', [replayed(), ok], lost],
+    ['the probe warns where the second event is taken for a duplicate', [ok, replayed()], warned],
     ['a refusal that says duplicate is a refusal', [replayed(500)], failed('answered 500')],
     ['silence fails', [none], SILENT],
   ]);
 });
 
-describe('an event under another Idempotency-Key', () => {
+describe('the verdict of doctor on an event that is sent under another Idempotency-Key', () => {
   judges(duplicateByKey, [
-    ['a warning says that the key alone is compared', [ok, replayed(), ok], warned],
-    ['the key may make no difference', [ok, replayed(), replayed()], passed('200 in 1 ms')],
-    ['answers may not say what was handled', [ok, ok, ok], { verdict: 'unknown' }],
+    ['the probe warns where only the key is compared', [ok, replayed(), ok], warned],
+    [
+      'the probe passes where the event is a duplicate under either key',
+      [ok, replayed(), replayed()],
+      passed('200 in 1 ms'),
+    ],
+    ['the probe is unknown where the answers do not say what was handled', [ok, ok, ok], { verdict: 'unknown' }],
     ['a breakdown fails', [ok, replayed(), answer(500)], { verdict: 'failed' }],
   ]);
 });

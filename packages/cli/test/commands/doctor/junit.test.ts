@@ -8,7 +8,7 @@ const aCase = (changes: Partial<Examined>): Examined => ({
   ...changes,
 });
 
-it('the report is XML as CI systems read it', () => {
+it('the --junit report of doctor is XML in the form that CI systems read', () => {
   const cases = [
     aCase({}),
     aCase({ group: 'in time', verdict: 'failed', evidence: 'answered 500', ms: 1_500 }),
@@ -27,7 +27,7 @@ it('the report is XML as CI systems read it', () => {
 `);
 });
 
-it('an answer of the endpoint ends neither an attribute nor the document', () => {
+it('the --junit report of doctor escapes what the endpoint answers', () => {
   const report = toJunit([aCase({ verdict: 'failed', evidence: '"><a&b>\u0000\n', fix: '</failure>&' })]);
   expect(report).toContain('<failure message="&quot;&gt;&lt;a&amp;b&gt;\\u0000\\n">&lt;/failure&gt;&amp;</failure>');
 });

@@ -26,12 +26,12 @@ async function answersTo(name: string, headerPrefix = 'x-service'): Promise<stri
 }
 
 describe('the probes of doctor', () => {
-  it('each probe says under a name of its own what it sends and what to do', () => {
+  it('each probe has a unique name, a description and a fix', () => {
     expect(new Set(PROBES.map(({ name }) => name)).size).toBe(PROBES.length);
     for (const { says, fix } of PROBES) expect([says, fix]).toEqual(Array(2).fill(expect.stringMatching(/\w+ \w+/)));
   });
 
-  it('a good delivery is the first of four groups', () => {
+  it('the probe good is the first, and there are four groups', () => {
     expect(PROBES[0]?.name).toBe('good');
     expect([...new Set(PROBES.map(({ group }) => group))]).toEqual(['accepts', 'refuses', 'deduplicates', 'in time']);
   });
@@ -68,14 +68,14 @@ describe('the probes of doctor', () => {
     ['slow-body', ['200 handled']],
     ['broken-off', ['200 handled', '200 handled']],
     ['no-event', ['400 invalid_json']],
-  ])('a receiver takes the requests for what they are: %s', async (name, answers) => {
+  ])('a receiver of this library gives the expected answers to the probe %s', async (name, answers) => {
     expect(await answersTo(name)).toEqual(answers);
     expect(await answersTo(name, 'My-App')).toEqual(answers);
   });
 });
 
-describe('the requests of the probes', () => {
-  it('each good delivery is of an event and a key of its own', () => {
+describe('the requests that the probes of doctor send', () => {
+  it('each good delivery has its own event id and its own Idempotency-Key', () => {
     const [[one], [two]] = [requestsOf('good'), requestsOf('good')] as [[Request], [Request]];
     const idOf = (request: Request) => JSON.parse(textOf(request)).id;
     expect(idOf(one)).toMatch(/^evt_doctor_[0-9a-f-]{36}$/);
@@ -84,7 +84,7 @@ describe('the requests of the probes', () => {
     expect(one.headers['idempotency-key']).not.toBe(two.headers['idempotency-key']);
   });
 
-  it('the body of a good delivery changes when it is parsed and written', () => {
+  it('the body of a good delivery is not what JSON.stringify makes from it', () => {
     const text = textOf(theRequestOf('good'));
     expect(text).toContain('"feature": "caf\\u00e9 日本"');
     expect(text).toContain('"durationSec": 4.20,');
@@ -126,7 +126,7 @@ describe('the requests of the probes', () => {
     expect(textOf(theRequestOf('truncated'))).toMatch(/^\{ .*"timestamp": "[^"]+" $/);
   });
 
-  it('signatures are missing, empty, short, many, or next to a right legacy one', () => {
+  it('signatures are missing, empty, too short, too many, or next to a valid legacy one', () => {
     const signatures = (name: string) => requestsOf(name).map(({ headers }) => [headers[V2], headers[LEGACY]]);
     expect(signatures('unsigned')).toEqual([[undefined, undefined]]);
     expect(theRequestOf('unsigned').headers).toMatchObject({
@@ -144,7 +144,7 @@ describe('the requests of the probes', () => {
     for (const { headers, body } of [zeros, word]) expect(headers[LEGACY]).toBe(`sha256=${macOf(textOf({ body }))}`);
   });
 
-  it('the secrets of a receiver whose own was never set are guessed', () => {
+  it('the probe unset-secret signs with an empty secret, with "undefined" and with "null"', () => {
     const secrets = ['', 'undefined', 'null'];
     for (const [index, request] of requestsOf('unset-secret').entries()) {
       const t = request.headers['x-service-timestamp'];
@@ -155,14 +155,14 @@ describe('the requests of the probes', () => {
     }
   });
 
-  it('the time of a signature is moved to now, or is not signed', () => {
+  it('the timestamp is moved to now behind an old signature, or is not signed', () => {
     const [moved, unsigned] = [theRequestOf('moved-time'), theRequestOf('time-not-signed')];
     const t = Number(moved.headers['x-service-timestamp']);
     expect(moved.headers[V2]).toBe(`t=${t},v1=${macOf(`${t - 3_600}.${textOf(moved)}`)}`);
     expect(unsigned.headers[V2]).toBe(`t=${unsigned.headers['x-service-timestamp']},v1=${macOf(textOf(unsigned))}`);
   });
 
-  it('a body that is no event has a right signature', () => {
+  it('a body that is no event has a valid signature', () => {
     const { headers, body } = theRequestOf('no-event');
     expect(() => verify({ headers, body, secret: SECRET })).toThrow('invalid_json');
   });

@@ -39,8 +39,8 @@ async function anApi(...replies: Awaited<ReturnType<typeof serveApi>>['replies']
   return api;
 }
 
-describe('the endpoints of an account', () => {
-  it('the list has each endpoint, without its secret', async () => {
+describe('the command endpoints', () => {
+  it('list prints each endpoint, without its secret', async () => {
     const { id, signingSecret } = emulator.endpoints.create({ url: URL_1, events: ['stt.failed'] });
     const { exitCode, records, stdout } = await run(['endpoints', 'list']);
     expect(exitCode).toBe(0);
@@ -48,7 +48,7 @@ describe('the endpoints of an account', () => {
     expect(stdout).not.toContain(signingSecret);
   });
 
-  it('the text says that there is no endpoint, or has a line for each', async () => {
+  it('list --text prints a line for each endpoint, or says that there is none', async () => {
     const { exitCode, stdout, stderr } = await cli.run(['endpoints', 'list', '--text'], { env });
     expect([exitCode, stdout, withoutKeyLine(stderr)]).toEqual([0, '', 'There is no endpoint.\n']);
     const { id } = emulator.endpoints.create({ url: URL_1, events: ['stt.failed'] });
@@ -56,7 +56,7 @@ describe('the endpoints of an account', () => {
     expect(listed).toMatchObject({ exitCode: 0, stdout: `${id}  ${URL_1}  stt.failed\n`, stderr: '' });
   });
 
-  it('ensure makes an endpoint, keeps its secret for the owner alone, and changes it', async () => {
+  it('ensure creates an endpoint, saves its secret for the owner alone, and updates the events', async () => {
     const args = ['endpoints', 'ensure', URL_1, '--save-secret', 'secret.txt'];
     const { exitCode, records, stdout } = await run(args);
     const [made] = emulator.endpoints.list();
@@ -76,7 +76,7 @@ describe('the endpoints of an account', () => {
     expect(emulator.endpoints.list()).toMatchObject([{ id: made?.id, events: ['stt.failed'] }]);
   });
 
-  it('ensure keeps the secret that deliveries are signed with', async () => {
+  it('ensure saves the secret that deliveries are then signed with', async () => {
     const app = await serveApp();
     await run(['endpoints', 'ensure', app.url, '--save-secret', 'secret.txt']);
     await emulator.emit('stt.completed');
@@ -88,7 +88,7 @@ describe('the endpoints of an account', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('ensure makes no endpoint where its secret would be lost', async () => {
+  it('ensure creates no endpoint where --save-secret is missing or names an existing file', async () => {
     const nowhere = 'say where to keep it, --save-secret FILE';
     expect(await run(['endpoints', 'ensure', URL_1])).toMatchObject(failed(2, nowhere));
     writeFileSync(join(cli.cwd, 'secret.txt'), 'of another endpoint');
@@ -98,7 +98,7 @@ describe('the endpoints of an account', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('ensure leaves no file where the service refuses', async () => {
+  it('ensure leaves no secret file where the service refuses the endpoint', async () => {
     const args = ['endpoints', 'ensure', 'https://127.0.0.1.nip.example', '--save-secret', 'secret.txt'];
     emulator.script({ method: 'POST', path: '/api/v1/account/webhooks', error: 'insufficient_scope' });
     const says = /^service-webhooks: the service says no: insufficient_scope: .+ \(req_\w+\)\n$/;
@@ -106,7 +106,7 @@ describe('the endpoints of an account', () => {
     expect(() => statSync(join(cli.cwd, 'secret.txt'))).toThrow('ENOENT');
   });
 
-  it.skipIf(inside)('ensure takes an endpoint back whose secret could not be kept', async () => {
+  it.skipIf(inside)('ensure deletes the new endpoint where its secret cannot be written', async () => {
     const ensure = `service-webhooks endpoints ensure ${URL_1} --save-secret secret.txt`;
     const { exitCode, stderr } = await cli.shell(`ulimit -f 0; ${ensure}`, { env });
     expect(exitCode).toBe(3);
@@ -130,7 +130,7 @@ describe('the endpoints of an account', () => {
     expect(await run(['endpoints', 'update', id])).toMatchObject(failed(2, 'url or events must be given'));
   });
 
-  it('delete removes an endpoint, once', async () => {
+  it('delete removes an endpoint, and fails where it is gone already', async () => {
     const { id } = emulator.endpoints.create({ url: URL_1 });
     expect(await run(['endpoints', 'delete', id, '--yes'])).toMatchObject({
       exitCode: 0,
@@ -140,7 +140,7 @@ describe('the endpoints of an account', () => {
     expect(await run(['endpoints', 'delete', id, '--yes'])).toMatchObject(failed(1, 'not_found'));
   });
 
-  it('the completion knows the commands and options', async () => {
+  it('the completion offers the subcommands, options and event types', async () => {
     const complete = async (...words: string[]) => (await run(['complete', '--', 'endpoints', ...words])).stdout;
     expect(await complete('')).toBe('list\nensure\nupdate\ntest\nrotate\ndelete\nhelp\n');
     expect(await complete('ensure', '--sa')).toBe('--save-secret\n');
@@ -148,8 +148,8 @@ describe('the endpoints of an account', () => {
   });
 });
 
-describe('the limits and the usage of an account', () => {
-  it('the command limits says what is left', async () => {
+describe('the commands limits and usage', () => {
+  it('limits prints the plan, the credits and the requests that are left', async () => {
     const { exitCode, records } = await run(['limits']);
     expect(exitCode).toBe(0);
     const limits = { rate_limit_per_minute: 100 };
@@ -162,13 +162,13 @@ describe('the limits and the usage of an account', () => {
     );
   });
 
-  it('the command usage prints what the service says', async () => {
+  it('usage prints the answer of the service', async () => {
     const { exitCode, records } = await run(['usage']);
     expect(exitCode).toBe(0);
     expect(records).toMatchObject([{ kind: 'usage', data: { credits: expect.any(Object) } }]);
   });
 
-  it('the key may come from a file or stdin, and the address from an option', async () => {
+  it('the API key is read from a file or stdin, and the address of the API from --base-url', async () => {
     const [key, url] = [env['SERVICE_API_KEY'] ?? '', env['SERVICE_URL'] ?? ''];
     writeFileSync(join(cli.cwd, 'key'), `${key}\n`);
     expect((await run(['limits', '--key', 'file:key', '--base-url', url], { env: {} })).exitCode).toBe(0);
@@ -176,7 +176,7 @@ describe('the limits and the usage of an account', () => {
   });
 });
 
-describe('a call of the API that fails', () => {
+describe('a command whose call of the API fails', () => {
   const failing = (more: Record<string, string | undefined>, ...args: string[]) =>
     run(['limits', ...args], { env: { ...env, ...more } });
 
@@ -205,7 +205,7 @@ describe('a call of the API that fails', () => {
     ['too many requests', tooMany, 1, /Try again in 7 s\./],
     ['a redirect', text('', 302, { location: 'https://other.example/' }), 4, /\(redirected\)/],
     ['escapes of a terminal', refusal('forbidden', 403, { message: '\u001b[2J' }), 1, /forbidden: \\u001b\[2J/],
-  ])('the error says that the answer was %s', async (_, reply, exitCode, says) => {
+  ])('the error names the answer of the API: %s', async (_, reply, exitCode, says) => {
     const api = await anApi(reply);
     expect(await failing({ SERVICE_URL: api.url })).toMatchObject(failed(exitCode, says));
   });
@@ -230,7 +230,7 @@ describe('listen --url', () => {
     return { ...running, url, listening };
   }
 
-  it('the service delivers here for as long as listen runs', async () => {
+  it('a temporary endpoint delivers to listen, and is deleted when it ends', async () => {
     const { url, listening, next, signal, ended } = await start('--events', 'stt.completed');
     const [endpoint] = emulator.endpoints.list();
     expect(endpoint).toMatchObject({ url, events: ['stt.completed'] });
@@ -243,7 +243,7 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it.each(['SIGTERM', 'SIGHUP'] as const)('nothing is left behind after %s', async (name) => {
+  it.each(['SIGTERM', 'SIGHUP'] as const)('the temporary endpoint is deleted after %s', async (name) => {
     const { signal, ended } = await start();
     expect(emulator.endpoints.list()).toHaveLength(1);
     signal(name);
@@ -251,7 +251,7 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it.skipIf(inside)('nothing is left behind where the reader of the output has gone', async () => {
+  it.skipIf(inside)('the temporary endpoint is deleted where the reader of the output has gone', async () => {
     const { stopReading, ended } = await start();
     stopReading();
     await emulator.emit('stt.completed');
@@ -260,7 +260,7 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('requests are taken under the host of the URL, and under no other name', async () => {
+  it('requests are accepted under the host of the URL, and under no other host', async () => {
     const { next } = cli.start(['listen', '--port', '0', '--url', URL_1], { env });
     const port = Number(new URL(String((await next('listening'))['url'])).port);
     const postTo = (host: string) => exchange(port, toBytes({ host, headers: [], body: Buffer.from('{}') }));
@@ -268,13 +268,13 @@ describe('listen --url', () => {
     expect((await postTo('evil.example')).status).toBe(421);
   });
 
-  it('nothing is left behind where the port is in use', async () => {
+  it('no endpoint is left where the port is in use', async () => {
     const { port, url } = await serveApp();
     expect(await run(['listen', '--port', `${port}`, '--url', url])).toMatchObject(failed(4, 'is in use'));
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('an endpoint with the same URL stays, unless --cleanup says that it may go', async () => {
+  it('an existing endpoint with the same URL is refused, and deleted with --cleanup', async () => {
     const { id } = emulator.endpoints.create({ url: URL_1 });
     const other = emulator.endpoints.create({ url: 'https://other.example/' });
     const args = ['listen', '--port', '0', '--url', URL_1];
@@ -291,7 +291,7 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toMatchObject([{ id: other.id }]);
   });
 
-  it('an endpoint that could not be deleted is printed', async () => {
+  it('the error names a temporary endpoint that could not be deleted', async () => {
     const { signal, ended } = await start();
     emulator.script({ method: 'DELETE', path: '/api/v1/account/webhooks/{id}', error: 'insufficient_scope' });
     signal('SIGINT');
@@ -307,12 +307,12 @@ describe('listen --url', () => {
     [['--url', URL_1, '--secret', 'env:HOME'], 2, '--url makes a secret of its own: leave --secret out.'],
     [['--url', 'nonsense'], 2, 'url must be a URL'],
     [['--url', 'http://app.example/'], 1, 'the service says no: validation_error'],
-  ])('the options %j end with %i: %s', async (args, exitCode, says) => {
+  ])('the options %j exit with %i: %s', async (args, exitCode, says) => {
     expect(await run(['listen', '--port', '0', ...args])).toMatchObject(failed(exitCode, says));
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('no second endpoint is made where the answer to the creation is lost', async () => {
+  it('the creation of the endpoint is not retried where its answer is lost', async () => {
     for (const lost of [hangUp, breakOff]) {
       const api = await anApi(json({ list: [] }), lost);
       const more = { env: { ...env, SERVICE_URL: api.url } };

@@ -34,7 +34,7 @@ describe('a file for a signing secret', () => {
     expect(readFileSync(path, 'utf8')).toBe('whsec_1\n');
   });
 
-  it('a discarded file is gone', async () => {
+  it('a discarded file is deleted', async () => {
     await (await newSecretFile(path)).discard();
     expect(existsSync(path)).toBe(false);
     const gone = await newSecretFile(path);
@@ -42,7 +42,7 @@ describe('a file for a signing secret', () => {
     await gone.discard();
   });
 
-  it('another file is not overwritten', async () => {
+  it('a file that exists already is not overwritten', async () => {
     await (await newSecretFile(path)).write(SECRET);
     expect(await failureOfPromise(newSecretFile(path))).toBe(
       `3: ${path}: there is a file in its place; choose another name`,
@@ -50,7 +50,7 @@ describe('a file for a signing secret', () => {
     expect(readFileSync(path, 'utf8')).toBe('whsec_1\n');
   });
 
-  it('the file has to be named', async () => {
+  it('a missing --save-secret is refused', async () => {
     expect(await failureOfPromise(newSecretFile(undefined))).toBe(
       '2: the service shows the signing secret this once: say where to keep it, --save-secret FILE.',
     );

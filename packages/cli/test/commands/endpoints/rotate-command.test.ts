@@ -54,7 +54,7 @@ function age(id: string, hours: number): void {
 
 // A dozen processes each.
 describe('endpoints rotate', { timeout: 60_000 }, () => {
-  it('each run does the next step, and no event is lost', async () => {
+  it('each run does the next step of the rotation, and no event is lost', async () => {
     const app = await anApp();
     const first = await rotate(app.id, '--save-secret', 'new.txt');
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
@@ -170,7 +170,7 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
   it.each([
     [['wh_unknown', '--save-secret', 'new.txt'], 1, 'there is no endpoint wh_unknown'],
     [['ID'], 2, '--save-secret FILE'],
-  ])('the arguments %j end with %i, and nothing is made', async (args, exitCode, says) => {
+  ])('the arguments %j exit with %i, and no endpoint is created', async (args, exitCode, says) => {
     const { id } = emulator.endpoints.create({ url: 'https://app.example/webhooks' });
     const ended = await rotate(...args.map((arg) => arg.replace('ID', id)));
     expect(ended).toMatchObject(failed(exitCode, says));
@@ -199,7 +199,7 @@ describe('endpoints test', () => {
   });
 });
 
-describe('the question before a deletion', () => {
+describe('the question before endpoints are deleted', () => {
   it.each(['delete', 'rotate'])('--yes has to be passed without a terminal: endpoints %s', async (name) => {
     const app = await anApp();
     if (name === 'rotate') await rotateToBoth(app);
@@ -216,7 +216,7 @@ describe('the question before a deletion', () => {
     ['n', 1, true],
     ['', 1, true],
     ['y', 0, false],
-  ])('the answer %j on a terminal ends with %i', async (answer, exitCode, stays) => {
+  ])('the answer %j on a terminal exits with %i', async (answer, exitCode, stays) => {
     const { id } = await anApp();
     const terminal = inTerminal(cli, ['endpoints', 'delete', id], env);
     await terminal.shows(new RegExp(`Delete ${id}, with its delivery history\\? \\[y/N\\] `));

@@ -61,8 +61,8 @@ const run = ({ headers, body, secret, at }: Omit<Written, 'damage'>, ...more: st
   return cli.run(args, { env: { WEBHOOK_SECRET: secret } });
 };
 
-describe('explain', () => {
-  it('nearly every kind of damage is named, and never a wrong one as certain', { timeout: 60_000 }, async () => {
+describe('the command explain', () => {
+  it('at least 18 of 20 damages are named first, and no wrong cause is certain', { timeout: 60_000 }, async () => {
     const missed: string[] = [];
     for (const { damage, ...delivery } of written) {
       const { exitCode, records } = await run(delivery);
@@ -76,7 +76,7 @@ describe('explain', () => {
     expect(missed.length, missed.join(', ')).toBeLessThanOrEqual(2);
   });
 
-  it('the causes are those of the library', async () => {
+  it('the printed causes are those of explain() of the library', async () => {
     const whole = right(TEXT);
     const body = Buffer.from(`${whole.body}\n`);
     const { records } = await run({ ...delivered(), body });
@@ -123,7 +123,7 @@ describe('explain', () => {
     expect(ended.stderr).not.toContain(SECRET);
   });
 
-  it('legacy, tolerance and header prefix are those of the receiver', async () => {
+  it('--legacy, --tolerance and --header-prefix apply the settings of the receiver', async () => {
     const delivery = { ...delivered(), at: NOW / 1000 + 400 };
     expect((await run(delivery)).records).toMatchObject([{ verdict: 'timestamp_too_old' }]);
     expect((await run(delivery, '--tolerance', '400')).records).toMatchObject([{ verdict: 'accepted' }]);
@@ -133,7 +133,7 @@ describe('explain', () => {
     expect((await run(legacy, '--legacy', 'accept')).records).toMatchObject([{ verdict: 'accepted' }]);
   });
 
-  it('a missing secret is a cause', async () => {
+  it('a missing secret is printed as a cause', async () => {
     const { headers, body } = delivered();
     writeFileSync(join(cli.cwd, 'd.http'), `POST / HTTP/1.1\n${headers}\n\n${body}`);
     const { exitCode, records } = await cli.run(['explain', 'd.http'], { env: { WEBHOOK_SECRET: undefined } });

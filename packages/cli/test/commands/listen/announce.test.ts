@@ -11,14 +11,14 @@ const announced = (changes: Partial<Ready>) => printedBy((out) => announce(out, 
 const STRONG = ['strong', 'Listening on http://127.0.0.1:4747/'];
 const BARE = [STRONG, undefined, undefined];
 
-describe('the announcement that listen is ready', () => {
-  it('the address is printed', () => {
+describe('the lines that listen prints when it is ready', () => {
+  it('the address of listen is printed', () => {
     const { record, lines } = announced({});
     expect(record).toEqual({ kind: 'listening', url: URL_OF_LISTEN, verifies: true });
     expect(lines).toEqual([BARE]);
   });
 
-  it('the places where deliveries go, are kept and are seen are printed', () => {
+  it('the app, the directory of captures and the address of the page are printed', () => {
     const places = { directory: '.webhooks', page: 'http://127.0.0.1:5000/' };
     const { record, lines } = announced({ targets: [new URL('http://localhost:3000')], ...places });
     expect(record).toMatchObject({ forwardsTo: 'http://localhost:3000/', ...places });
@@ -36,7 +36,7 @@ describe('the announcement that listen is ready', () => {
     expect(lines[1]).toEqual(['A temporary endpoint sends to https://a.test/; it is deleted at the end.', 'wh_1']);
   });
 
-  it('a warning says that nothing is verified', () => {
+  it('without a secret, a warning says that nothing is verified', () => {
     const { record, lines } = announced({ verifies: false });
     expect(record).toMatchObject({ verifies: false });
     expect(lines[1]).toEqual([['warn', 'Nothing is verified: there is no secret in WEBHOOK_SECRET, and no --secret.']]);
@@ -48,7 +48,7 @@ describe('the announcement that listen is ready', () => {
     ['localhost', false],
     ['0.0.0.0', true],
     ['192.0.2.1', true],
-  ])('a warning says whether others can reach %s: %s', (host, warned) => {
+  ])('a warning says that others can reach listen on %s: %s', (host, warned) => {
     const warning = [['warn', 'Everyone who can reach this machine can send here.']];
     expect(announced({ host }).lines).toEqual(warned ? [BARE, warning] : [BARE]);
   });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { aReceiver, aRequest } from '../../../../../test/support/deliveries.js';
 import { plain, refusedWith } from '../../../src/commands/listen/answer.js';
 
-it.each([204, 205, 304])('an answer has no body where HTTP allows none: %i', (status) => {
+it.each([204, 205, 304])('an answer of listen has no body where HTTP allows none: %i', (status) => {
   expect(plain(status, 'as_told')).toMatchObject({ status, body: '' });
 });
 
@@ -12,7 +12,7 @@ it.each([
   ['missing_signature', { headers: {} }],
   ['body_too_large', { body: Buffer.alloc(2_000) }],
   ['body_incomplete', { body: (async function* () {})(), signal: AbortSignal.abort() }],
-] as const)('a refusal is that of a receiver, byte for byte: %s', async (code, changes) => {
+] as const)('listen refuses with the same answer as a receiver, byte for byte: %s', async (code, changes) => {
   const { receiver } = aReceiver({ maxBodyBytes: 1_000 });
   const answer = await receiver({ ...aRequest(), ...changes });
   const response = refusedWith(new WebhookError(code));

@@ -43,7 +43,7 @@ describe('listen without an app', () => {
     });
   });
 
-  it('legacy, tolerance and header prefix are those of the app', async () => {
+  it('--legacy, --tolerance and --header-prefix change what is accepted', async () => {
     const legacy = { headers: sign({ body: '{}', secret: SECRET, scheme: 'legacy' }), body: Buffer.from('{}') };
     const strict = await listen();
     expect((await strict.post(legacy)).body).toContain('legacy_not_accepted');
@@ -58,12 +58,12 @@ describe('listen without an app', () => {
     expect((await vendor.post(aDelivery())).body).toContain('missing_signature');
   });
 
-  it('the secret may come from stdin, with the end of its line', async () => {
+  it('--secret - reads the secret from stdin, without its line end', async () => {
     const { post } = await listen(['--secret', '-'], { stdin: `${SECRET}\n`, env: withoutSecret });
     expect((await post(aDelivery())).status).toBe(200);
   });
 
-  it('everything is taken where there is no secret, and nothing is said to be verified', async () => {
+  it('without a secret every request is acknowledged, and printed as unverified', async () => {
     const { post, next, listening } = await listen([], { env: withoutSecret });
     expect(listening).toMatchObject({ verifies: false });
     const answer = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"outcome":"unverified"}' };
@@ -71,26 +71,26 @@ describe('listen without an app', () => {
     expect(await next('delivery')).toMatchObject({ verdict: 'unverified' });
   });
 
-  it('--host names the address, also an IPv6 one', async () => {
+  it('--host sets the address to listen on, also an IPv6 one', async () => {
     expect((await listen(['--host', 'localhost'])).url).toMatch(/^http:\/\/localhost:\d+\/$/);
     if (!networkInterfaces()['lo']?.some(({ address }) => address === '::1')) return;
     expect((await fetch((await listen(['--host', '::1'])).url)).status).toBe(405);
   });
 
-  it('--respond answers that status to everything', async () => {
+  it('--respond answers every request with its status', async () => {
     const { post } = await listen(['--respond', '503']);
     for (const sent of [aDelivery(), { headers: {}, body: Buffer.from('x') }]) {
       expect(await post(sent)).toMatchObject({ status: 503, body: '{"outcome":"as_told"}' });
     }
   });
 
-  it('--delay answers later what it would have answered', async () => {
+  it('--delay sends the same answer later', async () => {
     const { post, next } = await listen(['--delay', '5ms']);
     expect((await post(aDelivery())).status).toBe(200);
     expect((await next('delivery'))['ms']).toBeGreaterThanOrEqual(5);
   });
 
-  it('--events acknowledges the other types and forgets them', async () => {
+  it('--events acknowledges other types, and neither prints nor captures them', async () => {
     const { post, next, stop } = await listen(['--events', 'dubbing.failed,stt.failed', '--capture=kept']);
     for (const sent of [aDelivery(), signDelivery({ secret: SECRET, body: '[]' })]) {
       expect(await post(sent)).toMatchObject({ status: 200, body: '{"outcome":"not_subscribed"}' });
@@ -119,7 +119,7 @@ describe('listen --capture', () => {
     expect(readFileSync(inCwd('kept/.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it.skipIf(inside)('acknowledged deliveries are kept, also when the program is killed', async () => {
+  it.skipIf(inside)('acknowledged deliveries are on disk, also when listen is killed', async () => {
     const { post, signal, ended } = await listen(['--capture=kept']);
     const ids = Array.from({ length: 20 }, (_, index) => `evt_${index}`);
     await Promise.all(ids.map((id) => post(aDelivery(id))));
@@ -129,7 +129,7 @@ describe('listen --capture', () => {
     expect(capturesIn(inCwd('kept')).map(idIn).toSorted()).toEqual(ids.toSorted());
   });
 
-  it('a delivery that cannot be kept is neither acknowledged nor handled', async () => {
+  it('a delivery that cannot be captured is answered 503 and not handled', async () => {
     const { post, next } = await listen(['--capture=kept']);
     rmSync(inCwd('kept'), { recursive: true });
     writeFileSync(inCwd('kept'), '');
@@ -142,7 +142,7 @@ describe('listen --capture', () => {
 });
 
 describe('listen with an app', () => {
-  it('the app gets the exact bytes and headers, and its answer is the answer', async () => {
+  it('the app gets the exact bytes and headers, and the sender gets the answer of the app', async () => {
     const said = { 'Retry-After': '7', 'Idempotency-Replayed': 'true', 'Content-Type': 'text/plain' };
     const app = await serveApp((_, __, res) => res.writeHead(418, { ...said, Server: 'a', 'X-Own': '1' }).end('tea'));
     const { post, next } = await listen([`${app.port}`]);
@@ -161,14 +161,14 @@ describe('listen with an app', () => {
     });
   });
 
-  it('a delivery that does not verify reaches the app too', async () => {
+  it('a delivery that does not verify is forwarded to the app too', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(401).end());
     const { post, next } = await listen([app.url]);
     expect((await post(tamper.stale(aDelivery()))).status).toBe(401);
     expect(await next('delivery')).toMatchObject({ verdict: 'timestamp_too_old', forwarded: { status: 401 } });
   });
 
-  it('--respond takes the place of the status of the app, which gets the delivery', async () => {
+  it('--respond replaces the status of the app, which still gets the delivery', async () => {
     const app = await serveApp((_, __, res) => res.end('done'));
     const { post } = await listen([app.url, '--respond', '500']);
     expect(await post(aDelivery())).toMatchObject({ status: 500, body: 'done' });
@@ -177,7 +177,7 @@ describe('listen with an app', () => {
 
   const noAnswer = { status: 502, body: '{"outcome":"app_did_not_answer"}' };
 
-  it('an app that is not there is printed, and the sender gets 502', async () => {
+  it('where no app listens, the reason is printed and the sender gets 502', async () => {
     const { post, next } = await listen(['http://127.0.0.1:1/hook']);
     expect(await post(aDelivery())).toMatchObject({ ...noAnswer, headers: { 'content-type': 'application/json' } });
     const problem = expect.stringContaining('nothing listens there');
@@ -203,7 +203,7 @@ describe('listen with an app', () => {
     expect(await next('delivery')).toMatchObject({ advice });
   });
 
-  it('the types of a route go to its app, and the others to the app', async () => {
+  it('the types of a --route go to its app, and the others to the default app', async () => {
     const [app, other] = [await serveApp(), await serveApp()];
     const { post, next, listening } = await listen([app.url, '--route', `dubbing.*=${other.url}/dubs`]);
     expect(listening['routes']).toEqual([
@@ -217,7 +217,7 @@ describe('listen with an app', () => {
     expect([app.got.length, other.got.length]).toEqual([1, 1]);
   });
 
-  it('several apps get each delivery, and a refusal of one is the answer', async () => {
+  it('several apps get each delivery, and the sender gets the refusal of one', async () => {
     const app = await serveApp();
     const other = await serveApp((_, __, res) => res.writeHead(500).end());
     const { post, next } = await listen([app.url, '--forward-to', other.url]);
@@ -242,14 +242,14 @@ describe('listen with an app', () => {
     expect(await running.next('listening')).toMatchObject({ forwardsTo: `${app.url}/` });
   });
 
-  it('the app keeps its port behind a --capture without a value', async () => {
+  it('--capture without a value does not swallow the port of the app behind it', async () => {
     const { listening } = await listen(['--capture', '3000']);
     expect(listening).toMatchObject({ forwardsTo: 'http://localhost:3000/', directory: '.webhooks' });
   });
 });
 
-describe('the end of listen', () => {
-  it('a request under way is answered after Ctrl+C', async () => {
+describe('listen that ends', () => {
+  it('a request under way is answered before listen ends', async () => {
     const [arrived, answering] = [later(), later()];
     const app = await serveApp(async (_, __, res) => {
       arrived.resolve();
@@ -282,7 +282,7 @@ describe('the end of listen', () => {
   });
 });
 
-describe('an unusual request', () => {
+describe('an unusual request to listen', () => {
   it('other methods, compressed bodies and broken bodies are refused', async () => {
     const { port, post, breakOff, next } = await listen();
     const get = toBytes({ method: 'GET', host: `127.0.0.1:${port}`, headers: [], body: new Uint8Array() });
@@ -303,21 +303,21 @@ describe('an unusual request', () => {
     expect(await next('problem')).toMatchObject({ code: 'missing_signature', path: '/hook', hint: expect.any(String) });
   });
 
-  it('a body that no receiver takes is refused, without minutes of search for the cause', async () => {
+  it('a body over the limit is refused, without a long search for the cause', async () => {
     const { post, next } = await listen();
     const large = signDelivery({ secret: 'another', body: Buffer.alloc(8 * 1024 * 1024, 120) });
     expect((await post(large)).status).toBe(413);
     expect(await next('delivery')).toMatchObject({ verdict: 'signature_mismatch', bytes: 8 * 1024 * 1024 });
   });
 
-  it('headers may be larger than most servers take', async () => {
+  it('a request with 60 KB of headers is accepted', async () => {
     const { post } = await listen();
     const { headers, body } = aDelivery();
     expect((await post({ headers: { ...headers, 'X-Large': 'x'.repeat(60_000) }, body })).status).toBe(200);
   });
 });
 
-describe('a request that a page in a browser may have sent', () => {
+describe('a request to listen that a web page may have sent', () => {
   const refused = (code: string) => ({ error: expect.objectContaining({ code }) });
   const from = (headers: Record<string, string>) => {
     const delivery = aDelivery();
@@ -325,7 +325,7 @@ describe('a request that a page in a browser may have sent', () => {
   };
 
   it.each(['https://evil.example', 'null', 'http://localhost:5173', 'http://127.0.0.1', 'file://'])(
-    'the app gets nothing from the origin %s',
+    'a request with the origin %s is not forwarded',
     async (origin) => {
       const app = await serveApp();
       const { post, next, stop } = await listen([app.url, '--capture=kept']);
@@ -337,14 +337,14 @@ describe('a request that a page in a browser may have sent', () => {
     },
   );
 
-  it('the browser says that another site sends, and the answer is 403', async () => {
+  it('a request that the browser marks as cross-site is answered 403', async () => {
     const { post } = await listen();
     for (const site of ['cross-site', 'same-site']) {
       expect((await post(from({ 'Sec-Fetch-Site': site }))).status, site).toBe(403);
     }
   });
 
-  it('DNS may have moved a foreign host here, so the answer is 421', async () => {
+  it('a request under a foreign host name is answered 421, against DNS rebinding', async () => {
     const { post, next } = await listen();
     const evil = ['evil.example', 'evil.example:4747', 'localhost.evil.example', '127.0.0.1.evil.example'];
     for (const host of [...evil, '127.0.0.1:1', 'x@localhost']) {
@@ -355,7 +355,7 @@ describe('a request that a page in a browser may have sent', () => {
     expect([message, hint]).toEqual([expect.stringContaining(evil[0] ?? ''), expect.stringContaining('--allow-host')]);
   });
 
-  it('every name of listen is taken where there is no origin', async () => {
+  it('every host name of this listen is accepted where there is no Origin', async () => {
     const { post, port } = await listen(['--host', '127.0.0.1']);
     for (const name of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]']) {
       expect((await post(aDelivery(), '/hook', `${name}:${port}`)).status, name).toBe(200);
@@ -382,7 +382,7 @@ describe('a request that a page in a browser may have sent', () => {
     },
   );
 
-  it('an address of this machine is taken where listen is open to others', async () => {
+  it('an address of this machine is accepted where listen is open to others', async () => {
     const { port, post } = await listen(['--host', '0.0.0.0']);
     const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
     const own = addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';

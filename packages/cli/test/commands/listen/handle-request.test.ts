@@ -66,7 +66,7 @@ describe('a request to listen', () => {
     await vi.waitFor(() => expect(body.readableEnded).toBe(true), PATIENTLY);
   });
 
-  it('the answer comes no earlier than --delay says, unless the command ends', async () => {
+  it('the answer waits for --delay, or until the command ends', async () => {
     const command = new AbortController();
     const { receiver, answers } = aReceiver();
     let isAnswered = false;
@@ -80,7 +80,7 @@ describe('a request to listen', () => {
     expect(await handling).toMatchObject({ kind: 'delivery', response: { status: 200 } });
   });
 
-  it('a captured delivery is reported also where the command ends before the app answers', async () => {
+  it('a captured delivery is reported where the command ends before the app answers', async () => {
     const command = new AbortController();
     const { handle } = await aForwarder(() => command.abort());
     expect(await handle(aRequest(), command.signal)).toMatchObject({
@@ -90,7 +90,7 @@ describe('a request to listen', () => {
     });
   });
 
-  it('forged requests are captured up to a number, and genuine ones beyond it', async () => {
+  it('a limited number of forged requests is captured, and every genuine one', async () => {
     const { kept, options } = await aForwarder();
     const handle = aHandler({ captures: options.captures });
     const forged = () => aRequest({ secret: 'another' });
@@ -100,7 +100,7 @@ describe('a request to listen', () => {
     expect(await handle(aRequest(), running)).toMatchObject({ capture: { id: 'abcd' } });
   });
 
-  it('forged requests are captured up to a number of bytes', async () => {
+  it('a limited number of bytes of forged requests is captured', async () => {
     const { kept, options } = await aForwarder();
     const handle = aHandler({ captures: options.captures });
     const bytes = Buffer.alloc(UNVERIFIED_CAPTURES.bytes / 8);
@@ -108,7 +108,7 @@ describe('a request to listen', () => {
     expect(kept).toHaveLength(7);
   });
 
-  it('listen does not forward again what it has forwarded', async () => {
+  it('a request that this listen has forwarded before is refused with 508', async () => {
     const { app, handle } = await aForwarder();
     const headers: HttpMessage['headers'] = [...aRequest().headers, [MARK_HEADER, 'mark_1']];
     for (const given of [headers, [[MARK_HEADER, 'of the sender'], ...headers] as typeof headers]) {
@@ -118,13 +118,13 @@ describe('a request to listen', () => {
     expect(app.got).toEqual([]);
   });
 
-  it('the mark of another listen does not matter', async () => {
+  it('a request that another listen has forwarded is handled', async () => {
     const headers: HttpMessage['headers'] = [...aRequest().headers, [MARK_HEADER, 'mark_2']];
     expect(await aHandler()(aRequest({}, { headers }), running)).toMatchObject({ kind: 'delivery' });
   });
 });
 
-describe('a request to listen whose header is refused', () => {
+describe('a request to listen whose signature header is refused', () => {
   const unsigned = (body: IncomingRequest['body'], headers: HttpMessage['headers'] = []) =>
     aRequest({}, { headers, body });
   const TOO_LONG = ['Content-Length', String(REFUSED_BODIES.each + 1)] as const;
@@ -141,7 +141,7 @@ describe('a request to listen whose header is refused', () => {
     expect([kept, app.got]).toEqual([[], []]);
   });
 
-  it('--respond answers a body that is too large all the same', async () => {
+  it('--respond sends its status also for a body that is too large', async () => {
     const handled = await aHandler({ respond: 204 })(unsigned(endless(), [TOO_LONG]), running);
     expect(handled).toMatchObject({ kind: 'problem', response: { status: 204 } });
   });
@@ -166,7 +166,7 @@ describe('a request to listen whose header is refused', () => {
     expect([kept, app.got]).toMatchObject([[[{ body: BYTES }, NOW]], [{ body: BYTES }]]);
   });
 
-  it('small requests are answered without their bodies where they hold too much together', async () => {
+  it('small requests are refused unread where open ones hold too many bytes', async () => {
     const handle = aHandler();
     const end = new AbortController();
     const open = (bytes: number) => {
@@ -184,7 +184,7 @@ describe('a request to listen whose header is refused', () => {
   });
 });
 
-describe('the bodies that listen holds and has not verified', () => {
+describe('the limit of unverified bytes that listen holds', () => {
   /** Requests that never end, and hold as much as is allowed. Gives what ends them. */
   function fill(handle: ReturnType<typeof aHandler>) {
     const end = new AbortController();
@@ -200,7 +200,7 @@ describe('the bodies that listen holds and has not verified', () => {
   it.each([
     ['with a secret', {}],
     ['without a secret', { secrets: undefined, receiver: undefined }],
-  ])('a request that does not fit is answered 503 until there is room, %s', async (_, options) => {
+  ])('a request over the limit is answered 503 until there is room, %s', async (_, options) => {
     const handle = aHandler(options);
     const empty = fill(handle);
     expect(await handle(aRequest(), running)).toMatchObject({

@@ -10,20 +10,20 @@ function aMessage(parts: DeliveryParts = {}) {
   return { method: 'POST', path: '/', headers: Object.entries(headers), body: Buffer.from(body as string) };
 }
 
-describe('what a request says of itself', () => {
+describe('what listen reads in a request', () => {
   it('the attempt is read under the header prefix of the app', () => {
     const message = aMessage({ headers: { 'My-App-Attempt': '2', 'X-Service-Attempt': '1' } });
     expect(inspect(message, { ...options, checks: { headerPrefix: 'My-App' } }).attempt).toBe('2');
     expect(inspect(aMessage(), options).attempt).toBeUndefined();
   });
 
-  it('a refused request has no scheme, and its type and id all the same', () => {
+  it('a refused request has its event type and id, but no signature scheme', () => {
     const inspection = inspect(aMessage({ secret: 'another' }), options);
     expect(inspection).toMatchObject({ verdict: 'signature_mismatch', type: 'stt.completed', id: 'evt_1' });
     expect(inspection.scheme).toBeUndefined();
   });
 
-  it('the id and the type are short, and text that an address can have', () => {
+  it('the id and the type are cut, and broken surrogates in them replaced', () => {
     const long = 'x'.repeat(100_000);
     const { id, type } = inspect(aMessage({ body: JSON.stringify({ id: `evt_${long}`, type: long }) }), options);
     expect([id?.length, type?.length]).toEqual([501, 501]);
@@ -36,7 +36,7 @@ describe('what a request says of itself', () => {
     ['null', 'invalid_envelope'],
     ['{}', 'invalid_envelope'],
     ['{"id":1,"type":null}', 'invalid_envelope'],
-  ])('there is neither id nor type in the body %s', (body, verdict) => {
+  ])('no id and no type is read from the body %s', (body, verdict) => {
     expect(inspect(aMessage({ body }), options)).toEqual({ verdict, attempt: undefined, bytes: body.length });
   });
 });

@@ -70,7 +70,7 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
     expect([exitCode, shown]).toEqual([0, expect.stringMatching(/0 requests\s*$/)]);
   });
 
-  it('Ctrl+C waits for what is under way, and ends at once when it comes twice', async () => {
+  it('Ctrl+C waits for open requests, and a second Ctrl+C ends at once', async () => {
     const slow = await serveApp(() => new Promise(() => {}));
     const { type, ended, send } = await listenInTerminal(slow.url);
     const sending = send();
@@ -87,8 +87,8 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
   });
 });
 
-describe('listen without its terminal', () => {
-  it('nothing is read where stdin is no terminal', async () => {
+describe('listen without a terminal, or in the background of one', () => {
+  it('stdin is not read where it is no terminal', async () => {
     const { url, next, stop } = await runListen(cli, [], { stdin: 'q' });
     expect((await cli.run(['send', 'stt.failed', url])).exitCode).toBe(0);
     await next('delivery');
@@ -96,7 +96,7 @@ describe('listen without its terminal', () => {
   });
 
   it.runIf(hasProgram('script') && !inside)(
-    'a program in the background of a shell runs on, since it reads nothing',
+    'listen runs on in the background of a shell, since it reads nothing',
     async () => {
       const { shows } = lineInTerminal(cli, "bash --norc -c 'set -m; service-webhooks listen --port 0 & wait'");
       const [, url = ''] = await shows(/Listening on (http:\/\/[\w.:]+)\//);

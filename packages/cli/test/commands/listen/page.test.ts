@@ -13,7 +13,7 @@ import { aDelivery, runListen } from './run-listen.js';
 const cli = useCli();
 const listen = (...args: string[]) => runListen(cli, ['--ui=0', ...args]);
 
-it('the page shows each delivery with its attempts, its verdict and the cause of a refusal', async () => {
+it('the page of listen shows a delivery with its attempts, verdict and cause of refusal', async () => {
   const app = await serveApp((_, __, res) => res.writeHead(500).end());
   const { url, browser, next } = await listen(app.url);
   const send = ['send', 'stt.failed', url, '--set', 'id=evt_1'];
@@ -41,7 +41,7 @@ it('the page shows each delivery with its attempts, its verdict and the cause of
   expect(second).toMatchObject({ verdict: { verdict: 'signature_mismatch', causes } });
 });
 
-it('the page sends a sample to listen, and a delivery to the app again', async () => {
+it('the page of listen sends a sample to listen, and replays a delivery to the app', async () => {
   const app = await serveApp((_, __, res) => res.writeHead(app.got.length === 1 ? 500 : 204).end());
   const { browser, next } = await listen(app.url);
   expect((await browser.act('send', { type: 'stt.completed' })).text).toContain('stt.completed was sent: 500.');
@@ -54,7 +54,7 @@ it('the page sends a sample to listen, and a delivery to the app again', async (
   expect(verify({ headers: second.headers, body: second.body, secret: SECRET }).event.id).toBe(id);
 });
 
-it('a request without an event is shown by its request line, with its replay', async () => {
+it('the page of listen shows a request without an event by its request line, with its replay', async () => {
   const app = await serveApp();
   const { url, browser, next } = await listen(app.url);
   await fetch(`${url}hook`, { method: 'POST', body: 'no event' });
@@ -69,7 +69,7 @@ it('a request without an event is shown by its request line, with its replay', a
   expect(new Map(request.headers).get('host')).toBe(`127.0.0.1:${app.port}`);
 });
 
-it('the page shows requests that could not be taken, with the reason', async () => {
+it('the page of listen shows requests that could not be handled, with the reason', async () => {
   const { url, browser, next, breakOff } = await listen();
   await fetch(`${url}hook`, { method: 'PUT', body: 'x' });
   await next('problem');
@@ -81,7 +81,7 @@ it('the page shows requests that could not be taken, with the reason', async () 
   ]);
 });
 
-it('a request whose target is no path is shown with the command that sends it again', async () => {
+it('the page of listen shows a request whose target is no path, with a command to resend it', async () => {
   const { url, port, browser } = await listen();
   const { host } = new URL(url);
   for (const path of ['http://other.example/hook', '*', '//other.example/hook']) {
@@ -92,7 +92,7 @@ it('a request whose target is no path is shown with the command that sends it ag
   for (const id of ['1', '2', '3']) expect((await browser.open(`/page/curl/${id}`)).status).toBe(200);
 });
 
-it('the page is there until listen ends', async () => {
+it('the page is served until listen ends', async () => {
   const { browser, post, stop } = await listen();
   await post(tamper.stale(aDelivery()));
   expect((await browser.open('/')).status).toBe(200);
@@ -100,7 +100,7 @@ it('the page is there until listen ends', async () => {
   await expect(browser.open('/')).rejects.toThrow();
 });
 
-it('--ui has a port of its own, and says where it is in use', async () => {
+it('listen --ui takes its own port, and is refused where that port is in use', async () => {
   const other = createServer();
   onTestFinished(() => void other.close());
   await once(other.listen(4749, '127.0.0.1'), 'listening').catch(() => {}); // or another program has it

@@ -10,8 +10,8 @@ const aRequest = (id: string | undefined, bytes = 1, verdict = 'verified') => ({
   response: { status: 200, headers: {}, body: '' },
 });
 
-describe('the log of received deliveries', () => {
-  it('the requests of an event are together, and a request without an event is alone', () => {
+describe('the log of deliveries that listen keeps', () => {
+  it('requests of one event are grouped, and a request without an event stands alone', () => {
     const log = createReceivedLog();
     for (const id of ['evt_1', 'evt_2', 'evt_1', undefined, undefined]) log.add(aRequest(id));
     expect([...log.deliveries].map(([id, kept]) => [id, kept.length])).toEqual([
@@ -39,7 +39,7 @@ describe('the log of received deliveries', () => {
     expect(log.deliveries.get('evt_1')?.map(({ id }) => id)).toEqual(['1', '6']);
   });
 
-  it('the oldest of too many deliveries is dropped, and named', () => {
+  it('the oldest of too many deliveries is dropped, and its id is returned', () => {
     const log = createReceivedLog({ maxDeliveries: 2 });
     for (const id of ['evt_1', 'evt_1', 'evt_2']) log.add(aRequest(id));
     expect(log.add(aRequest('evt_3'))).toEqual({ deliveryId: 'evt_3', removed: ['evt_1'] });

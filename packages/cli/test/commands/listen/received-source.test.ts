@@ -57,7 +57,7 @@ async function aSourceOf(...all: readonly Received[]) {
   return { app, ...made };
 }
 
-describe('the received deliveries', () => {
+describe('the deliveries on the page of listen', () => {
   it('the requests of an event are the attempts of one delivery', () => {
     const { source } = aSource();
     for (const id of ['evt_1', 'evt_2', 'evt_1']) source.add(received(id));
@@ -75,7 +75,7 @@ describe('the received deliveries', () => {
     expect(source.attempt('2')).toMatchObject({ id: '2', request: { url: URL_OF_IT } });
   });
 
-  it('an attempt that came twice is marked', () => {
+  it('an attempt that came twice is marked as a duplicate', () => {
     const { source } = aSource();
     for (const attempt of ['1', '2', '2', '1']) source.add(received('evt_1', { attempt }));
     for (let n = 0; n < 2; n += 1) source.add(received(undefined, { attempt: '1' }));
@@ -85,7 +85,7 @@ describe('the received deliveries', () => {
     expect(source.snapshot().deliveries.map(({ duplicates }) => duplicates)).toEqual([2, 0, 0]);
   });
 
-  it('an attempt has the answer in words, and the exact request', () => {
+  it('an attempt has the code of its answer, and the exact request', () => {
     const { source } = aSource();
     const response = { status: 200, headers: { 'idempotency-replayed': 'true' }, body: '{"outcome":"duplicate"}' };
     source.add(received('evt_1', {}, { response }));
@@ -96,13 +96,13 @@ describe('the received deliveries', () => {
     expect([source.delivery('evt_3'), source.attempt('3'), source.message('3')]).toEqual(Array(3).fill(undefined));
   });
 
-  it('an empty page names the command that sends the first delivery', () => {
+  it('the empty list names the command that sends the first delivery', () => {
     const { source } = aSource({}, undefined, 'http://127.0.0.1:4747/');
     const command = 'npx service-webhooks-cli send generation.completed http://127.0.0.1:4747/';
     expect(source.start).toEqual({ text: 'Send one:', command });
   });
 
-  it('open pages get each change', () => {
+  it('a watcher gets each change, until it stops', () => {
     const { source, changes, endWatching } = aSource();
     source.add(received('evt_1'));
     const { overview, deliveries } = source.snapshot();
@@ -123,7 +123,7 @@ describe('the received deliveries', () => {
   });
 });
 
-describe('a replay from the page', () => {
+describe('a replay from the page of listen', () => {
   it('the app gets the same body with a new signature, and the replay is kept', async () => {
     const { app, source, replay } = await aSourceOf(received('evt_1'));
     expect(await replay('evt_1')).toBe('It was sent again: 200.');
@@ -137,7 +137,7 @@ describe('a replay from the page', () => {
     expect(source.attempt('2')?.request.url).toBe(`${app.url}/hook?a=1`);
   });
 
-  it('an exact replay needs no secret, and another one does', async () => {
+  it('an exact replay needs no secret, and a newly signed one does', async () => {
     const app = await serveApp();
     const { source, replay } = aSource({ secrets: undefined }, app.url);
     source.add(received('evt_1'));
@@ -158,7 +158,7 @@ describe('a replay from the page', () => {
     expect(source.delivery('evt_1')?.attempts).toHaveLength(1); // since listen keeps what it receives
   });
 
-  it('the reason is kept where no answer came', async () => {
+  it('a replay without an answer keeps the reason', async () => {
     const { source, replay } = aSource({}, 'http://127.0.0.1:1/');
     source.add(received('evt_1'));
     expect(await replay('evt_1')).toMatch(/^It was sent again: 127\.0\.0\.1:1: nothing listens there/);
@@ -179,7 +179,7 @@ describe('a replay from the page', () => {
   });
 });
 
-describe('a request that the secret has not signed', () => {
+describe('a request to listen that the secret has not signed', () => {
   const forged = toMessage(aDelivery({ secret: 'another' }));
   const withMessage = (id: string, message: HttpMessage, verdict: string) => received(id, { verdict }, { message });
 
@@ -205,7 +205,7 @@ describe('a request that the secret has not signed', () => {
     expect(source.delivery('evt_1')).not.toHaveProperty('cannotSign');
   });
 
-  it('a delivery that was only too old, or no event, is signed again', async () => {
+  it('a signed request that is too old or no event is signed again', async () => {
     const { replay } = await aSourceOf(
       withMessage('evt_1', message, 'timestamp_too_old'),
       withMessage('evt_2', toMessage(aDelivery({ body: 'no event' })), 'invalid_json'),
@@ -220,8 +220,8 @@ describe('a request that the secret has not signed', () => {
   });
 });
 
-describe('a sample that is sent from the page', () => {
-  it('listen itself gets the sample, signed with its secret and under its prefix', async () => {
+describe('a sample that is sent from the page of listen', () => {
+  it('listen itself gets the sample, signed with its secret and with its header prefix', async () => {
     const own = await serveApp();
     const { send } = aSource({ checks: { headerPrefix: 'x-vendor' } }, undefined, own.url);
     expect(await send('stt.failed')).toBe('stt.failed was sent: 200.');
@@ -257,8 +257,8 @@ function kept({ attempt, status = 200, ...changes }: KeptChanges = {}) {
   } as KeptRequest;
 }
 
-describe('the row of an attempt', () => {
-  it('the times, the number and the status are in the row', () => {
+describe('the row of an attempt on the page of listen', () => {
+  it('the row has the times, the number and the status', () => {
     expect(toAttemptRow(kept({ attempt: '2' }))).toEqual({
       ...{ id: '1', kind: 'attempt', at: NOW, endedAt: NOW + 7, number: 2, acknowledged: true },
       ...{ redelivery: 0, faults: [], status: 200 },
@@ -274,7 +274,7 @@ describe('the row of an attempt', () => {
     ['-1', 1],
     ['2x', 1],
     ['x2', 1],
-  ])('the attempt header %j is number %i', (attempt, number) => {
+  ])('the attempt header %j is read as number %i', (attempt, number) => {
     expect(toAttemptRow(kept({ attempt })).number).toBe(number);
   });
 
@@ -283,17 +283,17 @@ describe('the row of an attempt', () => {
     expect(acknowledged).toEqual([200, 299]);
   });
 
-  it('the reason takes the place of the status where there was no answer', () => {
+  it('an attempt without an answer has the reason in place of the status', () => {
     const row = toAttemptRow(kept({ problem: 'nothing listens there' }));
     expect(row).toMatchObject({ acknowledged: false, problem: 'nothing listens there' });
     expect(row).not.toHaveProperty('status');
   });
 });
 
-describe('the row of a delivery', () => {
+describe('the row of a delivery on the page of listen', () => {
   const rowOf = (...requests: KeptRequest[]) => toDeliveryRow('evt_1', requests, 'X-Service');
 
-  it('the requests of a delivery are summed up', () => {
+  it('the requests and replays of a delivery are counted', () => {
     const first = { ...hook, headers: [['x-service-Webhook-Id', 'endpoint_7'] as const] };
     const requests = [
       kept({ message: first, attempt: '3', status: 500 }),
@@ -316,7 +316,7 @@ describe('the row of a delivery', () => {
     });
   });
 
-  it('a long address and long headers are cut', () => {
+  it('a long URL and long headers are cut', () => {
     const long = 'x'.repeat(60_000);
     const message = { ...hook, path: `/${long}`, headers: [['x-service-webhook-id', long] as const] };
     const untyped = { ...inspection, type: undefined };
@@ -325,7 +325,7 @@ describe('the row of a delivery', () => {
     expect(row.type).toMatch(/^POST \/x+…$/);
   });
 
-  it('the address, the verdict and the cause are those of the latest request', () => {
+  it('the row has the URL, the verdict and the cause of the latest request', () => {
     const refused = { ...inspection, verdict: 'signature_mismatch' };
     const cause = 'body_reserialised The body is JSON that was parsed and written again.';
     const row = rowOf(kept(), kept({ url: 'http://127.0.0.1:3000/b', inspection: refused, cause, status: 401 }));
@@ -334,10 +334,10 @@ describe('the row of a delivery', () => {
   });
 });
 
-describe('the details of an attempt', () => {
+describe('the details of an attempt on the page of listen', () => {
   const options = { secrets: [SECRET], now, delayMs: 0 } as unknown as ListenOptions;
 
-  it('the request, the answer and the verdict of that time are shown', () => {
+  it('the details have the request, the answer, and the verdict at the time of the attempt', () => {
     expect(toAttemptDetails(kept(), options)).toEqual({
       ...toAttemptRow(kept()),
       request: {

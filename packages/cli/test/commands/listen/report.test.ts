@@ -34,8 +34,8 @@ function aHandled(changes: { headers?: Record<string, string>; body?: string; se
 
 const BYTES = ['faint', `${bodyOf().length} B`];
 
-describe('a line about a request', () => {
-  it('the line says that a request is genuine, what it is and what was answered', () => {
+describe('the line that listen prints about a request', () => {
+  it('a genuine request has its scheme, type, id, attempt, size and the answer', () => {
     const { headers } = aDelivery({ headers: { 'X-Service-Attempt': '2' } });
     const { record, line, more } = reported(aHandled({ headers }));
     expect(record).toEqual({
@@ -50,7 +50,7 @@ describe('a line about a request', () => {
     expect(more).toEqual([]);
   });
 
-  it('a second line says why a request is refused', () => {
+  it('a refused request has a second line with the cause and the fix', () => {
     const answer = '{"error":{"code":"missing_signature"}}';
     const { record, line, more } = reported(aHandled({ headers: {}, answer }));
     expect(record).toMatchObject({ verdict: 'missing_signature', outcome: 'missing_signature' });
@@ -61,14 +61,14 @@ describe('a line about a request', () => {
     expect(evidence).toMatch(/\w/);
   });
 
-  it('the line warns where nothing was verified', () => {
+  it('a request that was not verified has a warning', () => {
     const { record, line, more } = reported(aHandled({ secrets: undefined }));
     expect(record['cause']).toBeUndefined();
     expect(line[1]).toEqual(['warn', 'unverified']);
     expect(more).toEqual([]);
   });
 
-  it('a body that is no event has a line too', () => {
+  it('a body that is no event is printed as such, with its size', () => {
     const { record, line } = reported(aHandled({ headers: {}, body: '[]', answer: 'no JSON' }));
     expect(record).toMatchObject({ outcome: undefined, bytes: 2 });
     expect(record).not.toHaveProperty('type');
@@ -96,7 +96,7 @@ describe('a line about a request', () => {
     expect(line.slice(2, 5)).toEqual([`${'x'.repeat(60)}…`, `${'x'.repeat(60)}…`, 'attempt 1234567890…']);
   });
 
-  it('the line names the problem where a request could not be taken', () => {
+  it('a request that could not be handled has the message and the hint of its error', () => {
     const problem = new WebhookError('method_not_allowed');
     const of = (problem: WebhookError | Error | string) =>
       reported({ kind: 'problem', response: { status: 405, headers: {}, body: '' }, problem } as Reported);
@@ -114,8 +114,8 @@ describe('a line about a request', () => {
 const aMessage = (parts?: DeliveryParts) => toMessage(aDelivery(parts));
 const unsigned = (bytes: number) => ({ ...aMessage(), headers: [], body: Buffer.alloc(bytes) });
 
-describe('the explainer', () => {
-  it('the surest cause of a refusal is found', () => {
+describe('the explainer of listen', () => {
+  it('the most certain cause of a refusal is returned', () => {
     expect(createExplainer(options)(aMessage({ at: NOW - 3_600_000 }))).toMatchObject({ cause: 'clock_ahead' });
   });
 
@@ -128,7 +128,7 @@ describe('the explainer', () => {
   it.each([
     ['a number of requests', 1, EXPLANATIONS.count],
     ['a number of bytes', EXPLANATIONS.maxBodyBytes, EXPLANATIONS.bytes / EXPLANATIONS.maxBodyBytes],
-  ])('a flood of forged requests is explained up to %s', (_, bytes, count) => {
+  ])('forged requests are explained up to %s', (_, bytes, count) => {
     vi.spyOn(performance, 'now').mockReturnValue(5_000); // no new window begins on a slow machine
     const explain = createExplainer(options);
     const explained = Array.from({ length: EXPLANATIONS.count + 5 }, () => explain(unsigned(bytes)));

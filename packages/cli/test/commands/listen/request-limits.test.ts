@@ -7,18 +7,18 @@ function aCap() {
   return { clock, take };
 }
 
-describe('a rate cap', () => {
-  it('the number in a window is limited', () => {
+describe('the rate cap of listen', () => {
+  it('the number of requests in a window is limited', () => {
     const { take } = aCap();
     expect([take(1), take(1), take(1)]).toEqual([true, true, false]);
   });
 
-  it('the bytes in a window are limited, and what is too large leaves its room', () => {
+  it('the bytes in a window are limited, and a refused request does not count', () => {
     const { take } = aCap();
     expect([take(8), take(3), take(2)]).toEqual([true, false, true]);
   });
 
-  it('a new window begins after the last one, also where the clock was set back', () => {
+  it('a new window begins when the last one is over, or when the clock was set back', () => {
     const { take, clock } = aCap();
     expect([take(10), take(1)]).toEqual([true, false]);
     clock.now += 999;

@@ -5,7 +5,7 @@ const [app, other, third] = ['http://a/', 'http://b/', 'http://c/'].map((url) =>
 const hosts = (urls: readonly URL[]) => urls.map(({ host }) => host).join('');
 
 describe('the routes of listen', () => {
-  it('a type with a route goes there, and every other type to the apps', () => {
+  it('a type with a route goes to its app, and every other type to the default apps', () => {
     const routes = createRoutes([app], [{ pattern: 'stt.*', url: other }]);
     expect(hosts(routes.targets('stt.failed'))).toBe('b');
     expect(hosts(routes.targets('generation.failed'))).toBe('a');
@@ -18,7 +18,7 @@ describe('the routes of listen', () => {
     expect(hosts(routes.targets('stt.failed'))).toBe('bc');
   });
 
-  it('several apps get every delivery, and each app is listed once', () => {
+  it('several default apps each get a delivery, and each app is listed once', () => {
     const routes = createRoutes([app, other], [{ pattern: 'stt.*', url: other }]);
     expect(hosts(routes.targets('export.failed'))).toBe('ab');
     expect(hosts(routes.apps)).toBe('ab');
@@ -34,11 +34,11 @@ describe('the routes of listen', () => {
     ['a*b*c', 'a-c', false],
     ['a*b*b', 'ab', false],
     ['stt.*', 'sttx', false],
-  ])('the pattern %s and the type %j match: %s', (pattern, type, matching) => {
+  ])('a route with the pattern %s matches the type %j: %s', (pattern, type, matching) => {
     expect(createRoutes([], [{ pattern, url: app }]).targets(type)).toHaveLength(matching ? 1 : 0);
   });
 
-  it('a long type from a stranger is matched in linear time', () => {
+  it('a long type in a forged request is matched in linear time', () => {
     const routes = createRoutes([], [{ pattern: '*a*a*a*a*b', url: app }]);
     expect(routes.targets('a'.repeat(1_000_000))).toEqual([]);
   });

@@ -21,7 +21,7 @@ async function served(options: Partial<ListenOptions>, received: (received: Rece
   return { records, post, postTo };
 }
 
-describe('a fault in the handling of a request', () => {
+describe('listen with a fault in the handling of a request', () => {
   it('an error after the answer is printed, and the next request is answered', async () => {
     const { records, post } = await served({}, () => {
       throw new Error('the page has a fault');
@@ -45,7 +45,7 @@ describe('a fault in the handling of a request', () => {
   });
 });
 
-it('requests of another site are printed once a minute, with the number of those left out', async () => {
+it('listen prints requests of another site once a minute, with the number left out', async () => {
   let at = NOW;
   const { records, postTo } = await served({ now: () => at });
   for (let sent = 0; sent < 20; sent += 1) expect((await postTo('evil.example')).status).toBe(421);

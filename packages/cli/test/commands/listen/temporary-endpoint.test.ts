@@ -28,8 +28,8 @@ function anAccount(listed: object[], { answersWithId = true } = {}) {
   return { asked, client: { webhooks } as unknown as Pick<Client, 'webhooks'> };
 }
 
-describe('a temporary endpoint', () => {
-  it('a new endpoint is deleted by its id, in little time', async () => {
+describe('the temporary endpoint of listen', () => {
+  it('a new endpoint is deleted by its id, with a timeout of 10 s', async () => {
     const { asked, client } = anAccount([registered('wh_1', 'https://b.test/hook'), registered('wh_2', 'no URL')]);
     const made = await createTemporaryEndpoint(client, endpoint, false);
     expect([made.id, made.url, made.secret.reveal()]).toEqual(['wh_new', URL_OF_IT, 'whsec_1']);
@@ -41,7 +41,7 @@ describe('a temporary endpoint', () => {
     ]);
   });
 
-  it('an endpoint with the same URL, however it is written, keeps another from being made', async () => {
+  it('an existing endpoint with the same URL, in any spelling, is refused', async () => {
     const { asked, client } = anAccount([registered('wh_1', 'https://A.test:443/hook'), registered('wh_2', URL_OF_IT)]);
     expect(await failureOfPromise(createTemporaryEndpoint(client, endpoint, false))).toBe(
       '1: there is an endpoint with this URL already (wh_1, wh_2): --cleanup deletes it.',
@@ -49,7 +49,7 @@ describe('a temporary endpoint', () => {
     expect(asked).toEqual([['list', {}]]);
   });
 
-  it('an endpoint whose id the service does not say is found by its URL and deleted', async () => {
+  it('a new endpoint without an id in the answer is found by its URL and deleted', async () => {
     const { asked, client } = anAccount([registered('wh_1', 'https://b.test/')], { answersWithId: false });
     const made = await createTemporaryEndpoint(client, endpoint, false);
     expect(made.id).toBeUndefined();

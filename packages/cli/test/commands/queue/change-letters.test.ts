@@ -17,20 +17,20 @@ async function timesOf(count: number, overMs: number, work = 0) {
   return times;
 }
 
-describe('items that are spread over a time', () => {
-  it('the first item comes at once, and the others evenly', async () => {
+describe('dead letters that queue spreads over a time', () => {
+  it('the first letter comes at once, and the others at even intervals', async () => {
     expect(await timesOf(4, 60_000)).toEqual([0, 15_000, 30_000, 45_000]);
     expect(await timesOf(1, 60_000)).toEqual([0]);
     expect(await timesOf(0, 60_000)).toEqual([]);
     expect(await timesOf(3, 0)).toEqual([0, 0, 0]);
   });
 
-  it('work does not move the items behind it, unless it takes longer than the gap', async () => {
+  it('work delays the next letter only where it takes longer than the interval', async () => {
     expect(await timesOf(4, 60_000, 5_000)).toEqual([0, 15_000, 30_000, 45_000]);
     expect(await timesOf(3, 30_000, 20_000)).toEqual([0, 20_000, 40_000]);
   });
 
-  it('an aborted signal ends the iteration, also in a pause', async () => {
+  it('an aborted signal ends the iteration, also between two letters', async () => {
     const stop = new AbortController();
     const seen: number[] = [];
     const all = async () => {

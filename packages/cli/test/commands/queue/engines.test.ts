@@ -113,7 +113,7 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
     expect(await fixture.queue.deadLetters()).toHaveLength(1);
   });
 
-  it('a queue that is not there ends with 2, and is not created', async () => {
+  it('a queue that does not exist exits with 2, and is not created', async () => {
     const words = ['queue', 'list', `--${name}`, '--queue', `${queueName}x`, ...options];
     for (let times = 0; times < 2; times += 1) {
       expect(await cli.run(words, { env: { [variable]: url } })).toMatchObject(failed(2, missing));

@@ -26,8 +26,8 @@ async function readAll(letters: DeadLetter[], whenRead: (pages: number) => void 
 
 const many = (count: number, bytes?: number) => Array.from({ length: count }, (_, i) => letter(i, bytes));
 
-describe('pages of dead letters', () => {
-  it.each([0, 1, 19, 20, 21, 60, 1_000])('small letters are each read once, in pages that grow: %i', async (count) => {
+describe('dead letters that queue reads in pages', () => {
+  it.each([0, 1, 19, 20, 21, 60, 1_000])('%i small letters are each read once, in pages that grow', async (count) => {
     const { ids, pages } = await readAll(many(count));
     expect(ids).toEqual(many(count).map(({ id }) => id));
     expect(pages.slice(0, 3)).toEqual(['0+20', '20+40', '60+80'].slice(0, count < 20 ? 1 : count < 60 ? 2 : 3));
@@ -40,7 +40,7 @@ describe('pages of dead letters', () => {
     expect(pages).toHaveLength(6);
   });
 
-  it('pages become small again behind small letters', async () => {
+  it('pages become small again where large letters follow small ones', async () => {
     const large = Array.from({ length: 900 }, (_, i) => letter(140 + i, 300_000));
     const { pages } = await readAll([...many(140), ...large]);
     expect(pages.slice(0, 6)).toEqual(['0+20', '20+40', '60+80', '140+160', '300+27', '327+27']);
@@ -54,7 +54,7 @@ describe('pages of dead letters', () => {
     expect(ids).toEqual(many(30).map(({ id }) => id));
   });
 
-  it('an engine without pages is read at once', async () => {
+  it('an engine without pages is read in one call', async () => {
     const asked: object[] = [];
     const read = async (page: object) => {
       asked.push(page);

@@ -32,8 +32,8 @@ async function buryThree(): Promise<void> {
   await file.bury('no clip', C);
 }
 
-describe.runIf(hasSqlite)('the list of dead letters', () => {
-  it('the oldest letter is the first, each with its reason', async () => {
+describe.runIf(hasSqlite)('the commands queue list and queue show', () => {
+  it('the oldest dead letter is the first, each with its reason', async () => {
     await buryThree();
     const { exitCode, records } = await queue('list');
     expect(exitCode).toBe(0);
@@ -60,13 +60,13 @@ describe.runIf(hasSqlite)('the list of dead letters', () => {
     ],
     [['--since', '2999-01-01T00:00:00Z'], []],
     [['--state', 'waiting'], ['evt_w']],
-  ])('the options %j select %j', async (options, events) => {
+  ])('list with the options %j prints the events %j', async (options, events) => {
     await buryThree();
     await file.queue.put(aQueued({ eventId: 'evt_w' }));
     expect(eventsIn(await queue('list', ...options))).toEqual(events);
   });
 
-  it('the text says that there are more than the limit', async () => {
+  it('list --text says that there are more letters than the limit', async () => {
     await buryThree();
     const { stdout, stderr } = await queue('list', '--limit', '2', '--text');
     expect(stdout.split('\n')).toEqual([
@@ -77,12 +77,12 @@ describe.runIf(hasSqlite)('the list of dead letters', () => {
     expect(stderr).toBe('There are more: --limit shows them.\n');
   });
 
-  it('a type that is nearly a known one is refused', async () => {
+  it('a misspelt event type is refused with the known one', async () => {
     const ended = await queue('list', '--type', 'stt.complete');
     expect(ended).toMatchObject(failed(2, 'Did you mean stt.completed?'));
   });
 
-  it('the command show prints a letter with its body, by its id or that of its event', async () => {
+  it('show prints a letter with its body, by its id or by its event id', async () => {
     await buryThree();
     const { records } = await queue('show', 'evt_b');
     expect(records).toMatchObject([
@@ -94,8 +94,8 @@ describe.runIf(hasSqlite)('the list of dead letters', () => {
   });
 });
 
-describe.runIf(hasSqlite)('the retry and the discarding of dead letters', () => {
-  it('a retry puts letters back, with all their attempts', async () => {
+describe.runIf(hasSqlite)('the commands queue retry and queue discard', () => {
+  it('a retried letter waits in the queue again, with no attempts counted', async () => {
     await buryThree();
     const { exitCode, records } = await queue('retry', 'evt_a', 'evt_c');
     expect(exitCode).toBe(0);
@@ -112,7 +112,7 @@ describe.runIf(hasSqlite)('the retry and the discarding of dead letters', () => 
     expect((await queue('list')).records).toMatchObject([{ eventId: 'evt_a', attempts: 1, reason }]);
   });
 
-  it('a filter selects letters, up to the limit', async () => {
+  it('a filter selects the letters to retry or discard, up to --limit', async () => {
     await buryThree();
     const retried = await queue('retry', '--type', 'stt.completed', '--limit', '1', '--text');
     expect(retried.stdout).toMatch(/^retried {2}\d+ {2}stt\.completed {2}evt_a\n$/);
@@ -152,13 +152,13 @@ describe.runIf(hasSqlite)('the retry and the discarding of dead letters', () => 
     [['show', 'evt_bb'], nearest],
     [['retry', 'evt_bb'], nearest],
     [['discard', 'evt_bb'], nearest],
-  ])('the words %j are refused: %s', async (words, says) => {
+  ])('the arguments %j are refused: %s', async (words, says) => {
     await buryThree();
     expect(await queue(...words)).toMatchObject(failed(2, says));
     expect(await left()).toHaveLength(3);
   });
 
-  it('Ctrl+C ends a retry that is spread over a time, and leaves the rest where they are', async () => {
+  it('Ctrl+C ends a retry with --over, and the rest stay dead letters', async () => {
     await buryThree();
     const { next, signal, ended } = cli.start(['queue', 'retry', '--all', '--over', '60m', '--sqlite', 'webhooks.db']);
     expect(await next('retried')).toMatchObject({ eventId: 'evt_a' });
@@ -167,7 +167,7 @@ describe.runIf(hasSqlite)('the retry and the discarding of dead letters', () => 
     expect(await left()).toEqual(['evt_b', 'evt_c']);
   });
 
-  it('a letter that another operator discards meanwhile is gone, with 1', async () => {
+  it('a letter that another operator discards meanwhile is printed as gone, with exit code 1', async () => {
     await buryThree();
     const { next, ended } = cli.start(['queue', 'retry', '--all', '--over', '6s', '--sqlite', 'webhooks.db']);
     await next('retried');
@@ -178,7 +178,7 @@ describe.runIf(hasSqlite)('the retry and the discarding of dead letters', () => 
   });
 });
 
-describe.runIf(hasSqlite)('a strange job in the queue', () => {
+describe.runIf(hasSqlite)('the command queue with a strange job', () => {
   it('control characters of a reason, an id or a type do not reach the terminal', async () => {
     const evil = '\u001b[2J\u0007\u202eevil\nline';
     await file.bury(evil, aQueued({ eventId: `evt_${evil}`, type: `stt.${evil}` }));
@@ -192,7 +192,7 @@ describe.runIf(hasSqlite)('a strange job in the queue', () => {
     }
   });
 
-  it('a job that is no delivery of this version is listed and discarded', async () => {
+  it('a job that this version cannot read is listed and can be discarded', async () => {
     await file.queue.put(A);
     const insert = file.handle.prepare(
       "INSERT INTO webhook_queue (key, queue, state, job, queued_at, died_at) VALUES (?, 'clips', 'dead', ?, 1, 1e300)",
@@ -209,7 +209,7 @@ describe.runIf(hasSqlite)('a strange job in the queue', () => {
   });
 });
 
-describe.runIf(hasSqlite)('a queue that cannot be found', () => {
+describe.runIf(hasSqlite)('the command queue list without its queue', () => {
   const none = 'has no table webhook_queues: name the table of the queue with --table';
   it.each([
     [[], 2, 'say where the queue is'],
@@ -220,7 +220,7 @@ describe.runIf(hasSqlite)('a queue that cannot be found', () => {
     [['--sqlite', 'webhooks.db', '--table', 'a b'], 2, 'table'],
     [['--sqlite', 'webhooks.db', '--queue', 'clisp'], 2, "no queue 'clisp'. Did you mean 'clips'?"],
     [['--sqlite', 'webhooks.db'], 2, 'several queues: pass --queue, one of clips, songs.'],
-  ])('the options %j end with %i: %s', async (options, exitCode, says) => {
+  ])('the options %j exit with %i: %s', async (options, exitCode, says) => {
     writeFileSync(inCwd('text.db'), 'this is no database, but it is long enough to be read as one'.repeat(99));
     await file.queue.put(A);
     const other = openQueueFile(cli.cwd, inCwd('webhooks.db'), 'songs');
@@ -230,7 +230,7 @@ describe.runIf(hasSqlite)('a queue that cannot be found', () => {
     expect(await queue('list', '--queue', 'songs')).toMatchObject({ exitCode: 0 });
   });
 
-  it('a file without any job has no letters', async () => {
+  it('a database without any job gives an empty list', async () => {
     expect(await queue('list')).toMatchObject({ exitCode: 0, records: [] });
   });
 });

@@ -13,7 +13,7 @@ const cli = useCli();
 let file: QueueFile;
 const replay = (...words: string[]) => cli.run(['replay', ...words, '--sqlite', 'webhooks.db']);
 
-describe.runIf(hasSqlite)('replay of a dead letter', () => {
+describe.runIf(hasSqlite)('the command replay with a dead letter', () => {
   beforeEach(() => {
     file = openQueueFile(cli.cwd, join(cli.cwd, 'webhooks.db'));
     onTestFinished(() => file.handle.close());
@@ -37,7 +37,7 @@ describe.runIf(hasSqlite)('replay of a dead letter', () => {
     expect(await file.queue.deadLetters()).toHaveLength(1);
   });
 
-  it('several letters go to the port behind them, with the prefix that is given', async () => {
+  it('several letters go to the port behind their ids, under --header-prefix', async () => {
     await file.bury('no clip', aQueued({ eventId: 'evt_a' }), aQueued({ eventId: 'evt_b' }));
     const app = await serveApp();
     const { records } = await replay('evt_b', '1', `${app.port}`, '--header-prefix', 'X-Vendor', '--attempt', '4');
@@ -50,7 +50,7 @@ describe.runIf(hasSqlite)('replay of a dead letter', () => {
     });
   });
 
-  it('a value that cannot be a header is left out', async () => {
+  it('a value of the job that cannot be a header is left out', async () => {
     const unsigned = { idempotencyKey: 'a\r\nx-evil: 1', webhookId: { not: 'text' }, attempt: -1 } as never;
     await file.bury('no clip', { ...aQueued({ eventId: 'evt_a' }), unsigned });
     const app = await serveApp();
@@ -64,12 +64,12 @@ describe.runIf(hasSqlite)('replay of a dead letter', () => {
     [['--last', '3000'], '--last is a captured delivery'],
     [[], 'name a dead letter by its id'],
     [['evt_x', '3000'], "'evt_x' is none of the 1 dead letters"],
-  ])('the words %j are refused: %s', async (words, says) => {
+  ])('the arguments %j are refused: %s', async (words, says) => {
     await file.bury('no clip', aQueued({ eventId: 'evt_a' }));
     expect(await replay(...words)).toMatchObject(failed(2, says));
   });
 
-  it('a job that is no delivery of this version is refused', async () => {
+  it('a job that this version cannot read is refused', async () => {
     await file.queue.init();
     file.handle.exec(
       "INSERT INTO webhook_queue (key, queue, state, job, queued_at, died_at) VALUES ('k', 'clips', 'dead', '{}', 1, 1)",

@@ -47,25 +47,28 @@ async function serveTls(): Promise<{ port: number }> {
   return { port: (server.address() as AddressInfo).port };
 }
 
-describe('a captured delivery that is sent again', () => {
-  it.each([FILE, '7f3a9c01', 'evt_7'])('the app gets the same event, signed as of now: %s', async (which) => {
-    const app = await serveApp();
-    const { exitCode, records } = await cli.run(['replay', which, app.url]);
-    expect(exitCode).toBe(0);
-    expect(records).toMatchObject([
-      { kind: 'replayed', file: FILE, exact: false, url: `${app.url}/hook?a=1`, status: 200 },
-    ]);
-    const [got] = app.got as [Got];
-    const { event, unsigned } = verified(got);
-    expect(event.id).toBe('evt_7');
-    expect(unsigned).toEqual(verified(captured, { now: () => captured.at }).unsigned);
-    expect(got.body).toEqual(Buffer.from(captured.body));
-    expect(got.rawHeaders).toEqual(expect.arrayContaining(['X-Own', 'Café']));
-    expect(got.headers['host']).toBe(new URL(app.url).host);
-    expect(got.headers['x-service-signature-v2']).not.toContain(',t=');
-  });
+describe('the command replay', () => {
+  it.each([FILE, '7f3a9c01', 'evt_7'])(
+    'the app gets the same event, signed as of now, for the capture %s',
+    async (which) => {
+      const app = await serveApp();
+      const { exitCode, records } = await cli.run(['replay', which, app.url]);
+      expect(exitCode).toBe(0);
+      expect(records).toMatchObject([
+        { kind: 'replayed', file: FILE, exact: false, url: `${app.url}/hook?a=1`, status: 200 },
+      ]);
+      const [got] = app.got as [Got];
+      const { event, unsigned } = verified(got);
+      expect(event.id).toBe('evt_7');
+      expect(unsigned).toEqual(verified(captured, { now: () => captured.at }).unsigned);
+      expect(got.body).toEqual(Buffer.from(captured.body));
+      expect(got.rawHeaders).toEqual(expect.arrayContaining(['X-Own', 'Café']));
+      expect(got.headers['host']).toBe(new URL(app.url).host);
+      expect(got.headers['x-service-signature-v2']).not.toContain(',t=');
+    },
+  );
 
-  it('a 404 is explained by the path, without the page of the answer', async () => {
+  it('a 404 answer is explained by the path, and its HTML is not printed', async () => {
     const app = await serveApp((_, __, res) => res.writeHead(404).end('<!DOCTYPE html><pre>Cannot POST /</pre>'));
     const { exitCode, stdout } = await cli.run(['replay', '7f3a9c01', app.url, '--text']);
     expect(exitCode).toBe(1);
@@ -84,14 +87,14 @@ describe('a captured delivery that is sent again', () => {
     expect(got.rawHeaders).toEqual(expect.arrayContaining(HEADERS.slice(1).flat()));
   });
 
-  it('--timeout says how long an answer is waited for', async () => {
+  it('--timeout limits the wait for an answer', async () => {
     const { url } = await serveSilence();
     const { exitCode, records } = await cli.run(['replay', FILE, url, '--timeout', '50ms']);
     expect(exitCode).toBe(4);
     expect(records).toMatchObject([{ problem: 'no answer within 0.05 s' }]);
   });
 
-  it('Ctrl+C ends the wait at once', async () => {
+  it('Ctrl+C ends the wait for an answer at once', async () => {
     const { url, asked } = await serveSilence();
     const { signal, ended } = cli.start(['replay', FILE, url]);
     await asked;
@@ -99,7 +102,7 @@ describe('a captured delivery that is sent again', () => {
     expect(await ended).toMatchObject({ exitCode: 130, stdout: '' });
   });
 
-  it('--header-prefix names the headers that the app knows', async () => {
+  it('--header-prefix sets the prefix of the signature headers', async () => {
     const app = await serveApp();
     const { headers, body } = signDelivery({ ...delivery, headerPrefix: 'x-vendor' });
     capture(Object.entries(headers), body);
@@ -107,13 +110,13 @@ describe('a captured delivery that is sent again', () => {
     expect(verified(app.got[0] as Got, { headerPrefix: 'x-vendor' }).event.id).toBe('evt_7');
   });
 
-  it('--attempt sets the attempt, and the URL may have a path of its own', async () => {
+  it('--attempt sets the attempt header, and a path in the URL replaces that of the capture', async () => {
     const app = await serveApp();
     await cli.run(['replay', 'evt_7', `${app.url}/other`, '--attempt', '5']);
     expect(app.got).toMatchObject([{ path: '/other', headers: { 'x-service-attempt': '5' } }]);
   });
 
-  it('--captures names the directory, of which the newest capture of an event is sent', async () => {
+  it('--captures names the directory, and an event id its newest capture', async () => {
     mkdirSync(join(cli.cwd, 'kept'));
     copyFileSync(join(cli.cwd, FILE), join(cli.cwd, 'kept/20260711T120000.000Z-00000001.http'));
     copyFileSync(join(cli.cwd, FILE), join(cli.cwd, 'kept/20260711T120500.000Z-00000002.http'));
@@ -123,7 +126,7 @@ describe('a captured delivery that is sent again', () => {
     expect(records).toMatchObject([{ file: 'kept/20260711T120500.000Z-00000002.http' }]);
   });
 
-  it('the captures of listen are sent byte for byte', async () => {
+  it('--exact sends a capture of listen byte for byte', async () => {
     const { next, signal, ended } = cli.start(['listen', '--port', '0', '--capture']);
     const { url } = await next('listening');
     const body = Buffer.from([0, 13, 10, 10, 0xff]);
@@ -154,7 +157,7 @@ describe('a captured delivery that is sent again', () => {
     expect(app.got).toHaveLength(2);
   });
 
-  it('a capture has to be named, but not with --last', async () => {
+  it('replay needs either a capture or --last, and refuses both', async () => {
     expect(await cli.run(['replay'])).toMatchObject(failed(2, '--last'));
     expect(await cli.run(['replay', '--last', '7f3a9c01', '3000'])).toMatchObject({ exitCode: 2 });
   });
@@ -217,7 +220,7 @@ describe('replay of a capture that the secret has not signed', () => {
     expect(verified(signed).event.id).toBe('evt_7');
   });
 
-  it('a capture of before a rotation is signed where the old secret is named too', async () => {
+  it('a capture signed with an old secret is signed where that secret is passed too', async () => {
     const old = signDelivery({ ...delivery, secret: 'the secret of then' });
     capture(Object.entries(old.headers), old.body);
     const app = await serveApp();
@@ -242,7 +245,7 @@ describe('replay of a capture that the secret has not signed', () => {
   });
 });
 
-describe('the list of captures', () => {
+describe('the command captures list', () => {
   const listed = {
     ...{ kind: 'capture', id: '7f3a9c01', file: FILE, at: '2026-07-11T12:00:00.000Z' },
     ...{ type: 'stt.completed', eventId: 'evt_7', bytes: captured.body.length },
@@ -266,7 +269,7 @@ describe('the list of captures', () => {
     );
   });
 
-  it('nothing is said about signatures where there is no secret', async () => {
+  it('without a secret, the records say nothing about signatures', async () => {
     const { records } = await cli.run(['captures', 'list'], { env: { WEBHOOK_SECRET: undefined } });
     expect(records).toEqual([listed]);
   });

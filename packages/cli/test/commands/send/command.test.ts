@@ -14,7 +14,7 @@ const cli = useCli();
 const receiver = () => serveListener(webhookHandler({ secret: SECRET, on: { '*': () => {} } }));
 const verified = ({ headers, body }: Got) => verify({ headers, body, secret: SECRET });
 
-describe('a sample that is sent', () => {
+describe('the command send', () => {
   it('the app gets a signed delivery, and its answer is printed', async () => {
     const app = await serveApp();
     const { exitCode, records, stderr } = await cli.run(['send', 'generation.completed', `${app.url}/hook?a=1`]);
@@ -33,14 +33,14 @@ describe('a sample that is sent', () => {
     ]);
   });
 
-  it('every type has a sample', async () => {
+  it('the newest event types have samples', async () => {
     const types = WEBHOOK_EVENT_TYPES.filter((type) => /^(trigger|subtitle)/.test(type)); // of the newest groups
     const app = await serveApp();
     for (const type of types) expect((await cli.run(['send', type, app.url])).exitCode).toBe(0);
     expect(app.got.map((got) => verified(got).event.type)).toEqual(types);
   });
 
-  it('a refusal is printed with its code, and the exit code is 1', async () => {
+  it('a refused delivery is printed with its error code, and the exit code is 1', async () => {
     const { url } = await receiver();
     const { exitCode, records } = await cli.run(['send', 'stt.completed', url], { env: { WEBHOOK_SECRET: 'another' } });
     expect(exitCode).toBe(1);
@@ -79,7 +79,7 @@ describe('a sample that is sent', () => {
     }
   });
 
-  it('--body needs neither a URL nor a type', async () => {
+  it('--body without a URL goes to port 4747, and needs no event type', async () => {
     writeFileSync(join(cli.cwd, 'body'), '{}');
     for (const args of [
       ['--body', 'body'],
@@ -141,7 +141,7 @@ describe('a sample that is sent', () => {
 });
 
 describe('send --fault', () => {
-  it('several faults are sent at once, and the refusal is printed', async () => {
+  it('several faults are applied to one delivery, and the refusal is printed', async () => {
     const { url } = await receiver();
     const { exitCode, records } = await cli.run(['send', 'stt.completed', url, '--fault', 'stale,stripped-v2']);
     expect(exitCode).toBe(1);
@@ -149,7 +149,7 @@ describe('send --fault', () => {
     expect(records).toMatchObject([{ faults: ['stale', 'stripped-v2'], ...refused }]);
   });
 
-  it('a duplicate comes twice, and is handled once', async () => {
+  it('--fault duplicate sends a delivery twice, and the receiver handles it once', async () => {
     const handled: unknown[] = [];
     const on = { '*': () => void handled.push(1) };
     const { url } = await serveListener(webhookHandler(createReceiver({ secret: SECRET, on })));
@@ -159,14 +159,14 @@ describe('send --fault', () => {
     expect(handled).toHaveLength(1);
   });
 
-  it('a reset cuts the connection in the middle of the body', async () => {
+  it('--fault reset cuts the connection in the middle of the body', async () => {
     const app = await serveApp();
     const { exitCode, records } = await cli.run(['send', 'stt.completed', app.url, '--fault', 'reset']);
     expect(exitCode).toBe(4);
     expect(records).toMatchObject([{ status: null, problem: expect.stringContaining('on purpose') }]);
   });
 
-  it('a slow body comes in pieces', async () => {
+  it('--fault slow sends the body in pieces', async () => {
     const seen: number[] = [];
     const { url } = await serveListener((req, res) => {
       req.on('data', () => {
@@ -179,13 +179,13 @@ describe('send --fault', () => {
     expect(seen.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('an unknown fault is refused with the names of all', async () => {
+  it('an unknown fault is refused with the names of all faults', async () => {
     const ended = await cli.run(['send', 'stt.completed', '--fault', 'stall']);
     expect(ended).toMatchObject(failed(2, 'There are: wrong-secret, flipped-bit, stale,'));
   });
 });
 
-describe('an app that does not answer well', () => {
+describe('the command send to an app without a proper answer', () => {
   it.each<[situation: string, problem: string | RegExp, app: () => Promise<string>, options?: string[]]>([
     [
       'nothing listens',
@@ -213,14 +213,14 @@ describe('an app that does not answer well', () => {
       'what came back is no HTTP; check the port',
       async () => (await serveBytes('220 mail.example ESMTP\r\n')).url,
     ],
-  ])('the problem is printed where %s', async (_, problem, app, options = []) => {
+  ])('the reason for the missing answer is printed where %s', async (_, problem, app, options = []) => {
     // biome-ignore format: a row each
     const { exitCode, records, stderr } = await cli.run(['send', 'stt.completed', await app(), ...options]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 4, stderr: '' });
     expect(records[0]?.['problem']).toMatch(problem);
   });
 
-  it('an answer that breaks off counts by its status', async () => {
+  it('an answer that breaks off acknowledges by its status', async () => {
     const { url } = await serveListener((req, res) => {
       res.writeHead(200, { 'content-length': '100' }).write('half', () => req.socket.destroy());
     });
@@ -228,14 +228,14 @@ describe('an app that does not answer well', () => {
     expect([exitCode, records]).toMatchObject([0, [{ status: 200, acknowledged: true, answer: 'half' }]]);
   });
 
-  it('no more of an answer is read than is shown', async () => {
+  it('a very long answer is cut in the output', async () => {
     const { url } = await serveListener((_, res) => void res.end('x'.repeat(5_000_000)));
     const { records, stdout } = await cli.run(['send', 'stt.completed', url]);
     expect(records).toMatchObject([{ status: 200 }]);
     expect(stdout.length).toBeLessThan(3_000);
   });
 
-  it('Ctrl+C ends the wait at once', async () => {
+  it('Ctrl+C ends the wait for an answer at once', async () => {
     const { url, asked } = await serveSilence();
     const { signal, ended } = cli.start(['send', 'stt.completed', url]);
     await asked;

@@ -7,7 +7,7 @@ import { FAULT_NAMES, FAULTS, type FaultName, withFaults } from '../../../src/co
 const delivery = signDelivery({ event: sampleEvent('stt.completed'), secret: SECRET, at: NOW });
 const sent = (...names: FaultName[]) => withFaults(delivery, names);
 
-describe('a delivery with something wrong', () => {
+describe('a delivery that send --fault changes', () => {
   it.each<[FaultName, string]>([
     ['wrong-secret', 'signature_mismatch'],
     ['flipped-bit', 'signature_mismatch'],
@@ -19,18 +19,18 @@ describe('a delivery with something wrong', () => {
     ['other-key', 'v2'],
     ['slow', 'v2'],
     ['reset', 'v2'],
-  ])('the fault %s is taken for what it is: %s', async (name, found) => {
+  ])('verify judges the fault %s as: %s', async (name, found) => {
     const [one, ...more] = sent(name);
     const { headers, body } = one as typeof delivery;
     expect(await verdict(() => verify({ headers, body, secret: SECRET, now }))).toBe(found);
     expect(more).toEqual([]);
   });
 
-  it('stale and future are ten minutes from the time', () => {
+  it('stale and future are signed ten minutes before and after now', () => {
     expect([sent('stale')[0]?.at, sent('future')[0]?.at]).toEqual([NOW - 600_000, NOW + 600_000]);
   });
 
-  it('truncated leaves half of the body, and reserialised all of its values', () => {
+  it('truncated leaves half of the body, and reserialised keeps all of its values', () => {
     const { body } = delivery;
     expect(sent('truncated')[0]?.body).toEqual(body.subarray(0, Math.floor(body.length / 2)));
     const eventOf = (bytes: Uint8Array = Buffer.of()) => JSON.parse(Buffer.from(bytes).toString());
@@ -41,12 +41,12 @@ describe('a delivery with something wrong', () => {
     expect(sent('other-key')[0]?.headers['idempotency-key']).toBe('another-key');
   });
 
-  it('slow and reset change the way over the wire', () => {
+  it('slow and reset change only how the delivery is sent', () => {
     expect(sent('slow')).toMatchObject([{ ...delivery, slowMs: 5_000 }]);
     expect(sent('reset')).toMatchObject([{ ...delivery, breakOff: true }]);
   });
 
-  it('duplicate comes twice, and is the next attempt then', () => {
+  it('duplicate sends the delivery again as the next attempt', () => {
     const first = { ...delivery, headers: { ...delivery.headers, 'x-attempt-limit': '6' } };
     const headers = { ...first.headers, 'x-service-attempt': '2' };
     expect(withFaults(first, ['duplicate'])).toMatchObject([first, { ...first, headers }]);

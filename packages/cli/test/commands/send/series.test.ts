@@ -21,13 +21,13 @@ async function watched(count: number, concurrency: number, task: (index: number)
   return { started, most, error };
 }
 
-describe('a task that runs several times', () => {
+describe('a task that send --count runs several times', () => {
   it.each([
     [5, 2, 2],
     [2, 5, 2],
     [3, 1, 1],
     [0, 3, 0],
-  ])('the task runs %i times, with at most %i at once: %i', async (count, concurrency, most) => {
+  ])('a task for %i times with the concurrency %i runs at most %i times at once', async (count, concurrency, most) => {
     const started = Array.from({ length: count }, (_, index) => index);
     expect(await watched(count, concurrency)).toEqual({ started, most, error: undefined });
   });
@@ -45,8 +45,8 @@ describe('a task that runs several times', () => {
 
 const answer = (ms: number, status = 200): SendResult => ({ status, ms, headers: {}, body: '' });
 
-describe('the summary of many deliveries', () => {
-  it('the answers are counted, and what was not answered', () => {
+describe('the summary of send --count', () => {
+  it('deliveries are counted by status, or by the reason where there is no answer', () => {
     const all: SendResult[] = [answer(30), answer(10), { problem: 'nothing listens there', ms: 5 }, answer(20, 500)];
     expect(summaryOf(all, 1_234.4)).toEqual([
       {
@@ -65,7 +65,7 @@ describe('the summary of many deliveries', () => {
     ]);
   });
 
-  it('the line is good where all are acknowledged', () => {
+  it('the line has the style good where all deliveries are acknowledged', () => {
     const [, line] = summaryOf([answer(1), answer(2)], 1_000);
     expect(line).toEqual([
       ['good', '2 of 2 acknowledged'],
@@ -73,7 +73,7 @@ describe('the summary of many deliveries', () => {
     ]);
   });
 
-  it('the slowest time differs from that of 99 %', () => {
+  it('the summary has the median, the 99th percentile and the slowest time', () => {
     const all = Array.from({ length: 200 }, (_, index) => answer(200 - index));
     expect(summaryOf(all, 0)[0]).toMatchObject({ ms: { median: 101, p99: 199, most: 200 } });
   });
@@ -93,7 +93,7 @@ function aTerminal(isTTY = true) {
 
 const CLEAR = '\r\u001b[K';
 
-describe('a progress bar', () => {
+describe('the progress bar of send --count', () => {
   it('the bar is drawn over itself, and cleared at the end', () => {
     const { clock, written, sink } = aTerminal();
     const bar = createProgressBar(sink, 4, true);
@@ -111,7 +111,7 @@ describe('a progress bar', () => {
     ]);
   });
 
-  it('the bar is drawn ten times a second at most, and when all is done', () => {
+  it('the bar is drawn at most ten times a second, and when all deliveries are sent', () => {
     const { clock, written, sink } = aTerminal();
     const bar = createProgressBar(sink, 4, true);
     bar.step();

@@ -7,7 +7,7 @@ const set = (...settings: string[]) =>
   sampleWith('generation.completed', settings) as unknown as Record<string, unknown>;
 const dataOf = (...settings: string[]) => set(...settings)['data'] as Record<string, unknown>;
 
-describe('a sample with fields set', () => {
+describe('a sample event with fields set by send --set', () => {
   it('nothing changes where no field is set', () => {
     const { data } = sampleEvent('generation.completed');
     expect(dataOf()).toEqual({ ...data, clipId: expect.stringContaining('clip_') });

@@ -10,19 +10,22 @@ const cli = useCli();
 const BYTES = Buffer.from([0, 10, 0xff]);
 const AT = ['--at', new Date(NOW).toISOString()];
 
-describe('sign', () => {
-  it.each(['both', 'v2', 'legacy'] as const)('the headers of a body are printed: %s', async (scheme) => {
-    writeFileSync(join(cli.cwd, 'body'), BYTES);
-    const { exitCode, records } = await cli.run(['sign', 'body', ...AT, '--scheme', scheme]);
-    expect(exitCode).toBe(0);
-    expect(records).toEqual([{ kind: 'signed', at: new Date(NOW).toISOString(), headers: expect.any(Object) }]);
-    const headers = records[0]?.['headers'] as Record<string, string>;
-    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-    expect(lower).toEqual(sign({ body: BYTES, secret: SECRET, at: NOW, scheme }));
-    expect(Object.keys(headers).every((name) => name.startsWith('X-Service-Signature'))).toBe(true);
-  });
+describe('the command sign', () => {
+  it.each(['both', 'v2', 'legacy'] as const)(
+    'the signature headers of a body are printed for --scheme %s',
+    async (scheme) => {
+      writeFileSync(join(cli.cwd, 'body'), BYTES);
+      const { exitCode, records } = await cli.run(['sign', 'body', ...AT, '--scheme', scheme]);
+      expect(exitCode).toBe(0);
+      expect(records).toEqual([{ kind: 'signed', at: new Date(NOW).toISOString(), headers: expect.any(Object) }]);
+      const headers = records[0]?.['headers'] as Record<string, string>;
+      const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+      expect(lower).toEqual(sign({ body: BYTES, secret: SECRET, at: NOW, scheme }));
+      expect(Object.keys(headers).every((name) => name.startsWith('X-Service-Signature'))).toBe(true);
+    },
+  );
 
-  it('the text has lines that curl takes, of a body from stdin', async () => {
+  it('--text prints header lines for curl, here for a body from stdin', async () => {
     const { stdout } = await cli.run(['sign', '--text', '--scheme', 'legacy'], { stdin: BYTES });
     const [legacy] = Object.values(sign({ body: BYTES, secret: SECRET, scheme: 'legacy' }));
     expect(stdout).toBe(`X-Service-Signature: ${legacy}\n`);
@@ -33,7 +36,7 @@ describe('sign', () => {
     ['file:secret.txt', '', 'the other'],
     ['-', 'the other\n', 'the other'],
     ['file:bytes', '', new Uint8Array([0xff, 0xfe])],
-  ])('the secret may come from %s', async (source, stdin, secret) => {
+  ])('--secret %s signs with the secret from that source', async (source, stdin, secret) => {
     writeFileSync(join(cli.cwd, 'secret.txt'), 'the other\r\n');
     writeFileSync(join(cli.cwd, 'bytes'), Buffer.from([0xff, 0xfe]));
     writeFileSync(join(cli.cwd, 'body'), bodyOf());
@@ -45,7 +48,7 @@ describe('sign', () => {
     expect(headers).toEqual(Object.values(sign({ body: bodyOf(), secret, at: NOW })));
   });
 
-  it('stdin cannot be both the body and the secret', async () => {
+  it('stdin as both the body and the secret is refused', async () => {
     const ended = await cli.run(['sign', '-', '--secret', '-'], { stdin: 'x' });
     const says = /^service-webhooks: stdin can be read only once: give one of the two as a file\.\n$/;
     expect(ended).toMatchObject(failed(2, says));

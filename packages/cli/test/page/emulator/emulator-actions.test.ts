@@ -54,19 +54,19 @@ it.each([
   [299, 'acknowledged', '2xx'],
   [300, 'failed', 'non-2xx'],
   [500, 'failed', 'non-2xx'],
-] as const)('an answer of %i makes the attempt %s', async (status, outcome, reason) => {
+] as const)('a replay by the emulator page that gets the status %i is %s', async (status, outcome, reason) => {
   const { again } = await receiver((_, res) => res.writeHead(status, { 'x-a': '1' }).end());
   const answer = { status, headers: expect.objectContaining({ 'x-a': '1' }), body: '' };
   expect(await again(SECRET)).toMatchObject({ outcome, reason, answer, error: undefined });
 });
 
-it('a status that HTTP does not have is a connection error', async () => {
+it('a replay that gets a status outside of HTTP is a connection error', async () => {
   const { again } = await receiver(({ socket }) => socket.end('HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n'));
   const error = expect.stringContaining('status 99, which is no answer of HTTP');
   expect(await again(SECRET)).toMatchObject({ outcome: 'failed', reason: 'connection_error', error });
 });
 
-it('a missing answer is a connection error', async () => {
+it('a replay that gets no answer is a connection error', async () => {
   const { again } = await receiver((_, res) => res.destroy());
   const reason = expect.stringContaining('closed without an answer');
   expect(await again(SECRET)).toMatchObject({
@@ -74,7 +74,7 @@ it('a missing answer is a connection error', async () => {
   });
 });
 
-it('the same attempt of the same delivery is sent again, without faults', async () => {
+it('a replay sends the same attempt of the same delivery, without faults', async () => {
   const { again, url, arrived } = await receiver((_, res) => res.end());
   expect(await again(SECRET)).toMatchObject({
     ...{ deliveryId: 'dlv_1', endpointId: 'wh_1', eventId: 'evt_1', number: 3, redelivery: 1 },
@@ -83,7 +83,7 @@ it('the same attempt of the same delivery is sent again, without faults', async 
   expect(arrived).toMatchObject([{ method: 'POST', path: '/hooks?a=1', body: aDelivery().body }]);
 });
 
-it('an attempt without a secret is sent unchanged', async () => {
+it('a replay without a secret sends the attempt unchanged', async () => {
   const { again, arrived, url } = await receiver((_, res) => res.end());
   const { request } = await again(undefined);
   const { headers } = attemptTo(url, 'x-service').request;
@@ -96,7 +96,7 @@ it.each([
   ['x-service', 'x-service'],
   ['x-acme', 'x-acme'],
   ['x-acme', 'X-Acme'],
-])('an attempt is signed with the present time, under %s, given as %s', async (prefix, given) => {
+])('a replay is signed with the present time, under the prefix %s, given as %s', async (prefix, given) => {
   const { again, arrived } = await receiver((_, res) => res.end());
   const { request } = await again(SECRET, prefix, given);
   const signed = Object.entries(aDelivery({ at: LATER }).headers);

@@ -16,7 +16,7 @@ function anAttempt(changes: Partial<Attempt> = {}): Attempt {
   };
 }
 
-it('a row has what the list shows of an attempt', () => {
+it('the row of an attempt of the emulator has its number, times, status and faults', () => {
   expect(toAttemptRow(anAttempt())).toEqual({
     ...{ id: '7', kind: 'attempt', number: 2, redelivery: 1, at: NOW, endedAt: NOW + 5 },
     ...{ acknowledged: true, status: 200, problem: undefined, faults: [] },
@@ -28,7 +28,7 @@ it.each<[changes: Partial<Attempt>, kind: string]>([
   [{ duplicate: true }, 'duplicate'],
   [{ seq: 0 }, 'attempt'],
   [{ seq: -1 }, 'replay'],
-])('%j is of the kind %s', (changes, kind) => {
+])('an attempt of the emulator with %j is of the kind %s', (changes, kind) => {
   expect(toAttemptRow(anAttempt(changes)).kind).toBe(kind);
 });
 
@@ -38,11 +38,11 @@ it.each<[changes: Partial<Attempt>, status: number | undefined, problem: string 
   [{ reason: 'non-2xx', answer: undefined }, undefined, undefined],
   [{ reason: 'timeout' }, undefined, 'timeout'],
   [{ reason: 'connection_error', error: 'ECONNRESET' }, undefined, 'ECONNRESET'],
-])('%j has the status %j and the problem %j', (changes, status, problem) => {
+])('an attempt of the emulator with %j shows the status %j and the error %j', (changes, status, problem) => {
   expect(outcomeOf(anAttempt(changes))).toEqual({ status, problem });
 });
 
-it('the details have the request, the answer and the verdict', () => {
+it('the details of an attempt have the request, the answer and the verdict on the signature', () => {
   const attempt = anAttempt();
   expect(toAttemptDetails(attempt, SECRET, 'x-service')).toEqual({
     ...toAttemptRow(attempt),
@@ -59,7 +59,7 @@ it('the details have the request, the answer and the verdict', () => {
   expect(toAttemptDetails(attempt, SECRET, 'x-acme').verdict.verdict).toBe('missing_signature');
 });
 
-it('a wrong secret is no cause where the emulator has signed', () => {
+it('a wrong secret is not named as a cause for what the emulator has signed', () => {
   const { verdict } = toAttemptDetails(anAttempt(), 'whsec_of_somebody_else', 'x-service');
   expect(verdict.verdict).toBe('signature_mismatch');
   expect(verdict.causes.map(({ cause }) => cause)).not.toContain('secret_wrong');

@@ -34,7 +34,7 @@ async function setUp(options?: EmulatedOptions) {
   };
 }
 
-describe('deliveries of an emulator', () => {
+describe('the deliveries of an emulator on the page of dev', () => {
   it('a row has the state of its delivery and the last answer', async () => {
     let answers = 0;
     const { emulator, source, endpoint, emit, onlyRow } = await setUp({ fails: () => ++answers < 3 });
@@ -110,7 +110,7 @@ describe('deliveries of an emulator', () => {
     expect(source.message('2')).toBeUndefined();
   });
 
-  it('the start names a command, and the button where there is an endpoint', async () => {
+  it('the empty list names the dev command, and the sample button where there is an endpoint', async () => {
     const { source, emulator, endpoint } = await setUp();
     expect(source.start).toEqual({
       text: 'Press “Send a sample”, or start with:',
@@ -138,7 +138,7 @@ describe('deliveries of an emulator', () => {
   });
 });
 
-describe('actions on an emulator', () => {
+describe('the actions of the page of dev on an emulator', () => {
   it('every action is offered', async () => {
     const { source } = await setUp();
     const others = ['advance', 'clear', 'emit', 'enable', 'failNext', 'pause', 'redeliver', 'redeliverDead'];
@@ -176,7 +176,7 @@ describe('actions on an emulator', () => {
     expect(verdicts).toEqual(['accepted', 'timestamp_too_old', 'accepted']);
   });
 
-  it('replay says why there was no answer', async () => {
+  it('replay returns the reason where there was no answer', async () => {
     const { emulator, act, endpoint, emit, onlyRow } = await setUp();
     emulator.endpoints.update(endpoint.id, { url: 'http://127.0.0.1:1/' });
     await emit('stt.completed');
@@ -257,7 +257,7 @@ describe('actions on an emulator', () => {
     expect(emulator.attempts.list().at(-1)?.faults).toEqual(['duplicate']);
   });
 
-  it('pause holds back, enable lets go, advance lets time pass', async () => {
+  it('pause holds deliveries, enable sends them, and advance moves the clock', async () => {
     const { emulator, source, act, endpoint, states } = await setUp();
     expect(await act('pause', { endpoint: endpoint.id })).toBe('The endpoint is paused.');
     expect(await act('send', { type: 'stt.completed' })).toBe('stt.completed is on its way.');
@@ -306,7 +306,7 @@ describe('actions on an emulator', () => {
     expect(JSON.parse(firstAttempt().request.body.text)).toEqual({ ...event, ...rest });
   });
 
-  it('emit takes its own id and an unknown type, and refuses what is no event', async () => {
+  it('emit accepts an own id and an unknown type, and refuses what is no event', async () => {
     const { emulator, act, rows } = await setUp();
     const emit = (event: unknown) => act('emit', { event: JSON.stringify(event) });
     expect(await emit({ type: 'voice.retired', id: 'evt_mine' })).toMatch('No endpoint has subscribed');
@@ -317,7 +317,7 @@ describe('actions on an emulator', () => {
     expect(rows()).toMatchObject([{ eventId: 'evt_mine', state: 'delivered' }]);
   });
 
-  it('clear removes what has ended, until it is redelivered', async () => {
+  it('clear removes ended deliveries, and a redelivered one is listed again', async () => {
     let fails = true;
     const { emulator, source, act, kill, emit, onlyRow, rows } = await setUp({ fails: () => fails });
     await kill('stt.failed');
@@ -339,7 +339,7 @@ describe('actions on an emulator', () => {
     expect(onlyRow()).toMatchObject({ id, state: 'delivered' });
   });
 
-  it('send says that no endpoint has subscribed', async () => {
+  it('send returns that no endpoint has subscribed to the type', async () => {
     const { emulator, act, endpoint } = await setUp();
     emulator.endpoints.update(endpoint.id, { events: ['stt.failed'] });
     expect(await act('send', { type: 'stt.completed' })).toMatch('No endpoint has subscribed');

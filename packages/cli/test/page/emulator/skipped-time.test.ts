@@ -56,7 +56,7 @@ describe('time that is skipped on the page', () => {
     expect([replayed?.kind, (replayed?.at ?? 0) >= later.createdAt]).toEqual(['replay', true]);
   });
 
-  it('faster waits skip as much less', async () => {
+  it('at speed 60, the same advance skips a sixtieth of the time', async () => {
     const { source, attempts } = await afterAdvancing(10 * MINUTE, 60);
     expect(attempts).toHaveLength(3);
     expect(source.snapshot().overview.ahead).toBe(10_000);

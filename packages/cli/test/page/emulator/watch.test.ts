@@ -19,7 +19,7 @@ async function watched(options?: EmulatedOptions) {
   return { ...all, stop, look, emit };
 }
 
-it('a watcher gets the present state, and then nothing until something changes', async () => {
+it('a watcher of an emulator gets the present state, then only changes', async () => {
   const { look, emit, endpoint } = await watched();
   expect(look()).toMatchObject([{ overview: { endpoints: [{ id: endpoint.id }] }, deliveries: [], removed: [] }]);
   expect(look()).toEqual([]);
@@ -28,7 +28,7 @@ it('a watcher gets the present state, and then nothing until something changes',
   expect(look()).toEqual([]);
 });
 
-it('a clock that was advanced is reported, and a running clock is not', async () => {
+it('a watcher gets an advanced clock of the emulator, and not a running one', async () => {
   const virtual = await watched();
   virtual.look();
   await virtual.emulator.advance(5_000);
@@ -39,12 +39,12 @@ it('a clock that was advanced is reported, and a running clock is not', async ()
   expect(real.look()).toEqual([]);
 });
 
-it('the speed of the clock is reported', async () => {
+it('a watcher gets the speed of the clock of the emulator', async () => {
   const { look } = await watched({ clock: 'real', speed: 60 });
   expect(look()).toMatchObject([{ overview: { speed: 60 } }]);
 });
 
-it('a delivery that replaces another is reported with the removed id', async () => {
+it('a watcher gets a new delivery together with the id of the replaced one', async () => {
   const { look, emit } = await watched({ keep: { delivered: 1 } });
   await emit('stt.completed');
   const id = look()[0]?.deliveries[0]?.id;
@@ -52,7 +52,7 @@ it('a delivery that replaces another is reported with the removed id', async () 
   expect(look()).toMatchObject([{ deliveries: [{ type: 'stt.failed' }], removed: [id] }]);
 });
 
-it('a delivery that changes is reported again, without the others', async () => {
+it('a watcher gets a changed delivery again, without the others', async () => {
   let fails = true;
   const { look, emit, emulator } = await watched({ fails: () => fails });
   await emit('stt.failed');
@@ -63,7 +63,7 @@ it('a delivery that changes is reported again, without the others', async () => 
   expect(look()).toMatchObject([{ deliveries: [{ type: 'stt.failed', state: 'delivered' }], removed: [] }]);
 });
 
-it('an action is reported at once, even if it was refused', async () => {
+it('a watcher gets the state at once after an action, even a refused one', async () => {
   const { source, endpoint, look, emit } = await watched();
   const told: Change[] = [];
   source.watch((change) => void told.push(change));

@@ -23,19 +23,19 @@ function details(delivery: Partial<DeliveryRow>, attempts: Partial<AttemptRow>[]
 
 const states = (given: DeliveryDetails) => roundsOf(given, 1).map(({ stations }) => stations.map(({ state }) => state));
 
-it('attempts stand in their place of the schedule, and the next ones follow', () => {
+it('the schedule has each attempt in its place, and then the next ones with their times', () => {
   const waiting = details({ state: 'waiting', attempts: 1, nextAt: 1_000 }, [{}]);
   expect(states(waiting)).toEqual([['failed', 'next', 'later', 'later']]);
   const due = roundsOf(waiting, 1).map(({ stations }) => stations.map(({ dueAt }) => dueAt));
   expect(due).toEqual([[undefined, 1_000, 121_000, 721_000]]);
 });
 
-it('waits that pass faster are shorter by the clock', () => {
+it('the schedule at speed 100 has waits of a hundredth', () => {
   const [round] = roundsOf(details({ state: 'waiting', attempts: 1, nextAt: 1_000 }, [{}]), 100);
   expect(round?.stations.map(({ dueAt }) => dueAt)).toEqual([undefined, 1_000, 2_200, 8_200]);
 });
 
-it('waits have their full length where the clock stands', () => {
+it('the schedule has waits of full length where the clock stands', () => {
   const waiting = details({ state: 'waiting', attempts: 0, nextAt: 1_000 }, []);
   expect(roundsOf(waiting, 0)[0]?.stations).toEqual([
     { number: 1, waitMs: 0, state: 'next', dueAt: 1_000 },
@@ -64,7 +64,7 @@ it('an attempt without an answer is on its way, and nothing is next', () => {
   expect(due).toEqual(Array(4).fill(undefined));
 });
 
-it('a redelivery is another round, and attempts that are not kept have their place', () => {
+it('a redelivery is another round of the schedule, and dropped attempts keep their places', () => {
   const again = details({ state: 'waiting', attempts: 1, redeliveries: 1 }, [
     { number: 4 },
     { number: 1, redelivery: 1 },
@@ -75,7 +75,7 @@ it('a redelivery is another round, and attempts that are not kept have their pla
   ]);
 });
 
-it('attempts of the same round that are not kept have their place', () => {
+it('dropped attempts of the same round keep their places in the schedule', () => {
   expect(states(details({ state: 'waiting', attempts: 3 }, [{ number: 3 }]))).toEqual([
     ['not kept', 'not kept', 'failed', 'next'],
   ]);
@@ -84,7 +84,7 @@ it('attempts of the same round that are not kept have their place', () => {
   ]);
 });
 
-it('rounds are counted from the first', () => {
+it('the schedule has a round for each redelivery, and the first one', () => {
   const again = details({ redeliveries: 2 }, []);
   expect(roundsOf(again, 1).map(({ redelivery }) => redelivery)).toEqual([0, 1, 2]);
 });
@@ -94,7 +94,7 @@ it('duplicates and replays are outside the schedule', () => {
   expect(states(twice)).toEqual([['sending', 'later', 'later', 'later']]);
 });
 
-it('a test has one attempt', () => {
+it('the schedule of a test delivery has one attempt', () => {
   expect(states(details({ state: 'dead', attempts: 1, test: true }, [{}]))).toEqual([['failed']]);
 });
 
@@ -103,7 +103,7 @@ it('the next attempt at a paused endpoint is held, and has no time', () => {
   expect(round?.stations[1]).toEqual({ number: 2, waitMs: 30_000, state: 'held' });
 });
 
-it('the next attempt of a delivery from elsewhere is up to its sender', () => {
+it('the next attempt of a delivery that dev has not sent is up to its sender', () => {
   expect(states(details({ state: 'failed', attempts: 1 }, [{}]))).toEqual([
     ['failed', 'up to the sender', 'later', 'later'],
   ]);

@@ -47,7 +47,7 @@ beforeEach(() => {
   select(undefined);
 });
 
-it('the store is empty at first', () => {
+it('the store of the page is empty at first', () => {
   expect(initial).toEqual({
     ...{ title: '', offers: [], connection: 'opening', total: 0, dead: 0, visible: [], start: undefined },
     ...{ query: '', only: 'all', type: '', since: 0 },
@@ -158,7 +158,7 @@ describe('the filter by type and time', () => {
     expect(visible()).toEqual(['dlv_3', 'dlv_2']);
   });
 
-  it('a time span shows what is recent by the clock of the source', () => {
+  it('a time span shows the deliveries within it, by the clock of the source', () => {
     const at = (minutes: number) => ({ createdAt: OVERVIEW.now - minutes * 60_000 });
     begin(aRow(1, at(61)), aRow(2, at(60)), aRow(3, at(4)));
     setFilter({ since: 3_600_000 });
@@ -167,7 +167,7 @@ describe('the filter by type and time', () => {
     expect(visible()).toEqual(['dlv_3']);
   });
 
-  it('an old delivery leaves the list as the clock runs, and only that is reported', () => {
+  it('listeners are called when a delivery leaves the time span as the clock runs', () => {
     vi.useFakeTimers();
     const running = { ...OVERVIEW, speed: 1 };
     begin(aRow(1, { createdAt: OVERVIEW.now - 295_000 }));
@@ -195,7 +195,7 @@ it('the word duplicate finds the deliveries that were sent twice', () => {
   expect(visible()).toEqual(['dlv_1']);
 });
 
-describe('the selection', () => {
+describe('the selection in the list', () => {
   it('a step moves the selection, as far as the list goes', () => {
     begin(aRow(1), aRow(2), aRow(3));
     const walked = [1, 1, -1, 5, -9].map((by) => {
@@ -218,7 +218,7 @@ describe('the selection', () => {
   });
 });
 
-describe('the listeners', () => {
+describe('the listeners of the store', () => {
   it('each change calls a listener once, until it stops', () => {
     const doing = [
       () => begin(aRow(1)),
@@ -243,7 +243,7 @@ describe('the listeners', () => {
     expect(current()).toMatchObject({ connection: 'lost', selected: 'dlv_1' });
   });
 
-  it('a message says what was done, and whether it failed', () => {
+  it('a message has the text of an action, and whether it failed', () => {
     say('It is paused.');
     expect(current().message).toEqual({ text: 'It is paused.', failed: false });
     say('It cannot be.', true);

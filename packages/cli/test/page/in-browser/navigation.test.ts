@@ -107,7 +107,7 @@ describe.skipIf(chromium === undefined)('the address and the keys of the page', 
     expect(await selected(page)).toBeUndefined();
   });
 
-  it('the time filter shows what is recent', async () => {
+  it('the time filter hides deliveries that are older than the chosen span', async () => {
     const source = aSource();
     const { page } = await open(source);
     const shown = async () => (await deliveries(page).allInnerTexts()).map((text) => /evt_\d/.exec(text)?.[0]);

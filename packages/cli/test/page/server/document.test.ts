@@ -12,7 +12,7 @@ function folder(files: Record<string, string>): URL {
   return pathToFileURL(`${path}/`);
 }
 
-it('the assets are the script and the style sheet of the build', async () => {
+it('the assets of the page are the script and the style sheet of the build', async () => {
   const { script, style } = await readAssets(folder({ 'page.js': 'let a;', 'style.css': 'p {}' }));
   expect([String(script), String(style)]).toEqual(['let a;', 'p {}']);
 });

@@ -30,7 +30,7 @@ describe('the files and details of the page', () => {
     ]);
   });
 
-  it('the policy forbids requests to elsewhere, inline scripts and framing', async () => {
+  it('the Content-Security-Policy forbids other hosts, inline scripts and framing', async () => {
     const { get } = await withSend();
     const { headers, body } = await get('/');
     const policy = headers['content-security-policy'] ?? '';
@@ -124,7 +124,7 @@ describe('the files and details of the page', () => {
     expect((await get('/page/samples/no.type')).status).toBe(404);
   });
 
-  it('the page goes on after its source has failed', async () => {
+  it('the page is still served after an error of its source', async () => {
     const delivery = () => {
       throw new Error('out of order');
     };
@@ -176,23 +176,26 @@ describe('a request that is not from the page', () => {
     },
   );
 
-  it.each(['cross-site', 'same-site'])('a browser that says %s is refused, except for a plain link', async (site) => {
-    const { get, act } = await withSend();
-    const headers = { 'sec-fetch-site': site };
-    const link = { ...headers, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
-    for (const [path, sent] of [
-      ['/page/stream', headers],
-      ['/page/stream', link],
-      ['/', { ...link, 'sec-fetch-mode': 'no-cors' }],
-      ['/', { ...link, 'sec-fetch-dest': 'iframe' }],
-    ] as const) {
-      expect(inShort(await get(path, sent))).toEqual(refused(403, 'Another site has no access.'));
-    }
-    expect((await act('send', { type: 'stt.completed' }, headers)).status).toBe(403);
-    expect((await get('/', link)).status).toBe(200);
-  });
+  it.each(['cross-site', 'same-site'])(
+    'a request with Sec-Fetch-Site %s is refused, except for a plain link',
+    async (site) => {
+      const { get, act } = await withSend();
+      const headers = { 'sec-fetch-site': site };
+      const link = { ...headers, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+      for (const [path, sent] of [
+        ['/page/stream', headers],
+        ['/page/stream', link],
+        ['/', { ...link, 'sec-fetch-mode': 'no-cors' }],
+        ['/', { ...link, 'sec-fetch-dest': 'iframe' }],
+      ] as const) {
+        expect(inShort(await get(path, sent))).toEqual(refused(403, 'Another site has no access.'));
+      }
+      expect((await act('send', { type: 'stt.completed' }, headers)).status).toBe(403);
+      expect((await get('/', link)).status).toBe(200);
+    },
+  );
 
-  it.each(['same-origin', 'none'])('a browser that says %s is answered', async (site) => {
+  it.each(['same-origin', 'none'])('a request with Sec-Fetch-Site %s is answered', async (site) => {
     const { get } = await withSend();
     expect((await get('/page/page.js', { 'sec-fetch-site': site })).status).toBe(200);
   });

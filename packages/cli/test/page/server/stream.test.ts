@@ -137,7 +137,7 @@ function opened(source = memorySource()) {
   return { source, browser, writeHead, close, readAll };
 }
 
-it('a stream says when to come back, and which actions there are', async () => {
+it('a stream begins with the retry delay, and its snapshot names the actions', async () => {
   const { writeHead, readAll } = opened(memorySource({ send: async () => '' }));
   expect(writeHead).toHaveBeenCalledWith(200, { 'content-type': 'text/event-stream' });
   const [retry, snapshot = ''] = await readAll();
@@ -146,7 +146,7 @@ it('a stream says when to come back, and which actions there are', async () => {
   expect(JSON.parse(data)).toMatchObject({ run: 'run_1', title: 'Deliveries of a test', offers: ['send'] });
 });
 
-it('a quiet stream is written to every 15 s', async () => {
+it('a stream without changes gets a comment every 15 s', async () => {
   const { readAll } = opened();
   const written = await readAll();
   const before = written.length;
