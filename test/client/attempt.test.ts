@@ -126,7 +126,7 @@ describe('a failed connection', () => {
     ['cut off within the answer', breakOff, { code: 'broken_off', message: expect.stringContaining('after 5 bytes') }],
     ['cut off before the answer', hangUp, { code: 'no_connection', hint: expect.stringContaining('baseUrl') }],
     ['compressed in a broken way', text('no gzip', 200, { 'content-encoding': 'gzip' }), { code: 'broken_off' }],
-  ])('an answer that is %s is a ClientError', async (_, reply, failure) => {
+  ])('a call whose answer is %s rejects with a ClientError', async (_, reply, failure) => {
     expect(await failureOn(api, reply)).toMatchObject({ name: 'ClientError', attempts: 1, ...failure });
   });
 

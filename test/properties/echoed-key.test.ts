@@ -140,7 +140,7 @@ describe('a key that a server repeats', options, () => {
     ),
   );
 
-  it('no error holds a key of escapes in another case, with line ends in it', async () => {
+  it('no error holds the key where the echo has line ends in it and escapes in another case', async () => {
     const key = '<&amp;"\\Ba0aAA0a00aA';
     const echo = '<&amp\r\n;"\\ba\r\n0aAa0\r\na00aA\r\n';
     bytes = Buffer.from(refusal({ code: 'new_code', message: JSON.stringify({ [echo]: echo }) }), 'utf8');

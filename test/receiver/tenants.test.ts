@@ -127,7 +127,7 @@ describe('the tenant that a receiver finds for a delivery', () => {
     ],
     ['a Map', new Map([['acme', SECRET]]), /^secret is neither text nor bytes, but of type object\. /],
     ['a promise', Promise.resolve(SECRET), /^secret is neither text nor bytes, but of type object\. /],
-  ])('creating a receiver throws with %s', (_, secret, says) => {
+  ])('createReceiver throws where its secret is %s', (_, secret, says) => {
     const { code, message } = refusal(() => createReceiver({ secret: secret as SecretSource, on: {} }));
     expect(code).toBe('invalid_secret');
     expect(message).toMatch(says);

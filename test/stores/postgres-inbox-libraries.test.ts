@@ -94,7 +94,7 @@ describe.runIf(server).each(Object.entries(LIBRARIES))('postgresInbox in transac
     expect(await clips()).toEqual(['evt_1']);
   });
 
-  it('a table that is locked is waited for no longer than waitMs', async () => {
+  it('a delivery is refused as in progress once its table was locked for waitMs', async () => {
     const other = await admin.connect();
     await other.query('BEGIN');
     await other.query(`LOCK TABLE ${schema}.${table} IN ACCESS EXCLUSIVE MODE`);

@@ -139,7 +139,7 @@ describe('verify with node:crypto', () => {
     ['a short key and body', 24, 300],
     ['a key longer than a block', 70, 1_024],
     ['a large body', 24, 100_000],
-  ])('a secret is prepared as a key once for %s', async (__, keyLength, length) => {
+  ])('three HMACs with one secret prepare its key once, for %s', async (__, keyLength, length) => {
     const { hmacSync, hasSyncCrypto } = await import('../../src/verify/hmac.js');
     expect(hasSyncCrypto).toBe(true);
     const crypto = process.getBuiltinModule('node:crypto');

@@ -154,7 +154,7 @@ describe('emulator.deliveries.redeliver', () => {
     expect(emulator.deliveries.list()).toMatchObject([{ state: 'delivered', attempts: 1 }]);
   });
 
-  it('a closed emulator redelivers nothing', async () => {
+  it('redelivering throws after the emulator was closed', async () => {
     const { emulator, delivery } = await startWithDead();
     await emulator.close();
     expect(() => emulator.deliveries.redeliver(delivery)).toThrow('is not dead');

@@ -133,7 +133,7 @@ describe('what explain reads in the V2 header', () => {
     ['', ['.', 'undefined.'], undefined],
     ['1e9', ['1e9.', 'undefined.'], undefined],
     ['1.', ['1..', 'undefined.'], undefined],
-  ])('the time %j is malformed, and is also tried as it is', (t, prefixes, seconds) => {
+  ])('the time %j is reported as malformed, and MACs with its very text are tried too', (t, prefixes, seconds) => {
     const found = timed(`t=${t},v1=${MAC}`);
     expect(found.map(({ prefix }) => prefix)).toEqual(prefixes);
     for (const one of found) {

@@ -95,7 +95,7 @@ describe('storeSuite on a faulty store', () => {
     });
   }
 
-  it.each(PLANTED_VALUES)('a store that $bug is caught, whichever it is', async ({ plants, caughtBy }) => {
+  it.each(PLANTED_VALUES)('the suite catches each variant of a store that $bug', async ({ plants, caughtBy }) => {
     for (const plant of plants) {
       const found = suiteOf((now) => planted(plant, now)).find(({ name }) => name === caughtBy);
       await expect(found?.run(), `${plants.indexOf(plant)}`).rejects.toThrow(/ \(R\d+: .+\)$/);

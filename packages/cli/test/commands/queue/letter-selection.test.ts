@@ -40,7 +40,7 @@ describe('dead letters that queue reads in pages', () => {
     expect(pages).toHaveLength(6);
   });
 
-  it('pages become small again where large letters follow small ones', async () => {
+  it('pages grow while letters are small and shrink when large ones follow', async () => {
     const large = Array.from({ length: 900 }, (_, i) => letter(140 + i, 300_000));
     const { pages } = await readAll([...many(140), ...large]);
     expect(pages.slice(0, 6)).toEqual(['0+20', '20+40', '60+80', '140+160', '300+27', '327+27']);

@@ -21,7 +21,7 @@ it.each([
   expect(durationOf(ms)).toBe(words);
 });
 
-it('a time is UTC and marked so', () => {
+it('the page shows a time in UTC, with a Z', () => {
   const afterMidnight = Date.UTC(2026, 6, 11, 0, 5, 9);
   expect(timeOf(afterMidnight)).toBe('00:05:09Z');
   expect(dateAndTimeOf(afterMidnight)).toBe('2026-07-11 00:05:09Z');

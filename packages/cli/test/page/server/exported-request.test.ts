@@ -65,7 +65,7 @@ describe('an exported request', () => {
     expect(command).not.toContain('x-a');
   });
 
-  it('a test is a program that reads the .http file', () => {
+  it('the form test is a Node test that reads the .http file', () => {
     const text = textOf('test');
     expect(text).toContain("readFileSync('test/");
     expect(text).toContain('-0000002a.http');
