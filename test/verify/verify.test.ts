@@ -147,10 +147,11 @@ describe('the secret given to verify', () => {
     expect((await verified(input({ secret: [SECRET, SECRET] }))).secretIndex).toBe(0);
   });
 
-  it('the error of a mismatch says how many secrets were tried', async () => {
+  it('the error of a mismatch says how many secrets were tried, unless it was one', async () => {
     const error = await refused(input({ secret: [OTHER, 'whsec_old'] }));
     expect(error.code).toBe('signature_mismatch');
-    expect(error.message).toContain('2 secrets were tried');
+    expect(error.message).toContain(' 2 secrets were tried. ');
+    expect((await refused(input({ secret: OTHER }))).message).not.toContain('tried');
   });
 
   it('a secret without its prefix or in another case does not match', async () => {
@@ -218,8 +219,11 @@ describe('the signed time of a delivery given to verify', () => {
     },
   );
 
-  it.each([86_400, -86_400])('the error says how far the signed time is from now: %d s', async (seconds) => {
-    expect((await refused(inputAfter(seconds))).message).toContain('86400 s');
+  it.each([
+    [86_400, 'is 86400 s old (300 s are allowed)'],
+    [-86_400, 'is 86400 s in the future (300 s are allowed)'],
+  ])('the error says how far the signed time is from now: %d s', async (seconds, says) => {
+    expect((await refused(inputAfter(seconds))).message).toContain(says);
   });
 
   it('a delivery is refused when the time in its header is changed', async () => {
@@ -354,6 +358,11 @@ describe('the options of verify', () => {
     expect(await codeOf(input(none, { scheme: 'legacy' }))).toBe('legacy_not_accepted');
   });
 
+  it('a request may be spread into the input, with its method, url and signal', async () => {
+    const request = { method: 'POST', url: '/webhooks', signal: AbortSignal.abort() };
+    expect((await verified({ ...request, ...input() })).scheme).toBe('v2');
+  });
+
   const secrets = [undefined, null, '', ' \t\n', ` ${SECRET}`, `${SECRET}\n`, new Uint8Array(0), 42, () => [SECRET]];
   const prefixes = ['', 'x service', 'x-service-', '-x', 'x--y', 'x_service', 'x:y', 'xé', 'x\n', null, 5, ['x'], {}];
   const tolerances = [Number.NaN, 0, -0, -1, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, '300', null, true];
@@ -399,6 +408,50 @@ describe('the options of verify', () => {
 });
 
 describe('the text of an error of verify', () => {
+  const without = (headers: VerifyInput['headers']) => input({ headers });
+  const similar = ['ACME-Signature-V2', 'b-signature-v2', 'c-signature-v2', 'd-signature-v2'];
+  const others = ['x-signature-v2-old', 'signature-v2', `${'x'.repeat(100)}-signature-v2`];
+  const oneObject = 'verify takes one object. Call verify({ headers, body, secret }).';
+  const found = 'The request has no x-service-signature-v2 header, but it has acme-signature-v2';
+
+  it.each<[string, unknown, string]>([
+    ['three arguments, the body first', bodyOf(), oneObject],
+    ['bytes', bytes(bodyOf()), oneObject],
+    ['an array', [], oneObject],
+    ['null', null, oneObject],
+    ['undefined', undefined, oneObject],
+    ['no body', input({ body: undefined as never }), 'body is undefined.'],
+    ['null as the body', input({ body: null as never }), 'body is null.'],
+    ['no headers', without({}), 'The request has no x-service-signature-v2 header.'],
+    ['other names', without(Object.fromEntries(others.map((name) => [name, '']))), 'no x-service-signature-v2 header.'],
+    ['the header of another vendor', without({ [`${similar[0]}`]: '' }), `${found}.`],
+    ['Headers of another vendor', without(new Headers([[`${similar[0]}`, '']])), `${found}.`],
+    [
+      'pairs of other vendors',
+      without(similar.map((name): [string, string] => [name, ''])),
+      `${found}, b-signature-v2, c-signature-v2.`,
+    ],
+    [
+      'a getter that throws',
+      {
+        ...input(),
+        get legacy() {
+          throw new Error('no');
+        },
+      },
+      'a getter, an iterator or the clock. Fix error.cause.',
+    ],
+  ])('the error for verify with %s says what it was given', async (_, given, says) => {
+    const error = await refused(given as VerifyInput);
+    expect(error.message).toContain(says);
+    expect(error.hint).not.toBe('');
+  });
+
+  it('headers after the 200th are not named', async () => {
+    const many = Array.from({ length: 200 }, (_, i): [string, string] => [`h-${i}`, '']);
+    expect((await refused(without([...many, ['acme-signature-v2', '']]))).message).not.toContain('acme');
+  });
+
   it.each<[string, Partial<VerifyInput>]>([
     ['a forged signature', { headers: { 'x-service-signature-v2': `t=${NOW / 1000},v1=${'0'.repeat(64)}` } }],
     ['another body', { body: bodyOf({ jobId: 'CANARY' }) }],
