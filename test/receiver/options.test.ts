@@ -236,6 +236,36 @@ describe('the options of a receiver', () => {
     expect(createReceiver({ secret: SECRET, ...options })).toBeTypeOf('function');
   });
 
+  it.each<[string, string | undefined, string | undefined]>([
+    ['no names', undefined, undefined],
+    ["'default' and no name", 'default', undefined],
+    ["no name and 'default'", undefined, 'default'],
+  ])('two receivers on one memory store are refused with %s', (_, first, second) => {
+    const store = memoryStore();
+    createReceiver({ secret: SECRET, dedupe: { store, name: first } });
+    const error = refusedWith({ dedupe: { store, name: second } });
+    expect(error.code).toBe('invalid_option');
+    expect(error.message).toContain('dedupe.name is missing, here or in another receiver on this store');
+    expect(error.hint).toContain("such as dedupe: { store, name: 'billing' }");
+  });
+
+  it.each<[string, string | undefined, string | undefined]>([
+    ["'default' twice", 'default', 'default'],
+    ["no name and 'billing'", undefined, 'billing'],
+    ["'billing' and no name", 'billing', undefined],
+  ])('two receivers on one memory store are created with %s', (_, first, second) => {
+    const store = memoryStore();
+    for (const name of [first, second]) {
+      expect(createReceiver({ secret: SECRET, dedupe: { store, name } })).toBeTypeOf('function');
+    }
+  });
+
+  it('a store that others may share needs a name', () => {
+    const shared = { ...memoryStore(), scope: 'shared' as const };
+    expect(refusedWith({ dedupe: { store: shared } }).message).toContain('dedupe.name is missing');
+    expect(createReceiver({ secret: SECRET, dedupe: { store: shared, name: 'default' } })).toBeTypeOf('function');
+  });
+
   it('a later change of the bytes of the secret has no effect', async () => {
     const secret = new TextEncoder().encode(SECRET);
     const secrets = [secret];

@@ -1,0 +1,31 @@
+import { describe, expect, it, vi } from 'vitest';
+import { severalProcesses } from '../../src/dedupe/several-processes.js';
+
+describe('what runs a receiver in several processes', () => {
+  const VARIABLES = { pm_id: undefined, AWS_LAMBDA_FUNCTION_NAME: undefined };
+
+  it.each<[string, object, string | undefined]>([
+    ['a process on its own', { env: VARIABLES, getBuiltinModule: () => ({ isWorker: false }) }, undefined],
+    [
+      'a worker of cluster',
+      { env: {}, getBuiltinModule: (id: string) => ({ isWorker: id === 'cluster' }) },
+      'cluster of Node',
+    ],
+    ['a process of PM2', { env: { pm_id: '0' } }, 'PM2'],
+    ['a function of AWS Lambda', { env: { AWS_LAMBDA_FUNCTION_NAME: 'clips' } }, 'AWS Lambda'],
+    ['a runtime that has no cluster', { env: {}, getBuiltinModule: () => undefined }, undefined],
+    ['a runtime without variables', {}, undefined],
+  ])('%s is found by its process', (_, process, runner) => {
+    vi.stubGlobal('process', process);
+    const found = severalProcesses();
+    vi.unstubAllGlobals();
+    expect(found).toBe(runner);
+  });
+
+  it('nothing is found where there is no global process', () => {
+    vi.stubGlobal('process', undefined);
+    const found = severalProcesses();
+    vi.unstubAllGlobals();
+    expect(found).toBeUndefined();
+  });
+});
