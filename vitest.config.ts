@@ -85,6 +85,7 @@ export const projects: readonly Project[] = [
   {
     name: 'programs',
     include: PROGRAMS,
+    hookTimeout: 600_000, // an app or the site is built, on a machine with other work to do for minutes
     globalSetup: ['packages/cli/test/support/build-programs.ts', 'packages/cli/test/page/in-browser/launch.ts'],
   },
   {

@@ -22,7 +22,7 @@ describe.each(installed)('examples/%s, built as its README says', (name, paths, 
   beforeAll(async () => {
     built = buildApp(name);
     app = await built.start({ WEBHOOK_SECRET: SECRET });
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await app?.stop();

@@ -45,7 +45,7 @@ export function useSite() {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     browser = await chromium.connect(inject('browser'));
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     server.close();
