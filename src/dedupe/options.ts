@@ -65,12 +65,12 @@ export function dedupeSettings(options: DedupeOptions): DedupeSettings {
   const { leaseMs, retainMs } = integers(options, { leaseMs: 25_000, retainMs: RETAIN_MS });
   check(leaseMs <= retainMs, 'dedupe.leaseMs must not be above retainMs');
   checkRetention('dedupe.retainMs', retainMs);
-  if (store.scope === 'process' && name === DEFAULT_NAME) takeDefaultName(store, options.name);
+  if (name === DEFAULT_NAME) takeDefaultName(store, options.name);
   return { store, name, key, leaseMs, retainMs, onStoreError };
 }
 
 const DEFAULT_NAME = 'default';
-/** Memory stores that are in use under the default name, and whether their receivers were given it. */
+/** Stores that are in use under the default name, and whether their receivers were given it. */
 const usedAsDefault = new WeakMap<DedupeStore, 'given' | 'implied'>();
 
 /** @throws WebhookError `invalid_option` where another receiver uses the store, unless both were given this name */
