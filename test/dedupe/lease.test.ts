@@ -25,6 +25,16 @@ describe('the lease of a claimed event', () => {
     expect(renewals(store)).toBe(2);
   });
 
+  it('the lease is renewed on a runtime whose timers are numbers', async () => {
+    const { setInterval } = globalThis;
+    vi.stubGlobal('setInterval', (...timer: Parameters<typeof setInterval>) => Number(setInterval(...timer)));
+    const { store, work, answer } = await heldClaim();
+    await elapse(LEASE - 10);
+    expect(renewals(store)).toBe(2);
+    work.resolve();
+    expect(await answer).toBe('200 handled');
+  });
+
   it('extend() is called for the full leaseMs', async () => {
     const inner = memoryStore();
     const extend = vi.fn(inner.extend);
