@@ -195,10 +195,13 @@ describe('the error of a malformed header', () => {
     expect(refusal(() => verify(withHeader(value))).message).toContain(`The x-service-signature-v2 header ${fault}.`);
   });
 
-  it('the error message of a malformed legacy header names that header', () => {
-    const headers = { 'x-service-signature': 'sha256=' };
+  it.each<[string, string | string[]]>([
+    ['is not sha256= and 64 hex digits', 'sha256='],
+    ['came more than once', ['sha256=', 'sha256=']],
+  ])('the error message of a malformed legacy header names that header: %s', (says, value) => {
+    const headers = { 'x-service-signature': value };
     const error = refusal(() => verify({ headers, body: BODY, secret: SECRET, now, legacy: 'accept' }));
-    expect(error.message).toContain('The x-service-signature header is not sha256= and 64 hex digits.');
+    expect(error.message).toContain(`The x-service-signature header ${says}.`);
   });
 });
 

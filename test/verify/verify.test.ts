@@ -110,6 +110,13 @@ describe('the body given to verify', () => {
     expect(error.hint).toMatch(/raw body/);
   });
 
+  it('bytes that are overwritten after the call of verifyAsync have no effect', async () => {
+    const body = bytes(bodyOf());
+    const pending = verifyAsync(input({ body }));
+    body.fill(0);
+    expect((await pending).event).toEqual(anEvent());
+  });
+
   it('bytes that were transferred to another owner are refused', async () => {
     for (const view of [bytes(text), Buffer.from(new Uint8Array(8).buffer), new Uint8Array(8).buffer]) {
       structuredClone(null, { transfer: [view instanceof ArrayBuffer ? view : view.buffer] });
@@ -370,6 +377,7 @@ describe('the options of verify', () => {
   it.each<[keyof VerifyInput, unknown[]]>([
     ['secret', [...secrets, bytes(SECRET).buffer, [], [SECRET, ''], [SECRET, undefined], new Array(1)]],
     ['toleranceSeconds', [...tolerances, [300], 300n]],
+    ['legacyMaxAgeSeconds', tolerances],
     ['legacy', [true, false, 'accepted', 'ACCEPT', '', null, 1, ['accept']]],
     ['headerPrefix', prefixes],
     ['now', [null, 0, 'now', NOW, {}]],
@@ -410,7 +418,7 @@ describe('the options of verify', () => {
 describe('the text of an error of verify', () => {
   const without = (headers: VerifyInput['headers']) => input({ headers });
   const similar = ['ACME-Signature-V2', 'b-signature-v2', 'c-signature-v2', 'd-signature-v2'];
-  const others = ['x-signature-v2-old', 'signature-v2', `${'x'.repeat(100)}-signature-v2`];
+  const others = ['x-signature-v2-old', 'signature-v2', '$acme-signature-v2', `${'x'.repeat(100)}-signature-v2`];
   const oneObject = 'verify takes one object. Call verify({ headers, body, secret }).';
   const found = 'The request has no x-service-signature-v2 header, but it has acme-signature-v2';
 
@@ -420,6 +428,7 @@ describe('the text of an error of verify', () => {
     ['an array', [], oneObject],
     ['null', null, oneObject],
     ['undefined', undefined, oneObject],
+    ['the option prefix', { ...input(), prefix: 'acme' }, 'headerPrefix'],
     ['no body', input({ body: undefined as never }), 'body is undefined.'],
     ['null as the body', input({ body: null as never }), 'body is null.'],
     ['no headers', without({}), 'The request has no x-service-signature-v2 header.'],
