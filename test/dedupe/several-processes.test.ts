@@ -1,6 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { severalProcesses } from '../../src/dedupe/several-processes.js';
 
+/** What is found where the global `process` is this one. */
+function foundIn(process: object | undefined): string | undefined {
+  vi.stubGlobal('process', process);
+  const found = severalProcesses();
+  vi.unstubAllGlobals();
+  return found;
+}
+
 describe('what runs a receiver in several processes', () => {
   const VARIABLES = { pm_id: undefined, AWS_LAMBDA_FUNCTION_NAME: undefined };
 
@@ -16,16 +24,10 @@ describe('what runs a receiver in several processes', () => {
     ['a runtime that has no cluster', { env: {}, getBuiltinModule: () => undefined }, undefined],
     ['a runtime without variables', {}, undefined],
   ])('%s is found by its process', (_, process, runner) => {
-    vi.stubGlobal('process', process);
-    const found = severalProcesses();
-    vi.unstubAllGlobals();
-    expect(found).toBe(runner);
+    expect(foundIn(process)).toBe(runner);
   });
 
   it('nothing is found where there is no global process', () => {
-    vi.stubGlobal('process', undefined);
-    const found = severalProcesses();
-    vi.unstubAllGlobals();
-    expect(found).toBeUndefined();
+    expect(foundIn(undefined)).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ export function fileOf(what: string, how: string, ...paths: string[]): string | 
   return paths.find((path) => existsSync(path)) ?? missing(what, how);
 }
 
-/** Whether the packages of a folder are installed, which stands apart from the root: `test/integration/peers`. */
+/** Whether the packages of a folder are installed, which stands apart from the root: `test/integration/nest-12`. */
 export function isInstalled(folder: string): boolean {
   return fileOf(folder, `node test/integration/install.mjs ${folder}`, `${root}${folder}/node_modules`) !== undefined;
 }

@@ -65,7 +65,7 @@ describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
   });
 });
 
-/** A key that nobody used, of a slot that the first node has. */
+/** A key that was not used before, of a slot that the first node has. */
 async function keyOfFirst(node: Redis): Promise<string> {
   for (;;) {
     const key = `evt_${crypto.randomUUID()}`;
