@@ -1,4 +1,4 @@
-import { check, checkChoice, checkFunction, checkObject } from '../option-checks.js';
+import { check, checkChoice, checkFunction } from '../option-checks.js';
 import { RETRY_HORIZON_MS } from '../service/schedule.js';
 import { type HeaderNames, headerNames } from './header-names.js';
 
@@ -43,7 +43,6 @@ export interface SignaturePolicy {
 
 /** @throws WebhookError `invalid_option` for anything that would weaken or disable the check */
 export function signaturePolicy(options: SignatureOptions): SignaturePolicy {
-  checkObject('options', options);
   const { headerPrefix, legacy = 'reject', toleranceSeconds = 300, now = Date.now } = options;
   checkChoice('legacy', legacy, ['reject', 'accept']);
   checkSeconds('toleranceSeconds', toleranceSeconds);

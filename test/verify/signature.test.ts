@@ -285,6 +285,11 @@ describe('the function sign', () => {
     expect(refusal(() => sign({ ...input, ...changes } as SignInput)).code).toBe(code);
   });
 
+  it('sign() without its input is refused', () => {
+    const { message } = refusal(() => sign(undefined as never));
+    expect(message).toContain('the argument of sign() must be an object, but is undefined.');
+  });
+
   it.each([
     ['at must be milliseconds since the epoch.', { at: Number.NaN }],
     ["scheme must be 'v2' or 'legacy' or 'both', but is 'v3'.", { scheme: 'v3' }],

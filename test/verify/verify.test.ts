@@ -431,6 +431,7 @@ describe('the text of an error of verify', () => {
     ['the option prefix', { ...input(), prefix: 'acme' }, 'headerPrefix'],
     ['no body', input({ body: undefined as never }), 'body is undefined.'],
     ['null as the body', input({ body: null as never }), 'body is null.'],
+    ['an empty secret', input({ secret: '' }), 'secret is empty.'],
     ['no headers', without({}), 'The request has no x-service-signature-v2 header.'],
     ['other names', without(Object.fromEntries(others.map((name) => [name, '']))), 'no x-service-signature-v2 header.'],
     ['the header of another vendor', without({ [`${similar[0]}`]: '' }), `${found}.`],
