@@ -72,6 +72,8 @@ describe('an option with an unknown name', () => {
 });
 
 describe('nearestName for a misspelt option', () => {
+  const NAMES = ['leaseMs', 'retainMs', 'store'];
+
   it.each<[string, string | undefined]>([
     ['leaseMs', 'leaseMs'],
     ['LEASEMS', 'leaseMs'],
@@ -82,9 +84,12 @@ describe('nearestName for a misspelt option', () => {
     ['', undefined],
     ['lease', 'leaseMs'],
     ['key_prefix', undefined],
-    ['x'.repeat(100_000), undefined],
-  ])('the most similar known name to %.20s is %s', (name, nearest) => {
-    expect(nearestName(name, ['leaseMs', 'retainMs', 'store'])).toBe(nearest);
+  ])('the most similar known name to %j is %s', (name, nearest) => {
+    expect(nearestName(name, NAMES)).toBe(nearest);
+  });
+
+  it('no known name is similar to one of 100,000 characters', () => {
+    expect(nearestName('x'.repeat(100_000), NAMES)).toBeUndefined();
   });
 });
 

@@ -87,6 +87,11 @@ it('the title of a test does not begin with the words of its group', () => {
   expect(repeating.map(({ at, groups, text }) => `${at}: ${[...groups, text].join(' > ')}`)).toEqual([]);
 });
 
+it('the title of a test has no format that Vitest leaves as it is', () => {
+  const FORMAT = /%\.\d/; // such as %.20s
+  expect(titles.filter(({ text }) => FORMAT.test(text)).map(({ at, text }) => `${at}: ${text}`)).toEqual([]);
+});
+
 it('no docstring refers to a document that users do not have', () => {
   expect(comments.filter(({ text }) => /\bspecification\b|\bservice-spec\b/i.test(text))).toEqual([]);
 });

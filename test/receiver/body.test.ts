@@ -1,4 +1,4 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -88,6 +88,7 @@ describe('the body that a receiver reads', () => {
     ['an ArrayBuffer', () => BYTES.buffer],
     ['a DataView', () => new DataView(BYTES.buffer)],
     ['chunks of which some are empty', () => webStream(new Uint8Array(0), BYTES, new Uint8Array(0))],
+    ['an iterable with one method of a Node stream', () => Object.assign(chunksOf(BYTES, 9), { on() {} })],
   ])('the handler gets the exact bytes of a body given as %s', async (_, body) => {
     const { receiver, find } = aReceiver();
     expect(inShort(await receiver(streamed(body())))).toBe('200 handled');
@@ -99,6 +100,12 @@ describe('the body that a receiver reads', () => {
       expect(await answerTo({ ...aRequest({ body: '' }), body: body as null })).toBe('400 invalid_json');
       expect(await answerTo(streamed(body))).not.toBe('200 handled');
     }
+  });
+
+  it('a Node stream without bytes that has ended before is an empty body', async () => {
+    const ended = Readable.from([]).resume();
+    await once(ended, 'end');
+    expect(await answerTo({ ...aRequest({ body: '' }), body: ended })).toBe('400 invalid_json');
   });
 
   it('a change of a chunk after it was read does not reach the handler', async () => {
@@ -254,10 +261,10 @@ describe("the receiver's option maxBodyBytes", () => {
 });
 
 describe('a body that ends in an error, or whose sender leaves the receiver', () => {
-  const destroyed = () => {
-    const stream = new Readable({ read() {} });
+  const destroyed = (thrown?: Error) => {
+    const stream = new Readable({ read() {}, emitClose: thrown === undefined });
     stream.push(BEGINNING);
-    setImmediate(() => stream.destroy());
+    setImmediate(() => stream.destroy(thrown));
     return stream;
   };
 
@@ -268,7 +275,9 @@ describe('a body that ends in an error, or whose sender leaves the receiver', ()
     ['a frozen error', () => broken(Object.freeze(new Error('gone')))],
     ['text', () => broken('gone')],
     ['a Fetch stream without a reason', () => new ReadableStream({ start: (controller) => controller.error() })],
-    ["the end of Node's stream", destroyed],
+    ["the end of Node's stream", () => destroyed()],
+    ["an error of Node's stream", () => destroyed(new Error('socket hang up'))],
+    ["Node's stream that had ended before", () => new Readable({ read() {} }).destroy()],
     ['an iterator that cannot be opened', () => unopenable],
   ])('the answer to a body that ends with %s is 400 body_incomplete, and retryable', async (_, body) => {
     const { receiver, find } = aReceiver();
@@ -417,6 +426,18 @@ describe('the rest of a body that a receiver has refused', () => {
     await refuse(stream);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(stream.destroyed).toBe(true);
+  });
+
+  it("Node's stream that has arrived completely is not destroyed, since other requests use its connection", async () => {
+    const stream = Object.assign(new Readable({ read() {} }), { complete: true });
+    await refuse(stream);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(stream.destroyed).toBe(false);
+  });
+
+  it("Node's stream that had ended before leaves no timer", async () => {
+    await refuse(new Readable({ read() {} }).destroy());
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('a Fetch stream is cancelled after 2 s of silence', async () => {

@@ -104,6 +104,27 @@ describe('an exception of a handler', () => {
     expect(store.calls).toEqual(['claim', 'release']);
   });
 
+  const unlike = { event: { type: 'generation.completed', data: { clipId: 1 } } };
+
+  it('a handler does not run with data that its types do not promise', async () => {
+    const { receiver, find } = aReceiver({ on: { 'generation.completed': expect.fail } });
+    expect(await answerTo(receiver, unlike)).toBe('500 unexpected_data');
+    expect(find('failed').error.message).toContain(
+      "data.clipId of generation.completed is not a string, which the handler's types promise.",
+    );
+  });
+
+  it("the handler '*', whose types promise nothing, runs with any data", async () => {
+    expect(await answerTo(aReceiver().receiver, unlike)).toBe('200 handled');
+  });
+
+  it('the outcome has the error itself where a handler throws `handler_failed`', async () => {
+    const thrown = new WebhookError('handler_failed', { message: 'The disk is full.' });
+    const { receiver, find } = aReceiver({ on: failing(thrown) });
+    await receiver(aRequest());
+    expect(find('failed').error).toBe(thrown);
+  });
+
   it('the handler of the next attempt gets its attempt number and a higher fence', async () => {
     const seen: Pick<HandlerContext, 'attempt' | 'fence'>[] = [];
     const on: Handlers = {
@@ -232,7 +253,7 @@ describe('the deadline of a handler', () => {
   const settled = () => vi.advanceTimersByTimeAsync(0);
 
   it('the answer is 503 after 15 s, and the signal is aborted', async () => {
-    const { receiver, handler, answers } = aSlowReceiver();
+    const { receiver, handler, answers, find } = aSlowReceiver();
     const answer = vi.fn();
     receiver(aRequest()).then(answer);
     await vi.advanceTimersByTimeAsync(14_999);
@@ -244,6 +265,9 @@ describe('the deadline of a handler', () => {
     expect([inShort(response), response.headers['retry-after']]).toEqual(['503 handler_timeout', '30']);
     expect(signal?.aborted).toBe(true);
     expect(answers()).toEqual(['past_deadline']);
+    expect(find('past_deadline').error.message).toContain(
+      'Your handler is still running at deadlineMs (15000 ms). It goes on, and its result is recorded.',
+    );
   });
 
   it('the time counts from the arrival of the request, with body, secret and claim', async () => {

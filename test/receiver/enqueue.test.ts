@@ -74,6 +74,12 @@ describe('a receiver with a queue', () => {
     expect(await answerTo(receiver)).toBe('202 queued');
   });
 
+  it('the cause of the error says what put() should have resolved to', async () => {
+    const { receiver, find } = receiverOf(queueOf({ put: async () => 'ok' as 'queued' }));
+    await receiver(aRequest());
+    expect(find('failed').error.cause).toEqual(new TypeError("queue.put() resolved to neither 'queued' nor 'known'"));
+  });
+
   it('simultaneous deliveries wait for one call of init()', async () => {
     const init = vi.fn(async () => {});
     const { receiver } = receiverOf(queueOf({ init }));
@@ -109,6 +115,12 @@ describe('a receiver with a queue', () => {
 
   it.each<[string, DeliveryQueue, string[], string[]]>([
     ['completed after the put', memoryQueue({ name: 'clips' }), ['202 queued', '200 duplicate'], ['claim', 'complete']],
+    [
+      'completed where the queue knew the event',
+      queueOf({ put: async () => 'known' }),
+      ['202 known', '200 duplicate'],
+      ['claim', 'complete'],
+    ],
     ['released after a failed put', queueOf({ put: away }), ['503 queue_unavailable'], ['claim', 'release']],
   ])('with a store, the claim of the event is %s', async (_, queue, answers, calls) => {
     const store = aStore();
@@ -131,7 +143,9 @@ describe('a receiver with a queue', () => {
   it.each<[string, () => unknown]>([
     ['on and queue cannot both be given', () => aReceiver({ queue: memoryQueue() })],
     ['queue has no method put()', () => receiverOf({ name: 'x' } as DeliveryQueue)],
+    ['queue has no method put()', () => receiverOf(null as never)],
     ['queue has no name', () => receiverOf({ put: async () => 'queued' } as never)],
+    ['queue has no name', () => receiverOf(queueOf({ name: '' }))],
   ])('the receiver is not created with wrong options: %s', (problem, make) => {
     expect(refusal(make).message).toContain(problem);
   });

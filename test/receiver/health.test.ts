@@ -162,14 +162,30 @@ describe('health() of several receivers on one store', () => {
     for (const receiver of [one, two]) expect(await receiver.health()).toMatchObject(expected);
   });
 
-  it('a delivery accepted by one receiver resets the counts of another', async () => {
+  it.each([0, 1_000])('a delivery accepted by one receiver %d ms later resets the counts of another', async (ms) => {
     const [one, two] = pair();
     await two(aFailure('evt_2'));
     await two(aForgery());
-    vi.setSystemTime(NOW + 1_000);
+    vi.setSystemTime(NOW + ms);
     await one(anEvent());
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await one.health()).toMatchObject({ refusalsInARow: 0, failuresInARow: 0, deadInARowEstimate: 0 });
+  });
+
+  it('since is the start of the first receiver, and the last refusal is the latest of all', async () => {
+    const store = memoryStore();
+    const [one] = pair(['clips'], store);
+    vi.setSystemTime(NOW + 1_000);
+    const [two, three] = pair(['clips', 'clips'], store);
+    await two({ ...aForgery(), method: 'GET' });
+    vi.setSystemTime(NOW + 2_000);
+    await three(aForgery());
+    await one(aFailure('evt_1'));
+    await vi.advanceTimersByTimeAsync(10_000);
+    const lastRefused = { at: NOW + 2_000, code: 'signature_mismatch' };
+    for (const receiver of [one, two, three]) {
+      expect(await receiver.health()).toMatchObject({ receivers: 3, since: NOW, lastRefused, refusalsInARow: 2 });
+    }
   });
 
   it('after an accepted delivery, a forgery does not bring back the dead of before', async () => {

@@ -1,11 +1,21 @@
 import { Writable } from 'node:stream';
 import Fastify from 'fastify';
 import pino from 'pino';
-import { createReceiver, type Logger, memoryStore, PermanentError, type ReceiverOptions } from 'service-webhooks';
+import {
+  createReceiver,
+  type Logger,
+  memoryStore,
+  type Outcome,
+  PermanentError,
+  type ReceiverOptions,
+  verify,
+  WebhookError,
+} from 'service-webhooks';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import winston from 'winston';
+import { createLog } from '../../src/receiver/log.js';
 import { framework } from '../integration/framework.js';
-import { aRequest, aStore, inShort, now, refusal, SECRET } from '../support/deliveries.js';
+import { aDelivery, aRequest, aStore, inShort, now, refusal, SECRET } from '../support/deliveries.js';
 import { failing, throwing, trapped } from './traps.js';
 
 const OTHER = 'the secret of another endpoint';
@@ -263,6 +273,117 @@ describe('the entries that a receiver writes to a logger', () => {
       ['error', 'store_unavailable'],
     ]);
     expect(calls[0]?.[2]?.['err']).toBe(down);
+  });
+});
+
+describe('the log entry of an outcome', () => {
+  const delivery = verify({ ...aDelivery(), secret: SECRET, now });
+  const cause = new Error('no disk');
+  const dead = { kind: 'dead_letter', type: 'stt.completed', reason: 'no disk', name: 'clips', delivery } as const;
+
+  it.each<[string, Call[0], string, string, Outcome]>([
+    [
+      'a handler at the deadline',
+      'warn',
+      'handler_timeout',
+      'Your handler is still running. It goes on. (handler_timeout)',
+      {
+        kind: 'past_deadline',
+        delivery,
+        error: new WebhookError('handler_timeout', { message: 'Your handler is still running.', hint: 'It goes on.' }),
+      },
+    ],
+    [
+      'a handler that fails after it',
+      'error',
+      'late_result',
+      'Your handler or route ended after its delivery was answered: failed. Error: no disk',
+      { kind: 'late_result', delivery, result: 'failed', error: new WebhookError('handler_failed', { cause }) },
+    ],
+    [
+      'a handler that ends after it',
+      'info',
+      'late_result',
+      'Your handler or route ended after its delivery was answered: handled.',
+      { kind: 'late_result', delivery, result: 'handled' },
+    ],
+    [
+      'a failed call of the store',
+      'error',
+      'store_error:release',
+      'The dedupe store failed at release(). Error: no disk',
+      { kind: 'store_error', delivery, operation: 'release', error: cause },
+    ],
+    [
+      'a lost lease',
+      'warn',
+      'lease_lost',
+      'Another receiver claimed the event, so that its handler may run twice: this process was paused, or could not reach the store, for longer than leaseMs.',
+      { kind: 'lease_lost', delivery },
+    ],
+    [
+      'other content of the event',
+      'warn',
+      'payload_mismatch',
+      'The event was delivered before with other content, and is treated as the same event.',
+      { kind: 'payload_mismatch', delivery },
+    ],
+    [
+      'another Idempotency-Key',
+      'warn',
+      'idempotency_key_mismatch',
+      'The event was delivered before with another Idempotency-Key. The signed event id decides: nothing is lost.',
+      { kind: 'idempotency_key_mismatch', delivery },
+    ],
+    [
+      'another version of the event',
+      'warn',
+      'unknown_version',
+      'The event has another version than 2026-07-11, which the types describe. Branch on event.version.',
+      { kind: 'unknown_version', delivery },
+    ],
+    [
+      'a dead letter after 1 attempt',
+      'error',
+      'dead_letter',
+      'The delivery is a dead letter after 1 attempt. Remove the cause, then retry or discard it (npx service-webhooks-cli queue). Its reason: no disk',
+      { ...dead, attempts: 1 },
+    ],
+    [
+      'a dead letter after 3 attempts',
+      'error',
+      'dead_letter',
+      'The delivery is a dead letter after 3 attempts. Remove the cause, then retry or discard it (npx service-webhooks-cli queue). Its reason: no disk',
+      { ...dead, attempts: 3 },
+    ],
+  ])('the entry of %s has the level %s and the code %s', (_, level, code, text, outcome) => {
+    const { logger, calls } = aLogger();
+    createLog(logger).outcome(outcome);
+    expect(calls).toEqual([
+      [level, `service-webhooks: stt.completed evt_1: ${text}`, expect.objectContaining({ code, eventId: 'evt_1' })],
+    ]);
+  });
+
+  it.each<[number, string, Outcome]>([
+    [1, 'failure before a delivery was verified', { kind: 'failed', error: new WebhookError('secret_unavailable') }],
+    [2, 'failure of a handler', { kind: 'failed', delivery, error: new WebhookError('handler_failed') }],
+    [1, 'failed call of the store', { kind: 'store_error', delivery, operation: 'claim', error: cause }],
+    [1, 'lost lease', { kind: 'lease_lost', delivery }],
+    [1, 'unknown version', { kind: 'unknown_version', delivery }],
+    [2, 'dead letter', { ...dead, attempts: 1 }],
+  ])('%i of 2 entries in a minute is written for a %s', (written, _, outcome) => {
+    vi.useFakeTimers();
+    const { logger, calls } = aLogger();
+    const log = createLog(logger);
+    for (let i = 0; i < 2; i += 1) log.outcome(outcome);
+    expect(calls).toHaveLength(written);
+  });
+
+  it('the warning about several processes has a code', () => {
+    vi.stubEnv('pm_id', '0');
+    const { logger, calls } = aLogger();
+    aReceiver({ logger });
+    expect(calls).toEqual([['warn', expect.stringContaining('PM2 runs several'), { code: 'several_processes' }]]);
   });
 });
 

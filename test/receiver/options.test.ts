@@ -83,6 +83,7 @@ describe('wrong options of a receiver', () => {
     ['now', [null, 0, NOW, 'now', {}, new Date(NOW)]],
     ['maxBodyBytes', NOT_POSITIVE_INTEGERS],
     ['deadlineMs', NOT_POSITIVE_INTEGERS],
+    ['silentAfterMs', NOT_POSITIVE_INTEGERS],
     ['observe', [null, 'log', {}, [], true]],
     ['on', [null, 'log', 42, true]],
   ])('a wrong value of %s is refused', (option, values) => {
@@ -156,7 +157,16 @@ describe('wrong options of a receiver', () => {
     ["dedupe.onStoreError must be 'refuse' or 'process', but is 1.", { secret: SECRET, dedupe: { onStoreError: 1 } }],
     ["legacy must be 'reject' or 'accept', but is true.", { secret: SECRET, legacy: true }],
     ['maxBodyBytes must be a positive integer, but is 1.5.', { secret: SECRET, maxBodyBytes: 1.5 }],
+    ['on must be an object, but is null.', { secret: SECRET, on: null }],
     ['on must be an object', { secret: SECRET, on: new Map([['stt.completed', noop]]) }],
+    ["on['clip'] is not an event type. WEBHOOK_EVENT_TYPES lists them.", { secret: SECRET, on: { clip: noop } }],
+    ["Did you mean 'on'?", { secret: SECRET, handler: noop }],
+    ["Did you mean 'on'?", { secret: SECRET, handlers: {} }],
+    ["Did you mean 'logger'?", { secret: SECRET, log: console }],
+    ["Did you mean 'headerPrefix'?", { secret: SECRET, prefix: 'acme' }],
+    ["Did you mean 'dedupe: { store }'?", { secret: SECRET, store: memoryStore() }],
+    ["Did you mean 'deadlineMs'?", { secret: SECRET, timeout: 1_000 }],
+    ["Did you mean 'toleranceSeconds'?", { secret: SECRET, tolerance: 60 }],
     ...['claim', 'extend', 'complete', 'release'].map((method): [string, object] => [
       `${method}()`,
       { secret: SECRET, dedupe: { store: storeWithout(method) } },
@@ -277,6 +287,15 @@ describe('the options of a receiver', () => {
     secret.fill(0);
     secrets.pop();
     expect(await answerTo(receiver)).toBe('200 handled');
+  });
+
+  it.each<[string, Partial<ReceiverOptions>, boolean, boolean]>([
+    ['handlers', { on: {} }, true, false],
+    ['a queue', { queue: { name: 'clips', put: async () => 'queued' } }, true, true],
+    ['neither', {}, false, false],
+  ])('a receiver with %s tells an adapter what it has', (_, options, hasHandlers, hasQueue) => {
+    const receiver = createReceiver({ secret: SECRET, ...options });
+    expect([receiver.hasHandlers, receiver.hasQueue]).toEqual([hasHandlers, hasQueue]);
   });
 
   it('creating a receiver does not call its store', () => {

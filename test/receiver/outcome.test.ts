@@ -2,10 +2,12 @@ import {
   ERRORS,
   PermanentError,
   type ReceiverOptions,
+  WebhookError,
   type WebhookErrorCode,
   type WebhookRequest,
 } from 'service-webhooks';
 import { describe, expect, it, vi } from 'vitest';
+import { REFUSED_WITH, toResponse } from '../../src/receiver/outcome.js';
 import { aDelivery, aReceiver, aRequest, aStore, bodyOf, NOW, never, SECRET } from '../support/deliveries.js';
 import { fits } from '../support/schemas.js';
 import { failing } from './traps.js';
@@ -99,6 +101,21 @@ describe.each(Object.entries(REFUSALS))('a request that a receiver refuses with 
     const said = `${error.message} ${error.hint} ${error.stack}`;
     const signatures = Object.values(aDelivery().headers).map((value) => value.slice(-64));
     for (const hidden of [SECRET, ...signatures, bodyOf().slice(10, 40)]) expect(said).not.toContain(hidden);
+  });
+});
+
+describe('the answer to an error that this version of the package does not know', () => {
+  const error = Object.assign(new WebhookError('handler_failed'), { code: 'of_tomorrow', status: 422 });
+  const response = toResponse({ kind: 'failed', error: error as WebhookError });
+
+  it('the body has the code in place of the sentence', () => {
+    const { code, message } = JSON.parse(response.body).error;
+    expect([response.status, code, message]).toEqual([422, 'of_tomorrow', 'of_tomorrow']);
+  });
+
+  it('the response has the error under a symbol that no copy takes along', () => {
+    expect(Reflect.get(response, Symbol.for('service-webhooks.refused-with'))).toBe(error);
+    expect(Object.getOwnPropertySymbols({ ...response })).not.toContain(REFUSED_WITH);
   });
 });
 

@@ -301,6 +301,13 @@ describe('a delivery that a middleware begins with `receiver.begin`', () => {
     expect(answers()).toEqual([]);
   });
 
+  it('a failure that is reported twice gives no notice of a late result', async () => {
+    const { receiver, notices } = aReceiver();
+    const { settle } = await begin(receiver);
+    await Promise.all([settle('failed'), settle('failed'), settle('ok')]);
+    expect(notices()).toEqual([]);
+  });
+
   it('`begin` returns the answer to a refused request', async () => {
     const { receiver, answers } = aReceiver();
     expect(await refusalOf(receiver, aRequest({ secret: OTHER }))).toBe('401 signature_mismatch');
@@ -370,11 +377,14 @@ describe('a delivery that a middleware begins with `receiver.begin`', () => {
 
   it('only the first reported end is recorded, also where another is reported meanwhile', async () => {
     const store = aStore();
-    const { receiver, answers } = aReceiver({ dedupe: { store } });
+    const { receiver, answers, notices, find } = aReceiver({ dedupe: { store } });
     const { settle } = await begin(receiver);
-    const ends = await Promise.all([settle('ok'), settle('failed', new Error('late'))]);
+    const late = new Error('late');
+    const ends = await Promise.all([settle('ok'), settle('failed', late)]);
     expect([...ends, await settle('unknown')].map(inShort)).toEqual(Array(3).fill('200 handled'));
     expect(answers()).toEqual(['handled']);
+    expect(notices()).toEqual(['late_result']);
+    expect(find('late_result')).toMatchObject({ result: 'failed', error: { code: 'handler_failed', cause: late } });
     expect(store.calls).toEqual(['claim', 'complete']);
   });
 

@@ -94,6 +94,19 @@ describe('the tenant that a receiver finds for a delivery', () => {
     expect(handled[0]?.tenant).toBe('globex');
   });
 
+  it.each<[string, SecretSource]>([
+    ['has no prototype', Object.assign(Object.create(null), { tenant: SECRET, globex: OTHER })],
+    ["has one tenant, named 'tenant'", { tenant: SECRET }],
+    ["has two tenants, one of them named 'tenant'", { tenant: SECRET, globex: OTHER }],
+    ["has two tenants, one of them named 'secrets'", { secrets: OTHER, tenant_1: SECRET }],
+    ["has three tenants, two of them named 'tenant' and 'secrets'", { tenant: SECRET, secrets: OTHER, globex: NEW }],
+    ['has a tenant with a name of 200 characters', { [`tenant${'x'.repeat(194)}`]: SECRET }],
+  ])('the object of tenants is accepted where it %s', async (_, secret) => {
+    const { receiver, handled } = handling({ secret });
+    await receiver(aRequest());
+    expect(handled[0]?.tenant).toMatch(/^tenant/);
+  });
+
   it('a later change of the bytes of a secret has no effect', async () => {
     const bytes = new TextEncoder().encode(SECRET);
     const { receiver, handled } = handling({ secret: { acme: bytes } });
@@ -113,7 +126,7 @@ describe('the tenant that a receiver finds for a delivery', () => {
     [
       'two tenants with one secret',
       { acme: SECRET, globex: ['other', SECRET] },
-      /^The tenants "\w+" and "\w+" have the same/,
+      /^The tenants "\w+" and "\w+" have the same secret.* Give each tenant an endpoint, and so a secret, of its own\./,
     ],
     [
       'two tenants whose secrets make one HMAC key',
@@ -123,7 +136,7 @@ describe('the tenant that a receiver finds for a delivery', () => {
     [
       'the result of a secret function',
       { tenant: 'acme', secrets: [SECRET] },
-      /^secret has the form \{ tenant, secrets \}/,
+      /^secret has the form \{ tenant, secrets \}.* Pass \{ acme: secrets \} with the names of your tenants/,
     ],
     ['a Map', new Map([['acme', SECRET]]), /^secret is neither text nor bytes, but of type object\. /],
     ['a promise', Promise.resolve(SECRET), /^secret is neither text nor bytes, but of type object\. /],
@@ -134,18 +147,37 @@ describe('the tenant that a receiver finds for a delivery', () => {
     expect(message).not.toContain(SECRET);
   });
 
-  it.each<[string, unknown]>([
-    ['an object of tenants', tenants],
-    ['a tenant without secrets', { tenant: 'acme' }],
-    ['secrets without a tenant', { secrets: [SECRET] }],
-    ['a tenant that is no text', { tenant: 7, secrets: [SECRET] }],
-    ['a tenant without a name', { tenant: '', secrets: [SECRET] }],
-    ['another field', { tenant: 'acme', secrets: [SECRET], name: 'Acme' }],
-  ])('a delivery is refused where the secret function returns %s', async (_, result) => {
+  const NOT_BOTH =
+    /an object that is not \{ tenant, secrets \}\. Return a list of secrets, or an object with these two/;
+  const NO_NAME = /^The name of a tenant must be a text of 1 to 200 characters\. /;
+
+  it.each<[string, unknown, RegExp]>([
+    ['an object of tenants', tenants, NOT_BOTH],
+    ['a tenant without secrets', { tenant: 'acme' }, NOT_BOTH],
+    ['secrets without a tenant', { secrets: [SECRET] }, NOT_BOTH],
+    ['a tenant that is a number', { tenant: 7, secrets: [SECRET] }, NO_NAME],
+    ['a tenant that is a list', { tenant: ['acme'], secrets: [SECRET] }, NO_NAME],
+    ['a tenant without a name', { tenant: '', secrets: [SECRET] }, NO_NAME],
+    ['another field', { tenant: 'acme', secrets: [SECRET], name: 'Acme' }, NOT_BOTH],
+  ])('a delivery is refused where the secret function returns %s', async (_, result, says) => {
     const { receiver, handled, find } = handling({ secret: (async () => result) as SecretSource });
     expect(await answerTo(receiver)).toBe('500 invalid_secret');
-    expect(find('failed').error.code).toBe('invalid_secret');
+    expect(find('failed').error).toMatchObject({ code: 'invalid_secret', message: expect.stringMatching(says) });
     expect(handled).toEqual([]);
+  });
+
+  it.each<[string, unknown]>([
+    ['text', SECRET],
+    ['bytes', new TextEncoder().encode(SECRET)],
+  ])('a secret function may return one secret as %s', async (_, secret) => {
+    expect(await answerTo(handling({ secret: (async () => secret) as SecretSource }).receiver)).toBe('200 handled');
+  });
+
+  it('the outcome has the error that the secret function threw', async () => {
+    const cause = new Error('no database');
+    const { receiver, find } = handling({ secret: () => Promise.reject(cause) });
+    expect(await answerTo(receiver)).toBe('503 secret_unavailable');
+    expect(find('failed').error.cause).toBe(cause);
   });
 
   it('a delivery has no tenant where the secret is a list', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aReceiver, aRequest } from '../support/deliveries.js';
+import { throwing } from './traps.js';
 
 const unsignedOf = async (headers: unknown, body = 'x') => {
   const { receiver, find } = aReceiver();
@@ -50,6 +51,13 @@ describe('the unsigned part of a refused request', () => {
     expect(unsigned.webhookId).toHaveLength(100);
     expect(unsigned.headerNames).toHaveLength(50);
     expect(Math.max(...unsigned.headerNames.map(({ length }) => length))).toBe(100);
+  });
+
+  it('the outcome of a GET request whose headers throw has an empty list of header names', async () => {
+    const { receiver, find } = aReceiver();
+    const headers = { append: throwing, get: throwing } as unknown as Headers;
+    await receiver({ method: 'GET', headers, body: '' });
+    expect(find('rejected').unsigned).toEqual({ headerNames: [] });
   });
 
   it.each([['-1'], ['1e3'], [' 7'], ['9'.repeat(16)], ['abc']])(

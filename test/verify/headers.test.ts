@@ -175,13 +175,13 @@ describe('a request that a receiver refuses before it reads the body', () => {
   it.each([
     [`${length}`, '200 handled'],
     [`${length + 1}`, '413 body_too_large'],
-    ['9'.repeat(400), '413 body_too_large'],
+    ['9'.repeat(30), '413 body_too_large'],
     ['', '200 handled'],
     ['abc', '200 handled'],
     ['-1', '200 handled'],
     ['999999999x', '200 handled'],
     ['99999999, 1', '200 handled'],
-  ])('a Content-Length of %.20s is answered with %s', async (declared, expected) => {
+  ])('a Content-Length of %j is answered with %s', async (declared, expected) => {
     expect(await answerTo(withHeader('content-length', declared), { maxBodyBytes: length })).toBe(expected);
   });
 
