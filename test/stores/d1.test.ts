@@ -24,7 +24,8 @@ describe('d1Store', () => {
     ),
     [{ d1: session }, {}, 'session'], // which may read from a replica that lags behind
     ...wrongTables.map((table) => [{ d1 }, { table }, 'table must be'] as const),
-    [{ d1 }, { tables: 'a' }, "id you mean 'table'?"],
+    [{ d1 }, { tables: 'a' }, "nknown option 'tables' in d1Store. Did you mean 'table'?"],
+    [{}, {}, 'd1Store takes { d1: env.DB, the database and not a session of it }'],
   ]);
 
   it('an error names the wrong number, and nothing is sent', async () => {

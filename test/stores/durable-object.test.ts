@@ -13,10 +13,11 @@ describe('durableObjectStore', () => {
   });
   const namespace = namespaceOf(async () => Response.json(null));
 
+  const takes = 'durableObjectStore takes { namespace: env.DEDUPE, a binding of DedupeObject }';
   const wrong = [undefined, null, 'DEDUPE', { get() {} }, { idFromName() {} }];
   itRefuses(durableObjectStore, [
     ...[{}, undefined, null, namespace, { durableObject: namespace }].map((other) => [other, {}, 'namespace'] as const),
-    ...wrong.map((other) => [{ namespace: other }, {}, 'durableObjectStore takes'] as const),
+    ...wrong.map((other) => [{ namespace: other }, {}, takes] as const),
   ]);
 
   it('a store says what to bind where the objects are of another class', async () => {

@@ -70,8 +70,10 @@ export async function expectRefusals(store: DedupeStore): Promise<void> {
       ['leaseMs', () => store.extend(ref, { leaseMs: wrong })],
       ['retainMs', () => store.complete(ref, { retainMs: wrong })],
     ];
-    const { purgeExpired } = store;
+    const { purgeExpired, saveReport } = store;
     if (purgeExpired) calls.push(['limit', () => purgeExpired({ limit: wrong })]);
+    const report = { name: 'clips', instance: 'one', text: '{}', ttlMs: wrong };
+    if (saveReport) calls.push(['ttlMs', () => saveReport(report)]);
     for (const [name, call] of calls) {
       const message = expect.stringContaining(`${name} must be a positive integer`);
       expect(await rejection(call())).toMatchObject({ code: 'invalid_option', message });
