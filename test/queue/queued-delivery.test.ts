@@ -43,6 +43,16 @@ describe('a delivery that becomes a job', () => {
     expect(rest).toEqual({ ...rest, ...JSON.parse(JSON.stringify({ ...delivery, body: undefined })) });
   });
 
+  it('a delivery without a tenant has no such property after the queue', () => {
+    expect(through(toQueued(delivered(), 'test:evt_1', 1))).not.toHaveProperty('tenant');
+  });
+
+  it('the error has a cause only where reading the body threw', () => {
+    const queued = toQueued(delivered(), 'test:evt_1', 1);
+    expect(refusal(() => fromQueued({ ...queued, body: '' }))).toHaveProperty('cause', expect.any(Error));
+    expect(refusal(() => fromQueued({ ...queued, v: 2 }))).not.toHaveProperty('cause');
+  });
+
   it('a body of 5 MiB keeps every byte', () => {
     const event = JSON.stringify({ ...delivered().event, data: { text: 'é\u0000日'.repeat(480_000) } });
     const { body } = through(toQueued(delivered(event), 'test:evt_1', 1));
@@ -52,6 +62,7 @@ describe('a delivery that becomes a job', () => {
   it('the error says which version a job has, or which field is wrong', () => {
     const queued = toQueued(delivered(), 'test:evt_1', 1);
     const message = (job: object) => refusal(() => fromQueued(job)).message;
+    expect(message({ ...queued, body: 7 })).toContain('body of the job is missing or has another form');
     expect(message({ ...queued, v: 2 })).toContain('The job has version 2, and this worker reads version 1.');
     expect(message({ ...queued, v: undefined })).toContain('The job has no version, and this worker reads version 1.');
     expect(message({ ...queued, receivedAt: 'x' })).toContain('receivedAt of the job is missing or has another form');
