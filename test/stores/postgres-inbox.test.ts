@@ -291,8 +291,28 @@ describe('postgresInbox', () => {
     ],
     [client, { name: 'clips', retainMS: 1 }, "id you mean 'retainMs'?"],
     [{ drizle: {} }, { name: 'clips' }, "id you mean 'drizzle'?"],
+    [client, { name: 'clips', table: ['inbox'] }, 'table must be a name, or schema.name'],
+    [{ ...client, drizle: {} }, { name: 'clips' }, 'postgresInbox takes { pg: pool } or'],
     [{}, { name: 'clips' }, 'postgresInbox takes { pg: pool } or { postgresJs: sql } or { drizzle: db }'],
   ]);
+
+  it('a client that is undefined next to another is left out', () => {
+    expect(() => postgresInbox({ ...client, drizzle: undefined } as typeof client, { name: 'clips' })).not.toThrow();
+  });
+
+  it.each(['BEGIN', 'record'])('an inbox rejects with the error of the server, here of %s', async (failing) => {
+    const lost = Object.assign(new Error('no such table'), { code: '42P01' });
+    let calls = 0;
+    const query = async () => {
+      calls += 1;
+      if (failing === 'BEGIN' || calls > 1) throw lost;
+      return { rows: [] };
+    };
+    const pg = { query };
+    await expect(postgresInbox({ pg }, { name: 'clips' }).once(pg, deliveryOf('evt_1'), expect.fail)).rejects.toBe(
+      lost,
+    );
+  });
 
   it('an inbox takes the shortest retention and the longest name', () => {
     const options = { retainMs: 6 * 3_600_000, name: 'a'.repeat(64) };

@@ -20,6 +20,7 @@ const named = 'name must be the name of the endpoint: 1 to 64 visible ASCII';
 
 /** What no inbox takes, and what the error says of it. */
 export const wrongInboxOptions = [
+  [null, "needs the name of the endpoint: { name: 'clips' }"],
   ...['', 'a:b', 'üa', 'a'.repeat(65)].map((name) => [{ name }, named] as const),
   [{ name: 'clips', retainMs: 6 * 3_600_000 - 1 }, 'retainMs must be at least 21600000 (6 hours)'],
   [{ name: 'clips', retainMs: 0 }, 'retainMs must be a positive integer'],
