@@ -20,8 +20,14 @@ describe('postgresTables', () => {
     expect(named({ table: 'a', inboxTable: 'b' })).toHaveLength(2);
   });
 
-  it.each([{ table: 'a"b' }, { inboxTable: 'a.b.c' }, { inbox: 'a' }, null])('the names %j are refused', (names) => {
-    expect(refusal(() => postgresTables(names as never)).code).toBe('invalid_option');
+  it.each([
+    [{ table: 'a"b' }, 'table must be a name, or schema.name'],
+    [{ inboxTable: 'a.b.c' }, 'table must be a name, or schema.name'],
+    [{ inbox: 'a' }, "nknown option 'inbox' in postgresTables"],
+    [null, 'names must be an object'],
+  ])('the names %j are refused', (names, says) => {
+    const { code, message } = refusal(() => postgresTables(names as never));
+    expect([code, message]).toEqual(['invalid_option', expect.stringContaining(says)]);
   });
 });
 
@@ -49,6 +55,7 @@ describe.runIf(server)('postgresTableVersion', () => {
 
   it('an invalid name or client is refused', async () => {
     expect((await rejection(postgresTableVersion({ pg: admin }, 'a b'))).code).toBe('invalid_option');
-    expect((await rejection(postgresTableVersion(admin as never, 'a'))).code).toBe('invalid_option');
+    const { code, message } = await rejection(postgresTableVersion(admin as never, 'a'));
+    expect([code, message]).toEqual(['invalid_option', expect.stringContaining('postgresTableVersion takes {')]);
   });
 });

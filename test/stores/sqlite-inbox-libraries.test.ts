@@ -116,7 +116,11 @@ describe.runIf(hasSqlite)('sqliteInbox in transactions of Kysely', () => {
   it('a database in place of a transaction is refused, and no work runs', async () => {
     const { inbox, kysely, keys } = await anInbox();
     const work = vi.fn();
-    expect(await rejection(inbox.once(kysely, deliveryOf('evt_1'), work))).toMatchObject({ code: 'invalid_option' });
+    const { code, message } = await rejection(inbox.once(kysely, deliveryOf('evt_1'), work));
+    expect([code, message]).toEqual([
+      'invalid_option',
+      expect.stringContaining('tx must be an open transaction of Kysely'),
+    ]);
     expect(work).not.toHaveBeenCalled();
     expect(keys()).toEqual([]);
   });
@@ -129,6 +133,16 @@ describe.runIf(hasSqlite)('sqliteInbox in transactions of Kysely', () => {
     expect(await inbox.purgeExpired({ limit: 10 })).toBe(0);
     exec('UPDATE webhook_inbox SET expires_at = 0');
     expect(await inbox.purgeExpired({ limit: 10 })).toBe(1);
+    const { message } = await rejection(inbox.purgeExpired({ limit: 0 }));
+    expect(message).toContain('limit must be a positive integer');
+  });
+
+  it('init() sends no statement that changes a table which is up to date', async () => {
+    const { inbox, kysely } = await anInbox();
+    const execute = vi.spyOn(kysely, 'executeQuery');
     await inbox.init();
+    const sent = execute.mock.calls.map(([query]) => (query as { sql: string }).sql);
+    expect(sent.length).toBeGreaterThan(1);
+    expect(sent.filter((statement) => !/^(PRAGMA|SELECT) /.test(statement))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import type { ReceiverOptions } from 'service-webhooks';
 import { type SqliteInbox, type SqliteInboxOptions, sqliteInbox, sqliteStore } from 'service-webhooks/stores/sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { clientOf } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { aReceiver, aRequest, inShort, refusal, rejection } from '../support/deliveries.js';
@@ -228,15 +228,29 @@ describe.each(libraries)('sqliteInbox on %s', (_, driver) => {
 });
 
 describe('sqliteInbox', () => {
-  const client = { betterSqlite3: { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} } };
+  const statement = { get: () => ({ timeout: 0 }), run: () => ({ changes: 0 }) };
+  const client = { betterSqlite3: { prepare: () => statement, exec() {} } };
 
+  const takes = 'sqliteInbox takes { betterSqlite3: db } or { nodeSqlite: db } or { drizzle: db } or { kysely: db }';
   itRefuses(sqliteInbox, [
     ...wrongInboxOptions.map(([options, says]) => [client, options, says] as const),
+    ...[{}, { betterSqlite3: { exec() {} } }, { nodeSqlite: { prepare() {} } }, { kysely: {} }].map(
+      (wrong) => [wrong, { name: 'clips' }, takes] as const,
+    ),
     [client, undefined, 'sqliteInbox needs the name of the endpoint'],
     [client, { name: undefined }, 'name must be the name of the endpoint'],
     [client, { name: 'clips', table: 'a b' }, 'table must be a name of letters, digits and _'],
     [client, { name: 'clips', now: 5 }, 'now must be a function'],
   ]);
+
+  it('an inbox on a handle refuses an id that needs a hash where the runtime has none that is synchronous', async () => {
+    vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
+    vi.resetModules();
+    const { sqliteInbox: onTheWeb } = await import('../../src/stores/sqlite.js');
+    const { code, hint } = refusal(() => onTheWeb(client, { name: 'clips' }).once(deliveryOf('evt_é'), expect.fail));
+    expect([code, hint]).toEqual(['sync_crypto_unavailable', 'Use the inbox on Node.']);
+    vi.resetModules();
+  });
 
   it('an inbox refuses a purge without a positive limit', async () => {
     const { message } = await rejection(sqliteInbox(client, { name: 'clips' }).purgeExpired({ limit: 0 }));

@@ -14,8 +14,14 @@ describe('sqliteTables', () => {
     expect(sqliteTables({ inboxTable: 'seen' }).tables).toMatchObject([{ purpose: 'inbox', name: 'seen' }]);
   });
 
-  it.each([{ table: 'a b' }, { inboxTable: 'sqlite_a' }, { inbox: 'a' }])('the names %j are refused', (names) => {
-    expect(refusal(() => sqliteTables(names as never)).code).toBe('invalid_option');
+  it.each([
+    [{ table: 'a b' }, 'table must be a name of letters, digits and _'],
+    [{ inboxTable: 'sqlite_a' }, 'table must be a name of letters, digits and _'],
+    [{ inbox: 'a' }, "nknown option 'inbox' in sqliteTables"],
+    [null, 'names must be an object'],
+  ])('the names %j are refused', (names, says) => {
+    const { code, message } = refusal(() => sqliteTables(names as never));
+    expect([code, message]).toEqual(['invalid_option', expect.stringContaining(says)]);
   });
 });
 
@@ -39,6 +45,7 @@ describe.each(libraries)('sqliteTableVersion on %s', (_, driver) => {
   it('an invalid name or client is refused', async () => {
     const handle = open(driver, newFile());
     expect((await rejection(sqliteTableVersion(clientOf(driver, handle), "a'b"))).code).toBe('invalid_option');
-    expect((await rejection(sqliteTableVersion(handle as never, 'a'))).code).toBe('invalid_option');
+    const { code, message } = await rejection(sqliteTableVersion(handle as never, 'a'));
+    expect([code, message]).toEqual(['invalid_option', expect.stringContaining('sqliteTableVersion takes {')]);
   });
 });
