@@ -293,7 +293,12 @@ describe('postgresInbox', () => {
     [{ drizle: {} }, { name: 'clips' }, "id you mean 'drizzle'?"],
     [client, { name: 'clips', table: ['inbox'] }, 'table must be a name, or schema.name'],
     [{ ...client, drizle: {} }, { name: 'clips' }, 'postgresInbox takes { pg: pool } or'],
-    [{}, { name: 'clips' }, 'postgresInbox takes { pg: pool } or { postgresJs: sql } or { drizzle: db }'],
+    [
+      {},
+      { name: 'clips' },
+      'postgresInbox takes { pg: pool } or { postgresJs: sql } or { drizzle: db } or { kysely: db } or { knex: knex } or { prisma: prisma } or { typeorm: dataSource } or { sequelize: sequelize } or { mikroOrm: orm.em }',
+    ],
+    [client, undefined, 'postgresInbox needs the name of the endpoint'],
   ]);
 
   it('a client that is undefined next to another is left out', () => {

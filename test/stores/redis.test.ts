@@ -42,6 +42,10 @@ describe('redisStore', () => {
     await expect(store.claim(ref)).rejects.toThrow('QUEUED');
     await expect(store.complete(ref, ref)).rejects.toThrow('QUEUED');
     await expect(store.inspect?.('key')).rejects.toThrow('QUEUED');
+    await expect(store.loadReports?.('clips')).rejects.toThrow('QUEUED');
+    await expect(store.saveReport?.({ name: 'clips', instance: 'one', text: '{}', ttlMs: 1 })).rejects.toThrow(
+      'QUEUED',
+    );
   });
 });
 

@@ -271,7 +271,9 @@ describe('sqliteStore', () => {
     'a-b',
   ];
   itRefuses(sqliteStore, [
-    ...[{}, undefined, null, { nodeSqlite: 'webhooks.db' }].map((other) => [other, {}, takes] as const),
+    ...[{}, undefined, null, { nodeSqlite: 'webhooks.db' }, { nodeSqlite: { exec } }].map(
+      (other) => [other, {}, takes] as const,
+    ),
     ...wrong.map((betterSqlite3) => [{ betterSqlite3 }, {}, takes] as const),
     [{ libsql: { prepare, exec } }, {}, "nknown option 'libsql' in the client of sqliteStore"],
     ...wrongTables.map((table) => [client, { table }, tableIs] as const),
