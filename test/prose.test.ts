@@ -88,7 +88,7 @@ it('the title of a test does not begin with the words of its group', () => {
 });
 
 it('the title of a test has no format that Vitest leaves as it is', () => {
-  const FORMAT = /%\.\d/; // such as %.20s
+  const FORMAT = /%\.?\d/; // such as %.20s and %5d
   expect(titles.filter(({ text }) => FORMAT.test(text)).map(({ at, text }) => `${at}: ${text}`)).toEqual([]);
 });
 

@@ -254,6 +254,16 @@ describe('the health report that a receiver saves in its store', () => {
     expect(await receiver.health()).toMatchObject({ receivers: 1, refusalsInARow: 1, since: NOW });
   });
 
+  it('health() has the reports of a store that saves none', async () => {
+    const report = JSON.stringify({
+      ...(await aReceiver().receiver.health()),
+      refusalsInARow: 7,
+      lastRefused: { at: NOW },
+    });
+    const receiver = withStore({ saveReport: undefined, loadReports: async () => [report] });
+    expect(await receiver.health()).toMatchObject({ refusalsInARow: 7 });
+  });
+
   it('after two seconds, health() has the counts of this receiver alone where the store hangs', async () => {
     const found = vi.fn();
     withStore({ loadReports: never }).health().then(found);

@@ -294,14 +294,14 @@ describe('the log entry of an outcome', () => {
       },
     ],
     [
-      'a handler that fails after it',
+      'a handler that fails after the deadline',
       'error',
       'late_result',
       'Your handler or route ended after its delivery was answered: failed. Error: no disk',
       { kind: 'late_result', delivery, result: 'failed', error: new WebhookError('handler_failed', { cause }) },
     ],
     [
-      'a handler that ends after it',
+      'a handler that ends after the deadline',
       'info',
       'late_result',
       'Your handler or route ended after its delivery was answered: handled.',
@@ -348,13 +348,6 @@ describe('the log entry of an outcome', () => {
       'dead_letter',
       'The delivery is a dead letter after 1 attempt. Remove the cause, then retry or discard it (npx service-webhooks-cli queue). Its reason: no disk',
       { ...dead, attempts: 1 },
-    ],
-    [
-      'a dead letter after 3 attempts',
-      'error',
-      'dead_letter',
-      'The delivery is a dead letter after 3 attempts. Remove the cause, then retry or discard it (npx service-webhooks-cli queue). Its reason: no disk',
-      { ...dead, attempts: 3 },
     ],
   ])('the entry of %s has the level %s and the code %s', (_, level, code, text, outcome) => {
     const { logger, calls } = aLogger();

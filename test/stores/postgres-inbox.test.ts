@@ -305,12 +305,12 @@ describe('postgresInbox', () => {
     expect(() => postgresInbox({ ...client, drizzle: undefined } as typeof client, { name: 'clips' })).not.toThrow();
   });
 
-  it.each(['BEGIN', 'record'])('an inbox rejects with the error of the server, here of %s', async (failing) => {
+  it.each(['SAVEPOINT', 'record'])('an inbox rejects with the error of the server, here of %s', async (failing) => {
     const lost = Object.assign(new Error('no such table'), { code: '42P01' });
     let calls = 0;
     const query = async () => {
       calls += 1;
-      if (failing === 'BEGIN' || calls > 1) throw lost;
+      if (failing === 'SAVEPOINT' || calls > 1) throw lost;
       return { rows: [] };
     };
     const pg = { query };

@@ -48,6 +48,9 @@ describe.runIf(server)('postgresTableVersion', () => {
     expect(await versions()).toEqual([version, version]);
     await admin.query(`COMMENT ON TABLE ${table} IS NULL`);
     expect(await versions()).toEqual([0, version]);
+    await admin.query(`COMMENT ON TABLE ${table} IS 'service-webhooks schema 12'`);
+    expect(await versions()).toEqual([12, version]);
+    await admin.query(`COMMENT ON TABLE ${table} IS NULL`);
     await postgresStore({ pg: admin }, { table }).init?.();
     await postgresInbox({ pg: admin }, { name: 'clips', table: inboxTable }).init();
     expect(await versions()).toEqual([version, version]);

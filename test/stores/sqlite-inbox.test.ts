@@ -243,13 +243,12 @@ describe('sqliteInbox', () => {
     [client, { name: 'clips', now: 5 }, 'now must be a function'],
   ]);
 
-  it('an inbox on a handle refuses an id that needs a hash where the runtime has none that is synchronous', async () => {
+  it('an id that needs a hash is refused where the runtime has no synchronous one', async () => {
     vi.spyOn(process, 'getBuiltinModule').mockReturnValue(undefined as never);
     vi.resetModules();
     const { sqliteInbox: onTheWeb } = await import('../../src/stores/sqlite.js');
     const { code, hint } = refusal(() => onTheWeb(client, { name: 'clips' }).once(deliveryOf('evt_é'), expect.fail));
     expect([code, hint]).toEqual(['sync_crypto_unavailable', 'Use the inbox on Node.']);
-    vi.resetModules();
   });
 
   it('an inbox refuses a purge without a positive limit', async () => {

@@ -175,7 +175,6 @@ describe('a request that a receiver refuses before it reads the body', () => {
   it.each([
     [`${length}`, '200 handled'],
     [`${length + 1}`, '413 body_too_large'],
-    ['9'.repeat(30), '413 body_too_large'],
     ['', '200 handled'],
     ['abc', '200 handled'],
     ['-1', '200 handled'],
@@ -183,6 +182,10 @@ describe('a request that a receiver refuses before it reads the body', () => {
     ['99999999, 1', '200 handled'],
   ])('a Content-Length of %j is answered with %s', async (declared, expected) => {
     expect(await answerTo(withHeader('content-length', declared), { maxBodyBytes: length })).toBe(expected);
+  });
+
+  it('a Content-Length of 400 digits is answered with 413', async () => {
+    expect(await answerTo(withHeader('content-length', '9'.repeat(400)))).toBe('413 body_too_large');
   });
 
   it.each<[string, Partial<WebhookRequest>]>([
