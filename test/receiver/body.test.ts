@@ -428,7 +428,7 @@ describe('the rest of a body that a receiver has refused', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  it("Node's stream that has arrived completely is not destroyed, since its connection may have other requests", async () => {
+  it("Node's stream that has arrived completely is not destroyed, since its connection may go on", async () => {
     const stream = Object.assign(new Readable({ read() {} }), { complete: true });
     await refuse(stream);
     await vi.advanceTimersByTimeAsync(2_000);
