@@ -2,7 +2,7 @@
 export interface ErrorDescription {
   /** The HTTP status that a receiver answers with. */
   readonly status: number;
-  /** Whether a retry of the same delivery may be accepted. */
+  /** Whether a retry of the same delivery may be accepted, without a change of your code or its settings. */
   readonly retryable: boolean;
   /** What happened and the likely cause. */
   readonly message: string;
@@ -116,7 +116,7 @@ export const ERRORS = {
   },
   unexpected_data: {
     status: 500,
-    retryable: true,
+    retryable: false,
     message: 'The data of the event is not what the types of its handler promise.',
     hint: "Handle the event in '*' and check its data there.",
   },
@@ -128,13 +128,13 @@ export const ERRORS = {
   },
   body_already_parsed: {
     status: 500,
-    retryable: true,
+    retryable: false,
     message: 'A body parser ran first, and what it left cannot be verified.',
     hint: "Pass the raw body: express.raw({ type: '*/*' }) keeps it, and so does request.arrayBuffer().",
   },
   body_already_read: {
     status: 500,
-    retryable: true,
+    retryable: false,
     message: 'The body was read before the receiver could read it.',
     hint: 'Pass the raw body.',
   },
@@ -170,19 +170,19 @@ export const ERRORS = {
   },
   invalid_secret: {
     status: 500,
-    retryable: true,
+    retryable: false,
     message: 'The secret cannot be used.',
     hint: 'Pass the signing secret of the endpoint as the service showed it.',
   },
   invalid_option: {
     status: 500,
-    retryable: true,
+    retryable: false,
     message: 'An option is invalid.',
     hint: 'Correct it, or leave it out for its default.',
   },
   sync_crypto_unavailable: {
     status: 500,
-    retryable: true,
+    retryable: false,
     message: 'This runtime lacks the crypto module of Node.',
     hint: 'Use verifyAsync.',
   },
@@ -225,7 +225,7 @@ export class WebhookError<Code extends WebhookErrorCode = WebhookErrorCode> exte
   readonly code: Code;
   /** The HTTP status that a receiver answers with. */
   readonly status: number;
-  /** Whether a retry of the same delivery may be accepted. */
+  /** Whether a retry of the same delivery may be accepted, without a change of your code or its settings. */
   readonly retryable: boolean;
   /** What happened and the likely cause: the first part of `message`. */
   readonly problem: string;

@@ -1,4 +1,4 @@
-import { PAYLOAD_VERSION } from '../event.js';
+import { type EventType, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } from '../event.js';
 import { check, checkObject } from '../option-checks.js';
 import { printable } from '../printable.js';
 import { unrefTimeout } from '../timers.js';
@@ -47,6 +47,8 @@ interface Entry {
 }
 
 const WINDOW_MS = 60_000;
+/** How many types that this version does not know are reported as without a handler: a tenant can send any number. */
+const MAX_UNKNOWN_TYPES = 100;
 
 /** The log of a receiver. Nothing here throws. */
 export interface Log {
@@ -67,6 +69,8 @@ export function createLog(logger: Logger | false = console): Log {
   }
   /** The number of entries left out since the last one that was written, by code. */
   const leftOut = new Map<string, number>();
+  /** The types of events that were reported as without a handler. */
+  const withoutHandler = new Set<string>();
 
   const log = (entry: Entry) => safely(() => write(logger, entry));
 
@@ -82,9 +86,19 @@ export function createLog(logger: Logger | false = console): Log {
     }, WINDOW_MS);
   }
 
+  /** Returns whether an ignored event is the first one of its type. */
+  function isNewType(type: string): boolean {
+    if (withoutHandler.has(type)) return false;
+    if (!isKnownType(type) && withoutHandler.size >= MAX_UNKNOWN_TYPES) return false;
+    withoutHandler.add(type);
+    return true;
+  }
+
   return {
     outcome: (outcome) =>
       safely(() => {
+        const { kind, delivery } = outcome;
+        if (kind === 'ignored' && isNewType(delivery.event.type)) return log(missingHandler(delivery));
         const entry = entryOf(outcome);
         return entry.limited ? logLimited(entry) : log(entry);
       }),
@@ -95,6 +109,17 @@ export function createLog(logger: Logger | false = console): Log {
 /** Runs a call of the logger, whose error must not become a failure of the delivery. An async logger may reject. */
 function safely(call: () => unknown): void {
   (async () => call())().catch(() => {});
+}
+
+function missingHandler(delivery: Delivery): Entry {
+  const { type } = delivery.event;
+  const fix = isKnownType(type) ? "add it or '*' to on" : "add '*' to on";
+  const message = `No handler for ${quoted(type)}: ${fix}. The event counts as done and is not retried. Later ones of this type are not logged.`;
+  return { level: 'warn', code: 'ignored', message, delivery };
+}
+
+function isKnownType(type: string): boolean {
+  return WEBHOOK_EVENT_TYPES.includes(type as EventType);
 }
 
 function entryOf(outcome: Outcome): Entry {

@@ -1,5 +1,4 @@
 import { createDedupe } from '../dedupe/dedupe.js';
-import { severalProcesses } from '../dedupe/several-processes.js';
 import { isWebhookError, WebhookError } from '../errors.js';
 import { PAYLOAD_VERSION, type WebhookEvent } from '../event.js';
 import { type HeaderSource, readHeaders } from '../verify/headers.js';
@@ -15,7 +14,8 @@ import { enqueueTo } from './enqueue.js';
 import { type HandlerContext, handlerTable } from './handlers.js';
 import { createHealth, type Health } from './health.js';
 import { keySource, type OwnedKey } from './key-source.js';
-import { createLog, type Log } from './log.js';
+import { createLog } from './log.js';
+import { warnAboutMemoryStore } from './memory-store-warning.js';
 import { type ReceiverOptions, receiverLimits, safeObserver } from './options.js';
 import { type Decision, type Outcome, toResponse } from './outcome.js';
 import type { WebhookRequest, WebhookResponse } from './request.js';
@@ -89,7 +89,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   // A private memory store has no other receivers to share reports with.
   const sharing = dedupeOptions !== false && dedupeOptions.store !== undefined ? dedupe.settings : undefined;
   const health = createHealth({ sharing, silentAfterMs: options.silentAfterMs, notify });
-  if (dedupe.settings?.store.scope === 'process') warnAboutSeveralProcesses(log);
+  if (dedupe.settings?.store.scope === 'process') warnAboutMemoryStore(log, options);
 
   async function receive(request: WebhookRequest): Promise<WebhookResponse> {
     const opened = await open(request, workOn);
@@ -212,13 +212,6 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     health: health.read,
     secret: null,
   });
-}
-
-function warnAboutSeveralProcesses(log: Log): void {
-  const runner = severalProcesses();
-  if (runner === undefined) return;
-  const problem = `${runner} runs several processes, and the memory store of each knows only its own events: a retry may run a handler twice.`;
-  log.warn('several_processes', `${problem} Pass a shared store as dedupe: { store, name }.`);
 }
 
 function inProgress(delivery: Delivery, retryAfterMs: number): Decision {

@@ -1,5 +1,6 @@
 import { exactBytes, hexOf } from '../bytes.js';
 import { WebhookError } from '../errors.js';
+import { dotEnvHint } from './dot-env.js';
 import type { HmacKey } from './hmac.js';
 
 /** The signing secret of an endpoint, exactly as the service showed it: text (UTF-8) or bytes. */
@@ -34,7 +35,10 @@ function toKey(secret: Secret, name: string): HmacKey {
   const prepared = typeof secret === 'string' ? preparedKeys.get(secret) : undefined;
   if (prepared) return prepared;
   const fault = faultOf(secret);
-  if (fault) throw new WebhookError('invalid_secret', { message: `${name} ${fault.problem}.`, hint: fault.hint });
+  if (fault) {
+    const hint = fault.hint === SET_THE_VARIABLE ? (dotEnvHint() ?? fault.hint) : fault.hint;
+    throw new WebhookError('invalid_secret', { message: `${name} ${fault.problem}.`, hint });
+  }
   const key: HmacKey = { bytes: new Uint8Array(exactBytes(secret)) }; // a copy: the caller may overwrite its own bytes
   if (typeof secret === 'string') {
     if (preparedKeys.size >= MAX_PREPARED) preparedKeys.clear();

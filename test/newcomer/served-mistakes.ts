@@ -140,9 +140,30 @@ export const servedMistakes: readonly ServedMistake[] = [
     entry: ['generation.completed evt_1', 'data.feature of generation.completed', '(unexpected_data)'],
   },
   {
+    name: 'a handler for one type only, and three deliveries of another',
+    code: express("secret, on: { 'stt.failed': () => {} }"),
+    deliveries: [{}, { event: { id: 'evt_2' } }, { event: { id: 'evt_3' } }],
+    answers: ['200 ignored', '200 ignored', '200 ignored'],
+    entry: [/No handler for stt\.completed: add it or '\*' to on\./, 'is not retried'],
+  },
+  {
     name: 'on: {}, which is allowed',
     code: express('secret, on: {}'),
     answers: ['200 ignored'],
+    entry: ["No handler for stt.completed: add it or '*' to on."],
+  },
+  {
+    name: 'a memory store in production that nobody has chosen, in an app with two receivers',
+    code: `process.env.NODE_ENV = 'production';${express("secret, on: { '*'() {} }", "webhookHandler({ secret, on: { '*'() {} } });")}`,
+    answers: ['200 handled'],
+    entry: ['NODE_ENV is production', 'after a restart', 'dedupe: { store, name }', 'dedupe: { store: memoryStore() }'],
+  },
+  {
+    name: 'a memory store in production that was chosen, which is allowed',
+    code: `process.env.NODE_ENV = 'production';
+      import { memoryStore } from 'service-webhooks';
+      ${express("secret, on: { '*'() {} }, dedupe: { store: memoryStore() }")}`,
+    answers: ['200 handled'],
   },
   {
     name: 'a route of Next whose secret function finds no secret, which a build loads without an error',

@@ -82,7 +82,6 @@ describe('what a receiver without a logger prints to the console', () => {
     const receiver = aReceiver();
     await receiver(aRequest());
     await receiver(aRequest());
-    await aReceiver({ on: {} })(aRequest());
     await aReceiver({ on: failing(new PermanentError('no such clip')) })(aRequest());
     expect(printed).toEqual([]);
   });
@@ -251,7 +250,7 @@ describe('the entries that a receiver writes to a logger', () => {
 
   it.each<[string, Call[0], Partial<ReceiverOptions>]>([
     ['handled', 'debug', {}],
-    ['ignored', 'debug', { on: {} }],
+    ['ignored', 'warn', { on: {} }],
     ['permanent_failure', 'info', { on: failing(new PermanentError('no such clip')) }],
     ['handler_failed', 'error', { on: failing(new Error('full')) }],
     ['signature_mismatch', 'warn', { secret: OTHER }],
@@ -261,6 +260,38 @@ describe('the entries that a receiver writes to a logger', () => {
     const version = code === 'unknown_version' ? { event: { version: '2027-01-01' } } : {};
     await aReceiver({ logger, ...options })(aRequest(version));
     expect(calls.map(([at, , fields]) => [at, fields?.['code']])).toContainEqual([level, code]);
+  });
+
+  it('the first event of each type without a handler is a warning that names the fix, and later ones are for debugging', async () => {
+    const { logger, calls } = aLogger();
+    const receiver = aReceiver({ logger, on: { 'stt.failed': () => {} } });
+    for (const type of ['stt.completed', 'stt.completed', 'export.failed', 'stt.failed', 'stt.completed']) {
+      await receiver(aRequest({ event: { type } }));
+    }
+    const warnings = calls.filter(([level]) => level === 'warn');
+    expect(warnings.map(([, message]) => message.replace(/^.*?: .*?: /, ''))).toEqual(
+      ['stt.completed', 'export.failed'].map((type) =>
+        expect.stringContaining(`No handler for ${type}: add it or '*' to on. The event counts as done`),
+      ),
+    );
+    expect(calls.filter(([level, , fields]) => level === 'debug' && fields?.['code'] === 'ignored')).toHaveLength(2);
+  });
+
+  it('the warning about a type that is new to the library offers only the handler for every type', async () => {
+    const { logger, calls } = aLogger();
+    await aReceiver({ logger, on: {} })(aRequest({ event: { type: 'stt.started\u001b' } }));
+    expect(calls.map(([, message]) => message)).toEqual([expect.stringContaining(`": add '*' to on.`)]);
+    expect(calls.join()).not.toContain('\u001b');
+  });
+
+  it('a sender that makes up types gets 100 warnings, and a known type still gets its own', async () => {
+    const { logger, calls } = aLogger();
+    const receiver = aReceiver({ logger, on: {} });
+    for (let made = 0; made < 150; made += 1) await receiver(aRequest({ event: { type: `made.up.${made}` } }));
+    await receiver(aRequest({ event: { type: 'export.failed' } }));
+    const warnings = calls.filter(([level]) => level === 'warn');
+    expect(warnings).toHaveLength(101);
+    expect(warnings.at(-1)?.[1]).toContain('No handler for export.failed');
   });
 
   it('the entry of a failed store has the error', async () => {

@@ -1,6 +1,6 @@
 import { isAcknowledged } from 'service-webhooks/service';
 import { EXIT, type ExitCode } from './failure.js';
-import { answerAdvice, answerCode } from './http/answer.js';
+import { answerAdvice, answerCode, NO_HANDLER_RAN, noHandlerRan } from './http/answer.js';
 import type { SendResult } from './http/deliver.js';
 import { type Piece, shortened } from './output.js';
 
@@ -15,6 +15,12 @@ export function sendFields(sent: SendResult) {
 /** Returns the result of a request as parts of a line; with `url`, a refusal without a code is explained. */
 export function sendPieces(sent: SendResult, url?: URL): Piece[] {
   if (sent.status === undefined) return [['bad', 'no answer'], sent.problem, ['faint', `${sent.ms} ms`]];
+  if (noHandlerRan(sent))
+    return [
+      ['warn', sent.status],
+      ['warn', NO_HANDLER_RAN],
+      ['faint', `${sent.ms} ms`],
+    ];
   if (isAcknowledged(sent)) return [['good', sent.status], 'acknowledged', ['faint', `${sent.ms} ms`]];
   const where = sent.headers['location'];
   const advice = url && where === undefined ? answerAdvice(sent, url) : undefined;

@@ -74,3 +74,10 @@ export function answerWord(body: string): string | undefined {
   const { outcome } = jsonFields(body);
   return answerCode(body) ?? (typeof outcome === 'string' ? outcome : undefined);
 }
+
+/** Returns whether a receiver of this library acknowledged an event that has no handler. */
+export function noHandlerRan(sent: SendResult): boolean {
+  return isAcknowledged(sent) && sent.status !== undefined && answerWord(sent.body) === 'ignored';
+}
+
+export const NO_HANDLER_RAN = 'acknowledged, no handler ran';

@@ -1,5 +1,5 @@
 import type { Attempt, Emulator } from 'service-webhooks-emulator';
-import { answerCode } from '../../http/answer.js';
+import { answerCode, answerWord, NO_HANDLER_RAN } from '../../http/answer.js';
 import { connectionProblem } from '../../http/connection-problem.js';
 import { type Output, type Piece, timeOfDay } from '../../output.js';
 
@@ -26,7 +26,8 @@ export function reportAttempt(out: Output, attempt: Attempt): void {
   const acknowledged = outcome === 'acknowledged';
   const status = reason === '2xx' || reason === 'non-2xx' ? answer?.status : undefined;
   const time = new Date(at).toISOString();
-  const style = acknowledged ? 'good' : 'bad';
+  const noHandler = acknowledged && answerWord(answer?.body ?? '') === 'ignored';
+  const style = noHandler ? 'warn' : acknowledged ? 'good' : 'bad';
   const next: Piece =
     state === 'dead' ? ['bad', 'dead'] : nextAt !== undefined && `next attempt in ${wait(nextAt - endedAt)}`;
   out.record(
@@ -43,6 +44,7 @@ export function reportAttempt(out: Output, attempt: Attempt): void {
       eventId,
       `attempt ${number}`,
       ['faint', `${endedAt - at} ms`],
+      noHandler && ['warn', NO_HANDLER_RAN],
       acknowledged ? undefined : error === undefined ? answerCode(answer?.body ?? '') : connectionProblem(error),
       faults.length > 0 && ['warn', faults.join(', ')],
       next,

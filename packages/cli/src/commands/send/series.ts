@@ -1,4 +1,5 @@
 import { isAcknowledged } from 'service-webhooks/service';
+import { NO_HANDLER_RAN, noHandlerRan } from '../../http/answer.js';
 import type { SendResult } from '../../http/deliver.js';
 import type { Piece, Sink } from '../../output.js';
 import type { Session } from '../../session.js';
@@ -19,8 +20,7 @@ export async function sendSeries(
   const begun = performance.now();
   try {
     await inParallel(count, concurrency, async () => {
-      // Without the headers and the body, because a series may be long.
-      for await (const sent of send()) all.push(sent.status === undefined ? sent : { ...sent, headers: {}, body: '' });
+      for await (const sent of send()) all.push(lighter(sent));
       bar.step();
     });
   } finally {
@@ -28,6 +28,11 @@ export async function sendSeries(
     if (count > 1) session.out.record(...summaryOf(all, performance.now() - begun));
   }
   return all;
+}
+
+/** Removes what the summary does not need, because a series may be long. */
+function lighter(sent: SendResult): SendResult {
+  return sent.status === undefined ? sent : { ...sent, headers: {}, body: noHandlerRan(sent) ? sent.body : '' };
 }
 
 /**
@@ -55,15 +60,15 @@ export async function inParallel(
 export function summaryOf(all: readonly SendResult[], tookMs: number): [record: object, ...lines: Piece[][]] {
   const acknowledged = all.filter(isAcknowledged).length;
   const answers: Record<string, number> = {};
-  for (const { status, problem } of all) {
-    const key = problem ?? String(status);
+  for (const sent of all) {
+    const key = sent.problem ?? (noHandlerRan(sent) ? `${sent.status} ${NO_HANDLER_RAN}` : String(sent.status));
     answers[key] = (answers[key] ?? 0) + 1;
   }
   const times = all.map(({ ms }) => ms).sort((a, b) => a - b);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   const ms = { median: at(0.5), p99: at(0.99), most: at(1) };
   const seconds = Math.round(tookMs) / 1000;
-  const style = acknowledged === all.length ? 'good' : 'bad';
+  const style = acknowledged < all.length ? 'bad' : all.some(noHandlerRan) ? 'warn' : 'good';
   return [
     { kind: 'summary', sent: all.length, acknowledged, answers, ms, seconds },
     [
