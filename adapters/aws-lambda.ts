@@ -25,9 +25,10 @@ export interface LambdaResult {
 
 const FORM = {
   toRequest,
+  callers: ['awsLambda'],
   toAnswer: ({ status, headers, body }: WebhookResponse): LambdaResult => ({ statusCode: status, headers, body }),
   read: (result: unknown, event: LambdaEvent) => ({ status: statusOf(result, event), json: result }),
-};
+} as const;
 
 /**
  * Returns an AWS Lambda function behind API Gateway, a function URL or a load balancer. It verifies each delivery,

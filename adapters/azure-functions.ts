@@ -22,10 +22,11 @@ export interface AzureResponse {
 
 const FORM = {
   toRequest,
+  callers: ['azureFunctions', 'fetch'],
   toAnswer: ({ status, headers, body }: WebhookResponse): AzureResponse =>
     body === '' ? { status, headers } : { status, headers, body },
   read: readAnswer,
-};
+} as const;
 
 /**
  * Returns an HTTP function for Azure Functions, programming model 4. It verifies each delivery, recognises retries,

@@ -15,9 +15,10 @@ export interface ElysiaContextLike {
 const FORM = {
   toRequest: ({ request }: Pick<ElysiaContextLike, 'request'>) => fromFetchRequest(request, RAW_BODY_FIX),
   toAnswer: toFetchResponse,
+  callers: ['elysia', 'withRequest'],
   read: (answer: unknown, { set }: ElysiaContextLike) => readElysiaAnswer(answer, set.status),
   handlesErrors: true,
-};
+} as const;
 
 /**
  * Returns an endpoint for Elysia. It verifies each delivery, recognises retries, calls your handler and answers.

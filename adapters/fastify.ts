@@ -9,6 +9,7 @@ import type {
   WebhookResponse,
 } from 'service-webhooks';
 import { answerOnNode } from './shared/answer-on-node.js';
+import { calledBy } from './shared/called-by.js';
 import { fromNodeRequest } from './shared/node-http.js';
 import { endpointReceiver, routeReceiver } from './shared/to-receiver.js';
 
@@ -31,7 +32,7 @@ export type WebhookFastifyRequest = FastifyRequest & { webhook: Delivery };
  */
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): WebhookPlugin {
   const receiver = endpointReceiver(receiverOrOptions);
-  return post(async (request, reply) => send(reply, await receiver(toRequest(request))));
+  return post(receiver, async (request, reply) => send(reply, await receiver(toRequest(request))));
 }
 
 /**
@@ -52,7 +53,7 @@ export function webhookMiddleware(
   route: (request: WebhookFastifyRequest, reply: FastifyReply) => unknown,
 ): WebhookPlugin {
   const receiver = routeReceiver(receiverOrOptions, route);
-  return post(async (request, reply) => {
+  return post(receiver, async (request, reply) => {
     // As in Fastify, a route that returns nothing answers later; one that returns a promise has answered by then.
     const run = ({ delivery }: BegunDelivery) => route(Object.assign(request, { webhook: delivery }), reply) ?? reply;
     const toAnswer = (response: WebhookResponse) => send(reply, response);
@@ -60,12 +61,14 @@ export function webhookMiddleware(
   });
 }
 
-function post(handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>): WebhookPlugin {
-  return async (scope) => {
+type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+function post(receiver: Receiver, handler: RouteHandler): WebhookPlugin {
+  return calledBy(['fastifyScope'], receiver, async (scope: FastifyInstance) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null)); // leaves the stream to the receiver
     scope.post('/', handler);
-  };
+  });
 }
 
 function toRequest(request: FastifyRequest & { rawBody?: unknown }): WebhookRequest {

@@ -9,6 +9,7 @@ import type {
 } from 'service-webhooks';
 import { answerByRoute } from './shared/answer-by-route.js';
 import { answerOnNode } from './shared/answer-on-node.js';
+import { calledBy } from './shared/called-by.js';
 import { toFetchResponse } from './shared/fetch-api.js';
 import { readH3Answer } from './shared/h3-answer.js';
 import { fromH3Event, type H3EventLike, responseOf, watchImitated } from './shared/h3-event.js';
@@ -31,9 +32,8 @@ export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (event: H3EventLike) => Promise<Response> {
   const receiver = endpointReceiver(receiverOrOptions);
-  return markAsHandler(async (event: H3EventLike) =>
-    toAnswer(event, await receiver(await fromH3Event(event, RAW_BODY_FIX))),
-  );
+  const handler = async (event: H3EventLike) => toAnswer(event, await receiver(await fromH3Event(event, RAW_BODY_FIX)));
+  return markAsHandler(calledBy(['h3'], receiver, handler));
 }
 
 /**
@@ -55,7 +55,7 @@ export function webhookMiddleware<Event extends H3EventLike>(
   route: (event: Event, delivery: Delivery, context: HandlerContext) => unknown,
 ): (event: Event) => Promise<unknown> {
   const receiver = routeReceiver(receiverOrOptions, route);
-  return markAsHandler(async (event: Event) => {
+  const handler = async (event: Event) => {
     const run = ({ delivery, context }: BegunDelivery) => route(event, delivery, context);
     const request = await fromH3Event(event, RAW_BODY_FIX);
     const form = {
@@ -67,7 +67,8 @@ export function webhookMiddleware<Event extends H3EventLike>(
     if (!res) return answerByRoute(receiver, request, run, form);
     const watchMore = (onEnd: OnResponseEnd) => watchImitated(res, onEnd);
     return answerOnNode(receiver, request, res, run, { ...form, watchMore });
-  });
+  };
+  return markAsHandler(calledBy(['h3'], receiver, handler));
 }
 
 /** h3 1 accepts any function as a handler, but warns of one without this mark. */

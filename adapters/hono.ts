@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { BegunDelivery, Delivery, EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
 import { answerByRoute, type ReturnedForm } from './shared/answer-by-route.js';
 import { answerOnNode } from './shared/answer-on-node.js';
+import { calledBy } from './shared/called-by.js';
 import { isResponse, readResponse, toFetchResponse } from './shared/fetch-api.js';
 import { fromHonoRequest, keepHonoBody } from './shared/hono-request.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
@@ -20,7 +21,9 @@ const RAW_BODY_FIX =
  */
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (c: Context) => Promise<Response> {
   const receiver = endpointReceiver(receiverOrOptions);
-  return async (c) => toFetchResponse(await receiver(await fromHonoRequest(c, RAW_BODY_FIX)));
+  return calledBy(['hono'], receiver, async (c: Context) =>
+    toFetchResponse(await receiver(await fromHonoRequest(c, RAW_BODY_FIX))),
+  );
 }
 
 /**
@@ -37,9 +40,9 @@ export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (
  */
 export function webhookMiddleware(
   receiverOrOptions: Receiver | MiddlewareOptions,
-): MiddlewareHandler<{ Variables: { webhook: Delivery } }> {
+): WebhookMiddleware {
   const receiver = middlewareReceiver(receiverOrOptions);
-  return async (c, next) => {
+  return calledBy(['hono'], receiver, async (...[c, next]: Parameters<WebhookMiddleware>) => {
     const route = async ({ delivery }: BegunDelivery) => {
       keepHonoBody(c, delivery.body);
       c.set('webhook', delivery);
@@ -54,8 +57,10 @@ export function webhookMiddleware(
     if (answer === c.res || !isResponse(answer)) return;
     c.res = undefined; // Hono would merge the headers of the old response into the new one
     c.res = answer;
-  };
+  });
 }
+
+type WebhookMiddleware = MiddlewareHandler<{ Variables: { webhook: Delivery } }>;
 
 const FORM: ReturnedForm<unknown> = {
   toAnswer: toFetchResponse,

@@ -9,6 +9,7 @@ import type {
   WebhookResponse,
 } from 'service-webhooks';
 import { answerOnNode } from './shared/answer-on-node.js';
+import { calledBy } from './shared/called-by.js';
 import { fromNodeRequest } from './shared/node-http.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
@@ -31,7 +32,7 @@ const RAW_BODY_FIX = 'Mount the receiver above app.use(bodyParser()), or put the
  */
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (ctx: Context) => Promise<void> {
   const receiver = endpointReceiver(receiverOrOptions);
-  return async (ctx) => send(ctx, await receiver(toRequest(ctx)));
+  return calledBy(['koa'], receiver, async (ctx: Context) => send(ctx, await receiver(toRequest(ctx))));
 }
 
 /**
@@ -51,14 +52,14 @@ export function webhookMiddleware(
   receiverOrOptions: Receiver | MiddlewareOptions,
 ): (ctx: Context, next: Next) => Promise<void> {
   const receiver = middlewareReceiver(receiverOrOptions);
-  return async (ctx, next) => {
+  return calledBy(['koa'], receiver, async (ctx: Context, next: Next) => {
     const route = async ({ delivery }: BegunDelivery) => {
       ctx.state.webhook = delivery;
       await next();
     };
     const toAnswer = (response: WebhookResponse) => send(ctx, response);
     await answerOnNode(receiver, toRequest(ctx), ctx.res, route, { toAnswer, handlesErrors: true });
-  };
+  });
 }
 
 function toRequest({ req, request }: Context): WebhookRequest {

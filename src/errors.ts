@@ -138,6 +138,12 @@ export const ERRORS = {
     message: 'The body was read before the receiver could read it.',
     hint: 'Pass the raw body.',
   },
+  wrong_adapter: {
+    status: 500,
+    retryable: false,
+    message: 'The adapter was called by another framework than its own.',
+    hint: 'Import webhookHandler from the sub-path of your framework.',
+  },
   handler_timeout: {
     status: 503,
     retryable: true,

@@ -13,7 +13,7 @@ describe('the table of error codes', () => {
 
   /** A retry fails in the same way until the program changes. */
   const NEEDS_A_CHANGE = [
-    ...['unexpected_data', 'body_already_parsed', 'body_already_read'],
+    ...['unexpected_data', 'body_already_parsed', 'body_already_read', 'wrong_adapter'],
     ...['invalid_secret', 'invalid_option', 'sync_crypto_unavailable'],
   ];
 

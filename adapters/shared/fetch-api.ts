@@ -10,6 +10,7 @@ export function fetchForm(rawBodyFix: string): FunctionForm<Request, Response> {
   return {
     toRequest: (request) => fromFetchRequest(request, rawBodyFix),
     toAnswer: toFetchResponse,
+    callers: ['fetch'],
     read: readResponse,
   };
 }

@@ -7,11 +7,14 @@ import type {
   WebhookRequest,
 } from 'service-webhooks';
 import { type AnswerForm, answerByRoute, type ReadAnswer } from './answer-by-route.js';
+import { type Caller, calledBy } from './called-by.js';
 import { endpointReceiver, routeReceiver } from './to-receiver.js';
 
 /** The requests and answers of a platform that calls a function with a request and sends the answer that it returns. */
 export interface FunctionForm<Request, Answer> extends AnswerForm<Answer> {
   toRequest(request: Request): WebhookRequest;
+  /** What the platform calls the function with. */
+  callers: readonly Caller[];
   /** Reads an answer as the platform will send it. */
   read(answer: Answer, request: Request): ReadAnswer<Answer>;
 }
@@ -26,10 +29,10 @@ export type FunctionRoute<Request, Answer> = (
 /** Returns an endpoint from the request of a platform to its answer. */
 export function functionHandler<Request, Answer>(
   receiverOrOptions: Receiver | EndpointOptions,
-  { toRequest, toAnswer }: Pick<FunctionForm<Request, Answer>, 'toRequest' | 'toAnswer'>,
+  { toRequest, toAnswer, callers }: Pick<FunctionForm<Request, Answer>, 'toRequest' | 'toAnswer' | 'callers'>,
 ): (request: Request) => Promise<Answer> {
   const receiver = endpointReceiver(receiverOrOptions);
-  return async (request) => toAnswer(await receiver(toRequest(request)));
+  return calledBy(callers, receiver, async (request: Request) => toAnswer(await receiver(toRequest(request))));
 }
 
 /** Returns an endpoint whose `route` makes the answer to a verified and claimed delivery. */
@@ -39,11 +42,12 @@ export function functionMiddleware<Request, Answer>(
   form: FunctionForm<Request, Answer>,
 ): (request: Request) => Promise<Answer> {
   const receiver = routeReceiver(receiverOrOptions, route);
-  return (request) =>
+  return calledBy(form.callers, receiver, (request: Request) =>
     answerByRoute<Answer>(
       receiver,
       form.toRequest(request),
       ({ delivery, context }) => route(request, delivery, context),
       { ...form, read: (answer) => form.read(answer, request) },
-    );
+    ),
+  );
 }

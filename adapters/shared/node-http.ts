@@ -9,6 +9,8 @@ import type {
   WebhookResponse,
 } from 'service-webhooks';
 import { answerOnNode } from './answer-on-node.js';
+import { calledBy } from './called-by.js';
+import { sendOnNode } from './send-on-node.js';
 import { endpointReceiver, middlewareReceiver, routeReceiver } from './to-receiver.js';
 
 /** Node's request with the fields that frameworks and their parsers add. */
@@ -36,7 +38,9 @@ export type RawBodyFix = string | ((req: IncomingMessage) => string);
  */
 export function nodeHandler(receiverOrOptions: Receiver | EndpointOptions, rawBodyFix: RawBodyFix): NodeHandler {
   const receiver = endpointReceiver(receiverOrOptions);
-  return async (req, res) => send(res, await receiver(fromNodeRequest(req, req, rawBodyFix)));
+  return calledBy(['node'], receiver, async (req: NodeRequest, res: ServerResponse) =>
+    sendOnNode(res, await receiver(fromNodeRequest(req, req, rawBodyFix))),
+  );
 }
 
 /** Returns middleware that sets `req.webhook`, calls `next()` and ends the claim by what was sent. */
@@ -45,17 +49,17 @@ export function nodeMiddleware(
   rawBodyFix: RawBodyFix,
 ): NodeMiddleware {
   const receiver = middlewareReceiver(receiverOrOptions);
-  return async (req, res, next) => {
+  return calledBy(['node'], receiver, async (...[req, res, next]: Parameters<NodeMiddleware>) => {
     const route = async ({ delivery }: BegunDelivery) => {
       req.webhook = delivery;
       await next();
     };
     const toAnswer = (response: WebhookResponse) => {
       if (res.headersSent && !res.writableEnded) breakOff(res);
-      else send(res, response);
+      else sendOnNode(res, response);
     };
     await answerOnNode(receiver, fromNodeRequest(req, req, rawBodyFix), res, route, { toAnswer });
-  };
+  });
 }
 
 /** Breaks off an answer that has begun and cannot be replaced. In HTTP/2, `destroy()` alone would look like its end. */
@@ -88,10 +92,4 @@ export function fromNodeRequest(req: IncomingMessage, leftovers: Leftovers, fix:
 function bodyOf(req: IncomingMessage, { rawBody, body }: Leftovers): WebhookRequest['body'] {
   if (rawBody instanceof Uint8Array || typeof rawBody === 'string') return rawBody;
   return req.readableDidRead ? (body as WebhookRequest['body']) : req;
-}
-
-function send(res: ServerResponse, { status, headers, body }: WebhookResponse): void {
-  if (res.headersSent || res.destroyed) return;
-  const length = status === 204 ? {} : { 'content-length': Buffer.byteLength(body) };
-  res.writeHead(status, { ...headers, ...length }).end(body);
 }

@@ -122,6 +122,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     let headers: HeaderSource = {};
     let delivery: Delivery | undefined;
     try {
+      if (request.error) throw request.error;
       body = openBody(request.body);
       headers = readHeaders(request.headers);
       delivery = await verified(request, headers, body, deadline);

@@ -1,3 +1,4 @@
+import type { WebhookError } from '../errors.js';
 import type { HeaderSource } from '../verify/headers.js';
 
 /** The exact bytes of a request, all at once or in chunks. Node's `req` and a Fetch `request.body` are both valid. */
@@ -15,6 +16,8 @@ export interface WebhookRequest {
    * How to keep the raw body in this framework, as a sentence: part of the message where a parser has read the body.
    */
   rawBodyFix?: string | undefined;
+  /** Why an adapter cannot read the request: the receiver logs the error, and answers with its status. */
+  error?: WebhookError | undefined;
 }
 
 /** The answer that an adapter returns to its framework. */

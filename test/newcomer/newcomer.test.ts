@@ -99,7 +99,14 @@ describe('the send command for a beginner', () => {
     const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', `${program.port}/webhooks`, '--text']);
     seen.push(stdout, stderr, await program.terminal());
     expect(exitCode, stdout + stderr).toBe(0);
-    expect(stdout).toMatch(/^200 +acknowledged/);
+    expect(stdout).toMatch(/^200 +acknowledged, no handler ran/);
+    expect(await program.terminal()).toContain("No handler for stt.completed: add it or '*' to on.");
+  });
+
+  it('a series of deliveries says how many no handler has seen', async () => {
+    const program = await programs.start(receiver);
+    const { stdout } = await cli.run(['send', 'stt.completed', `${program.port}/webhooks`, '--count', '3', '--text']);
+    expect(stdout).toMatch(/200 acknowledged, no handler ran +3 times/);
   });
 });
 

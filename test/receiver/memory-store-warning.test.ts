@@ -2,7 +2,7 @@ import { createReceiver, memoryStore, type ReceiverOptions } from 'service-webho
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { SECRET } from '../support/deliveries.js';
 
-const SHARED = { ...memoryStore(), scope: undefined };
+const SHARED = { ...memoryStore(), scope: 'shared' as const };
 
 /** What a receiver with these options logs when it is created. */
 function loggedBy(options: Partial<ReceiverOptions>, logger = { error: vi.fn(), warn: vi.fn() }): string[] {

@@ -44,6 +44,15 @@ describe('the report of a request that the command line sent', () => {
     expect(sendPieces(answer(401, 'x'.repeat(201)))).toEqual([...bad, `${'x'.repeat(200)}…`, undefined]);
   });
 
+  it('the line about an event without a handler is a warning in every part', () => {
+    expect(sendPieces(answer(200, '{"outcome":"ignored"}'))).toEqual([
+      ['warn', 200],
+      ['warn', 'acknowledged, no handler ran'],
+      ['faint', '7 ms'],
+    ]);
+    expect(sendPieces(answer(500, '{"outcome":"ignored"}'))[0]).toEqual(['bad', 500]);
+  });
+
   it('the line of a redirect names its target', () => {
     expect(sendPieces(answer(301, '', { location: '/there' })).at(-1)).toBe(
       'Redirects are not followed: send to /there.',

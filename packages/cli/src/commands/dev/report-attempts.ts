@@ -26,8 +26,10 @@ export function reportAttempt(out: Output, attempt: Attempt): void {
   const acknowledged = outcome === 'acknowledged';
   const status = reason === '2xx' || reason === 'non-2xx' ? answer?.status : undefined;
   const time = new Date(at).toISOString();
-  const noHandler = acknowledged && answerWord(answer?.body ?? '') === 'ignored';
+  const body = answer?.body ?? '';
+  const noHandler = acknowledged && answerWord(body) === 'ignored';
   const style = noHandler ? 'warn' : acknowledged ? 'good' : 'bad';
+  const problem = acknowledged ? undefined : error === undefined ? answerCode(body) : connectionProblem(error);
   const next: Piece =
     state === 'dead' ? ['bad', 'dead'] : nextAt !== undefined && `next attempt in ${wait(nextAt - endedAt)}`;
   out.record(
@@ -44,8 +46,7 @@ export function reportAttempt(out: Output, attempt: Attempt): void {
       eventId,
       `attempt ${number}`,
       ['faint', `${endedAt - at} ms`],
-      noHandler && ['warn', NO_HANDLER_RAN],
-      acknowledged ? undefined : error === undefined ? answerCode(answer?.body ?? '') : connectionProblem(error),
+      noHandler ? ['warn', NO_HANDLER_RAN] : problem,
       faults.length > 0 && ['warn', faults.join(', ')],
       next,
     ],

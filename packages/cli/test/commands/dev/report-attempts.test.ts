@@ -33,6 +33,12 @@ describe('the line that dev prints about an attempt', () => {
     ]);
   });
 
+  it('an attempt that no handler has seen is a warning', () => {
+    const { line } = reported({ answer: { status: 200, headers: {}, body: '{"outcome":"ignored"}' } });
+    expect(line).toContainEqual(['warn', 200]);
+    expect(line).toContainEqual(['warn', 'acknowledged, no handler ran']);
+  });
+
   it('a refused attempt has the error code and the wait until the next attempt', () => {
     const body = JSON.stringify({ error: { code: 'invalid_signature' } });
     const { record, line } = reported({

@@ -73,6 +73,16 @@ describe('the summary of send --count', () => {
     ]);
   });
 
+  it('deliveries that no handler has seen are counted apart, and the style is a warning', () => {
+    const ignored: SendResult = { status: 200, ms: 3, headers: {}, body: '{"outcome":"ignored"}' };
+    const [record, line] = summaryOf([answer(1), ignored], 1_000);
+    expect(record).toMatchObject({
+      acknowledged: 2,
+      answers: { 200: 1, '200 acknowledged, no handler ran': 1 },
+    });
+    expect(line?.[0]).toEqual(['warn', '2 of 2 acknowledged']);
+  });
+
   it('the summary has the median, the 99th percentile and the slowest time', () => {
     const all = Array.from({ length: 200 }, (_, index) => answer(200 - index));
     expect(summaryOf(all, 0)[0]).toMatchObject({ ms: { median: 101, p99: 199, most: 200 } });
