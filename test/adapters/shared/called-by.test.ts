@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
-import { getRequestListener } from '@hono/node-server';
 import { Elysia } from 'elysia';
 import express from 'express';
 import fastify from 'fastify';
@@ -25,6 +24,7 @@ import * as nodeAdapter from 'service-webhooks/node';
 import { sampleEvent, signDelivery, toRequest } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import { SECRET } from '../../support/deliveries.js';
+import { server as serveHono } from '../mounts/hono.js';
 import { listenNode } from '../mounts/listen.js';
 
 /** A handler of any adapter, which the compiler would refuse in most of the places below. */
@@ -55,8 +55,10 @@ interface Framework {
   deliver(handler: AnyHandler, request: Request): Promise<number>;
 }
 
-async function overHttp(listener: RequestListener, request: Request): Promise<number> {
-  const { port, close } = await listenNode(listener);
+const overHttp = (listener: RequestListener, request: Request) => send(listenNode(listener), request);
+
+async function send(listening: ReturnType<typeof listenNode>, request: Request): Promise<number> {
+  const { port, close } = await listening;
   const { method, headers } = request;
   const url = `http://127.0.0.1:${port}/webhooks`;
   const { status } = await fetch(url, { method, headers, body: await request.arrayBuffer() });
@@ -100,8 +102,7 @@ const FRAMEWORKS: Record<string, Framework> = {
   Hono: {
     right: ['hono'],
     says: 'This is a Hono context: import from service-webhooks/hono.',
-    deliver: (handler, request) =>
-      overHttp(getRequestListener(new Hono().post('/webhooks', handler).fetch) as RequestListener, request),
+    deliver: (handler, request) => send(serveHono(new Hono().post('/webhooks', handler)) as never, request),
   },
   Koa: {
     right: ['koa'],
@@ -114,11 +115,8 @@ const FRAMEWORKS: Record<string, Framework> = {
     async deliver(handler, request) {
       const app = fastify();
       app.post('/webhooks', handler);
-      const url = await app.listen({ port: 0, host: '127.0.0.1' });
-      const { method, headers } = request;
-      const { status } = await fetch(`${url}/webhooks`, { method, headers, body: await request.arrayBuffer() });
-      await app.close();
-      return status;
+      await app.ready();
+      return overHttp(app.routing as RequestListener, request);
     },
   },
   'h3 1': {
