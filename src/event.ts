@@ -84,7 +84,8 @@ export type KnownEvent = EventOf<EventType>;
  */
 // An enum, because no literal equals one: so `event.type === 'stt.completed'` excludes unknown events. Two members, so that
 // the compiler does not take the types of two unknown events for equal.
-export declare enum UnknownEventType {
+// biome-ignore lint/suspicious/noConstEnum: a member of another enum would compile, and be undefined when it runs
+export declare const enum UnknownEventType {
   One = 'one unknown type',
   Another = 'another unknown type',
 }
