@@ -27,8 +27,6 @@ const clipOf = (event: WebhookEvent): string | undefined =>
   event.type === 'generation.completed' ? event.data.clipId : undefined;
 const onClip: HandlerOf<'generation.completed'> = ({ data }) => console.log(data.clipId.length);
 export const typeOf = (event: UnknownEvent): string => event.type;
-// Inferred, so that a project with declarations has to name it.
-export const typeIn = (event: WebhookEvent) => event.type;
 
 type Clients = [
   Parameters<typeof postgresStore>[0],
