@@ -14,7 +14,7 @@ const steps = [
   ['build', 'npm run build'],
   ...PACKAGES.flatMap((folder) => [
     [`package in ${folder}`, `npx publint --strict ${folder}`, 'built'],
-    ['its types as users resolve them', `npx attw --pack ${folder} --profile node16`, 'built'],
+    ['its types as users resolve them', `npx attw --pack ${folder}`, 'built'],
   ]),
   ['the packages in projects', 'npx vitest run --project package', 'built'],
   ['unused exports and dependencies', 'npx knip'],

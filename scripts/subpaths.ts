@@ -31,6 +31,17 @@ export function subpathsOf(folder: string): Subpath[] {
     });
 }
 
+/**
+ * What `typesVersions` of a package.json must be: where TypeScript finds the types of each sub-path with `moduleResolution`
+ * `node10`, which does not read `exports`.
+ */
+export function typesVersionsOf(folder: string) {
+  const places = subpathsOf(folder)
+    .filter(({ entry }) => entry !== 'index')
+    .map(({ entry }) => [entry, [`./dist/${entry}.d.cts`]]);
+  return places.length > 0 ? { '*': Object.fromEntries(places) } : undefined;
+}
+
 /** The entries of the receiver. */
 export const subpaths: readonly Subpath[] = subpathsOf('.');
 

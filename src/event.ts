@@ -25,7 +25,8 @@ export const WEBHOOK_EVENT_TYPES = [
 ] as const;
 
 /** One of the sixteen types of {@link WEBHOOK_EVENT_TYPES}. */
-export type EventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+// Extract changes nothing but the compiler's messages: they then say EventType in place of sixteen strings.
+export type EventType = Extract<(typeof WEBHOOK_EVENT_TYPES)[number], string>;
 
 /** The JSON object around `data`. Further fields are accepted and stay on the object. */
 export interface Envelope<Type extends string = string, Data = Record<string, unknown>, JobId = string | null> {
@@ -41,8 +42,13 @@ export interface Envelope<Type extends string = string, Data = Record<string, un
   timestamp: string;
 }
 
-/** The `data` of `generation.completed`, the only type whose fields the service documents. */
-export interface GenerationCompletedData {
+/**
+ * The `data` of `generation.completed`, the only type whose fields the service documents. A field that it adds later is
+ * found with `in`: `if ('voice' in event.data) console.log(event.data.voice)`.
+ */
+// A type, because only that is assignable to Record<string, unknown> without an index signature, which would take each
+// misspelt field for one that exists.
+export type GenerationCompletedData = {
   clipId: string;
   /** The name of the feature that produced the clip. */
   feature: string;
@@ -50,27 +56,49 @@ export interface GenerationCompletedData {
   durationSec: number;
   /** A presigned GET link, valid for about one hour after the event; in a redelivery it may have expired. */
   downloadUrl: string;
-  [field: string]: unknown;
-}
+};
 
 interface DocumentedData {
   'generation.completed': GenerationCompletedData;
 }
 
-/** The event of one type, for example `EventOf<'stt.completed'>`. */
-export type EventOf<Type extends EventType> = Envelope<
-  Type,
-  Type extends keyof DocumentedData ? DocumentedData[Type] : Record<string, unknown>,
-  Type extends 'trigger.failed' ? null : string
->;
+/** The event of one type, for example `EventOf<'stt.completed'>`; of several types, the union of their events. */
+export type EventOf<Type extends EventType> = Type extends EventType
+  ? Envelope<
+      Type,
+      Type extends keyof DocumentedData ? DocumentedData[Type] : Record<string, unknown>,
+      Type extends 'trigger.failed' ? null : string
+    >
+  : never;
 
 /** An event of one of the sixteen types. */
-export type KnownEvent = { [Type in EventType]: EventOf<Type> }[EventType];
+export type KnownEvent = EventOf<EventType>;
+
+/**
+ * The `type` of an event that this version does not know: any string but the sixteen. It exists for the compiler only, and
+ * has no value to compare with. To look for a type that is newer than this version, compare a string:
+ *
+ * @example
+ * const type: string = event.type;
+ * if (type === 'music.completed') console.log(event.jobId);
+ */
+// An enum, because no literal equals one: so `event.type === 'stt.completed'` excludes unknown events. Two members, so that
+// the compiler does not take the types of two unknown events for equal.
+// biome-ignore lint/suspicious/noConstEnum: a member of another enum would compile, and be undefined when it runs
+export declare const enum UnknownEventType {
+  One = 'one unknown type',
+  Another = 'another unknown type',
+}
 
 /** An event with a valid envelope and a type that this version does not know. */
-export type UnknownEvent = Envelope;
+export type UnknownEvent = Envelope<UnknownEventType>;
 
-/** Any event. Narrow it with {@link isEvent} or {@link isKnownEvent}. */
+/**
+ * Any event. A comparison of its `type`, also in a `switch`, narrows it.
+ *
+ * @example
+ * if (event.type === 'generation.completed') await download(event.data.downloadUrl);
+ */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /** The rule of a field: in words, as the end of a sentence, and as a test. */
@@ -126,21 +154,17 @@ export function isWebhookEvent(value: unknown): value is WebhookEvent {
  * @example
  * if (isEvent(event, 'generation.completed')) await download(event.data.downloadUrl);
  */
-export function isEvent<Type extends EventType>(
-  event: WebhookEvent,
-  type: Type,
-): event is EventOf<Type> & WebhookEvent {
+export function isEvent<Type extends EventType>(event: Envelope, type: Type): event is EventOf<Type> & Envelope {
   return event.type === type && faultyFields(event.data, DATA_FIELDS[type] ?? {}).length === 0;
 }
 
 /**
- * Returns whether an event has one of the sixteen types, so that a `switch` over `event.type` narrows it. Does not
- * check `data`: use {@link isEvent} for that.
+ * Returns whether an event has one of the sixteen types. Does not check `data`: use {@link isEvent} for that.
  *
  * @example
  * if (!isKnownEvent(event)) console.log(`new event type ${event.type}`);
  */
-export function isKnownEvent(event: WebhookEvent): event is KnownEvent {
+export function isKnownEvent(event: Envelope): event is KnownEvent {
   return (WEBHOOK_EVENT_TYPES as readonly string[]).includes(event.type);
 }
 

@@ -21,11 +21,12 @@ export {
   PAYLOAD_VERSION,
   parseEvent,
   type UnknownEvent,
+  type UnknownEventType,
   WEBHOOK_EVENT_TYPES,
   type WebhookEvent,
 } from './event.js';
 export type { DeliveryQueue } from './receiver/delivery-queue.js';
-export type { Handler, HandlerContext, Handlers } from './receiver/handlers.js';
+export type { Handler, HandlerContext, HandlerContextOf, HandlerOf, Handlers } from './receiver/handlers.js';
 export type { Health } from './receiver/health.js';
 export type { SecretSource, TenantSecrets } from './receiver/key-source.js';
 export type { LogFields, Logger } from './receiver/log.js';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { allSubpaths, PACKAGES } from '../scripts/subpaths.js';
+import { allSubpaths, PACKAGES, typesVersionsOf } from '../scripts/subpaths.js';
 
 const file = (path: string) => new URL(`../${path}`, import.meta.url);
 const read = (path: string) => readFileSync(file(path), 'utf8');
@@ -93,6 +93,10 @@ describe('the entries of each package.json', () => {
   it.each(entries)('$name has a file for import and one for require, next to the types', ({ subpath, target }) => {
     const dist = `./dist/${subpath === '.' ? 'index' : subpath.slice(2)}`;
     expect(target).toEqual({ import: `${dist}.js`, require: `${dist}.cjs` });
+  });
+
+  it.each(PACKAGES)('typesVersions of the package in %s has every sub-path that exports has', (folder) => {
+    expect(manifestOf(folder).typesVersions).toEqual(typesVersionsOf(folder));
   });
 
   it('package.json allows a bundler to leave out modules that are not used', () => {

@@ -17,6 +17,7 @@ export const GROUPS = [
     text: 'Look up',
     pages: [
       'docs/events.md',
+      'docs/types.md',
       'docs/options.md',
       'docs/errors.md',
       'docs/cli.md',

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../event.js';
+import type { Envelope } from '../event.js';
 import { checkFunction, checkKnownOptions, checkObject, checkPositiveInteger } from '../option-checks.js';
 import { withTimeLimit } from '../timers.js';
 import { isObject, objectsIn } from './answer-data.js';
@@ -39,7 +39,7 @@ const STORAGE_TIMEOUT_MS = 30_000;
  * await writeFile('clip.mp3', Buffer.from(await response.arrayBuffer()));
  */
 export async function freshDownloadUrl(
-  event: WebhookEvent,
+  event: Envelope,
   client: Pick<Client, 'request'>,
   options: FreshDownloadUrlOptions = {},
 ): Promise<string> {
@@ -69,7 +69,7 @@ function checkOptions(options: FreshDownloadUrlOptions): void {
 }
 
 /** Returns the route for the result of an event, or undefined where the service documents none. */
-function routeOf({ type, jobId }: WebhookEvent): string | undefined {
+function routeOf({ type, jobId }: Envelope): string | undefined {
   const isJob = type === 'dubbing.completed' || type === 'subtitle.completed';
   return isJob && jobId !== null ? `/v1/dubbing/jobs/${segment('jobId', jobId)}` : undefined;
 }

@@ -31,8 +31,24 @@ export interface HandlerContext<E extends WebhookEvent = WebhookEvent> {
  */
 export type Handler<E extends WebhookEvent = WebhookEvent> = (event: E, context: HandlerContext<E>) => unknown;
 
+/**
+ * The {@link Handler} of one type of event, for a handler in a file of its own.
+ *
+ * @example
+ * export const onClip: HandlerOf<'generation.completed'> = (event) => download(event.data.downloadUrl);
+ */
+export type HandlerOf<Type extends EventType> = Handler<EventOf<Type>>;
+
+/**
+ * The {@link HandlerContext} of one type of event.
+ *
+ * @example
+ * async function onClip(event: EventOf<'generation.completed'>, context: HandlerContextOf<'generation.completed'>) {}
+ */
+export type HandlerContextOf<Type extends EventType> = HandlerContext<EventOf<Type>>;
+
 /** A handler for each type of event; `'*'` handles every event without a handler of its own, including new types. */
-export type Handlers = { [Type in EventType]?: Handler<EventOf<Type>> | undefined } & { '*'?: Handler | undefined };
+export type Handlers = { [Type in EventType]?: HandlerOf<Type> | undefined } & { '*'?: Handler | undefined };
 
 /**
  * Returns the handler of an event, or undefined where it has none; throws `unexpected_data` where the types promise

@@ -10,12 +10,20 @@ import {
   program,
 } from './consumer.js';
 
-const compilers = ['typescript5', 'typescript6', 'typescript7'];
+const compilers = ['typescript5.5', 'typescript5', 'typescript6', 'typescript7'];
 const resolutions = [
   { moduleResolution: 'nodenext', module: 'nodenext' },
   { moduleResolution: 'node16', module: 'node16' },
   { moduleResolution: 'bundler', module: 'preserve' },
+  { moduleResolution: 'node10', module: 'commonjs' },
 ];
+
+/** The resolutions of a compiler: TypeScript 6 has to be asked for `node10`, and 7 has removed it. */
+function resolutionsOf(compiler: string) {
+  if (compiler === 'typescript7') return resolutions.filter(({ moduleResolution }) => moduleResolution !== 'node10');
+  if (compiler === 'typescript6') return resolutions.map((options) => ({ ...options, ignoreDeprecations: '6.0' }));
+  return resolutions;
+}
 
 /** What is installed, its entries, and programs that are right and wrong. */
 interface Kind {
@@ -48,20 +56,22 @@ const workshop: Kind = {
 };
 
 const cases = [receiver, workshop].flatMap((kind) =>
-  compilers.flatMap((compiler) => resolutions.map((options) => ({ ...kind, compiler, options }))),
+  compilers.flatMap((compiler) => resolutionsOf(compiler).map((options) => ({ ...kind, compiler, options }))),
 );
 
 describe.skipIf(!isInstalled('consumers'))('a strict project', () => {
   it.each(cases)(
     'every entry of $kind resolves to its types: $compiler, $options.moduleResolution',
     ({ compiler, options, make, names, right, wrong }) => {
+      // A project with node10 has CommonJS alone.
+      const formats = options.moduleResolution === 'node10' ? ['cts'] : ['cts', 'mts'];
       const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
       const compilerOptions = { target: 'es2022', noEmit: true, skipLibCheck: false, types: ['node'], ...strict };
       const consumer = make(
         {
           'tsconfig.json': JSON.stringify({
             compilerOptions: { ...compilerOptions, ...options },
-            include: ['*.mts', '*.cts'],
+            include: formats.map((format) => `*.${format}`),
           }),
         },
         'consumers',
@@ -77,7 +87,7 @@ describe.skipIf(!isInstalled('consumers'))('a strict project', () => {
       const errors = output.split('\n').filter((line) => line.includes('error TS'));
       // The mistakes are seen: the types are there, and none of them is any.
       const seen = errors.filter((line) => /^wrong\.[mc]ts/.test(line)).map((line) => line.replace(/: error.*/, ''));
-      const mistakes = ['wrong.cts', 'wrong.mts'].flatMap((file) => mistakesIn(file, program(wrong)));
+      const mistakes = formats.flatMap((format) => mistakesIn(`wrong.${format}`, program(wrong)));
       expect(seen.toSorted()).toEqual(mistakes.toSorted());
       const others = errors.filter((line) => !line.startsWith('wrong.') && !NOT_OURS.test(line));
       expect(others).toEqual([]);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isEvent, isWebhookEvent, WEBHOOK_EVENT_TYPES, type WebhookEvent } from 'service-webhooks';
+import { type Envelope, isEvent, isWebhookEvent, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { eventSchema, type StandardSchema } from 'service-webhooks/standard-schema';
 import { describe, expect, it } from 'vitest';
 import { fits } from '../support/schemas.js';
@@ -28,7 +28,7 @@ const nearlyData = () => {
 };
 
 /** The JSON Schema of a type is narrower than `isEvent` here: null for `trigger.failed`, a string for the others. */
-const hasJobIdOf = (type: string, { jobId }: WebhookEvent) => (jobId === null) === (type === 'trigger.failed');
+const hasJobIdOf = (type: string, { jobId }: Envelope) => (jobId === null) === (type === 'trigger.failed');
 
 const accepts = (schema: StandardSchema<unknown>, value: unknown) =>
   schema['~standard'].validate(value).issues === undefined;
@@ -66,7 +66,7 @@ describe('the schemas of an event', options, () => {
     const verdicts = { true: 0, false: 0 };
     await holds([events(), nearlyData()], (envelope, given) => {
       const data = JSON.parse(JSON.stringify(given));
-      const event: WebhookEvent = { ...envelope, type: 'generation.completed', data };
+      const event = { ...envelope, type: 'generation.completed', data };
       const verdict = isEvent(event, 'generation.completed');
       verdicts[`${verdict}`] += 1;
       const isNarrow = verdict && hasJobIdOf('generation.completed', event);

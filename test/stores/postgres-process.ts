@@ -1,6 +1,7 @@
 import pg from 'pg';
 import postgres from 'postgres';
 import { postgresInbox, postgresStore } from '../../src/stores/postgres.js';
+import { sampleEvent } from '../../src/testing/sample-event.js';
 
 /** What another process is asked to do. */
 export type Task =
@@ -48,7 +49,7 @@ async function deliver({ url, table, effects, eventId, hang }: Extract<Task, { k
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const inbox = postgresInbox({ pg: client }, { table, name: 'default' });
-  const event = { id: eventId, type: 'stt.completed', version: '2026-07-11', jobId: null, data: {}, timestamp: '' };
+  const event = sampleEvent('stt.completed', { id: eventId });
   await client.query('BEGIN');
   const { status } = await inbox.once(client, { event }, async () => {
     await client.query(`INSERT INTO ${effects} VALUES ($1)`, [eventId]);

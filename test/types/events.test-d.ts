@@ -10,9 +10,11 @@ import {
   type KnownEvent,
   parseEvent,
   type UnknownEvent,
+  type UnknownEventType,
   WEBHOOK_EVENT_TYPES,
   type WebhookEvent,
 } from 'service-webhooks';
+import { sampleEvent } from 'service-webhooks/testing';
 import { describe, expectTypeOf, it } from 'vitest';
 
 declare const event: WebhookEvent;
@@ -36,6 +38,101 @@ describe('the catalog', () => {
   });
 });
 
+describe('a comparison of event.type', () => {
+  it('the event is narrowed to one type and its data', () => {
+    if (event.type === 'generation.completed') {
+      expectTypeOf(event).toEqualTypeOf<EventOf<'generation.completed'>>();
+      expectTypeOf(event.data.clipId).toBeString();
+    }
+    if (event.type === 'trigger.failed') expectTypeOf(event.jobId).toBeNull();
+    if (event.type !== 'stt.completed') return;
+    expectTypeOf(event).toEqualTypeOf<EventOf<'stt.completed'>>();
+  });
+
+  it('a misspelt field of data is an error, and an undocumented one is found with in', () => {
+    if (event.type !== 'generation.completed') return;
+    // @ts-expect-error -- did you mean clipId?
+    String(event.data.clipID);
+    if ('voice' in event.data) expectTypeOf(event.data.voice).toBeUnknown();
+    expectTypeOf(event.data).toExtend<Record<string, unknown>>();
+  });
+
+  it('destructured data is narrowed with its type', () => {
+    const { type, data } = event;
+    if (type === 'generation.completed') expectTypeOf(data).toEqualTypeOf<GenerationCompletedData>();
+  });
+
+  it('a switch narrows each case, and its default leaves the unknown event', () => {
+    switch (event.type) {
+      case 'generation.completed':
+        expectTypeOf(event.data.downloadUrl).toBeString();
+        break;
+      case 'stt.completed':
+      case 'export.completed':
+      case 'trigger.completed':
+      case 'dubbing.completed':
+      case 'subtitle.completed':
+      case 'voice_enhancement.completed':
+      case 'workflow_run.completed':
+        expectTypeOf(event.jobId).toBeString();
+        break;
+      case 'generation.failed':
+      case 'stt.failed':
+      case 'export.failed':
+      case 'trigger.failed':
+      case 'dubbing.failed':
+      case 'subtitle.failed':
+      case 'voice_enhancement.failed':
+      case 'workflow_run.failed':
+        expectTypeOf(event).toExtend<KnownEvent>();
+        break;
+      default:
+        expectTypeOf(event).toEqualTypeOf<UnknownEvent>();
+    }
+  });
+
+  it('a misspelt type is an error', () => {
+    // @ts-expect-error -- no overlap
+    if (event.type === 'generation.complete') return;
+    switch (event.type) {
+      // @ts-expect-error -- not comparable
+      case 'generation.complete':
+        break;
+    }
+  });
+
+  it('the type of an unknown event can be used as a string', () => {
+    const unknown = {} as UnknownEvent;
+    const text: string = unknown.type;
+    const known = 'stt.failed' as EventType;
+    expectTypeOf(unknown.type).toEqualTypeOf<UnknownEventType>();
+    expectTypeOf(event.type.startsWith('generation.')).toBeBoolean();
+    expectTypeOf(new Map<string, number>().get(event.type)).toEqualTypeOf<number | undefined>();
+    if (event.type === text) expectTypeOf(event).toEqualTypeOf<WebhookEvent>();
+    if (event.type === known) expectTypeOf(event.type).toEqualTypeOf<EventType>();
+    if (text === 'music.completed') expectTypeOf(unknown.data).toEqualTypeOf<Record<string, unknown>>();
+  });
+
+  it('the types of two unknown events may differ', () => {
+    const [one, other] = [{} as UnknownEvent, {} as UnknownEvent];
+    if (one.type !== other.type) expectTypeOf(one).toEqualTypeOf<UnknownEvent>();
+  });
+
+  it('UnknownEventType has no value', () => {
+    expectTypeOf<keyof typeof import('service-webhooks')>().extract<'UnknownEventType'>().toBeNever();
+  });
+});
+
+describe('an event whose type is one of several', () => {
+  it('sampleEvent() of any type is a WebhookEvent', () => {
+    expectTypeOf(sampleEvent({} as EventType)).toExtend<WebhookEvent>();
+    expectTypeOf<EventOf<EventType>>().toEqualTypeOf<KnownEvent>();
+    expectTypeOf<EventOf<'stt.completed' | 'stt.failed'>>().toEqualTypeOf<
+      EventOf<'stt.completed'> | EventOf<'stt.failed'>
+    >();
+  });
+});
+
 describe('isEvent', () => {
   it('an event is narrowed to one type and its data', () => {
     if (!isEvent(event, 'generation.completed')) return;
@@ -44,6 +141,13 @@ describe('isEvent', () => {
     expectTypeOf(event.data.durationSec).toBeNumber();
     expectTypeOf(event.jobId).toBeString();
     expectTypeOf(event).toExtend<EventOf<'generation.completed'>>();
+  });
+
+  it('an Envelope, whose type is any string, is narrowed too', () => {
+    const envelope = {} as Envelope;
+    if (isEvent(envelope, 'generation.completed')) expectTypeOf(envelope.data.clipId).toBeString();
+    if (isKnownEvent(envelope)) expectTypeOf(envelope).toEqualTypeOf<KnownEvent>();
+    if (isWebhookEvent(envelope)) expectTypeOf(envelope).toEqualTypeOf<WebhookEvent>();
   });
 
   it('a misspelt type is an error', () => {
@@ -84,7 +188,8 @@ describe('a value from outside', () => {
   it('parseEvent() makes an event with an open type of bytes or text', () => {
     expectTypeOf(parseEvent).parameter(0).toEqualTypeOf<Uint8Array | ArrayBuffer | string>();
     expectTypeOf(parseEvent).returns.toEqualTypeOf<WebhookEvent>();
-    expectTypeOf<WebhookEvent['type']>().toBeString();
+    expectTypeOf<WebhookEvent['type']>().toEqualTypeOf<EventType | UnknownEventType>();
+    expectTypeOf<WebhookEvent>().toExtend<Envelope>();
     expectTypeOf<WebhookEvent['data']>().toEqualTypeOf<GenerationCompletedData | Record<string, unknown>>();
   });
 

@@ -44,7 +44,28 @@ const OF_HANDLERS: Mistake[] = [
   {
     title: 'a value that is no handler',
     call: "webhookHandler({ secret, on: { 'stt.completed': 'save' } })",
-    message: `Type 'string' is not assignable to type 'Handler<EventOf<"stt.completed">>'.`,
+    message: `Type 'string' is not assignable to type 'HandlerOf<"stt.completed">'.`,
+  },
+  {
+    title: 'the handler of another event',
+    call: "webhookHandler({ secret, on: { 'stt.completed': onClip } })",
+    message: [
+      `Type 'HandlerOf<"generation.completed">' is not assignable to type 'HandlerOf<"stt.completed">'.`,
+      `  Type '"stt.completed"' is not assignable to type '"generation.completed"'.`,
+    ].join('\n'),
+  },
+  {
+    title: 'a misspelt field of data',
+    call: "webhookHandler({ secret, on: { 'generation.completed': ({ data }) => data.clipID } })",
+    message: "Property 'clipID' does not exist on type 'GenerationCompletedData'. Did you mean 'clipId'?",
+  },
+  {
+    title: 'one secret where a function returns a list',
+    call: 'webhookHandler({ secret: async () => secret, on: {} })',
+    message: [
+      "Type '() => Promise<string>' is not assignable to type 'SecretSource | null'.",
+      "  Type '() => Promise<string>' is not assignable to type '(hint: { webhookId?: string; }) => Promise<readonly Secret[] | TenantSecrets>'.",
+    ].join('\n'),
   },
   {
     // For a missing property of an argument, TypeScript always begins with the types.
@@ -95,6 +116,37 @@ const OF_RECEIVERS: Mistake[] = [
   },
 ];
 
+const SEVERAL_TYPES =
+  '"generation.completed" | "generation.failed" | "stt.completed" | "stt.failed" | "export.completed" | "export.failed" | "trigger.completed" | "trigger.failed" | "dubbing.completed" | ... 7 more ... | UnknownEventType';
+
+const OF_EVENTS: Mistake[] = [
+  {
+    title: 'a comparison with a misspelt event type',
+    call: "void (event.type === 'generation.complete')",
+    message: `This comparison appears to be unintentional because the types '${SEVERAL_TYPES}' and '"generation.complete"' have no overlap.`,
+  },
+  {
+    title: 'a case of a misspelt event type',
+    call: "switch (event.type) { case 'generation.complete': }",
+    message: `Type '"generation.complete"' is not comparable to type '${SEVERAL_TYPES}'.`,
+  },
+  {
+    title: 'a misspelt event type of isEvent',
+    call: "isEvent(event, 'generation.complete')",
+    message: `Argument of type '"generation.complete"' is not assignable to parameter of type 'EventType'.`,
+  },
+  {
+    title: 'data of an event that was not narrowed',
+    call: 'event.data.clipId.length',
+    message: "'event.data.clipId' is of type 'unknown'.",
+  },
+  ...['EventOf', 'HandlerOf', 'HandlerContextOf'].map((name) => ({
+    title: `a misspelt event type of ${name}`,
+    call: `export type ${name}Misspelt = import('service-webhooks').${name}<'generation.complete'>`,
+    message: `Type '"generation.complete"' does not satisfy the constraint 'EventType'.`,
+  })),
+];
+
 interface Program {
   from: string;
   mistakes: Mistake[];
@@ -102,7 +154,7 @@ interface Program {
 
 const withoutRoute = OF_MIDDLEWARE.map((mistake) => ({ ...mistake, call: mistake.call.replace(', route', '') }));
 const programs: Program[] = [
-  { from: 'service-webhooks', mistakes: OF_RECEIVERS },
+  { from: 'service-webhooks', mistakes: [...OF_RECEIVERS, ...OF_EVENTS] },
   ...['express', 'hono', 'nest'].map((name) => ({
     from: `service-webhooks/${name}`,
     mistakes: [...OF_HANDLERS, ...withoutRoute],
@@ -118,9 +170,10 @@ const pathOf = ({ from }: Program) => join(ROOT, '.messages', `${from.replace('/
 /** A program with a mistake in each of its lines, after the declarations of the first. */
 function textOf({ from, mistakes }: Program): string {
   const declarations = [
-    `import { ${from === 'service-webhooks' ? 'createReceiver' : 'webhookHandler, webhookMiddleware'} } from '${from}';`,
+    `import { ${from === 'service-webhooks' ? 'createReceiver, isEvent' : 'webhookHandler, webhookMiddleware'} } from '${from}';`,
     "declare const secret: string; declare const queue: import('service-webhooks').DeliveryQueue;",
-    'declare const route: () => never;',
+    "declare const route: () => never; declare const event: import('service-webhooks').WebhookEvent;",
+    "declare const onClip: import('service-webhooks').HandlerOf<'generation.completed'>;",
   ];
   return [declarations.join(' '), ...mistakes.map(({ call }) => `${call};`)].join('\n');
 }

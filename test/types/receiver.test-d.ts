@@ -8,6 +8,8 @@ import {
   type EventType,
   type Handler,
   type HandlerContext,
+  type HandlerContextOf,
+  type HandlerOf,
   type Handlers,
   memoryStore,
   type Outcome,
@@ -60,6 +62,35 @@ describe('handlers', () => {
     expectTypeOf<() => { status: number }>().toExtend<Handler>();
     expectTypeOf<() => Promise<{ status: number }>>().toExtend<Handler>();
     expectTypeOf<() => Promise<string[]>>().toExtend<Handler>();
+  });
+
+  it("'*' and a middleware's route narrow the event by its type", () => {
+    createReceiver({
+      secret,
+      on: { '*': (event) => event.type === 'generation.completed' && expectTypeOf(event.data.clipId).toBeString() },
+    });
+    const { event } = {} as Delivery;
+    if (event.type === 'generation.completed') expectTypeOf(event.data.clipId).toBeString();
+  });
+
+  it('a handler in a file of its own has the type of its event by name', () => {
+    const onClip: HandlerOf<'generation.completed'> = (event, context) => {
+      expectTypeOf(event).toEqualTypeOf<EventOf<'generation.completed'>>();
+      expectTypeOf(context).toEqualTypeOf<HandlerContextOf<'generation.completed'>>();
+    };
+    const onFailure: HandlerOf<'stt.failed' | 'export.failed'> = (event) =>
+      expectTypeOf(event.type).toEqualTypeOf<'stt.failed' | 'export.failed'>();
+    async function onText(_event: EventOf<'stt.completed'>, _context: HandlerContext) {}
+    createReceiver({
+      secret,
+      on: { 'generation.completed': onClip, 'stt.failed': onFailure, 'stt.completed': onText },
+    });
+    expectTypeOf<HandlerOf<'stt.failed'>>().toEqualTypeOf<Handler<EventOf<'stt.failed'>>>();
+    expectTypeOf<HandlerContextOf<'stt.failed'>>().toEqualTypeOf<HandlerContext<EventOf<'stt.failed'>>>();
+    // @ts-expect-error -- a handler of another event
+    createReceiver({ secret, on: { 'generation.failed': onClip } });
+    // @ts-expect-error -- no such event
+    type _Misspelt = HandlerOf<'generation.complete'>;
   });
 
   it('Handler is assignable to the handler of one type, not the reverse', () => {

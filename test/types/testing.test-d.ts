@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
 import { expect as jestExpect } from 'expect';
 import type { InjectOptions } from 'fastify';
-import { createReceiver, type EventOf, type WebhookResponse } from 'service-webhooks';
+import { createReceiver, type EventOf, parseEvent, type WebhookResponse } from 'service-webhooks';
 import {
   type SignedDelivery,
   sampleEvent,
@@ -40,6 +40,9 @@ describe('sampleEvent', () => {
 describe('signDelivery', () => {
   it('an event or a body of bytes or text is required', () => {
     signDelivery({ body: '{}', secret, scheme: undefined });
+    const ofNewType = { id: 'evt_1', type: 'music.completed', version: '', jobId: null, data: {}, timestamp: '' };
+    signDelivery({ event: ofNewType, secret });
+    signDelivery({ event: parseEvent('{}'), secret });
     // @ts-expect-error: bytes or text
     signDelivery({ body: { id: 'evt_1' }, secret });
     // @ts-expect-error: both

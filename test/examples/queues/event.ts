@@ -1,8 +1,8 @@
-import { PAYLOAD_VERSION, sign } from 'service-webhooks';
+import { type EventOf, PAYLOAD_VERSION, sign } from 'service-webhooks';
 
 export const SECRET = 'the secret of the examples';
 
-export function anEvent(id: string) {
+export function anEvent(id: string): EventOf<'stt.completed'> {
   const timestamp = new Date().toISOString();
   return { id, type: 'stt.completed', version: PAYLOAD_VERSION, jobId: 'clip_1', data: {}, timestamp };
 }

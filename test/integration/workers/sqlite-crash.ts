@@ -1,4 +1,5 @@
 import { sqliteInbox, sqliteStore } from '../../../src/stores/sqlite.js';
+import { sampleEvent } from '../../../src/testing/sample-event.js';
 import { clientOf, type Driver, openSqlite } from '../sqlite.js';
 import { input, say } from './messages.js';
 
@@ -19,7 +20,7 @@ if (at === 'claimed' || at === 'completed') {
   const inbox = sqliteInbox(client, { name: 'default' });
   await inbox.init();
   handle.exec('CREATE TABLE IF NOT EXISTS clips (id TEXT)');
-  const event = { id: key, type: 't', version: '2026-01-01', jobId: null, data: {}, timestamp: '2026-01-01T00:00:00Z' };
+  const event = sampleEvent('stt.completed', { id: key });
   inbox.once({ event }, () => {
     handle.prepare('INSERT INTO clips VALUES (?)').run(key);
     if (at === 'before commit') die();

@@ -1,4 +1,5 @@
 import { sqliteInbox } from '../../../src/stores/sqlite.js';
+import { sampleEvent } from '../../../src/testing/sample-event.js';
 import { clientOf, type Driver, openSqlite } from '../sqlite.js';
 import { input, say } from './messages.js';
 
@@ -8,5 +9,5 @@ const handle = openSqlite(driver, file);
 const inbox = sqliteInbox(clientOf(driver, handle), { name: 'default' });
 await inbox.init();
 const { effects } = handle.prepare('SELECT count(*) AS effects FROM clips').get() as { effects: number };
-const event = { id: key, type: 't', version: '2026-01-01', jobId: null, data: {}, timestamp: '2026-01-01T00:00:00Z' };
+const event = sampleEvent('stt.completed', { id: key });
 say({ effects, next: inbox.once({ event }, () => {}).status });

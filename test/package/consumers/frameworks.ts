@@ -3,7 +3,13 @@ import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import Koa from 'koa';
-import { createReceiver, type DedupeStore, isEvent, type WebhookEvent } from 'service-webhooks';
+import {
+  createReceiver,
+  type DedupeStore,
+  type HandlerOf,
+  type UnknownEvent,
+  type WebhookEvent,
+} from 'service-webhooks';
 import { webhookHandler as lambdaHandler } from 'service-webhooks/aws-lambda';
 import { webhookHandler as expressHandler, webhookMiddleware as expressMiddleware } from 'service-webhooks/express';
 import { webhookHandler as fastifyHandler } from 'service-webhooks/fastify';
@@ -18,7 +24,9 @@ import { matchers } from 'service-webhooks/testing/matchers';
 
 // Every adapter in the types of its framework, every store in those of the receiver: compiled, and never run.
 const clipOf = (event: WebhookEvent): string | undefined =>
-  isEvent(event, 'generation.completed') ? event.data.clipId : undefined;
+  event.type === 'generation.completed' ? event.data.clipId : undefined;
+const onClip: HandlerOf<'generation.completed'> = ({ data }) => console.log(data.clipId.length);
+export const typeOf = (event: UnknownEvent): string => event.type;
 
 type Clients = [
   Parameters<typeof postgresStore>[0],
@@ -32,7 +40,7 @@ export function mount(secret: string, [postgres, redis, sqlite]: Clients) {
     createReceiver({
       secret,
       dedupe: { store, name: 'clips' },
-      on: { 'generation.completed': ({ data }) => console.log(data.clipId.length), '*': (event) => void clipOf(event) },
+      on: { 'generation.completed': onClip, '*': (event) => void clipOf(event) },
     }),
   );
 

@@ -1,4 +1,4 @@
-import { createReceiver, type Delivery, isEvent } from 'service-webhooks';
+import { createReceiver, type Delivery, type HandlerOf } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/fetch';
 import { signDelivery } from 'service-webhooks/testing';
 
@@ -9,7 +9,10 @@ export function mistakes(delivery: Delivery) {
   signDelivery({ secret: 'whsec_1', /* wrong */ scheme: 'v3' });
   const text: string = delivery.event.id;
   const /* wrong */ number: number = delivery.event.id;
-  if (!isEvent(delivery.event, 'generation.completed')) return { text, number };
-  const /* wrong */ clip: number = delivery.event.data.clipId;
+  const onClip: HandlerOf</* wrong */ 'generation.complete'> = () => {};
+  const { event } = delivery;
+  if (/* wrong */ event.type === 'generation.complete') return onClip;
+  if (event.type !== 'generation.completed') return { text, number };
+  const /* wrong */ clip: number = event.data.clipId;
   return { text, number, clip };
 }

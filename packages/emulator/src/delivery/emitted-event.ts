@@ -1,4 +1,11 @@
-import { type Envelope, type EventType, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import {
+  type Envelope,
+  type EventType,
+  PAYLOAD_VERSION,
+  type UnknownEvent,
+  WEBHOOK_EVENT_TYPES,
+  type WebhookEvent,
+} from 'service-webhooks';
 import { check } from 'service-webhooks/option-checks';
 import { sampleEvent } from 'service-webhooks/testing';
 import type { Random } from '../random.js';
@@ -23,17 +30,17 @@ export function newEvent(
   type: string,
   overrides: Overrides,
   now: number,
-): { event: Envelope; emitted: EmittedEvent } {
+): { event: WebhookEvent; emitted: EmittedEvent } {
   check(typeof type === 'string' && type !== '', 'type must be an event type, such as stt.completed');
   const { id = random.id('evt', n), timestamp = new Date(now).toISOString(), ...rest } = overrides;
   const known: readonly string[] = WEBHOOK_EVENT_TYPES;
-  const event: Envelope = known.includes(type)
+  const event: WebhookEvent = known.includes(type)
     ? sampleEvent(type as EventType, { ...rest, id, timestamp })
-    : { id, type, version: PAYLOAD_VERSION, jobId: null, data: {}, ...rest, timestamp };
+    : ({ id, type, version: PAYLOAD_VERSION, jobId: null, data: {}, ...rest, timestamp } as UnknownEvent);
   return { event, emitted: { id, type, idempotencyKey: random.uuid('key', n), body: toBytes(event) } };
 }
 
-function toBytes(event: Envelope): Uint8Array {
+function toBytes(event: WebhookEvent): Uint8Array {
   let text: string | undefined;
   try {
     text = JSON.stringify(event);
