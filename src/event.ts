@@ -42,13 +42,8 @@ export interface Envelope<Type extends string = string, Data = Record<string, un
   timestamp: string;
 }
 
-/**
- * The `data` of `generation.completed`, the only type whose fields the service documents. A field that it adds later is
- * found with `in`: `if ('voice' in event.data) console.log(event.data.voice)`.
- */
-// A type, because only that is assignable to Record<string, unknown> without an index signature, which would take each
-// misspelt field for one that exists.
-export type GenerationCompletedData = {
+/** The `data` of `generation.completed`, the only type whose fields the service documents. */
+export interface GenerationCompletedData {
   clipId: string;
   /** The name of the feature that produced the clip. */
   feature: string;
@@ -56,7 +51,8 @@ export type GenerationCompletedData = {
   durationSec: number;
   /** A presigned GET link, valid for about one hour after the event; in a redelivery it may have expired. */
   downloadUrl: string;
-};
+  [field: string]: unknown;
+}
 
 interface DocumentedData {
   'generation.completed': GenerationCompletedData;

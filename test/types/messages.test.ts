@@ -55,9 +55,9 @@ const OF_HANDLERS: Mistake[] = [
     ].join('\n'),
   },
   {
-    title: 'a misspelt field of data',
-    call: "webhookHandler({ secret, on: { 'generation.completed': ({ data }) => data.clipID } })",
-    message: "Property 'clipID' does not exist on type 'GenerationCompletedData'. Did you mean 'clipId'?",
+    title: 'a misspelt field of data that is used as text',
+    call: "webhookHandler({ secret, on: { 'generation.completed': ({ data }) => data.clipID.length } })",
+    message: "'data.clipID' is of type 'unknown'.",
   },
   {
     title: 'one secret where a function returns a list',
