@@ -111,7 +111,7 @@ export class WebhooksModule {
     receiverOrOptions: Receiver | EndpointOptions,
     place: WebhooksModulePlace = {},
   ): WebhooksDynamicModule<[]> {
-    return WebhooksModule.forRootAsync({ ...place, useFactory: () => receiverOrOptions });
+    return dynamicModule({ ...place, useFactory: () => receiverOrOptions });
   }
 
   /**
@@ -133,26 +133,33 @@ export class WebhooksModule {
    * })
    * export class AppModule {}
    */
-  static forRootAsync<const Tokens extends readonly unknown[] = [], Imports extends object[] = []>({
-    path = DEFAULT_PATH,
-    imports = [] as object[] as Imports,
-    inject,
-    useFactory,
-  }: WebhooksModuleAsyncOptions<Tokens, Imports>): WebhooksDynamicModule<Imports> {
-    const token = getReceiverToken(path);
-    const receiver = {
-      provide: token,
-      inject: [...(inject ?? [])],
-      useFactory: async (...injected: Injected<Tokens>) => toReceiver(await useFactory(...injected)),
-    };
-    const endpoint = {
-      provide: ENDPOINT,
-      inject: [token],
-      useFactory: (receiver: Receiver) => ({ path, receive: nodeHandler(receiver, RAW_BODY_FIX) }),
-    };
-    injectIntoConstructor(WebhooksModule, ENDPOINT);
-    return { module: WebhooksModule, global: true, imports, providers: [receiver, endpoint], exports: [token] };
+  static forRootAsync<const Tokens extends readonly unknown[] = [], Imports extends object[] = []>(
+    options: WebhooksModuleAsyncOptions<Tokens, Imports>,
+  ): WebhooksDynamicModule<Imports> {
+    return dynamicModule(options);
   }
+}
+
+// Not in the class: bundlers rename a class that names itself, and Nest logs its name.
+function dynamicModule<Tokens extends readonly unknown[], Imports extends object[]>({
+  path = DEFAULT_PATH,
+  imports = [] as object[] as Imports,
+  inject,
+  useFactory,
+}: WebhooksModuleAsyncOptions<Tokens, Imports>): WebhooksDynamicModule<Imports> {
+  const token = getReceiverToken(path);
+  const receiver = {
+    provide: token,
+    inject: [...(inject ?? [])],
+    useFactory: async (...injected: Injected<Tokens>) => toReceiver(await useFactory(...injected)),
+  };
+  const endpoint = {
+    provide: ENDPOINT,
+    inject: [token],
+    useFactory: (receiver: Receiver) => ({ path, receive: nodeHandler(receiver, RAW_BODY_FIX) }),
+  };
+  injectIntoConstructor(WebhooksModule, ENDPOINT);
+  return { module: WebhooksModule, global: true, imports, providers: [receiver, endpoint], exports: [token] };
 }
 
 /** The receivers of each app, by its HTTP adapter. */

@@ -83,8 +83,7 @@ describe.each(combinations)('WebhooksModule in $folder on $platform', ({ folder,
     return app;
   }
   const server = () => app?.getHttpServer() as Server;
-  const post = (path: string, signedWith?: string) =>
-    request(server()).post(path).use(delivery(signedWith));
+  const post = (path: string, signedWith?: string) => request(server()).post(path).use(delivery(signedWith));
 
   it('the secret comes from ConfigService, and the handler calls an injected service', async () => {
     const { get } = await start(test({ imports: [config({ WEBHOOK_SECRET: secret }), onClips()] }));

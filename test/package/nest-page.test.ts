@@ -9,7 +9,9 @@ import { ROOT } from '../support/markdown.js';
 import { type Consumer, isInstalled, makeConsumer } from './consumer.js';
 
 const page = readFileSync(`${ROOT}docs/quickstart/nest.md`, 'utf8');
-const [module = '', main = '', , , test = ''] = [...page.matchAll(/^```typescript\n(.*?)^```$/gms)].map(([, code]) => code);
+const [module = '', main = '', , , test = ''] = [...page.matchAll(/^```typescript\n(.*?)^```$/gms)].map(
+  ([, code]) => code,
+);
 
 const compilerOptions = {
   target: 'es2022',
@@ -60,6 +62,7 @@ describe.each(['nest-11', 'nest-12'] as const)('the app of the page in %s', (nes
       const { method, headers, body } = signDelivery({ event, secret: 'the secret of .env' });
       const url = `http://127.0.0.1:${port}/webhooks`;
       expect((await fetch(url, { method, headers, body })).status, output).toBe(200);
+      expect(output).not.toContain('_WebhooksModule');
       expect(output).toContain(`saved ${event.data.downloadUrl}`);
     } finally {
       child.kill();
