@@ -1,26 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type {
-  BegunDelivery,
-  Delivery,
-  EndpointOptions,
-  MiddlewareOptions,
-  Receiver,
-  WebhookRequest,
-  WebhookResponse,
-} from 'service-webhooks';
+import type { ServerResponse } from 'node:http';
+import type { BegunDelivery, EndpointOptions, MiddlewareOptions, Receiver, WebhookResponse } from 'service-webhooks';
 import { answerOnNode } from './shared/answer-on-node.js';
-import { fromNodeRequest } from './shared/node-http.js';
+import { calledBy } from './shared/called-by.js';
+import { fromNestRequest, type NestRequest } from './shared/nest-request.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
-const RAW_BODY_FIX =
-  'Make the app with NestFactory.create(AppModule, { rawBody: true }), or { bodyParser: false } on Express.';
-
-/** The request of Express or of Fastify. */
-export type NestRequest = (IncomingMessage | { raw: IncomingMessage }) & {
-  rawBody?: Buffer | undefined;
-  body?: unknown;
-  webhook?: Delivery | undefined;
-};
+export type { NestRequest } from './shared/nest-request.js';
+export * from './shared/webhooks-module.js';
 
 /** The response of Express, or the reply of Fastify. */
 export type NestResponse = (ServerResponse | { raw: ServerResponse }) & {
@@ -62,10 +48,9 @@ export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (req: NestRequest, res: NestResponse) => Promise<void> {
   const receiver = endpointReceiver(receiverOrOptions);
-  return async (req, res) => {
-    const response = await receiver(toRequest(req));
-    res.send(setHead(res, response));
-  };
+  return calledBy(['node', 'fastify'], receiver, async (req: NestRequest, res: NestResponse) => {
+    res.send(setHead(res, await receiver(fromNestRequest(req))));
+  });
 }
 
 /**
@@ -99,7 +84,7 @@ export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOption
         if (isLeftToController(context)) res.send(body);
         return [body] as Result; // Nest iterates over a list as over an Observable and sends its only item
       };
-      return answerOnNode(receiver, toRequest(req), 'raw' in res ? res.raw : res, run, { toAnswer });
+      return answerOnNode(receiver, fromNestRequest(req), 'raw' in res ? res.raw : res, run, { toAnswer });
     },
   };
 }
@@ -113,10 +98,6 @@ function isLeftToController(context: NestContextLike): boolean {
   const read = (key: string) => getMetadata?.(key, context.getClass(), context.getHandler().name);
   const parameters = Object.keys(read('__routeArguments__') ?? {});
   return parameters.some((key) => SENDS_ITSELF.test(key)) && !read('__responsePassthrough__');
-}
-
-function toRequest(req: NestRequest): WebhookRequest {
-  return fromNodeRequest('raw' in req ? req.raw : req, req, RAW_BODY_FIX);
 }
 
 /** Sets the status and the headers, and returns the body, which is still to be sent. */

@@ -14,6 +14,21 @@ import { markdownPages, ROOT } from './support/markdown.js';
 const RUNNER = fileURLToPath(new URL('support/run-block.mjs', import.meta.url));
 const SECRET = 'the secret of the documentation';
 
+/** What the page of Nest uses and the root does not install. `test/package/nest-page.test.ts` compiles with the packages. */
+const PACKAGES_OF_NEST = `
+  declare module '@nestjs/config' {
+    export class ConfigService { getOrThrow<T>(name: string): Exclude<T, undefined>; }
+    export class ConfigModule { static forRoot(): { module: typeof ConfigModule }; }
+  }
+  declare module '@nestjs/testing' {
+    interface Builder {
+      overrideProvider(token: object): { useValue(value: object): Builder };
+      compile(): Promise<{ createNestApplication(options: object): import('@nestjs/common').INestApplication }>;
+    }
+    export const Test: { createTestingModule(metadata: object): Builder };
+  }
+`;
+
 interface Block {
   /** `README.md:12` */
   at: string;
@@ -59,7 +74,8 @@ describe('code blocks of the documentation', () => {
   it('the programs compile in strict TypeScript', { timeout: 120_000 }, () => {
     const texts = (some: Block[]) => some.map((block) => [fileOf(block), block.code] as const);
     const module: [string, string] = [join(checkout.path, 'blocks/app.module.ts'), 'export class AppModule {}'];
-    const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module]);
+    const nest: [string, string] = [join(checkout.path, 'blocks/nest.d.ts'), PACKAGES_OF_NEST];
+    const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module, nest]);
     expect(compile(programsOfNode, strictOptions({ allowJs: true, checkJs: true }))).toEqual([]);
   });
 

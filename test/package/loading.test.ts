@@ -75,10 +75,19 @@ describe.skipIf(!isInstalled('consumers'))('a project with the API of OpenTeleme
 /** The words that are in one adapter alone: what it tells whoever parsed the body first. */
 const adapters = subpaths.flatMap(({ entry, source }) => {
   if (!source.startsWith('adapters/')) return [];
-  const text = readFileSync(fileURLToPath(new URL(`../../${source}`, import.meta.url)), 'utf8');
+  const text = sourcesOf(source).join('\n');
   const [, , words = ''] = /RAW_BODY_FIX =\s*(['"])([ -~]+?)(?:\1|…)/.exec(text) ?? [];
   return [{ entry, words }];
 });
+
+/** An adapter, and what it imports of that which adapters share. */
+function sourcesOf(adapter: string): string[] {
+  const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+  const text = read(adapter);
+  const shared = [...text.matchAll(/from '\.\/(shared\/[\w-]+)\.js'/g)].map(([, name]) => `adapters/${name}.ts`);
+  return [text, ...shared.map(read)];
+}
+
 const stores = subpaths.map(({ entry }) => entry).filter((entry) => entry.startsWith('stores/'));
 
 describe.each(['files.mjs', 'files.cjs'])('the files that %s loads', (loader) => {

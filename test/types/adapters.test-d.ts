@@ -33,7 +33,7 @@ import type * as functionsAdapter from 'service-webhooks/google-cloud-functions'
 import * as h3Adapter from 'service-webhooks/h3';
 import * as honoAdapter from 'service-webhooks/hono';
 import * as koaAdapter from 'service-webhooks/koa';
-import type * as nestAdapter from 'service-webhooks/nest';
+import * as nestAdapter from 'service-webhooks/nest';
 import * as nextAdapter from 'service-webhooks/next';
 import * as nextPagesAdapter from 'service-webhooks/next-pages';
 import * as nodeAdapter from 'service-webhooks/node';
@@ -54,7 +54,7 @@ type Adapters =
   | typeof honoAdapter
   | typeof koaAdapter
   | typeof lambdaAdapter
-  | typeof nestAdapter
+  | Omit<typeof nestAdapter, 'WebhooksModule' | 'getReceiverToken'>
   | typeof nextAdapter
   | typeof nextPagesAdapter
   | typeof nodeAdapter;
@@ -142,6 +142,58 @@ describe('express', () => {
     express().post('/webhooks/:tenant', expressAdapter.webhookMiddleware(options), (req) => {
       expectTypeOf(req.params.tenant).toBeString();
     });
+  });
+});
+
+describe('nest', () => {
+  class Config {
+    getOrThrow<T>(_name: string): Exclude<T, undefined> {
+      return undefined as never;
+    }
+  }
+  abstract class Clips {
+    abstract save(clipId: string): void;
+  }
+
+  it('useFactory gets what inject names, and its handlers have types', () => {
+    nestAdapter.WebhooksModule.forRootAsync({
+      inject: [Config, Clips, 'A_TOKEN'],
+      useFactory: (config, clips, token) => {
+        expectTypeOf(config).toEqualTypeOf<Config>();
+        expectTypeOf(clips).toEqualTypeOf<Clips>();
+        expectTypeOf(token).toBeAny();
+        return {
+          secret: config.getOrThrow('WEBHOOK_SECRET'),
+          on: {
+            'generation.completed': (event) => {
+              expectTypeOf(event).toEqualTypeOf<EventOf<'generation.completed'>>();
+              clips.save(event.data.clipId);
+            },
+          },
+        };
+      },
+    });
+    nestAdapter.WebhooksModule.forRootAsync({
+      inject: [Config, 'A_TOKEN'],
+      useFactory: async (config: Config, token: Date) => ({
+        secret: config.getOrThrow<string>('WEBHOOK_SECRET'),
+        on: { 'stt.completed': (event) => expectTypeOf(event).toEqualTypeOf<EventOf<'stt.completed'>>() },
+        silentAfterMs: token.getTime(),
+      }),
+    });
+  });
+
+  it('useFactory may return a receiver, and forRoot accepts both', () => {
+    nestAdapter.WebhooksModule.forRootAsync({ useFactory: () => receiver, path: 'webhooks' });
+    nestAdapter.WebhooksModule.forRoot(receiver);
+    nestAdapter.WebhooksModule.forRoot(endpoint, { path: 'webhooks' });
+  });
+
+  it('useFactory must return options with handlers', () => {
+    // @ts-expect-error -- parentheses around the object are missing
+    nestAdapter.WebhooksModule.forRootAsync({ useFactory: () => {} });
+    // @ts-expect-error -- every event would be acknowledged and lost
+    nestAdapter.WebhooksModule.forRootAsync({ useFactory: () => options });
   });
 });
 

@@ -147,6 +147,29 @@ const OF_EVENTS: Mistake[] = [
   })),
 ];
 
+const OF_NEST: Mistake[] = [
+  {
+    title: 'a misspelt option of forRoot',
+    call: 'WebhooksModule.forRoot({ secret, on: {}, deadlineMS: 1_000 })',
+    message: misspeltOption('deadlineMS', 'OptionsWithOn', 'deadlineMs'),
+  },
+  {
+    title: 'a misspelt option of forRootAsync',
+    call: 'WebhooksModule.forRootAsync({ useFactry: () => ({ secret, on: {} }) })',
+    message: misspeltOption('useFactry', 'WebhooksModuleAsyncOptions<[], []>', 'useFactory'),
+  },
+  {
+    title: 'a misspelt option that a useFactory with a return type returns',
+    call: 'WebhooksModule.forRootAsync({ useFactory: (): EndpointOptions => ({ secret, on: {}, deadlineMS: 1_000 }) })',
+    message: misspeltOption('deadlineMS', 'OptionsWithOn', 'deadlineMs'),
+  },
+  {
+    title: 'a misspelt event type that useFactory returns',
+    call: "WebhooksModule.forRootAsync({ useFactory: () => ({ secret, on: { 'stt.complete': () => {} } }) })",
+    message: unknownOption("'stt.complete'", 'Handlers'),
+  },
+];
+
 interface Program {
   from: string;
   mistakes: Mistake[];
@@ -157,7 +180,7 @@ const programs: Program[] = [
   { from: 'service-webhooks', mistakes: [...OF_RECEIVERS, ...OF_EVENTS] },
   ...['express', 'hono', 'nest'].map((name) => ({
     from: `service-webhooks/${name}`,
-    mistakes: [...OF_HANDLERS, ...withoutRoute],
+    mistakes: [...OF_HANDLERS, ...withoutRoute, ...(name === 'nest' ? OF_NEST : [])],
   })),
   ...['aws-lambda', 'fetch'].map((name) => ({
     from: `service-webhooks/${name}`,
@@ -171,6 +194,10 @@ const pathOf = ({ from }: Program) => join(ROOT, '.messages', `${from.replace('/
 function textOf({ from, mistakes }: Program): string {
   const declarations = [
     `import { ${from === 'service-webhooks' ? 'createReceiver, isEvent' : 'webhookHandler, webhookMiddleware'} } from '${from}';`,
+=======
+    `import { ${from === 'service-webhooks' ? 'createReceiver' : 'webhookHandler, webhookMiddleware'} } from '${from}';`,
+    from === 'service-webhooks/nest' ? `import { WebhooksModule } from '${from}';` : '',
+    "import type { EndpointOptions } from 'service-webhooks';",
     "declare const secret: string; declare const queue: import('service-webhooks').DeliveryQueue;",
     "declare const route: () => never; declare const event: import('service-webhooks').WebhookEvent;",
     "declare const onClip: import('service-webhooks').HandlerOf<'generation.completed'>;",

@@ -5,6 +5,7 @@ import {
   type NestContextLike,
   type NestRequest,
   type NestResponse,
+  WebhooksModule,
   webhookHandler,
   webhookMiddleware,
 } from 'service-webhooks/nest';
@@ -50,6 +51,7 @@ function mountsOf(version: string, platform: Platform, http2 = false): Mount<Lis
   const { NestFactory } = framework<Core>('@nestjs/core', folder) as Core;
   const adapters = framework<Record<string, new (options: object) => object>>(`@nestjs/platform-${platform}`, folder);
   const { FastifyAdapter } = adapters ?? {};
+  const name = `Nest ${version} on ${platform}${http2 ? ' with HTTP/2' : ''}`;
 
   /** A module with one controller, whose one method has these decorators. */
   async function serve({ before }: AppUnderTest, Webhooks: new () => { receive: unknown }, decorators: Decorator[]) {
@@ -57,8 +59,13 @@ function mountsOf(version: string, platform: Platform, http2 = false): Mount<Lis
     const descriptor = Object.getOwnPropertyDescriptor(prototype, 'receive');
     for (const decorate of [common.All(), ...decorators]) decorate(prototype, 'receive', descriptor);
     common.Controller('webhooks')(Webhooks);
+    return start({ controllers: [Webhooks] }, before);
+  }
+
+  /** An app of this module. */
+  async function start(metadata: object, before: AppUnderTest['before']) {
     const AppModule = class {};
-    common.Module({ controllers: [Webhooks] })(AppModule);
+    common.Module(metadata)(AppModule);
     const adapter =
       FastifyAdapter &&
       new FastifyAdapter({ bodyLimit: LIMIT, ...(http2 ? { http2 } : { forceCloseConnections: true }) });
@@ -86,7 +93,7 @@ function mountsOf(version: string, platform: Platform, http2 = false): Mount<Lis
   const rawBodyFix = /NestFactory\.create\(AppModule, \{ rawBody: true \}\)/;
 
   const bySending: Mount<Listening> = {
-    name: `Nest ${version} on ${platform}${http2 ? ' with HTTP/2' : ''}, middleware of a controller with @Res()`,
+    name: `${name}, middleware of a controller with @Res()`,
     form: 'middleware',
     serve(app) {
       class Webhooks {
@@ -107,7 +114,7 @@ function mountsOf(version: string, platform: Platform, http2 = false): Mount<Lis
   };
 
   const byReturning = bothForms(
-    `Nest ${version} on ${platform}${http2 ? ' with HTTP/2' : ''}`,
+    name,
     {
       handler(app) {
         const receive = webhookHandler(app.receiver);
@@ -149,7 +156,16 @@ function mountsOf(version: string, platform: Platform, http2 = false): Mount<Lis
       without: { ...UNKNOWN_ON_NODE, throws, ...parsedByFastify },
     },
   );
-  return [...byReturning, bySending];
+  const byModule: Mount<Listening> = {
+    name: `${name}, module`,
+    form: 'handler',
+    serve: ({ receiver, before }) => start({ imports: [WebhooksModule.forRoot(receiver)] }, before),
+    rawBodyFix,
+    endings: [],
+    without: platform === 'fastify' ? { parser: 'Nest runs middleware before the parser of Fastify' } : {},
+  };
+
+  return [...byReturning, bySending, byModule];
 }
 
 export const mounts: readonly Mount<Listening>[] = ['12', '11'].flatMap((version) =>

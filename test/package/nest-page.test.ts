@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { sampleEvent, signDelivery } from 'service-webhooks/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../support/markdown.js';
+import { type Consumer, isInstalled, makeConsumer } from './consumer.js';
+
+const page = readFileSync(`${ROOT}docs/quickstart/nest.md`, 'utf8');
+const [module = '', main = '', , , test = ''] = [...page.matchAll(/^```typescript\n(.*?)^```$/gms)].map(
+  ([, code]) => code,
+);
+
+const compilerOptions = {
+  target: 'es2022',
+  module: 'nodenext',
+  strict: true,
+  types: ['node'],
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  // Nest's own declarations name optional packages that are not here.
+  skipLibCheck: true,
+};
+
+describe.each(['nest-11', 'nest-12'] as const)('the app of the page in %s', (nest) => {
+  const present = isInstalled(nest) && isInstalled('consumers');
+  let consumer: Consumer;
+  beforeAll(() => {
+    if (!present) return;
+    consumer = makeConsumer(
+      {
+        'package.json': '{ "private": true, "type": "module" }',
+        'tsconfig.json': JSON.stringify({ compilerOptions, include: ['*.ts'] }),
+        'app.module.ts': module,
+        'main.ts': main,
+        'app.test.ts': test,
+        'supertest.d.ts': "declare module 'supertest';",
+      },
+      nest,
+      'consumers',
+    );
+    expect(consumer.attempt(['node_modules/typescript5/bin/tsc', '-p', '.'])).toEqual({ status: 0, output: '' });
+  }, 300_000);
+
+  it.skipIf(!present)('the app starts with the secret of .env and handles a delivery', async () => {
+    consumer.write('.env', 'WEBHOOK_SECRET=the secret of .env\n');
+    const port = await freePort();
+    const env = { PATH: process.env['PATH'], PORT: String(port) };
+    const child = spawn(process.execPath, ['main.js'], { cwd: consumer.folder, env });
+    let output = '';
+    const listens = new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk) => {
+        output += chunk;
+        if (output.includes('successfully started')) resolve();
+      });
+    });
+    try {
+      await Promise.race([listens, once(child, 'close')]);
+      const event = sampleEvent('generation.completed');
+      const { method, headers, body } = signDelivery({ event, secret: 'the secret of .env' });
+      const url = `http://127.0.0.1:${port}/webhooks`;
+      expect((await fetch(url, { method, headers, body })).status, output).toBe(200);
+      expect(output).not.toContain('_WebhooksModule');
+      expect(output).toContain(`saved ${event.data.downloadUrl}`);
+    } finally {
+      child.kill();
+    }
+  });
+
+  it.skipIf(!present)('the app does not start without .env, and the error names the variable', () => {
+    rmSync(join(consumer.folder, '.env'), { force: true });
+    const { status, output } = consumer.attempt(['main.js']);
+    expect(status).not.toBe(0);
+    expect(output).toContain('WEBHOOK_SECRET');
+  });
+
+  it.skipIf(!present)('the test of the page passes', () => {
+    expect(consumer.attempt(['app.test.js'])).toMatchObject({ status: 0 });
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
