@@ -12,25 +12,25 @@ const ok: SendResult = { status: 200, body: '', headers: {}, ms: 1 };
 function anApp({ waitMs = 5_000, answer = ok }: { waitMs?: number; answer?: SendResult } = {}) {
   let time = 0;
   const effects: { at: number; id: string }[] = [];
+  const counted = (id: string): number =>
+    effects.filter((one) => one.at <= time && (app.countsAll || one.id === id)).length;
   const app = {
     /** How long after its answer each delivery has its effect; undefined: none. The last is that of all others. */
     effectsAfter: [0] as (number | undefined)[],
-    asked: [] as number[],
     /** Counts the effects of all events. */
     countsAll: false,
     add: (ms: number, id = 'another') => void effects.push({ at: time + ms, id }),
     time: () => time,
     counter: createEffectCounter({
       observer: {
-        async count({ id }) {
-          app.asked.push(time);
-          return effects.filter((one) => one.at <= time && (app.countsAll || one.id === id)).length;
-        },
+        count: async ({ id }: { id: string }): Promise<number> => counted(id),
         failure: (problem) => new Failure('usage', problem),
       },
       waitMs,
       now: () => time,
-      sleep: async (ms) => void (time += ms),
+      async sleep(ms) {
+        time += ms;
+      },
     }),
     async send({ body }: { body: Uint8Array }) {
       const ms = app.effectsAfter.length > 1 ? app.effectsAfter.shift() : app.effectsAfter[0];
