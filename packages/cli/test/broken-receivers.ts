@@ -163,6 +163,16 @@ export const brokenReceivers: readonly BrokenReceiver[] = [
     },
     failed: ['duplicate', 'duplicate-new-key', 'same-moment'],
   },
+  {
+    name: 'is created for each request',
+    create: () => (req, res) => webhookHandler({ secret: SECRET, on: { '*': () => {} } })(req, res),
+    failed: ['duplicate', 'duplicate-new-key', 'same-moment'],
+  },
+  {
+    name: 'has dedupe: false',
+    create: () => webhookHandler({ secret: SECRET, dedupe: false, on: { '*': () => {} } }),
+    failed: ['duplicate', 'duplicate-new-key', 'same-moment'],
+  },
   broken('has a second secret that is not set', { secrets: [SECRET, ''] }, ['unset-secret']),
   broken('answers 500 where no JSON comes', { unreadable: 500 }, ['no-event']),
   {

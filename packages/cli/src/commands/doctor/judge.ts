@@ -2,6 +2,7 @@ import { isAcknowledged } from 'service-webhooks/service';
 import { answerCode } from '../../http/answer.js';
 import type { Sending, SendResult } from '../../http/deliver.js';
 import { shortened } from '../../output.js';
+import type { OwnDiagnosis } from './diagnoses.js';
 import type { Requests } from './requests.js';
 
 /**
@@ -14,10 +15,15 @@ export interface Finding {
   verdict: Verdict;
   /** The observation behind the verdict. */
   evidence: string;
+  /** The cause that the answers or the observer show, where they show one. */
+  diagnosis?: OwnDiagnosis;
 }
 
-/** Decides from the answers, in the order of the requests, whether an endpoint behaves correctly. */
-export type Judge = (answers: readonly SendResult[]) => Finding;
+/**
+ * Decides from the answers, in the order of the requests, whether an endpoint behaves correctly. `effects`: how many an
+ * observer has counted after each request; undefined without an observer.
+ */
+export type Judge = (answers: readonly SendResult[], effects?: readonly number[]) => Finding;
 
 /** One requirement for an endpoint; a row of the tables in `docs/cli.md`. */
 export interface Requirement {
@@ -64,81 +70,25 @@ export const answered: Judge = (answers) => {
 /** The last delivery is acknowledged, whatever came before it. */
 export const acknowledgedLast: Judge = (answers) => acknowledged(answers.slice(-1));
 
-/** The first is handled, the others are acknowledged as duplicates of it. */
-export const duplicates: Judge = (answers) => {
-  const [first, ...others] = answers;
-  const bad = answers.find((answer) => !isAcknowledged(answer));
-  if (bad) return failed(`${inShort(bad)} to a delivery that came twice: the service would go on trying`);
-  if (first && isReplayed(first)) return failed('the first was taken for a duplicate');
-  if (others.every(isReplayed)) return passed(slowest(answers));
-  return { verdict: 'unknown', evidence: 'acknowledged, but the answer does not say whether it was handled again' };
-};
-
-/**
- * Of several at the same time one is handled; the others are duplicates, or are refused so that the service retries.
- */
-export const handledOnce: Judge = (answers) => {
-  const bad = answers.find((answer) => !isAcknowledged(answer) && answer.status !== 409 && answer.status !== 503);
-  if (bad) return failed(inShort(bad));
-  const handled = answers.filter((answer) => isAcknowledged(answer) && !isReplayed(answer)).length;
-  if (handled === 0) return failed('none of them was acknowledged');
-  if (handled === 1) return passed(slowest(answers));
-  return { verdict: 'unknown', evidence: `${handled} were acknowledged, and the answers do not say which was handled` };
-};
-
-/** Two events with one Idempotency-Key are both handled; deduplicating by that header is a choice. */
-export const eachHandled: Judge = (answers) => {
-  const [first, ...others] = answers;
-  if (first && isAcknowledged(first) && isReplayed(first)) {
-    return failed('an event that never came before was taken for a duplicate, and is lost');
-  }
-  if (others.some((answer) => isAcknowledged(answer) && isReplayed(answer))) {
-    return warned('events are identified by the Idempotency-Key, which no signature covers');
-  }
-  return acknowledged(answers);
-};
-
-/** An event, its second attempt, and the same under another Idempotency-Key. */
-export const duplicateByKey: Judge = (answers) => {
-  const [first, second, underOtherKey] = answers;
-  const known = second && isAcknowledged(second) && isReplayed(second);
-  if (
-    known &&
-    underOtherKey &&
-    isAcknowledged(underOtherKey) &&
-    !isReplayed(underOtherKey) &&
-    first &&
-    !isReplayed(first)
-  ) {
-    return warned('the event was handled again under another Idempotency-Key, which no signature covers');
-  }
-  return duplicates(answers);
-};
-
-/** Returns whether an answer is the one of this library's receivers to a duplicate. */
-function isReplayed(sent: SendResult): boolean {
-  return sent.status !== undefined && sent.headers['idempotency-replayed'] === 'true';
-}
-
-function passed(evidence: string): Finding {
+export function passed(evidence: string): Finding {
   return { verdict: 'passed', evidence };
 }
 
-function warned(evidence: string): Finding {
+export function warned(evidence: string): Finding {
   return { verdict: 'warned', evidence };
 }
 
-function failed(evidence: string): Finding {
+export function failed(evidence: string): Finding {
   return { verdict: 'failed', evidence };
 }
 
-function inShort(sent: SendResult): string {
+export function inShort(sent: SendResult): string {
   if (sent.status === undefined) return sent.problem;
   const said = answerCode(sent.body) ?? shortened(sent.body.trim(), 80);
   return `answered ${sent.status}${said && ` ${said}`}`;
 }
 
-function slowest(answers: readonly SendResult[]): string {
+export function slowest(answers: readonly SendResult[]): string {
   const statuses = [...new Set(answers.map(({ status, problem }) => status ?? problem))].join(', ');
   return `${statuses} in ${Math.max(...answers.map(({ ms }) => ms))} ms`;
 }

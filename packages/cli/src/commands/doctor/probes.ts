@@ -1,15 +1,7 @@
 import { tamper } from 'service-webhooks/testing';
+import { duplicateByKey, duplicates, eachHandled, handledOnce } from './dedupe-judges.js';
 import { REFUSES } from './hostile-probes.js';
-import {
-  acknowledged,
-  acknowledgedLast,
-  answered,
-  duplicateByKey,
-  duplicates,
-  eachHandled,
-  handledOnce,
-  type Requirement,
-} from './judge.js';
+import { acknowledged, acknowledgedLast, answered, type Requirement } from './judge.js';
 
 const ANY_EVENT = 'Acknowledge what you do not know: refused, it is tried six times and counts toward the pause.';
 const TIME = 'Accept where t is up to 300 s from now, past and future; and look at the clock.';

@@ -35,21 +35,25 @@ export interface Requests {
   timeMoved(): DeliveryRequest;
 }
 
-export function createRequests(secret: Secret, headerPrefix: string): Requests {
+/** `eventType`: that of every delivery, except where a probe is about the type. */
+export function createRequests(
+  secret: Secret,
+  headerPrefix: string,
+  eventType: EventType = 'generation.completed',
+): Requests {
   const id = () => `evt_doctor_${crypto.randomUUID()}`;
   const v2 = `${headerPrefix.toLowerCase()}-signature-v2`;
   const legacy = `${headerPrefix.toLowerCase()}-signature`;
   const signed = (body: string, options?: Partial<SigningOptions>) =>
     signDelivery({ secret, headerPrefix, ...options, body, idempotencyKey: `key_${crypto.randomUUID()}` });
-  const good: Requests['good'] = (options, type = 'generation.completed') =>
+  const good: Requests['good'] = (options, type = eventType) =>
     signed(
       writtenUnusually(
         sampleEvent(type, { id: id(), data: type === 'generation.completed' ? { feature: 'café 日本' } : {} }),
       ),
       options,
     );
-  const withFields = (fields: object) =>
-    signed(JSON.stringify({ ...sampleEvent('generation.completed', { id: id() }), ...fields }));
+  const withFields = (fields: object) => signed(JSON.stringify({ ...sampleEvent(eventType, { id: id() }), ...fields }));
   const resigned: Requests['resigned'] = (values) => {
     const delivery = good();
     const { [v2]: _, [legacy]: __, ...others } = delivery.headers;
@@ -63,7 +67,7 @@ export function createRequests(secret: Secret, headerPrefix: string): Requests {
     ofEachType: () => WEBHOOK_EVENT_TYPES.map((type) => good({}, type)),
     withFields,
     large: (bytes) => {
-      const { data } = sampleEvent('generation.completed');
+      const { data } = sampleEvent(eventType);
       return withFields({ data: { ...data, text: 'x'.repeat(bytes) } }); // with the fields that the types promise to a handler
     },
     withBody: (body) => signed(body),

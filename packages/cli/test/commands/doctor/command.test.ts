@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createReceiver, verify, type WebhookError } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/node';
@@ -77,6 +77,99 @@ describe('doctor', { timeout: 30_000 }, () => {
     expect(named('unknown')).toEqual(['duplicate', 'duplicate-new-key', 'same-moment']);
     expect(named('failed')).toEqual([]);
     expect(exitCode).toBe(0);
+  });
+
+  it('a receiver that is created inside the route fails, and the text has the cause and the fix once', async () => {
+    const { url } = await serveListener((req, res) =>
+      webhookHandler({ secret: SECRET, on: { '*': () => {} } })(req, res),
+    );
+    const { exitCode, stdout } = await doctor(url, '--text', '--only', 'duplicate,same-moment');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      'the handler ran 2 times for one event, as the answers say\n   Likely cause: the receiver is',
+    );
+    expect(stdout).toContain(
+      'or it has dedupe: false.\n   Create the receiver once, when the app starts, and leave dedupe',
+    );
+    expect(stdout).toContain('the same store: dedupe: { store, name }.\n');
+    expect(stdout).toContain('the handler ran 5 times for one event, as the answers say\n   As above.\n');
+    expect(stdout).toMatch(/\n1 passed, 2 failed\n$/);
+  });
+
+  it('--type sends events of the type that the app handles', async () => {
+    const { url } = await serveListener(
+      webhookHandler({ secret: SECRET, dedupe: false, on: { 'stt.completed': () => {} } }),
+    );
+    const ofAnother = await doctor(url, '--only', 'duplicate');
+    expect([ofAnother.exitCode, ofAnother.named('unknown')]).toEqual([0, ['duplicate']]);
+    expect(ofAnother.records[1]).toMatchObject({ diagnosis: 'no_handler', fix: expect.stringContaining('--type') });
+    const ofThatType = await doctor(url, '--only', 'duplicate', '--type', 'stt.completed');
+    expect([ofThatType.exitCode, ofThatType.named('failed')]).toEqual([1, ['duplicate']]);
+    expect(ofThatType.records[1]).toMatchObject({ diagnosis: 'handled_twice' });
+  });
+
+  it('the text points at --observer where the answers do not say enough', async () => {
+    const app = await serveApp();
+    const { stdout } = await doctor(app.url, '--text', '--only', 'duplicate');
+    expect(stdout).toMatch(
+      /1 passed, 0 failed {2}1 cannot be seen from outside\nTo see them: --observer, with a command/,
+    );
+  });
+
+  it('a broken observer ends doctor before the first delivery, with exit code 2, also in the report', async () => {
+    const app = await serveApp();
+    const { exitCode, stdout, stderr } = await doctor(app.url, '--observer', 'echo hello', '--junit', 'doctor.xml');
+    expect([exitCode, stdout, app.got.length]).toEqual([2, '', 0]);
+    expect(stderr).toMatch(
+      /^service-webhooks: --observer: the command printed "hello"\. .+ The command: echo hello\n$/,
+    );
+    const xml = readFileSync(join(cli.cwd, 'doctor.xml'), 'utf8');
+    expect(xml).toContain('errors="1"');
+    expect(xml).toContain('<error message="--observer: the command printed &quot;hello&quot;');
+  });
+
+  it('an observer that breaks later ends doctor with exit code 2, and what was found before is in the report', async () => {
+    const app = await serveApp();
+    const state = join(cli.cwd, 'state');
+    const command = `test -e ${state} && exit 1; touch ${state}; echo 1`;
+    const { exitCode, records, stderr } = await doctor(app.url, '--observer', command, '--junit', 'doctor.xml');
+    expect([exitCode, records.at(-1)]).toMatchObject([2, { kind: 'probe', name: 'large-forgery' }]);
+    expect(stderr).toContain('--observer: the command ended with exit code 1, and printed nothing.');
+    const xml = readFileSync(join(cli.cwd, 'doctor.xml'), 'utf8');
+    expect(xml).toMatch(/name="good: .+\n.*name="every-type: [\s\S]+<error message="--observer: the command ended/);
+  });
+
+  it('an observer that does not end is ended after --timeout', async () => {
+    const app = await serveApp();
+    const { exitCode, stderr } = await doctor(app.url, '--observer', 'sleep 600', '--timeout', '500ms');
+    expect([exitCode, app.got.length]).toEqual([2, 0]);
+    expect(stderr).toContain('the command did not end within 0.5 s, and printed nothing.');
+  });
+
+  it('a blank observer is refused', async () => {
+    const { exitCode, stderr } = await doctor('3000', '--observer', '  ');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('It takes a command that prints a number.')]);
+  });
+
+  it('the observer has the environment of the shell, and nothing from .env', async () => {
+    const app = await serveApp();
+    writeFileSync(join(cli.cwd, '.env'), `WEBHOOK_SECRET=${SECRET}\nSERVICE_API_KEY=sk_from_the_file\n`);
+    const run = (env: Record<string, string | undefined>) =>
+      cli.run(['doctor', app.url, '--only', 'stale', '--observer', 'env | grep -E "SECRET|KEY|SHOWN"'], { env });
+    const { stderr } = await run({ WEBHOOK_SECRET: undefined, SHOWN: 'yes' });
+    expect(stderr).toContain('the command printed "SHOWN=yes". It must');
+    const ofShell = await run({ SHOWN: 'yes' });
+    expect(ofShell.stderr).toContain('WEBHOOK_SECRET=[secret]');
+    expect(stderr + ofShell.stderr).not.toMatch(new RegExp(`${SECRET}|sk_from_the_file`));
+  });
+
+  it('Ctrl+C ends an observer that runs', async () => {
+    const started = join(cli.cwd, 'started');
+    const app = await serveApp();
+    const { signal, ended } = cli.start(['doctor', app.url, '--observer', `touch ${started}; sleep 600`]);
+    await expect.poll(() => existsSync(started), { timeout: 20_000 }).toBe(true);
+    signal('SIGINT');
+    expect(await ended).toMatchObject({ exitCode: 130, stdout: '' });
   });
 
   it('--junit writes a report for CI', async () => {

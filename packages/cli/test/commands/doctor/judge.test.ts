@@ -3,11 +3,7 @@ import {
   acknowledged,
   acknowledgedLast,
   answered,
-  duplicateByKey,
-  duplicates,
-  eachHandled,
   type Finding,
-  handledOnce,
   type Judge,
   legacyRefused,
   refused,
@@ -15,14 +11,10 @@ import {
 import type { SendResult } from '../../../src/http/deliver.js';
 
 const answer = (status: number, { body = '', ms = 1 } = {}): SendResult => ({ status, body, headers: {}, ms });
-const replayed = (status = 200): SendResult => {
-  return { status, body: '', headers: { 'idempotency-replayed': 'true' }, ms: 1 };
-};
 const none: SendResult = { problem: 'no answer within 20 s', ms: 20_000 };
 const ok = answer(200);
 const passed = (evidence: string): Finding => ({ verdict: 'passed', evidence });
 const failed = (evidence: string): Finding => ({ verdict: 'failed', evidence });
-const unknown = (evidence: string): Finding => ({ verdict: 'unknown', evidence });
 const warned = { verdict: 'warned' } as const;
 const SILENT = failed('no answer within 20 s');
 
@@ -85,69 +77,5 @@ describe('the verdict of doctor on requests that only need an answer', () => {
     ['a refusal passes', [answer(400), answer(499)], passed('400, 499 in 1 ms')],
     ['a breakdown fails', [ok, answer(500)], failed('answered 500')],
     ['silence fails', [none], SILENT],
-  ]);
-});
-
-describe('the verdict of doctor on a delivery that is sent twice', () => {
-  const goesOn = 'answered 409 to a delivery that came twice: the service would go on trying';
-  const unsaid = 'acknowledged, but the answer does not say whether it was handled again';
-  judges(duplicates, [
-    ['the probe passes where the second answer says duplicate', [ok, replayed()], passed('200 in 1 ms')],
-    ['the probe fails where the second delivery is refused', [ok, answer(409)], failed(goesOn)],
-    [
-      'the probe fails where the first answer says duplicate',
-      [replayed(), replayed()],
-      failed('the first was taken for a duplicate'),
-    ],
-    ['the probe is unknown where an answer does not say whether it was handled', [ok, replayed(), ok], unknown(unsaid)],
-  ]);
-});
-
-describe('the verdict of doctor on a delivery that is sent several times at once', () => {
-  const unsaid = '2 were acknowledged, and the answers do not say which was handled';
-  judges(handledOnce, [
-    [
-      'the probe passes where one is handled and the others are duplicates',
-      [replayed(), ok, replayed()],
-      passed('200 in 1 ms'),
-    ],
-    [
-      'the probe passes where one is handled and the others are refused for now',
-      [answer(409), ok, answer(503)],
-      passed('409, 200, 503 in 1 ms'),
-    ],
-    ['the probe fails where another breaks down', [ok, answer(500)], failed('answered 500')],
-    ['the probe fails where another is refused permanently', [ok, answer(401)], failed('answered 401')],
-    [
-      'the probe fails where none is handled, so that the event is lost',
-      [answer(409), replayed()],
-      failed('none of them was acknowledged'),
-    ],
-    ['the probe is unknown where the answers do not say which was handled', [ok, ok, replayed()], unknown(unsaid)],
-  ]);
-});
-
-describe('the verdict of doctor on different events', () => {
-  const lost = failed('an event that never came before was taken for a duplicate, and is lost');
-  judges(eachHandled, [
-    ['the probe passes where each event is handled', [ok, answer(202)], passed('200, 202 in 1 ms')],
-    ['a breakdown fails', [ok, answer(500)], failed('answered 500')],
-    ['the probe fails where the first event is taken for a duplicate', [replayed(), ok], lost],
-    ['the probe warns where the second event is taken for a duplicate', [ok, replayed()], warned],
-    ['a refusal that says duplicate is a refusal', [replayed(500)], failed('answered 500')],
-    ['silence fails', [none], SILENT],
-  ]);
-});
-
-describe('the verdict of doctor on an event that is sent under another Idempotency-Key', () => {
-  judges(duplicateByKey, [
-    ['the probe warns where only the key is compared', [ok, replayed(), ok], warned],
-    [
-      'the probe passes where the event is a duplicate under either key',
-      [ok, replayed(), replayed()],
-      passed('200 in 1 ms'),
-    ],
-    ['the probe is unknown where the answers do not say what was handled', [ok, ok, ok], { verdict: 'unknown' }],
-    ['a breakdown fails', [ok, replayed(), answer(500)], { verdict: 'failed' }],
   ]);
 });

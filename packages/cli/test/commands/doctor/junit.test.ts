@@ -31,3 +31,15 @@ it('the --junit report of doctor escapes what the endpoint answers', () => {
   const report = toJunit([aCase({ verdict: 'failed', evidence: '"><a&b>\u0000\n', fix: '</failure>&' })]);
   expect(report).toContain('<failure message="&quot;&gt;&lt;a&amp;b&gt;\\u0000\\n">&lt;/failure&gt;&amp;</failure>');
 });
+
+it('the --junit report of doctor has what an observer counted, and why an examination was not completed', () => {
+  const report = toJunit([aCase({ effects: [1, 0], evidence: 'one <effect>' })], 'the observer printed "no"');
+  expect(report.split('\n').slice(2)).toEqual([
+    '  <testsuite name="service-webhooks doctor" tests="2" failures="0" errors="1" skipped="0" time="0.004">',
+    '    <testcase classname="accepts" name="good: a good delivery" time="0.004"><system-out>one &lt;effect&gt;</system-out></testcase>',
+    '    <testcase classname="doctor" name="the examination" time="0.000"><error message="the observer printed &quot;no&quot;"/></testcase>',
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ]);
+});
