@@ -194,8 +194,6 @@ const pathOf = ({ from }: Program) => join(ROOT, '.messages', `${from.replace('/
 function textOf({ from, mistakes }: Program): string {
   const declarations = [
     `import { ${from === 'service-webhooks' ? 'createReceiver, isEvent' : 'webhookHandler, webhookMiddleware'} } from '${from}';`,
-=======
-    `import { ${from === 'service-webhooks' ? 'createReceiver' : 'webhookHandler, webhookMiddleware'} } from '${from}';`,
     from === 'service-webhooks/nest' ? `import { WebhooksModule } from '${from}';` : '',
     "import type { EndpointOptions } from 'service-webhooks';",
     "declare const secret: string; declare const queue: import('service-webhooks').DeliveryQueue;",
