@@ -14,6 +14,16 @@ import { markdownPages, ROOT } from './support/markdown.js';
 const RUNNER = fileURLToPath(new URL('support/run-block.mjs', import.meta.url));
 const SECRET = 'the secret of the documentation';
 
+/** What SvelteKit, Astro and Next generate or declare in a project, and the files that blocks import of their page. */
+const GENERATED = `
+declare module '$app/environment' { export const building: boolean }
+declare module '$env/dynamic/private' { export const env: { WEBHOOK_SECRET: string | undefined } }
+declare module 'astro:env/server' { export const getSecret: (key: string) => string | undefined }
+declare module '*/routes/webhooks/+server' { export const POST: unknown }
+declare module '*/instrumentation-node' {}
+declare namespace NodeJS { interface ProcessEnv { readonly NEXT_RUNTIME?: 'nodejs' | 'edge' } }
+`;
+
 interface Block {
   /** `README.md:12` */
   at: string;
@@ -59,7 +69,8 @@ describe('code blocks of the documentation', () => {
   it('the programs compile in strict TypeScript', { timeout: 120_000 }, () => {
     const texts = (some: Block[]) => some.map((block) => [fileOf(block), block.code] as const);
     const module: [string, string] = [join(checkout.path, 'blocks/app.module.ts'), 'export class AppModule {}'];
-    const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module]);
+    const generated: [string, string] = [join(checkout.path, 'blocks/generated.d.ts'), GENERATED];
+    const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module, generated]);
     expect(compile(programsOfNode, strictOptions({ allowJs: true, checkJs: true }))).toEqual([]);
   });
 
