@@ -79,7 +79,9 @@ describe.each(devServers)('the development server of %s without the secret', (_n
       const { fetch, stop, output = () => '' } = await start('');
       try {
         const [body, headers] = aDelivery('evt_1');
-        const answer = fetch(new Request('http://receiver.test/webhooks', { method: 'POST', headers, body }));
+        const answer = Promise.resolve(
+          fetch(new Request('http://receiver.test/webhooks', { method: 'POST', headers, body })),
+        );
         // Next has ended by then.
         expect([500, 'ended']).toContain(await answer.then(({ status }) => status).catch(() => 'ended'));
         await vi.waitFor(() => expect(output()).toContain(CAUSE), PATIENTLY);
