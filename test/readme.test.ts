@@ -29,6 +29,16 @@ const PACKAGES_OF_NEST = `
   }
 `;
 
+/** What SvelteKit, Astro and Next generate or declare in a project, and the files that blocks import of their page. */
+const GENERATED = `
+declare module '$app/environment' { export const building: boolean }
+declare module '$env/dynamic/private' { export const env: { WEBHOOK_SECRET: string | undefined } }
+declare module 'astro:env/server' { export const getSecret: (key: string) => string | undefined }
+declare module '*/routes/webhooks/+server' { export const POST: unknown }
+declare module '*/instrumentation-node' {}
+declare namespace NodeJS { interface ProcessEnv { readonly NEXT_RUNTIME?: 'nodejs' | 'edge' } }
+`;
+
 interface Block {
   /** `README.md:12` */
   at: string;
@@ -76,6 +86,9 @@ describe('code blocks of the documentation', () => {
     const module: [string, string] = [join(checkout.path, 'blocks/app.module.ts'), 'export class AppModule {}'];
     const nest: [string, string] = [join(checkout.path, 'blocks/nest.d.ts'), PACKAGES_OF_NEST];
     const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module, nest]);
+=======
+    const generated: [string, string] = [join(checkout.path, 'blocks/generated.d.ts'), GENERATED];
+    const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module, generated]);
     expect(compile(programsOfNode, strictOptions({ allowJs: true, checkJs: true }))).toEqual([]);
   });
 

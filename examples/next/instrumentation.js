@@ -1,7 +1,4 @@
-// Next calls this once when a server starts, and not when it builds. An error thrown here would only be logged.
-export function register() {
-  if (process.env.NEXT_RUNTIME === 'nodejs' && !process.env.WEBHOOK_SECRET) {
-    console.error('WEBHOOK_SECRET is not set in this environment.');
-    process.exit(1);
-  }
+export async function register() {
+  // Next compiles this file for its Edge Runtime too, which has no process.exit. So only Node loads the check.
+  if (process.env.NEXT_RUNTIME === 'nodejs') await import('./instrumentation-node');
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,14 +9,26 @@ import { freePort } from '../support/server-process.js';
 import { installSources } from './sources.js';
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
-const NOT_COPIED = ['node_modules', '.tmp', 'package-lock.json', '.svelte-kit', '.astro', '.next', 'build', 'dist'];
+const NOT_COPIED = [
+  'node_modules',
+  '.tmp',
+  '.env',
+  'package-lock.json',
+  '.svelte-kit',
+  '.astro',
+  '.next',
+  'build',
+  'dist',
+];
 
 /** An example in a folder of its own, built by its own script without the secret. */
 export interface BuiltApp {
-  /** Starts the app by its own script, and resolves when it answers. */
-  start(env: Record<string, string>): Promise<StartedApp>;
-  /** Runs the start script without the secret. */
-  startWithoutSecret(): { status: number | null; output: string };
+  /** What the build printed. */
+  output: string;
+  /** Starts the app by its own script with this text in `.env`, and resolves when it answers. */
+  start(dotenv: string): Promise<StartedApp>;
+  /** Runs the start script with this text in `.env`, for an app that then ends by itself. */
+  startInVain(dotenv: string): { status: number | null; output: string };
   remove(): void;
 }
 
@@ -51,11 +63,14 @@ export function buildApp(name: string): BuiltApp {
   const [program, ...own]: string[] = scripts.start.split(' ');
   const next = [join(example, 'node_modules/next/dist/bin/next'), ...own, '--hostname', '127.0.0.1'];
   const args = program === 'next' ? next : own;
+  const write = (dotenv: string) => writeFileSync(join(folder, '.env'), dotenv);
 
   return {
-    async start(more) {
+    output: `${built.stdout}${built.stderr}`,
+    async start(dotenv) {
+      write(dotenv);
       const port = `${await freePort()}`;
-      const child = spawn(process.execPath, args, { cwd: folder, env: { ...env, PORT: port, ...more } });
+      const child = spawn(process.execPath, args, { cwd: folder, env: { ...env, PORT: port } });
       const lines: string[] = [];
       for (const stream of [child.stdout, child.stderr]) {
         createInterface({ input: stream }).on('line', (line) => lines.push(line));
@@ -64,7 +79,8 @@ export function buildApp(name: string): BuiltApp {
       await vi.waitFor(async () => expect(await fetch(url), lines.join('\n')).toBeDefined(), PATIENTLY);
       return { url, lines, stop: () => stop(child) };
     },
-    startWithoutSecret() {
+    startInVain(dotenv) {
+      write(dotenv);
       const options = { cwd: folder, env: { ...env, PORT: '0' }, encoding: 'utf8', timeout: 50_000 } as const;
       const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
       return { status, output: `${stdout}${stderr}` };

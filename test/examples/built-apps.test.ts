@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Health } from 'service-webhooks';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isInstalled } from '../integration/file-of.js';
+import { ROOT } from '../support/markdown.js';
+import { filesOf } from '../support/page-files.js';
 import { type BuiltApp, buildApp, type StartedApp } from './built-app.js';
 import { aDelivery, SECRET } from './queues/event.js';
 
@@ -13,6 +17,13 @@ const examples: [name: string, paths: string[], behindAnswer?: string][] = [
   // The App Router and the Pages Router.
   ['next', ['/webhooks', '/api/webhooks'], 'reported evt_/webhooks'],
 ];
+/** What each example has from its page, letter for letter. */
+const checks: [example: string, file: string, inPage: string][] = [
+  ['sveltekit', 'src/hooks.server.js', 'src/hooks.server.ts'],
+  ['astro', 'check-environment.mjs', 'check-environment.mjs'],
+  ['next', 'instrumentation.js', 'instrumentation.ts'],
+  ['next', 'instrumentation-node.js', 'instrumentation-node.ts'],
+];
 const installed = examples.filter(([name]) => isInstalled(`examples/${name}`));
 
 describe.each(installed)('examples/%s, built as its README says', (name, paths, behindAnswer) => {
@@ -21,7 +32,7 @@ describe.each(installed)('examples/%s, built as its README says', (name, paths, 
 
   beforeAll(async () => {
     built = buildApp(name);
-    app = await built.start({ WEBHOOK_SECRET: SECRET });
+    app = await built.start(`WEBHOOK_SECRET=${SECRET}\n`);
   });
 
   afterAll(async () => {
@@ -49,9 +60,22 @@ describe.each(installed)('examples/%s, built as its README says', (name, paths, 
     expect(health.lastAcceptedAt).toBeGreaterThan(0);
   });
 
-  it('the app exits with 1 and names WEBHOOK_SECRET when the secret is missing', () => {
-    const { status, output } = built.startWithoutSecret();
-    expect(output).toContain('WEBHOOK_SECRET is not set in this environment.');
+  it.each([
+    ['misses', '', 'secret is empty. Check that the environment variable it comes from is set for this process.'],
+    ['has in quotes that belong to it', `WEBHOOK_SECRET='"${SECRET}"'`, 'secret is in quotes. Remove the quotes.'],
+  ])('the app exits with 1 and the cause when it starts with a secret that .env %s', (_, dotenv, cause) => {
+    const { status, output } = built.startInVain(dotenv);
+    expect(output).toContain(`${cause} (invalid_secret)`);
     expect(status).toBe(1);
   });
+
+  it('the build prints no warning', () => {
+    expect(built.output).toMatch(/\S/);
+    expect(built.output).not.toMatch(/warning|not supported/i);
+  });
+});
+
+it.each(checks)('examples/%s has the %s of its page', (example, file, inPage) => {
+  const [, code] = filesOf(example).find(([path]) => path === inPage) ?? [];
+  expect(readFileSync(join(ROOT, 'examples', example, file), 'utf8')).toBe(code);
 });

@@ -9,11 +9,13 @@ import type { Installed } from './pack.js';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** What a project that installs the packages may have beside them: a folder of test/integration. */
-type Tools = 'consumers' | 'nest-11' | 'nest-12';
+/** What a project that installs the packages may have beside them: a folder of test/integration, or an example. */
+type Tools = 'consumers' | 'nest-11' | 'nest-12' | 'sveltekit';
 
 /** Whether they are there; if not, that is said. */
-export const isInstalled = (tools: Tools): boolean => isFolderInstalled(`test/integration/${tools}`);
+export const isInstalled = (tools: Tools): boolean => isFolderInstalled(folderOf(tools));
+
+const folderOf = (tools: Tools) => (tools === 'sveltekit' ? `examples/${tools}` : `test/integration/${tools}`);
 
 /** One project that has installed the receiver alone, or all the packages. */
 export interface Consumer {
@@ -37,7 +39,7 @@ function makeProject(kind: keyof Installed, files: Record<string, string>, tools
   const folder = mkdtempSync(join(installed, '../consumer-'));
   const modules = join(folder, 'node_modules');
   cpSync(join(installed, 'node_modules'), modules, { recursive: true, verbatimSymlinks: true });
-  for (const tool of tools) linkAll(here(`../integration/${tool}/node_modules`), modules);
+  for (const tool of tools) linkAll(here(`../../${folderOf(tool)}/node_modules`), modules);
   const write: Consumer['write'] = (name, text) => writeFileSync(join(folder, name), text);
   for (const [name, text] of Object.entries({ 'package.json': '{ "private": true }', ...files })) write(name, text);
 

@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import * as remix from '@remix-run/server-runtime';
 import * as reactRouter from 'react-router';
+import ts from 'typescript';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isInstalled } from '../../integration/file-of.js';
+import { filesOf } from '../../support/page-files.js';
 import { freePort } from '../../support/server-process.js';
 import { aDelivery, SECRET } from '../queues/event.js';
 import { installSources } from '../sources.js';
@@ -20,21 +22,32 @@ interface Server {
 interface Place {
   fetch: Fetch;
   stop?(): Promise<void>;
+  /** What its process has printed so far. */
+  output?(): string;
 }
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
+const DOTENV = `WEBHOOK_SECRET=${SECRET}\n`;
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const root = here('../../../');
+const CAUSE =
+  'secret is empty. Check that the environment variable it comes from is set for this process. (invalid_secret)';
 
 // The other quickstarts are run by test/readme.test.ts, and as apps of examples/frameworks.
 const places: [name: string, page: string, start: (code: string) => Promise<Place>][] = [
-  ['SvelteKit', 'sveltekit', startSvelteKit],
-  ['Astro', 'astro', startAstro],
+  ['SvelteKit', 'sveltekit', () => startSvelteKit(DOTENV)],
+  ['Astro', 'astro', () => startAstro(DOTENV)],
+  ['Next', 'next', () => startNext(DOTENV)],
   ['React Router', 'react-router', (code) => startRouter(reactRouter, code)],
   ['Remix', 'react-router', (code) => startRouter(remix, code)],
   ['what Netlify calls', 'vercel-and-netlify', startNetlify],
 ];
-const missing = ['sveltekit', 'astro'].filter((name) => !isInstalled(`examples/${name}`));
+const devServers: [name: string, page: string, start: (dotenv: string) => Promise<Place>][] = [
+  ['SvelteKit', 'sveltekit', startSvelteKit],
+  ['Astro', 'astro', startAstro],
+  ['Next', 'next', startNext],
+];
+const missing = ['sveltekit', 'astro', 'next'].filter((name) => !isInstalled(`examples/${name}`));
 
 beforeEach(() => void vi.stubEnv('WEBHOOK_SECRET', SECRET));
 
@@ -55,7 +68,28 @@ describe.each(places)('the recipe in the documentation for %s', (_name, page, st
         await stop?.();
       }
     },
-    90_000,
+    180_000,
+  );
+});
+
+describe.each(devServers)('the development server of %s without the secret', (_name, page, start) => {
+  it.skipIf(missing.includes(page))(
+    'the cause is printed, and no delivery is accepted',
+    async () => {
+      const { fetch, stop, output = () => '' } = await start('');
+      try {
+        const [body, headers] = aDelivery('evt_1');
+        const answer = Promise.resolve(
+          fetch(new Request('http://receiver.test/webhooks', { method: 'POST', headers, body })),
+        );
+        // Next has ended by then.
+        expect([500, 'ended']).toContain(await answer.then(({ status }) => status).catch(() => 'ended'));
+        await vi.waitFor(() => expect(output()).toContain(CAUSE), PATIENTLY);
+      } finally {
+        await stop?.();
+      }
+    },
+    180_000,
   );
 });
 
@@ -84,17 +118,45 @@ async function load<Exports>(code: string): Promise<Exports> {
   return import(file);
 }
 
-function startSvelteKit(code: string): Promise<Place> {
+function startSvelteKit(dotenv: string): Promise<Place> {
   const config = `import { sveltekit } from '@sveltejs/kit/vite';\nexport default { plugins: [sveltekit()] };\n`;
   return startDevServer('examples/sveltekit', 'vite/bin/vite.js', {
     'vite.config.js': config,
     'src/app.html': '<html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>',
-    'src/routes/webhooks/+server.ts': code,
+    ...pageFiles('sveltekit'),
+    '.env': dotenv,
   });
 }
 
-function startAstro(code: string): Promise<Place> {
-  return startDevServer('examples/astro', 'astro/astro.js', { 'src/pages/webhooks.ts': code });
+function startAstro(dotenv: string): Promise<Place> {
+  return startDevServer('examples/astro', 'astro/astro.js', { ...pageFiles('astro'), '.env': dotenv });
+}
+
+/** As JavaScript: for TypeScript, Next wants packages that the example does not have. */
+async function startNext(dotenv: string): Promise<Place> {
+  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
+  const files = Object.entries(pageFiles('next')).map(([path, code]) => [
+    path.replace(/\.ts$/, '.js'),
+    ts.transpileModule(code, { compilerOptions }).outputText,
+  ]);
+  const config = readFileSync(join(root, 'examples/next/next.config.js'), 'utf8');
+  const place = await startDevServer('examples/next', 'next/dist/bin/next', {
+    ...Object.fromEntries(files),
+    'next.config.js': config,
+    '.env.local': dotenv,
+  });
+  return {
+    ...place,
+    async stop() {
+      await place.stop?.();
+      expect(place.output?.()).not.toMatch(/warning|not supported/i); // such as of process.exit in the Edge Runtime
+    },
+  };
+}
+
+/** The files of a page by their paths. Of two with the same path, the first: the second has the form of a middleware. */
+function pageFiles(page: string): Record<string, string> {
+  return Object.fromEntries(filesOf(page).reverse());
 }
 
 /** `dev` of a framework that an example has, in a project that has nothing but these files. */
@@ -106,9 +168,12 @@ async function startDevServer(example: string, program: string, files: Record<st
   }
   installSources(project);
   const port = `${await freePort()}`;
-  const args = [join(root, example, 'node_modules', program), 'dev', '--host', '127.0.0.1', '--port', port];
-  const env = { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' };
-  const child = spawn(process.execPath, args, { cwd: project, env });
+  const args = [join(root, example, 'node_modules', program), 'dev', '--port', port];
+  args.push(program.startsWith('next/') ? '--hostname' : '--host', '127.0.0.1');
+  const { WEBHOOK_SECRET: _, ...rest } = process.env;
+  // Not that of Vitest: with NODE_ENV=test, Next reads no .env.local.
+  const env = { ...rest, NODE_ENV: 'development', ASTRO_TELEMETRY_DISABLED: '1', NEXT_TELEMETRY_DISABLED: '1' };
+  const child = spawn(process.execPath, args, { cwd: project, env, detached: true }); // Next starts another
   const ended = once(child, 'close');
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -121,8 +186,9 @@ async function startDevServer(example: string, program: string, files: Record<st
   const at = (path: string) => `${origin}${path}`;
   return {
     fetch: (request) => fetch(new Request(at(new URL(request.url).pathname), request)),
+    output: () => output,
     async stop() {
-      child.kill('SIGKILL');
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
       await ended;
     },
   };

@@ -1,11 +1,12 @@
+import { getSecret } from 'astro:env/server';
 import { createReceiver } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/fetch';
 
 export const prerender = false; // required: a prerendered page receives no POST
-
-// A function, because the build may load this file without the secret. check-environment.js checks it at start.
-const secret = async () => [process.env.WEBHOOK_SECRET ?? ''];
-const receiver = createReceiver({ secret, on: { '*': (event) => console.log(`done ${event.id}`) } });
+const receiver = createReceiver({
+  secret: getSecret('WEBHOOK_SECRET') ?? '',
+  on: { '*': (event) => console.log(`done ${event.id}`) },
+});
 const receive = webhookHandler(receiver);
 
 export const POST = ({ request }) => receive(request);

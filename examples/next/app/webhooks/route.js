@@ -2,7 +2,7 @@ import { after } from 'next/server';
 import { createReceiver } from 'service-webhooks';
 import { webhookMiddleware } from 'service-webhooks/next';
 
-// A function, because `next build` loads this file and may run without the secret. instrumentation.js checks it at start.
+// A function, because `next build` loads this file and may run without the secret. instrumentation-node.js checks it at start.
 const secret = async () => [process.env.WEBHOOK_SECRET ?? ''];
 const receiver = createReceiver({ secret });
 

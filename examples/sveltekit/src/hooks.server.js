@@ -1,0 +1,3 @@
+export const init = async () => {
+  await import('./routes/webhooks/+server');
+};
