@@ -85,10 +85,8 @@ describe('code blocks of the documentation', () => {
     const texts = (some: Block[]) => some.map((block) => [fileOf(block), block.code] as const);
     const module: [string, string] = [join(checkout.path, 'blocks/app.module.ts'), 'export class AppModule {}'];
     const nest: [string, string] = [join(checkout.path, 'blocks/nest.d.ts'), PACKAGES_OF_NEST];
-    const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module, nest]);
-=======
     const generated: [string, string] = [join(checkout.path, 'blocks/generated.d.ts'), GENERATED];
-    const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module, generated]);
+    const programsOfNode = new Map([...texts(programs.filter((block) => !ofWorkers(block))), module, nest, generated]);
     expect(compile(programsOfNode, strictOptions({ allowJs: true, checkJs: true }))).toEqual([]);
   });
 
