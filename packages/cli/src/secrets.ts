@@ -68,7 +68,7 @@ function howToTry(variable: string): string {
   );
 }
 
-/** Returns a secret as the service makes them, for development. */
+/** Returns a random secret for development, in the form that the service uses. */
 export function randomSecret(): string {
   return `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('hex')}`;
 }

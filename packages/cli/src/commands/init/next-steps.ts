@@ -31,7 +31,7 @@ export function nextSteps(
     {
       step: 'start',
       says: unknownEntry
-        ? `Start the app. Without --env-file, Node does not read ${envFile}. Write the file that starts your app for server.js:`
+        ? `Start the app, with its own file in place of server.js. Node reads ${envFile} only with --env-file:`
         : `Start the app with this command, which reads the secret from ${envFile}:`,
       lines: [command],
     },

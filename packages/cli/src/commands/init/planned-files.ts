@@ -83,7 +83,7 @@ export function writeFiles(folder: string, planned: readonly PlannedFile[]): voi
   }
 }
 
-/** Returns the text with the value in the last line that sets the variable, which is the one that counts. */
+/** Returns the text with the value in the last line that sets the variable: of several lines, the last counts. */
 function withSecret(text: string, line: string): string {
   return text.replace(
     /^([ \t]*(?:export[ \t]+)?)WEBHOOK_SECRET[ \t]*=.*$(?![\s\S]*^[ \t]*(?:export[ \t]+)?WEBHOOK_SECRET[ \t]*=)/m,
