@@ -57,5 +57,6 @@ export function webhookMiddleware<Context extends ElysiaContextLike>(
 ): (context: Context) => Promise<unknown> {
   const receiver = routeReceiver(receiverOrOptions, route);
   const resolved: typeof route = async (...args) => resolveElysiaAnswer(await route(...args));
-  return functionMiddleware<Context, unknown>(receiver, resolved, FORM);
+  const answer = functionMiddleware<Context, unknown>(receiver, resolved, FORM);
+  return (context) => answer(context); // for Elysia's reading, a handler that uses the whole context
 }

@@ -14,7 +14,7 @@ const isNodeRequest = (value?: Argument) => typeof value?.['headers'] === 'objec
 const isNodeResponse = (value?: Argument) => typeof value?.['writeHead'] === 'function';
 const isNode = (first: Argument, second?: Argument) => isNodeRequest(first) && isNodeResponse(second);
 
-/** What frameworks call a handler with, in the order in which they are told apart, and what to do instead. */
+/** What each framework calls a handler with, and what to do instead. The first row that fits is the caller's. */
 const CALLERS = {
   fastifyScope: {
     fits: (first) => typeof first['addContentTypeParser'] === 'function',

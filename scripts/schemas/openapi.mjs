@@ -31,6 +31,7 @@ const refusals = {
       'unexpected_data',
       'body_already_parsed',
       'body_already_read',
+      'wrong_adapter',
       'invalid_secret',
       'invalid_option',
     ],

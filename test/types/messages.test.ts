@@ -55,11 +55,6 @@ const OF_HANDLERS: Mistake[] = [
     ].join('\n'),
   },
   {
-    title: 'a misspelt field of data that is used as text',
-    call: "webhookHandler({ secret, on: { 'generation.completed': ({ data }) => data.clipID.length } })",
-    message: "'data.clipID' is of type 'unknown'.",
-  },
-  {
     title: 'one secret where a function returns a list',
     call: 'webhookHandler({ secret: async () => secret, on: {} })',
     message: [

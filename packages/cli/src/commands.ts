@@ -16,7 +16,7 @@ interface CommandEntry {
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'init',
-    summary: 'add a receiver, its test and its .env line to your app',
+    summary: 'add a receiver, its test and a secret in .env to your app',
     load: async () => (await import('./commands/init/command.js')).initCommand,
   },
   {

@@ -2,6 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import type { Secret } from 'service-webhooks';
 import { Failure } from './failure.js';
 import type { Session } from './session.js';
+import { startInFolder } from './start-command.js';
 
 const ENV = 'WEBHOOK_SECRET';
 /** The ways to name a secret. */
@@ -48,16 +49,28 @@ export async function findSecrets(session: Session, sources?: readonly string[])
 /** Returns the secrets of {@link findSecrets}. @throws Failure where there are none */
 export async function readSecrets(session: Session, sources?: readonly string[]): Promise<[Secret, ...Secret[]]> {
   const [first, ...others] = (await findSecrets(session, sources)) ?? [];
-  if (first === undefined) {
-    const variable = session.config.secretVariable ?? ENV;
-    const madeUp = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('hex')}`;
-    throw new Failure(
-      'usage',
-      `no secret: set ${variable}, also in .env, or say where it is with --secret ${SOURCES}. ` +
-        `To try things out, put this line into .env, for your app too: ${variable}=${madeUp}`,
-    );
-  }
-  return [first, ...others];
+  const isEmpty = sources === undefined && first === '';
+  if (first !== undefined && !isEmpty) return [first, ...others];
+  const variable = session.config.secretVariable ?? ENV;
+  const problem = isEmpty ? `${variable} is empty` : 'no secret';
+  throw new Failure(
+    'usage',
+    `${problem}: set ${variable}, also in .env, or say where it is with --secret ${SOURCES}. ${howToTry(variable)}`,
+  );
+}
+
+/** Returns how an app gets a secret to try things out. The line to copy comes last. */
+function howToTry(variable: string): string {
+  const { command, envFile } = startInFolder(process.cwd());
+  return (
+    `To try things out, start your app with '${command}' after you have put this line into ${envFile}: ` +
+    `${variable}=${randomSecret()}`
+  );
+}
+
+/** Returns a random secret for development, in the form that the service uses. */
+export function randomSecret(): string {
+  return `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('hex')}`;
 }
 
 /** @throws Failure */

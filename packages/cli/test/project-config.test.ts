@@ -25,6 +25,12 @@ describe('the settings of a project', () => {
     expect([await verified(fromFile), await verified(fromEnvironment)]).toEqual([0, 1]);
   });
 
+  it('of .dev.vars, the secret is read and nothing else', async () => {
+    write('.dev.vars', `WEBHOOK_SECRET=${SECRET}\nSERVICE_API_KEY=acct_1\n`);
+    const { exitCode, stderr } = await cli.run(['sign', '-', '--verbose'], { ...unset, stdin: '{}' });
+    expect([exitCode, stderr]).toEqual([0, '.dev.vars: WEBHOOK_SECRET\n']);
+  });
+
   it('the prefix, the path and the name of the secret are read from service-webhooks.json', async () => {
     write('.env', `CLIPS_SECRET=${SECRET}\n`);
     write('service-webhooks.json', { headerPrefix: 'x-vendor', path: '/hooks/in', secretVariable: 'CLIPS_SECRET' });

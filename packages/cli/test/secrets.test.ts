@@ -49,6 +49,14 @@ describe('a secret that a command reads from its source', () => {
     );
   });
 
+  it('without a secret, the message says how the app is started with one, and ends with the line to copy', async () => {
+    const says = await failureOfPromise(readSecrets(aSession()));
+    expect(says).toMatch(/start your app with '.+' after .+ into \.env: WEBHOOK_SECRET=whsec_[0-9a-f]{48}$/);
+    expect(await failureOfPromise(readSecrets(aSession({ WEBHOOK_SECRET: '' })))).toMatch(
+      /^2: WEBHOOK_SECRET is empty: set /,
+    );
+  });
+
   it('an unset environment variable is refused, and an empty one is read', async () => {
     expect(await failureOfPromise(readSecret(aSession(), 'env:A'))).toBe(
       '2: the environment variable A is not set; export it.',

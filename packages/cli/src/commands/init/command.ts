@@ -1,17 +1,19 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { Command, Option } from '@commander-js/extra-typings';
 import { confirmed } from '../../confirmed.js';
-import { EXIT, fileFailure } from '../../failure.js';
+import { detectProject, FRAMEWORKS } from '../../detect-project.js';
+import { EXIT } from '../../failure.js';
 import type { Session } from '../../session.js';
-import { detectProject, FRAMEWORKS } from './detect-project.js';
-import { type ReceiverFiles, receiverFiles } from './receiver-files.js';
+import { envFileOf } from '../../start-command.js';
+import { nextSteps, type Step } from './next-steps.js';
+import { type PlannedFile, planFiles, SHOWN_SECRET, writeFiles } from './planned-files.js';
+import { receiverFile } from './receiver-files.js';
+import { receiverTest } from './receiver-test.js';
 
 export function initCommand(session: Session) {
   return new Command('init')
     .description(
-      'Adds a receiver to the app in this folder: a route at /webhooks, its test, and a line in .env. It shows the files ' +
-        'first, writes them after a yes, and never overwrites a file.',
+      'Adds a receiver to the app in this folder: a route at /webhooks, its test, and a random secret in .env. It shows the ' +
+        'files first, writes them after a yes, never overwrites a file, and prints the steps that remain.',
     )
     .addOption(new Option('--framework <name>', 'the framework; detected from package.json').choices(FRAMEWORKS))
     .option('--typescript', 'write TypeScript; detected from tsconfig.json')
@@ -27,9 +29,11 @@ Examples:
     .action(async ({ framework, typescript, dryRun, yes }) => {
       const folder = process.cwd();
       const project = detectProject(folder, { ...(framework && { framework }), ...(typescript && { typescript }) });
-      const files = receiverFiles(project);
-      const planned = planFiles(folder, files);
-      session.out.record({ kind: 'project', ...project }, [
+      const route = receiverFile(project);
+      const test = receiverTest(project, route.path);
+      const planned = planFiles(folder, [route, test], envFileOf(project));
+      const { packageJson: _, ...shown } = project;
+      session.out.record({ kind: 'project', ...shown }, [
         ['strong', project.framework],
         project.typescript ? 'TypeScript' : 'JavaScript',
         project.module === 'esm' ? 'ES modules' : 'CommonJS',
@@ -38,7 +42,8 @@ Examples:
       for (const file of planned) show(session, file);
       if (!dryRun && (yes || (await confirmed(session, 'Write these files?', TO_WRITE)))) {
         writeFiles(folder, planned);
-        showNextSteps(session, files.env.path, files.mount);
+        const isSecretNew = planned.some(({ path, action }) => path === envFileOf(project) && action !== 'keep');
+        showNextSteps(session, nextSteps(folder, project, { route: route.path, test: test.path, isSecretNew }));
       }
       session.exitCode = EXIT.ok;
     });
@@ -46,61 +51,33 @@ Examples:
 
 const TO_WRITE = 'pass --yes to write, or --dry-run to look';
 
-const WORDS = { create: 'new', append: 'add a line', keep: 'exists, kept' } as const;
+const WORDS = {
+  create: 'new',
+  append: 'add a line',
+  fill: 'set the empty WEBHOOK_SECRET',
+  keep: 'exists, kept',
+} as const;
 
 function show({ out }: Session, { path, action, text }: PlannedFile): void {
-  const lines = action === 'keep' ? [] : text.trimEnd().split('\n');
+  const lines = action === 'keep' ? [] : text.trim().split('\n');
   out.record(
     { kind: 'file', path, action, text },
     [[action === 'keep' ? 'warn' : 'good', WORDS[action]], path],
-    ...lines.map((line) => [['faint', `    ${line}`] as const]),
+    ...lines.map((line) => [
+      ['faint', `    ${line}`] as const,
+      line.includes(SHOWN_SECRET) && '(a random secret, which only the file shows)',
+    ]),
   );
 }
 
-function showNextSteps({ out }: Session, env: string, mount: readonly string[]): void {
-  const steps = [
-    'npm install service-webhooks',
-    `put the signing secret of the endpoint into ${env}, and keep ${env} out of git`,
-    ...mount,
-    'npx service-webhooks-cli doctor http://localhost:<port>/webhooks',
-  ];
-  out.record({ kind: 'next', steps }, [['strong', 'Next']], ...steps.map((step) => [`  ${step}`]));
-}
-
-/** One file and its change: an existing file is kept, and only the environment gets another line. */
-interface PlannedFile {
-  path: string;
-  action: 'create' | 'append' | 'keep';
-  text: string;
-}
-
-/** Returns what would be written into a folder. */
-function planFiles(folder: string, { files, env }: ReceiverFiles): PlannedFile[] {
-  const routes = files.map(({ path, text }): PlannedFile => {
-    return { path, action: existsSync(join(folder, path)) ? 'keep' : 'create', text };
-  });
-  return [...routes, planEnv(folder, env)];
-}
-
-function planEnv(folder: string, { path, line }: ReceiverFiles['env']): PlannedFile {
-  const file = join(folder, path);
-  const present = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-  if (present === undefined) return { path, action: 'create', text: `${line}\n` };
-  if (/^\s*(?:export\s+)?WEBHOOK_SECRET\s*=/m.test(present)) return { path, action: 'keep', text: '' };
-  return { path, action: 'append', text: `${present === '' || present.endsWith('\n') ? '' : '\n'}${line}\n` };
-}
-
-/** Writes the planned files. A file that has appeared in the meantime is not overwritten. @throws Failure */
-function writeFiles(folder: string, planned: readonly PlannedFile[]): void {
-  for (const { path, action, text } of planned) {
-    if (action === 'keep') continue;
-    const file = join(folder, path);
-    try {
-      mkdirSync(dirname(file), { recursive: true });
-      if (action === 'append') appendFileSync(file, text);
-      else writeFileSync(file, text, { flag: 'wx' });
-    } catch (error) {
-      throw fileFailure(path, error);
-    }
-  }
+function showNextSteps({ out }: Session, steps: readonly Step[]): void {
+  out.record(
+    { kind: 'next', steps },
+    [],
+    [['strong', 'Next']],
+    ...steps.flatMap(({ says, lines }, index) => [
+      [`${index + 1}. ${says}`],
+      ...lines.map((line) => [['strong', `     ${line}`] as const]),
+    ]),
+  );
 }

@@ -1,13 +1,16 @@
 import { posix } from 'node:path';
-import type { Project } from './detect-project.js';
+import { type AppProject, dependsOn } from '../../detect-project.js';
 
-/** The files that init writes for a project, and the remaining steps. */
-export interface ReceiverFiles {
-  files: readonly { path: string; text: string }[];
-  /** The file of the environment, and the line to add. */
-  env: { path: string; line: string };
-  /** The lines that mount the receiver in the app; none where the framework finds the file itself. */
-  mount: readonly string[];
+/** A file that init writes. */
+export interface WrittenFile {
+  path: string;
+  text: string;
+}
+
+/** Lines that the user adds to a file of the app, and a sentence that says where. */
+export interface Mount {
+  says: string;
+  lines: readonly string[];
 }
 
 const HANDLERS = `{
@@ -15,27 +18,37 @@ const HANDLERS = `{
     '*': (event) => console.log(event.type, event.jobId), // every other event, including types added later
   }`;
 
-/** Returns the files of a receiver at `/webhooks`. */
-export function receiverFiles(project: Project): ReceiverFiles {
-  const { framework, module, typescript } = project;
-  const route = { path: routePath(project), text: routeOf(project) };
-  const files = [route, testOf(project, route.path)];
-  const isCommonJs = module === 'commonjs' && !typescript;
-  return {
-    files: isCommonJs ? files.map(({ path, text }) => ({ path, text: toCommonJs(text) })) : files,
-    env: { path: framework === 'workers' ? '.dev.vars' : '.env', line: 'WEBHOOK_SECRET=' },
-    mount: mountOf(project, route.path),
-  };
+/** Returns the file of a receiver at `/webhooks`. */
+export function receiverFile(project: AppProject): WrittenFile {
+  return { path: routePath(project), text: asModule(project, routeOf(project)) };
 }
 
-function routePath({ framework, typescript, sources }: Project): string {
+/** Returns a text with the imports and exports of the project's modules. */
+export function asModule({ module, typescript }: AppProject, text: string): string {
+  if (module === 'esm' || typescript) return text;
+  const names = [...text.matchAll(/^export const (\w+)/gm)].map(([, name]) => name);
+  const body = text
+    .replace(/^import (\w+|\{.*\}) from ('.*');$/gm, 'const $1 = require($2);')
+    .replace(/await import\((.*)\)/, 'require($1)')
+    .replace(/^export /gm, '');
+  return names.length === 0 ? body : `${body}\nmodule.exports = { ${names.join(', ')} };\n`;
+}
+
+/** Returns the path of a module as its importers write it. TypeScript for CommonJS and for Next leaves the extension out. */
+export function importPath({ framework, module, typescript }: AppProject, from: string, path: string): string {
+  const relative = posix.relative(posix.dirname(from), path);
+  const isBare = typescript && (module === 'commonjs' || framework === 'next');
+  return `${relative.startsWith('.') ? '' : './'}${relative.replace(/\.[jt]s$/, isBare ? '' : '.js')}`;
+}
+
+function routePath({ framework, typescript, sources }: AppProject): string {
   const extension = typescript ? 'ts' : 'js';
   if (framework === 'next') return posix.join(sources, `app/webhooks/route.${extension}`);
   const name = framework === 'nest' ? 'webhooks.controller' : 'webhooks';
   return posix.join(sources, `${name}.${extension}`);
 }
 
-function routeOf({ framework, typescript }: Project): string {
+function routeOf({ framework, typescript }: AppProject): string {
   switch (framework) {
     case 'next':
       return `import { webhookHandler } from 'service-webhooks/next';
@@ -50,129 +63,114 @@ export const POST = webhookHandler({
 `;
     case 'workers':
       return `import { webhookHandler } from 'service-webhooks/fetch';
-${typescript ? '\ninterface Env {\n  WEBHOOK_SECRET: string;\n}\n' : ''}
+
 ${typescript ? 'let receive: ReturnType<typeof webhookHandler> | undefined;' : 'let receive;'}
 
-export default {
-  fetch(${typescript ? 'request: Request, env: Env' : 'request, env'}) {
-    if (new URL(request.url).pathname !== '/webhooks') return new Response(null, { status: 404 });
-    receive ??= webhookHandler({
-      secret: env.WEBHOOK_SECRET,
-      on: ${HANDLERS.replaceAll('\n', '\n    ')},
-    });
-    return receive(request);
-  },
-};
+export function webhooks(${typescript ? 'request: Request, env: { WEBHOOK_SECRET: string }' : 'request, env'}) {
+  receive ??= webhookHandler({
+    secret: env.WEBHOOK_SECRET,
+    on: ${HANDLERS.replaceAll('\n', '\n  ')},
+  });
+  return receive(request);
+}
+`;
+    case 'nest':
+      return `import { Controller, Post, Req, Res } from '@nestjs/common';
+import { createReceiver } from 'service-webhooks';
+import { webhookHandler } from 'service-webhooks/nest';
+import type { NestRequest, NestResponse } from 'service-webhooks/nest';
+
+@Controller('webhooks')
+export class WebhooksController {
+  // A field: Nest creates the controller after ConfigModule has read .env.
+  readonly receiver = createReceiver({
+    secret: process.env['WEBHOOK_SECRET'] ?? '',
+    on: ${HANDLERS.replaceAll('\n', '\n  ')},
+  });
+  private readonly receive = webhookHandler(this.receiver);
+
+  @Post()
+  webhooks(@Req() req: NestRequest, @Res() res: NestResponse) {
+    return this.receive(req, res);
+  }
+}
 `;
     default:
       return `import { createReceiver } from 'service-webhooks';
 import { webhookHandler } from 'service-webhooks/${framework}';
-${framework === 'nest' ? "import { Controller, Post, Req, Res } from '@nestjs/common';\nimport type { NestRequest, NestResponse } from 'service-webhooks/nest';\n" : ''}
+
 const { WEBHOOK_SECRET: secret = '' } = process.env;
 
 export const receiver = createReceiver({
   secret,
   on: ${HANDLERS},
 });
-${framework === 'nest' ? CONTROLLER : '\nexport const webhooks = webhookHandler(receiver);\n'}`;
-  }
-}
 
-const CONTROLLER = `
-const receive = webhookHandler(receiver);
-
-@Controller('webhooks')
-export class WebhooksController {
-  @Post()
-  webhooks(@Req() req: NestRequest, @Res() res: NestResponse) {
-    return receive(req, res);
-  }
-}
+export const webhooks = webhookHandler(receiver);
 `;
-
-/** Returns a module with its imports and exports in CommonJS. */
-function toCommonJs(text: string): string {
-  const names = [...text.matchAll(/^export const (\w+)/gm)].map(([, name]) => name);
-  const body = text
-    .replace(/^import (\w+|\{.*\}) from ('.*');$/gm, 'const $1 = require($2);')
-    .replace(/await import\((.*)\)/, 'require($1)')
-    .replace(/^export /gm, '');
-  return names.length === 0 ? body : `${body}\nmodule.exports = { ${names.join(', ')} };\n`;
+  }
 }
 
-/** Returns the lines for the app, by its framework. */
-function mountOf({ framework, module, typescript }: Project, path: string): readonly string[] {
-  const file = `./${posix.basename(path).replace(/\.ts$/, '.js')}`;
-  const load = (name: string) =>
-    module === 'esm' || typescript ? `import { ${name} } from '${file}';` : `const { ${name} } = require('${file}');`;
+/** Returns the lines that mount the receiver in the app; none where the framework finds the file itself. */
+export function mountsOf(project: AppProject, route: string, entry: string | undefined): readonly Mount[] {
+  const { framework, module, typescript, sources, packageJson } = project;
+  const says = `Add these lines to ${entry ?? 'the file that creates your app'}:`;
+  const load = (name: string, from = entry ?? posix.join(sources, 'app')) => {
+    const path = importPath(project, from, route);
+    return module === 'esm' || typescript
+      ? `import { ${name} } from '${path}';`
+      : `const { ${name} } = require('${path}');`;
+  };
   switch (framework) {
     case 'express':
-      return [load('webhooks'), "app.post('/webhooks', webhooks); // above app.use(express.json())"];
+      return [{ says, lines: [load('webhooks'), "app.post('/webhooks', webhooks); // above app.use(express.json())"] }];
     case 'hono':
-      return [load('webhooks'), "app.post('/webhooks', webhooks);"];
+      return [{ says, lines: [load('webhooks'), "app.post('/webhooks', webhooks);"] }];
     case 'fastify':
-      return [load('webhooks'), "app.register(webhooks, { prefix: '/webhooks' });"];
-    case 'node':
-      return [load('webhooks'), "if (req.url === '/webhooks') return webhooks(req, res); // in your request listener"];
-    case 'nest':
+      return [{ says, lines: [load('webhooks'), "app.register(webhooks, { prefix: '/webhooks' });"] }];
+    case 'node': {
+      const line = "if (req.url === '/webhooks') return webhooks(req, res); // first in your (req, res) => { … }";
+      return [{ says, lines: [load('webhooks'), line] }];
+    }
+    case 'workers': {
+      const isHono = dependsOn(packageJson, 'hono');
+      const line = isHono
+        ? "app.post('/webhooks', (c) => webhooks(c.req.raw, c.env));"
+        : "if (new URL(request.url).pathname === '/webhooks') return webhooks(request, env); // first in fetch(request, env)";
+      return [{ says, lines: [load('webhooks'), line] }];
+    }
+    case 'nest': {
+      const appModule = posix.join(sources, 'app.module.ts');
+      const main = entry ?? posix.join(sources, 'main.ts');
       return [
-        load('WebhooksController'),
-        '@Module({ controllers: [WebhooksController] })',
-        'NestFactory.create(AppModule, { rawBody: true })',
+        {
+          says: `Add the controller to @Module in ${appModule}:`,
+          lines: [
+            load('WebhooksController', appModule),
+            'controllers: [WebhooksController], // after those that are there',
+          ],
+        },
+        { says: `Write these lines in place of NestFactory.create(AppModule) in ${main}:`, lines: nestMain(project) },
       ];
+    }
     default:
       return [];
   }
 }
 
-/** Returns the test of a route: a signed delivery is accepted, and a changed one is refused. */
-function testOf(project: Project, route: string): { path: string; text: string } {
-  const extension = posix.extname(route);
-  const path = posix.join(posix.dirname(route), `${posix.basename(route, extension)}.test${extension}`);
-  return { path, text: testTextOf(project, route) };
-}
-
-function testTextOf(project: Project, route: string): string {
-  const { framework, runner, typescript } = project;
-  const usesFetch = framework === 'next' || framework === 'workers';
-  const env = typescript ? "process.env['WEBHOOK_SECRET']" : 'process.env.WEBHOOK_SECRET';
-  const file = `./${posix.basename(route).replace(/\.ts$/, '.js')}`;
-  const [setup, name, call] = CALLS[framework === 'next' || framework === 'workers' ? framework : 'receiver'];
-  const kit = `sampleEvent, signDelivery, tamper${usesFetch ? ', toRequest' : ''}`;
-  const delivery = typescript ? 'delivery: ReturnType<typeof signDelivery>' : 'delivery';
-  return `${IMPORTS[runner]}import { ${kit} } from 'service-webhooks/testing';
-
-test('a signed delivery is accepted, and a changed one is refused', async () => {
-  const secret = 'test secret';
-${setup ? `  ${env} = secret; // before the route is loaded\n` : ''}  const { ${name} } = await import('${file}');
-  const statusOf = async (${delivery}) => (await ${call}).status;
-  const delivery = signDelivery({ event: sampleEvent('generation.completed'), secret });
-  ${equal(runner, 'await statusOf(tamper.flippedBit(delivery))', 401)}
-  ${equal(runner, 'await statusOf(delivery)', 200)}
-});
-`;
-}
-
-const IMPORTS: Record<Project['runner'], string> = {
-  vitest: "import { expect, test } from 'vitest';\n",
-  jest: '', // test and expect are globals
-  node: "import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n",
-};
-
-/**
- * For each framework: whether the secret comes from the environment of the process, the export of the route, and a call
- * of it.
- */
-const CALLS = {
-  receiver: [true, 'receiver', 'receiver(delivery)'],
-  next: [true, 'POST', "POST(toRequest(delivery, 'http://test/webhooks'))"],
-  workers: [
-    false,
-    'default: worker',
-    "worker.fetch(toRequest(delivery, 'http://test/webhooks'), { WEBHOOK_SECRET: secret })",
-  ],
-} as const;
-
-function equal(runner: Project['runner'], actual: string, expected: number): string {
-  return runner === 'node' ? `assert.equal(${actual}, ${expected});` : `expect(${actual}).toBe(${expected});`;
+/** Nest keeps the bytes of a body that it parses, up to its own limit: 100 kB on Express, 1 MB on Fastify. */
+function nestMain({ packageJson }: AppProject): readonly string[] {
+  const isOnFastify =
+    dependsOn(packageJson, '@nestjs/platform-fastify') && !dependsOn(packageJson, '@nestjs/platform-express');
+  return isOnFastify
+    ? [
+        "import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';",
+        'const adapter = new FastifyAdapter({ bodyLimit: 5 * 1024 * 1024 }); // Nest refuses bodies over 1 MB otherwise',
+        'const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter, { rawBody: true });',
+      ]
+    : [
+        "import type { NestExpressApplication } from '@nestjs/platform-express';",
+        'const app = await NestFactory.create<NestExpressApplication>(AppModule, { rawBody: true });',
+        "app.useBodyParser('json', { limit: '5mb' }); // Nest refuses bodies over 100 kB otherwise",
+      ];
 }

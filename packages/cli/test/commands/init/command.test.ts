@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SECRET } from '../../../../../test/support/deliveries.js';
-import { FRAMEWORKS } from '../../../src/commands/init/detect-project.js';
+import type { Step } from '../../../src/commands/init/next-steps.js';
+import { FRAMEWORKS } from '../../../src/detect-project.js';
 import { useCli } from '../../support/cli.js';
 import { failed } from '../support.js';
-import { compile, emptyApp, install, problemsOf, runTest, start } from './written-app.js';
+import { runPrinted } from './starter-app.js';
+import { addJest, emptyApp, hasJest, problemsOf } from './written-app.js';
 
 const cli = useCli();
 const DEPENDENCIES: Record<string, object> = {
@@ -17,50 +18,78 @@ const DEPENDENCIES: Record<string, object> = {
   workers: { wrangler: '4', hono: '4' },
   node: {},
 };
+const DECORATORS = '{ "compilerOptions": { "experimentalDecorators": true } }';
 const init = (folder: string, ...args: string[]) =>
   cli.shell(`cd ${folder} && service-webhooks init ${args.join(' ')}`);
 const written = (folder: string, path: string) => readFileSync(join(folder, path), 'utf8');
 
+/** The printed steps, by their names. */
+const stepsOf = (records: readonly Record<string, unknown>[]) =>
+  Object.fromEntries(((records.at(-1)?.['steps'] ?? []) as Step[]).map((step) => [step.step, step]));
+const lineOf = (records: readonly Record<string, unknown>[], step: Step['step']) => stepsOf(records)[step]?.lines[0];
+
 describe('what init writes', { timeout: 120_000 }, () => {
-  const forms = FRAMEWORKS.flatMap((framework) => [
-    { framework, typescript: true, type: 'module' },
-    // Nest is written in TypeScript; Next and Workers have no CommonJS.
-    ...(framework === 'nest' ? [] : [{ framework, typescript: false, type: 'module' }]),
-    ...(['nest', 'next', 'workers'].includes(framework) ? [] : [{ framework, typescript: false, type: 'commonjs' }]),
-  ]);
+  const forms = FRAMEWORKS.flatMap((framework) =>
+    ['module', 'commonjs'].flatMap((type) => [
+      { framework, typescript: true, type },
+      ...(framework === 'nest' ? [] : [{ framework, typescript: false, type }]),
+    ]),
+  );
 
   it.each(forms)(
-    'the files for $framework ($type, TypeScript: $typescript) compile, and their test passes',
-    async (form) => {
-      const { framework, typescript, type } = form;
+    'the files for $framework ($type, TypeScript: $typescript) compile, and the printed command runs their test',
+    async ({ framework, typescript, type }) => {
       const folder = emptyApp({ type, dependencies: DEPENDENCIES[framework] });
-      install(folder);
-      if (typescript) writeFileSync(join(folder, 'tsconfig.json'), '{}');
+      if (framework === 'nest') writeFileSync(join(folder, 'tsconfig.json'), DECORATORS);
+      else if (typescript) writeFileSync(join(folder, 'tsconfig.json'), '{}');
       const { exitCode, records, stderr } = await init(folder, '--yes');
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
       expect(records[0]).toMatchObject({ framework, typescript, runner: 'node' });
       const [, route, test] = records.map(({ path }) => String(path));
-      expect(problemsOf(folder)).toEqual([]);
+      expect(problemsOf(folder, type === 'module' && framework !== 'next' ? 'node' : 'bundler')).toEqual([]);
       for (const path of [route, test]) expect(written(folder, String(path))).not.toMatch(/\n\n\n/);
-      if (typescript) compile(folder, 'esm');
-      const { status, stdout } = runTest(folder, String(test).replace(/\.ts$/, '.js'));
-      expect(status, stdout).toBe(0);
-      expect(route).toMatch(/webhooks/);
+      const isOtherForm = type === 'commonjs' && (framework === 'next' || framework === 'workers');
+      expect(lineOf(records, 'test')).toBe(`${typescript || isOtherForm ? 'npx tsx' : 'node'} --test ${test}`);
+      const { status, output } = runPrinted(folder, String(lineOf(records, 'test')));
+      expect(status, output).toBe(0);
+      expect(output).toMatch(/pass 1\b/);
     },
   );
 
-  it.each(FRAMEWORKS)('doctor passes the receiver for %s', async (framework) => {
-    const folder = emptyApp({ type: 'module', dependencies: DEPENDENCIES[framework] });
-    install(folder);
-    const { records } = await init(folder, '--yes');
-    const [, route = ''] = records.map(({ path }) => String(path));
-    if (route.endsWith('.ts')) compile(folder, 'esm');
-    const url = await start(folder, framework, route);
-    const { exitCode, stdout } = await cli.run(['doctor', url, '--secret', 'env:WEBHOOK_SECRET'], {
-      env: { WEBHOOK_SECRET: SECRET },
-    });
-    expect(exitCode, stdout).toBe(0);
-  });
+  const runners = [
+    { runner: 'vitest', framework: 'express', type: 'module' },
+    { runner: 'vitest', framework: 'express', type: 'commonjs', typescript: true },
+    { runner: 'vitest', framework: 'next', type: undefined, typescript: true },
+    { runner: 'vitest', framework: 'nest', type: 'module', typescript: true },
+    { runner: 'jest', framework: 'express', type: 'module' },
+    { runner: 'jest', framework: 'express', type: 'commonjs' },
+    { runner: 'jest', framework: 'express', type: 'commonjs', typescript: true },
+    { runner: 'jest', framework: 'next', type: undefined, typescript: true },
+    { runner: 'jest', framework: 'nest', type: undefined, typescript: true },
+  ].filter(({ runner }) => runner !== 'jest' || hasJest);
+
+  it.each(runners)(
+    'the printed command runs the test with $runner for $framework ($type, TypeScript: $typescript)',
+    async (form) => {
+      const { runner, framework, type, typescript = false } = form;
+      const transform = typescript ? { transform: { '\\.ts$': './transformer.cjs' } } : {};
+      const found = framework === 'nest' ? { testRegex: '.*\\.spec\\.ts$', rootDir: '.' } : {};
+      const devDependencies = { [runner]: '1' };
+      const folder = emptyApp({
+        type,
+        dependencies: DEPENDENCIES[framework],
+        devDependencies,
+        jest: { ...transform, ...found },
+      });
+      if (runner === 'jest') addJest(folder);
+      else writeFileSync(join(folder, 'vitest.config.mjs'), 'export default {};'); // not that of the repository
+      if (typescript) writeFileSync(join(folder, 'tsconfig.json'), framework === 'nest' ? DECORATORS : '{}');
+      const { records } = await init(folder, '--yes');
+      const { status, output } = runPrinted(folder, String(lineOf(records, 'test')));
+      expect(status, output).toBe(0);
+      expect(output).toMatch(/\b1 passed\b/);
+    },
+  );
 });
 
 describe('the files of init', () => {
@@ -78,7 +107,7 @@ describe('the files of init', () => {
     const { exitCode, records } = await init(folder, '--dry-run');
     expect(exitCode).toBe(0);
     const shown = records.map(({ path, action }) => `${action} ${path}`).slice(1);
-    expect(shown).toEqual(['create webhooks.js', 'create webhooks.test.js', 'create .env']);
+    expect(shown).toEqual(['create webhooks.js', 'create webhooks.test.js', 'create .env']); // the repository ignores the folder
     for (const { path } of records.slice(1)) expect(existsSync(join(folder, String(path)))).toBe(false);
   });
 
@@ -88,9 +117,59 @@ describe('the files of init', () => {
     writeFileSync(join(folder, '.env'), 'PORT=3000');
     await init(folder, '--yes');
     expect(written(folder, 'webhooks.js')).toBe('mine');
-    expect(written(folder, '.env')).toBe('PORT=3000\nWEBHOOK_SECRET=\n');
+    const first = written(folder, '.env');
+    expect(first).toMatch(/^PORT=3000\nWEBHOOK_SECRET=whsec_[0-9a-f]{48}\n$/);
     await init(folder, '--yes');
-    expect(written(folder, '.env')).toBe('PORT=3000\nWEBHOOK_SECRET=\n');
+    expect(written(folder, '.env')).toBe(first);
+  });
+
+  it.each([
+    ['nothing', 'A=1\nWEBHOOK_SECRET=\nB=2\n'],
+    ['empty quotes', 'A=1\nWEBHOOK_SECRET=""\nB=2\n'],
+    ['a comment', 'A=1\nWEBHOOK_SECRET= # later\nB=2\n'],
+  ])('a WEBHOOK_SECRET whose value is %s gets a random one, and the other lines stay', async (_, text) => {
+    const folder = emptyApp({ type: 'module' });
+    writeFileSync(join(folder, '.env'), text);
+    const { stdout } = await init(folder, '--yes', '--text');
+    expect(stdout).toContain('set the empty WEBHOOK_SECRET  .env');
+    expect(written(folder, '.env')).toMatch(/^A=1\nWEBHOOK_SECRET=whsec_[0-9a-f]{48}\nB=2\n$/);
+  });
+
+  it('a secret that .env has is kept, and the steps do not speak of another', async () => {
+    const folder = emptyApp({ type: 'module' });
+    writeFileSync(join(folder, '.env'), "export WEBHOOK_SECRET='of the endpoint'\n");
+    const { records } = await init(folder, '--yes');
+    expect(written(folder, '.env')).toBe("export WEBHOOK_SECRET='of the endpoint'\n");
+    expect(stepsOf(records)).not.toHaveProperty('secret');
+  });
+
+  it.each(['--yes', '--yes --text', '--dry-run', '--dry-run --text'])(
+    'the random secret is not printed with %s',
+    async (args) => {
+      const folder = emptyApp({ type: 'module' });
+      const { stdout, stderr } = await init(folder, args);
+      expect(stdout).toContain('WEBHOOK_SECRET=whsec_…');
+      expect(stdout + stderr).not.toMatch(/whsec_[0-9a-f]/);
+    },
+  );
+
+  it.each([
+    ['no .gitignore', undefined, '.env\n'],
+    ['one without the line', 'dist', 'dist\n.env\n'],
+    ['one that has it', '/.env\n', '/.env\n'],
+    ['one with a pattern for it', '.env*\n', '.env*\n'],
+  ])('.env is kept out of git in a folder without a repository and with %s', async (_, before, after) => {
+    const folder = mkdtempSync(join(cli.cwd, 'app-'));
+    writeFileSync(join(folder, 'package.json'), '{}');
+    if (before !== undefined) writeFileSync(join(folder, '.gitignore'), before);
+    await init(folder, '--yes');
+    expect(written(folder, '.gitignore')).toBe(after);
+  });
+
+  it('a folder whose repository ignores .env gets no .gitignore', async () => {
+    await cli.shell('git init --quiet && echo "*.env" > .gitignore && mkdir app && echo {} > app/package.json');
+    await init(join(cli.cwd, 'app'), '--yes');
+    expect(existsSync(join(cli.cwd, 'app/.gitignore'))).toBe(false);
   });
 
   it('--framework and --typescript say what is written, into src where the app has it', async () => {

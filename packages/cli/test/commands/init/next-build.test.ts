@@ -2,12 +2,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { build, type Options } from 'tsup';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { installSources } from '../../../../../test/examples/sources.js';
 import { isInstalled } from '../../../../../test/integration/file-of.js';
-import { miniflare } from '../../../../../test/runtimes/miniflare.js';
 import { SECRET } from '../../../../../test/support/deliveries.js';
 import { ROOT } from '../../../../../test/support/markdown.js';
 import { freePort } from '../../../../../test/support/server-process.js';
@@ -63,21 +60,4 @@ describe('the receiver of init in its own runtime', { timeout: 240_000 }, () => 
       await expectDoctorToPass(url);
     },
   );
-
-  it.runIf(miniflare)('the Worker runs in workerd, and passes doctor', async () => {
-    const folder = await appWithReceiver('frameworks', { type: 'module', dependencies: { wrangler: '4' } });
-    const outDir = join(folder, 'dist');
-    const worker = { index: join(folder, 'webhooks.js') };
-    const whole: Options = { format: 'esm', platform: 'neutral', noExternal: [/./] };
-    await build({ ...whole, entry: worker, outDir, config: false, silent: true });
-    const { Miniflare } = await import(pathToFileURL(miniflare as string).href);
-    const runtime = new Miniflare({
-      modules: [{ type: 'ESModule', path: join(outDir, 'index.js') }],
-      modulesRoot: outDir,
-      compatibilityDate: '2026-04-20',
-      bindings: { WEBHOOK_SECRET: SECRET },
-    });
-    onTestFinished(() => runtime.dispose());
-    await expectDoctorToPass(new URL('/webhooks', await runtime.ready).href);
-  });
 });
