@@ -42,7 +42,9 @@ export const BY_MODULE: Readonly<Record<string, string>> = {
   'service-webhooks/hono': "import { Hono } from 'hono'; const app = new Hono();",
   'service-webhooks/koa': `import type { Middleware } from 'koa';
     declare const router: { post(path: string, ...middleware: Middleware[]): void };`,
-  'service-webhooks/nest': "import { Controller, Post, Req, Res, UseInterceptors } from '@nestjs/common';",
+  'service-webhooks/nest': `import { Controller, Get, Inject, Module, Post, Req, Res, UseInterceptors } from '@nestjs/common';
+    declare class ConfigModule {} declare class ConfigService { getOrThrow<T = any>(name: string): T }
+    declare class ClipsModule {} declare class ClipsService { save(clip: object): Promise<void> }`,
   'service-webhooks/node': `import { createServer } from 'node:http'; ${CONNECT}`,
   'service-webhooks/client': "import { writeFile } from 'node:fs/promises';",
   'service-webhooks/otel': `${EXPRESS} import { Queue, Worker } from 'bullmq'; const connection = {};`,

@@ -41,6 +41,8 @@ describe('the receiver of init in its own runtime', { timeout: 240_000 }, () => 
       // The packages of this app are in the folder of the example.
       const config = { turbopack: { root: join(ROOT, 'examples/next') } };
       writeFileSync(join(folder, 'next.config.js'), `export default ${JSON.stringify(config)};`);
+      // Next would take that of the example, which is above this app.
+      writeFileSync(join(folder, 'instrumentation.js'), 'export function register() {}');
       const bin = join(ROOT, 'examples/next/node_modules/next/dist/bin/next');
       const { WEBHOOK_SECRET: _, ...rest } = process.env;
       const env = { ...rest, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' } as const;
