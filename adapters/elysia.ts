@@ -1,7 +1,8 @@
 import type { Delivery, EndpointOptions, HandlerContext, MiddlewareOptions, Receiver } from 'service-webhooks';
 import { readElysiaAnswer, resolveElysiaAnswer } from './shared/elysia-answer.js';
-import { fromFetchRequest, toFetchResponse } from './shared/fetch-api.js';
+import { fromFetchRequest } from './shared/fetch-api.js';
 import { functionHandler, functionMiddleware } from './shared/function-endpoint.js';
+import { toFetchResponse } from './shared/to-fetch-response.js';
 import { routeReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX = "Give the route { parse: 'none' }: app.post('/webhooks', webhookHandler(…), { parse: 'none' }).";

@@ -10,9 +10,9 @@ import type {
 import { answerByRoute } from './shared/answer-by-route.js';
 import { answerOnNode } from './shared/answer-on-node.js';
 import { calledBy } from './shared/called-by.js';
-import { toFetchResponse } from './shared/fetch-api.js';
 import { readH3Answer } from './shared/h3-answer.js';
 import { fromH3Event, type H3EventLike, responseOf, watchImitated } from './shared/h3-event.js';
+import { toFetchResponse } from './shared/to-fetch-response.js';
 import { endpointReceiver, routeReceiver } from './shared/to-receiver.js';
 import type { OnResponseEnd } from './shared/watch-response.js';
 

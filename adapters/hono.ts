@@ -4,8 +4,9 @@ import type { BegunDelivery, Delivery, EndpointOptions, MiddlewareOptions, Recei
 import { answerByRoute, type ReturnedForm } from './shared/answer-by-route.js';
 import { answerOnNode } from './shared/answer-on-node.js';
 import { calledBy } from './shared/called-by.js';
-import { isResponse, readResponse, toFetchResponse } from './shared/fetch-api.js';
+import { isResponse, readResponse } from './shared/fetch-api.js';
 import { fromHonoRequest, keepHonoBody } from './shared/hono-request.js';
+import { toFetchResponse } from './shared/to-fetch-response.js';
 import { endpointReceiver, middlewareReceiver } from './shared/to-receiver.js';
 
 const RAW_BODY_FIX =
@@ -38,9 +39,7 @@ export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (
  *   return c.body(null, 204);
  * });
  */
-export function webhookMiddleware(
-  receiverOrOptions: Receiver | MiddlewareOptions,
-): WebhookMiddleware {
+export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions): WebhookMiddleware {
   const receiver = middlewareReceiver(receiverOrOptions);
   return calledBy(['hono'], receiver, async (...[c, next]: Parameters<WebhookMiddleware>) => {
     const route = async ({ delivery }: BegunDelivery) => {

@@ -48,7 +48,7 @@ export function webhookHandler(
   receiverOrOptions: Receiver | EndpointOptions,
 ): (req: NestRequest, res: NestResponse) => Promise<void> {
   const receiver = endpointReceiver(receiverOrOptions);
-  return calledBy(['node', 'fastify'], receiver, async (req: NestRequest, res: NestResponse) => {
+  return calledBy(['nodeServer', 'fastify'], receiver, async (req: NestRequest, res: NestResponse) => {
     res.send(setHead(res, await receiver(fromNestRequest(req))));
   });
 }
@@ -89,15 +89,15 @@ export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOption
   };
 }
 
-/** The decorators `@Res()` and `@Next()` in Nest's metadata. */
-const SENDS_ITSELF = /^[12]:/;
-
-/** Returns whether Nest sends nothing that an interceptor returns: the controller has `@Res()` without `passthrough`. */
+/**
+ * Returns whether Nest sends nothing that an interceptor returns: the controller has `@Res()`, which is 1 in Nest's
+ * metadata, or `@Next()`, which is 2, without `passthrough`.
+ */
 function isLeftToController(context: NestContextLike): boolean {
   const { getMetadata } = Reflect as { getMetadata?(key: string, of: object, name: string): object | undefined };
   const read = (key: string) => getMetadata?.(key, context.getClass(), context.getHandler().name);
   const parameters = Object.keys(read('__routeArguments__') ?? {});
-  return parameters.some((key) => SENDS_ITSELF.test(key)) && !read('__responsePassthrough__');
+  return parameters.some((key) => /^[12]:/.test(key)) && !read('__responsePassthrough__');
 }
 
 /** Sets the status and the headers, and returns the body, which is still to be sent. */

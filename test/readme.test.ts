@@ -16,6 +16,7 @@ const SECRET = 'the secret of the documentation';
 
 /** What the page of Nest uses and the root does not install. `test/package/nest-page.test.ts` compiles with the packages. */
 const PACKAGES_OF_NEST = `
+  declare function it(title: string, test: () => Promise<void>): void;
   declare module '@nestjs/config' {
     export class ConfigService { getOrThrow<T>(name: string): Exclude<T, undefined>; }
     export class ConfigModule { static forRoot(): { module: typeof ConfigModule }; }

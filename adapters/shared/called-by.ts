@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Receiver, WebhookError, type WebhookResponse } from 'service-webhooks';
-import { toFetchResponse } from './fetch-api.js';
 import { sendOnNode } from './send-on-node.js';
+import { toFetchResponse } from './to-fetch-response.js';
 
 /** What a framework calls a handler with, any property of which may be absent. */
 type Argument = { readonly [name: string]: Argument } & ((...args: never[]) => unknown);
@@ -58,13 +58,13 @@ const CALLERS = {
   },
   express: {
     fits: (first, second) => isNode(first, second) && 'app' in first,
-    fix: 'This is a request of Express: import from service-webhooks/express.',
+    fix: 'This is a request of Express: import from service-webhooks/express, and in Nest from service-webhooks/nest.',
   },
   nextPages: {
     fits: (first, second) => isNode(first, second) && typeof second?.['json'] === 'function',
     fix: 'This is a request of an API route of Next: import from service-webhooks/next-pages.',
   },
-  node: { fits: isNode, fix: 'This is a request of Node: import from service-webhooks/node.' },
+  nodeServer: { fits: isNode, fix: 'This is a request of Node: import from service-webhooks/node.' },
   awsLambda: {
     fits: (first) => 'requestContext' in first,
     fix: 'This is an event of AWS Lambda: import from service-webhooks/aws-lambda.',

@@ -1,6 +1,7 @@
-import type { WebhookRequest, WebhookResponse } from 'service-webhooks';
+import type { WebhookRequest } from 'service-webhooks';
 import type { ReadAnswer } from './answer-by-route.js';
 import type { FunctionForm, FunctionRoute } from './function-endpoint.js';
+import { toFetchResponse } from './to-fetch-response.js';
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 export type FetchRoute = FunctionRoute<Request, Response>;
@@ -34,9 +35,4 @@ export function readResponse(response: Response): ReadAnswer<Response> {
 export function isResponse(value: unknown): value is Response {
   const { status, headers, arrayBuffer } = (value ?? {}) as Partial<Response>;
   return typeof status === 'number' && headers !== undefined && typeof arrayBuffer === 'function';
-}
-
-/** Returns a Fetch `Response`. An empty body becomes null, because a 204 must not even have an empty one. */
-export function toFetchResponse({ status, headers, body }: WebhookResponse): Response {
-  return new Response(body === '' ? null : body, { status, headers });
 }

@@ -38,7 +38,7 @@ export type RawBodyFix = string | ((req: IncomingMessage) => string);
  */
 export function nodeHandler(receiverOrOptions: Receiver | EndpointOptions, rawBodyFix: RawBodyFix): NodeHandler {
   const receiver = endpointReceiver(receiverOrOptions);
-  return calledBy(['node'], receiver, async (req: NodeRequest, res: ServerResponse) =>
+  return calledBy(['nodeServer'], receiver, async (req: NodeRequest, res: ServerResponse) =>
     sendOnNode(res, await receiver(fromNodeRequest(req, req, rawBodyFix))),
   );
 }
@@ -49,7 +49,7 @@ export function nodeMiddleware(
   rawBodyFix: RawBodyFix,
 ): NodeMiddleware {
   const receiver = middlewareReceiver(receiverOrOptions);
-  return calledBy(['node'], receiver, async (...[req, res, next]: Parameters<NodeMiddleware>) => {
+  return calledBy(['nodeServer'], receiver, async (...[req, res, next]: Parameters<NodeMiddleware>) => {
     const route = async ({ delivery }: BegunDelivery) => {
       req.webhook = delivery;
       await next();

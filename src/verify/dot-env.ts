@@ -28,7 +28,9 @@ export function dotEnvHint(): string | undefined {
     if (!isNode || !statSync('.env').isFile()) return undefined; // a pipe of a password manager would block
     const values = process.getBuiltinModule('util').parseEnv(readFileSync('.env', 'utf8'));
     const name = Object.keys(values).find((key) => SECRET_NAME.test(key) && values[key] && !process.env[key]);
-    return name && `Node has not loaded ${name}, but \`.env\` has it: ${startCommand(process)}.`;
+    if (name === undefined) return undefined;
+    if (name in process.env) return `The environment has an empty ${name}, which overrides that of \`.env\`: unset it.`;
+    return `Node has not loaded ${name}, but \`.env\` has it: ${startCommand(process)}.`;
   } catch {
     return undefined; // no such file, or a runtime without files
   }

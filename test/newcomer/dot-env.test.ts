@@ -67,6 +67,15 @@ describe('a secret that only the .env of the working directory has', () => {
     expect(start(withReceiver("''"))).toContain('Node has not loaded ACME_SIGNING_SECRET');
   });
 
+  it('the error of an empty variable, which Node does not replace, says to unset it', () => {
+    dotEnv(`WEBHOOK_SECRET=${SECRET}`);
+    const printed = start(withReceiver('process.env.WEBHOOK_SECRET'), {
+      flags: ['--env-file=.env'],
+      env: { WEBHOOK_SECRET: '' },
+    });
+    expect(printed).toContain('The environment has an empty WEBHOOK_SECRET, which overrides that of `.env`: unset it.');
+  });
+
   it('verify says the same', () => {
     dotEnv(`WEBHOOK_SECRET=${SECRET}`);
     const code = `import { verify } from 'service-webhooks'; verify({ headers: {}, body: '{}', secret: '' });`;

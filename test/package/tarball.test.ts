@@ -29,9 +29,9 @@ describe('the tarball of service-webhooks', () => {
     expect(KINDS.filter((kind) => !packed.some((path) => kind.test(path)))).toEqual([]);
   });
 
-  it('the size is at most 350 000 bytes, and 1 600 000 unpacked', () => {
+  it('the size is at most 350 000 bytes, and 1 700 000 unpacked', () => {
     expect(size).toBeLessThanOrEqual(350_000);
-    expect(unpackedSize).toBeLessThanOrEqual(1_600_000);
+    expect(unpackedSize).toBeLessThanOrEqual(1_700_000);
   });
 
   it('the package installs no command', () => {

@@ -40,6 +40,23 @@ const BY_DEPENDENCY: readonly [dependency: string, framework: Framework][] = [
   ['express', 'express'],
 ];
 
+/** Frameworks that init writes no receiver for, and their pages. */
+const WITH_PAGE: readonly [dependency: string, page: string][] = [
+  ['@sveltejs/kit', 'sveltekit'],
+  ['astro', 'astro'],
+  ['nuxt', 'h3'],
+  ['@react-router/dev', 'react-router'],
+  ['elysia', 'elysia'],
+  ['h3', 'h3'],
+  ['koa', 'koa'],
+];
+
+/** Returns the quickstart for an app whose framework init does not know; undefined where it knows it. */
+export function pageFor({ framework, packageJson }: AppProject): string | undefined {
+  if (framework !== 'node') return undefined;
+  return WITH_PAGE.find(([dependency]) => dependsOn(packageJson, dependency))?.[1];
+}
+
 const LOCK_FILES: readonly [file: string, packageManager: PackageManager][] = [
   ['pnpm-lock.yaml', 'pnpm'],
   ['yarn.lock', 'yarn'],

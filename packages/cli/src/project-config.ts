@@ -28,9 +28,8 @@ export interface Project {
 
 const CONFIG_FILE = 'service-webhooks.json';
 const ENV_FILE = '.env';
-/** Where Wrangler reads the variables of a Worker on this machine. */
-const WORKER_ENV_FILE = '.dev.vars';
-const PROJECT_FILES = [CONFIG_FILE, ENV_FILE, WORKER_ENV_FILE];
+/** Where Next and Wrangler read the variables of an app on this machine, in the place of those of `.env`. */
+const LOCAL_FILES = ['.env.local', '.dev.vars'];
 
 const FORMS: Readonly<Record<keyof ProjectConfig, { test: RegExp; example: string }>> = {
   headerPrefix: { test: /^[a-z0-9]+(-[a-z0-9]+)*$/i, example: 'x-service' },
@@ -41,22 +40,29 @@ const FORMS: Readonly<Record<keyof ProjectConfig, { test: RegExp; example: strin
 
 /** Reads the files of the current directory. A variable of the environment overrides `.env`. @throws Failure */
 export async function readProject(env: Project['env']): Promise<Project> {
-  const [configText, envText, workerText] = await Promise.all(PROJECT_FILES.map(readIfThere));
+  const [configText, envText, ...localTexts] = await Promise.all(
+    [CONFIG_FILE, ENV_FILE, ...LOCAL_FILES].map(readIfThere),
+  );
   const config = configText === undefined ? {} : parseConfig(configText);
   const fromEnvFile = envText === undefined ? {} : parseEnv(envText);
-  const fromWorker = workerText === undefined ? {} : secretOf(workerText, config);
   const sources: string[] = [];
   const settings = Object.entries(config).map(([name, value]) => `${name} ${value}`);
   if (configText !== undefined) sources.push(`${CONFIG_FILE}: ${settings.join(', ') || 'nothing set'}`);
   if (envText !== undefined) sources.push(`${ENV_FILE}: ${namesOf(fromEnvFile)}`);
-  if (workerText !== undefined) sources.push(`${WORKER_ENV_FILE}: ${namesOf(fromWorker)}`);
+  const secret: Project['env'] = {};
+  for (const [index, text] of localTexts.entries()) {
+    if (text === undefined) continue;
+    const found = secretOf(text, config);
+    sources.push(`${LOCAL_FILES[index]}: ${namesOf(found)}`);
+    Object.assign(secret, found);
+  }
   const namesInDotEnv = new Set(Object.keys(fromEnvFile).filter((name) => env[name] === undefined));
-  return { config, env: { ...fromEnvFile, ...fromWorker, ...env }, namesInDotEnv, sources };
+  return { config, env: { ...fromEnvFile, ...secret, ...env }, namesInDotEnv, sources };
 }
 
 const namesOf = (variables: object) => Object.keys(variables).join(', ') || 'nothing set';
 
-/** Returns the signing secret alone: the other variables are for the Worker. */
+/** Returns the signing secret alone: the other variables are for the app. */
 function secretOf(text: string, { secretVariable = 'WEBHOOK_SECRET' }: ProjectConfig): Project['env'] {
   const value = (parseEnv(text) as Project['env'])[secretVariable];
   return value === undefined ? {} : { [secretVariable]: value };

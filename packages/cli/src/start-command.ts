@@ -9,9 +9,10 @@ export interface StartCommand {
   entry: string | undefined;
 }
 
-/** Returns the file that has the secret on a developer's machine. */
-export function envFileOf({ framework }: Pick<AppProject, 'framework'>): '.env' | '.dev.vars' {
-  return framework === 'workers' ? '.dev.vars' : '.env';
+/** Returns the file that has the secret on a developer's machine. Next prefers `.env.local`, where there is one. */
+export function envFileOf(folder: string, { framework }: AppProject): '.env' | '.env.local' | '.dev.vars' {
+  if (framework === 'workers') return '.dev.vars';
+  return framework === 'next' && existsSync(join(folder, '.env.local')) ? '.env.local' : '.env';
 }
 
 /** The option of Node, and of tsx, that reads an environment file: Node reads none by itself. */
@@ -21,7 +22,7 @@ const ENV_OPTION = '--env-file=.env';
 export function startInFolder(folder: string): { command: string; envFile: string } {
   try {
     const project = detectProject(folder);
-    return { command: startCommand(folder, project).command, envFile: envFileOf(project) };
+    return { command: startCommand(folder, project).command, envFile: envFileOf(folder, project) };
   } catch {
     return { command: `node ${ENV_OPTION} server.js`, envFile: '.env' };
   }
@@ -43,7 +44,7 @@ export function startCommand(folder: string, project: AppProject): StartCommand 
     const script = scripts[name];
     if (script === undefined) continue;
     // These read .env themselves, and a script may load it in its own way.
-    if (/^(bun|fastify start)\b|--env-file|dotenv/.test(script))
+    if (/^(bun|fastify start|vite|astro|nuxt|nuxi)\b|--env-file|dotenv/.test(script))
       return { command: `${packageManager} run ${name}`, entry };
     const command = withEnvFile(script, scripts, packageManager);
     if (command !== undefined) return { command, entry };

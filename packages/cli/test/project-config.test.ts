@@ -25,10 +25,10 @@ describe('the settings of a project', () => {
     expect([await verified(fromFile), await verified(fromEnvironment)]).toEqual([0, 1]);
   });
 
-  it('of .dev.vars, the secret is read and nothing else', async () => {
-    write('.dev.vars', `WEBHOOK_SECRET=${SECRET}\nSERVICE_API_KEY=acct_1\n`);
+  it.each(['.dev.vars', '.env.local'])('of %s, the secret is read and nothing else', async (file) => {
+    write(file, `WEBHOOK_SECRET=${SECRET}\nSERVICE_API_KEY=acct_1\n`);
     const { exitCode, stderr } = await cli.run(['sign', '-', '--verbose'], { ...unset, stdin: '{}' });
-    expect([exitCode, stderr]).toEqual([0, '.dev.vars: WEBHOOK_SECRET\n']);
+    expect([exitCode, stderr]).toEqual([0, `${file}: WEBHOOK_SECRET\n`]);
   });
 
   it('the prefix, the path and the name of the secret are read from service-webhooks.json', async () => {

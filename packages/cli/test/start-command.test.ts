@@ -46,6 +46,7 @@ describe('the command that starts an app with its secret', () => {
     ['pnpm', { dependencies: { next: '16' }, scripts: { dev: 'next dev' } }, ['pnpm-lock.yaml'], 'pnpm run dev'],
     ['Next without a script', { dependencies: { next: '16' } }, [], 'npx next dev'],
     ['Nest', { dependencies: NEST, devDependencies: { '@nestjs/cli': '11' } }, [], 'npx nest start --env-file .env'],
+    ['SvelteKit', { devDependencies: { '@sveltejs/kit': '2' }, scripts: { dev: 'vite dev' } }, [], 'npm run dev'],
     ['Workers', {}, ['wrangler.toml'], 'npx wrangler dev'],
     ['nothing known', {}, [], 'node --env-file=.env server.js'],
   ])('%s decides it', (_, packageJson, files, command) => {

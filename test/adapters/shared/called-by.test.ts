@@ -71,7 +71,7 @@ const NODE = ['express', 'next-pages', 'node'];
 
 const onExpress = (create: typeof express): Framework => ({
   right: NODE,
-  says: 'This is a request of Express: import from service-webhooks/express.',
+  says: 'This is a request of Express: import from service-webhooks/express, and in Nest from service-webhooks/nest.',
   deliver: (handler, request) => overHttp(create().post('/webhooks', handler), request),
 });
 

@@ -62,6 +62,9 @@ export type RouteEnding =
   | 'calls next twice'
   | 'other code answers';
 
+/** Bytes that a Fetch response takes. TypeScript before 5.7 has no generic `Uint8Array`. */
+type AnswerBytes = ReturnType<Uint8ArrayConstructor['of']>;
+
 /** The app that `serve` must start. */
 export interface AppUnderTest {
   receiver: Receiver;
@@ -75,7 +78,7 @@ export interface AppUnderTest {
   /** How the route ends, of the `endings` in the options. Default: it answers with the status, without a body. */
   ending?: RouteEnding | undefined;
   /** Returns the body of the answer for the endings that have one. */
-  body(): Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array<ArrayBuffer>>;
+  body(): AnswerBytes | AsyncIterable<AnswerBytes>;
   /** Resolves to the status that other code sends; never for any other ending. */
   otherAnswer: Promise<number>;
 }

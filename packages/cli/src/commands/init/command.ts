@@ -1,7 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { confirmed } from '../../confirmed.js';
-import { detectProject, FRAMEWORKS } from '../../detect-project.js';
-import { EXIT } from '../../failure.js';
+import { detectProject, FRAMEWORKS, pageFor } from '../../detect-project.js';
+import { EXIT, Failure } from '../../failure.js';
 import type { Session } from '../../session.js';
 import { envFileOf } from '../../start-command.js';
 import { nextSteps, type Step } from './next-steps.js';
@@ -29,9 +29,18 @@ Examples:
     .action(async ({ framework, typescript, dryRun, yes }) => {
       const folder = process.cwd();
       const project = detectProject(folder, { ...(framework && { framework }), ...(typescript && { typescript }) });
+      const page = framework === undefined ? pageFor(project) : undefined;
+      if (page !== undefined) {
+        const advice = `follow docs/quickstart/${page}.md, or choose one of them with --framework.`;
+        throw new Failure(
+          'usage',
+          `init knows ${FRAMEWORKS.join(', ')}, and this app has another framework: ${advice}`,
+        );
+      }
       const route = receiverFile(project);
       const test = receiverTest(project, route.path);
-      const planned = planFiles(folder, [route, test], envFileOf(project));
+      const envFile = envFileOf(folder, project);
+      const planned = planFiles(folder, [route, test], envFile);
       const { packageJson: _, ...shown } = project;
       session.out.record({ kind: 'project', ...shown }, [
         ['strong', project.framework],
@@ -42,7 +51,7 @@ Examples:
       for (const file of planned) show(session, file);
       if (!dryRun && (yes || (await confirmed(session, 'Write these files?', TO_WRITE)))) {
         writeFiles(folder, planned);
-        const isSecretNew = planned.some(({ path, action }) => path === envFileOf(project) && action !== 'keep');
+        const isSecretNew = planned.some(({ path, action }) => path === envFile && action !== 'keep');
         showNextSteps(session, nextSteps(folder, project, { route: route.path, test: test.path, isSecretNew }));
       }
       session.exitCode = EXIT.ok;

@@ -20,7 +20,7 @@ export function nextSteps(
 ): Step[] {
   const { framework } = project;
   const { command, entry } = startCommand(folder, project);
-  const envFile = envFileOf(project);
+  const envFile = envFileOf(folder, project);
   const port = framework === 'workers' ? 8787 : 3000;
   const steps: Step[] = mountsOf(project, route, entry).map((mount) => ({ step: 'mount', ...mount }));
   const install = installCommand(folder, project);

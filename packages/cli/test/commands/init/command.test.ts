@@ -186,6 +186,25 @@ describe('the files of init', () => {
   });
 
   it.each([
+    ['@sveltejs/kit', 'sveltekit'],
+    ['astro', 'astro'],
+    ['koa', 'koa'],
+  ])('an app with %s is not taken for one of plain Node, and the error names its page', async (dependency, page) => {
+    const folder = emptyApp({ devDependencies: { [dependency]: '2' } });
+    expect(await init(folder, '--yes')).toMatchObject(failed(2, `follow docs/quickstart/${page}.md`));
+    expect(existsSync(join(folder, 'webhooks.js'))).toBe(false);
+    expect((await init(folder, '--yes', '--framework', 'node')).exitCode).toBe(0);
+  });
+
+  it('a Next app whose .env.local has the secret gets no other one', async () => {
+    const folder = emptyApp({ dependencies: DEPENDENCIES['next'] });
+    writeFileSync(join(folder, '.env.local'), 'WEBHOOK_SECRET=of_the_endpoint\n');
+    expect((await init(folder, '--yes')).exitCode).toBe(0);
+    expect(written(folder, '.env.local')).toBe('WEBHOOK_SECRET=of_the_endpoint\n');
+    expect(existsSync(join(folder, '.env'))).toBe(false);
+  });
+
+  it.each([
     ['there is no package.json', undefined],
     ['package.json is not JSON', '{'],
   ])('the error says that %s', async (says, text) => {
