@@ -36,5 +36,5 @@ export default {
   ignoreWorkspaces: ['bench', 'examples/*'],
   ignoreExportsUsedInFile: { interface: true, type: true },
   ignore: ['test/integration/orms/{types.ts,generated/**}', 'site/**', 'test/package/consumers/**'],
-  ignoreBinaries: ['apt-get', 'script'],
+  ignoreBinaries: ['apt-get', 'mkfifo', 'script'],
 } satisfies KnipConfig;
