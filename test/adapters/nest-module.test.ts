@@ -28,6 +28,11 @@ const delivery = (signedWith = secret) =>
 const versions = ['nest-11', 'nest-12'].filter((folder) => isInstalled(`test/integration/${folder}`));
 const combinations = versions.flatMap((folder) => ['express', 'fastify'].map((platform) => ({ folder, platform })));
 
+it('the token of a receiver is that of its path, with a slash before it or without', () => {
+  expect(getReceiverToken('/webhooks')).toBe(getReceiverToken());
+  expect(getReceiverToken('billing')).not.toBe(getReceiverToken());
+});
+
 describe.each(combinations)('WebhooksModule in $folder on $platform', ({ folder, platform }) => {
   framework('reflect-metadata', folder);
   // biome-ignore lint/suspicious/noExplicitAny: the packages of Nest stand apart, and their types with them
