@@ -12,7 +12,7 @@ export default {
         'test/**/*.test-d.ts',
         'test/integration/*.mjs',
         'test/integration/next/{app,pages}/**/*.js',
-        'test/integration/next/next.config.js',
+        'test/integration/next/{instrumentation,next.config}.js',
         'test/examples/frameworks/*-host.mjs',
         'test/mutation/stryker.config.mjs',
         'test/mutation/vitest.config.ts',

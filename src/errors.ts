@@ -141,7 +141,7 @@ export const ERRORS = {
   wrong_adapter: {
     status: 500,
     retryable: false,
-    message: 'The adapter was called with other arguments than those of its framework.',
+    message: 'The handler was called with arguments that its adapter cannot read.',
     hint: 'Import webhookHandler from the sub-path of your framework.',
   },
   handler_timeout: {

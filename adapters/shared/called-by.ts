@@ -14,7 +14,7 @@ const isNodeRequest = (value?: Argument) => typeof value?.['headers'] === 'objec
 const isNodeResponse = (value?: Argument) => typeof value?.['writeHead'] === 'function';
 const isNode = (first: Argument, second?: Argument) => isNodeRequest(first) && isNodeResponse(second);
 
-/** What each framework calls a handler with, and what to do instead. The first row that fits is the caller's. */
+/** What each framework calls a handler with, and what to do instead. Of several rows that fit, the first is the caller's. */
 const CALLERS = {
   fastifyScope: {
     fits: (first) => typeof first['addContentTypeParser'] === 'function',
@@ -54,7 +54,7 @@ const CALLERS = {
   },
   withoutRequest: {
     fits: (first) => 'request' in first && first['request'] === undefined,
-    fix: 'This is not a context of Elysia: import from the sub-path of your framework.',
+    fix: 'The argument has no request, so that this is no Elysia app: import from the sub-path of your framework.',
   },
   express: {
     fits: (first, second) => isNode(first, second) && 'app' in first,
@@ -62,7 +62,7 @@ const CALLERS = {
   },
   nextPages: {
     fits: (first, second) => isNode(first, second) && typeof second?.['json'] === 'function',
-    fix: 'This is a request of an API route of Next: import from service-webhooks/next-pages.',
+    fix: 'This is a request of Node with res.json(), as in an API route of Next: import from service-webhooks/next-pages, or elsewhere from service-webhooks/node.',
   },
   nodeServer: { fits: isNode, fix: 'This is a request of Node: import from service-webhooks/node.' },
   awsLambda: {
@@ -72,8 +72,8 @@ const CALLERS = {
 } as const satisfies Record<string, { fits(first: Argument, second?: Argument): boolean; fix: string }>;
 
 /**
- * Returns a handler that refuses the calls of another framework than its `own`, with the right import. The error is
- * logged by the receiver and answered with 500, so that the service retries.
+ * Returns a handler that refuses the call of a framework that is not among its `own`: it answers 500, so that the service
+ * retries, and the receiver logs the right import. As a plugin of Fastify it throws.
  */
 export function calledBy<Args extends unknown[], Result>(
   own: readonly Caller[],
@@ -81,26 +81,27 @@ export function calledBy<Args extends unknown[], Result>(
   handler: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {
   return (...args) => {
-    const fix = fixOf(own, args as unknown as readonly Argument[]);
-    return fix === undefined ? handler(...args) : (refuse(receiver, fix, args as never) as Promise<Result>);
+    const caller = foreignCaller(own, args as unknown as readonly Argument[]);
+    return caller === undefined ? handler(...args) : (refuse(receiver, caller, args as never) as Promise<Result>);
   };
 }
 
-/** Returns what to do where another framework is the caller; undefined for the own one, and for one that is unknown. */
-function fixOf(own: readonly Caller[], [first, second]: readonly Argument[]): string | undefined {
+/** Returns the caller, unless it is an own one or unknown. */
+function foreignCaller(own: readonly Caller[], [first, second]: readonly Argument[]): Caller | undefined {
   try {
     const argument = Object(first);
     if (own.some((name) => CALLERS[name].fits(argument, second))) return undefined;
-    return Object.values(CALLERS).find(({ fits }) => fits(argument, second))?.fix;
+    return (Object.keys(CALLERS) as Caller[]).find((name) => CALLERS[name].fits(argument, second));
   } catch {
     return undefined; // a getter of a framework may throw
   }
 }
 
-async function refuse(receiver: Receiver, hint: string, [first, second]: readonly Argument[]): Promise<unknown> {
-  const error = new WebhookError('wrong_adapter', { hint });
-  if (hint === CALLERS.fastifyScope.fix) throw error; // a plugin that throws keeps the app from starting
+async function refuse(receiver: Receiver, caller: Caller, [first, second]: readonly Argument[]): Promise<unknown> {
+  const error = new WebhookError('wrong_adapter', { hint: CALLERS[caller].fix });
+  if (caller === 'fastifyScope') throw error; // a plugin that throws keeps the app from starting
   const response: WebhookResponse = await receiver({ method: '', headers: {}, body: null, error });
+  if (isFetchRequest(first?.['req'])) return toFetchResponse(response); // h3 2, which ends Node's response itself
   const res = [second, second?.['raw'], first?.['res'], first?.['node']?.['res']].find(isNodeResponse);
   return res ? sendOnNode(res as unknown as ServerResponse, response) : toFetchResponse(response);
 }

@@ -88,8 +88,9 @@ export function createLog(logger: Logger | false = console): Log {
 
   /** Returns whether an ignored event is the first one of its type. */
   function isNewType(type: string): boolean {
-    if (withoutHandler.has(type)) return false;
-    if (!isKnownType(type) && withoutHandler.size >= MAX_UNKNOWN_TYPES) return false;
+    const isKnown = isKnownType(type);
+    if (withoutHandler.has(type) || (!isKnown && type.length > MAX_LENGTH)) return false;
+    if (!isKnown && withoutHandler.size >= MAX_UNKNOWN_TYPES) return false;
     withoutHandler.add(type);
     return true;
   }
@@ -114,7 +115,7 @@ function safely(call: () => unknown): void {
 function missingHandler(delivery: Delivery): Entry {
   const { type } = delivery.event;
   const fix = isKnownType(type) ? "add it or '*' to on" : "add '*' to on";
-  const message = `No handler for ${quoted(type)}: ${fix}. The event counts as done and is not retried. Later ones of this type are not logged.`;
+  const message = `No handler for ${quoted(type)}: ${fix}. The event counts as done, and the service does not retry it. Later events of this type are logged at level debug.`;
   return { level: 'warn', code: 'ignored', message, delivery };
 }
 

@@ -14,13 +14,13 @@ export function warnAboutMemoryStore(log: Log, { dedupe, logger }: ReceiverOptio
     return;
   }
   const isChosen = typeof dedupe === 'object' && dedupe.store !== undefined;
-  const user = logger || console;
-  if (isChosen || !isProduction() || warned.has(user)) return;
+  const user = logger ?? console;
+  if (isChosen || user === false || !isProduction() || warned.has(user)) return;
   warned.add(user);
   const problem =
-    'NODE_ENV is production, and handled events are remembered only in the memory of this process: after a restart, a retry may run a handler again.';
+    'NODE_ENV is production, and the receiver remembers handled events only in memory: after a restart, a retry may run a handler again.';
   const fix =
-    'Pass a store that lasts as dedupe: { store, name }, or dedupe: { store: memoryStore() } if memory is enough.';
+    'Pass a persistent store as dedupe: { store, name }, or dedupe: { store: memoryStore() } if memory is enough.';
   log.warn('memory_store', `${problem} ${fix}`);
 }
 

@@ -144,7 +144,7 @@ export const servedMistakes: readonly ServedMistake[] = [
     code: express("secret, on: { 'stt.failed': () => {} }"),
     deliveries: [{}, { event: { id: 'evt_2' } }, { event: { id: 'evt_3' } }],
     answers: ['200 ignored', '200 ignored', '200 ignored'],
-    entry: [/No handler for stt\.completed: add it or '\*' to on\./, 'is not retried'],
+    entry: [/No handler for stt\.completed: add it or '\*' to on\./, 'the service does not retry it'],
   },
   {
     name: 'on: {}, which is allowed',

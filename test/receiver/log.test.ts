@@ -271,7 +271,9 @@ describe('the entries that a receiver writes to a logger', () => {
     const warnings = calls.filter(([level]) => level === 'warn');
     expect(warnings.map(([, message]) => message.replace(/^.*?: .*?: /, ''))).toEqual(
       ['stt.completed', 'export.failed'].map((type) =>
-        expect.stringContaining(`No handler for ${type}: add it or '*' to on. The event counts as done`),
+        expect.stringContaining(
+          `No handler for ${type}: add it or '*' to on. The event counts as done, and the service does not retry it.`,
+        ),
       ),
     );
     expect(calls.filter(([level, , fields]) => level === 'debug' && fields?.['code'] === 'ignored')).toHaveLength(2);

@@ -43,6 +43,13 @@ describe('the warning about a memory store in production', () => {
     expect(loggedBy({}, logger)).toEqual(['memory_store']);
   });
 
+  it('a receiver without a logger takes the warning from no other one', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    createReceiver({ secret: SECRET, on: {}, logger: false });
+    createReceiver({ secret: SECRET, on: {} });
+    expect(warn.mock.calls.length).toBe(1);
+  });
+
   it('a process next to others gets only the warning about them', () => {
     vi.stubEnv('pm_id', '0');
     expect(loggedBy({})).toEqual(['several_processes']);

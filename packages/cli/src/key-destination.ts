@@ -59,8 +59,9 @@ function sourceOfKey(session: Session, option: string): Source {
   return { label };
 }
 
-function sourceOfVariable({ namesInDotEnv }: Session, name: string): Source {
-  return namesInDotEnv.has(name)
-    ? { label: `${name} in .env`, settingsFile: '.env' }
-    : { label: `the environment variable ${name}` };
+function sourceOfVariable({ fileOf }: Session, name: string): Source {
+  const settingsFile = fileOf.get(name);
+  return settingsFile === undefined
+    ? { label: `the environment variable ${name}` }
+    : { label: `${name} in ${settingsFile}`, settingsFile };
 }

@@ -20,8 +20,8 @@ export interface ProjectConfig {
 export interface Project {
   config: ProjectConfig;
   env: Readonly<Record<string, string | undefined>>;
-  /** The names in `env` whose values are those of `.env`. */
-  namesInDotEnv: ReadonlySet<string>;
+  /** The file of each variable in `env` whose value comes from one. */
+  fileOf: ReadonlyMap<string, string>;
   /** A line for each file that was read: its settings, but only the names in `.env`. */
   sources: readonly string[];
 }
@@ -40,24 +40,22 @@ const FORMS: Readonly<Record<keyof ProjectConfig, { test: RegExp; example: strin
 
 /** Reads the files of the current directory. A variable of the environment overrides `.env`. @throws Failure */
 export async function readProject(env: Project['env']): Promise<Project> {
-  const [configText, envText, ...localTexts] = await Promise.all(
-    [CONFIG_FILE, ENV_FILE, ...LOCAL_FILES].map(readIfThere),
-  );
+  const configText = await readIfThere(CONFIG_FILE);
   const config = configText === undefined ? {} : parseConfig(configText);
-  const fromEnvFile = envText === undefined ? {} : parseEnv(envText);
   const sources: string[] = [];
   const settings = Object.entries(config).map(([name, value]) => `${name} ${value}`);
   if (configText !== undefined) sources.push(`${CONFIG_FILE}: ${settings.join(', ') || 'nothing set'}`);
-  if (envText !== undefined) sources.push(`${ENV_FILE}: ${namesOf(fromEnvFile)}`);
-  const secret: Project['env'] = {};
-  for (const [index, text] of localTexts.entries()) {
+  const found: Record<string, string | undefined> = {};
+  const fileOf = new Map<string, string>();
+  for (const file of [ENV_FILE, ...LOCAL_FILES]) {
+    const text = await readIfThere(file);
     if (text === undefined) continue;
-    const found = secretOf(text, config);
-    sources.push(`${LOCAL_FILES[index]}: ${namesOf(found)}`);
-    Object.assign(secret, found);
+    const variables = file === ENV_FILE ? parseEnv(text) : secretOf(text, config);
+    sources.push(`${file}: ${namesOf(variables)}`);
+    Object.assign(found, variables);
+    for (const name of Object.keys(variables)) if (env[name] === undefined) fileOf.set(name, file);
   }
-  const namesInDotEnv = new Set(Object.keys(fromEnvFile).filter((name) => env[name] === undefined));
-  return { config, env: { ...fromEnvFile, ...secret, ...env }, namesInDotEnv, sources };
+  return { config, env: { ...found, ...env }, fileOf, sources };
 }
 
 const namesOf = (variables: object) => Object.keys(variables).join(', ') || 'nothing set';

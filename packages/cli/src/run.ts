@@ -42,7 +42,7 @@ export async function run(words: readonly string[], io: Io): Promise<ExitCode> {
 /** Loaded only where there are files to read, so that the program starts quickly. */
 async function projectOf({ env }: Io): Promise<Project> {
   const isConfigured = ['.env', '.env.local', '.dev.vars', 'service-webhooks.json'].some((file) => existsSync(file));
-  if (!isConfigured) return { config: {}, env, namesInDotEnv: new Set(), sources: [] };
+  if (!isConfigured) return { config: {}, env, fileOf: new Map(), sources: [] };
   return (await import('./project-config.js')).readProject(env);
 }
 

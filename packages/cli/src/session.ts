@@ -23,7 +23,7 @@ export interface Session extends Io {
   /** The configuration of the current directory. */
   readonly config: ProjectConfig;
   /** The names in `env` whose values are those of the directory's `.env`. */
-  readonly namesInDotEnv: ReadonlySet<string>;
+  readonly fileOf: ReadonlyMap<string, string>;
   readonly read: ReadInput;
   out: Output;
   /** The exit code of the command. */

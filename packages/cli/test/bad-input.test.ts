@@ -125,7 +125,7 @@ describe('the signing secret of a command', () => {
   );
 
   it.each([
-    ['', 'secret is empty. Check that the environment variable'],
+    ['', 'WEBHOOK_SECRET is empty: set WEBHOOK_SECRET, also in .env'],
     [' x', 'secret begins with a space. Trim it'],
     ['x\n', 'secret ends with a line feed. Trim it'],
     ['"x"', 'secret is in quotes. Remove the quotes'],

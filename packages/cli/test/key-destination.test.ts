@@ -63,6 +63,14 @@ describe('a host named by a file of the folder', () => {
     expect(api.seen).toEqual([]);
   });
 
+  it.each(['.env.local', '.dev.vars'])('the API key of the environment is not sent to the host in %s', async (file) => {
+    write('service-webhooks.json', '{ "secretVariable": "SERVICE_URL" }');
+    write(file, `SERVICE_URL=${api.url}\n`);
+    const { exitCode, stderr } = await cli.run(['limits'], { env: fromEnvironment });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`from SERVICE_URL in ${file}`)]);
+    expect(api.seen).toEqual([]);
+  });
+
   it('the key in .env is sent to the host in .env', async () => {
     nameInDotEnv(`SERVICE_API_KEY=${KEY}\n`);
     const { stderr } = await cli.run(['limits']);

@@ -103,6 +103,7 @@ describe('what commands print on a terminal', () => {
       expect.stringMatching(/^ {3}Verify the V2 signature/),
       expect.stringMatching(/^<warn:\?> {2}deduplicates {2}duplicate {11}\S.+ {2}<faint:acknowledged, but .+>$/),
       '<bad:1 passed, 1 failed>  1 cannot be seen from outside',
+      expect.stringMatching(/^To see them: --observer/),
       '',
     ]);
   });

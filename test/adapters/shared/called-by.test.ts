@@ -85,7 +85,7 @@ const FRAMEWORKS: Record<string, Framework> = {
   },
   'an API route of Next': {
     right: NODE,
-    says: 'This is a request of an API route of Next: import from service-webhooks/next-pages.',
+    says: 'as in an API route of Next: import from service-webhooks/next-pages, or elsewhere from service-webhooks/node.',
     deliver: (handler, request) =>
       overHttp((req, res) => void handler(req, Object.assign(res, { json() {}, status() {} })), request),
   },
@@ -124,6 +124,12 @@ const FRAMEWORKS: Record<string, Framework> = {
     says: 'This is an event of h3: import from service-webhooks/h3.',
     deliver: (handler, request) =>
       overHttp(h3v1.toNodeListener(h3v1.createApp().use('/webhooks', h3v1.eventHandler(handler))), request),
+  },
+  'h3 2, as middleware': {
+    right: ['h3'],
+    says: 'This is an event of h3: import from service-webhooks/h3.',
+    deliver: (handler, request) =>
+      overHttp(toNodeHandler(new h3v2.H3().use('/webhooks', handler)) as RequestListener, request),
   },
   'h3 2': {
     right: ['h3'],

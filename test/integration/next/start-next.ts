@@ -27,8 +27,6 @@ export async function startNext(serverOptions: object) {
   const next = framework<Next>('next', '../../examples/next');
   if (next === undefined) return undefined;
   build();
-  const { WEBHOOK_SECRET: before } = process.env;
-  process.env['WEBHOOK_SECRET'] = 'whsec_of_the_example'; // the example does not start without one
   const app = next({ dir: folder, dev: false });
   await app.prepare();
   const server = createServer(serverOptions, app.getRequestHandler());
@@ -44,8 +42,6 @@ export async function startNext(serverOptions: object) {
     async close() {
       server.close().closeAllConnections();
       await app.close();
-      if (before === undefined) delete process.env['WEBHOOK_SECRET'];
-      else process.env['WEBHOOK_SECRET'] = before;
     },
   };
 }
@@ -55,7 +51,7 @@ function build(): void {
   const files = readdirSync(sources, { recursive: true, encoding: 'utf8' }).map((file) => join(sources, file));
   const changed = [join(example, 'package-lock.json'), ...files].map(changedAt);
   if (changedAt(join(folder, '.next/BUILD_ID')) > Math.max(...changed)) return;
-  for (const name of ['app', 'pages', 'next.config.js'])
+  for (const name of ['app', 'pages', 'instrumentation.js', 'next.config.js'])
     cpSync(join(sources, name), join(folder, name), { recursive: true });
   const bin = join(example, 'node_modules/next/dist/bin/next');
   const env = { ...process.env, NODE_ENV: 'production' } as const;

@@ -5,5 +5,5 @@ import type { Session } from '../../src/session.js';
 export function aSession(env: Record<string, string> = {}, files: Record<string, Uint8Array | string> = {}): Session {
   const read = async (path: string) => Buffer.from(files[path] ?? `no ${path}`);
   const stderr = { write: () => {} };
-  return { env, read, now, stderr, config: {}, namesInDotEnv: new Set() } as unknown as Session;
+  return { env, read, now, stderr, config: {}, fileOf: new Map() } as unknown as Session;
 }

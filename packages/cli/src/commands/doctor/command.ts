@@ -63,7 +63,7 @@ Examples:
   service-webhooks doctor 3000 --json --junit doctor.xml
   service-webhooks doctor 3000 --skip large,burst
   service-webhooks doctor 3000 --observer 'grep -c "$WEBHOOK_EVENT_ID" effects.log || true'
-  service-webhooks doctor 3000 --observer "psql -tAc "select count(*) from effects where event_id = '$WEBHOOK_EVENT_ID'""
+  service-webhooks doctor 3000 --observer "psql -tAc \\"select count(*) from effects where event_id = '\\$WEBHOOK_EVENT_ID'\\""
   service-webhooks doctor 3000 --type stt.completed --observer 'redis-cli llen effects'`,
     )
     .action(async (given, { secret: sources, only, skip, junit, type, ...options }) => {
@@ -103,7 +103,7 @@ function observerOption() {
 
 /** Runs the observer once, so that a broken one is known before the first delivery. @throws Failure */
 async function openObserver(
-  { env: all, namesInDotEnv, signal, now }: Session,
+  { env: all, fileOf, signal, now }: Session,
   secret: Secret,
   type: string,
   {
@@ -113,8 +113,8 @@ async function openObserver(
   }: { observer?: string; observerWait: number; timeout: number },
 ): Promise<EffectCounter | undefined> {
   if (command === undefined) return undefined;
-  // Not the values of .env: the command gets no secret that the shell of the user does not have.
-  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !namesInDotEnv.has(name)));
+  // Not the values of files such as .env: the command gets no secret that the shell of the user does not have.
+  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !fileOf.has(name)));
   const hidden = [Buffer.from(secret).toString()];
   const observer = createObserver(command, { env, timeoutMs, signal, hidden });
   await observer.count({ id: `evt_doctor_${crypto.randomUUID()}`, type });

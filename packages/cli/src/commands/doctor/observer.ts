@@ -32,7 +32,7 @@ const WHAT_TO_PRINT = 'It must print one whole number, such as 3, and nothing el
 /** `command`: a line for the shell. */
 export function createObserver(command: string, options: ObserverOptions): Observer {
   const { env, timeoutMs, hidden } = options;
-  const shown = (text: string) => shortened(withoutSecrets(text, hidden), 160);
+  const shown = (text: string, length = 160) => shortened(withoutSecrets(text, hidden), length);
   const failure = (problem: string) => new Failure('usage', `--observer: ${problem} The command: ${shown(command)}`);
   const printed = (...outputs: string[]) => {
     const text = outputs.map((output) => output.trim()).find(Boolean);
@@ -53,7 +53,7 @@ export function createObserver(command: string, options: ObserverOptions): Obser
         );
       case 'flood':
         throw failure(
-          `the command printed more than ${MAX_BYTES / 1024} KiB, which begin with "${shown(stdout.slice(0, 20))}". ${WHAT_TO_PRINT}`,
+          `the command printed more than ${MAX_BYTES / 1024} KiB, which begin with "${shown(stdout, 20)}". ${WHAT_TO_PRINT}`,
         );
       default: {
         const advice = isNumber

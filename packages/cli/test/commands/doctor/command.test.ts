@@ -151,17 +151,20 @@ describe('doctor', { timeout: 30_000 }, () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('It takes a command that prints a number.')]);
   });
 
-  it('the observer has the environment of the shell, and nothing from .env', async () => {
-    const app = await serveApp();
-    writeFileSync(join(cli.cwd, '.env'), `WEBHOOK_SECRET=${SECRET}\nSERVICE_API_KEY=sk_from_the_file\n`);
-    const run = (env: Record<string, string | undefined>) =>
-      cli.run(['doctor', app.url, '--only', 'stale', '--observer', 'env | grep -E "SECRET|KEY|SHOWN"'], { env });
-    const { stderr } = await run({ WEBHOOK_SECRET: undefined, SHOWN: 'yes' });
-    expect(stderr).toContain('the command printed "SHOWN=yes". It must');
-    const ofShell = await run({ SHOWN: 'yes' });
-    expect(ofShell.stderr).toContain('WEBHOOK_SECRET=[secret]');
-    expect(stderr + ofShell.stderr).not.toMatch(new RegExp(`${SECRET}|sk_from_the_file`));
-  });
+  it.each(['.env', '.env.local', '.dev.vars'])(
+    'the observer has the environment of the shell, and nothing from %s',
+    async (file) => {
+      const app = await serveApp();
+      writeFileSync(join(cli.cwd, file), `WEBHOOK_SECRET=${SECRET}\nSERVICE_API_KEY=sk_from_the_file\n`);
+      const run = (env: Record<string, string | undefined>) =>
+        cli.run(['doctor', app.url, '--only', 'stale', '--observer', 'env | grep -E "SECRET|KEY|SHOWN"'], { env });
+      const { stderr } = await run({ WEBHOOK_SECRET: undefined, SHOWN: 'yes' });
+      expect(stderr).toContain('the command printed "SHOWN=yes". It must');
+      const ofShell = await run({ SHOWN: 'yes' });
+      expect(ofShell.stderr).toContain('WEBHOOK_SECRET=[secret]');
+      expect(stderr + ofShell.stderr).not.toMatch(new RegExp(`${SECRET}|sk_from_the_file`));
+    },
+  );
 
   it('Ctrl+C ends an observer that runs', async () => {
     const started = join(cli.cwd, 'started');

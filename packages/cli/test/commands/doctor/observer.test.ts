@@ -103,6 +103,14 @@ describe('the observer of doctor', () => {
     expect(message).not.toMatch(/whsec_hidden|pass/);
   });
 
+  it('a flood of the signing secret shows no part of it', async () => {
+    const message = await failureOf('yes whsec_hidden_for_twenty_characters', {
+      hidden: ['whsec_hidden_for_twenty_characters'],
+    });
+    expect(message).toContain('which begin with "[secret]');
+    expect(message).not.toContain('begin with "whsec');
+  });
+
   it('a long command and a long output are cut', async () => {
     const message = await failureOf(`echo ${'x'.repeat(5_000)}`);
     expect(message).toContain(`printed "${'x'.repeat(160)}…"`);
