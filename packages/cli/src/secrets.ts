@@ -63,7 +63,7 @@ export async function readSecrets(session: Session, sources?: readonly string[])
 function howToTry(variable: string): string {
   const { command, envFile } = startInFolder(process.cwd());
   return (
-    `To try things out, start your app with '${command}', once this line is in ${envFile}: ` +
+    `To try things out, start your app with '${command}' after you have put this line into ${envFile}: ` +
     `${variable}=${randomSecret()}`
   );
 }

@@ -74,19 +74,10 @@ export function createEffectCounter({ observer, waitMs, now, sleep }: EffectCoun
 
   async function firstEffect(event: ObservedEvent, from: number): Promise<number> {
     const atOnce = await countFrom(event, from);
-    const first = atOnce === from ? await changed(event, from, waitMs) : atOnce;
-    comeLater ||= first !== atOnce;
-    return first === from ? first : lastEffect(event, first);
-  }
-
-  /** Counts until a run has had all of its effects: those of a second run must not be among them. */
-  async function lastEffect(event: ObservedEvent, first: number): Promise<number> {
-    const until = now() + SETTLE_MS;
-    for (let from = first; ; ) {
-      const found = await changed(event, from, STILL_MS);
-      if (found === from || now() >= until) return found;
-      from = found;
-    }
+    if (atOnce !== from) return atOnce;
+    const later = await changed(event, from, waitMs);
+    comeLater ||= later !== from;
+    return later;
   }
 
   function saw(answers: readonly SendResult[]): void {

@@ -138,16 +138,6 @@ describe('the count of effects by doctor', () => {
     expect((await app.counter.atOnce(twice(), sendAll)).effects).toEqual([2, 1]);
   });
 
-  it('the effects of one run that come one after the other are not those of the retry', async () => {
-    const app = anApp();
-    const sendWithLateEffect = async (delivery: Parameters<typeof app.send>[0]) => {
-      await app.send(delivery);
-      return app.send(delivery);
-    };
-    app.effectsAfter = [300, 1_200, undefined, undefined];
-    expect((await app.counter.inTurn(twice(), sendWithLateEffect)).effects).toEqual([2, 0]);
-  });
-
   it('a number that goes up while nothing is sent is refused', async () => {
     const app = anApp();
     app.countsAll = true;
