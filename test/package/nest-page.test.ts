@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { sampleEvent, signDelivery } from 'service-webhooks/testing';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ROOT } from '../support/markdown.js';
 import { type Consumer, isInstalled, makeConsumer } from './consumer.js';
 
@@ -68,7 +68,9 @@ describe.each(['nest-11', 'nest-12'] as const)('the app of the page in %s', (nes
       const event = sampleEvent('generation.completed');
       const { method, headers, body } = signDelivery({ event, secret: 'the secret of .env' });
       const url = `http://127.0.0.1:${port}/webhooks`;
-      expect((await fetch(url, { method, headers, body })).status, output).toBe(200);
+      // Nest says that it has started before it listens.
+      const response = await vi.waitFor(() => fetch(url, { method, headers, body }), { timeout: 20_000, interval: 50 });
+      expect(response.status, output).toBe(200);
       expect(output).not.toContain('_WebhooksModule');
       expect(output).toContain(`saved ${event.data.downloadUrl}`);
     } finally {
