@@ -1,3 +1,3 @@
 import { createReceiver } from 'service-webhooks';
 
-createReceiver({ secret: process.env['WEBHOOK_SECRET'] ?? '' }); // throws where the secret is missing, blank or in quotes
+createReceiver({ secret: process.env['WEBHOOK_SECRET'] ?? '', dedupe: false }); // throws where the secret cannot be used
