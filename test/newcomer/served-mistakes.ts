@@ -153,7 +153,7 @@ export const servedMistakes: readonly ServedMistake[] = [
     entry: ["No handler for stt.completed: add it or '*' to on."],
   },
   {
-    name: 'a memory store in production that nobody has chosen, in an app with two receivers',
+    name: 'a memory store in production that was not chosen, in an app with two receivers',
     code: `process.env.NODE_ENV = 'production';${express("secret, on: { '*'() {} }", "webhookHandler({ secret, on: { '*'() {} } });")}`,
     answers: ['200 handled'],
     entry: ['NODE_ENV is production', 'after a restart', 'dedupe: { store, name }', 'dedupe: { store: memoryStore() }'],

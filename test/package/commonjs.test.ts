@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Consumer, isInstalled, makeConsumer, makeWorkshop, program } from './consumer.js';
+import { type Consumer, isInstalled, makeConsumer, makeWorkshop, OPTIONS_OF_NEST, program } from './consumer.js';
 
 const typescript = 'node_modules/typescript5/bin/tsc';
 
@@ -48,19 +48,9 @@ describe.each(['nest-11', 'nest-12'] as const)('%s on CommonJS', (nest) => {
   it.skipIf(!isInstalled(nest) || !isInstalled('consumers'))(
     'an endpoint and an interceptor compile and handle deliveries',
     () => {
-      const compilerOptions = {
-        target: 'es2022',
-        module: 'nodenext',
-        strict: true,
-        types: ['node'],
-        experimentalDecorators: true,
-        emitDecoratorMetadata: true,
-        // Nest's own declarations name optional packages that are not here.
-        skipLibCheck: true,
-      };
       const consumer = makeConsumer(
         {
-          'tsconfig.json': JSON.stringify({ compilerOptions, files: ['nest.ts'] }),
+          'tsconfig.json': JSON.stringify({ compilerOptions: OPTIONS_OF_NEST, files: ['nest.ts'] }),
           'nest.ts': program('nest.ts'),
         },
         nest,

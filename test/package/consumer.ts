@@ -133,3 +133,15 @@ function link(from: string, to: string) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
+
+/** The compiler's options of an app with Nest. */
+export const OPTIONS_OF_NEST = {
+  target: 'es2022',
+  module: 'nodenext',
+  strict: true,
+  types: ['node'],
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  // Nest's own declarations name optional packages that are not here.
+  skipLibCheck: true,
+};

@@ -6,23 +6,12 @@ import { join } from 'node:path';
 import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ROOT } from '../support/markdown.js';
-import { type Consumer, isInstalled, makeConsumer } from './consumer.js';
+import { type Consumer, isInstalled, makeConsumer, OPTIONS_OF_NEST } from './consumer.js';
 
 const page = readFileSync(`${ROOT}docs/quickstart/nest.md`, 'utf8');
 const [module = '', main = '', , , test = ''] = [...page.matchAll(/^```typescript\n(.*?)^```$/gms)].map(
   ([, code]) => code,
 );
-
-const compilerOptions = {
-  target: 'es2022',
-  module: 'nodenext',
-  strict: true,
-  types: ['node'],
-  experimentalDecorators: true,
-  emitDecoratorMetadata: true,
-  // Nest's own declarations name optional packages that are not here.
-  skipLibCheck: true,
-};
 
 describe.each(['nest-11', 'nest-12'] as const)('the app of the page in %s', (nest) => {
   const present = isInstalled(nest) && isInstalled('consumers');
@@ -32,7 +21,7 @@ describe.each(['nest-11', 'nest-12'] as const)('the app of the page in %s', (nes
     consumer = makeConsumer(
       {
         'package.json': '{ "private": true, "type": "module" }',
-        'tsconfig.json': JSON.stringify({ compilerOptions, include: ['*.ts'] }),
+        'tsconfig.json': JSON.stringify({ compilerOptions: OPTIONS_OF_NEST, include: ['*.ts'] }),
         'app.module.ts': module,
         'main.ts': main,
         'app.test.ts': test,

@@ -296,6 +296,13 @@ describe('the entries that a receiver writes to a logger', () => {
     expect(warnings.at(-1)?.[1]).toContain('No handler for export.failed');
   });
 
+  it('a made-up type of great length is neither logged as a warning nor remembered', async () => {
+    const { logger, calls } = aLogger();
+    const receiver = aReceiver({ logger, on: {} });
+    for (const length of [120, 121]) await receiver(aRequest({ event: { type: 'x'.repeat(length) } }));
+    expect(calls.map(([level]) => level)).toEqual(['warn', 'debug']);
+  });
+
   it('the entry of a failed store has the error', async () => {
     const { logger, calls } = aLogger();
     const down = new Error('connection refused');
