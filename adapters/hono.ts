@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler, Next } from 'hono';
 import type { BegunDelivery, Delivery, EndpointOptions, MiddlewareOptions, Receiver } from 'service-webhooks';
 import { answerByRoute, type ReturnedForm } from './shared/answer-by-route.js';
 import { answerOnNode } from './shared/answer-on-node.js';
@@ -41,7 +41,7 @@ export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): (
  */
 export function webhookMiddleware(receiverOrOptions: Receiver | MiddlewareOptions): WebhookMiddleware {
   const receiver = middlewareReceiver(receiverOrOptions);
-  return calledBy(['hono'], receiver, async (...[c, next]: Parameters<WebhookMiddleware>) => {
+  return calledBy(['hono'], receiver, async (c: Parameters<WebhookMiddleware>[0], next: Next) => {
     const route = async ({ delivery }: BegunDelivery) => {
       keepHonoBody(c, delivery.body);
       c.set('webhook', delivery);

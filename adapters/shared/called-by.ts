@@ -80,10 +80,12 @@ export function calledBy<Args extends unknown[], Result>(
   receiver: Receiver,
   handler: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {
-  return (...args) => {
+  const checked = (...args: Args) => {
     const caller = foreignCaller(own, args as unknown as readonly Argument[]);
     return caller === undefined ? handler(...args) : (refuse(receiver, caller, args as never) as Promise<Result>);
   };
+  // A server may pass only the arguments that a function declares: Deno.serve passes no request to one without parameters.
+  return Object.defineProperty(checked, 'length', { value: handler.length });
 }
 
 /** Returns the caller, unless it is an own one or unknown. */

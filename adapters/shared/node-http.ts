@@ -49,7 +49,7 @@ export function nodeMiddleware(
   rawBodyFix: RawBodyFix,
 ): NodeMiddleware {
   const receiver = middlewareReceiver(receiverOrOptions);
-  return calledBy(['nodeServer'], receiver, async (...[req, res, next]: Parameters<NodeMiddleware>) => {
+  return calledBy(['nodeServer'], receiver, async (req: NodeRequest, res: ServerResponse, next: () => unknown) => {
     const route = async ({ delivery }: BegunDelivery) => {
       req.webhook = delivery;
       await next();

@@ -176,6 +176,28 @@ function aReceiver() {
 const aRequest = () =>
   toRequest(signDelivery({ event: sampleEvent('stt.completed'), secret: SECRET }), 'http://localhost/webhooks');
 
+/** How many arguments each framework passes to a handler and to middleware: some count the parameters before they call. */
+const PARAMETERS: Record<string, [handler: number, middleware: number]> = {
+  'aws-lambda': [1, 1],
+  'azure-functions': [1, 1],
+  elysia: [1, 1],
+  express: [2, 3],
+  fastify: [1, 1],
+  fetch: [1, 1],
+  h3: [1, 1],
+  hono: [1, 2],
+  koa: [1, 2],
+  next: [1, 1],
+  'next-pages': [2, 2],
+  node: [2, 3],
+};
+
+it.each(Object.entries(ADAPTERS))('the endpoints of %s declare the arguments that they take', (name, adapter) => {
+  const { receiver } = aReceiver();
+  const endpoints = [adapter.webhookHandler(receiver), adapter.webhookMiddleware(receiver, () => {})];
+  expect(endpoints.map(({ length }) => length)).toEqual(PARAMETERS[name]);
+});
+
 describe.each(Object.entries(FRAMEWORKS))('%s', (_, { right, says, deliver }) => {
   const wrong = Object.keys(ADAPTERS).filter((name) => !right.includes(name));
   // Elysia reads the source of its handler, which must take the request alone: nothing else is left to tell callers apart.
