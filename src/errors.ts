@@ -34,7 +34,7 @@ export const ERRORS = {
     status: 401,
     retryable: false,
     message: 'The signature does not match: the secret belongs to another endpoint, or the body was changed.',
-    hint: "Use this endpoint's secret and the raw body. 'npx service-webhooks-cli explain delivery.http' finds the cause.",
+    hint: "Use this endpoint's secret and the raw body. To find the cause, keep a delivery with 'npx service-webhooks-cli listen --capture', and run 'npx service-webhooks-cli explain' on its file.",
   },
   timestamp_too_old: {
     status: 401,
@@ -130,13 +130,13 @@ export const ERRORS = {
     status: 500,
     retryable: false,
     message: 'A body parser ran first, and what it left cannot be verified.',
-    hint: "Pass the raw body: express.raw({ type: '*/*' }) keeps it, and so does request.arrayBuffer().",
+    hint: "Verify the raw body: mount the receiver above the body parser, or keep the bytes with express.raw({ type: '*/*' }) in place of the parser, or with request.arrayBuffer().",
   },
   body_already_read: {
     status: 500,
     retryable: false,
     message: 'The body was read before the receiver could read it.',
-    hint: 'Pass the raw body.',
+    hint: 'Give the receiver the request before other code reads its body, or pass the raw body.',
   },
   wrong_adapter: {
     status: 500,

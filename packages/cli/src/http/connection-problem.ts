@@ -1,5 +1,5 @@
 const PROBLEMS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there; is the app running, and on that port?',
+  ECONNREFUSED: 'nothing listens there; start the app, or correct the port',
   ECONNRESET: 'the connection was closed without an answer; look into the log of the app',
   EPIPE: 'the connection was closed without an answer; look into the log of the app',
   ENOTFOUND: 'there is no such host; check the name',

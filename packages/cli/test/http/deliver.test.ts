@@ -98,7 +98,7 @@ describe('a request of the command line without an answer', () => {
     `the certificate is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS, or pass --insecure for an app of your own`;
 
   it.each([
-    ['ECONNREFUSED', 'nothing listens there; is the app running, and on that port?'],
+    ['ECONNREFUSED', 'nothing listens there; start the app, or correct the port'],
     ['ECONNRESET', NO_CONNECTION],
     ['EPIPE', NO_CONNECTION],
     ['ENOTFOUND', 'there is no such host; check the name'],
@@ -140,7 +140,7 @@ describe('a request of the command line without an answer', () => {
       ms: expect.any(Number),
     });
     expect(await deliver(outgoing('http://127.0.0.1:1/', { breakOff: true }), wire())).toMatchObject({
-      problem: '127.0.0.1:1: nothing listens there; is the app running, and on that port?',
+      problem: '127.0.0.1:1: nothing listens there; start the app, or correct the port',
     });
   });
 

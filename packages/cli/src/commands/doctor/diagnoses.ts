@@ -16,7 +16,8 @@ export const DIAGNOSES = {
     'Remember the id of each event in a store that all processes share: claim it before the work begins, and answer 200 to a retry. With this library: create the receiver once, when the app starts, and not inside the route handler. Leave dedupe out, or pass dedupe: { store, name } where several processes serve this URL or the queue recognises no duplicates. If the observer also counts other deliveries, let it count those of $WEBHOOK_EVENT_ID alone.',
   no_effect:
     'The service does not send an acknowledged delivery again, so its effect is lost. Look in the log of the app whether a handler ran: doctor --type sends another event type, and --observer-wait waits longer. Then check that the observer counts what this handler does.',
-  no_handler: 'The app has no handler for this event type. Name one that it handles with doctor --type.',
+  no_handler:
+    "The app has no handler for this event type. Add one or '*' to on, or name a type that it handles with doctor --type.",
 } as const;
 
 /** A name in {@link DIAGNOSES}. */

@@ -1,5 +1,5 @@
 import { isAcknowledged } from 'service-webhooks/service';
-import { answerCode } from '../../http/answer.js';
+import { answerCode, noHandlerRan } from '../../http/answer.js';
 import type { Sending, SendResult } from '../../http/deliver.js';
 import { shortened } from '../../output.js';
 import type { OwnDiagnosis } from './diagnoses.js';
@@ -42,6 +42,14 @@ export interface Requirement {
 export const acknowledged: Judge = (answers) => {
   const bad = answers.find((answer) => !isAcknowledged(answer));
   return bad ? failed(inShort(bad)) : passed(slowest(answers));
+};
+
+/** Every delivery is acknowledged; the evidence says for how many types the app has no handler. */
+export const acknowledgedTypes: Judge = (answers) => {
+  const finding = acknowledged(answers);
+  const without = answers.filter(noHandlerRan).length;
+  if (finding.verdict !== 'passed' || without === 0) return finding;
+  return passed(`${finding.evidence}; no handler ran for ${without} of ${answers.length} types`);
 };
 
 /** Every request is refused, and without a server error. */

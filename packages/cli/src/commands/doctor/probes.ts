@@ -1,7 +1,7 @@
 import { tamper } from 'service-webhooks/testing';
 import { duplicateByKey, duplicates, eachHandled, handledOnce } from './dedupe-judges.js';
 import { REFUSES } from './hostile-probes.js';
-import { acknowledged, acknowledgedLast, answered, type Requirement } from './judge.js';
+import { acknowledged, acknowledgedLast, acknowledgedTypes, answered, type Requirement } from './judge.js';
 
 const ANY_EVENT = 'Acknowledge what you do not know: refused, it is tried six times and counts toward the pause.';
 const TIME = 'Accept where t is up to 300 s from now, past and future; and look at the clock.';
@@ -19,7 +19,7 @@ const ACCEPTS: readonly Requirement[] = [
     name: 'every-type',
     says: 'one of each event type',
     requests: ({ ofEachType }) => ofEachType(),
-    judge: acknowledged,
+    judge: acknowledgedTypes,
     fix: ANY_EVENT,
   },
   {

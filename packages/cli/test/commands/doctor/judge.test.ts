@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   acknowledged,
   acknowledgedLast,
+  acknowledgedTypes,
   answered,
   type Finding,
   type Judge,
@@ -40,6 +41,19 @@ describe('the verdict of doctor on deliveries to acknowledge', () => {
     ['a long text is cut', [answer(500, { body: 'x'.repeat(81) })], failed(`answered 500 ${'x'.repeat(80)}…`)],
     ['the evidence of a refusal without a text is its status', [answer(500)], failed('answered 500')],
     ['the evidence is the reason where nothing was answered', [none], SILENT],
+  ]);
+});
+
+describe('the verdict of doctor on one delivery of each event type', () => {
+  const ignored = answer(200, { body: '{"received":true,"outcome":"ignored"}' });
+  judges(acknowledgedTypes, [
+    [
+      'the evidence says for how many types no handler ran',
+      [ok, ignored, ignored],
+      passed('200 in 1 ms; no handler ran for 2 of 3 types'),
+    ],
+    ['the evidence says nothing of handlers where each type has one', [ok, ok], passed('200 in 1 ms')],
+    ['a refusal fails, whatever the others say', [ignored, answer(500)], failed('answered 500')],
   ]);
 });
 

@@ -25,13 +25,13 @@ function write(folder: string, path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-/** Installs the built library, with the declarations of the modules that init imports. */
-export function installLibrary(folder: string): void {
+/** Installs the built library, with the declarations of {@link writeDeclarations}. */
+export function installLibrary(folder: string, declarations: string): void {
   const library = join(folder, 'node_modules/service-webhooks');
   mkdirSync(library, { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(library, 'package.json'));
   cpSync(join(ROOT, 'dist'), join(library, 'dist'), { recursive: true, filter: (path) => !/\.d\.c?ts$/.test(path) });
-  symlinkSync(declarations(), join(library, 'types'));
+  symlinkSync(declarations, join(library, 'types'));
   for (const [name, source] of Object.entries(DECLARED)) {
     for (const ending of ['d.ts', 'd.cts']) {
       writeFileSync(join(library, `dist/${name}.${ending}`), `export * from '../types/${source}.js';\n`);
@@ -41,15 +41,14 @@ export function installLibrary(folder: string): void {
 
 const DECLARED = { index: 'src/index', nest: 'adapters/nest', testing: 'src/testing/index' };
 
-let declared: string | undefined;
-
-/** The declarations, in a folder where the library finds itself by its name; written once for all apps. */
-function declarations(): string {
-  if (declared !== undefined) return declared;
+/**
+ * Writes the declarations of the modules that init imports into a folder where the library finds itself by its name, and
+ * returns the folder. One is enough for all apps.
+ */
+export function writeDeclarations(): string {
   const parent = join(ROOT, 'packages/cli/test/commands/init/.tmp');
   mkdirSync(parent, { recursive: true });
   const outDir = mkdtempSync(join(parent, 'types-'));
-  process.once('exit', () => rmSync(outDir, { recursive: true, force: true }));
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
   const emit = {
@@ -62,7 +61,6 @@ function declarations(): string {
   };
   const files = Object.values(DECLARED).map((source) => join(ROOT, `${source}.ts`));
   ts.createProgram(files, { ...options, ...emit }).emit();
-  declared = outDir;
   return outDir;
 }
 

@@ -1,9 +1,18 @@
-import { describe, expect, it } from 'vitest';
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isInstalled } from '../../../../../test/integration/file-of.js';
 import type { Step } from '../../../src/commands/init/next-steps.js';
 import { FRAMEWORKS } from '../../../src/detect-project.js';
 import { useCli } from '../../support/cli.js';
-import { installLibrary, isOldNode, mount, runPrinted, startPrinted, writeStarter } from './starter-app.js';
+import {
+  installLibrary,
+  isOldNode,
+  mount,
+  runPrinted,
+  startPrinted,
+  writeDeclarations,
+  writeStarter,
+} from './starter-app.js';
 import { STARTERS } from './starters.js';
 
 const cli = useCli();
@@ -13,6 +22,12 @@ const isThere = Object.fromEntries(APART.map((host) => [host, isInstalled(host)]
 // Wrangler runs on Node 22 and later.
 if (isOldNode && !isInstalled('test/runtimes')) isThere['test/integration/wrangler'] = false;
 const starters = Object.entries(STARTERS).filter(([, { host }]) => isThere[host] ?? true);
+
+let declarations: string;
+beforeAll(() => {
+  declarations = writeDeclarations();
+});
+afterAll(() => rmSync(declarations, { recursive: true }));
 
 it('each framework of init has a starter', () => {
   expect(Object.keys(STARTERS)).toEqual(expect.arrayContaining([...FRAMEWORKS]));
@@ -30,7 +45,7 @@ describe('a new app that follows the steps of init', { timeout: 240_000 }, () =>
         steps.find(({ step }) => step === wanted)?.lines[0] ?? expect.fail(wanted);
 
       expect(lineOf('install')).toBe('npm install service-webhooks');
-      installLibrary(folder);
+      installLibrary(folder, declarations);
       for (const step of steps) if (step.step === 'mount') mount(folder, step, starter.mountBelow);
 
       const tested = runPrinted(folder, lineOf('test'));
