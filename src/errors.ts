@@ -130,7 +130,7 @@ export const ERRORS = {
     status: 500,
     retryable: false,
     message: 'A body parser ran first, and what it left cannot be verified.',
-    hint: "Verify the raw body: mount the receiver above the body parser, or keep the bytes with express.raw({ type: '*/*' }) in place of the parser, or with request.arrayBuffer().",
+    hint: "Pass the raw body: mount the receiver above the body parser, or keep the bytes with express.raw({ type: '*/*' }) in place of the parser, or with request.arrayBuffer().",
   },
   body_already_read: {
     status: 500,

@@ -3,7 +3,7 @@ import type { Delivery, WebhookRequest } from 'service-webhooks';
 import { fromNodeRequest } from './node-http.js';
 
 export const RAW_BODY_FIX =
-  'Make the app with NestFactory.create(AppModule, { rawBody: true }), or { bodyParser: false } on Express.';
+  'Make the app with NestFactory.create(AppModule, { rawBody: true }), or, on Express, { bodyParser: false } without app.useBodyParser().';
 
 /** The request of Express or of Fastify. */
 export type NestRequest = (IncomingMessage | { raw: IncomingMessage }) & {

@@ -224,8 +224,16 @@ function shortened(text: string): string {
   return printable(text.slice(0, MAX_LENGTH));
 }
 
-function stackOf(cause: unknown): string {
-  return readCause(() => (cause as Partial<Error> | null)?.stack ?? textOf(cause));
+/** The most stacks of an error and its causes that are printed: a cause may lead back to its error. */
+const MAX_STACKS = 5;
+
+/** Returns the stack of a thrown value and those of its causes: "fetch failed" says less than its cause. */
+function stackOf(thrown: unknown, depth = 1): string {
+  return readCause(() => {
+    const { stack = textOf(thrown), cause } = Object(thrown) as Partial<Error>;
+    if (cause === undefined || depth === MAX_STACKS) return stack;
+    return `${stack}\nCaused by: ${stackOf(cause, depth + 1)}`;
+  });
 }
 
 /** Indents each line of a stack, so that none resembles an entry. */

@@ -13,20 +13,36 @@ const [module = '', main = '', , , test = ''] = [...page.matchAll(/^```typescrip
   ([, code]) => code,
 );
 
+/** An app as a new one of each version is: CommonJS and Jest, or modules, where `node --test` has the part of Vitest. */
+const APPS = {
+  'nest-11': {
+    packageJson: '{ "private": true }',
+    written: (code: string) => code.replaceAll("from './app.module.js'", "from './app.module'"), // as the page says
+    test: ['node_modules/jest/bin/jest.js', '--watchman=false', 'webhooks.spec.js'],
+    passed: /Tests: +1 passed, 1 total/,
+  },
+  'nest-12': {
+    packageJson: '{ "private": true, "type": "module" }',
+    written: (code: string) => code,
+    test: ['--import', './globals.mjs', 'webhooks.spec.js'],
+    passed: /pass 1\n/,
+  },
+};
+
 describe.each(['nest-11', 'nest-12'] as const)('the app of the page in %s', (nest) => {
+  const app = APPS[nest];
   const present = isInstalled(nest) && isInstalled('consumers');
   let consumer: Consumer;
   beforeAll(() => {
     if (!present) return;
     consumer = makeConsumer(
       {
-        'package.json': '{ "private": true, "type": "module" }',
+        'package.json': app.packageJson,
         'tsconfig.json': JSON.stringify({ compilerOptions: OPTIONS_OF_NEST, include: ['*.ts'] }),
         'app.module.ts': module,
-        'main.ts': main,
-        'app.test.ts': test,
+        'main.ts': app.written(main),
+        'webhooks.spec.ts': app.written(test),
         'supertest.d.ts': "declare module 'supertest';",
-        // As Jest and Vitest do it in an app of Nest.
         'globals.d.ts': 'declare function it(title: string, test: () => Promise<void>): void;',
         'globals.mjs': "import { it } from 'node:test'; globalThis.it = it;",
       },
@@ -75,9 +91,9 @@ describe.each(['nest-11', 'nest-12'] as const)('the app of the page in %s', (nes
   });
 
   it.skipIf(!present)('the test of the page passes', () => {
-    const { status, output } = consumer.attempt(['--import', './globals.mjs', 'app.test.js']);
+    const { status, output } = consumer.attempt(app.test);
     expect(status, output).toBe(0);
-    expect(output).toMatch(/pass 1\n/);
+    expect(output).toMatch(app.passed);
   });
 });
 

@@ -118,6 +118,12 @@ describe('what a receiver without a logger prints to the console', () => {
     ['null', null, '\n  null'],
     ['text', 'no space', '\n  no space'],
     ['an object without a stack', { code: 'ENOSPC' }, '\n  [object Object]'],
+    [
+      'an error with causes',
+      withStack('fetch failed', withStack('connect ECONNREFUSED', 'no route')),
+      '\n  Error: fetch failed\n  Caused by: Error: connect ECONNREFUSED\n  Caused by: no route',
+    ],
+    ['an error that is its own cause', circular(), `\n  Error: again${'\n  Caused by: Error: again'.repeat(4)}`],
     ['an object that cannot be read', trapped(), '\n  The thrown value cannot be printed.'],
   ])('a handler that throws %s gives one error entry', async (_, thrown, end) => {
     await aReceiver({ on: failing(thrown) })(aRequest());
@@ -504,3 +510,12 @@ describe('many refusals of a receiver in its log', () => {
     ]);
   });
 });
+
+function withStack(message: string, cause: unknown): Error {
+  return Object.assign(new Error(message, { cause }), { stack: `Error: ${message}` });
+}
+
+function circular(): Error {
+  const error = withStack('again', undefined);
+  return Object.assign(error, { cause: error });
+}

@@ -71,7 +71,9 @@ export function diagnose(answer: SendResult, compact: SendResult, url: URL): { d
   const code = answerCode(answer.body);
   if (isRefused && (code === undefined || code === 'signature_mismatch')) return own('other_secret');
   const [diagnosis, advice] = [answerProblem(answer, url), answerAdvice(answer, url)];
-  if (diagnosis && advice) return { diagnosis, fix: `${advice.message} ${advice.fix}` };
+  // A receiver tells the sender its code alone, and its log the details, such as which import is right.
+  const more = advice?.code === undefined ? '' : ' The log of the app has the details.';
+  if (diagnosis && advice) return { diagnosis, fix: `${advice.message} ${advice.fix}${more}` };
   return own('unclear');
 }
 

@@ -48,7 +48,7 @@ const ACCEPTS: readonly Requirement[] = [
     says: 'a body of 512 KiB',
     requests: ({ large }) => [large(512 * 1024)],
     judge: acknowledged,
-    fix: 'Raise the limit of the body: by default it is 100 kB in Express and 1 MiB in Fastify.',
+    fix: 'Raise the limit of the body: by default it is 100 kB in Express and Nest, 512 kB in the Node server of SvelteKit (BODY_SIZE_LIMIT) and 1 MiB in Fastify.',
   },
   {
     name: 'older',
