@@ -55,8 +55,8 @@ describe.runIf(hasProgram('script'))('the way from a broken receiver to a fixed 
     const { exitCode, shown } = await terminal(['doctor', `${port}/webhooks`]).ended;
     expect(exitCode).toBe(1);
     const lines = shown.trimEnd().split('\r\n');
-    expect(lines).toHaveLength(6);
-    expect(lines[3]).toMatch(/30 other probes were skipped/);
+    expect(lines).toHaveLength(7);
+    expect(lines[4]).toMatch(/30 other probes were skipped/);
     expect(lines.at(-1)).toMatch(/Fix first:.*A body parser ran first/);
   });
 

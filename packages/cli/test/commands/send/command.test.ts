@@ -189,7 +189,7 @@ describe('the command send to an app without a proper answer', () => {
   it.each<[situation: string, problem: string | RegExp, app: () => Promise<string>, options?: string[]]>([
     [
       'nothing listens',
-      /^127\.0\.0\.1:1: nothing listens there; is the app running, and on that port\?$/,
+      /^127\.0\.0\.1:1: nothing listens there; start the app, or correct the port$/,
       async () => 'http://127.0.0.1:1',
     ],
     [
