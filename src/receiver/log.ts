@@ -28,7 +28,7 @@ export interface LogFields {
   attempt?: number | undefined;
   /** The error that your handler, store or secret function threw. */
   err?: unknown;
-  /** The stack of `err`, for loggers that write an error as `{}`, such as winston's JSON format. */
+  /** The stacks of `err` and its causes, for loggers that write an error as `{}`, such as winston's JSON format. */
   stack?: string | undefined;
 }
 
@@ -229,11 +229,19 @@ const MAX_STACKS = 5;
 
 /** Returns the stack of a thrown value and those of its causes: "fetch failed" says less than its cause. */
 function stackOf(thrown: unknown, depth = 1): string {
-  return readCause(() => {
-    const { stack = textOf(thrown), cause } = Object(thrown) as Partial<Error>;
-    if (cause === undefined || depth === MAX_STACKS) return stack;
-    return `${stack}\nCaused by: ${stackOf(cause, depth + 1)}`;
-  });
+  const stack = readCause(() => (thrown as Partial<Error> | null)?.stack ?? textOf(thrown));
+  const cause = causeOf(thrown);
+  if (cause === undefined || depth === MAX_STACKS) return stack;
+  return `${stack}\nCaused by: ${stackOf(cause, depth + 1)}`;
+}
+
+/** Returns the cause of an error; undefined also where it cannot be read. */
+function causeOf(thrown: unknown): unknown {
+  try {
+    return (thrown as Partial<Error> | null)?.cause;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Indents each line of a stack, so that none resembles an entry. */

@@ -124,6 +124,7 @@ describe('what a receiver without a logger prints to the console', () => {
       '\n  Error: fetch failed\n  Caused by: Error: connect ECONNREFUSED\n  Caused by: no route',
     ],
     ['an error that is its own cause', circular(), `\n  Error: again${'\n  Caused by: Error: again'.repeat(4)}`],
+    ['an error whose cause cannot be read', unreadableCause(), '\n  Error: full'],
     ['an object that cannot be read', trapped(), '\n  The thrown value cannot be printed.'],
   ])('a handler that throws %s gives one error entry', async (_, thrown, end) => {
     await aReceiver({ on: failing(thrown) })(aRequest());
@@ -518,4 +519,11 @@ function withStack(message: string, cause: unknown): Error {
 function circular(): Error {
   const error = withStack('again', undefined);
   return Object.assign(error, { cause: error });
+}
+
+function unreadableCause(): Error {
+  const get = () => {
+    throw new Error('not to be read');
+  };
+  return Object.defineProperty(withStack('full', undefined), 'cause', { get });
 }

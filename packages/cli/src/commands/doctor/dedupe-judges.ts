@@ -1,4 +1,5 @@
 import { isAcknowledged } from 'service-webhooks/service';
+import { noHandlerRan } from '../../http/answer.js';
 import type { SendResult } from '../../http/deliver.js';
 import { jsonFields } from '../../http/json-fields.js';
 import { counted } from '../../output.js';
@@ -68,7 +69,7 @@ function oneEffect(answers: readonly SendResult[], [first = 0, ...others]: reado
 
 function withoutEffect(answers: readonly SendResult[]): Finding {
   const evidence = 'acknowledged, but the observer counted no effect';
-  if (!ranNowhere(answers)) return { ...failed(evidence), diagnosis: 'no_effect' };
+  if (!answers.every(noHandlerRan)) return { ...failed(evidence), diagnosis: 'no_effect' };
   return { ...failed(`${evidence}: the answers say that no handler ran`), diagnosis: 'no_handler' };
 }
 
@@ -88,12 +89,9 @@ function proofIn(answers: readonly SendResult[]): Finding | undefined {
   if (stored > 1) {
     return { ...failed(`the event was queued ${stored} times, as the answers say`), diagnosis: 'queued_twice' };
   }
-  if (ranNowhere(answers)) return { ...unknown('the answers say that no handler ran'), diagnosis: 'no_handler' };
+  if (answers.every(noHandlerRan))
+    return { ...unknown('the answers say that no handler ran'), diagnosis: 'no_handler' };
   return undefined;
-}
-
-function ranNowhere(answers: readonly SendResult[]): boolean {
-  return answers.every((answer) => outcomeOf(answer) === 'ignored');
 }
 
 function outcomeOf(answer: SendResult): unknown {

@@ -71,10 +71,10 @@ export function diagnose(answer: SendResult, compact: SendResult, url: URL): { d
   const code = answerCode(answer.body);
   if (isRefused && (code === undefined || code === 'signature_mismatch')) return own('other_secret');
   const [diagnosis, advice] = [answerProblem(answer, url), answerAdvice(answer, url)];
-  // A receiver tells the sender its code alone, and its log the details, such as which import is right.
-  const more = advice?.code === undefined ? '' : ' The log of the app has the details.';
-  if (diagnosis && advice) return { diagnosis, fix: `${advice.message} ${advice.fix}${more}` };
-  return own('unclear');
+  if (diagnosis === undefined || advice === undefined) return own('unclear');
+  // A receiver of this library answers with its code alone, and logs the details, such as the right import.
+  const more = advice.code === undefined ? '' : ' The log of the app has the details.';
+  return { diagnosis, fix: `${advice.message} ${advice.fix}${more}` };
 }
 
 function own(diagnosis: OwnDiagnosis): { diagnosis: Diagnosis; fix: string } {
