@@ -10,14 +10,14 @@ const WITH_MODULE = ['nest'];
 const adapters = subpaths.filter(({ source }) => source.startsWith('adapters/'));
 
 export default [
-  { name: 'verify alone', path: 'dist/index.js', import: '{ verify }', limit: '6.6 kB' },
-  { name: 'the whole core', path: 'dist/index.js', limit: '18 kB' },
-  { name: 'the client', path: 'dist/client.js', limit: '13 kB' },
-  { name: 'the store on D1', path: 'dist/stores/d1.js', limit: '5 kB' },
-  { name: 'the store on Durable Objects', path: 'dist/stores/durable-object.js', limit: '4 kB' },
+  { name: '`{ verify }` of `service-webhooks`', path: 'dist/index.js', import: '{ verify }', limit: '6.6 kB' },
+  { name: '`service-webhooks`, the whole core', path: 'dist/index.js', limit: '18 kB' },
+  { name: '`service-webhooks/client`', path: 'dist/client.js', limit: '13 kB' },
+  { name: '`service-webhooks/stores/d1`', path: 'dist/stores/d1.js', limit: '5 kB' },
+  { name: '`service-webhooks/stores/durable-object`', path: 'dist/stores/durable-object.js', limit: '4 kB' },
   { name: 'the page', path: ['packages/cli/dist/page/page.js', 'packages/cli/dist/page/style.css'], limit: '21 kB' },
   ...adapters.map(({ name, entry }) => ({
-    name: `${name}, without the core`,
+    name: `\`${name}\`, without the core`,
     path: `dist/${entry}.js`,
     ignore: ['service-webhooks'],
     limit: [...ON_BOTH, ...WITH_MODULE].includes(entry) ? '4.5 kB' : '3.5 kB',

@@ -18,7 +18,7 @@ const steps = [
   ]),
   ['the packages in projects', 'npx vitest run --project package', 'built'],
   ['unused exports and dependencies', 'npx knip'],
-  ['bundle sizes', 'npx size-limit', 'built'],
+  ['bundle sizes', 'node scripts/bundle-sizes.mjs', 'built'],
   ['public API', 'node scripts/api.mjs', 'built'],
 ];
 

@@ -35,7 +35,7 @@ const GENERATED = `
 declare module '$app/environment' { export const building: boolean }
 declare module '$env/dynamic/private' { export const env: { WEBHOOK_SECRET: string | undefined } }
 declare module 'astro:env/server' { export const getSecret: (key: string) => string | undefined }
-declare module '*/routes/webhooks/+server' { export const POST: unknown }
+declare module '*/+server' { export const POST: (event: { request: Request }) => Promise<Response> }
 declare module '*/instrumentation-node' {}
 declare namespace NodeJS { interface ProcessEnv { readonly NEXT_RUNTIME?: 'nodejs' | 'edge' } }
 `;
@@ -77,7 +77,7 @@ describe('code blocks of the documentation', () => {
     }
     for (const { at, attribute } of blocks) expect([undefined, 'no-run'], at).toContain(attribute);
     for (const { at, language, attribute } of blocksOf('README.md')) {
-      expect(['ts', 'sh'], at).toContain(language);
+      expect(['ts', 'sh', 'dotenv', 'text'], at).toContain(language);
       expect(attribute, at).toBeUndefined();
     }
   });
@@ -111,7 +111,7 @@ describe('code blocks of the documentation', () => {
     const { name, scripts } = JSON.parse(read('package.json'));
     const { name: commandLine } = JSON.parse(read('packages/cli/package.json'));
     const known = [
-      ...['npm ci', 'npm test', `npm install ${name}`],
+      ...['npm ci', 'npm test', `npm install ${name} express`, 'node --env-file=.env server.mjs'],
       ...Object.keys(scripts).map((script) => `npm run ${script}`),
       ...COMMANDS.map((command) => `npx ${commandLine} ${command.name}`),
     ];
@@ -124,7 +124,7 @@ describe('code blocks of the documentation', () => {
 
 describe('README.md', () => {
   it('the page has the install command, and the two commands for a clone', () => {
-    expect(read('README.md')).toContain(`npm install ${JSON.parse(read('package.json')).name}`);
+    expect(read('README.md')).toContain(`npm install ${JSON.parse(read('package.json')).name} express\n`);
     expect(read('README.md')).toContain('\n```sh\nnpm ci && npm run demo\nnpm ci && npm test\n```\n');
   });
 

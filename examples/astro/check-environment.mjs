@@ -1,3 +1,5 @@
 import { createReceiver } from 'service-webhooks';
 
-createReceiver({ secret: process.env['WEBHOOK_SECRET'] ?? '', dedupe: false }); // throws where the secret cannot be used
+const secret = process.env['WEBHOOK_SECRET'] ?? '';
+// Throws where the secret cannot be used.
+createReceiver({ secret, dedupe: false });

@@ -1,8 +1,11 @@
 import { createReceiver } from 'service-webhooks';
 
+const secret = process.env['WEBHOOK_SECRET'] ?? '';
 try {
-  createReceiver({ secret: process.env['WEBHOOK_SECRET'] ?? '', dedupe: false }); // throws where the secret cannot be used
+  // Throws where the secret cannot be used.
+  createReceiver({ secret, dedupe: false });
 } catch (error) {
   console.error(error);
-  process.exit(1); // Next only logs an error that is thrown here, and goes on
+  // Next only logs an error that is thrown here, and goes on.
+  process.exit(1);
 }

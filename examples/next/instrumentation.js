@@ -1,4 +1,7 @@
+// Next compiles this file for its Edge Runtime too, which has no process.exit.
+// So only Node loads the check.
 export async function register() {
-  // Next compiles this file for its Edge Runtime too, which has no process.exit. So only Node loads the check.
-  if (process.env.NEXT_RUNTIME === 'nodejs') await import('./instrumentation-node');
+  if (process.env.NEXT_RUNTIME === 'nodejs') {
+    await import('./instrumentation-node');
+  }
 }

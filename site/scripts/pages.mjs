@@ -47,6 +47,7 @@ export const GROUPS = [
       'docs/migrate.md',
       'docs/compatibility.md',
       'docs/runtimes.md',
+      'docs/bundle-size.md',
       'SECURITY.md',
       'docs/evidence.md',
       'CHANGELOG.md',

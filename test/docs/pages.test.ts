@@ -36,6 +36,11 @@ describe.each(pages)('%s', (page) => {
     expect(dead).toEqual([]);
   });
 
+  it('code is at most 80 columns wide', () => {
+    const blocks = read(page).match(/^ *```.*?^ *```$/gms) ?? [];
+    expect(blocks.flatMap((block) => block.split('\n')).filter((line) => line.length > 80)).toEqual([]);
+  });
+
   it('the page has one heading of the first level', () => {
     const text = withoutCode(read(page)).replace(/^---\n.*?\n---\n/s, '');
     expect([...text.matchAll(/^# .+$/gm)]).toHaveLength(1);

@@ -135,15 +135,14 @@ function startAstro(dotenv: string): Promise<Place> {
 /** As JavaScript: for TypeScript, Next wants packages that the example does not have. */
 async function startNext(dotenv: string): Promise<Place> {
   const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
-  const files = Object.entries(pageFiles('next')).map(([path, code]) => [
-    path.replace(/\.ts$/, '.js'),
-    ts.transpileModule(code, { compilerOptions }).outputText,
-  ]);
+  const files = Object.entries(pageFiles('next'))
+    .filter(([path]) => path.endsWith('.ts'))
+    .map(([path, code]) => [path.replace(/\.ts$/, '.js'), ts.transpileModule(code, { compilerOptions }).outputText]);
   const config = readFileSync(join(root, 'examples/next/next.config.js'), 'utf8');
   const place = await startDevServer('examples/next', 'next/dist/bin/next', {
     ...Object.fromEntries(files),
     'next.config.js': config,
-    '.env.local': dotenv,
+    '.env': dotenv,
   });
   return {
     ...place,
@@ -171,7 +170,7 @@ async function startDevServer(example: string, program: string, files: Record<st
   const args = [join(root, example, 'node_modules', program), 'dev', '--port', port];
   args.push(program.startsWith('next/') ? '--hostname' : '--host', '127.0.0.1');
   const { WEBHOOK_SECRET: _, ...rest } = process.env;
-  // Not that of Vitest: with NODE_ENV=test, Next reads no .env.local.
+  // Not that of Vitest: with NODE_ENV=test, Next reads other files.
   const env = { ...rest, NODE_ENV: 'development', ASTRO_TELEMETRY_DISABLED: '1', NEXT_TELEMETRY_DISABLED: '1' };
   const child = spawn(process.execPath, args, { cwd: project, env, detached: true }); // Next starts another
   const ended = once(child, 'close');

@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { isInstalled } from '../integration/file-of.js';
+import { runtimes } from '../runtimes/runtimes.js';
+import { ROOT } from '../support/markdown.js';
+import { filesIn } from '../support/page-files.js';
+import { freePort } from '../support/server-process.js';
+
+const PATIENTLY = { timeout: 90_000, interval: 250 };
+
+interface Quickstart {
+  page: string;
+  /** The folder whose packages stand for those that the page installs: empty for the repository. */
+  packages?: string;
+  /** The files of the app that the reader has, where the page begins in one. */
+  app?: Record<string, string>;
+  /** What gives the app a port that is free here, where no file of the page names one. */
+  portOption?: string;
+  /** What runs it besides Node. */
+  runtime?: string;
+}
+
+const quickstarts: Quickstart[] = [
+  { page: 'README.md' },
+  { page: 'docs/quickstart/express.md' },
+  { page: 'docs/quickstart/fastify.md' },
+  { page: 'docs/quickstart/hono.md' },
+  { page: 'docs/quickstart/koa.md' },
+  { page: 'docs/quickstart/node.md' },
+  { page: 'docs/quickstart/h3.md' },
+  { page: 'docs/quickstart/elysia.md', runtime: 'bun' },
+  { page: 'docs/quickstart/bun-and-deno.md', runtime: 'bun', portOption: '' },
+  { page: 'docs/quickstart/google-cloud-functions.md', portOption: '--port' },
+  {
+    page: 'docs/quickstart/next.md',
+    packages: 'examples/next',
+    app: { 'next.config.js': readFileSync(join(ROOT, 'examples/next/next.config.js'), 'utf8') },
+    portOption: '--port',
+  },
+  {
+    page: 'docs/quickstart/sveltekit.md',
+    packages: 'examples/sveltekit',
+    app: {
+      'package.json': '{ "type": "module" }',
+      'vite.config.js': `import { sveltekit } from '@sveltejs/kit/vite';\nexport default { plugins: [sveltekit()] };\n`,
+      'src/app.html': '<html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>',
+    },
+    portOption: '--port',
+  },
+  { page: 'docs/quickstart/astro.md', packages: 'examples/astro', portOption: '--port' },
+  { page: 'docs/quickstart/workers.md', packages: 'test/integration/wrangler', runtime: 'node-22', portOption: '--port' },
+];
+
+describe.each(quickstarts)('the start of $page, followed in an empty folder', (quickstart) => {
+  const { packages = '', runtime } = quickstart;
+  const command = runtimes.find(({ name }) => name === runtime)?.command;
+  const isPresent = (packages === '' || isInstalled(packages)) && (runtime === undefined || command !== undefined);
+
+  it.skipIf(!isPresent)('the app prints what the page shows, and doctor finds nothing', async () => {
+    const { install, start, files, send, doctor, shown } = stepsOf(quickstart.page);
+    expect(importsOf(files).filter((name) => !install.includes(name))).toEqual([]);
+
+    const port = `${await freePort()}`;
+    const folder = emptyFolder(packages);
+    const write = (path: string, text: string) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    };
+    // As `npm init -y` has it.
+    write('package.json', '{ "type": "commonjs" }');
+    for (const [path, text] of Object.entries(quickstart.app ?? {})) write(path, text);
+    for (const [path, code] of files) write(path, code.replaceAll('3000', port));
+
+    const { portOption = '' } = quickstart;
+    const withPort = `${start.trimEnd()} ${portOption && `${portOption} ${port}`}`;
+    const app = run(folder, withPort, { ...pathTo(folder, command), PORT: port });
+    const words = (line: string) => `${line.replace(/\b(3000|4321|5173|8080|8787)\b/, port)} --text`;
+    const sent = await vi.waitFor(async () => {
+      const { output, ended } = run(folder, words(send));
+      expect(await ended, `${output()}\n${app.output()}`).toBe(0);
+      return output();
+    }, PATIENTLY);
+    expect(sent).toContain('200  acknowledged');
+    await vi.waitFor(() => expect(app.output()).toContain(shown.replaceAll('3000', port)), PATIENTLY);
+    const checked = run(folder, words(doctor));
+    expect(await checked.ended, checked.output()).toBe(0);
+    expect(checked.output()).toMatch(/^31 passed, 0 failed\n$/m);
+  });
+});
+
+/** What a page tells its reader to do. */
+function stepsOf(page: string) {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const [, section = expect.fail(`${page} has no start`)] = /^## Start\n(.*?)^## /ms.exec(text) ?? [];
+  const blocks = (language: string) =>
+    [...section.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, code = '']) => code);
+  const [install = '', start = '', commands = ''] = blocks('sh');
+  const [send = '', doctor = ''] = commands.trim().split('\n');
+  const [shown = expect.fail(`${page} does not say what the app prints`)] = blocks('text');
+  return { install, start, send, doctor, shown, files: filesIn(section) };
+}
+
+/** The packages that the code imports, and that neither Node nor a framework that is there brings. */
+function importsOf(files: [path: string, code: string][]): string[] {
+  const imports = files.flatMap(([, code]) => [...code.matchAll(/from '([^'.$]+)'/g)].map(([, name = '']) => name));
+  return imports
+    .filter((name) => !/^(node|cloudflare|astro):/.test(name) && !builtinModules.includes(name))
+    .map((name) => (name.startsWith('@') ? name.split('/').slice(0, 2).join('/') : name.replace(/\/.*/, '')))
+    .filter((name) => name !== 'astro');
+}
+
+/** A folder with the packages of the repository as npm installs them, below one where the framework is installed. */
+function emptyFolder(packages: string): string {
+  const parent = join(ROOT, packages, '.tmp');
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(join(parent, 'quickstart-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const modules = join('node_modules');
+  cpSync(join(inject('installed').together, modules), join(folder, modules), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  return folder;
+}
+
+/** Puts the program of a runtime on the path, by the name that the page calls it. */
+function pathTo(folder: string, [program, ...args]: string[] = []) {
+  if (program === undefined || args.includes('')) return {};
+  const bin = join(folder, '.bin');
+  mkdirSync(bin);
+  symlinkSync(program, join(bin, program.replace(/^.*\//, '').replace('.exe', '')));
+  return { PATH: [bin, process.env['PATH']].join(delimiter) };
+}
+
+interface Running {
+  output(): string;
+  ended: Promise<number | null>;
+}
+
+/** Runs a line of the page in a shell. It is stopped at the end of the test. */
+function run(cwd: string, line: string, env: Record<string, string> = {}): Running {
+  const { WEBHOOK_SECRET: _, NODE_OPTIONS: __, VITEST: ___, ...rest } = process.env;
+  const child = spawn('sh', ['-c', line], {
+    cwd,
+    detached: true,
+    env: { ...rest, NODE_ENV: 'development', ASTRO_TELEMETRY_DISABLED: '1', NEXT_TELEMETRY_DISABLED: '1', ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  onTestFinished(() => stop(child, ended));
+  return { output: () => output, ended };
+}
+
+async function stop({ pid, exitCode }: ChildProcess, ended: Promise<unknown>) {
+  if (pid !== undefined && exitCode === null) process.kill(-pid, 'SIGKILL');
+  await ended;
+}
