@@ -53,7 +53,8 @@ interface Fault {
   hint?: string;
 }
 
-const SET_THE_VARIABLE = 'Check that the environment variable it comes from is set for this process.';
+const SET_THE_VARIABLE =
+  'Check that the environment variable it comes from, such as WEBHOOK_SECRET, is set for this process.';
 
 function faultOf(secret: unknown): Fault | undefined {
   if (typeof secret === 'string') return faultOfText(secret);

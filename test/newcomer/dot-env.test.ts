@@ -84,7 +84,7 @@ describe('a secret that only the .env of the working directory has', () => {
 });
 
 describe('a secret that .env cannot help with', () => {
-  const USUAL = 'Check that the environment variable it comes from is set for this process.';
+  const USUAL = 'Check that the environment variable it comes from, such as WEBHOOK_SECRET, is set for this process.';
 
   it.each<[string, () => void, object?]>([
     ['there is no .env', () => {}],

@@ -20,7 +20,7 @@ const verify = (call: string) => `
   const headers = sign({ body: rawBody, secret });
   ${call};`;
 
-const SET_THE_VARIABLE = 'Check that the environment variable it comes from is set';
+const SET_THE_VARIABLE = 'Check that the environment variable it comes from, such as WEBHOOK_SECRET, is set';
 
 export const refusedMistakes: readonly RefusedMistake[] = [
   {

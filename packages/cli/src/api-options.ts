@@ -10,7 +10,7 @@ import {
 } from 'service-webhooks/client';
 import { Failure } from './failure.js';
 import { allowKey, findAddress, URL_ENV } from './key-destination.js';
-import { checkSource, readSecret, SOURCES } from './secrets.js';
+import { checkSource, readSource, SOURCES } from './secrets.js';
 import type { Session } from './session.js';
 
 const KEY_ENV = 'SERVICE_API_KEY';
@@ -46,7 +46,7 @@ const TIMEOUT_MS = 30_000;
 /** Opens the client of a command, once the key may go to its address. @throws Failure, WebhookError */
 export async function openClient(session: Session, { key, baseUrl, headerPrefix }: ApiOptions): Promise<Client> {
   const address = findAddress(session, baseUrl);
-  const apiKey = await readSecret(session, key);
+  const apiKey = await readSource(session, key);
   if (typeof apiKey !== 'string') throw new Failure('usage', 'the API key is no text; look at where it comes from.');
   const { url } = address;
   const client = createClient({ apiKey, baseUrl: url, headerPrefix, timeoutMs: TIMEOUT_MS, maxAttempts: 3 });

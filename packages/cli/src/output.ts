@@ -71,6 +71,11 @@ export function shortened(text: string, length = 200): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
+/** Returns an explanation below the line that it is about, with a line for each sentence. */
+export function explanation(text: string): Piece[][] {
+  return text.split(/(?<=\.) (?=[A-Z])/).map((sentence) => [`   ${sentence}`]);
+}
+
 /** Returns a number of things: `1 request`, `2 requests`. */
 export function counted(count: number, one: string, several = `${one}s`): string {
   return `${count} ${count === 1 ? one : several}`;

@@ -48,9 +48,11 @@ function describe({ description, argChoices: words = [], defaultValue, defaultVa
 const TOPICS = `
 Examples:
   service-webhooks listen 3000                    verify deliveries, forward them to port 3000
-  service-webhooks send generation.completed      a signed sample to listen
+  service-webhooks send generation.completed 3000 a signed sample to your app
   service-webhooks explain delivery.http          why it does not verify
-  service-webhooks doctor http://localhost:3000   test your endpoint with valid and hostile deliveries
+  service-webhooks doctor 3000                    test your endpoint with valid and hostile deliveries
+
+A port alone means /webhooks: 3000 is http://localhost:3000/webhooks.
 
 The signing secret is read from WEBHOOK_SECRET, also of .env; --secret names another place. It is never printed.
 service-webhooks.json may set headerPrefix, path, secretVariable and baseUrl for a project. Before an API key of

@@ -1,3 +1,4 @@
+import { parseEnv } from 'node:util';
 import { Option } from '@commander-js/extra-typings';
 import type { Secret } from 'service-webhooks';
 import { Failure } from './failure.js';
@@ -49,10 +50,9 @@ export async function findSecrets(session: Session, sources?: readonly string[])
 /** Returns the secrets of {@link findSecrets}. @throws Failure where there are none */
 export async function readSecrets(session: Session, sources?: readonly string[]): Promise<[Secret, ...Secret[]]> {
   const [first, ...others] = (await findSecrets(session, sources)) ?? [];
-  const isEmpty = sources === undefined && first === '';
-  if (first !== undefined && !isEmpty) return [first, ...others];
+  if (first !== undefined && first !== '') return [first, ...others];
   const variable = session.config.secretVariable ?? ENV;
-  const problem = isEmpty ? `${variable} is empty` : 'no secret';
+  const problem = first === undefined ? 'no secret' : `${sources?.[0] ?? variable} is empty`;
   throw new Failure(
     'usage',
     `${problem}: set ${variable}, also in .env, or say where it is with --secret ${SOURCES}. ${howToTry(variable)}`,
@@ -73,8 +73,26 @@ export function randomSecret(): string {
   return `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('hex')}`;
 }
 
-/** @throws Failure */
+/**
+ * Returns the signing secret of a source. An environment file has it in its variable, and any other file has it alone.
+ * @throws Failure
+ */
 export async function readSecret(session: Session, source: string): Promise<Secret> {
+  const secret = await readSource(session, source);
+  if (source.startsWith('env:') || typeof secret !== 'string') return secret;
+  const variable = session.config.secretVariable ?? ENV;
+  const value = (parseEnv(secret) as Session['env'])[variable];
+  if (value !== undefined) return value;
+  const file = source.replace(/^file:/, '');
+  if (!ENV_FILE.test(file)) return secret;
+  throw new Failure('file', `${file} does not set ${variable}: add it, or name a file that has the secret alone.`);
+}
+
+/** The path of an environment file, such as `.env.local`. */
+const ENV_FILE = /(^|[/\\])\.(env|dev\.vars)[^/\\]*$/;
+
+/** Returns the whole content of a source. @throws Failure */
+export async function readSource(session: Session, source: string): Promise<Secret> {
   if (source.startsWith('env:')) {
     const name = source.slice(4);
     const value = session.env[name];

@@ -1,5 +1,5 @@
 import { asked, Failure } from './failure.js';
-import { readSecret, SOURCES } from './secrets.js';
+import { readSource, SOURCES } from './secrets.js';
 import type { Session } from './session.js';
 
 /** The URLs that an option takes, and the variable that has one where the option has no value. */
@@ -34,7 +34,7 @@ export async function readServerUrl(
     throw new Failure('usage', `there is no URL: pass --${name} ${example}, or set ${variable}, also in .env.`);
   const source = given === true ? `env:${variable}` : String(given);
   const isSource = source === '-' || /^(env|file):./.test(source);
-  const address = isSource ? String(await readSecret(session, source)).trim() : source;
+  const address = isSource ? String(await readSource(session, source)).trim() : source;
   // Without the slashes, a URL hides its user and password from the check below.
   const isUrl = URL.canParse(address) && /^\w+:\/\//.test(address) && protocols.includes(new URL(address).protocol);
   if (!isUrl) {

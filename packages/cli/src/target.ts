@@ -4,9 +4,12 @@ import type { Session } from './session.js';
 /** The port that `listen` uses, and the default target of other commands. */
 export const DEFAULT_PORT = 4747;
 
+/** The path of the endpoint for a target that is a port alone, unless the project names another one. */
+const DEFAULT_PATH = '/webhooks';
+
 /**
- * Parses a port (`3000`), a port with a path, an address without a scheme (`localhost:3000/hook`) or a URL. @throws
- * Failure
+ * Parses a port (`3000`), a port with a path, an address without a scheme (`localhost:3000/hook`) or a URL. A port is one
+ * of `localhost`, which stands for 127.0.0.1 and ::1: Vite listens on the second alone. @throws Failure
  */
 export function parseTarget(text = `http://127.0.0.1:${DEFAULT_PORT}`): URL {
   const spelled = spelledOut(text);
@@ -24,17 +27,17 @@ export function parseTarget(text = `http://127.0.0.1:${DEFAULT_PORT}`): URL {
 
 function spelledOut(text: string): string {
   const [, port, rest = ''] = /^:?(\d+)([/?].*)?$/.exec(text) ?? [];
-  if (port !== undefined) return rest === '' ? `http://localhost:${port}` : `http://127.0.0.1:${port}${rest}`;
+  if (port !== undefined) return `http://localhost:${port}${rest}`;
   return text.includes('://') ? text : `http://${text}`;
 }
 
 /**
- * Parses a target as {@link parseTarget} does, and adds the path of the project to a port or a host alone. @throws
- * Failure
+ * Parses the target of a delivery as {@link parseTarget} does. A port alone has the path of the project, or `/webhooks`.
+ * @throws Failure
  */
 export function parseApp({ config }: Pick<Session, 'config'>, text: string): URL {
   const url = parseTarget(text);
-  return config.path === undefined ? url : withPathOf(url, config.path);
+  return /^:?\d+$/.test(text) ? withPathOf(url, config.path ?? DEFAULT_PATH) : url;
 }
 
 /** Returns the target with the path of the request where the target names none. A path such as `//host` is only a path. */

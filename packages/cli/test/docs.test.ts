@@ -20,7 +20,7 @@ const cli = useCli();
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
 const commands = COMMANDS.filter(({ hidden }) => !hidden);
 const lines = [...page.matchAll(/^```sh( no-run)?\n([\s\S]*?)^```$/gm)].flatMap(([, noRun, code = '']) =>
-  noRun ? [] : code.trim().split('\n'),
+  noRun ? [] : code.trim().split(/(?<!\\|\|)\n/),
 );
 
 /** The page's own section about a command. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureOf, failureOfPromise } from '../../../test/support/failures.js';
-import { checkSource, findSecrets, readSecret, readSecrets, secretOption } from '../src/secrets.js';
+import { checkSource, findSecrets, readSecret, readSecrets, readSource, secretOption } from '../src/secrets.js';
 import { aSession } from './support/session.js';
 
 const NAMES = 'env:NAME, file:PATH, or - for stdin';
@@ -73,6 +73,35 @@ describe('a secret that a command reads from its source', () => {
     ['all there is', '\n', ''],
   ])('a secret file loses %s at its end', async (_, content, secret) => {
     expect(await readSecret(aSession({}, { f: content }), 'file:f')).toBe(secret);
+  });
+
+  it.each(['.env.local', 'app/.env', '.dev.vars', 'secrets.txt'])(
+    'the secret of the environment file %s is the value of its variable',
+    async (file) => {
+      const session = aSession({}, { [file]: 'PORT=3000\nexport WEBHOOK_SECRET="whsec_1"\n' });
+      expect(await readSecret(session, `file:${file}`)).toBe('whsec_1');
+      expect(await readSecrets(session, [`file:${file}`])).toEqual(['whsec_1']);
+    },
+  );
+
+  it('an environment file without the variable is refused', async () => {
+    const session = aSession({}, { 'app/.env.local': 'SECRET=whsec_1\n' });
+    expect(await failureOfPromise(readSecret(session, 'file:app/.env.local'))).toBe(
+      '3: app/.env.local does not set WEBHOOK_SECRET: add it, or name a file that has the secret alone.',
+    );
+  });
+
+  it('another source than a signing secret is read whole, so that no secret goes in the place of an API key', async () => {
+    const session = aSession({}, { '.env': 'WEBHOOK_SECRET=whsec_1\n' });
+    expect(await readSource(session, 'file:.env')).toBe('WEBHOOK_SECRET=whsec_1');
+  });
+
+  it('a secret with an equals sign is no environment file', async () => {
+    expect(await readSecret(aSession({}, { f: 'd2hzZWM=\n' }), 'file:f')).toBe('d2hzZWM=');
+  });
+
+  it('an empty secret of a named source is refused with the source', async () => {
+    expect(await failureOfPromise(readSecrets(aSession({ A: '' }), ['env:A']))).toMatch(/^2: env:A is empty: set /);
   });
 
   it('file:- is a file, and - is stdin', async () => {

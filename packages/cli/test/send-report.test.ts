@@ -2,7 +2,7 @@ import { isAcknowledged } from 'service-webhooks/service';
 import { describe, expect, it } from 'vitest';
 import { answerCode } from '../src/http/answer.js';
 import type { SendResult } from '../src/http/deliver.js';
-import { exitCodeOf, sendFields, sendPieces } from '../src/send-report.js';
+import { adviceLines, exitCodeOf, sendFields, sendPieces } from '../src/send-report.js';
 
 const answer = (status: number, body = '', headers: Record<string, string> = {}): SendResult => ({
   ...{ status, body, headers, ms: 7 },
@@ -40,8 +40,8 @@ describe('the report of a request that the command line sent', () => {
     expect(sendPieces(none)).toEqual([['bad', 'no answer'], 'nothing listens there', ['faint', '9 ms']]);
     expect(sendPieces(answer(204))).toEqual([['good', 204], 'acknowledged', ['faint', '7 ms']]);
     const bad = [['bad', 401], 'not acknowledged', ['faint', '7 ms']];
-    expect(sendPieces(answer(401, refusal))).toEqual([...bad, 'invalid_signature', undefined]);
-    expect(sendPieces(answer(401, 'x'.repeat(201)))).toEqual([...bad, `${'x'.repeat(200)}…`, undefined]);
+    expect(sendPieces(answer(401, refusal))).toEqual([...bad, 'invalid_signature']);
+    expect(sendPieces(answer(401, 'x'.repeat(201)))).toEqual([...bad, `${'x'.repeat(200)}…`]);
   });
 
   it('the line about an event without a handler is a warning in every part', () => {
@@ -53,10 +53,30 @@ describe('the report of a request that the command line sent', () => {
     expect(sendPieces(answer(500, '{"outcome":"ignored"}'))[0]).toEqual(['bad', 500]);
   });
 
-  it('the line of a redirect names its target', () => {
-    expect(sendPieces(answer(301, '', { location: '/there' })).at(-1)).toBe(
-      'Redirects are not followed: send to /there.',
-    );
+  it.each([
+    ['<!doctype html>\n<html><head><title>Vite App</title></head></html>', 'an HTML page with the title "Vite App"'],
+    [' \n<HTML lang="en"></HTML>', 'an HTML page'],
+    [`<!DOCTYPE html><title>${'x'.repeat(70)}</title>`, `an HTML page with the title "${'x'.repeat(60)}…"`],
+  ])('a 200 with the HTML page %j does not acknowledge', (page, says) => {
+    expect(sendPieces(answer(200, page))).toEqual([['bad', 200], 'something else answered', ['faint', '7 ms'], says]);
+    expect(sendFields(answer(200, page))).toMatchObject({ status: 200, acknowledged: false });
+    expect(exitCodeOf([answer(200, page)])).toBe(1);
+  });
+
+  it.each(['', 'OK', '{}', '{"html":"<html>"}', 'null', '<htmlish>', '<p>done</p>'])(
+    'a 200 with the body %j acknowledges',
+    (body) => {
+      expect(sendPieces(answer(200, body))[1]).toBe('acknowledged');
+    },
+  );
+
+  it('the advice below the line has one indented line for each sentence', () => {
+    expect(adviceLines({ message: 'It failed. Port 1.5 is wrong.', fix: 'Do this.' })).toEqual([
+      ['   It failed.'],
+      ['   Port 1.5 is wrong.'],
+      ['   Do this.'],
+    ]);
+    expect(adviceLines(undefined)).toEqual([]);
   });
 
   it.each([

@@ -7,9 +7,9 @@ describe('the target URL of a command', () => {
     [undefined, 'http://127.0.0.1:4747/'],
     ['3000', 'http://localhost:3000/'],
     [':3000', 'http://localhost:3000/'],
-    ['3000/webhooks', 'http://127.0.0.1:3000/webhooks'],
-    [':3000/webhooks?a=b', 'http://127.0.0.1:3000/webhooks?a=b'],
-    ['3000/', 'http://127.0.0.1:3000/'],
+    ['3000/hook', 'http://localhost:3000/hook'],
+    [':3000/hook?a=b', 'http://localhost:3000/hook?a=b'],
+    ['3000/', 'http://localhost:3000/'],
     ['localhost:3000/hook', 'http://localhost:3000/hook'],
     ['example.test', 'http://example.test/'],
     ['3000.example.test', 'http://3000.example.test/'],
@@ -46,6 +46,18 @@ describe('the target URL of a command', () => {
     const target = new URL('http://h');
     withPathOf(target, '/a');
     expect(target.href).toBe('http://h/');
+  });
+
+  it.each([
+    ['3000', undefined, 'http://localhost:3000/webhooks'],
+    [':3000', undefined, 'http://localhost:3000/webhooks'],
+    ['3000', '/hooks?a=b', 'http://localhost:3000/hooks?a=b'],
+    ['3000/', '/hooks', 'http://localhost:3000/'],
+    ['3000/other', '/hooks', 'http://localhost:3000/other'],
+    ['http://localhost:3000/', '/hooks', 'http://localhost:3000/'],
+    ['localhost:3000', undefined, 'http://localhost:3000/'],
+  ])('the target %s of a delivery with the path %s in service-webhooks.json is %s', (text, path, href) => {
+    expect(parseApp({ config: path === undefined ? {} : { path } }, text).href).toBe(href);
   });
 
   it.each(['//evil.test/hooks', '/\\evil.test/hooks'])(

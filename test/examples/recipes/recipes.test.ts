@@ -31,7 +31,7 @@ const DOTENV = `WEBHOOK_SECRET=${SECRET}\n`;
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const root = here('../../../');
 const CAUSE =
-  'secret is empty. Check that the environment variable it comes from is set for this process. (invalid_secret)';
+  'secret is empty. Check that the environment variable it comes from, such as WEBHOOK_SECRET, is set for this process. (invalid_secret)';
 
 // The other quickstarts are run by test/readme.test.ts, and as apps of examples/frameworks.
 const places: [name: string, page: string, start: (code: string) => Promise<Place>][] = [

@@ -48,7 +48,10 @@ describe('what the page says about an answer', () => {
   });
 
   it.each([
-    [404, 'The app has no route for POST /hook.'],
+    [
+      404,
+      'The app has no route for POST at http://127.0.0.1:3000/hook. The receiver is not mounted there, or another app listens on that port.',
+    ],
     [302, 'The app redirects, and the service follows no redirect.'],
     [500, 'The app failed.'],
   ])('a status of %i without an error code is explained: %s', (status, message) => {

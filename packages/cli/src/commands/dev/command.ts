@@ -20,7 +20,7 @@ export function devCommand(session: Session) {
       'after',
       `
 Examples:
-  service-webhooks dev http://localhost:3000/webhooks
+  service-webhooks dev 3000
   service-webhooks dev 3000 --emit generation.completed --speed 100x
   service-webhooks dev 3000 --scenario job-retried,outage --speed 100x
   service-webhooks dev 3000 --fault reset=0.1 --fault duplicate=0.2 --seed 42

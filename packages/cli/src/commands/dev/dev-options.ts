@@ -11,7 +11,7 @@ import type { DevOptions } from './start-dev.js';
 /** A command that runs the service on this machine: `dev` and `mcp`. */
 export function devLikeCommand(name: string, port: number) {
   return new Command(name)
-    .argument('[app]', 'a port or a URL: the address where your app receives deliveries')
+    .argument('[app]', 'a port, which means its path /webhooks, or a URL: where your app receives deliveries')
     .option('--port <number>', 'the port of the page and the API; 0 for any', wholeNumber(0, 65_535), port)
     .addOption(secretOption())
     .addOption(listOption('--events <types>', 'the event types that your app receives; all', WEBHOOK_EVENT_TYPES))

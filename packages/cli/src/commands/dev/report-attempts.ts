@@ -1,5 +1,5 @@
 import type { Attempt, Emulator } from 'service-webhooks-emulator';
-import { answerCode, answerWord, NO_HANDLER_RAN } from '../../http/answer.js';
+import { answerCode, answerWord, NO_HANDLER_RAN, pageOf, SOMETHING_ELSE } from '../../http/answer.js';
 import { connectionProblem } from '../../http/connection-problem.js';
 import { type Output, type Piece, timeOfDay } from '../../output.js';
 
@@ -28,7 +28,8 @@ export function reportAttempt(out: Output, attempt: Attempt): void {
   const time = new Date(at).toISOString();
   const body = answer?.body ?? '';
   const noHandler = acknowledged && answerWord(body) === 'ignored';
-  const style = noHandler ? 'warn' : acknowledged ? 'good' : 'bad';
+  const page = acknowledged ? pageOf(body) : undefined;
+  const style = noHandler ? 'warn' : acknowledged && page === undefined ? 'good' : 'bad';
   const problem = acknowledged ? undefined : error === undefined ? answerCode(body) : connectionProblem(error);
   const next: Piece =
     state === 'dead' ? ['bad', 'dead'] : nextAt !== undefined && `next attempt in ${wait(nextAt - endedAt)}`;
@@ -46,7 +47,7 @@ export function reportAttempt(out: Output, attempt: Attempt): void {
       eventId,
       `attempt ${number}`,
       ['faint', `${endedAt - at} ms`],
-      noHandler ? ['warn', NO_HANDLER_RAN] : problem,
+      noHandler ? ['warn', NO_HANDLER_RAN] : page ? ['bad', `${SOMETHING_ELSE}: ${page}`] : problem,
       faults.length > 0 && ['warn', faults.join(', ')],
       next,
     ],

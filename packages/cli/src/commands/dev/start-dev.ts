@@ -46,7 +46,7 @@ export async function startDev({ app, signingSecret, events, port, ...given }: D
   if (endpoint && signingSecret) secrets.set(endpoint.id, signingSecret);
   const command =
     app === undefined
-      ? 'npx service-webhooks-cli dev http://localhost:3000/webhooks'
+      ? 'npx service-webhooks-cli dev 3000'
       : `npx service-webhooks-cli send ${WEBHOOK_EVENT_TYPES[0]} --dev`;
   const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, command: () => command });
   const api = takingEvents(emulator, secrets.watching(emulator.fetch));

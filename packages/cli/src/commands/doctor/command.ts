@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typin
 import { type Secret, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { EXIT, type ExitCode, Failure, fileFailure } from '../../failure.js';
 import { duration, headerPrefixOption, listOption, timeoutOption } from '../../options.js';
-import type { Piece } from '../../output.js';
+import { explanation, type Piece } from '../../output.js';
 import { readSecrets, secretOption } from '../../secrets.js';
 import type { Session } from '../../session.js';
 import { parseApp } from '../../target.js';
@@ -31,7 +31,7 @@ export function doctorCommand(session: Session) {
     .description(
       'Sends valid and hostile deliveries to your endpoint and reports which of them it handles correctly. Your handlers run, with sample events whose ids begin with evt_doctor_: use a test deployment.',
     )
-    .argument('<url>', 'a port or a URL: your endpoint')
+    .argument('<url>', 'your endpoint: a port, which means its path /webhooks, or a URL')
     .addOption(secretOption())
     .addOption(listOption('--only <probes>', 'only these probes, with commas', NAMES))
     .addOption(listOption('--skip <probes>', 'all probes except these', NAMES))
@@ -59,7 +59,8 @@ type of the event in WEBHOOK_EVENT_ID and WEBHOOK_EVENT_TYPE. doctor runs it bef
 fails where an event had more than one effect, or none.
 
 Examples:
-  service-webhooks doctor http://localhost:3000/webhooks
+  service-webhooks doctor 3000
+  service-webhooks doctor 3000/api/webhooks
   service-webhooks doctor 3000 --json --junit doctor.xml
   service-webhooks doctor 3000 --skip large,burst
   service-webhooks doctor 3000 --observer 'grep -c "$WEBHOOK_EVENT_ID" effects.log || true'
@@ -129,14 +130,10 @@ function createReport({ out }: Session): (one: Examined) => void {
     const line: Piece[] = [MARKS[verdict], group.padEnd(12), name.padEnd(18), says, ['faint', evidence]];
     const isAdvised =
       verdict === 'failed' || verdict === 'warned' || (verdict === 'unknown' && diagnosis !== undefined);
-    const advice = isAdvised ? sentencesOf(fix === last ? 'As above.' : fix).map((sentence) => [`   ${sentence}`]) : [];
+    const advice = isAdvised ? explanation(fix === last ? 'As above.' : fix) : [];
     if (isAdvised) last = fix;
     out.record({ kind: 'probe', ...one }, ...(verdict === 'skipped' ? [] : [line]), ...advice);
   };
-}
-
-function sentencesOf(text: string): string[] {
-  return text.split(/(?<=\.) (?=[A-Z])/);
 }
 
 async function writeReport(file: string, cases: readonly Examined[], failure?: Failure): Promise<void> {

@@ -1,5 +1,4 @@
-import { isAcknowledged } from 'service-webhooks/service';
-import { answerAdvice, answerCode, answerProblem } from '../../http/answer.js';
+import { answerAdvice, answerCode, answerProblem, isAccepted } from '../../http/answer.js';
 import { type DeliverOptions, deliverAsService, type Sending, type SendResult } from '../../http/deliver.js';
 import { DIAGNOSES, type Diagnosis, type OwnDiagnosis } from './diagnoses.js';
 import type { CountedAnswers, EffectCounter } from './effect-counter.js';
@@ -66,11 +65,11 @@ const SKIPPED: Finding = { verdict: 'skipped', evidence: 'says nothing while a g
  */
 export function diagnose(answer: SendResult, compact: SendResult, url: URL): { diagnosis: Diagnosis; fix: string } {
   if (answer.status === undefined) return { diagnosis: 'no_answer', fix: `No answer: ${answer.problem}.` };
-  if (isAcknowledged(compact)) return own('parsed_body');
+  if (isAccepted(compact)) return own('parsed_body');
   const isRefused = answer.status === 401 || answer.status === 403 || answer.status === 400;
   const code = answerCode(answer.body);
   if (isRefused && (code === undefined || code === 'signature_mismatch')) return own('other_secret');
-  const [diagnosis, advice] = [answerProblem(answer, url), answerAdvice(answer, url)];
+  const [diagnosis, advice] = [answerProblem(answer), answerAdvice(answer, url)];
   if (diagnosis === undefined || advice === undefined) return own('unclear');
   // A receiver of this library answers with its code alone, and logs the details, such as the right import.
   const more = advice.code === undefined ? '' : ' The log of the app has the details.';

@@ -1,5 +1,5 @@
 import { isAcknowledged } from 'service-webhooks/service';
-import { answerCode, noHandlerRan } from '../../http/answer.js';
+import { answerCode, isAccepted, noHandlerRan, pageOf } from '../../http/answer.js';
 import type { Sending, SendResult } from '../../http/deliver.js';
 import { shortened } from '../../output.js';
 import type { OwnDiagnosis } from './diagnoses.js';
@@ -40,7 +40,7 @@ export interface Requirement {
 
 /** Every delivery is acknowledged. */
 export const acknowledged: Judge = (answers) => {
-  const bad = answers.find((answer) => !isAcknowledged(answer));
+  const bad = answers.find((answer) => !isAccepted(answer));
   return bad ? failed(inShort(bad)) : passed(slowest(answers));
 };
 
@@ -92,7 +92,7 @@ export function failed(evidence: string): Finding {
 
 export function inShort(sent: SendResult): string {
   if (sent.status === undefined) return sent.problem;
-  const said = answerCode(sent.body) ?? shortened(sent.body.trim(), 80);
+  const said = answerCode(sent.body) ?? pageOf(sent.body) ?? shortened(sent.body.trim(), 80);
   return `answered ${sent.status}${said && ` ${said}`}`;
 }
 

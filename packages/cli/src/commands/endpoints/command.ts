@@ -10,7 +10,7 @@ import { deliverAsService } from '../../http/deliver.js';
 import { listOption, timeoutOption } from '../../options.js';
 import type { Piece } from '../../output.js';
 import { readSecrets, secretOption } from '../../secrets.js';
-import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
+import { adviceLines, exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { keepingSecrets } from './new-secret-file.js';
 import { rotateCommand } from './rotate-command.js';
@@ -112,7 +112,7 @@ function testCommand(session: Session) {
       session.out.record(
         { kind: 'tested', endpoint: id, url: url.href, type, id: event.id, ...sendFields(sent), advice },
         [...sendPieces(sent), type, event.id, url.href],
-        ...(advice ? [[`   ${advice.message} ${advice.fix}`]] : []),
+        ...adviceLines(advice),
       );
       session.exitCode = exitCodeOf([sent]);
     });

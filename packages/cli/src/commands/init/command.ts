@@ -84,9 +84,10 @@ function showNextSteps({ out }: Session, steps: readonly Step[]): void {
     { kind: 'next', steps },
     [],
     [['strong', 'Next']],
-    ...steps.flatMap(({ says, lines }, index) => [
+    ...steps.flatMap(({ says, lines, shows }, index) => [
       [`${index + 1}. ${says}`],
       ...lines.map((line) => [['strong', `     ${line}`] as const]),
+      ...(shows ? [[`   ${shows}`]] : []),
     ]),
   );
 }

@@ -7,9 +7,11 @@ import { testCommand } from './receiver-test.js';
 
 /** One of the steps that remain: a sentence, and the commands to run or the lines to add. */
 export interface Step {
-  step: 'install' | 'mount' | 'test' | 'start' | 'doctor' | 'secret';
+  step: 'install' | 'mount' | 'test' | 'start' | 'send' | 'doctor' | 'secret';
   says: string;
   lines: readonly string[];
+  /** What the terminal then shows. */
+  shows?: string;
 }
 
 /** Returns what remains to be done after the files are written. */
@@ -18,10 +20,10 @@ export function nextSteps(
   project: AppProject,
   { route, test, isSecretNew }: { route: string; test: string; isSecretNew: boolean },
 ): Step[] {
-  const { framework } = project;
   const { command, entry } = startCommand(folder, project);
   const envFile = envFileOf(folder, project);
-  const port = framework === 'workers' ? 8787 : 3000;
+  const port = portOf(project);
+  const cli = `${COMMANDS[project.packageManager].run} service-webhooks-cli`;
   const steps: Step[] = mountsOf(project, route, entry).map((mount) => ({ step: 'mount', ...mount }));
   const install = installCommand(folder, project);
   if (install !== undefined) steps.unshift({ step: 'install', says: 'Install the library:', lines: [install] });
@@ -36,9 +38,16 @@ export function nextSteps(
       lines: [command],
     },
     {
+      step: 'send',
+      says: `While the app runs, send it a signed event from a second terminal. Write the port of your app if it is not ${port}:`,
+      lines: [`${cli} send generation.completed ${port}`],
+      shows: "It prints '200  acknowledged', and the app prints 'clip' with the id of the clip.",
+    },
+    {
       step: 'doctor',
-      says: `While the app runs, check it from a second terminal. Write the port of your app if it is not ${port}:`,
-      lines: [`npx service-webhooks-cli doctor http://localhost:${port}/webhooks`],
+      says: 'Check the app with good and hostile deliveries:',
+      lines: [`${cli} doctor ${port}`],
+      shows: "Its last line says '0 failed'.",
     },
   );
   if (isSecretNew) steps.push({ step: 'secret', says: realSecret(envFile), lines: [] });
@@ -49,11 +58,25 @@ function realSecret(envFile: string): string {
   return `Before real deliveries: the secret in ${envFile} is random and only for this machine. Replace it with the signing secret that the service shows for your endpoint.`;
 }
 
-const INSTALL = { npm: 'npm install', pnpm: 'pnpm add', yarn: 'yarn add', bun: 'bun add' } as const;
+/** How each package manager installs a package, and how it runs one that is not installed. */
+const COMMANDS = {
+  npm: { install: 'npm install', run: 'npx' },
+  pnpm: { install: 'pnpm add', run: 'pnpm dlx' },
+  yarn: { install: 'yarn add', run: 'yarn dlx' },
+  bun: { install: 'bun add', run: 'bunx' },
+} as const;
+
+/** Returns the port on which the app listens: that of its script, or the usual one of its framework. */
+function portOf({ framework, packageJson: { scripts = {} } }: AppProject): string {
+  if (framework === 'workers') return '8787';
+  const script = scripts['dev'] ?? scripts['start'] ?? '';
+  const [, named] = / (?:-p|--port)[ =](\d+)\b/.exec(script) ?? [];
+  return named ?? (/\bvite\b/.test(script) ? '5173' : '3000');
+}
 
 /** Returns the command that installs the library; undefined where package.json lists it and it is there. */
 function installCommand(folder: string, { packageManager, packageJson }: AppProject): string | undefined {
-  if (!dependsOn(packageJson, 'service-webhooks')) return `${INSTALL[packageManager]} service-webhooks`;
+  if (!dependsOn(packageJson, 'service-webhooks')) return `${COMMANDS[packageManager].install} service-webhooks`;
   return isThere(folder) ? undefined : `${packageManager} install`;
 }
 

@@ -1,5 +1,6 @@
 import { ERRORS, type WebhookError, type WebhookRequest, type WebhookResponse } from 'service-webhooks';
-import { ANSWER_TIMEOUT_MS, isAcknowledged } from 'service-webhooks/service';
+import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
+import { isAccepted } from '../../http/answer.js';
 import { deliver, type SendResult } from '../../http/deliver.js';
 import type { HttpMessage } from '../../http/http-message.js';
 import { withPathOf } from '../../target.js';
@@ -35,7 +36,7 @@ export async function answerTo(
 ): Promise<Answered> {
   if (targets.length > 0) {
     const all = await Promise.all(targets.map((target) => forward(message, target, options, signal)));
-    const forwarded = all.find(({ sent }) => !isAcknowledged(sent)) ?? (all[0] as Forwarded);
+    const forwarded = all.find(({ sent }) => !isAccepted(sent)) ?? (all[0] as Forwarded);
     const others = all.filter((one) => one !== forwarded);
     return {
       response: withStatus(toResponse(forwarded.sent), respond),

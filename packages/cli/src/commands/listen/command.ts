@@ -65,7 +65,10 @@ function optionsOfListen() {
     .description(
       'Receives deliveries, verifies them and prints a line for each. With a port or a URL it forwards the exact bytes to your app and returns the app’s answer. Ends with Ctrl+C.',
     )
-    .argument('[app...]', 'a port or a URL: your app, or several. Without a path, that of the request')
+    .argument(
+      '[app...]',
+      'your app, or several: a port, which means its path /webhooks, or a URL. A URL without a path gets that of the request',
+    )
     .option('--forward-to <app>', 'the same as the argument (repeatable)', repeatable)
     .option('--route <types=app>', 'where these event types go, as in generation.*=3000/a (repeatable)', routeArgument)
     .option('--insecure', 'accept any certificate of the app, as a self-signed one')
@@ -102,7 +105,7 @@ function optionsOfListen() {
       `
 Examples:
   service-webhooks listen                          print deliveries
-  service-webhooks listen 3000 --capture           forward to port 3000, and keep each delivery
+  service-webhooks listen 3000 --capture           forward to /webhooks of port 3000, and keep each delivery
   service-webhooks listen 3000 --route 'stt.*=3001/stt'   one event type to another app
   service-webhooks listen --respond 500            watch the service retry
   service-webhooks listen --delay 25s              answer after the service’s time limit

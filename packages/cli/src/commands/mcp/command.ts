@@ -16,8 +16,8 @@ export function mcpCommand(session: Session) {
       'after',
       `
 Examples:
-  service-webhooks mcp http://localhost:3000/webhooks
-  claude mcp add webhooks -- npx service-webhooks-cli mcp 3000/webhooks
+  service-webhooks mcp 3000
+  claude mcp add webhooks -- npx service-webhooks-cli mcp 3000
 
 Results never have a secret in them, and mark what an event, an app or an endpoint has chosen.`,
     )

@@ -135,7 +135,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         checkKnownOptions('explain', input, ['delivery']);
         const attempt = latestAttempt(String(input['delivery']));
         check(attempt !== undefined, 'there is no attempt of it yet: wait_for waits for one');
-        const { verdict: judged, answer, request } = attempt;
+        const { verdict: judged, answer } = attempt;
         const signature = {
           verdict: own(judged.verdict),
           causes: judged.causes.map(({ cause, certainty }) => {
@@ -143,7 +143,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
           }),
         };
         const evidence = judged.causes.map(({ cause, evidence }) => ({ cause, evidence }));
-        const problem = answer && answerProblem(asSent(answer), new URL(request.url));
+        const problem = answer && answerProblem(asSent(answer));
         const facts = {
           acknowledged: answer !== undefined && isAcknowledged(answer),
           status: answer?.status,

@@ -2,12 +2,13 @@ import { Command } from '@commander-js/extra-typings';
 import type { Secret } from 'service-webhooks';
 import { DEFAULT_DIRECTORY } from '../../captures.js';
 import { Failure } from '../../failure.js';
+import { answerAdvice } from '../../http/answer.js';
 import { deliver, type SendResult } from '../../http/deliver.js';
 import { type HttpMessage, resign } from '../../http/http-message.js';
 import { headerPrefixOption, legacyOption, timeoutOption, wholeNumber } from '../../options.js';
 import { redactDelivery, redactOption } from '../../redact.js';
 import { readSecrets, secretOption } from '../../secrets.js';
-import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
+import { adviceLines, exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { checkGenuine, signUnverifiedOption } from '../../signature-fault.js';
 import { parseApp, parseTarget, withPathOf } from '../../target.js';
@@ -19,7 +20,7 @@ export function replayCommand(session: Session) {
     .description('Sends a captured delivery or a dead letter again, signed again with the current time.')
     .argument(
       '[deliveries...]',
-      'files, ids of captured deliveries or of their events, or how these begin; with a queue ids of dead letters or of their events; then a port or a URL, or where listen listens',
+      'files, ids of captured deliveries or of their events, or how these begin; with a queue ids of dead letters or of their events; then a port, which means its path /webhooks, or a URL; where listen listens',
     )
     .option('--last', 'the newest captured delivery')
     .option('--insecure', 'accept any certificate, as a self-signed one')
@@ -39,8 +40,8 @@ export function replayCommand(session: Session) {
 Examples:
   service-webhooks replay 7f3a9c01 3000
   service-webhooks replay --last 3000
-  service-webhooks replay 7f3a 02bd 3000/webhooks          several, by the beginning of their ids
-  service-webhooks replay evt_1 http://localhost:3000/webhooks
+  service-webhooks replay 7f3a 02bd 3000                   several, by the beginning of their ids
+  service-webhooks replay evt_1 3000/api/webhooks
   service-webhooks replay delivery.http 3000 --exact       a correct receiver refuses it as too old
   service-webhooks replay 17 3000 --sqlite webhooks.db     a dead letter, which stays in the queue`,
     )
@@ -58,12 +59,12 @@ Examples:
         const outgoing = { ...message, url: target, insecure };
         const sent = await deliver(outgoing, { timeoutMs: options.timeout, signal: session.signal });
         all.push(sent);
-        session.out.record({ kind: 'replayed', file, letter, exact, url: target.href, ...sendFields(sent) }, [
-          ...sendPieces(sent, target),
-          exact ? 'as captured' : 'signed again',
-          file ?? letter,
-          target.href,
-        ]);
+        const advice = answerAdvice(sent, target);
+        session.out.record(
+          { kind: 'replayed', file, letter, exact, url: target.href, ...sendFields(sent), advice },
+          [...sendPieces(sent), exact ? 'as captured' : 'signed again', file ?? letter, target.href],
+          ...adviceLines(advice),
+        );
       }
       session.exitCode = exitCodeOf(all);
     });

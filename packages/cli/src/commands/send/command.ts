@@ -3,10 +3,11 @@ import { type EventType, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { nearestName } from 'service-webhooks/option-checks';
 import { type SignedDelivery, type SigningOptions, signDelivery } from 'service-webhooks/testing';
 import { Failure } from '../../failure.js';
+import { answerAdvice } from '../../http/answer.js';
 import { deliverAsService, type SendResult } from '../../http/deliver.js';
 import { headerPrefixOption, listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';
-import { exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
+import { adviceLines, exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { parseApp, parseTarget } from '../../target.js';
 import { DEV_PORT, emitInto } from '../dev/dev-events.js';
@@ -20,7 +21,7 @@ export function sendCommand(session: Session) {
       'Signs a sample event as the service would, and delivers it. Waits for the answer as long as the service does.',
     )
     .addArgument(typeArgument())
-    .argument('[url]', 'a port or a URL; where listen listens')
+    .argument('[url]', 'a port, which means its path /webhooks, or a URL; where listen listens')
     .addOption(secretOption())
     .option('--set <field=value>', 'a field of the event: field=text, or field:=json (repeatable)', repeatable)
     .option('--body <file>', 'the exact bytes to sign and send in place of a sample; - for stdin')
@@ -41,7 +42,7 @@ export function sendCommand(session: Session) {
       `
 Examples:
   service-webhooks send generation.completed 3000
-  service-webhooks send generation.completed http://localhost:3000/webhooks --set data.clipId=clip_1
+  service-webhooks send generation.completed 3000/api/webhooks --set data.clipId=clip_1
   service-webhooks send stt.failed --set 'data.reason:={"code":7}' --attempt 3
   service-webhooks send stt.completed --fault stale,flipped-bit
   service-webhooks send stt.completed 3000 --count 1000 --concurrency 50
@@ -66,9 +67,11 @@ Examples:
         const { delivery, event } = createDelivery(type, set, body, signing);
         for (const sending of withFaults(delivery, faults)) {
           const sent = await deliverAsService(sending, target, { timeoutMs: timeout, signal: session.signal });
+          const advice = answerAdvice(sent, target);
+          const line = [...sendPieces(sent), event?.type, event?.id, target.href];
           session.out.record(
-            { kind: 'sent', ...event, url: target.href, faults, ...sendFields(sent) },
-            ...(count > 1 ? [] : [[...sendPieces(sent, target), event?.type, event?.id, target.href]]),
+            { kind: 'sent', ...event, url: target.href, faults, ...sendFields(sent), advice },
+            ...(count > 1 ? [] : [line, ...adviceLines(advice)]),
           );
           yield sent;
         }

@@ -1,5 +1,4 @@
-import { isAcknowledged } from 'service-webhooks/service';
-import { NO_HANDLER_RAN, noHandlerRan } from '../../http/answer.js';
+import { isAccepted, NO_HANDLER_RAN, noHandlerRan, pageOf } from '../../http/answer.js';
 import type { SendResult } from '../../http/deliver.js';
 import type { Piece, Sink } from '../../output.js';
 import type { Session } from '../../session.js';
@@ -32,7 +31,9 @@ export async function sendSeries(
 
 /** Removes what the summary does not need, because a series may be long. */
 function lighter(sent: SendResult): SendResult {
-  return sent.status === undefined ? sent : { ...sent, headers: {}, body: noHandlerRan(sent) ? sent.body : '' };
+  if (sent.status === undefined) return sent;
+  const body = noHandlerRan(sent) ? sent.body : pageOf(sent.body) === undefined ? '' : '<html>';
+  return { ...sent, headers: {}, body };
 }
 
 /**
@@ -58,10 +59,10 @@ export async function inParallel(
 
 /** Returns the summary of many deliveries as one record and several lines. */
 export function summaryOf(all: readonly SendResult[], tookMs: number): [record: object, ...lines: Piece[][]] {
-  const acknowledged = all.filter(isAcknowledged).length;
+  const acknowledged = all.filter(isAccepted).length;
   const answers: Record<string, number> = {};
   for (const sent of all) {
-    const key = sent.problem ?? (noHandlerRan(sent) ? `${sent.status} ${NO_HANDLER_RAN}` : String(sent.status));
+    const key = sent.problem ?? wordsOf(sent);
     answers[key] = (answers[key] ?? 0) + 1;
   }
   const times = all.map(({ ms }) => ms).sort((a, b) => a - b);
@@ -78,6 +79,11 @@ export function summaryOf(all: readonly SendResult[], tookMs: number): [record: 
     ...Object.entries(answers).map(([answer, times]): Piece[] => [`  ${answer}`, `${times} times`]),
     [['faint', `  ${ms.median} ms median, ${ms.p99} ms for 99 %, ${ms.most} ms at most`]],
   ];
+}
+
+function wordsOf(sent: SendResult & { status: number }): string {
+  const words = noHandlerRan(sent) ? NO_HANDLER_RAN : pageOf(sent.body);
+  return words === undefined ? String(sent.status) : `${sent.status} ${words}`;
 }
 
 const WIDTH = 30;

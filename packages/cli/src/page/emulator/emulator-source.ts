@@ -32,7 +32,7 @@ export interface EmulatorSourceOptions {
 const LOOK_MS = 100;
 /** The number of replays of one delivery that are kept; the oldest are removed. */
 const MAX_REPLAYS = 100;
-const FIRST_COMMAND = 'npx service-webhooks-cli dev http://localhost:3000/webhooks --emit generation.completed';
+const FIRST_COMMAND = 'npx service-webhooks-cli dev 3000 --emit generation.completed';
 
 /** What the page keeps of a delivery that the emulator does not. */
 interface Noted {

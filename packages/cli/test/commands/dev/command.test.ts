@@ -23,7 +23,7 @@ describe('what dev prints', () => {
     expect((await dev(['3000', '--seed', '42', '--speed', '1.25x'])).developing).toEqual({
       kind: 'developing',
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      deliversTo: 'http://localhost:3000/',
+      deliversTo: 'http://localhost:3000/webhooks',
       endpoint: expect.stringMatching(/^\w+$/),
       ...{ speed: 1.25, seed: '42' },
     });

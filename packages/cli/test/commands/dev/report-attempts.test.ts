@@ -33,6 +33,12 @@ describe('the line that dev prints about an attempt', () => {
     ]);
   });
 
+  it('a 200 with an HTML page is marked as the answer of something else', () => {
+    const { line } = reported({ answer: { status: 200, headers: {}, body: '<!doctype html><title>Vite</title>' } });
+    expect(line).toContainEqual(['bad', 200]);
+    expect(line).toContainEqual(['bad', 'something else answered: an HTML page with the title "Vite"']);
+  });
+
   it('an attempt that no handler has seen is a warning', () => {
     const { line } = reported({ answer: { status: 200, headers: {}, body: '{"outcome":"ignored"}' } });
     expect(line).toContainEqual(['warn', 200]);

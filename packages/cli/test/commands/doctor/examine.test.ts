@@ -74,7 +74,7 @@ const answer = (status: number, code?: string, headers: Record<string, string> =
 
 describe('the advice of doctor about a refused good delivery', () => {
   it.each<[why: string, good: SendResult, says: RegExp]>([
-    ['a 404 asks about the path', answer(404), /no route for POST \/\. .*3000\/webhooks/],
+    ['a 404 asks about the path', answer(404), /no route for POST at http:\/\/127\.0\.0\.1:3000\/\. .*3000\/webhooks/],
     ['a redirect asks for the final URL', answer(302, undefined, { location: '/login' }), /final URL: \/login/],
     ['a 500 points at the log of the app', answer(500), /log of the app/],
     ['a failed handler points at its cause', answer(500, 'handler_failed'), /handler failed.*error\.cause/],

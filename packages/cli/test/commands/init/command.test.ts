@@ -135,6 +135,43 @@ describe('the files of init', () => {
     expect(written(folder, '.env')).toMatch(/^A=1\nWEBHOOK_SECRET=whsec_[0-9a-f]{48}\nB=2\n$/);
   });
 
+  it.each([
+    ['package-lock.json', 'npm install', 'npx'],
+    ['pnpm-lock.yaml', 'pnpm add', 'pnpm dlx'],
+    ['yarn.lock', 'yarn add', 'yarn dlx'],
+    ['bun.lock', 'bun add', 'bunx'],
+  ])('the steps of an app with %s install with %s, and send and doctor run with %s', async (lock, install, run) => {
+    const folder = emptyApp({ type: 'module', dependencies: { express: '5' } });
+    writeFileSync(join(folder, lock), '');
+    const { records } = await init(folder, '--yes');
+    expect(lineOf(records, 'install')).toBe(`${install} service-webhooks`);
+    expect(stepsOf(records)['send']).toMatchObject({
+      lines: [`${run} service-webhooks-cli send generation.completed 3000`],
+      shows: "It prints '200  acknowledged', and the app prints 'clip' with the id of the clip.",
+    });
+    expect(lineOf(records, 'doctor')).toBe(`${run} service-webhooks-cli doctor 3000`);
+  });
+
+  it.each([
+    ['Workers', { dependencies: { wrangler: '4' } }, '8787'],
+    ['Nest', { dependencies: { '@nestjs/core': '11' } }, '3000'],
+    ['Vite', { dependencies: { hono: '4' }, scripts: { dev: 'vite' } }, '5173'],
+    ['a named port', { dependencies: { next: '16' }, scripts: { dev: 'next dev -p 4000' } }, '4000'],
+  ])('the steps of an app with %s have its port', async (_, packageJson, port) => {
+    const folder = emptyApp(packageJson);
+    const { records } = await init(folder, '--yes');
+    expect(lineOf(records, 'send')).toBe(`npx service-webhooks-cli send generation.completed ${port}`);
+    expect(lineOf(records, 'doctor')).toBe(`npx service-webhooks-cli doctor ${port}`);
+  });
+
+  it('the steps end with send and doctor, and say what the terminal shows', async () => {
+    const folder = emptyApp({ type: 'module', dependencies: { express: '5' } });
+    const { stdout } = await init(folder, '--yes', '--text');
+    expect(stdout).toMatch(
+      / send generation\.completed 3000\n {3}It prints '200 {2}acknowledged'.*\n\d\. Check .*\n.* doctor 3000\n {3}Its last line says '0 failed'\.\n/,
+    );
+  });
+
   it('a secret that .env has is kept, and the steps do not speak of another', async () => {
     const folder = emptyApp({ type: 'module' });
     writeFileSync(join(folder, '.env'), "export WEBHOOK_SECRET='of the endpoint'\n");

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isInstalled } from '../../../../../test/integration/file-of.js';
 import type { Step } from '../../../src/commands/init/next-steps.js';
 import { FRAMEWORKS } from '../../../src/detect-project.js';
@@ -35,7 +35,7 @@ it('each framework of init has a starter', () => {
 
 describe('a new app that follows the steps of init', { timeout: 240_000 }, () => {
   it.each(starters)(
-    '%s: the test passes, and the app that the printed command starts passes doctor',
+    '%s: the test passes, and the app that the printed command starts acknowledges send and passes doctor',
     async (_, starter) => {
       const folder = writeStarter(starter);
       const init = await cli.shell(`cd ${folder} && service-webhooks init --yes`);
@@ -53,10 +53,15 @@ describe('a new app that follows the steps of init', { timeout: 240_000 }, () =>
       expect(tested.output).toMatch(/\bpass 1\b|\b1 passed\b/);
 
       const { port, output } = await startPrinted(folder, lineOf('start'));
-      const doctor = lineOf('doctor')
-        .replace(/^npx service-webhooks-cli /, 'service-webhooks ')
-        .replace(/:\d+\//, `:${port}/`);
-      const examined = await cli.shell(`cd ${folder} && ${doctor}`, { env: { WEBHOOK_SECRET: undefined } });
+      const run = (step: Step['step']) => {
+        const line = lineOf(step)
+          .replace(/^npx service-webhooks-cli /, 'service-webhooks ')
+          .replace(/ \d+$/, ` ${port}`);
+        return cli.shell(`cd ${folder} && ${line}`, { env: { WEBHOOK_SECRET: undefined } });
+      };
+      expect(await run('send')).toMatchObject({ exitCode: 0, records: [{ acknowledged: true }] });
+      await vi.waitFor(() => expect(output()).toMatch(/^clip clip_\w+$/m));
+      const examined = await run('doctor');
       const probes = examined.records.filter(({ kind }) => kind === 'probe');
       expect(
         probes.filter(({ verdict }) => verdict !== 'passed'),

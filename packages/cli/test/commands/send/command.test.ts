@@ -51,7 +51,7 @@ describe('the command send', () => {
     const app = await serveApp((_, __, res) => res.writeHead(301, { location: '/elsewhere' }).end());
     const { exitCode, stdout } = await cli.run(['send', 'stt.completed', app.url, '--text']);
     expect(exitCode).toBe(1);
-    expect(stdout).toContain('Redirects are not followed: send to /elsewhere');
+    expect(stdout).toContain('follows no redirect.\n   Use the final URL: /elsewhere\n');
     expect(app.got).toHaveLength(1);
   });
 

@@ -114,7 +114,7 @@ describe('the deliveries of an emulator on the page of dev', () => {
     const { source, emulator, endpoint } = await setUp();
     expect(source.start).toEqual({
       text: 'Press “Send a sample”, or start with:',
-      command: 'npx service-webhooks-cli dev http://localhost:3000/webhooks --emit generation.completed',
+      command: 'npx service-webhooks-cli dev 3000 --emit generation.completed',
     });
     emulator.endpoints.remove(endpoint.id);
     expect(source.start.text).toBe('Start with:');
