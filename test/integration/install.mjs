@@ -32,7 +32,7 @@ const folders =
     ? named
     : [
         'site',
-        ...['test/integration', 'examples'].flatMap((parent) =>
+        ...['test/integration', 'examples', 'examples/queues'].flatMap((parent) =>
           readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
         ),
       ];
