@@ -37,7 +37,12 @@ declare module '$env/dynamic/private' { export const env: { WEBHOOK_SECRET: stri
 declare module 'astro:env/server' { export const getSecret: (key: string) => string | undefined }
 declare module '*/routes/webhooks/+server' { export const POST: unknown }
 declare module '*/instrumentation-node' {}
-declare namespace NodeJS { interface ProcessEnv { readonly NEXT_RUNTIME?: 'nodejs' | 'edge' } }
+declare module '*/mailer.js' { export function sendMail(to: string, text: string): Promise<void> }
+declare module '*/webhooks.js' {
+  import type { EventOf, Receiver } from 'service-webhooks';
+  export const receiver: Receiver;
+  export function onClip(event: EventOf<'generation.completed'>): Promise<void>;
+}
 `;
 
 interface Block {
