@@ -43,6 +43,7 @@ export const GROUPS = [
       'docs/queues.md',
       'docs/serverless.md',
       'docs/multi-tenancy.md',
+      'docs/several-vendors.md',
       'docs/rotate-a-secret.md',
       'docs/monitoring.md',
       'docs/troubleshooting.md',
