@@ -30,7 +30,7 @@ const PACKAGES_OF_NEST = `
   }
 `;
 
-/** What SvelteKit, Astro and Next generate or declare in a project, and the files that blocks import of their page. */
+/** What SvelteKit, Astro, Next and Prisma generate or declare in a project, and the files that blocks import of their page. */
 const GENERATED = `
 declare module '$app/environment' { export const building: boolean }
 declare module '$env/dynamic/private' { export const env: { WEBHOOK_SECRET: string | undefined } }
@@ -43,6 +43,19 @@ declare module '*/webhooks.js' {
   export const receiver: Receiver;
   export function onClip(event: EventOf<'generation.completed'>): Promise<void>;
 }
+declare module '@prisma/adapter-pg' { export class PrismaPg { constructor(pool: { connectionString: string }) } }
+declare module '*/generated/prisma/client.js' {
+  interface Client {
+    $queryRawUnsafe(query: string): PromiseLike<unknown>;
+    clip: { create(row: { data: { id: string; url: string } }): Promise<object> };
+  }
+  export class PrismaClient {
+    constructor(options: { adapter: object });
+    $queryRawUnsafe(query: string): PromiseLike<unknown>;
+    $transaction<T>(work: (tx: Client) => Promise<T>): Promise<T>;
+  }
+}
+declare namespace NodeJS { interface ProcessEnv { readonly NEXT_RUNTIME?: 'nodejs' | 'edge' } }
 `;
 
 interface Block {

@@ -17,6 +17,7 @@ export const GROUPS = [
       'docs/local-development.md',
       'docs/testing.md',
       'docs/mocking.md',
+      'docs/integrations.md',
     ],
   },
   { text: 'Quickstarts', pages: quickstarts },
