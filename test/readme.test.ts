@@ -30,13 +30,31 @@ const PACKAGES_OF_NEST = `
   }
 `;
 
-/** What SvelteKit, Astro and Next generate or declare in a project, and the files that blocks import of their page. */
+/** What SvelteKit, Astro, Next and Prisma generate or declare in a project, and the files that blocks import of their page. */
 const GENERATED = `
 declare module '$app/environment' { export const building: boolean }
 declare module '$env/dynamic/private' { export const env: { WEBHOOK_SECRET: string | undefined } }
 declare module 'astro:env/server' { export const getSecret: (key: string) => string | undefined }
 declare module '*/+server' { export const POST: (event: { request: Request }) => Promise<Response> }
 declare module '*/instrumentation-node' {}
+declare module '*/mailer.js' { export function sendMail(to: string, text: string): Promise<void> }
+declare module '*/webhooks.js' {
+  import type { EventOf, Receiver } from 'service-webhooks';
+  export const receiver: Receiver;
+  export function onClip(event: EventOf<'generation.completed'>): Promise<void>;
+}
+declare module '@prisma/adapter-pg' { export class PrismaPg { constructor(pool: { connectionString: string }) } }
+declare module '*/generated/prisma/client.js' {
+  interface Client {
+    $queryRawUnsafe(query: string): PromiseLike<unknown>;
+    clip: { create(row: { data: { id: string; url: string } }): Promise<object> };
+  }
+  export class PrismaClient {
+    constructor(options: { adapter: object });
+    $queryRawUnsafe(query: string): PromiseLike<unknown>;
+    $transaction<T>(work: (tx: Client) => Promise<T>): Promise<T>;
+  }
+}
 declare namespace NodeJS { interface ProcessEnv { readonly NEXT_RUNTIME?: 'nodejs' | 'edge' } }
 `;
 

@@ -10,7 +10,15 @@ const quickstarts = readdirSync(join(ROOT, 'docs/quickstart')).map((name) => `do
 export const GROUPS = [
   {
     text: 'Start',
-    pages: ['README.md', 'docs/frameworks.md', 'docs/receiving.md', 'docs/local-development.md', 'docs/testing.md'],
+    pages: [
+      'README.md',
+      'docs/frameworks.md',
+      'docs/receiving.md',
+      'docs/local-development.md',
+      'docs/testing.md',
+      'docs/mocking.md',
+      'docs/integrations.md',
+    ],
   },
   { text: 'Quickstarts', pages: quickstarts },
   {
@@ -36,6 +44,7 @@ export const GROUPS = [
       'docs/queues.md',
       'docs/serverless.md',
       'docs/multi-tenancy.md',
+      'docs/several-vendors.md',
       'docs/rotate-a-secret.md',
       'docs/monitoring.md',
       'docs/troubleshooting.md',
