@@ -42,7 +42,10 @@ function rawBodyFix(req: IncomingMessage & { app?: { _router?: Router; router?: 
  *
  * @throws WebhookError `invalid_secret` or `invalid_option`, when the endpoint is created.
  * @example
- * app.post('/webhooks', webhookHandler({ secret, on: { 'stt.completed': (event) => save(event.jobId) } }));
+ * app.post('/webhooks', webhookHandler({
+ *   secret,
+ *   on: { 'stt.completed': (event) => save(event.jobId) },
+ * }));
  */
 export function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): NodeHandler {
   return nodeHandler(receiverOrOptions, rawBodyFix);

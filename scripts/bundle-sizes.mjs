@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const PAGE = fileURLToPath(new URL('../docs/bundle-size.md', import.meta.url));
-const TABLE = /(?<=<!-- sizes -->\n\n)[^]*?(?=\n<!-- end -->)/;
+const TABLE = /(?<=<!-- sizes -->\n\n)[\s\S]*?(?=\n<!-- end -->)/;
 
 const { status, stdout, stderr } = spawnSync('npx', ['size-limit', '--json'], { encoding: 'utf8' });
 if (status !== 0) {
@@ -20,7 +20,9 @@ const page = readFileSync(PAGE, 'utf8');
 if (process.argv.includes('--write')) {
   writeFileSync(PAGE, page.replace(TABLE, table));
 } else if (!page.includes(table)) {
-  console.error('docs/bundle-size.md has other sizes. To write these: npm run build && node scripts/bundle-sizes.mjs --write');
+  console.error(
+    'docs/bundle-size.md has other sizes. To write these: npm run build && node scripts/bundle-sizes.mjs --write',
+  );
   console.error(table);
   process.exit(1);
 }

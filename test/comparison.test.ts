@@ -78,7 +78,10 @@ const receivers: Record<string, Receiver> = {
   },
   octokit: {
     mount(handle, before) {
-      const webhooks = new Webhooks({ secret: SECRET, log: { debug() {}, info() {}, warn() {}, error: console.error } });
+      const webhooks = new Webhooks({
+        secret: SECRET,
+        log: { debug() {}, info() {}, warn() {}, error: console.error },
+      });
       webhooks.onAny(handle);
       return express().use(before, createNodeMiddleware(webhooks, { path: '/webhooks' }));
     },
@@ -165,7 +168,10 @@ describe('the comparison in README.md', () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const said = (row: string) => {
     const line = readme.split('\n').find((text) => text.startsWith(`| ${row} |`)) ?? expect.fail(`no row: ${row}`);
-    return line.split('|').slice(2, -1).map((cell) => cell.trim());
+    return line
+      .split('|')
+      .slice(2, -1)
+      .map((cell) => cell.trim());
   };
 
   it.each(Object.keys(rows))('the row "%s" says what the receivers do', async (row) => {

@@ -1,30 +1,53 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
-import { addressOf, GROUPS, pageFiles, ROOT } from '../scripts/pages.mjs';
+import { addressOf, GROUPS, pageFiles, summaryOf, titleOf } from '../scripts/pages.mjs';
+import { boostOf, termsOf, withoutFillers } from './search.js';
 
+const BASE = '/';
 const exists = new Set(pageFiles());
+const fileAt = new Map(pageFiles().map((file) => [addressOf(file), file]));
+const linkTo = (file: string) => `/${addressOf(file).replace(/\.md$/, '')}`;
+const isReference = (path: string) => path.startsWith('api/');
 
-/** The first heading of a page. */
-function titleOf(file: string): string {
-  const [, title = file] = /^# (.+)$/m.exec(readFileSync(join(ROOT, file), 'utf8')) ?? [];
-  return title === 'service-webhooks' ? 'Get started' : title;
-}
-
-/** A reader who searches wants the guide first, then the generated reference and the measurements. */
-function weightOf(id: string): number {
-  return id.includes('/api/') || id.includes('/evidence') || id.includes('/changelog') ? 0.2 : 1;
+/** What a page is about, for search engines and for the preview of a link. */
+function descriptionOf(path: string, title: string): string | undefined {
+  const file = fileAt.get(path);
+  if (file) return summaryOf(file).replace(/`/g, '') || undefined;
+  return isReference(path) ? `The API reference of ${title}.` : undefined;
 }
 
 export default defineConfig({
+  base: BASE,
   srcDir: 'pages',
   outDir: 'dist',
   lang: 'en',
   title: 'service-webhooks',
-  description: "Makes your server a correct receiver of the service's signed webhooks.",
-  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  description: summaryOf('README.md'),
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}mark.svg` }],
+    ['meta', { name: 'theme-color', content: '#0b6b61' }],
+  ],
+  // The reference has a search index of its own, because VitePress keeps one for each locale.
+  locales: { root: { label: '' }, api: { label: '' } },
   cleanUrls: false,
   lastUpdated: false,
+  transformPageData({ relativePath, title }) {
+    const description = descriptionOf(relativePath, title);
+    return description === undefined ? {} : { description };
+  },
+  transformHead({ title, description }) {
+    return [
+      ['meta', { property: 'og:type', content: 'website' }],
+      ['meta', { property: 'og:site_name', content: 'service-webhooks' }],
+      ['meta', { property: 'og:title', content: title }],
+      ['meta', { property: 'og:description', content: description }],
+      ['meta', { property: 'og:image', content: `${BASE}link-picture.png` }],
+      ['meta', { property: 'og:image:width', content: '1200' }],
+      ['meta', { property: 'og:image:height', content: '630' }],
+      ['meta', { property: 'og:image:alt', content: 'service-webhooks: signed webhooks, received correctly' }],
+      ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
+    ];
+  },
   markdown: {
     // As GitHub derives anchors, so that a link works in both.
     anchor: {
@@ -37,30 +60,62 @@ export default defineConfig({
     },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
+  vite: {
+    resolve: {
+      alias: [
+        {
+          find: /^\.\/VPLocalSearchBox\.vue$/,
+          replacement: fileURLToPath(new URL('./theme/search-box.ts', import.meta.url)),
+        },
+      ],
+    },
+  },
   themeConfig: {
+    logo: { src: '/mark.svg', width: 24, height: 24 },
+    logoLink: '/',
     search: {
       provider: 'local',
       options: {
+        detailedView: false,
+        locales: { api: { translations: { button: { buttonText: 'Search API', buttonAriaLabel: 'Search API' } } } },
         miniSearch: {
-          searchOptions: { fuzzy: 0.1, prefix: true, boost: { title: 6, text: 1, titles: 2 }, boostDocument: weightOf },
+          options: { tokenize: termsOf, processTerm: withoutFillers },
+          searchOptions: {
+            fuzzy: 0.1,
+            prefix: true,
+            weights: { fuzzy: 0.2, prefix: 0.3 },
+            boost: { title: 5, text: 1, titles: 2 },
+            boostDocument: boostOf,
+          },
         },
       },
     },
     outline: [2, 3],
     nav: [
       { text: 'Quickstarts', link: '/frameworks' },
+      { text: 'Events', link: '/events' },
+      { text: 'Options', link: '/options' },
       { text: 'Troubleshooting', link: '/troubleshooting' },
-      { text: 'Errors', link: '/errors' },
       { text: 'API', link: '/api/' },
     ],
     sidebar: [
-      ...GROUPS.map(({ text, pages }) => ({
+      ...GROUPS.map(({ text, overview, pages }) => ({
         text,
-        items: pages
-          .filter((file) => exists.has(file))
-          .map((file) => ({ text: titleOf(file), link: `/${addressOf(file).replace(/(index)?\.md$/, '')}` })),
+        ...(overview && { link: linkTo(overview), collapsed: true }),
+        items: pages.filter((file) => exists.has(file)).map((file) => ({ text: titleOf(file), link: linkTo(file) })),
       })),
       { text: 'API reference', link: '/api/' },
     ],
+    footer: {
+      message: [
+        ['license.txt', 'MIT licence'],
+        ['security.html', 'Security'],
+        ['changelog.html', 'Changelog'],
+        ['contributing.html', 'Contributing'],
+        ['llms.txt', 'llms.txt'],
+      ]
+        .map(([path, text]) => `<a href="${BASE}${path}">${text}</a>`)
+        .join(' '),
+    },
   },
 });

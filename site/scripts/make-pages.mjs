@@ -1,9 +1,10 @@
 // Writes site/pages: the Markdown files of the repository with links of the site, and the API reference that TypeDoc
 // derives from the docstrings.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, extname, join, posix } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join, posix } from 'node:path';
+import { homePage, PICTURES } from './home.mjs';
 import { makeReference } from './make-reference.mjs';
-import { addressOf, pageFiles, ROOT } from './pages.mjs';
+import { addressOf, pageFiles, ROOT, read, titleOf } from './pages.mjs';
 
 const PAGES = join(import.meta.dirname, '../pages');
 const files = pageFiles();
@@ -14,11 +15,14 @@ for (const file of files) {
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, pageOf(file));
 }
+writeFileSync(join(PAGES, 'index.md'), homePage());
+for (const picture of PICTURES) cpSync(picture, join(PAGES, 'images', basename(picture)));
 await makeReference(join(PAGES, 'api'));
 console.log(`${files.length} pages and the API reference are in site/pages.`);
 
 function pageOf(file) {
-  return mapProse(readFileSync(join(ROOT, file), 'utf8'), (prose) =>
+  const titled = read(file).replace(/^# .+$/m, () => `# ${titleOf(file)}`);
+  return mapProse(titled, (prose) =>
     prose
       .replace(/(!?)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]+)?\)/g, (...[, image, text, path, anchor = '']) =>
         image ? imageOf(file, text, path) : linkOf(file, text, path, anchor),
@@ -67,7 +71,8 @@ function mapProse(page, change) {
 }
 
 /** What is copied into the site as it is. */
-mkdirSync(join(PAGES, 'public'), { recursive: true });
+cpSync(join(ROOT, 'site/public'), join(PAGES, 'public'), { recursive: true });
+cpSync(join(ROOT, 'LICENSE'), join(PAGES, 'public/license.txt'));
 for (const name of readdirSync(join(ROOT, 'schemas'))) {
   if (extname(name) === '.json') cpSync(join(ROOT, 'schemas', name), join(PAGES, 'public/schemas', name));
 }

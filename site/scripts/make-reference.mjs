@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Application } from 'typedoc';
+import { MarkdownPageEvent } from 'typedoc-plugin-markdown';
 import { manifestOf, PACKAGES } from '../../scripts/packages.mjs';
 import { ROOT } from './pages.mjs';
 
@@ -30,6 +31,10 @@ export async function makeReference(folder) {
     typeAliasPropertiesFormat: 'table',
     logLevel: 'Error',
     sanitizeComments: true,
+    expandParameters: true,
+    // The main module first, as in `exports`, and in each what a reader calls before what it takes.
+    sortEntryPoints: false,
+    groupOrder: ['Functions', 'Classes', 'Interfaces', 'Type Aliases', 'Variables', '*'],
   });
   const project = await app.convert();
   if (!project || app.logger.hasErrors()) throw new Error('TypeDoc found errors.');
@@ -38,7 +43,24 @@ export async function makeReference(folder) {
     Object.entries(modules()).map(([id, file]) => [relative(ROOT, file).replace(/(\/index)?\.ts$/, ''), id]),
   );
   for (const module of project.children ?? []) module.name = names[module.name] ?? module.name;
+  for (const reflection of Object.values(project.reflections)) moveExampleUp(reflection.comment);
+  app.renderer.on(MarkdownPageEvent.END, (page) => {
+    page.contents = withShortUnions(page.contents ?? '');
+  });
   await app.generateOutputs(project);
+}
+
+/** An example stands below the first paragraphs, and not below the tables. */
+function moveExampleUp(comment) {
+  for (const { content } of comment?.getTags('@example') ?? []) {
+    comment.summary.push({ kind: 'text', text: '\n\n' }, ...content);
+  }
+  comment?.removeTags('@example');
+}
+
+/** A union of two in a signature stands on the line of its parameter, and in a table begins without a stroke. */
+function withShortUnions(page) {
+  return page.replace(/: \n +\| (\w+)\n +\| (\w+)\)/g, ': $1 | $2)').replace(/(?<!\\)\| \\\| /g, '| ');
 }
 
 /** The source of each module of the packages, by the name that users import. */

@@ -1,32 +1,54 @@
 // The pages of the site, by the Markdown file of the repository, with their addresses. The order is that of the sidebar.
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
+/** The quickstarts that most readers look for come first. */
+const FIRST_QUICKSTARTS = [
+  'express',
+  'next',
+  'nest',
+  'hono',
+  'fastify',
+  'node',
+  'aws-lambda',
+  'workers',
+  'vercel-and-netlify',
+  'sveltekit',
+  'astro',
+  'react-router',
+  'h3',
+  'koa',
+  'bun-and-deno',
+  'elysia',
+  'azure-functions',
+  'google-cloud-functions',
+].map((name) => `docs/quickstart/${name}.md`);
+
 const quickstarts = readdirSync(join(ROOT, 'docs/quickstart')).map((name) => `docs/quickstart/${name}`);
 
-/** @type {readonly { text: string, pages: readonly string[] }[]} */
+/**
+ * `overview`: the page that the heading of the group leads to. Such a group is closed until its overview or a page of it is open.
+ *
+ * @type {readonly { text: string, overview?: string, pages: readonly string[] }[]}
+ */
 export const GROUPS = [
   {
     text: 'Start',
-    pages: [
-      'README.md',
-      'docs/frameworks.md',
-      'docs/receiving.md',
-      'docs/local-development.md',
-      'docs/testing.md',
-      'docs/mocking.md',
-      'docs/integrations.md',
-    ],
+    pages: ['README.md', 'docs/receiving.md', 'docs/local-development.md', 'docs/testing.md', 'docs/mocking.md'],
   },
-  { text: 'Quickstarts', pages: quickstarts },
+  {
+    text: 'Quickstarts',
+    overview: 'docs/frameworks.md',
+    pages: [...new Set([...FIRST_QUICKSTARTS, ...quickstarts])],
+  },
   {
     text: 'Look up',
     pages: [
       'docs/events.md',
-      'docs/types.md',
       'docs/options.md',
+      'docs/types.md',
       'docs/errors.md',
       'docs/cli.md',
       'docs/explain.md',
@@ -40,11 +62,14 @@ export const GROUPS = [
     pages: [
       'docs/production.md',
       'docs/retries.md',
+      'docs/background-work.md',
       'docs/stores.md',
       'docs/queues.md',
+      'docs/queue-recipes.md',
       'docs/serverless.md',
       'docs/multi-tenancy.md',
       'docs/several-vendors.md',
+      'docs/integrations.md',
       'docs/rotate-a-secret.md',
       'docs/monitoring.md',
       'docs/troubleshooting.md',
@@ -68,11 +93,11 @@ export const GROUPS = [
   },
 ];
 
-const INDEX = { 'README.md': 'index.md', 'docs/README.md': 'contents.md' };
+const ADDRESSES = { 'README.md': 'start.md', 'docs/README.md': 'contents.md' };
 
 /** Returns the address of a page's Markdown file on the site, such as `quickstart/express.md`. */
 export function addressOf(file) {
-  return INDEX[file] ?? file.replace(/^docs\//, '').toLowerCase();
+  return ADDRESSES[file] ?? file.replace(/^docs\//, '').toLowerCase();
 }
 
 /** Every Markdown file that is a page of the site. */
@@ -81,4 +106,18 @@ export function pageFiles() {
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name.replaceAll('\\', '/')}`);
   return ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.sort()];
+}
+
+export const read = (file) => readFileSync(join(ROOT, file), 'utf8');
+
+/** The first heading of a page. */
+export function titleOf(file) {
+  return file === 'README.md' ? 'Get started' : (/^# (.+)$/m.exec(read(file))?.[1] ?? file);
+}
+
+/** The first sentence of a page, as one line without links. */
+export function summaryOf(file) {
+  const [, paragraph = ''] = /^# .+\n+((?!#|\||```|-).+(?:\n.+)*)/m.exec(read(file)) ?? [];
+  const text = paragraph.replaceAll('\n', ' ').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+  return /^.*?[.:](?= |$)/.exec(text)?.[0].replace(/:$/, '.') ?? text;
 }

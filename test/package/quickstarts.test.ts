@@ -1,6 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { builtinModules } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
@@ -10,7 +21,7 @@ import { ROOT } from '../support/markdown.js';
 import { filesIn } from '../support/page-files.js';
 import { freePort } from '../support/server-process.js';
 
-const PATIENTLY = { timeout: 90_000, interval: 250 };
+const PATIENTLY = { timeout: 60_000, interval: 250 };
 
 interface Quickstart {
   page: string;
@@ -18,6 +29,8 @@ interface Quickstart {
   packages?: string;
   /** The files of the app that the reader has, where the page begins in one. */
   app?: Record<string, string>;
+  /** The reader's app is JavaScript, because for TypeScript the framework wants packages that are not here. */
+  isJavaScript?: true;
   /** What gives the app a port that is free here, where no file of the page names one. */
   portOption?: string;
   /** What runs it besides Node. */
@@ -38,7 +51,12 @@ const quickstarts: Quickstart[] = [
   {
     page: 'docs/quickstart/next.md',
     packages: 'examples/next',
-    app: { 'next.config.js': readFileSync(join(ROOT, 'examples/next/next.config.js'), 'utf8') },
+    app: {
+      'package.json': '{ "private": true }',
+      // Where the packages are that are linked here.
+      'next.config.mjs': `export default { turbopack: { root: ${JSON.stringify(ROOT)} } };\n`,
+    },
+    isJavaScript: true,
     portOption: '--port',
   },
   {
@@ -52,7 +70,12 @@ const quickstarts: Quickstart[] = [
     portOption: '--port',
   },
   { page: 'docs/quickstart/astro.md', packages: 'examples/astro', portOption: '--port' },
-  { page: 'docs/quickstart/workers.md', packages: 'test/integration/wrangler', runtime: 'node-22', portOption: '--port' },
+  {
+    page: 'docs/quickstart/workers.md',
+    packages: 'test/integration/wrangler',
+    runtime: 'node-22',
+    portOption: '--port',
+  },
 ];
 
 describe.each(quickstarts)('the start of $page, followed in an empty folder', (quickstart) => {
@@ -73,9 +96,10 @@ describe.each(quickstarts)('the start of $page, followed in an empty folder', (q
     // As `npm init -y` has it.
     write('package.json', '{ "type": "commonjs" }');
     for (const [path, text] of Object.entries(quickstart.app ?? {})) write(path, text);
-    for (const [path, code] of files) write(path, code.replaceAll('3000', port));
+    const { isJavaScript, portOption = '' } = quickstart;
+    for (const [path, code] of files)
+      write(isJavaScript ? path.replace(/\.ts$/, '.js') : path, code.replaceAll('3000', port));
 
-    const { portOption = '' } = quickstart;
     const withPort = `${start.trimEnd()} ${portOption && `${portOption} ${port}`}`;
     const app = run(folder, withPort, { ...pathTo(folder, command), PORT: port });
     const words = (line: string) => `${line.replace(/\b(3000|4321|5173|8080|8787)\b/, port)} --text`;
@@ -113,23 +137,25 @@ function importsOf(files: [path: string, code: string][]): string[] {
     .filter((name) => name !== 'astro');
 }
 
-/** A folder with the packages of the repository as npm installs them, below one where the framework is installed. */
+/** A folder with the packages of the repository as npm installs them, below one where the framework is, with its programs. */
 function emptyFolder(packages: string): string {
   const parent = join(ROOT, packages, '.tmp');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'quickstart-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const modules = join('node_modules');
-  cpSync(join(inject('installed').together, modules), join(folder, modules), {
-    recursive: true,
-    verbatimSymlinks: true,
-  });
+  const modules = join(folder, 'node_modules');
+  cpSync(join(inject('installed').together, 'node_modules'), modules, { recursive: true, verbatimSymlinks: true });
+  const programs = join(ROOT, packages, 'node_modules/.bin');
+  for (const name of readdirSync(programs)) {
+    const link = join(modules, '.bin', name);
+    if (!existsSync(link)) symlinkSync(realpathSync(join(programs, name)), link);
+  }
   return folder;
 }
 
 /** Puts the program of a runtime on the path, by the name that the page calls it. */
-function pathTo(folder: string, [program, ...args]: string[] = []) {
-  if (program === undefined || args.includes('')) return {};
+function pathTo(folder: string, [program]: string[] = []) {
+  if (program === undefined) return {};
   const bin = join(folder, '.bin');
   mkdirSync(bin);
   symlinkSync(program, join(bin, program.replace(/^.*\//, '').replace('.exe', '')));

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
 import type {} from '../../packages/cli/test/page/in-browser/launch.js';
 import { chromium as browserPath } from '../integration/chromium.js';
@@ -27,8 +27,13 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
+export interface Site {
+  /** Opens a page. An error in the browser, and a request to another host, fail the test. */
+  open(path: string, options?: BrowserContextOptions): Promise<Page>;
+}
+
 /** Builds the site once for a test file, serves it on a free port, and opens pages of it in Chromium. */
-export function useSite() {
+export function useSite(): Site {
   let browser: Browser | undefined;
   let url = '';
   const server = createServer(async ({ url: path = '/' }, res) => {
@@ -53,8 +58,7 @@ export function useSite() {
   });
 
   return {
-    /** Opens a page. An error in the browser, and a request to another host, fail the test. */
-    async open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+    async open(path, options = {}) {
       const context = await (browser as Browser).newContext({ viewport: { width: 1280, height: 800 }, ...options });
       const page = await context.newPage();
       page.setDefaultTimeout(10_000);
@@ -74,8 +78,8 @@ export function useSite() {
   };
 }
 
-/** The results of the site's own search on a page that was just opened, best first. */
-export async function search(page: Page, words: string): Promise<{ href: string; title: string }[]> {
+/** Opens the search on a page that was just opened, and returns its field. */
+export async function openSearch(page: Page): Promise<Locator> {
   const field = page.locator('.VPLocalSearchBox input[type=search]');
   // The key does nothing until the page's script listens for it.
   await expect
@@ -87,6 +91,12 @@ export async function search(page: Page, words: string): Promise<{ href: string;
       { timeout: 20_000, interval: 250 },
     )
     .toBe(true);
+  return field;
+}
+
+/** The results of the site's own search, best first. */
+export async function search(page: Page, words: string): Promise<{ href: string; title: string }[]> {
+  const field = await openSearch(page);
   await field.fill(words);
   const results = page.locator('.VPLocalSearchBox a.result');
   await results.first().waitFor();

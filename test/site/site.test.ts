@@ -5,67 +5,22 @@ import { ERRORS } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { allSubpaths } from '../../scripts/subpaths.js';
 import { markdownPages, ROOT } from '../support/markdown.js';
-import { DIST, isInstalled, search, useSite } from './built-site.js';
-
-/** What a reader asks, what they type, where the answer is, and words of it. */
-const QUESTIONS: [question: string, words: string, page: string, answer: RegExp][] = [
-  ['Where is the raw body consumed in Next?', 'next raw body', '/quickstart/next.html#raw-body', /request\.json\(\)/],
-  ['How do I rotate a secret?', 'rotate', '/rotate-a-secret.html', /Create the second endpoint/],
-  [
-    'What is in data of dubbing.completed?',
-    'dubbing.completed data',
-    '/events.html',
-    /fields the service does not document/,
-  ],
-  ['Why is every delivery answered 401?', '401', '/troubleshooting.html', /secret belongs to another endpoint/],
-  ['What is logged?', 'what is logged', '/monitoring.html#what-is-logged', /Never logged/],
-  [
-    'Does a retry run twice on Lambda?',
-    'retry twice lambda',
-    '/quickstart/aws-lambda.html',
-    /default memory store it can/,
-  ],
-  ['How do I test without a server?', 'test without server', '/testing.html', /You need no server/],
-  ['What do I do after a pause?', 'paused endpoint', '/retries.html', /Enable the endpoint again/],
-  ['Which store for two machines?', 'store several hosts', '/stores.html', /several hosts and Redis/],
-  ['Can I use Node 20?', 'node 20', '/compatibility.html', /from 20\.19 on/],
-];
+import { DIST, isInstalled, useSite } from './built-site.js';
+import { testHome } from './home.js';
+import { testMenu } from './menu.js';
+import { testSearch } from './searching.js';
 
 describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () => {
   const site = useSite();
+  testHome(site);
+  testMenu(site);
+  testSearch(site);
+
   const pages = () =>
     readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.html') && name !== '404.html',
     );
   const html = (page: string) => readFileSync(join(DIST, page), 'utf8');
-
-  it.each([
-    ['raw body', /raw-body/],
-    ['rotate', /rotate-a-secret/],
-    ['401', /troubleshooting/],
-    ['signature_mismatch', /errors\.html#signature_mismatch/],
-    ['leaseMs', /options\.html#dedupeleasems/],
-  ])('a search for "%s" has the right page among its first three results', async (words, address) => {
-    const results = await search(await site.open('/'), words);
-    const first = results.slice(0, 3).map(({ href }) => href);
-    expect(
-      first.some((href) => address.test(href)),
-      first.join('\n'),
-    ).toBe(true);
-  });
-
-  it.each(QUESTIONS)(
-    'a search for the question "%s" finds the page with the answer',
-    async (_, words, address, answer) => {
-      const page = await site.open('/');
-      const results = await search(page, words);
-      const [path = ''] = address.split('#');
-      const result = results.slice(0, 3).find(({ href }) => href.startsWith(path));
-      expect(result, results.map(({ href }) => href).join('\n')).toBeDefined();
-      await page.goto(new URL(result?.href ?? '', page.url()).href, { waitUntil: 'networkidle' });
-      expect(await page.locator('.vp-doc').innerText()).toMatch(answer);
-    },
-  );
 
   it('every link leads to a page or a heading', () => {
     const ids = new Map(
@@ -98,6 +53,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     ['/', 'dark'],
     ['/errors.html', 'light'],
     ['/options.html', 'dark'],
+    ['/start.html', 'light'],
     ['/quickstart/express.html', 'dark'],
     ['/api/service-webhooks/express.html', 'light'],
   ] as const)('axe finds no accessibility violation on %s in %s', async (path, colorScheme) => {
@@ -115,7 +71,7 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
     ).toEqual([]);
   });
 
-  it.each(['/', '/errors.html', '/options.html', '/stores.html', '/api/service-webhooks.html'])(
+  it.each(['/start.html', '/errors.html', '/options.html', '/stores.html', '/api/service-webhooks.html'])(
     'a screen as wide as a phone shows %s without sideways scrolling, and its menu opens',
     async (path) => {
       const page = await site.open(path, { viewport: { width: 375, height: 700 }, isMobile: true, hasTouch: true });
@@ -127,6 +83,52 @@ describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () =>
       await page.locator('.VPSidebar.open').getByText('Production checklist').waitFor();
     },
   );
+
+  it('no code block of a page scrolls sideways on a screen of 1366 pixels', { timeout: 180_000 }, async () => {
+    const page = await site.open('/', { viewport: { width: 1366, height: 768 } });
+    const wide: string[] = [];
+    for (const path of pages().filter((name) => !name.startsWith('api'))) {
+      await page.goto(new URL(`/${path}`, page.url()).href, { waitUntil: 'load' });
+      const lines = await page
+        .locator('pre')
+        .evaluateAll((blocks) =>
+          blocks
+            .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+            .map(({ textContent, scrollWidth }) => `${scrollWidth} pixels: ${textContent?.slice(0, 100)}`),
+        );
+      wide.push(...lines.map((line) => `${path}: ${line}`));
+    }
+    expect(wide).toEqual([]);
+  });
+
+  it('the mark of the site is served as its icon', async () => {
+    const page = await site.open('/errors.html');
+    const icon = await page.locator('link[rel=icon]').getAttribute('href');
+    const { status, type } = (await page.evaluate(
+      `fetch(${JSON.stringify(icon)}).then(({ status, headers }) => ({ status, type: headers.get('content-type') }))`,
+    )) as { status: number; type: string };
+    expect({ status, type }).toEqual({ status: 200, type: 'image/svg+xml' });
+  });
+
+  it('every page has a title, a description and a picture for those who link to it', () => {
+    for (const name of pages()) {
+      const page = html(name);
+      const [, title] = /<meta property="og:title" content="([^"]+)"/.exec(page) ?? [];
+      const [, description] = /<meta property="og:description" content="([^"]+)"/.exec(page) ?? [];
+      expect(page, name).toContain('<meta property="og:image" content="/link-picture.png">');
+      expect(title, name).toMatch(/service-webhooks/);
+      expect(description, name).toMatch(/\w+ \w+/);
+    }
+    const picture = readFileSync(join(DIST, 'link-picture.png'));
+    expect([picture.readUInt32BE(16), picture.readUInt32BE(20)]).toEqual([1200, 630]);
+  });
+
+  it('the reference of an adapter begins with its signature and an example', async () => {
+    const page = await site.open('/api/service-webhooks/express.html');
+    const text = await page.locator('.vp-doc').innerText();
+    expect(text).toContain('function webhookHandler(receiverOrOptions: Receiver | EndpointOptions): NodeHandler;');
+    expect(text.indexOf("app.post('/webhooks', webhookHandler(")).toBeLessThan(text.indexOf('Parameters'));
+  });
 
   it('llms.txt lists the pages of the menu, and llms-full.txt has their text', () => {
     const index = readFileSync(join(DIST, 'llms.txt'), 'utf8');

@@ -12,6 +12,6 @@ export function filesOf(quickstart: string): PageFile[] {
 
 /** The code blocks that the paragraph above tells the reader to save, with their paths: "Save as `server.mjs`:". */
 export function filesIn(text: string): PageFile[] {
-  const blocks = text.matchAll(/[Ss]ave [^`]*?`([^`\n]+)`(?:(?!\n\n)[^])*\n\n```.*\n([^]*?)^```$/gm);
+  const blocks = text.matchAll(/[Ss]ave [^`]*?`([^`\n]+)`(?:(?!\n\n)[\s\S])*\n\n```.*\n([\s\S]*?)^```$/gm);
   return [...blocks].map(([, path = '', code = '']) => [path, code]);
 }
