@@ -145,7 +145,7 @@ describe('listen with an app', () => {
   it('the app gets the exact bytes and headers, and the sender gets the answer of the app', async () => {
     const said = { 'Retry-After': '7', 'Idempotency-Replayed': 'true', 'Content-Type': 'text/plain' };
     const app = await serveApp((_, __, res) => res.writeHead(418, { ...said, Server: 'a', 'X-Own': '1' }).end('tea'));
-    const { post, next } = await listen([`${app.port}`]);
+    const { post, next } = await listen([`${app.port}/`]);
     const delivery = signDelivery({ secret: SECRET, body: Buffer.from([0, 13, 10, 0xff, 0xc3]) });
     const answer = await post({ ...delivery, headers: { ...delivery.headers, 'X-Own': 'Café' } }, '/a/b?c=%20');
     const headers = { 'retry-after': '7', 'idempotency-replayed': 'true', 'content-type': 'text/plain' };
@@ -244,7 +244,7 @@ describe('listen with an app', () => {
 
   it('--capture without a value does not swallow the port of the app behind it', async () => {
     const { listening } = await listen(['--capture', '3000']);
-    expect(listening).toMatchObject({ forwardsTo: 'http://localhost:3000/', directory: '.webhooks' });
+    expect(listening).toMatchObject({ forwardsTo: 'http://localhost:3000/webhooks', directory: '.webhooks' });
   });
 });
 
