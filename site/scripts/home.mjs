@@ -1,6 +1,6 @@
 // The first page of the site: site/home.md with the app of the README and with figures of other pages.
 import { join } from 'node:path';
-import { addressOf, GROUPS, pageFiles, ROOT, read, summaryOf, titleOf } from './pages.mjs';
+import { addressOf, GROUPS, introductionOf, ROOT, read, titleOf } from './pages.mjs';
 
 /** The pictures on it, by their paths in the repository. */
 export const PICTURES = ['docs/page-light.png', 'docs/page-dark.png'].map((path) => join(ROOT, path));
@@ -11,7 +11,7 @@ const { version, dependencies = {} } = JSON.parse(read('package.json'));
 export function homePage() {
   const parts = {
     version,
-    lead: summaryOf('README.md'),
+    lead: introductionOf('README.md'),
     app: find('README.md', /^```ts\n[\s\S]*?^```$/m)[0],
     frameworks: listOf(frameworks()),
     figures: listOf(figures()),
@@ -30,12 +30,12 @@ function frameworks() {
 /** Each figure leads to the page that says how it was measured. */
 function figures() {
   const evidence = 'docs/evidence.md';
-  const sizes = ['docs/bundle-size.md', 'CONTRIBUTING.md'].find((file) => pageFiles().includes(file)) ?? '';
-  const [, size] = find('.size-limit.ts', /the whole core.*limit: '(.+?)'/);
+  const sizes = 'docs/bundle-size.md';
+  const [, size] = find(sizes, /the whole core \| ([\d.]+) \|/);
   const [, hostile, ending] = find(evidence, /([\d,]+) hostile requests: (.+?) \|/);
   const [, noticed, changes] = find(evidence, /([\d.]+ %) of ([\d,]+) are noticed/);
   return [
-    figure(size, 'at most for the whole receiver in a bundle, minified and gzipped', linkTo(sizes), 'Bundle size'),
+    figure(`${size} kB`, 'for the whole receiver in a bundle, minified and gzipped', linkTo(sizes), 'Bundle size'),
     figure(
       `${Object.keys(dependencies).length}`,
       'dependencies to install and to audit',

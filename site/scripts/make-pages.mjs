@@ -3,6 +3,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, posix } from 'node:path';
 import { homePage, PICTURES } from './home.mjs';
+import { installTabs } from './install-tabs.mjs';
 import { makeReference } from './make-reference.mjs';
 import { addressOf, pageFiles, ROOT, read, titleOf } from './pages.mjs';
 
@@ -22,7 +23,7 @@ console.log(`${files.length} pages and the API reference are in site/pages.`);
 
 function pageOf(file) {
   const titled = read(file).replace(/^# .+$/m, () => `# ${titleOf(file)}`);
-  return mapProse(titled, (prose) =>
+  return mapProse(installTabs(titled), (prose) =>
     prose
       .replace(/(!?)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]+)?\)/g, (...[, image, text, path, anchor = '']) =>
         image ? imageOf(file, text, path) : linkOf(file, text, path, anchor),

@@ -115,9 +115,15 @@ export function titleOf(file) {
   return file === 'README.md' ? 'Get started' : (/^# (.+)$/m.exec(read(file))?.[1] ?? file);
 }
 
-/** The first sentence of a page, as one line without links. */
-export function summaryOf(file) {
+/** The first paragraph of a page, as one line without links. */
+export function introductionOf(file) {
   const [, paragraph = ''] = /^# .+\n+((?!#|\||```|-).+(?:\n.+)*)/m.exec(read(file)) ?? [];
-  const text = paragraph.replaceAll('\n', ' ').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+  return paragraph.replaceAll('\n', ' ').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+}
+
+/** What a page is about, in a sentence: its first one. */
+export function summaryOf(file) {
+  if (file === 'README.md') return JSON.parse(read('package.json')).description;
+  const text = introductionOf(file);
   return /^.*?[.:](?= |$)/.exec(text)?.[0].replace(/:$/, '.') ?? text;
 }

@@ -30,7 +30,7 @@ const QUESTIONS: [question: string, words: string, page: string, answer: RegExp]
   ['What do I do after a pause?', 'paused endpoint', '/retries.html', /Enable the endpoint again/],
   ['Which store for two machines?', 'store several hosts', '/stores.html', /several hosts and Redis/],
   ['Can I use Node 20?', 'node 20', '/compatibility.html', /from 20\.19 on/],
-  ['Which types can I import?', 'types', '/types.html', /Types you import/],
+  ['Which types can I import?', 'types', '/types.html', /TypeScript types you import/],
   ['Can the header be the key?', 'idempotency key', '/receiving.html#idempotency-key', /unsigned/],
   ['What does leaseMs mean?', 'leaseMs', '/options.html#dedupeleasems', /leaseMs/],
   ['How do I migrate from svix?', 'svix', '/migrate.html', /svix/],
