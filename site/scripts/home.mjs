@@ -11,7 +11,7 @@ const { version, dependencies = {} } = JSON.parse(read('package.json'));
 export function homePage() {
   const parts = {
     version,
-    lead: introductionOf('README.md'),
+    lead: introductionOf('README.md').replace(/:.*/, '.'),
     app: find('README.md', /^```ts\n[\s\S]*?^```$/m)[0],
     frameworks: listOf(frameworks()),
     figures: listOf(figures()),

@@ -15,7 +15,7 @@ export function testHome(site: Site): void {
     expect(await page.locator('main').innerText()).toContain(`Version ${JSON.parse(read('package.json')).version}`);
     const command = page.locator('main .install div.active');
     expect((await command.innerText()).trim()).toBe('npm install service-webhooks');
-    await page.locator('main .install').getByText('pnpm').click();
+    await page.locator('main .install').locator('.tabs').getByText('pnpm').click();
     await expect.poll(async () => (await command.innerText()).trim()).toBe('pnpm add service-webhooks');
   });
 
