@@ -30,13 +30,15 @@ const PACKAGES_OF_NEST = `
   }
 `;
 
-/** What SvelteKit, Astro and Next generate or declare in a project, and the files that blocks import of their page. */
+/** What SvelteKit, Astro, Next and Vercel generate or declare in a project, and the files that blocks import of their page. */
 const GENERATED = `
 declare module '$app/environment' { export const building: boolean }
 declare module '$env/dynamic/private' { export const env: { WEBHOOK_SECRET: string | undefined } }
 declare module 'astro:env/server' { export const getSecret: (key: string) => string | undefined }
 declare module '*/routes/webhooks/+server' { export const POST: unknown }
 declare module '*/instrumentation-node' {}
+declare module 'next/server' { export function after(work: Promise<unknown>): void }
+declare module '@vercel/functions' { export function waitUntil(work: Promise<unknown>): void }
 declare namespace NodeJS { interface ProcessEnv { readonly NEXT_RUNTIME?: 'nodejs' | 'edge' } }
 `;
 

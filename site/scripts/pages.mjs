@@ -10,7 +10,14 @@ const quickstarts = readdirSync(join(ROOT, 'docs/quickstart')).map((name) => `do
 export const GROUPS = [
   {
     text: 'Start',
-    pages: ['README.md', 'docs/frameworks.md', 'docs/receiving.md', 'docs/local-development.md', 'docs/testing.md'],
+    pages: [
+      'README.md',
+      'docs/frameworks.md',
+      'docs/receiving.md',
+      'docs/local-development.md',
+      'docs/testing.md',
+      'docs/background-work.md',
+    ],
   },
   { text: 'Quickstarts', pages: quickstarts },
   {

@@ -55,9 +55,8 @@ export interface ReceiverOptions extends SignatureOptions {
    * affects a delivery. Default: none, for a process that lives on.
    *
    * @example
-   * import { waitUntil } from 'cloudflare:workers'; // or from '@vercel/functions'
-   *
-   * export default { fetch: webhookHandler({ secret, on, waitUntil }) };
+   * // waitUntil is imported from 'cloudflare:workers' or from '@vercel/functions'
+   * const receiver = createReceiver({ secret, on, waitUntil });
    */
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
