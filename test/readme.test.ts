@@ -30,7 +30,7 @@ const PACKAGES_OF_NEST = `
   }
 `;
 
-/** What SvelteKit, Astro, Next and Prisma generate or declare in a project, and the files that blocks import of their page. */
+/** What SvelteKit, Astro, Next, Prisma and Vercel generate or declare in a project, and the files that blocks import of their page. */
 const GENERATED = `
 declare module '$app/environment' { export const building: boolean }
 declare module '$env/dynamic/private' { export const env: { WEBHOOK_SECRET: string | undefined } }
@@ -55,6 +55,8 @@ declare module '*/generated/prisma/client.js' {
     $transaction<T>(work: (tx: Client) => Promise<T>): Promise<T>;
   }
 }
+declare module 'next/server' { export function after(work: Promise<unknown>): void }
+declare module '@vercel/functions' { export function waitUntil(work: Promise<unknown>): void }
 declare namespace NodeJS { interface ProcessEnv { readonly NEXT_RUNTIME?: 'nodejs' | 'edge' } }
 `;
 

@@ -64,6 +64,7 @@ export async function answerByRoute<Answer>(
     request.signal?.addEventListener('abort', () => begun.settle('unknown'), { once: true });
     if (hasLeft()) await begun.settle('unknown');
     else if (watched === undefined) await begun.settle('ok');
+    else begun.settlesLater();
     return stream && watched !== undefined && watched !== stream.body ? stream.replace(watched) : answer;
   } catch (error) {
     const response = await begun.settle('failed', error);

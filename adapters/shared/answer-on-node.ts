@@ -30,6 +30,7 @@ export async function answerOnNode<Answer>(
   const begun = await receiver.begin(request);
   if ('response' in begun) return toAnswer(begun.response);
   if (response.isLost()) return toAnswer(await begun.settle('failed', routeNotBegun()));
+  begun.settlesLater();
   const working = work(route, begun);
   const settled = settleByResponse(response, working, begun);
 

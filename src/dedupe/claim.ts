@@ -1,3 +1,4 @@
+import type { Background } from '../background.js';
 import { check } from '../option-checks.js';
 import type { ClaimRequest, ClaimResult, DedupeStore } from '../stores/contract.js';
 import { withTimeout } from '../timers.js';
@@ -20,7 +21,12 @@ export interface ClaimAttempt {
  * Claims a key, with at most two calls that have the same token: a claim whose reply was lost is then recognised.
  * Rejects when both calls fail or take too long; the key is released as soon as a late call has taken it.
  */
-export async function claimKey(store: DedupeStore, request: ClaimRequest, limit: TimeLimit): Promise<ClaimAttempt> {
+export async function claimKey(
+  store: DedupeStore,
+  request: ClaimRequest,
+  limit: TimeLimit,
+  background: Background,
+): Promise<ClaimAttempt> {
   const calls: Promise<unknown>[] = [];
   const attempt = () =>
     withTimeout(Math.min(STORE_TIMEOUT_MS, limit.remaining()), () => {
@@ -35,15 +41,11 @@ export async function claimKey(store: DedupeStore, request: ClaimRequest, limit:
   try {
     return { result: await attempt(), unanswered: calls.slice(0, 1) };
   } catch (error) {
-    releaseAfter(calls, store, request);
+    // Each call may be applied although its reply was lost.
+    const release = async () => store.release({ ...request, fence: 0 });
+    for (const call of calls) background(call.then(release));
     throw error;
   }
-}
-
-/** Releases the key after each of these calls has ended: it may have been applied although its reply was lost. */
-function releaseAfter(calls: readonly Promise<unknown>[], store: DedupeStore, request: ClaimRequest): void {
-  const release = async () => store.release({ ...request, fence: 0 });
-  for (const call of calls) call.then(release).catch(() => {});
 }
 
 function checkResult(result: ClaimResult): ClaimResult {

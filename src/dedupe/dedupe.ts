@@ -7,7 +7,7 @@ import { fingerprint } from '../verify/hmac.js';
 import type { Delivery } from '../verify/verify.js';
 import { type ClaimAttempt, claimKey, type TimeLimit } from './claim.js';
 import { type Lease, NO_LEASE, STORE_TIMEOUT_MS, startLease } from './lease.js';
-import type { DedupeNotice } from './notice.js';
+import type { DedupeReports } from './notice.js';
 import { type DedupeOptions, type DedupeSettings, dedupeSettings } from './options.js';
 
 /** A delivery is acquired for this receiver, was handled before, or is in progress in another receiver. */
@@ -27,11 +27,12 @@ export interface Dedupe {
 }
 
 /** @throws WebhookError `invalid_option` */
-export function createDedupe(options: DedupeOptions | false = {}, notify: (notice: DedupeNotice) => void): Dedupe {
+export function createDedupe(options: DedupeOptions | false, reports: DedupeReports): Dedupe {
   if (options === false) {
     return { claim: async () => ({ status: 'acquired', lease: NO_LEASE }), settings: undefined };
   }
   const settings = dedupeSettings(options);
+  const { notify, background } = reports;
   const { store, leaseMs, retainMs, onStoreError } = settings;
   const initialise = initOnce(() => store.init?.());
   let fallback: DedupeStore | undefined;
@@ -53,7 +54,7 @@ export function createDedupe(options: DedupeOptions | false = {}, notify: (notic
     if (result.seen) compareWithFirst(delivery, request, result.seen);
     if (result.status !== 'acquired') return result;
     const claim = { ...request, fence: result.fence };
-    const lease = startLease({ delivery, store: owner, claim, attempt: result.attempt, unanswered }, settings, notify);
+    const lease = startLease({ delivery, store: owner, claim, attempt: result.attempt, unanswered }, settings, reports);
     return { status: 'acquired', lease };
   }
 
@@ -69,7 +70,7 @@ export function createDedupe(options: DedupeOptions | false = {}, notify: (notic
     try {
       // Every request waits with a limit of its own: Workers cancel what was started for a request that has ended.
       if (store.init) await initialise(Math.min(STORE_TIMEOUT_MS, limit.remaining()));
-      return toClaim(delivery, store, request, await claimKey(store, request, limit));
+      return toClaim(delivery, store, request, await claimKey(store, request, limit, background));
     } catch (cause) {
       notify({ kind: 'store_error', delivery, operation: 'claim', error: cause });
       if (onStoreError === 'refuse') throw new WebhookError('store_unavailable', { cause });

@@ -1,7 +1,7 @@
 import type { ClaimRef, DedupeStore, Mutation } from '../stores/contract.js';
 import { MAX_TIMER_MS, unrefTimeout, withTimeout } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
-import type { DedupeNotice } from './notice.js';
+import type { DedupeReports } from './notice.js';
 import type { DedupeSettings } from './options.js';
 
 /** The longest time that a call of the store may take. */
@@ -39,7 +39,7 @@ export interface LeaseOf {
 export function startLease(
   { delivery, store, claim, attempt, unanswered }: LeaseOf,
   { leaseMs, retainMs }: Pick<DedupeSettings, 'leaseMs' | 'retainMs'>,
-  notify: (notice: DedupeNotice) => void,
+  { notify, background }: DedupeReports,
 ): Lease {
   let ended = false;
   const renewalMs = Math.min(leaseMs / 3, MAX_TIMER_MS);
@@ -68,24 +68,25 @@ export function startLease(
     clearInterval(heartbeat);
   }
 
-  async function recordCompletion(tries: number): Promise<void> {
-    const recorded = await change('complete');
-    const delayMs = COMPLETE_RETRY_DELAYS_MS[tries];
-    if (recorded === undefined && delayMs !== undefined) unrefTimeout(() => recordCompletion(tries + 1), delayMs);
+  async function retryCompletion(): Promise<void> {
+    for (const delayMs of COMPLETE_RETRY_DELAYS_MS) {
+      await new Promise<void>((resolve) => unrefTimeout(resolve, delayMs));
+      if ((await change('complete')) !== undefined) return;
+    }
   }
 
   return {
     attempt,
     fence: claim.fence,
-    complete() {
+    async complete() {
       end();
-      return recordCompletion(0);
+      if ((await change('complete')) === undefined) background(retryCompletion());
     },
     async release() {
       end();
       for (const call of unanswered) {
         const releaseAgain = async () => store.release(claim);
-        call.then(releaseAgain).catch(() => {});
+        background(call.then(releaseAgain));
       }
       await change('release');
     },

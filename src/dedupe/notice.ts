@@ -1,3 +1,4 @@
+import type { Background } from '../background.js';
 import type { Delivery } from '../verify/verify.js';
 
 /** The notices of dedupe, next to the decision about a request. */
@@ -15,3 +16,9 @@ export type DedupeNotice =
       operation: 'claim' | 'extend' | 'complete' | 'release';
       error: unknown;
     };
+
+/** Where dedupe reports its notices, and passes what it does after the response. */
+export interface DedupeReports {
+  notify(notice: DedupeNotice): void;
+  background: Background;
+}

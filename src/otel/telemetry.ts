@@ -10,9 +10,14 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { Health } from '../receiver/health.js';
-import { type Decision, isNotice, type Outcome } from '../receiver/outcome.js';
+import { type Decision, isNotice, type Outcome, toResponse } from '../receiver/outcome.js';
 import { metricAttributes, spanAttributes } from './attributes.js';
 import { observeHealth } from './health-gauges.js';
+
+/** What an outcome finds by its context. */
+interface Found {
+  decided(decision: Decision): void;
+}
 
 /** The telemetry of one request. Nothing here throws. */
 export interface Recording {
@@ -50,8 +55,8 @@ export function createTelemetry(tracers: TracerProvider, meters: MeterProvider):
     observeHealth: (read, attributes) => void attempt(() => observeHealth(meters, read, attributes)),
     note(outcome) {
       if (!isNotice(outcome)) {
-        const recording = attempt(() => context.active().getValue(RECORDING)) as { decision?: Decision } | undefined;
-        if (recording) recording.decision = outcome;
+        const recording = attempt(() => context.active().getValue(RECORDING)) as Found | undefined;
+        recording?.decided(outcome);
         return;
       }
       const attributes = metricAttributes(outcome);
@@ -78,7 +83,13 @@ function makeInstruments(meters: MeterProvider) {
 
 function startRecording(tracers: TracerProvider, duration: () => Histogram): Recording {
   const started = performance.now();
-  const found: { decision?: Decision } = {};
+  let decision: Decision | undefined;
+  const found: Found = {
+    decided(made) {
+      decision = made;
+      recording.end(toResponse(made).status); // now, so that an observer can flush the span
+    },
+  };
   const own = attempt(() => tracers.getTracer(NAME).startSpan('webhook', { kind: SpanKind.CONSUMER }));
   const span = own ?? NO_SPAN;
   const active = attempt(() => {
@@ -86,7 +97,7 @@ function startRecording(tracers: TracerProvider, duration: () => Histogram): Rec
     return own ? trace.setSpan(inside, own) : inside;
   });
   let ended = false;
-  return {
+  const recording: Recording = {
     run(step) {
       let running: ReturnType<typeof step> | undefined;
       if (active) {
@@ -101,7 +112,6 @@ function startRecording(tracers: TracerProvider, duration: () => Histogram): Rec
     end(status) {
       if (ended) return;
       ended = true;
-      const { decision } = found;
       const common = { 'http.response.status_code': status };
       const seconds = (performance.now() - started) / 1000;
       const failure =
@@ -114,6 +124,7 @@ function startRecording(tracers: TracerProvider, duration: () => Histogram): Rec
       attempt(() => span.end());
     },
   };
+  return recording;
 }
 
 /** Runs a call whose failure must not become a failure of the delivery. */

@@ -1,3 +1,4 @@
+import type { Background } from '../background.js';
 import { WebhookError } from '../errors.js';
 import { type ClaimedDelivery, settle } from './claimed-delivery.js';
 import type { Handler } from './handlers.js';
@@ -12,15 +13,17 @@ export async function dispatch(
   handler: Handler,
   { delivery, context, lease, deadline }: ClaimedDelivery,
   notify: (notice: Notice) => void,
+  background: Background,
 ): Promise<Decision> {
   const ended = runHandler(handler, context);
   // Only the handler must meet the deadline: recording its result may take 2 s more, which the service's 20 s allow.
   const first = await Promise.race([ended, deadline.passed]);
   if (first !== 'passed') return settle(lease, first.decision);
-  ended.then(async ({ decision }) => {
+  const late = ended.then(async ({ decision }) => {
     const { kind, error } = await settle(lease, decision);
     notify({ kind: 'late_result', delivery, result: kind, error });
   });
+  background(late);
   const message = `Your handler is still running at deadlineMs (${deadline.ms} ms). It goes on, and its result is recorded.`;
   return { kind: 'past_deadline', delivery, error: new WebhookError('handler_timeout', { message }) };
 }

@@ -53,7 +53,7 @@ const MAX_UNKNOWN_TYPES = 100;
 /** The log of a receiver. Nothing here throws. */
 export interface Log {
   outcome(outcome: Outcome): void;
-  warn(code: string, message: string): void;
+  warn(code: string, message: string, cause?: unknown): void;
 }
 
 /**
@@ -103,7 +103,7 @@ export function createLog(logger: Logger | false = console): Log {
         const entry = entryOf(outcome);
         return entry.limited ? logLimited(entry) : log(entry);
       }),
-    warn: (code, message) => logLimited({ level: 'warn', code, message }),
+    warn: (code, message, cause) => logLimited({ level: 'warn', code, message, cause }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { type Background, createBackground } from '../background.js';
 import type { DedupeOptions } from '../dedupe/options.js';
 import {
   check,
@@ -38,12 +39,26 @@ export interface ReceiverOptions extends SignatureOptions {
   maxBodyBytes?: number | undefined;
   /** The time from the arrival of a request to its answer, in milliseconds. Default: 15 000. The service waits 20 s. */
   deadlineMs?: number | undefined;
-  /** Called with every decision and every notice, for metrics. Errors that it throws never affect a delivery. */
-  observe?: ((outcome: Outcome) => void) | undefined;
+  /**
+   * Called with every decision and every notice, for metrics. What it throws, and a promise that it returns, never affect
+   * a delivery. The promise is passed to `waitUntil`.
+   */
+  observe?: ((outcome: Outcome) => unknown) | undefined;
   /** The logger of the receiver. Default: `console`. `false` switches it off. */
   logger?: Logger | false | undefined;
   /** Reports a `silent` notice after this time without an accepted delivery, in milliseconds. Default: never. */
   silentAfterMs?: number | undefined;
+  /**
+   * The function of a serverless platform that keeps an instance running until a promise has settled. Called with all
+   * that the receiver does after its response: a handler past its deadline, the end of a claim, a promise of `observe`.
+   * The promise never rejects. Not called where nothing is left to do. An error that it throws is logged and never
+   * affects a delivery. Default: none, for a process that lives on.
+   *
+   * @example
+   * // waitUntil is imported from 'cloudflare:workers' or from '@vercel/functions'
+   * const receiver = createReceiver({ secret, on, waitUntil });
+   */
+  waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
 /** The options of an endpoint, which handles events itself or queues them. */
@@ -82,6 +97,7 @@ export const RECEIVER_OPTIONS = [
   'observe',
   'logger',
   'silentAfterMs',
+  'waitUntil',
 ] as const satisfies readonly (keyof ReceiverOptions)[];
 
 /** The names of these options in other libraries. */
@@ -111,11 +127,25 @@ export function receiverLimits(options: ReceiverOptions) {
   return integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 });
 }
 
-/** Returns `observe` as a call that never throws; a promise that it returns is not awaited. */
-export function safeObserver(observe: ReceiverOptions['observe']): (outcome: Outcome) => void {
+/**
+ * Returns `observe` as a call that never throws; a promise that it returns goes on in the background.
+ *
+ * @throws WebhookError `invalid_option`
+ */
+export function safeObserver(
+  observe: ReceiverOptions['observe'],
+  background: Background = createBackground(),
+): (outcome: Outcome) => void {
   checkFunction('observe', observe);
   if (observe === undefined) return () => {};
   return (outcome) => {
-    (async () => observe(outcome))().catch(() => {});
+    try {
+      const returned = observe(outcome);
+      if (isThenable(returned)) background(returned);
+    } catch {}
   };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }

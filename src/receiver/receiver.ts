@@ -1,3 +1,4 @@
+import { createBackground } from '../background.js';
 import { createDedupe } from '../dedupe/dedupe.js';
 import { isWebhookError, WebhookError } from '../errors.js';
 import { PAYLOAD_VERSION, type WebhookEvent } from '../event.js';
@@ -57,11 +58,18 @@ export interface BegunDelivery {
    * rejects; resolves to the answer, for an adapter that has not sent one.
    */
   settle(ended: ResponseEnd, error?: unknown): Promise<WebhookResponse>;
+  /**
+   * Passes the time until `settle` has ended the claim to `waitUntil`. An adapter calls it where its response may be out
+   * before that.
+   */
+  settlesLater(): void;
 }
 
 /** A request is decided, or its delivery is claimed for the work that its event needs. */
 type Opened<Work> = { decision: Decision } | { decision?: undefined; work: Work; claimed: ClaimedDelivery };
 
+const WAIT_UNTIL_FAILED =
+  'Your waitUntil failed, so that the platform may stop work that goes on after the response. Pass a function that keeps its object, such as waitUntil: (work) => context.waitUntil(work), and whose context is that of the request.';
 const BODY_TIMEOUT_MS = 10_000; // the longest time that a slow body may hold its connection
 
 /**
@@ -80,10 +88,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const keysFor = keySource(options.secret, policy);
   const { on = {} } = options;
   const handlerFor = handlerTable(on);
-  const observe = safeObserver(options.observe);
   const log = createLog(options.logger);
+  const background = createBackground(options.waitUntil, (error) =>
+    log.warn('wait_until_failed', WAIT_UNTIL_FAILED, error),
+  );
+  const observe = safeObserver(options.observe, background);
   const { queue, dedupe: dedupeOptions = queue ? false : {} } = options;
-  const dedupe = createDedupe(dedupeOptions, notify);
+  const dedupe = createDedupe(dedupeOptions, { notify, background });
   const { key: identity = 'event-id' } = dedupe.settings ?? {};
   const enqueue = queue && enqueueTo(queue, identity);
   // A private memory store has no other receivers to share reports with.
@@ -104,7 +115,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   function workOn(event: WebhookEvent): ((claimed: ClaimedDelivery) => Promise<Decision>) | undefined {
     if (enqueue) return enqueue;
     const handler = handlerFor(event);
-    return handler && ((claimed) => dispatch(handler, claimed, notify));
+    return handler && ((claimed) => dispatch(handler, claimed, notify, background));
   }
 
   async function begin(request: WebhookRequest): Promise<{ response: WebhookResponse } | BegunDelivery> {
@@ -170,6 +181,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** Returns the claimed delivery for a middleware, which reports how its response ended. */
   function handOver({ delivery, context, lease, deadline }: ClaimedDelivery): BegunDelivery {
     let settled: { ended: ResponseEnd; response: Promise<WebhookResponse> } | undefined;
+    let onSettled: (response: Promise<WebhookResponse>) => void = () => {};
     const end = async (ended: ResponseEnd, error: unknown) => {
       deadline.clear();
       if (ended === 'unknown') return respond(abandon(delivery, lease, error));
@@ -183,11 +195,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       context,
       settle(ended, error) {
         settled ??= { ended, response: end(ended, error) };
+        onSettled(settled.response);
         if (ended === 'failed' && settled.ended !== 'failed') {
           const late = new WebhookError('handler_failed', { cause: error });
           notify({ kind: 'late_result', delivery, result: 'failed', error: late });
         }
         return settled.response;
+      },
+      settlesLater() {
+        const response = new Promise<WebhookResponse>((resolve) => {
+          onSettled = resolve;
+        });
+        background(settled?.response ?? response);
       },
     };
   }

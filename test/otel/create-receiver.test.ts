@@ -2,13 +2,14 @@ import { context, type MeterProvider, SpanKind, SpanStatusCode, type TracerProvi
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
   BasicTracerProvider,
+  BatchSpanProcessor,
   InMemorySpanExporter,
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { PermanentError, type ReceiverOptions } from 'service-webhooks';
 import { createReceiver } from 'service-webhooks/otel';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aRequest, aStore, never, now, refusal, SECRET } from '../support/deliveries.js';
 import { collectedMetrics } from './collected-metrics.js';
 
@@ -382,6 +383,26 @@ it('the observer of the user gets every outcome, and may fail', async () => {
   expect((await receiver(aRequest())).status).toBe(200);
   expect(seen).toEqual(['handled']);
   expect(onlySpan().attributes['webhook.outcome']).toBe('handled');
+});
+
+it('an observer that flushes exports the span of its own delivery, behind a middleware too', async () => {
+  const exporter = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] });
+  onTestFinished(() => provider.shutdown());
+  const passed: Promise<unknown>[] = [];
+  const waitUntil = (work: Promise<unknown>) => void passed.push(work);
+  const observe = () => provider.forceFlush();
+  const options = { secret: SECRET, now, dedupe: false, waitUntil, observe } as const;
+  const receiver = createReceiver({ ...options, on: { '*': () => {} } }, { tracerProvider: provider });
+  await receiver(aRequest());
+  await Promise.all(passed);
+  expect(exporter.getFinishedSpans()).toHaveLength(1);
+  const begun = await createReceiver(options, { tracerProvider: provider }).begin(aRequest());
+  if ('response' in begun) return expect.fail(begun.response.body);
+  await begun.settle('ok');
+  await Promise.all(passed);
+  expect(passed).toHaveLength(2);
+  expect(exporter.getFinishedSpans().map((span) => span.attributes['webhook.outcome'])).toEqual(['handled', 'handled']);
 });
 
 it('wrong options are refused as without telemetry', () => {

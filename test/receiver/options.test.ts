@@ -85,6 +85,7 @@ describe('wrong options of a receiver', () => {
     ['deadlineMs', NOT_POSITIVE_INTEGERS],
     ['silentAfterMs', NOT_POSITIVE_INTEGERS],
     ['observe', [null, 'log', {}, [], true]],
+    ['waitUntil', [null, 'waitUntil', {}, [], true, Promise.resolve(), { waitUntil: noop }]],
     ['on', [null, 'log', 42, true]],
   ])('a wrong value of %s is refused', (option, values) => {
     for (const value of values) {

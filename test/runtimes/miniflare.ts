@@ -96,6 +96,24 @@ export async function startQueueWorker(programs: string, secret: string): Promis
   return workers;
 }
 
+/** A Worker with nothing but the secret. */
+export async function startWorker(programs: string, name: string, secret: string): Promise<Miniflare> {
+  const Made = await load();
+  const workers = new Made({
+    workers: [
+      {
+        name,
+        modules: [{ type: 'ESModule', path: `${programs}/${name}.mjs` }],
+        modulesRoot: programs,
+        compatibilityDate: '2026-04-20',
+        bindings: { WEBHOOK_SECRET: secret },
+      },
+    ],
+  });
+  await workers.ready;
+  return workers;
+}
+
 async function load(): Promise<new (options: object) => Miniflare> {
   return (await import(pathToFileURL(miniflare as string).href)).Miniflare;
 }

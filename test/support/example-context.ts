@@ -20,6 +20,7 @@ export const EVERYWHERE = `
     const serve: AdapterSuiteOptions['serve'];
     const makeStore: StoreSuiteOptions['make'];
     const makeQueue: QueueSuiteOptions['make'];
+    function waitUntil(work: Promise<unknown>): void;
     function save(value: unknown): Promise<void>;
     function exists(id: string): Promise<boolean>;
     function download(link: string): Promise<void>;

@@ -108,6 +108,7 @@ describe('createReceiver options', () => {
       maxBodyBytes: undefined,
       deadlineMs: undefined,
       observe: undefined,
+      waitUntil: undefined,
       headerPrefix: undefined,
       legacy: undefined,
       toleranceSeconds: undefined,
@@ -179,6 +180,18 @@ describe('a receiver', () => {
     expectTypeOf(begun.settle).parameter(0).toEqualTypeOf<'ok' | 'failed' | 'unknown'>();
     // @ts-expect-error -- how it ended is one of three words
     begun.settle('done');
+  });
+});
+
+describe('waitUntil', () => {
+  it('the functions of the platforms are assignable, and an observer may return a promise', () => {
+    const contexts = new Map<string, { waitUntil(work: Promise<unknown>): void }>();
+    createReceiver({ secret, waitUntil: (work: Promise<unknown>): void => void work });
+    createReceiver({ secret, waitUntil: <T>(task: Promise<T> | (() => T)): void => void task });
+    createReceiver({ secret, waitUntil: async (work) => void (await work), observe: async () => {} });
+    createReceiver({ secret, waitUntil: (work) => contexts.get('now')?.waitUntil(work) });
+    // @ts-expect-error -- the context itself is no function
+    createReceiver({ secret, waitUntil: contexts.get('now') });
   });
 });
 

@@ -11,7 +11,8 @@ type Next = (options: { dir: string; dev: boolean }) => {
   getRequestHandler(): RequestListener;
   close(): Promise<void>;
 };
-export type AppRoute = (request: Request) => Promise<Response>;
+/** `after` is that of `next/server`. */
+export type AppRoute = (request: Request, after?: (work: Promise<unknown>) => void) => Promise<Response>;
 export type ApiRoute = (req: IncomingMessage & { body?: unknown }, res: ServerResponse) => unknown;
 
 const sources = import.meta.dirname;

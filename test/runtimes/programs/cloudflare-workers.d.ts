@@ -4,6 +4,7 @@ declare module 'cloudflare:workers' {
   import type { D1Database } from 'service-webhooks/stores/d1';
   import type { DurableObjectNamespace } from 'service-webhooks/stores/durable-object';
 
+  export function waitUntil(work: Promise<unknown>): void;
   export const env: {
     WEBHOOK_SECRET: string;
     QUEUE: CloudflareQueueBinding;
