@@ -8,6 +8,7 @@ export default {
       entry: [
         ...subpaths.map(({ source }) => source),
         'scripts/evidence/soak-receiver.mjs',
+        'scripts/bundle-sizes.mjs',
         'scripts/packages.d.mts',
         'test/**/*.test-d.ts',
         'test/integration/*.mjs',
@@ -20,10 +21,10 @@ export default {
         'test/queue/queue-process.ts',
         'test/integration/workers/*.ts',
         'test/runtimes/inside/*.ts',
-        'test/runtimes/programs/{node,bun,deno,workerd,workerd-suite,worker-receivers,worker-queue,worker-suite,worker-objects}.ts',
+        'test/runtimes/programs/{node,bun,deno,workerd,workerd-suite,worker-receivers,worker-queue,worker-suite,worker-objects,worker-wait-until}.ts',
       ],
       // The first two run in scripts/check.mjs; the others are loaded by name.
-      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', 'libsql', 'prom-client'],
+      ignoreDependencies: ['@arethetypeswrong/cli', 'publint', 'libsql', 'next', 'prom-client'],
     },
     'packages/cli': {
       entry: ['src/explain/index.ts'],

@@ -61,7 +61,11 @@ describe.each(installed)('examples/%s, built as its README says', (name, paths, 
   });
 
   it.each([
-    ['misses', '', 'secret is empty. Check that the environment variable it comes from, such as WEBHOOK_SECRET, is set for this process.'],
+    [
+      'misses',
+      '',
+      'secret is empty. Check that the environment variable it comes from, such as WEBHOOK_SECRET, is set for this process.',
+    ],
     ['has in quotes that belong to it', `WEBHOOK_SECRET='"${SECRET}"'`, 'secret is in quotes. Remove the quotes.'],
   ])('the app exits with 1 and the cause when it starts with a secret that .env %s', (_, dotenv, cause) => {
     const { status, output } = built.startInVain(dotenv);

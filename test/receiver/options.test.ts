@@ -21,7 +21,11 @@ describe('wrong options of a receiver', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['undefined', undefined, 'secret is undefined. Check that the environment variable it comes from, such as WEBHOOK_SECRET, is set'],
+    [
+      'undefined',
+      undefined,
+      'secret is undefined. Check that the environment variable it comes from, such as WEBHOOK_SECRET, is set',
+    ],
     ['null', null, 'secret is null.'],
     ['empty', '', 'secret is empty.'],
     ['blank', '   ', 'secret is blank.'],
