@@ -25,6 +25,7 @@ function aRecorder(ready: Promise<void> = Promise.resolve()) {
           if (name === 'left') settled.resolve(how);
           return { status: 500, headers: {}, body: '' };
         },
+        settlesLater() {},
       } as unknown as BegunDelivery;
     },
   }) as unknown as Receiver;

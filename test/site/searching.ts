@@ -34,6 +34,14 @@ const QUESTIONS: [question: string, words: string, page: string, answer: RegExp]
   ['Can the header be the key?', 'idempotency key', '/receiving.html#idempotency-key', /unsigned/],
   ['What does leaseMs mean?', 'leaseMs', '/options.html#dedupeleasems', /leaseMs/],
   ['How do I migrate from svix?', 'svix', '/migrate.html', /svix/],
+  ['How do I work in the background?', 'background', '/background-work.html', /in the handler, before the/],
+  ['How do I mock it?', 'mock', '/mocking.html', /mock your own mailer or database/],
+  ['What happens to a compressed body?', 'gzip', '/troubleshooting.html', /unsupported_content_encoding/],
+  ['How large is it in a bundle?', 'bundle size', '/bundle-size.html', /the whole core/],
+  ['Can one server serve several vendors?', 'several vendors', '/several-vendors.html', /a path of its own/],
+  ['How does ConfigService give the secret?', 'ConfigService', '/integrations.html', /getOrThrow/],
+  ['Does pnpm work?', 'pnpm', '/integrations.html', /pnpm add/],
+  ['What is the header that begins with sha256=?', 'sha256=', '/receiving.html', /HMAC-SHA256 of the body/],
   ['How do I start with Nuxt?', 'nuxt', '/quickstart/h3.html', /server\/routes\/webhooks\.post\.ts/],
 ];
 
