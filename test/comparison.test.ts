@@ -131,32 +131,33 @@ async function start({ mount, headers }: Receiver, handle: () => void, before = 
 
 /** What the README says of each, measured. */
 const rows: Record<string, (receiver: Receiver) => Promise<string>> = {
-  async 'A handled event that is sent again runs your code'(receiver) {
+  async 'A handled event is sent again'(receiver) {
     const handle = vi.fn();
     const post = await start(receiver, handle);
     await post();
     expect(handle).toHaveBeenCalledTimes(1);
     await post();
-    return handle.mock.calls.length === 1 ? 'no' : 'again';
+    return handle.mock.calls.length === 1 ? 'does not run' : 'runs again';
   },
-  async 'Five copies at once run your code'(receiver) {
+  async 'Five copies of an event arrive at once'(receiver) {
     const handle = vi.fn();
     const post = await start(receiver, handle);
     await Promise.all(Array.from({ length: 5 }, () => post()));
-    return `${handle.mock.calls.length} ${handle.mock.calls.length === 1 ? 'time' : 'times'}`;
+    const { length } = handle.mock.calls;
+    return length === 1 ? 'runs once' : `runs ${length} times`;
   },
-  async 'A delivery that was captured an hour ago'(receiver) {
+  async 'A delivery is replayed after an hour'(receiver) {
     const handle = vi.fn();
     const post = await start(receiver, handle);
     const { status } = await post(BODY, Date.now() - HOUR);
     return handle.mock.calls.length === 0 && status >= 400 ? 'refused' : 'runs';
   },
-  async 'A delivery of 200 kB'(receiver) {
+  async 'A delivery has 200 kB'(receiver) {
     const post = await start(receiver, () => {});
     const { status } = await post(JSON.stringify({ ...event, data: { text: 'x'.repeat(200_000) } }));
     return status === 200 ? 'accepted' : `${status}`;
   },
-  async 'A signed body that is no event'(receiver) {
+  async 'A signed body is no event'(receiver) {
     const handle = vi.fn();
     const post = await start(receiver, handle);
     const { status } = await post('[1]');

@@ -31,11 +31,16 @@ function frameworks() {
 function figures() {
   const evidence = 'docs/evidence.md';
   const sizes = 'docs/bundle-size.md';
-  const [, size] = find(sizes, /the whole core \| ([\d.]+) \|/);
-  const [, hostile, ending] = find(evidence, /([\d,]+) hostile requests: (.+?) \|/);
+  const [, size] = find(sizes, /with the core \| ([\d.]+) \|/);
+  const [, hostile, ending] = find(evidence, /([\d,]+) hostile requests: .*?(\d+ unhandled rejections) \|/);
   const [, noticed, changes] = find(evidence, /([\d.]+ %) of ([\d,]+) are noticed/);
   return [
-    figure(`${size} kB`, 'for the whole receiver in a bundle, minified and gzipped', linkTo(sizes), 'Bundle size'),
+    figure(
+      `${size} kB`,
+      'for a whole endpoint on Express in a bundle, minified and gzipped',
+      linkTo(sizes),
+      'Bundle size',
+    ),
     figure(
       `${Object.keys(dependencies).length}`,
       'dependencies to install and to audit',
@@ -43,7 +48,7 @@ function figures() {
       'Security',
     ),
     figure(noticed, `of ${changes} changes to the source are noticed by the tests`, linkTo(evidence), 'Evidence'),
-    figure(hostile, `hostile requests in one run: ${ending}`, linkTo(evidence), 'Evidence'),
+    figure(hostile, `hostile requests in one run, with ${ending}`, linkTo(evidence), 'Evidence'),
   ];
 }
 

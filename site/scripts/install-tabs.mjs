@@ -6,9 +6,13 @@ const MANAGERS = {
   bun: ['bun add', '-d'],
 };
 
-/** Gives each block of a page that is nothing but `npm install` a tab for every package manager. */
+/** Gives each block of a page that is nothing but `npm install` a tab for every package manager, in place of their names. */
 export function installTabs(page) {
-  return page.replace(/^```sh\n((?:npm install .+\n)+)```$/gm, (_, commands) => {
+  const withoutNames = page.replace(
+    / with npm, or with `pnpm add`,\s`yarn add` or `bun add`(?=:\n\n```sh\nnpm install)/g,
+    '',
+  );
+  return withoutNames.replace(/^```sh\n((?:npm install .+\n)+)```$/gm, (_, commands) => {
     const tabs = Object.entries(MANAGERS).map(([name, [install, dev]]) => {
       const lines = commands.replaceAll(/^npm install/gm, install).replaceAll(' -D ', ` ${dev} `);
       return `\`\`\`sh [${name}]\n${lines}\`\`\``;

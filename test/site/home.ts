@@ -14,9 +14,9 @@ export function testHome(site: Site): void {
     expect(await page.locator('main').innerText()).toContain('correct receiver');
     expect(await page.locator('main').innerText()).toContain(`Version ${JSON.parse(read('package.json')).version}`);
     const command = page.locator('main .install div.active');
-    expect((await command.innerText()).trim()).toBe('npm install service-webhooks');
+    expect((await command.innerText()).trim()).toBe('npm install service-webhooks express');
     await page.locator('main .install').locator('.tabs').getByText('pnpm').click();
-    await expect.poll(async () => (await command.innerText()).trim()).toBe('pnpm add service-webhooks');
+    await expect.poll(async () => (await command.innerText()).trim()).toBe('pnpm add service-webhooks express');
   });
 
   it('the app on the home page is the first program of the README', async () => {
