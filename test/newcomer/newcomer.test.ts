@@ -85,23 +85,27 @@ describe('the send command for a beginner', () => {
 
   it('the output names the path to try when the receiver is on another path', async () => {
     const program = await programs.start(receiver);
-    const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', `${program.port}`, '--text']);
+    const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', `${program.port}/hooks`, '--text']);
     seen.push(stdout, stderr, await program.terminal());
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^404 +not acknowledged/);
-    expect(stdout).toContain('The app has no route for POST /.');
-    expect(stdout).toContain(`Name the path of your endpoint, as in ${program.port}/webhooks.`);
+    expect(stdout).toContain(`The app has no route for POST at http://localhost:${program.port}/hooks.`);
+    expect(stdout).toContain(`as in ${program.port}/webhooks.`);
     expect(stdout).not.toContain('<html');
   });
 
-  it('a port with a path as the address sends to that path on this machine', async () => {
-    const program = await programs.start(receiver);
-    const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', `${program.port}/webhooks`, '--text']);
-    seen.push(stdout, stderr, await program.terminal());
-    expect(exitCode, stdout + stderr).toBe(0);
-    expect(stdout).toMatch(/^200 +acknowledged, no handler ran/);
-    expect(await program.terminal()).toContain("No handler for stt.completed: add it or '*' to on.");
-  });
+  it.each(['', '/webhooks'])(
+    'a port, followed by "%s", sends to the path of the receiver on this machine',
+    async (path) => {
+      const program = await programs.start(receiver);
+      const address = `${program.port}${path}`;
+      const { exitCode, stdout, stderr } = await cli.run(['send', 'stt.completed', address, '--text']);
+      seen.push(stdout, stderr, await program.terminal());
+      expect(exitCode, stdout + stderr).toBe(0);
+      expect(stdout).toMatch(/^200 +acknowledged, no handler ran/);
+      expect(await program.terminal()).toContain("No handler for stt.completed: add it or '*' to on.");
+    },
+  );
 
   it('a series of deliveries says how many no handler has seen', async () => {
     const program = await programs.start(receiver);
