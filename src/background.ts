@@ -16,10 +16,7 @@ export function createBackground(
 ): Background {
   checkFunction('waitUntil', waitUntil);
   return (work) => {
-    const ended = Promise.resolve(work).then(
-      () => {},
-      () => {},
-    );
+    const ended = Promise.allSettled([work]); // never rejects
     if (waitUntil) (async () => waitUntil(ended))().catch(onError);
   };
 }

@@ -140,12 +140,8 @@ export function safeObserver(
   if (observe === undefined) return () => {};
   return (outcome) => {
     try {
-      const returned = observe(outcome);
-      if (isThenable(returned)) background(returned);
+      const returned = observe(outcome) as PromiseLike<unknown> | null | undefined;
+      if (typeof returned?.then === 'function') background(returned);
     } catch {}
   };
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }

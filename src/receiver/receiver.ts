@@ -69,7 +69,7 @@ export interface BegunDelivery {
 type Opened<Work> = { decision: Decision } | { decision?: undefined; work: Work; claimed: ClaimedDelivery };
 
 const WAIT_UNTIL_FAILED =
-  'Your waitUntil failed, so that the platform may stop work that goes on after the response. Pass a function that keeps its object, such as waitUntil: (work) => context.waitUntil(work), and whose context is that of the request.';
+  'Your waitUntil failed, and the platform may stop work after the response. It may have lost its object, or belong to another request. Pass waitUntil: (work) => context.waitUntil(work), with the context of the request.';
 const BODY_TIMEOUT_MS = 10_000; // the longest time that a slow body may hold its connection
 
 /**
@@ -180,8 +180,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   /** Returns the claimed delivery for a middleware, which reports how its response ended. */
   function handOver({ delivery, context, lease, deadline }: ClaimedDelivery): BegunDelivery {
-    let settled: { ended: ResponseEnd; response: Promise<WebhookResponse> } | undefined;
-    let onSettled: (response: Promise<WebhookResponse>) => void = () => {};
+    let first: ResponseEnd | undefined;
+    let resolve: (response: Promise<WebhookResponse>) => void;
+    const response = new Promise<WebhookResponse>((settled) => {
+      resolve = settled;
+    });
     const end = async (ended: ResponseEnd, error: unknown) => {
       deadline.clear();
       if (ended === 'unknown') return respond(abandon(delivery, lease, error));
@@ -194,20 +197,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       delivery,
       context,
       settle(ended, error) {
-        settled ??= { ended, response: end(ended, error) };
-        onSettled(settled.response);
-        if (ended === 'failed' && settled.ended !== 'failed') {
+        if (first === undefined) {
+          first = ended;
+          resolve(end(ended, error));
+        } else if (ended === 'failed' && first !== 'failed') {
           const late = new WebhookError('handler_failed', { cause: error });
           notify({ kind: 'late_result', delivery, result: 'failed', error: late });
         }
-        return settled.response;
+        return response;
       },
-      settlesLater() {
-        const response = new Promise<WebhookResponse>((resolve) => {
-          onSettled = resolve;
-        });
-        background(settled?.response ?? response);
-      },
+      settlesLater: () => background(response),
     };
   }
 
