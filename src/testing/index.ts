@@ -18,6 +18,7 @@ export { type ReadDelivery, readDelivery } from './read-delivery.js';
 export { type EventOverrides, sampleEvent } from './sample-event.js';
 export {
   type DeliveryRequest,
+  eventJson,
   type SignDeliveryInput,
   type SignedDelivery,
   type SigningOptions,

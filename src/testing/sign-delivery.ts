@@ -76,10 +76,22 @@ export function signDelivery(input: SignDeliveryInput): SignedDelivery {
 function write(event: Envelope): Uint8Array {
   check(isWebhookEvent(event), 'event must be an envelope; body takes any text or bytes');
   try {
-    return exactBytes(JSON.stringify(event, null, 1).replace(/\n */g, ' '));
+    return exactBytes(eventJson(event));
   } catch {
     check(false, 'event cannot be written as JSON');
   }
+}
+
+/**
+ * Returns an event as the service writes it: JSON with spaces between its parts, so that it differs from the result of
+ * `JSON.stringify`. `signDelivery` and the emulator send this form.
+ *
+ * @throws TypeError for a value that JSON cannot represent, such as a BigInt or a cycle
+ * @example
+ * const body = eventJson(sampleEvent('stt.completed')); // { "id": "evt_…", "type": "stt.completed", …
+ */
+export function eventJson(event: object): string {
+  return JSON.stringify(event, null, 1).replace(/\n */g, ' ');
 }
 
 /** Returns the same key for the same event, in characters that a header may contain. */

@@ -1,5 +1,5 @@
 import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
-import { deliveryHeaders } from 'service-webhooks/testing';
+import { deliveryHeaders, eventJson } from 'service-webhooks/testing';
 import type { FaultPlan } from '../faults.js';
 import { type AnswerTimeOptions, createAnswerTime } from '../wire/answer-time.js';
 import type { Sent, Transport, WireRequest } from '../wire/transport.js';
@@ -38,7 +38,7 @@ export function requestOf(
 
 function withTimestamp(body: Uint8Array, now: number): Uint8Array {
   const envelope = JSON.parse(new TextDecoder().decode(body));
-  return new TextEncoder().encode(JSON.stringify({ ...envelope, timestamp: new Date(now).toISOString() }));
+  return new TextEncoder().encode(eventJson({ ...envelope, timestamp: new Date(now).toISOString() }));
 }
 
 /** Sends a request and waits for its answer as long as the service does. Never rejects. */

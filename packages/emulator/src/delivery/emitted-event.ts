@@ -7,7 +7,7 @@ import {
   type WebhookEvent,
 } from 'service-webhooks';
 import { check } from 'service-webhooks/option-checks';
-import { sampleEvent } from 'service-webhooks/testing';
+import { eventJson, sampleEvent } from 'service-webhooks/testing';
 import type { Random } from '../random.js';
 
 /** An event as it was emitted. All endpoints receive the same one. */
@@ -43,7 +43,7 @@ export function newEvent(
 function toBytes(event: WebhookEvent): Uint8Array {
   let text: string | undefined;
   try {
-    text = JSON.stringify(event);
+    text = eventJson(event);
   } catch {}
   check(text !== undefined, 'overrides cannot be written as JSON');
   return new TextEncoder().encode(text);

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { type EventType, type Secret, sign, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import {
   type DeliveryRequest,
+  eventJson,
   type SignedDelivery,
   type SigningOptions,
   sampleEvent,
@@ -107,6 +108,5 @@ export function createRequests(
  * zero.
  */
 function writtenUnusually(event: object): string {
-  const text = JSON.stringify(event, null, 1).replaceAll('\n', ' ');
-  return text.replace('café', 'caf\\u00e9').replace('"durationSec": 4.2', '"durationSec": 4.20');
+  return eventJson(event).replace('café', 'caf\\u00e9').replace('"durationSec": 4.2', '"durationSec": 4.20');
 }
