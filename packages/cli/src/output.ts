@@ -26,25 +26,18 @@ export interface Output {
 
 export interface OutputOptions {
   json?: boolean | undefined;
-  text?: boolean | undefined;
 }
 
-/**
- * Returns an output that prints JSON lines where they are requested or stdout is not a terminal, and colours on a
- * terminal.
- */
+/** Returns an output that prints text, or JSON lines where they are requested, and colours on a terminal. */
 export function createOutput(
   io: { stdout: Sink; stderr: Sink; env: Readonly<Record<string, string | undefined>> },
-  options: OutputOptions,
+  { json = false }: OutputOptions,
 ): Output {
-  const json = options.json ?? (options.text ? false : !io.stdout.isTTY);
   const colours = !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb';
   const write = (sink: Sink, line: readonly Piece[]) => {
     const coloured = colours && sink.isTTY === true;
-    const text = line
-      .filter((piece) => piece !== undefined && piece !== false && piece !== '')
-      .map((piece) => paint(piece, coloured));
-    sink.write(`${text.join('  ')}\n`);
+    const pieces = line.filter((piece) => piece !== undefined && piece !== false && piece !== '');
+    sink.write(`${wrapped(pieces, (sink.isTTY && sink.columns) || Number.POSITIVE_INFINITY, coloured)}\n`);
   };
   return {
     json,
@@ -57,6 +50,24 @@ export function createOutput(
       if (!json) write(io.stderr, line);
     },
   };
+}
+
+/** Returns a line, on several lines where it is wider than the terminal: each as far indented as the first, or by 4. */
+function wrapped(line: readonly Piece[], width: number, coloured: boolean): string {
+  const whole = line.map((piece) => paint(piece, false)).join('  ');
+  if (whole.length <= width) return line.map((piece) => paint(piece, coloured)).join('  ');
+  const indent = /^ */.exec(whole)?.[0] || '    ';
+  let column = 0;
+  let text = '';
+  for (const piece of line) {
+    for (const [index, word] of paint(piece, false).trim().split(' ').entries()) {
+      const gap = text === '' ? whole.slice(0, whole.search(/\S/)) : index === 0 ? '  ' : ' ';
+      const fits = text === '' || column + gap.length + word.length <= width;
+      text += `${fits ? gap : `\n${indent}`}${paint(typeof piece === 'object' ? [piece[0], word] : word, coloured)}`;
+      column = fits ? column + gap.length + word.length : indent.length + word.length;
+    }
+  }
+  return text;
 }
 
 function paint(piece: Piece, coloured: boolean): string {

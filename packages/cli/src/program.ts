@@ -1,4 +1,4 @@
-import { type Argument, Command, type Option } from '@commander-js/extra-typings';
+import { type Argument, Command, Option } from '@commander-js/extra-typings';
 import manifest from '../package.json' with { type: 'json' };
 import { COMMANDS } from './commands.js';
 import { createOutput } from './output.js';
@@ -17,8 +17,8 @@ export async function createProgram(session: Session, args: readonly string[]) {
   const program = new Command('service-webhooks')
     .description('Receive, send, check and explain the webhooks of the service, on this machine.')
     .version(manifest.version, '-V, --version', 'print the version')
-    .option('--json', 'print JSON lines; the default without a terminal')
-    .option('--text', 'print text; the default on a terminal')
+    .option('--json', 'print JSON lines, for programs')
+    .addOption(new Option('--text', 'print text, which is the default').hideHelp())
     .option('--verbose', 'print which settings were read, and from where')
     .helpOption('-h, --help', 'print help, with examples')
     .helpCommand('help [command]', 'help on a command')

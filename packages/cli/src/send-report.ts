@@ -1,16 +1,9 @@
 import { isAcknowledged } from 'service-webhooks/service';
+import type { Advice } from './diagnosis/advice.js';
 import { EXIT, type ExitCode } from './failure.js';
-import {
-  type AnswerAdvice,
-  answerCode,
-  isAccepted,
-  NO_HANDLER_RAN,
-  noHandlerRan,
-  pageOf,
-  SOMETHING_ELSE,
-} from './http/answer.js';
+import { answerCode, isAccepted, NO_HANDLER_RAN, noHandlerRan, pageOf, SOMETHING_ELSE } from './http/answer.js';
 import type { SendResult } from './http/deliver.js';
-import { explanation, type Piece, shortened } from './output.js';
+import { explanation, type Output, type Piece, shortened } from './output.js';
 
 /** Returns the result of a request as fields of a record. */
 export function sendFields(sent: SendResult) {
@@ -38,8 +31,19 @@ export function sendPieces(sent: SendResult): Piece[] {
   ];
 }
 
-/** Returns the lines below that of {@link sendPieces}, which explain the answer. */
-export function adviceLines(advice: AnswerAdvice | undefined): Piece[][] {
+/** Prints the result of a request, first its status, and below it why it was not acknowledged and what to do. */
+export function reportSent(
+  out: Output,
+  facts: object,
+  sent: SendResult,
+  pieces: readonly Piece[],
+  advice: Advice | undefined,
+): void {
+  out.record({ ...facts, ...sendFields(sent), advice }, [...sendPieces(sent), ...pieces], ...adviceLines(advice));
+}
+
+/** Returns the lines below that of {@link sendPieces}: the cause and the fix. */
+export function adviceLines(advice: Advice | undefined): Piece[][] {
   return advice === undefined ? [] : explanation(`${advice.message} ${advice.fix}`);
 }
 

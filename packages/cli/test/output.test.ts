@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { counted, createOutput, type OutputOptions, shortened, timeOfDay } from '../src/output.js';
+import { counted, createOutput, type Output, type OutputOptions, shortened, timeOfDay } from '../src/output.js';
 
-function anOutput({ isTTY, env = {}, ...options }: OutputOptions & { isTTY?: boolean; env?: Record<string, string> }) {
+interface Terminal {
+  isTTY?: boolean;
+  columns?: number;
+  env?: Record<string, string>;
+}
+
+function anOutput({ isTTY, columns, env = {}, ...options }: OutputOptions & Terminal) {
   const printed = { stdout: '', stderr: '' };
   const sink = (name: keyof typeof printed) => ({
     isTTY,
+    columns,
     write(text: string) {
       printed[name] += text;
     },
@@ -14,10 +21,10 @@ function anOutput({ isTTY, env = {}, ...options }: OutputOptions & { isTTY?: boo
 
 describe('the output of a command', () => {
   it.each([
-    ['JSON lines off a terminal', {}, true],
+    ['text in a pipe', {}, false],
     ['text on a terminal', { isTTY: true }, false],
+    ['JSON lines where they are asked for', { json: true }, true],
     ['JSON lines where they are asked for on a terminal', { isTTY: true, json: true }, true],
-    ['text where it is asked for off a terminal', { text: true }, false],
   ])('results are printed as %s', (_, options, json) => {
     const { out, printed } = anOutput({ ...options, env: { NO_COLOR: '1' } });
     out.record({ a: 1 }, ['one', 2], ['three']);
@@ -26,7 +33,7 @@ describe('the output of a command', () => {
   });
 
   it('undefined, false and empty pieces of a line are left out', () => {
-    const { out, printed } = anOutput({ text: true });
+    const { out, printed } = anOutput({});
     out.record({}, ['a', undefined, false, '', 0, 'b']);
     expect(printed.stdout).toBe('a  0  b\n');
   });
@@ -46,7 +53,7 @@ describe('the output of a command', () => {
   });
 
   it.each([
-    ['off a terminal', { text: true }],
+    ['off a terminal', {}],
     ['where NO_COLOR is set', { isTTY: true, env: { NO_COLOR: '1' } }],
     ['on a terminal that has none', { isTTY: true, env: { TERM: 'dumb' } }],
   ])('there are no colours %s', (_, options) => {
@@ -56,19 +63,65 @@ describe('the output of a command', () => {
   });
 
   it('control characters of a result are escaped', () => {
-    const { out, printed } = anOutput({ text: true });
+    const { out, printed } = anOutput({});
     out.record({}, ['\u001b[2J', ['bad', '\u001b[1A']]);
     expect(printed.stdout).toBe('\\u001b[2J  \\u001b[1A\n');
-    const json = anOutput({});
+    const json = anOutput({ json: true });
     json.out.record({ a: '\u202e' });
     expect(json.printed.stdout).toBe('{"a":"\\u202e"}\n');
   });
 
+  describe('a line that is wider than the terminal', () => {
+    const printedAt = (columns: number | undefined, isTTY: boolean, ...line: Parameters<Output['note']>) => {
+      const { out, printed } = anOutput({ isTTY, columns, env: { NO_COLOR: '1' } });
+      out.record({}, line);
+      return printed.stdout;
+    };
+
+    it('goes on below, indented, and no word is cut', () => {
+      expect(printedAt(12, true, ['bad', 401], 'not acknowledged', 'http://localhost:3000/webhooks')).toBe(
+        '401  not\n    acknowledged\n    http://localhost:3000/webhooks\n',
+      );
+    });
+
+    it('keeps its own indentation', () => {
+      expect(printedAt(14, true, '   The app answers here.')).toBe('   The app\n   answers\n   here.\n');
+    });
+
+    it.each([60, 100])('has lines of at most %i columns', (columns) => {
+      const text = printedAt(
+        columns,
+        true,
+        `   ${'Verify the raw body, before anything parses it. '.repeat(9).trim()}`,
+      );
+      const widths = text
+        .trimEnd()
+        .split('\n')
+        .map(({ length }) => length);
+      expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+      expect(Math.min(...widths.slice(0, -1))).toBeGreaterThan(columns - 12);
+    });
+
+    it.each([
+      ['in a pipe', 10, false],
+      ['on a terminal of an unknown width', undefined, true],
+      ['on a terminal that says 0', 0, true],
+    ])('stays one line %s', (_, columns, isTTY) => {
+      expect(printedAt(columns, isTTY, 'not', 'acknowledged')).toBe('not  acknowledged\n');
+    });
+
+    it('is coloured word by word', () => {
+      const { out, printed } = anOutput({ isTTY: true, columns: 8 });
+      out.record({}, [['bad', 'no answer']]);
+      expect(printed.stdout).toBe('\u001b[31mno\u001b[0m\n    \u001b[31manswer\u001b[0m\n');
+    });
+  });
+
   it('notes go to stderr in text output, and are left out in JSON output', () => {
-    const { out, printed } = anOutput({ text: true });
+    const { out, printed } = anOutput({});
     out.note('to whom it', ['faint', 'concerns']);
     expect(printed).toEqual({ stdout: '', stderr: 'to whom it  concerns\n' });
-    const json = anOutput({});
+    const json = anOutput({ json: true });
     json.out.note('nothing');
     expect(json.printed).toEqual({ stdout: '', stderr: '' });
   });

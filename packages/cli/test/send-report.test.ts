@@ -71,7 +71,7 @@ describe('the report of a request that the command line sent', () => {
   );
 
   it('the advice below the line has one indented line for each sentence', () => {
-    expect(adviceLines({ message: 'It failed. Port 1.5 is wrong.', fix: 'Do this.' })).toEqual([
+    expect(adviceLines({ cause: 'failed', message: 'It failed. Port 1.5 is wrong.', fix: 'Do this.' })).toEqual([
       ['   It failed.'],
       ['   Port 1.5 is wrong.'],
       ['   Do this.'],

@@ -16,7 +16,7 @@ export interface Outgoing extends Pick<HttpMessage, 'method' | 'headers' | 'body
 }
 
 /** A delivery, and how it is sent. */
-export type Sending = DeliveryRequest & Pick<Outgoing, 'slowMs' | 'breakOff'>;
+export type Sending = DeliveryRequest & Pick<Outgoing, 'slowMs' | 'breakOff' | 'insecure'>;
 
 /** The result of a request: an answer with a status of 200 to 599, or the reason why there is none and what to do. */
 export type SendResult =

@@ -1,9 +1,8 @@
 import { type HeaderSource, isWebhookError, type Secret, type SignatureOptions, verify } from 'service-webhooks';
 import { explain } from '../explain/index.js';
-import { answerAdvice, answerWord } from '../http/answer.js';
-import type { AttemptDetails, AttemptRow, BodyView, Verdict } from './page-source.js';
+import type { AttemptRow, BodyView, Verdict } from './page-source.js';
 
-// What every source of the page shows of an attempt: the verdict on its signature, what its answer says, and the bodies.
+// What every source of the page shows of an attempt: the verdict on its signature, whether the app knew the event, and the bodies.
 
 /** Explaining larger ones takes seconds and blocks everything else. */
 const MAX_EXPLAINED_BYTES = 64 * 1024;
@@ -41,13 +40,6 @@ export interface GivenAnswer {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-}
-
-/** Returns what an answer says beyond its status: its code, and what to do about a refusal. */
-export function answerFacts(answer: GivenAnswer | undefined, url: string): Pick<AttemptDetails, 'code' | 'advice'> {
-  if (answer === undefined) return {};
-  const advice = URL.canParse(url) ? answerAdvice({ ...answer, ms: 0 }, new URL(url)) : undefined;
-  return { code: answerWord(answer.body), advice };
 }
 
 /** Returns whether the app has answered that it knows the event already, as receivers of this library do. */

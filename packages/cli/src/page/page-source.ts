@@ -1,5 +1,5 @@
+import type { Advice } from '../diagnosis/advice.js';
 import type { Explanation } from '../explain/index.js';
-import type { AnswerAdvice } from '../http/answer.js';
 import type { HttpMessage } from '../http/http-message.js';
 
 /**
@@ -17,7 +17,7 @@ export interface PageSource {
   /** Returns undefined for a delivery that is not kept. */
   delivery(id: string): DeliveryDetails | undefined;
   /** Returns undefined for an attempt that is not kept. */
-  attempt(id: string): AttemptDetails | undefined;
+  attempt(id: string): AttemptDetails | undefined | Promise<AttemptDetails | undefined>;
   /** Returns the exact request of an attempt, which the server offers in other forms; undefined as for `attempt`. */
   message(attemptId: string): SentMessage | undefined;
   /** The actions of the source; the page shows a button for each. */
@@ -136,8 +136,8 @@ export interface AttemptDetails extends AttemptRow {
   answer?: { status: number; headers: readonly Header[]; body: BodyView } | undefined;
   /** The code of the answer, or the outcome that it names. */
   code?: string | undefined;
-  /** Why the app refused, in the words of the library, and what to do about it. */
-  advice?: AnswerAdvice | undefined;
+  /** Why the app did not acknowledge the delivery, and what to do about it. */
+  advice?: Advice | undefined;
   verdict: Verdict;
   /** When it was made by the clock of this machine, which its signature has, where `at` is another time. */
   sentAt?: number | undefined;

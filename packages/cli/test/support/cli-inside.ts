@@ -9,7 +9,7 @@ import { SECRET } from '../../../../test/support/deliveries.js';
 import { COMMANDS } from '../../src/commands.js';
 import { run } from '../../src/run.js';
 import type { Cli, CliOptions, RunningCli } from './cli.js';
-import { watchCli } from './watch-cli.js';
+import { asked, watchCli } from './watch-cli.js';
 
 // Loaded here, so that what stands at the top of a command counts for every test, and not for the first that has it.
 // One that cannot be loaded is missed by its tests.
@@ -28,7 +28,7 @@ export function useCli(): Cli {
       const stop = new AbortController();
       setMaxListeners(0, stop.signal);
       const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-      const exitCode = run(args, {
+      const exitCode = run(asked(args), {
         env: { HOME: cli.cwd, WEBHOOK_SECRET: SECRET, ...env },
         stdin: () => Readable.from([Buffer.from(stdin)]),
         stdout: { write: (text) => stdout.write(text) },

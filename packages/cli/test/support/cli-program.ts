@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { SECRET } from '../../../../test/support/deliveries.js';
 import type {} from './build-programs.js';
 import type { Cli, CliOptions } from './cli.js';
-import { watchCli } from './watch-cli.js';
+import { asked, watchCli } from './watch-cli.js';
 
 /** The command line as it is built, in processes of its own. */
 export function useCli(): Cli {
@@ -19,7 +19,7 @@ export function useCli(): Cli {
     bin: '',
     run: (args: readonly string[], options?: CliOptions) => cli.start(args, options).ended,
     start: (args: readonly string[], options?: CliOptions) =>
-      launch(process.execPath, [join(cli.bin, 'service-webhooks'), ...args], options),
+      launch(process.execPath, [join(cli.bin, 'service-webhooks'), ...asked(args)], options),
     shell: (line: string, options?: CliOptions) => launch('bash', ['--norc', '-c', line], options).ended,
   };
   const launch = (program: string, args: readonly string[], { env, stdin }: CliOptions = {}) => {

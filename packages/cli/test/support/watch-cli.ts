@@ -2,6 +2,12 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Ended, Fields, RunningCli } from './cli.js';
 
+/** Asks for JSON lines, from which `records` are read, unless the arguments say what is printed. */
+export function asked(args: readonly string[]): readonly string[] {
+  const isSaid = args.length === 0 || args.some((arg) => ['--json', '--text', '--help', '-h'].includes(arg));
+  return isSaid ? args : ['--json', ...args];
+}
+
 /** What a command prints, until its end. */
 export function watchCli(
   out: Readable,

@@ -2,8 +2,10 @@ import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { EXIT } from '../../failure.js';
 import { listOption } from '../../options.js';
 import { counted } from '../../output.js';
-import { type Session, untilAborted } from '../../session.js';
+import type { Session } from '../../session.js';
+import { untilQuit } from '../../until-quit.js';
 import { DEV_KEY, DEV_PORT } from './dev-events.js';
+import { devKeys } from './dev-keys.js';
 import { devLikeCommand, readDevOptions } from './dev-options.js';
 import { reportAttempts } from './report-attempts.js';
 import { runScenarios, SCENARIO_NAMES, SCENARIOS } from './scenarios.js';
@@ -37,10 +39,13 @@ Deliveries are signed with WEBHOOK_SECRET: give your app the same. The API takes
       const dev = await startDev(options);
       const { emulator } = dev;
       reportStart(session, dev, options);
-      const reporting = reportAttempts(session.out, emulator);
+      const reporting = reportAttempts(session.out, dev);
       for (const type of emit) await emulator.emit(type);
       const playing = runScenarios(emulator, scenarios, options.faults ?? {});
-      const stopped = untilAborted(session.signal);
+      const stopped = untilQuit(session, ({ pageKey }) => [
+        ...devKeys(dev, options),
+        pageKey(session, async () => dev.url),
+      ]);
       await Promise.race([stopped, playing.then(() => stopped)]);
       await dev.close();
       session.out.record({ kind: 'ended', attempts: await reporting }, [counted(await reporting, 'attempt')]);

@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
-import { createEmulator, type Emulator, type Faults } from 'service-webhooks-emulator';
+import { type Attempt, createEmulator, type Emulator, type Faults } from 'service-webhooks-emulator';
+import type { Advice } from '../../diagnosis/advice.js';
 import { drainBody } from '../../http/drain-body.js';
 import { foreignRefusal } from '../../http/guard.js';
 import { headerPairs } from '../../http/http-message.js';
@@ -10,6 +11,7 @@ import { emulatorSource } from '../../page/emulator/emulator-source.js';
 import type { PageSource } from '../../page/page-source.js';
 import type { Assets } from '../../page/server/document.js';
 import { type ServedPage, servePage } from '../../page/server/page-server.js';
+import { createAttemptAdvice } from './attempt-advice.js';
 import { type Api, DEV_KEY, takingEvents } from './dev-events.js';
 
 export interface DevOptions {
@@ -32,6 +34,8 @@ export interface Dev {
   readonly emulator: Emulator;
   readonly source: PageSource;
   readonly secrets: IssuedSecrets;
+  /** Resolves to why the app did not acknowledge an attempt. Never rejects. */
+  adviceOn(attempt: Attempt): Promise<Advice | undefined>;
   /** Id of the endpoint that delivers to the app. */
   readonly endpoint: string | undefined;
   close(): Promise<void>;
@@ -48,12 +52,16 @@ export async function startDev({ app, signingSecret, events, port, ...given }: D
     app === undefined
       ? 'npx service-webhooks-cli dev 3000'
       : `npx service-webhooks-cli send ${WEBHOOK_EVENT_TYPES[0]} --dev`;
-  const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, command: () => command });
+  const stop = new AbortController();
+  const { headerPrefix } = given;
+  const adviceOn = createAttemptAdvice({ secretOf: secrets.of, headerPrefix, signal: stop.signal });
+  const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, adviceOn, command: () => command });
   const api = takingEvents(emulator, secrets.watching(emulator.fetch));
   const server = await serveDev(source, api, port);
   return {
-    ...{ url: server.url, emulator, source, secrets, endpoint: endpoint?.id },
+    ...{ url: server.url, emulator, source, secrets, adviceOn, endpoint: endpoint?.id },
     async close() {
+      stop.abort();
       await emulator.close();
       await server.close();
     },

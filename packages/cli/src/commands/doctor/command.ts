@@ -76,7 +76,7 @@ Examples:
       const report = createReport(session);
       try {
         const effects = await openObserver(session, secret, type, options);
-        const wire = { url, timeoutMs, signal: session.signal, effects };
+        const wire = { url, secret, headerPrefix, timeoutMs, signal: session.signal, effects };
         for await (const one of examine(chosenProbes(only, skip), requests, wire)) {
           cases.push(one);
           report(one);

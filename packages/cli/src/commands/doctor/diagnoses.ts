@@ -1,13 +1,8 @@
-import type { AnswerProblem } from '../../http/answer.js';
+import type { RefusalCause } from '../../diagnosis/advice.js';
 
-/** What to do about an endpoint where the answer does not say it, or where it proves a fault. */
+/** What to do about an endpoint that acknowledges, and whose answers or effects prove a fault; or that does not answer. */
 export const DIAGNOSES = {
   no_answer: 'The endpoint does not answer: look whether the app runs, and at its log.',
-  parsed_body:
-    'The endpoint accepts the same delivery in compact JSON: a parser runs before the signature is verified. Verify the raw body.',
-  other_secret:
-    'Compare the secret of the endpoint with the one given here (WEBHOOK_SECRET or --secret): the endpoint refuses every form of the body.',
-  unclear: 'Look at the log of the endpoint: the answer does not say why a good delivery is refused.',
   handled_twice:
     'Likely cause: the receiver is created inside the route handler, so that every request gets a new one that remembers nothing, or it has dedupe: false. Create the receiver once, when the app starts, and leave dedupe out. If several processes serve this URL, give all of them the same store: dedupe: { store, name }. If the handler itself makes a second run harmless, as an inbox does, show it with doctor --observer.',
   queued_twice:
@@ -23,8 +18,8 @@ export const DIAGNOSES = {
 /** A name in {@link DIAGNOSES}. */
 export type OwnDiagnosis = keyof typeof DIAGNOSES;
 
-/** What is wrong with an endpoint: a name in {@link DIAGNOSES}, or what its answer says. */
-export type Diagnosis = OwnDiagnosis | AnswerProblem;
+/** What is wrong with an endpoint: a name in {@link DIAGNOSES}, or why it refuses a valid delivery. */
+export type Diagnosis = OwnDiagnosis | RefusalCause;
 
 /** Returns whether {@link DIAGNOSES} has it. */
 export function isOwnDiagnosis(diagnosis: Diagnosis): diagnosis is OwnDiagnosis {

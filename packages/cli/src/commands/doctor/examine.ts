@@ -1,4 +1,4 @@
-import { answerAdvice, answerCode, answerProblem, isAccepted } from '../../http/answer.js';
+import { type DiagnoseOptions, diagnose } from '../../diagnosis/diagnose.js';
 import { type DeliverOptions, deliverAsService, type Sending, type SendResult } from '../../http/deliver.js';
 import { DIAGNOSES, type Diagnosis, type OwnDiagnosis } from './diagnoses.js';
 import type { CountedAnswers, EffectCounter } from './effect-counter.js';
@@ -17,7 +17,7 @@ export interface Examined extends Pick<Probe, 'group' | 'name' | 'says' | 'fix'>
   problem?: string;
 }
 
-interface Wire extends DeliverOptions {
+interface Wire extends DeliverOptions, Pick<DiagnoseOptions, 'secret' | 'headerPrefix'> {
   url: URL;
   /** Counts the effects of the deliveries in the probes of deduplication. */
   effects?: EffectCounter | undefined;
@@ -29,14 +29,13 @@ export async function* examine(probes: readonly Probe[], requests: Requests, wir
   for (const [index, probe] of probes.entries()) {
     const { group, name, says } = probe;
     const begun = performance.now();
-    const { answers, effects }: CountedAnswers = open ? await answersTo(probe, requests, wire) : { answers: [] };
+    const sendings = open ? probe.requests(requests) : [];
+    const { answers, effects }: CountedAnswers = open ? await answersTo(probe, sendings, wire) : { answers: [] };
     const { diagnosis, ...finding }: Finding = open ? probe.judge(answers, effects) : SKIPPED;
     let advice: Pick<Examined, 'fix' | 'diagnosis'> = diagnosis ? own(diagnosis) : { fix: probe.fix };
     if (index === 0 && finding.verdict !== 'passed') {
       open = false;
-      const [answer] = answers as [SendResult];
-      const compact = answer.status === undefined ? answer : await deliverAsService(requests.compact(), wire.url, wire);
-      advice = diagnose(answer, compact, wire.url);
+      advice = await adviceOn(sendings[0] as Sending, answers[0] as SendResult, wire);
     }
     const [answer] = answers;
     const problem = index === 0 && answer?.problem !== undefined ? { problem: answer.problem } : {};
@@ -45,9 +44,8 @@ export async function* examine(probes: readonly Probe[], requests: Requests, wir
   }
 }
 
-async function answersTo({ requests, group, atOnce }: Probe, from: Requests, wire: Wire): Promise<CountedAnswers> {
+async function answersTo({ group, atOnce }: Probe, sendings: readonly Sending[], wire: Wire): Promise<CountedAnswers> {
   const send = (sending: Sending) => deliverAsService(sending, wire.url, wire);
-  const sendings = requests(from);
   const { effects } = wire;
   if (effects && group === 'deduplicates') return effects[atOnce ? 'atOnce' : 'inTurn'](sendings, send);
   const answers: SendResult[] = [];
@@ -59,21 +57,15 @@ async function answersTo({ requests, group, atOnce }: Probe, from: Requests, wir
 
 const SKIPPED: Finding = { verdict: 'skipped', evidence: 'says nothing while a good delivery is not accepted' };
 
-/**
- * Returns why a valid delivery is not accepted, and what to do about it, with the details of the answer. `compact`: the
- * answer to one in compact JSON.
- */
-export function diagnose(answer: SendResult, compact: SendResult, url: URL): { diagnosis: Diagnosis; fix: string } {
-  if (answer.status === undefined) return { diagnosis: 'no_answer', fix: `No answer: ${answer.problem}.` };
-  if (isAccepted(compact)) return own('parsed_body');
-  const isRefused = answer.status === 401 || answer.status === 403 || answer.status === 400;
-  const code = answerCode(answer.body);
-  if (isRefused && (code === undefined || code === 'signature_mismatch')) return own('other_secret');
-  const [diagnosis, advice] = [answerProblem(answer), answerAdvice(answer, url)];
-  if (diagnosis === undefined || advice === undefined) return own('unclear');
-  // A receiver of this library answers with its code alone, and logs the details, such as the right import.
-  const more = advice.code === undefined ? '' : ' The log of the app has the details.';
-  return { diagnosis, fix: `${advice.message} ${advice.fix}${more}` };
+/** Resolves to why a valid delivery is not accepted, and what to do about it. */
+async function adviceOn(
+  { headers, body }: Sending,
+  sent: SendResult,
+  wire: Wire,
+): Promise<Pick<Examined, 'fix' | 'diagnosis'>> {
+  if (sent.status === undefined) return { diagnosis: 'no_answer', fix: `No answer: ${sent.problem}.` };
+  const advice = await diagnose({ headers, body, sent, url: wire.url, at: Date.now() - sent.ms }, wire);
+  return advice ? { diagnosis: advice.cause, fix: `${advice.message} ${advice.fix}` } : own('no_answer');
 }
 
 function own(diagnosis: OwnDiagnosis): { diagnosis: Diagnosis; fix: string } {

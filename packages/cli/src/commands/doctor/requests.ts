@@ -13,8 +13,6 @@ import {
 export interface Requests {
   /** Returns a valid delivery. */
   good(options?: Partial<SigningOptions>, type?: EventType): SignedDelivery;
-  /** Returns a valid delivery in the form of `JSON.stringify`. */
-  compact(): SignedDelivery;
   /** Returns a valid delivery of each type. */
   ofEachType(): SignedDelivery[];
   /**
@@ -64,7 +62,6 @@ export function createRequests(
   };
   return {
     good,
-    compact: () => withFields({}),
     ofEachType: () => WEBHOOK_EVENT_TYPES.map((type) => good({}, type)),
     withFields,
     large: (bytes) => {

@@ -4,13 +4,13 @@ import { ensureEndpoint } from 'service-webhooks/client';
 import { sampleEvent, signDelivery } from 'service-webhooks/testing';
 import { apiCommand, called, listEndpoints, noEndpoint, openClient } from '../../api-options.js';
 import { confirmed } from '../../confirmed.js';
+import { diagnose } from '../../diagnosis/diagnose.js';
 import { EXIT, Failure } from '../../failure.js';
-import { answerAdvice } from '../../http/answer.js';
 import { deliverAsService } from '../../http/deliver.js';
 import { listOption, timeoutOption } from '../../options.js';
 import type { Piece } from '../../output.js';
 import { readSecrets, secretOption } from '../../secrets.js';
-import { adviceLines, exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
+import { exitCodeOf, reportSent } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { keepingSecrets } from './new-secret-file.js';
 import { rotateCommand } from './rotate-command.js';
@@ -107,13 +107,12 @@ function testCommand(session: Session) {
       const { headerPrefix } = options;
       const delivery = signDelivery({ secret, event, webhookId: id, headerPrefix });
       const url = new URL(endpoint.url);
-      const sent = await deliverAsService(delivery, url, { timeoutMs, signal: session.signal });
-      const advice = answerAdvice(sent, url);
-      session.out.record(
-        { kind: 'tested', endpoint: id, url: url.href, type, id: event.id, ...sendFields(sent), advice },
-        [...sendPieces(sent), type, event.id, url.href],
-        ...adviceLines(advice),
-      );
+      const { signal } = session;
+      const sent = await deliverAsService(delivery, url, { timeoutMs, signal });
+      const answered = { ...delivery, sent, url, at: Date.now() };
+      const advice = await diagnose(answered, { secret, headerPrefix, signal });
+      const facts = { kind: 'tested', endpoint: id, url: url.href, type, id: event.id };
+      reportSent(session.out, facts, sent, [type, event.id, url.href], advice);
       session.exitCode = exitCodeOf([sent]);
     });
 }

@@ -19,10 +19,10 @@ import type { PageSource } from '../../page/page-source.js';
 import { type ServedPage, servePage } from '../../page/server/page-server.js';
 import { checkSigned, redactOption } from '../../redact.js';
 import { findSecrets, readSecret, secretOption, signWithOption } from '../../secrets.js';
-import { type Session, untilAborted } from '../../session.js';
+import type { Session } from '../../session.js';
 import { DEFAULT_PORT, parseApp } from '../../target.js';
+import { untilQuit } from '../../until-quit.js';
 import { announce } from './announce.js';
-import type { KeyActions } from './keys.js';
 import type { ListenOptions } from './options.js';
 import { createReceivedSource } from './received-source.js';
 import { createRoutes, isOwnAddress, routeArgument } from './routes.js';
@@ -46,7 +46,10 @@ export function listenCommand(session: Session) {
       const places = { url: serving.url, host: given.host, targets: apps, routes: routed, directory };
       const shown = given.ui === undefined ? undefined : await page.open(given.ui);
       announce(session.out, { ...places, verifies: options.secrets !== undefined, endpoint, page: shown });
-      await untilQuit(session, { replay: source.replayLast, page: () => page.open(UI_PORT) });
+      await untilQuit(session, ({ pageKey }) => [
+        { key: 'r', says: 'replays the last delivery', run: source.replayLast },
+        pageKey(session, () => page.open(UI_PORT)),
+      ]);
       const deliveries = await serving.stop();
       await page.close();
       session.out.record({ kind: 'ended', deliveries, directory }, [
@@ -179,12 +182,4 @@ function pageOnDemand(source: PageSource) {
     },
     close: async () => page?.close(),
   };
-}
-
-/** Resolves after Ctrl+C, and where there is a terminal, when `q` is pressed. */
-async function untilQuit(session: Session, actions: KeyActions): Promise<void> {
-  // Loaded where there is a terminal, so that the program starts quickly elsewhere.
-  const keys = session.stdout.isTTY ? await (await import('./keys.js')).openKeys(session, actions) : undefined;
-  await Promise.race([untilAborted(session.signal), ...(keys ? [keys.quit] : [])]);
-  keys?.close();
 }

@@ -1,4 +1,5 @@
 import type { WebhookResponse } from 'service-webhooks';
+import type { Advice } from '../../diagnosis/advice.js';
 import type { HttpMessage } from '../../http/http-message.js';
 import type { AttemptRow } from '../../page/page-source.js';
 import { type Inspection, isRefused } from './inspection.js';
@@ -13,6 +14,8 @@ export interface Received {
   response: WebhookResponse;
   /** Why the app gave no answer. */
   problem?: string | undefined;
+  /** Why the app did not acknowledge it. */
+  advice?: Advice | undefined;
   /** The cause of a refusal in words, which the page searches. */
   cause?: string | undefined;
 }

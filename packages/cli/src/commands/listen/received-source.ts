@@ -2,10 +2,11 @@ import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { check } from 'service-webhooks/option-checks';
 import { ANSWER_TIMEOUT_MS, isAcknowledged, RETRY_WAITS_MS } from 'service-webhooks/service';
 import { sampleEvent, signDelivery } from 'service-webhooks/testing';
+import { answerWord } from '../../http/answer.js';
 import { deliver, deliverAsService } from '../../http/deliver.js';
 import { type HttpMessage, headerValue, resign } from '../../http/http-message.js';
 import { shortened } from '../../output.js';
-import { answerFacts, isRecognised, judge, viewBody } from '../../page/attempt-details.js';
+import { isRecognised, judge, viewBody } from '../../page/attempt-details.js';
 import type { AttemptDetails, AttemptRow, Change, DeliveryRow, PageSource } from '../../page/page-source.js';
 import { signatureFault } from '../../signature-fault.js';
 import { withPathOf } from '../../target.js';
@@ -20,6 +21,7 @@ const NOT_GENUINE =
 /** The requests that `listen` has received, for the page. */
 export interface ReceivedSource extends PageSource {
   add(received: Received): void;
+  attempt(id: string): AttemptDetails | undefined;
   /** Sends the delivery again that was received last; a refused one as it came. Gives a sentence that says what came of it. */
   replayLast(): Promise<string>;
 }
@@ -193,7 +195,7 @@ export function toAttemptDetails(
   request: KeptRequest,
   { secrets, checks }: Pick<ListenOptions, 'secrets' | 'checks'>,
 ): AttemptDetails {
-  const { message, response, at, url, problem } = request;
+  const { message, response, at, url, problem, advice } = request;
   const { method, headers, body } = message;
   const answer = {
     status: response.status,
@@ -204,7 +206,8 @@ export function toAttemptDetails(
     ...toAttemptRow(request),
     request: { method, url, headers, body: viewBody(body) },
     answer: problem === undefined ? answer : undefined,
-    ...answerFacts(problem === undefined ? response : undefined, url),
+    code: problem === undefined ? answerWord(response.body) : undefined,
+    advice,
     verdict: judge({ headers, body, secret: secrets, at }, checks),
   };
 }

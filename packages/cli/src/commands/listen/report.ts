@@ -1,21 +1,30 @@
 import { isWebhookError } from 'service-webhooks';
+import type { Advice } from '../../diagnosis/advice.js';
+import { createDiagnosis } from '../../diagnosis/diagnose.js';
 import { BRIEF_EFFORT } from '../../explain/effort.js';
 import { type Cause, explainWithin } from '../../explain/explain.js';
-import { answerAdvice, answerWord } from '../../http/answer.js';
+import { answerWord } from '../../http/answer.js';
 import type { HttpMessage } from '../../http/http-message.js';
-import { type Output, type Piece, shortened, timeOfDay } from '../../output.js';
-import { sendFields, sendPieces } from '../../send-report.js';
+import { explanation, type Output, type Piece, shortened, timeOfDay } from '../../output.js';
+import { adviceLines, sendFields, sendPieces } from '../../send-report.js';
+import type { Forwarded } from './answer.js';
 import type { Handled } from './handle-request.js';
 import { isRefused } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import { createRateCap } from './request-limits.js';
 
-/** Prints one line about a request, and for a refusal another one with the cause. */
+/** Why a request is refused: by `listen`, whose secret has not signed it, or by the app that it was forwarded to. */
+export interface Refusal {
+  cause?: Cause | undefined;
+  advice?: Advice | undefined;
+}
+
+/** Prints one line about a request, and below it why it or its delivery to the app was refused. */
 export function report(
   out: Output,
   handled: Exclude<Handled, { kind: 'ignored' }>,
   arrived: { at: number; ms: number; path: string },
-  cause: Cause | undefined,
+  { cause, advice }: Refusal,
 ) {
   const { at, ms, path } = arrived;
   const time = new Date(at).toISOString();
@@ -23,17 +32,12 @@ export function report(
   if (handled.kind === 'problem') {
     const { problem } = handled;
     const { code, message, hint } = problemFields(problem);
-    return out.record({ kind: 'problem', at: time, path, code, message, hint }, [
-      clock,
-      ['bad', message],
-      hint,
-      shortened(path),
-    ]);
+    const line: Piece[] = [clock, ['bad', message], shortened(path)];
+    return out.record({ kind: 'problem', at: time, path, code, message, hint }, line, ...explanation(hint ?? ''));
   }
   const { inspection, response, forwarded, others, capture } = handled;
   const { verdict, scheme, type, id, attempt, bytes } = inspection;
   const refused = isRefused(inspection);
-  const advice = forwarded && answerAdvice(forwarded.sent, new URL(forwarded.url));
   const outcome = forwarded ? undefined : answerWord(response.body);
   const style = verdict === 'verified' ? 'good' : refused ? 'bad' : 'warn';
   const answer: Piece[] = forwarded
@@ -66,8 +70,8 @@ export function report(
       capture && ['faint', capture.id],
     ],
     ...(others ?? []).map(({ url, sent }): Piece[] => ['          →', url, ...sendPieces(sent)]),
-    ...(advice ? [[`          ${advice.message} ${advice.fix}`]] : []),
-    ...(cause ? [[`          ${cause.cause} (${cause.certainty}): ${cause.evidence} ${cause.fix}`]] : []),
+    ...(cause ? explanation(`${cause.cause} (${cause.certainty}): ${cause.evidence} ${cause.fix}`) : []),
+    ...adviceLines(advice),
   );
 }
 
@@ -92,4 +96,16 @@ export function createExplainer({
     if (body.length > EXPLANATIONS.maxBodyBytes || !cap.take(body.length)) return undefined;
     return explainWithin(BRIEF_EFFORT, { ...checks, now, headers, body, secret: secrets }).causes[0];
   };
+}
+
+/** Returns what finds out why an app does not acknowledge a delivery. Never rejects. */
+export function createAppAdvice(
+  { secrets, checks, insecure }: Pick<ListenOptions, 'secrets' | 'checks' | 'insecure'>,
+  signal: AbortSignal,
+) {
+  const diagnosis = createDiagnosis();
+  const { headerPrefix = 'x-service' } = checks;
+  const options = { secret: secrets?.[0], headerPrefix, insecure, signal };
+  return ({ sent, url }: Forwarded, { headers, body }: HttpMessage, at: number): Promise<Advice | undefined> =>
+    diagnosis({ headers, body, sent, url: new URL(url), at }, options).catch(() => undefined); // Ctrl+C
 }

@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isWebhookError, type WebhookResponse } from 'service-webhooks';
-import type { Cause } from '../../explain/explain.js';
 import { drainBody } from '../../http/drain-body.js';
 import { hostOf } from '../../http/guard.js';
 import { headerPairs } from '../../http/http-message.js';
@@ -16,7 +15,7 @@ import { isRefused } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import type { IncomingRequest } from './read-message.js';
 import type { Received } from './received-log.js';
-import { createExplainer, report } from './report.js';
+import { createAppAdvice, createExplainer, type Refusal, report } from './report.js';
 
 /** How long running requests may continue after Ctrl+C. */
 const GRACE_MS = 2_000;
@@ -49,11 +48,19 @@ export async function serve(
   const pending = new Set<Promise<void>>();
   const handleRequest = createRequestHandler(options);
   const explain = createExplainer(options);
+  const adviceOn = createAppAdvice(options, cut.signal);
   const own = { names: [hostOf(host).toLowerCase()], tunnels: allowedHosts };
   const foreign = createForeignRequests({ own, out: session.out, now: options.now });
   let count = 0;
   let url = '';
 
+  /** Resolves to why a delivery was refused. A forgery has causes of its own, and the app is right to refuse it. */
+  const refusalOf = async (handled: Handled, at: number): Promise<Refusal> => {
+    if (handled.kind !== 'delivery') return {};
+    const { forwarded, inspection, message } = handled;
+    if (isRefused(inspection)) return { cause: explain(message) };
+    return { advice: forwarded && (await adviceOn(forwarded, message, at)) };
+  };
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
     const begun = performance.now();
     const request = requestOf(req, res, options.now());
@@ -63,9 +70,9 @@ export async function serve(
     if (handled.kind === 'ignored' || (handled.kind === 'problem' && cut.signal.aborted)) return;
     count += 1;
     const ms = Math.round(performance.now() - begun);
-    const cause = handled.kind === 'delivery' && isRefused(handled.inspection) ? explain(handled.message) : undefined;
-    report(session.out, handled, { at, ms, path }, cause);
-    received(toReceived(handled, request, { ms, ownUrl: withPathOf(new URL(url), path).href, cause }));
+    const refusal = await refusalOf(handled, at);
+    report(session.out, handled, { at, ms, path }, refusal);
+    received(toReceived(handled, request, { ms, ownUrl: withPathOf(new URL(url), path).href, ...refusal }));
   };
   /** A fault in one request must not end the others. */
   const fail = (req: IncomingMessage, res: ServerResponse, problem: unknown) => {
@@ -73,7 +80,7 @@ export async function serve(
     if (res.headersSent) res.destroy();
     else send(res, response);
     const arrived = { at: options.now(), ms: 0, path: req.url ?? '/' };
-    report(session.out, { kind: 'problem', response, problem }, arrived, undefined);
+    report(session.out, { kind: 'problem', response, problem }, arrived, {});
   };
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => {
     const refusal = foreign.refuse(req);
@@ -114,7 +121,7 @@ function requestOf(req: IncomingMessage, res: ServerResponse, at: number): Incom
 function toReceived(
   handled: Exclude<Handled, { kind: 'ignored' }>,
   { method, path, headers, at }: IncomingRequest,
-  { ms, ownUrl, cause }: { ms: number; ownUrl: string; cause: Cause | undefined },
+  { ms, ownUrl, cause, advice }: { ms: number; ownUrl: string } & Refusal,
 ): Received {
   const { response } = handled;
   const times = { at, endedAt: at + ms };
@@ -125,7 +132,16 @@ function toReceived(
   }
   const { message, inspection, forwarded } = handled;
   const [url, problem] = [forwarded?.url ?? ownUrl, forwarded?.sent.problem];
-  return { ...times, url, message, inspection, response, problem, cause: cause && `${cause.cause} ${cause.evidence}` };
+  return {
+    ...times,
+    url,
+    message,
+    inspection,
+    response,
+    problem,
+    advice,
+    cause: cause && `${cause.cause} ${cause.evidence}`,
+  };
 }
 
 function send(res: ServerResponse, { status, headers, body }: WebhookResponse): void {

@@ -2,8 +2,8 @@ import { ERRORS, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { check, checkChoice, checkKnownOptions } from 'service-webhooks/option-checks';
 import { ANSWER_TIMEOUT_MS, isAcknowledged } from 'service-webhooks/service';
 import { type Emulator, FAULT_NAMES } from 'service-webhooks-emulator';
+import { ADVICE, isErrorCode, type RefusalCause } from '../../diagnosis/advice.js';
 import { FIXES } from '../../explain/causes.js';
-import { ANSWER_ADVICE, type AnswerProblem, answerProblem, isErrorCode } from '../../http/answer.js';
 import { shortened } from '../../output.js';
 import type { AttemptDetails } from '../../page/page-source.js';
 import { untilAborted } from '../../session.js';
@@ -33,7 +33,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
     check(found !== undefined, `delivery ${shortened(id, 60)} is not known: get lists those that are`);
     return found;
   };
-  const latestAttempt = (id: string): AttemptDetails | undefined => {
+  const latestAttempt = async (id: string): Promise<AttemptDetails | undefined> => {
     const last = detailsOf(id).attempts.at(-1);
     return last && source.attempt(last.id);
   };
@@ -100,7 +100,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         detailsOf(id);
         const stop = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]);
         const isOver = await waitForDelivery(emulator, id, Number(attempts), stop);
-        return result({ ...factsOf(id), timedOut: !isOver }, wordsOf(latestAttempt(id)));
+        return result({ ...factsOf(id), timedOut: !isOver }, wordsOf(await latestAttempt(id)));
       },
     },
     {
@@ -111,7 +111,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
       async call(input) {
         checkKnownOptions('get', input, ['delivery']);
         const { delivery: id } = input;
-        if (id !== undefined) return result(factsOf(String(id)), wordsOf(latestAttempt(String(id))));
+        if (id !== undefined) return result(factsOf(String(id)), wordsOf(await latestAttempt(String(id))));
         const { overview, deliveries } = source.snapshot();
         const latest = deliveries.slice(-20).toReversed();
         const endpoints = overview.endpoints.map(({ id, state, deadInARow, pausesAfter }) => {
@@ -133,9 +133,9 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
       inputSchema: { type: 'object', properties: { delivery: DELIVERY }, required: ['delivery'] },
       async call(input) {
         checkKnownOptions('explain', input, ['delivery']);
-        const attempt = latestAttempt(String(input['delivery']));
+        const attempt = await latestAttempt(String(input['delivery']));
         check(attempt !== undefined, 'there is no attempt of it yet: wait_for waits for one');
-        const { verdict: judged, answer } = attempt;
+        const { verdict: judged, answer, advice } = attempt;
         const signature = {
           verdict: own(judged.verdict),
           causes: judged.causes.map(({ cause, certainty }) => {
@@ -143,13 +143,12 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
           }),
         };
         const evidence = judged.causes.map(({ cause, evidence }) => ({ cause, evidence }));
-        const problem = answer && answerProblem(asSent(answer));
         const facts = {
           acknowledged: answer !== undefined && isAcknowledged(answer),
           status: answer?.status,
-          ...{ signature, advice: problem && adviceOf(problem) },
+          ...{ signature, advice: advice && adviceOf(advice.cause) },
         };
-        return result(facts, { evidence, ...wordsOf(attempt) });
+        return result(facts, { evidence, advice, ...wordsOf(attempt) });
       },
     },
     {
@@ -167,7 +166,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         checkChoice('exact', exact, [true, false]);
         const id = String(delivery);
         await source.actions.replay?.({ delivery: id, exact: exact === true });
-        return result(factsOf(id), wordsOf(latestAttempt(id)));
+        return result(factsOf(id), wordsOf(await latestAttempt(id)));
       },
     },
     {
@@ -185,7 +184,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
         check(app !== undefined && signingSecret !== undefined, 'mcp was started without an app: name its port or URL');
         const found = [];
         const said: Record<string, string> = {};
-        const wire = { url: app, timeoutMs: ANSWER_TIMEOUT_MS, signal };
+        const wire = { url: app, secret: signingSecret, headerPrefix, timeoutMs: ANSWER_TIMEOUT_MS, signal };
         for await (const probe of examine(chosenProbes(only), createRequests(signingSecret, headerPrefix), wire)) {
           const { verdict, diagnosis, evidence, fix: detailed } = probe;
           const { name, says, fix } = ownProbe(probe.name);
@@ -215,16 +214,12 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
   ];
 }
 
-function asSent(answer: NonNullable<AttemptDetails['answer']>) {
-  return { ...answer, headers: Object.fromEntries(answer.headers), body: answer.body.text, ms: 0 };
-}
-
-/** Returns the advice of the library on an answer, without its details: a Location is the app's. */
-function adviceOf(problem: AnswerProblem): Facts {
-  const code = own(problem);
-  if (isErrorCode(problem)) return { code, message: own(ERRORS[problem].message), fix: own(ERRORS[problem].hint) };
-  const { message, fix } = ANSWER_ADVICE[problem];
-  return { code, message: own(message), fix: own(fix) };
+/** Returns the advice on a refusal without its details, such as a Location, which the app has chosen. */
+function adviceOf(name: RefusalCause): Facts {
+  const cause = own(name);
+  if (isErrorCode(name)) return { cause, message: own(ERRORS[name].message), fix: own(ERRORS[name].hint) };
+  const { message, fix } = ADVICE[name];
+  return { cause, message: own(message), fix: own(fix) };
 }
 
 /** Returns what to do about a probe that did not pass: the gate has a diagnosis, and the others the fix of the probe. */

@@ -1,14 +1,14 @@
 import { Command } from '@commander-js/extra-typings';
 import type { Secret } from 'service-webhooks';
 import { DEFAULT_DIRECTORY } from '../../captures.js';
+import { diagnose } from '../../diagnosis/diagnose.js';
 import { Failure } from '../../failure.js';
-import { answerAdvice } from '../../http/answer.js';
 import { deliver, type SendResult } from '../../http/deliver.js';
 import { type HttpMessage, resign } from '../../http/http-message.js';
 import { headerPrefixOption, legacyOption, timeoutOption, wholeNumber } from '../../options.js';
 import { redactDelivery, redactOption } from '../../redact.js';
 import { readSecrets, secretOption } from '../../secrets.js';
-import { adviceLines, exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
+import { exitCodeOf, reportSent } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { checkGenuine, signUnverifiedOption } from '../../signature-fault.js';
 import { parseApp, parseTarget, withPathOf } from '../../target.js';
@@ -59,12 +59,12 @@ Examples:
         const outgoing = { ...message, url: target, insecure };
         const sent = await deliver(outgoing, { timeoutMs: options.timeout, signal: session.signal });
         all.push(sent);
-        const advice = answerAdvice(sent, target);
-        session.out.record(
-          { kind: 'replayed', file, letter, exact, url: target.href, ...sendFields(sent), advice },
-          [...sendPieces(sent), exact ? 'as captured' : 'signed again', file ?? letter, target.href],
-          ...adviceLines(advice),
-        );
+        const { headerPrefix } = options;
+        const { signal } = session;
+        const answered = { ...message, sent, url: target, at: session.now() };
+        const advice = await diagnose(answered, { secret: secrets?.[0], headerPrefix, insecure, signal });
+        const pieces = [exact ? 'as captured' : 'signed again', file ?? letter, target.href];
+        reportSent(session.out, { kind: 'replayed', file, letter, exact, url: target.href }, sent, pieces, advice);
       }
       session.exitCode = exitCodeOf(all);
     });

@@ -2,12 +2,13 @@ import { Argument, Command, Option } from '@commander-js/extra-typings';
 import { type EventType, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { nearestName } from 'service-webhooks/option-checks';
 import { type SignedDelivery, type SigningOptions, signDelivery } from 'service-webhooks/testing';
+import { type Answered, diagnose } from '../../diagnosis/diagnose.js';
 import { Failure } from '../../failure.js';
-import { answerAdvice } from '../../http/answer.js';
+import { isAccepted } from '../../http/answer.js';
 import { deliverAsService, type SendResult } from '../../http/deliver.js';
 import { headerPrefixOption, listOption, repeatable, timeoutOption, wholeNumber } from '../../options.js';
 import { readSecrets, secretOption } from '../../secrets.js';
-import { adviceLines, exitCodeOf, sendFields, sendPieces } from '../../send-report.js';
+import { adviceLines, exitCodeOf, reportSent, sendFields } from '../../send-report.js';
 import type { Session } from '../../session.js';
 import { parseApp, parseTarget } from '../../target.js';
 import { DEV_PORT, emitInto } from '../dev/dev-events.js';
@@ -63,20 +64,26 @@ Examples:
       const { attempt, count, concurrency, timeout, webhookId, headerPrefix } = options;
       const signing = { secret, attempt, webhookId, headerPrefix };
 
+      const { signal, out } = session;
+      const adviceOn = (answered: Answered) => diagnose(answered, { secret, headerPrefix, signal });
+      let refused: Answered | undefined;
+
       async function* sendEvent(): AsyncGenerator<SendResult> {
         const { delivery, event } = createDelivery(type, set, body, signing);
         for (const sending of withFaults(delivery, faults)) {
-          const sent = await deliverAsService(sending, target, { timeoutMs: timeout, signal: session.signal });
-          const advice = answerAdvice(sent, target);
-          const line = [...sendPieces(sent), event?.type, event?.id, target.href];
-          session.out.record(
-            { kind: 'sent', ...event, url: target.href, faults, ...sendFields(sent), advice },
-            ...(count > 1 ? [] : [line, ...adviceLines(advice)]),
-          );
+          const sent = await deliverAsService(sending, target, { timeoutMs: timeout, signal });
+          const answered = { ...sending, sent, url: target, at: Date.now() };
+          const facts = { kind: 'sent', ...event, url: target.href, faults };
+          if (!isAccepted(sent)) refused ??= answered;
+          if (count > 1) out.record({ ...facts, ...sendFields(sent) });
+          else reportSent(out, facts, sent, [event?.type, event?.id, target.href], await adviceOn(answered));
           yield sent;
         }
       }
       session.exitCode = exitCodeOf(await sendSeries(session, { count, concurrency }, sendEvent));
+      if (count === 1 || refused === undefined) return;
+      const advice = await adviceOn(refused);
+      out.record({ kind: 'advice', ...advice }, ...adviceLines(advice));
     });
 }
 

@@ -1,7 +1,9 @@
 import type { Secret } from 'service-webhooks';
 import { asSpecified } from 'service-webhooks/testing';
 import type { Attempt } from 'service-webhooks-emulator';
-import { answerFacts, isRecognised, judge, viewBody } from '../attempt-details.js';
+import type { Advice } from '../../diagnosis/advice.js';
+import { answerWord } from '../../http/answer.js';
+import { isRecognised, judge, viewBody } from '../attempt-details.js';
 import type { AttemptDetails, AttemptRow, SentMessage } from '../page-source.js';
 
 /** Returns the row of an attempt of the emulator; a replay has a `seq` below 0. `aheadMs`: the time skipped before it. */
@@ -23,11 +25,20 @@ export function outcomeOf({ reason, answer, error }: Omit<Attempt, 'seq'>): Pick
   return { status: undefined, problem: error ?? reason };
 }
 
+/** What is known of an attempt that it does not have itself. */
+export interface AttemptContext {
+  /** The secret of its endpoint. */
+  secret: Secret | undefined;
+  /** Why the app did not acknowledge it. */
+  advice?: Advice | undefined;
+  headerPrefix: string;
+  /** The time that was skipped before it. */
+  aheadMs?: number | undefined;
+}
+
 export function toAttemptDetails(
   attempt: Attempt,
-  secret: Secret | undefined,
-  headerPrefix: string,
-  aheadMs = 0,
+  { secret, advice, headerPrefix, aheadMs = 0 }: AttemptContext,
 ): AttemptDetails {
   const { request, answer, at } = attempt;
   const { method, url, headers, body } = request;
@@ -36,7 +47,8 @@ export function toAttemptDetails(
     ...toAttemptRow(attempt, aheadMs),
     request: { method, url, headers: Object.entries(headers), body: viewBody(body) },
     answer: answer && { ...answer, headers: Object.entries(answer.headers), body: viewBody(Buffer.from(answer.body)) },
-    ...answerFacts(answer, url),
+    code: answer && answerWord(answer.body),
+    advice,
     // The emulator has signed it with this secret, so the secret cannot be wrong.
     verdict: { verdict, causes: causes.filter(({ cause }) => cause !== 'secret_wrong') },
     ...(aheadMs > 0 && { sentAt: at }),

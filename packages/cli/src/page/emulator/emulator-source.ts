@@ -7,6 +7,7 @@ import {
   PAUSE_AFTER_DEAD,
   RETRY_WAITS_MS,
 } from 'service-webhooks-emulator';
+import type { Advice } from '../../diagnosis/advice.js';
 import type { Actions, Change, DeliveryDetails, DeliveryRow, Overview, PageSource } from '../page-source.js';
 import { emulatorActions, NO_SECRET } from './emulator-actions.js';
 import { outcomeOf, toAttemptDetails, toAttemptRow, toMessage } from './emulator-attempts.js';
@@ -24,6 +25,8 @@ export interface EmulatorSourceOptions {
   faults?: Faults | undefined;
   /** Returns the signing secret of an endpoint, which `endpoints.create` returned: the emulator shows it once. */
   secretOf(endpointId: string): Secret | undefined;
+  /** Resolves to why the app did not acknowledge an attempt. Default: nothing is said about it. */
+  adviceOn?: ((attempt: Attempt) => Promise<Advice | undefined>) | undefined;
   /** The command that makes a first delivery; `dev` with an event by default. */
   command?: (() => string) | undefined;
 }
@@ -49,7 +52,7 @@ interface Noted {
 /** The deliveries of an emulator. */
 export function emulatorSource(options: EmulatorSourceOptions): PageSource {
   const { emulator, clock, speed = 1, headerPrefix = 'x-service', faults = {}, secretOf } = options;
-  const { command = () => FIRST_COMMAND } = options;
+  const { command = () => FIRST_COMMAND, adviceOn = async () => undefined } = options;
   const watchers = new Set<(change: Change) => void>();
   const time = createSkippedTime(emulator, clock === 'virtual' ? 0 : speed);
   const noted = new Map<string, Noted>();
@@ -196,9 +199,12 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       const cannotSign = secretOf(found.endpointId) === undefined && NO_SECRET;
       return { delivery: toRow(found), attempts, waits: RETRY_WAITS_MS, offers, ...(cannotSign && { cannotSign }) };
     },
-    attempt(id) {
+    async attempt(id) {
       const found = find(id);
-      return found && toAttemptDetails(found, secretOf(found.endpointId), headerPrefix, time.before(found));
+      if (found === undefined) return undefined;
+      const secret = secretOf(found.endpointId);
+      const advice = await adviceOn(found);
+      return toAttemptDetails(found, { secret, advice, headerPrefix, aheadMs: time.before(found) });
     },
     message(id) {
       const found = find(id);

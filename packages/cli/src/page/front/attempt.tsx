@@ -12,7 +12,7 @@ export function Attempt({ id }: { id: string }) {
   if (loaded === undefined) return <p class="empty">…</p>;
   const { found } = loaded;
   if (found === undefined) return <p class="empty">This attempt is no longer kept.</p>;
-  const { number, kind, at, endedAt, sentAt, faults, request, verdict } = found;
+  const { number, kind, at, endedAt, sentAt, faults, request } = found;
   const { text, shown, cut, bytes } = request.body;
   return (
     <article class="attempt" aria-label={`Attempt ${number}`}>
@@ -32,7 +32,6 @@ export function Attempt({ id }: { id: string }) {
         )}
       </p>
       <Answer attempt={found} />
-      <Verdict verdict={verdict} />
       <h4>Request</h4>
       <p>
         <code>
@@ -59,9 +58,9 @@ function linkTo(attempt: string): string {
   return `${location.origin}/${toHash({ ...NO_FILTER, selected: current().selected, attempt })}`;
 }
 
-/** What the app answered: its status and code, and what to do about a refusal. */
+/** What the app answered, and one verdict on it: whether the signature is valid, and who has to fix what. */
 function Answer({ attempt }: { attempt: AttemptDetails }) {
-  const { answer, acknowledged, status, problem, code, advice, recognised } = attempt;
+  const { answer, acknowledged, status, problem, code, advice, recognised, verdict } = attempt;
   return (
     <section class={`answer-box ${acknowledged ? 'acknowledged' : 'failed'}`} aria-label="Answer of the app">
       <p>
@@ -76,13 +75,14 @@ function Answer({ attempt }: { attempt: AttemptDetails }) {
         {recognised && ', as a duplicate: the app has handled this event before'}
         {problem && <>: {problem}</>}
       </p>
-      {advice && (
+      <Verdict verdict={verdict} acknowledged={acknowledged} answered={problem === undefined} />
+      {advice && isForApp(verdict) && (
         <p>
           {advice.message} <span class="fix">{advice.fix}</span>
         </p>
       )}
       {answer && (
-        <details open={!acknowledged && advice?.code === undefined}>
+        <details open={!acknowledged && code === undefined}>
           <summary>Answer in full</summary>
           <Body body={answer.body} of="answer" />
           <Headers headers={answer.headers} of="answer" />
@@ -92,15 +92,36 @@ function Answer({ attempt }: { attempt: AttemptDetails }) {
   );
 }
 
-/** Shows whether the signature is valid, and the causes if not. */
-function Verdict({ verdict: { verdict, causes } }: { verdict: VerdictOf }) {
+/** A delivery without a valid signature is not for the app to accept. */
+function isForApp({ verdict }: VerdictOf): boolean {
+  return verdict === 'accepted' || verdict === 'unverified';
+}
+
+/** Says whether the signature is valid and whether the app is right, with the causes where it is not valid. */
+function Verdict({
+  verdict: { verdict, causes },
+  acknowledged,
+  answered,
+}: {
+  verdict: VerdictOf;
+  acknowledged: boolean;
+  answered: boolean;
+}) {
   if (verdict === 'unverified')
     return <p class="verdict">Not verified: the secret of this endpoint is not known here.</p>;
-  if (verdict === 'accepted') return <p class="verdict acknowledged">The signature is valid.</p>;
+  if (verdict === 'accepted') {
+    const refused = answered && !acknowledged;
+    return (
+      <p class={`verdict ${refused ? 'failed' : 'acknowledged'}`}>
+        {refused ? 'The signature is valid, so the app has to accept this delivery.' : 'The signature is valid.'}
+      </p>
+    );
+  }
   return (
     <div class="verdict failed">
       <p>
-        Verification fails: <code>{verdict}</code>
+        {acknowledged ? 'The app accepted it, although verification fails: ' : 'Verification fails: '}
+        <code>{verdict}</code>
       </p>
       <ul>
         {causes.map(({ cause, certainty, evidence, fix }) => (

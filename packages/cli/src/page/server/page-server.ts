@@ -40,7 +40,7 @@ export function createPage(source: PageSource, assets: Assets): Page {
     if (action !== undefined) return act(req, res, action);
     const [, room = '', id] = /^\/page\/(\w+)\/(.+)/.exec(path) ?? [];
     if (room === 'deliveries') return sendFound(res, source.delivery(decoded(id)));
-    if (room === 'attempts') return sendFound(res, source.attempt(decoded(id)));
+    if (room === 'attempts') return sendFound(res, await source.attempt(decoded(id)));
     if (room === 'samples') return sendFound(res, sampleOf(decoded(id)));
     if (isExportForm(room)) return sendExported(res, room, decoded(id));
     if (path === '/page/stream') return stream(res);

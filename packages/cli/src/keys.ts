@@ -2,14 +2,15 @@ import { execFile, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { Session } from '../../session.js';
+import type { Session } from './session.js';
 
-/** What the keys do. */
-export interface KeyActions {
+/** What a key does. */
+export interface KeyAction {
+  key: string;
+  /** In the help: `replays the last delivery`. */
+  says: string;
   /** Resolves to the sentence that is shown. */
-  replay(): Promise<string>;
-  /** Resolves to the URL of the page. */
-  page(): Promise<string>;
+  run(): Promise<string>;
 }
 
 export interface Keys {
@@ -19,18 +20,18 @@ export interface Keys {
   close(): void;
 }
 
-const HELP = 'Keys: r replays the last delivery, o opens the page, ? lists the keys, q quits.';
 const CTRL_C = '\u0003';
 const CTRL_Z = '\u001a';
 
 type Terminal = Readable & { isTTY?: boolean; setRawMode?(raw: boolean): void };
 
 /** Reads keys from the terminal. Undefined where there is none, and in the background, where reading would stop the program. */
-export async function openKeys(session: Session, actions: KeyActions): Promise<Keys | undefined> {
+export async function openKeys(session: Session, actions: readonly KeyAction[]): Promise<Keys | undefined> {
   if (!session.stdout.isTTY || session.out.json) return undefined;
   const terminal: Terminal = session.stdin();
   if (!terminal.isTTY || !terminal.setRawMode || !(await isInForeground())) return undefined;
   const { out, signal } = session;
+  const help = `Keys: ${actions.map(({ key, says }) => `${key} ${says}`).join(', ')}, ? lists the keys, q quits.`;
   let quit = () => {};
   let busy = false;
 
@@ -44,15 +45,10 @@ export async function openKeys(session: Session, actions: KeyActions): Promise<K
         out.note(sentence);
       });
   };
-  const openPage = async () => {
-    const url = await actions.page();
-    openBrowser(url, session.env);
-    return `Deliveries: ${url}`;
-  };
   const pressed = (key: string) => {
-    if (key === 'r') show(actions.replay);
-    if (key === 'o') show(openPage);
-    if (key === '?') out.note(HELP);
+    const action = actions.find((one) => one.key === key);
+    if (action) show(action.run);
+    if (key === '?') out.note(help);
     if (key === 'q') quit();
     if (key === CTRL_C) interrupt();
     if (key === CTRL_Z && process.platform !== 'win32') suspend();
@@ -83,7 +79,7 @@ export async function openKeys(session: Session, actions: KeyActions): Promise<K
   });
   signal.addEventListener('abort', close, { once: true }); // so that a second Ctrl+C is a signal again
   open();
-  out.note(['faint', HELP]);
+  out.note(['faint', help]);
   return {
     quit: quitting,
     close() {
@@ -91,6 +87,16 @@ export async function openKeys(session: Session, actions: KeyActions): Promise<K
       close();
     },
   };
+}
+
+/** Returns the key that opens a page in the browser. `page` resolves to its address. */
+export function pageKey({ env }: Session, page: () => Promise<string>): KeyAction {
+  const run = async () => {
+    const url = await page();
+    openBrowser(url, env);
+    return `Deliveries: ${url}`;
+  };
+  return { key: 'o', says: 'opens the page', run };
 }
 
 /** As the terminal does it without raw mode: for every process of the group. Windows knows no groups. */
