@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { counted, createOutput, type Output, type OutputOptions, shortened, timeOfDay } from '../src/output.js';
+import { counted, createOutput, type OutputOptions, type Piece, shortened, timeOfDay } from '../src/output.js';
 
 interface Terminal {
   isTTY?: boolean;
-  columns?: number;
+  columns?: number | undefined;
   env?: Record<string, string>;
 }
 
@@ -72,7 +72,7 @@ describe('the output of a command', () => {
   });
 
   describe('a line that is wider than the terminal', () => {
-    const printedAt = (columns: number | undefined, isTTY: boolean, ...line: Parameters<Output['note']>) => {
+    const printedAt = (columns: number | undefined, isTTY: boolean, ...line: Piece[]) => {
       const { out, printed } = anOutput({ isTTY, columns, env: { NO_COLOR: '1' } });
       out.record({}, line);
       return printed.stdout;

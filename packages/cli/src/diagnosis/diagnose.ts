@@ -137,7 +137,7 @@ function skewOf({ headers }: Answer, at: number): number {
 }
 
 function inWords(ms: number): string {
-  const seconds = Math.round(ms / 1_000);
+  const seconds = 5 * Math.round(ms / 5_000); // a Date header has whole seconds, rounded down
   if (seconds < 120) return `${seconds} seconds`;
   const minutes = Math.round(seconds / 60);
   return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;

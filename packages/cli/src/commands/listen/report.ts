@@ -33,7 +33,11 @@ export function report(
     const { problem } = handled;
     const { code, message, hint } = problemFields(problem);
     const line: Piece[] = [clock, ['bad', message], shortened(path)];
-    return out.record({ kind: 'problem', at: time, path, code, message, hint }, line, ...explanation(hint ?? ''));
+    return out.record(
+      { kind: 'problem', at: time, path, code, message, hint },
+      line,
+      ...(hint ? explanation(hint) : []),
+    );
   }
   const { inspection, response, forwarded, others, capture } = handled;
   const { verdict, scheme, type, id, attempt, bytes } = inspection;

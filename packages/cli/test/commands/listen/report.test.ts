@@ -6,16 +6,18 @@ import type { Handled } from '../../../src/commands/listen/handle-request.js';
 import { inspect, isRefused } from '../../../src/commands/listen/inspection.js';
 import type { ListenOptions } from '../../../src/commands/listen/options.js';
 import { createExplainer, EXPLANATIONS, report } from '../../../src/commands/listen/report.js';
+import type { Advice } from '../../../src/diagnosis/advice.js';
 import { printedBy } from '../support.js';
 
 const options = { secrets: [SECRET], checks: {}, now } as unknown as ListenOptions;
 type Reported = Exclude<Handled, { kind: 'ignored' }>;
 const CLOCK = ['faint', '12:00:00Z'];
 
-function reported(handled: Reported) {
+function reported(handled: Reported, advice?: Advice) {
   const isRefusedOne = handled.kind === 'delivery' && isRefused(handled.inspection);
   const cause = isRefusedOne ? createExplainer(options)(handled.message) : undefined;
-  const { record, lines } = printedBy((out) => report(out, handled, { at: NOW, ms: 8, path: '/hook' }, cause));
+  const refusal = { cause, advice };
+  const { record, lines } = printedBy((out) => report(out, handled, { at: NOW, ms: 8, path: '/hook' }, refusal));
   const [line = [], ...more] = lines;
   return { record, line, more };
 }
@@ -50,14 +52,14 @@ describe('the line that listen prints about a request', () => {
     expect(more).toEqual([]);
   });
 
-  it('a refused request has a second line with the cause and the fix', () => {
+  it('a refused request has the cause and the fix below it', () => {
     const answer = '{"error":{"code":"missing_signature"}}';
     const { record, line, more } = reported(aHandled({ headers: {}, answer }));
     expect(record).toMatchObject({ verdict: 'missing_signature', outcome: 'missing_signature' });
     expect(line.slice(1, 3)).toEqual([['bad', 'missing_signature'], 'stt.completed']);
     expect(line.slice(6)).toEqual([200, undefined, ['faint', '8 ms'], undefined]);
     const { cause, certainty, evidence, fix } = record['cause'] as Record<string, string>;
-    expect(more).toEqual([[`          ${cause} (${certainty}): ${evidence} ${fix}`]]);
+    expect(more.map(([text]) => String(text).trim()).join(' ')).toBe(`${cause} (${certainty}): ${evidence} ${fix}`);
     expect(evidence).toMatch(/\w/);
   });
 
@@ -89,6 +91,14 @@ describe('the line that listen prints about a request', () => {
     expect(line.at(-1)).toEqual(['faint', 'abcd']);
   });
 
+  it('a delivery that the app refuses has the advice below it, and in the record', () => {
+    const sent = { status: 401, headers: {}, body: '', ms: 3 };
+    const advice = { cause: 'other_secret', message: 'Your app has another secret.', fix: 'Compare them.' } as const;
+    const { record, more } = reported({ ...aHandled({}), forwarded: { url: 'http://a.test/', sent } }, advice);
+    expect(record['advice']).toEqual(advice);
+    expect(more).toEqual([['   Your app has another secret.'], ['   Compare them.']]);
+  });
+
   it('the line is short, however long the names in the request are', () => {
     const long = 'x'.repeat(61);
     const body = JSON.stringify({ type: long, id: long });
@@ -100,12 +110,13 @@ describe('the line that listen prints about a request', () => {
     const problem = new WebhookError('method_not_allowed');
     const of = (problem: WebhookError | Error | string) =>
       reported({ kind: 'problem', response: { status: 405, headers: {}, body: '' }, problem } as Reported);
-    const { record, line } = of(problem);
+    const { record, line, more } = of(problem);
     expect(record).toEqual({
       ...{ kind: 'problem', at: '2026-07-11T12:00:00.000Z', path: '/hook' },
       ...{ code: 'method_not_allowed', message: 'The request is not a POST.', hint: problem.hint },
     });
-    expect(line).toEqual([CLOCK, ['bad', 'The request is not a POST.'], problem.hint, '/hook']);
+    expect(line).toEqual([CLOCK, ['bad', 'The request is not a POST.'], '/hook']);
+    expect(more).toEqual([[`   ${problem.hint}`]]);
     expect(of('gone').record).toMatchObject({ message: 'gone', hint: undefined });
     expect(of(new Error('full')).record).toMatchObject({ message: 'full', hint: undefined });
   });

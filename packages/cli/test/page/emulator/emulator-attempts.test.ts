@@ -42,9 +42,11 @@ it.each<[changes: Partial<Attempt>, status: number | undefined, problem: string 
   expect(outcomeOf(anAttempt(changes))).toEqual({ status, problem });
 });
 
+const KNOWN = { secret: SECRET, headerPrefix: 'x-service' };
+
 it('the details of an attempt have the request, the answer and the verdict on the signature', () => {
   const attempt = anAttempt();
-  expect(toAttemptDetails(attempt, SECRET, 'x-service')).toEqual({
+  expect(toAttemptDetails(attempt, KNOWN)).toEqual({
     ...toAttemptRow(attempt),
     request: {
       method: 'POST',
@@ -55,12 +57,12 @@ it('the details of an attempt have the request, the answer and the verdict on th
     answer: { status: 200, headers: [['x-a', '1']], body: expect.objectContaining({ text: 'fine' }) },
     verdict: { verdict: 'accepted', causes: [] },
   });
-  expect(toAttemptDetails({ ...attempt, answer: undefined }, SECRET, 'x-service').answer).toBeUndefined();
-  expect(toAttemptDetails(attempt, SECRET, 'x-acme').verdict.verdict).toBe('missing_signature');
+  expect(toAttemptDetails({ ...attempt, answer: undefined }, KNOWN).answer).toBeUndefined();
+  expect(toAttemptDetails(attempt, { ...KNOWN, headerPrefix: 'x-acme' }).verdict.verdict).toBe('missing_signature');
 });
 
 it('a wrong secret is not named as a cause for what the emulator has signed', () => {
-  const { verdict } = toAttemptDetails(anAttempt(), 'whsec_of_somebody_else', 'x-service');
+  const { verdict } = toAttemptDetails(anAttempt(), { ...KNOWN, secret: 'whsec_of_somebody_else' });
   expect(verdict.verdict).toBe('signature_mismatch');
   expect(verdict.causes.map(({ cause }) => cause)).not.toContain('secret_wrong');
 });

