@@ -105,9 +105,11 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     async init() {
       const { config } = boss.getDb() as { config?: { archiveSeconds?: number } };
       if ((config?.archiveSeconds ?? MIN_ARCHIVE_SECONDS) < MIN_ARCHIVE_SECONDS) throw archivesTooEarly();
-      const found = await query<{ name: string; dead_letter: string | null }>(sql.queues, queue, dead).catch((error) => {
-        throw isMissingTable(error) ? notInSchema('pgBossQueue', schema) : error;
-      });
+      const found = await query<{ name: string; dead_letter: string | null }>(sql.queues, queue, dead).catch(
+        (error) => {
+          throw isMissingTable(error) ? notInSchema('pgBossQueue', schema) : error;
+        },
+      );
       const deadLetter = found.find((one) => one.name === queue)?.dead_letter;
       if (deadLetter !== undefined && deadLetter !== dead) throw noDeadLetters(queue, dead);
       if (found.length === 2) return;

@@ -27,7 +27,6 @@ const TYPES = {
   waiting: ['wait', 'prioritized', 'delayed'],
   running: ['active'],
   done: ['completed'],
-  dead: ['failed'],
 } as const;
 
 export const bullmqEngine: QueueEngine = {

@@ -7,6 +7,8 @@ import { jsonFields } from '../../http/json-fields.js';
 import { type Piece, shortened } from '../../output.js';
 
 export type JobState = SqliteJob['state'];
+/** The state of a job that is no dead letter. */
+export type OtherState = Exclude<JobState, 'dead'>;
 
 /** A job in any state, as an engine returns it. Without a state it is a dead letter. */
 export type StoredJob = DeadLetter & Partial<SqliteJob>;
@@ -14,7 +16,7 @@ export type StoredJob = DeadLetter & Partial<SqliteJob>;
 /** Returns a job from the values that an engine has stored, which any program may have written. */
 export function storedJob(
   id: string,
-  state: JobState,
+  state: OtherState,
   { job, queuedAt, attempts, reason }: { job: unknown; queuedAt: number; attempts?: number; reason?: unknown },
 ): StoredJob {
   return { id, state, delivery: readable(job), queuedAt, diedAt: undefined, attempts, reason: text(reason) };

@@ -5,7 +5,7 @@ import { type PgBossClient, pgBossQueue } from 'service-webhooks/queue/pg-boss';
 import { Failure, reasonOf } from '../../failure.js';
 import { needed } from '../../installed.js';
 import { POSTGRES_URL } from '../../server-url.js';
-import { type JobState, storedJob } from './listed-letter.js';
+import { type OtherState, storedJob } from './listed-letter.js';
 import {
   CALL_TIMEOUT_MS,
   CONNECT_TIMEOUT_MS,
@@ -23,8 +23,7 @@ interface Boss extends PgBossClient {
 /** A worker of pgBossProcessor holds the job that it runs in the state 'retry', until a time and as its owner. */
 const HELD = "(state = 'retry' AND output->>'owner' IS NOT NULL AND start_after > now())";
 const PG_BOSS_STATES = {
-  dead: 'false',
-  waiting: `state < 'active' AND NOT coalesce(${HELD}, false)`,
+  waiting: `state < 'active' AND NOT ${HELD}`,
   running: `(state = 'active' OR ${HELD})`,
   done: "state = 'completed'",
 };
@@ -69,7 +68,6 @@ interface Pool {
 }
 
 const GRAPHILE_STATES = {
-  dead: 'false',
   waiting: 'j.locked_at IS NULL AND j.attempts < j.max_attempts',
   running: 'j.locked_at IS NOT NULL',
   done: 'false',
@@ -115,7 +113,7 @@ interface Connected {
   queueNamed(name: string): DeadLetters;
   query(text: string, values: unknown[]): Promise<unknown[]>;
   /** Returns the statement that lists jobs. It takes the name of the queue, a limit and an offset. */
-  jobs(state: JobState): string;
+  jobs(state: OtherState): string;
   close(): Promise<unknown>;
 }
 

@@ -3,7 +3,7 @@ import type { DeadLetters } from 'service-webhooks/queue';
 import type { SqliteJobFilter } from 'service-webhooks/queue/sqlite';
 import { Failure } from '../../failure.js';
 import type { ServerUrl } from '../../server-url.js';
-import type { JobState, StoredJob } from './listed-letter.js';
+import type { JobState, OtherState, StoredJob } from './listed-letter.js';
 
 export const JOB_STATES = ['dead', 'waiting', 'running', 'done'] as const satisfies JobState[];
 
@@ -38,7 +38,7 @@ export interface OpenedQueue {
    * Returns readers of the jobs in a state that the engine lists, each with the oldest first, to be read one after the
    * other. A reader may return jobs that the filter does not let through.
    */
-  jobs?(state: JobState, filter: JobFilter): ReadJobs[];
+  jobs?(state: OtherState, filter: JobFilter): ReadJobs[];
   /** The engine hands out its dead letters from the first one on, so that all are read at once. */
   hasNoPages?: true;
   close(): Promise<unknown>;

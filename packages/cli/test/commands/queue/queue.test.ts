@@ -163,7 +163,16 @@ describe.runIf(hasSqlite)('the commands queue retry and queue discard', () => {
 
   it('Ctrl+C ends a retry with --over, and the rest stay dead letters', async () => {
     await buryThree();
-    const { next, signal, ended } = cli.start(['queue', 'retry', '--all', '--over', '60m', '--sqlite', 'webhooks.db', '--json']);
+    const { next, signal, ended } = cli.start([
+      'queue',
+      'retry',
+      '--all',
+      '--over',
+      '60m',
+      '--sqlite',
+      'webhooks.db',
+      '--json',
+    ]);
     expect(await next('retried')).toMatchObject({ eventId: 'evt_a' });
     signal('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 130 });
