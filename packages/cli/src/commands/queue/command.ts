@@ -119,7 +119,7 @@ function retryCommand(session: Session) {
 function discardCommand(session: Session) {
   return changeCommand(session, 'discard')
     .summary('delete dead letters for good')
-    .option('--yes', 'delete those that the options select without asking')
+    .option('--yes', 'delete without asking')
     .action((ids, { yes, ...options }) =>
       change(session, ids, options, {
         done: 'discarded',
