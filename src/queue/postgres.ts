@@ -9,6 +9,11 @@ export function checkPostgresName(option: string, name: unknown): asserts name i
   check(isName, `${option} must be a name of a-z, 0-9 and _, at most 50 characters`);
 }
 
+/** Whether PostgreSQL has refused a query because a table or its schema does not exist. */
+export function isMissingTable(error: unknown): boolean {
+  return ['42P01', '3F000'].includes(String((error as { code?: unknown } | null)?.code));
+}
+
 const PAUSE_MS = 500;
 /**
  * SQLSTATEs that pass: of connections, of missing resources, of locks and conflicts, of a failover, and of an operator who

@@ -5,12 +5,13 @@ import {
   graphileWorkerQueue,
 } from 'service-webhooks/queue/graphile-worker';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { rejection } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
-import { failingForGood, putAll } from './runs.js';
+import { failingForGood, putAll, recorded } from './runs.js';
 
 const postgres = await startPostgres();
 const { atEnd, proxied, disconnect } = closeAfterEach();
@@ -207,9 +208,33 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
   });
 
   it('a key is not recorded when the job cannot be added', async () => {
-    const { queue, table } = await initialised({ schema: 'missing_schema' });
+    const { table } = await initialised();
+    const { queue } = open({ schema: 'missing_schema', table });
     await expect(queue.put(aQueued())).rejects.toThrow('missing_schema');
     expect(await query(`SELECT 1 FROM ${table}`)).toEqual([]);
+  });
+
+  it('init() of a queue in a schema without tables names the schema that has them', async () => {
+    const { message } = await rejection(Promise.resolve(open({ schema: 'missing_schema' }).queue.init?.()));
+    expect(message).toContain("graphileWorkerQueue uses the schema 'missing_schema', which has no tables");
+    expect(message).toMatch(new RegExp(`schema '.*${schema}.*' has them`));
+    expect(message).toContain('to graphileWorkerQueue.');
+  });
+
+  it.each(['missing_schema', `${schema}_b`])('no handler runs in a processor in another schema: %s', async (wrong) => {
+    await runMigrations({ connectionString: serverUrl, schema: `${schema}_b` });
+    atEnd(() => query(`DROP SCHEMA ${schema}_b CASCADE`));
+    const { task, queue } = await initialised();
+    const handler = recorded(() => {});
+    await startRunner(task, graphileWorkerProcessor({ schema: wrong, on: handler.on, logger: false }));
+    await queue.put(aQueued());
+    const failures = `SELECT last_error FROM ${schema}._private_jobs WHERE ${OF_TASK} AND last_error IS NOT NULL`;
+    const [row] = await vi.waitUntil(async () => {
+      const rows = await query(failures, [task]);
+      return rows.length > 0 && rows;
+    }, PATIENTLY);
+    expect(row).toEqual({ last_error: expect.stringContaining(`graphileWorkerProcessor uses the schema '${wrong}'`) });
+    expect(handler.runs).toEqual([]);
   });
 
   it('a key is forgotten after its retention, and no other key is', async () => {

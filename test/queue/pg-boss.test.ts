@@ -2,9 +2,9 @@ import PgBoss from 'pg-boss';
 import { pgBossProcessor, pgBossQueue } from 'service-webhooks/queue/pg-boss';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { WorkerOptions } from '../../src/queue/processor.js';
-import { later, never, rejection } from '../support/deliveries.js';
+import { later, never, refusal, rejection } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
-import { startPostgres } from '../support/postgres.js';
+import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
@@ -87,7 +87,7 @@ describe.runIf(postgres)('pgBossQueue', () => {
       lapse() {}, // each job expires after two seconds
       async unreachable() {
         const connectionString = `postgres://postgres@127.0.0.1:${await freePort()}/test`;
-        return pgBossQueue({ boss: new PgBoss({ connectionString, schema }), queue: 'away' });
+        return pgBossQueue({ boss: new PgBoss({ connectionString, schema }), queue: 'away', schema });
       },
       patienceMs: 40_000,
     },
@@ -95,8 +95,52 @@ describe.runIf(postgres)('pgBossQueue', () => {
   );
 
   it('a PgBoss that was not started makes the error say what to await', async () => {
-    const queue = pgBossQueue({ boss: new PgBoss({ connectionString: serverUrl, schema }), queue: 'early' });
+    const queue = pgBossQueue({ boss: new PgBoss({ connectionString: serverUrl, schema }), queue: 'early', schema });
     expect((await rejection(Promise.resolve(queue.init?.()))).message).toContain('Await boss.start()');
+  });
+
+  it('a queue or a processor in another schema than its PgBoss is refused at once', () => {
+    const boss = new PgBoss({ connectionString: serverUrl, schema });
+    const makes = {
+      pgBossQueue: () => pgBossQueue({ boss, queue: 'clips' }),
+      pgBossProcessor: () => pgBossProcessor({ boss, on: {} }),
+    };
+    for (const [name, make] of Object.entries(makes)) {
+      const { code, message } = refusal(make);
+      expect(code).toBe('invalid_option');
+      expect(message).toContain(`The PgBoss uses the schema '${schema}', and ${name} the schema 'pgboss'.`);
+      expect(message).toContain(`Pass schema: '${schema}' to ${name}.`);
+    }
+  });
+
+  describe('with a db of the app, which does not tell its schema', () => {
+    const another = `${schema}_b`;
+    const withOwnDb = async () => {
+      const pool = poolOf(serverUrl, { max: 3 });
+      atEnd(() => pool.end());
+      return startBoss({ db: { executeSql: (text, values) => pool.query(text, values) } });
+    };
+
+    it('init() rejects where the schema has no tables', async () => {
+      const queue = pgBossQueue({ boss: await withOwnDb(), queue: 'clips', schema: 'nowhere' });
+      const { message } = await rejection(Promise.resolve(queue.init?.()));
+      expect(message).toContain("pgBossQueue uses the schema 'nowhere'");
+      expect(message).toContain('Pass the schema of new PgBoss({ schema }) to pgBossQueue.');
+    });
+
+    it.each(['nowhere', another])('no job of a processor in another schema is lost: %s', async (wrong) => {
+      await startBoss({ schema: another });
+      atEnd(() => query(`DROP SCHEMA ${another} CASCADE`));
+      const { queue, queueName } = await initialised();
+      await queue.put(aQueued());
+      const handler = recorded(() => {});
+      const boss = await withOwnDb();
+      const process = pgBossProcessor({ boss, schema: wrong, on: handler.on, logger: false });
+      const { message } = await rejection(process(await boss.fetch(queueName)));
+      expect(message).toContain(`pgBossProcessor uses the schema '${wrong}'`);
+      expect(handler.runs).toEqual([]);
+      expect(await queue.stats()).toMatchObject({ depth: 1, dead: 0 });
+    });
   });
 
   it('a new queue is as pg-boss itself creates it', async () => {

@@ -53,7 +53,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'queue',
-    summary: 'the dead letters of a queue: list, show, retry, discard',
+    summary: 'the dead letters of a queue: list, show, retry, replay, discard',
     load: async () => (await import('./commands/queue/command.js')).queueCommand,
   },
   {

@@ -14,7 +14,7 @@ describe.runIf(hasProgram('script') && !inside)('a question on a terminal', () =
     ['Yes', 'Yes\r', 0, true],
     ['Enter', '\r', 0, false],
     ['another word', 'yellow\r', 0, false],
-    ['Ctrl+D', '\u0004', 0, false],
+    ['Ctrl+D', '\u0004', 130, false],
     ['Ctrl+C', '\u0003', 130, false],
   ])('the answer %s is understood as yes, no or stop', async (_, keys, exitCode, isDone) => {
     writeFileSync(join(cli.cwd, 'package.json'), '{}');

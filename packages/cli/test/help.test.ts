@@ -19,7 +19,7 @@ const COMMANDS =
 const PARTS = {
   captures: 'list export',
   endpoints: 'list ensure update test rotate delete',
-  queue: 'list show retry discard',
+  queue: 'list show retry replay discard',
 };
 
 describe('help', () => {

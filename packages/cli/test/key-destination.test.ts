@@ -149,9 +149,9 @@ describe.runIf(hasProgram('script') && !inside)('the question on a terminal befo
     expect(api.seen).toEqual([]);
   });
 
-  it('Ctrl+C at the question sends nothing and exits with 130', async () => {
+  it.each(['\u0003', '\u0004'])('Ctrl+C and Ctrl+D at the question send nothing and exit with 130: %j', async (key) => {
     const { type, ended } = await ask();
-    type('\u0003');
+    type(key);
     expect((await ended).exitCode).toBe(130);
     expect(api.seen).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { checkPostgresName, untilAnswered } from '../postgres.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
 import { countOf } from '../stored-values.js';
 import { graphileWorkerStatements } from './statements.js';
+import { checkTables, notInSchema } from './worker-schema.js';
 
 /** The part of the helpers of a task that is used. */
 export interface GraphileWorkerHelpers {
@@ -17,7 +18,7 @@ const LOCK_MS = 4 * 3_600_000;
 
 /** Options of {@link graphileWorkerProcessor}. */
 export interface GraphileWorkerProcessorOptions extends WorkerOptions {
-  /** The schema of graphile-worker. Default: `'graphile_worker'`. */
+  /** The schema of graphile-worker, as `run({ schema })` has it. Default: `'graphile_worker'`. */
   schema?: string | undefined;
 }
 
@@ -39,17 +40,24 @@ export function graphileWorkerProcessor(
   const log = createLog(options.logger);
   const sql = graphileWorkerStatements(schema, 'webhook_queue_keys');
 
+  let isChecked = false;
+
   return async (payload, { job, query, abortSignal: signal }) => {
     const { id, attempts: started, max_attempts, locked_by } = job;
     const attempt = Math.max(1, countOf(started));
     // graphile-worker allows one start more than the attempts. The last one runs no handler: it makes the job of a worker
     // that died in its last attempt a dead letter, and reports it.
     const attempts = Math.max(1, countOf(max_attempts) - 1);
+    const answer = (text: string, values: unknown[]) =>
+      untilAnswered(() => query(text, values as never), { log, limitMs: LOCK_MS, signal });
+    const statement = async (text: string, ...values: unknown[]) =>
+      (await answer(text, [id, locked_by, started, ...values])).rows.length > 0;
+    if (!isChecked) {
+      await checkTables('graphileWorkerProcessor', (text) => answer(text, []), schema);
+      if (!(await statement(sql.isOwn))) throw notInSchema('graphileWorkerProcessor', schema);
+      isChecked = true;
+    }
     const ended = await process(payload, { attempt, attempts, signal });
-    const statement = async (text: string, ...values: unknown[]) => {
-      const call = () => query(text, [id, locked_by, started, ...values] as never);
-      return (await untilAnswered(call, { log, limitMs: LOCK_MS, signal })).rows.length > 0;
-    };
     // graphile-worker records the end itself, after this, and stops where the connection is lost meanwhile. So each way to
     // end runs a statement first: it waits for a connection that works.
     switch (ended.as) {

@@ -15,6 +15,7 @@ import { checkPostgresName } from '../postgres.js';
 import { WORKER_DIED } from '../reason.js';
 import { deadLetterOf, eventOf, type StatsRow, statsOf } from '../stored-values.js';
 import { graphileWorkerStatements } from './statements.js';
+import { checkTables } from './worker-schema.js';
 
 /** The part of a `Pool` of `pg` that is used. */
 export interface GraphileWorkerPool {
@@ -38,7 +39,7 @@ export interface GraphileWorkerQueueOptions {
    * ones while that one waits. Default: `'none'`.
    */
   order?: 'none' | 'jobId' | undefined;
-  /** The schema of graphile-worker. Default: `'graphile_worker'`. */
+  /** The schema of graphile-worker, as `run({ schema })` has it. Default: `'graphile_worker'`. */
   schema?: string | undefined;
   /** The table of keys, which `init()` creates. Default: `'webhook_queue_keys'`. */
   table?: string | undefined;
@@ -106,7 +107,11 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
 
   return {
     name,
-    init: async () => void (await query(sql.init)),
+    async init() {
+      await checkTables('graphileWorkerQueue', (text) => pg.query(text), schema);
+      await query(sql.init);
+    },
+
     put: (delivery) => limitedPut(() => put(delivery)),
     deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
       (await query<Letter>(sql.deadLetters, task, limit, offset)).map(toDeadLetter),

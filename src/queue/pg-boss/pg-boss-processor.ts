@@ -2,10 +2,11 @@ import { checkObject } from '../../option-checks.js';
 import { createLog } from '../../receiver/log.js';
 import { stopwatch, unrefTimeout, withTimeout } from '../../timers.js';
 import { checkClient } from '../engine-queue.js';
-import { checkPostgresName, untilAnswered } from '../postgres.js';
+import { checkPostgresName, isMissingTable, untilAnswered } from '../postgres.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
 import { reportError } from '../reason.js';
 import { countOf } from '../stored-values.js';
+import { checkSchema, notInSchema } from './boss-schema.js';
 import { type PgBossDatabase, RETRY_RESERVE } from './pg-boss-queue.js';
 import { pgBossStatements } from './statements.js';
 
@@ -18,7 +19,7 @@ export interface PgBossWorkerClient {
 export interface PgBossProcessorOptions extends WorkerOptions {
   /** The `PgBoss` that the worker belongs to. */
   boss: PgBossWorkerClient;
-  /** The schema of pg-boss. Default: `'pgboss'`. */
+  /** The schema of pg-boss, as `new PgBoss({ schema })` has it. Default: `'pgboss'`. */
   schema?: string | undefined;
 }
 
@@ -66,6 +67,7 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
   const { boss, schema = 'pgboss', ...workerOptions } = options;
   checkClient('boss must be a PgBoss', boss, ['getDb']);
   checkPostgresName('schema', schema);
+  checkSchema('pgBossProcessor', boss, schema);
   const process = createProcessor(workerOptions);
   const log = createLog(options.logger);
   const sql = pgBossStatements(schema);
@@ -76,6 +78,19 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
     const result = await untilAnswered(call, { log, limitMs });
     if (result === undefined) throw new Error('The PgBoss was stopped.');
     return result.rows as Row[];
+  }
+
+  /** Takes the jobs of a batch that no other worker has. Rejects where they are in another schema. */
+  async function take(name: string, ids: readonly string[], owner: string): Promise<Taken[]> {
+    try {
+      const taken = await query<Taken>(PATIENCE_MS, sql.take, name, ids, owner);
+      if (taken.length > 0 || (await query(PATIENCE_MS, sql.stored, name, ids)).length > 0) return taken;
+    } catch (error) {
+      if (!isMissingTable(error)) throw error;
+    }
+    const error = notInSchema('pgBossProcessor', schema);
+    reportError(log, 'take', 'The worker could not run its jobs, and pg-boss retries them', error);
+    throw error;
   }
 
   /** Runs a job, and settles it. Resolves to whether this worker has ended it, so that it does not run again. */
@@ -117,7 +132,7 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
     const { name } = first;
     const ids = jobs.map(({ id }) => id);
     const owner = crypto.randomUUID();
-    const taken = await query<Taken>(PATIENCE_MS, sql.take, name, ids, owner);
+    const taken = await take(name, ids, owner);
 
     const leaseMs = Math.min(...taken.map(({ lease_ms }) => Number(lease_ms))) - MARGIN_MS;
     const leftMs = () => Math.max(0, leaseMs - since());

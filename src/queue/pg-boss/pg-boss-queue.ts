@@ -5,8 +5,9 @@ import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
 import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
 import { checkClient, limitedPut } from '../engine-queue.js';
-import { checkPostgresName } from '../postgres.js';
+import { checkPostgresName, isMissingTable } from '../postgres.js';
 import { asQueued, countOf, deadLetterOf, type StatsRow, statsOf } from '../stored-values.js';
+import { checkSchema, notInSchema } from './boss-schema.js';
 import { KEPT_DAYS, pgBossStatements } from './statements.js';
 
 /** The part of a `PgBoss` of pg-boss 10 that is used. */
@@ -38,7 +39,7 @@ export interface PgBossQueueOptions {
   retryDelaySeconds?: number | undefined;
   /** When pg-boss reruns a job whose worker stopped responding, and the longest run, in seconds. Default: 900. */
   expireInSeconds?: number | undefined;
-  /** The schema of pg-boss. Default: `'pgboss'`. */
+  /** The schema of pg-boss, as `new PgBoss({ schema })` has it. Default: `'pgboss'`. */
   schema?: string | undefined;
 }
 
@@ -71,6 +72,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
   const { name = queue } = options;
   checkEndpointName(name, 'name must be');
   checkPostgresName('schema', schema);
+  checkSchema('pgBossQueue', boss, schema);
   const { attempts, retryDelaySeconds, expireInSeconds } = integers(options, {
     attempts: 10,
     retryDelaySeconds: 1,
@@ -86,7 +88,8 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     return result.rows;
   }
 
-  const noQueue = () => new Error(`pg-boss has no queue '${queue}': call init()`);
+  const noQueue = () =>
+    new Error(`pg-boss has no queue '${queue}': call init(), and pass its schema if that is not '${schema}'`);
 
   async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
     const id = await jobId(delivery.key);
@@ -102,7 +105,11 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     async init() {
       const { config } = boss.getDb() as { config?: { archiveSeconds?: number } };
       if ((config?.archiveSeconds ?? MIN_ARCHIVE_SECONDS) < MIN_ARCHIVE_SECONDS) throw archivesTooEarly();
-      const found = await query<{ name: string; dead_letter: string | null }>(sql.queues, queue, dead);
+      const found = await query<{ name: string; dead_letter: string | null }>(sql.queues, queue, dead).catch(
+        (error) => {
+          throw isMissingTable(error) ? notInSchema('pgBossQueue', schema) : error;
+        },
+      );
       const deadLetter = found.find((one) => one.name === queue)?.dead_letter;
       if (deadLetter !== undefined && deadLetter !== dead) throw noDeadLetters(queue, dead);
       if (found.length === 2) return;

@@ -82,6 +82,8 @@ UPDATE ${schema}.job SET state = 'retry', started_on = NULL, completed_on = NULL
 WHERE name = $1 AND id = ANY($2::uuid[]) AND (state = 'active'
   OR (state = 'completed' AND started_on IS NOT NULL) OR (state = 'retry' AND output->>'owner' = $3))
 RETURNING id::text, retry_limit, extract(epoch FROM ${lease})::float8 * 1000 AS lease_ms`,
+  /** Takes the queue and the ids of a batch. Returns a row where the schema has one of them. */
+  stored: `SELECT 1 FROM ${schema}.job WHERE name = $1 AND id = ANY($2::uuid[]) LIMIT 1`,
   /**
    * Takes the queue and the ids of a batch. Runs the jobs again that no worker has completed: they were active, and the end
    * of this batch has completed them.

@@ -42,6 +42,10 @@ export const ADVICE = {
       'Your app refuses every path in the same way: something in front of the receiver, such as a login or a firewall, refuses the request.',
     fix: 'Exempt this path from it. If the whole server is the receiver, compare its secret with the one given here.',
   },
+  behind_listen: {
+    message: 'listen passes on how your app answered.',
+    fix: 'The terminal of listen says why.',
+  },
   redirect: { message: 'The app redirects, and the service follows no redirect.', fix: 'Use the final URL.' },
   no_route: {
     message: 'The app has no route for POST at this URL.',

@@ -1,6 +1,6 @@
 import { type Secret, type VerifyInput, verify } from 'service-webhooks';
 import { isAcknowledged } from 'service-webhooks/service';
-import { answerCode, isAccepted, titleOf } from '../http/answer.js';
+import { answerCode, isAccepted, LISTEN_HEADER, titleOf } from '../http/answer.js';
 import type { SendResult } from '../http/deliver.js';
 import { shortened } from '../output.js';
 import { ADVICE, type Advice, adviceOn, isErrorCode, type RefusalCause } from './advice.js';
@@ -39,6 +39,8 @@ export async function diagnose(answered: Answered, options: DiagnoseOptions): Pr
   const cause = causeIn(sent);
   const { headerPrefix, signal, insecure } = options;
   const app = { url, signal, insecure, timeoutMs: ASK_TIMEOUT_MS };
+  const isPassedOn = sent.headers[LISTEN_HEADER.toLowerCase()] !== undefined;
+  if (isPassedOn && (!isErrorCode(cause) || cause === 'signature_mismatch')) return adviceOn('behind_listen');
   if (cause === 'redirect') return adviceOn(cause, { fix: `Use the final URL: ${locationOf(sent)}.` });
   if (cause === 'web_page') return adviceOn(cause, { message: `${messageOfPage(sent)}`, fix: fixOfPath(url) });
   if (cause === 'no_route') return adviceOn(cause, { message: await messageOfRoute(app, sent), fix: fixOfPath(url) });

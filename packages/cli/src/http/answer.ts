@@ -3,6 +3,9 @@ import { shortened } from '../output.js';
 import type { SendResult } from './deliver.js';
 import { jsonFields } from './json-fields.js';
 
+/** Marks what `listen` has passed on: a delivery to an app, and the answer of an app. */
+export const LISTEN_HEADER = 'X-Service-Webhooks-Listen';
+
 /**
  * Returns whether a receiver acknowledged a delivery. The service counts every 2xx, but no receiver answers with an HTML
  * page: a development server does, for any path.

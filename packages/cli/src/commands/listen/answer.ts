@@ -1,6 +1,6 @@
 import { ERRORS, type WebhookError, type WebhookRequest, type WebhookResponse } from 'service-webhooks';
 import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
-import { isAccepted } from '../../http/answer.js';
+import { isAccepted, LISTEN_HEADER } from '../../http/answer.js';
 import { deliver, type SendResult } from '../../http/deliver.js';
 import type { HttpMessage } from '../../http/http-message.js';
 import { withPathOf } from '../../target.js';
@@ -20,9 +20,6 @@ export interface Answered {
   /** The other apps. */
   others?: readonly Forwarded[];
 }
-
-/** The header of {@link ListenOptions.mark}. */
-export const MARK_HEADER = 'X-Service-Webhooks-Listen';
 
 /** Headers of the app's answer that the sender uses. */
 const PASSED_ON = ['content-type', 'retry-after', 'idempotency-replayed'];
@@ -57,7 +54,7 @@ async function forward(
 ): Promise<Forwarded> {
   const url = withPathOf(target, message.path);
   const begun = performance.now();
-  const headers = [...message.headers, [MARK_HEADER, mark] as const];
+  const headers = [...message.headers, [LISTEN_HEADER, mark] as const];
   const sent = await deliver({ ...message, headers, url, insecure }, { timeoutMs: ANSWER_TIMEOUT_MS, signal }).catch(
     (): SendResult => ({ problem: 'listen ended before the app answered', ms: Math.round(performance.now() - begun) }),
   );
@@ -65,9 +62,9 @@ async function forward(
 }
 
 function toResponse(sent: SendResult): WebhookResponse {
-  if (sent.status === undefined) return plain(502, 'app_did_not_answer');
-  const headers = Object.entries(sent.headers).filter(([name]) => PASSED_ON.includes(name));
-  return { status: sent.status, headers: Object.fromEntries(headers), body: sent.body };
+  const { status, headers, body } = sent.status === undefined ? plain(502, 'app_did_not_answer') : sent;
+  const passedOn = Object.entries(headers).filter(([name]) => PASSED_ON.includes(name));
+  return { status, headers: { ...Object.fromEntries(passedOn), [LISTEN_HEADER]: 'answer of the app' }, body };
 }
 
 function withStatus(response: WebhookResponse, status = response.status): WebhookResponse {

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { isWebhookError, verifySignature, type WebhookError, type WebhookResponse } from 'service-webhooks';
+import { LISTEN_HEADER } from '../../http/answer.js';
 import { drainBody } from '../../http/drain-body.js';
 import type { HttpMessage } from '../../http/http-message.js';
 import { redactDelivery } from '../../redact.js';
-import { type Answered, answerTo, MARK_HEADER, plain, refusedWith } from './answer.js';
+import { type Answered, answerTo, plain, refusedWith } from './answer.js';
 import { type Inspection, inspect } from './inspection.js';
 import type { ListenOptions } from './options.js';
 import { type IncomingRequest, NO_ROOM, readMessage } from './read-message.js';
@@ -98,7 +99,7 @@ function isTooMuch(thrown: unknown): boolean {
 
 /** Returns whether any header has the mark: the sender may have sent one of its own. */
 function isMarked({ headers }: IncomingRequest, mark: string): boolean {
-  return headers.some(([name, value]) => name.toLowerCase() === MARK_HEADER.toLowerCase() && value === mark);
+  return headers.some(([name, value]) => name.toLowerCase() === LISTEN_HEADER.toLowerCase() && value === mark);
 }
 
 function itself({ body }: IncomingRequest): Handled {

@@ -1,5 +1,6 @@
-import { type BullmqQueueClient, bullmqQueue } from 'service-webhooks/queue/bullmq';
+import { type BullmqQueueClient, type BullmqStoredJob, bullmqQueue } from 'service-webhooks/queue/bullmq';
 import { needed } from '../../installed.js';
+import { storedJob } from './listed-letter.js';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, existingQueue, type QueueEngine } from './queue-engine.js';
 
 /** What is used of ioredis. */
@@ -15,8 +16,18 @@ interface Bullmq {
   Queue: new (
     name: string,
     options: object,
-  ) => BullmqQueueClient & { on(event: 'error', listener: () => void): unknown };
+  ) => BullmqQueueClient & {
+    on(event: 'error', listener: () => void): unknown;
+    getJobs(types: string[], start: number, end: number, isAscending: true): Promise<BullmqStoredJob[]>;
+  };
 }
+
+/** What BullMQ calls the states of a job. */
+const TYPES = {
+  waiting: ['wait', 'prioritized', 'delayed'],
+  running: ['active'],
+  done: ['completed'],
+} as const;
 
 export const bullmqEngine: QueueEngine = {
   name: 'bullmq',
@@ -43,7 +54,17 @@ export const bullmqEngine: QueueEngine = {
     const name = isThere ? queue : existingQueue(queue, await namesIn(redis, prefix), 'Redis');
     const client = new Queue(name, { connection: redis, prefix, skipMetasUpdate: true });
     client.on('error', () => {});
-    return { queue: bullmqQueue({ queue: client }), close: async () => redis.disconnect() };
+    return {
+      queue: bullmqQueue({ queue: client }),
+      jobs: (state) =>
+        TYPES[state].map((type) => async ({ limit, offset }) => {
+          const jobs = await client.getJobs([type], offset, offset + limit - 1, true);
+          return jobs.map(({ id = '', data: job, timestamp: queuedAt, attemptsMade: attempts, failedReason: reason }) =>
+            storedJob(id, state, { job, queuedAt, attempts, reason }),
+          );
+        }),
+      close: async () => redis.disconnect(),
+    };
   },
 };
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { confirmed } from '../../confirmed.js';
 import { EXIT } from '../../failure.js';
 import { counted } from '../../output.js';
 import type { Session } from '../../session.js';
@@ -13,6 +14,8 @@ export interface LetterChange {
   run(opened: OpenedQueue, id: string): Promise<boolean>;
   /** How long the changes are spread over. */
   overMs: number;
+  /** Whether the user is asked before the first change. */
+  asks?: boolean;
 }
 
 interface Extent {
@@ -28,10 +31,17 @@ export async function changeLetters(
   session: Session,
   opened: OpenedQueue,
   letters: AsyncIterable<ListedLetter> | Iterable<ListedLetter>,
-  { done, run, overMs, limit, dryRun }: LetterChange & Extent,
+  { done, run, overMs, asks, limit, dryRun }: LetterChange & Extent,
 ): Promise<void> {
   const { out, signal } = session;
   const { chosen, hasMore } = await choose(letters, limit);
+  if (asks && !dryRun && chosen.length > 0) {
+    const question = `Discard ${counted(chosen.length, 'dead letter')} for good?`;
+    if (!(await confirmed(session, question, 'pass --yes to discard them'))) {
+      session.exitCode = EXIT.no;
+      return;
+    }
+  }
   if (overMs > 0 && !dryRun && chosen.length > 1)
     out.note(`${counted(chosen.length, 'dead letter')}, one every ${overMs / chosen.length / 1_000} s.`);
   let changed = 0;

@@ -6,14 +6,19 @@ import type { Session } from '../../session.js';
 import { changeLetters, type LetterChange } from './change-letters.js';
 import { filteredLetters, findLetters, type LetterFilter, withFilterOptions } from './letter-selection.js';
 import { isoTime, type ListedLetter, letterFields, letterPieces } from './listed-letter.js';
+import { JOB_STATES } from './queue-engine.js';
 import { withQueue, withQueueOptions } from './queue-options.js';
+import { replayCommand } from './replay-command.js';
 
 export function queueCommand(session: Session) {
   return new Command('queue')
-    .description('The dead letters of a queue: list and show them, run them again, or discard them.')
+    .description(
+      'The dead letters of a queue: list and show them, run them again, send them to an app, or discard them.',
+    )
     .addCommand(listCommand(session))
     .addCommand(showCommand(session))
     .addCommand(retryCommand(session))
+    .addCommand(replayCommand(session))
     .addCommand(discardCommand(session))
     .addHelpText(
       'after',
@@ -23,6 +28,7 @@ Examples:
   service-webhooks queue show 17 --sqlite webhooks.db
   service-webhooks queue retry 17 18 --sqlite webhooks.db
   service-webhooks queue retry --type stt.completed --since 90m --over 10m --bullmq --queue webhooks
+  service-webhooks queue replay 17 3000 --sqlite webhooks.db
   service-webhooks queue discard --event evt_1 --dry-run --pg-boss --queue webhooks
 
 The command uses the client library that your project has installed. A URL with a password is read from the environment:
@@ -31,12 +37,11 @@ REDIS_URL, DATABASE_URL, RABBITMQ_URL, NATS_URL, also in .env.`,
 }
 
 const MOST = 100_000;
-const STATES = ['dead', 'waiting', 'running', 'done'] as const;
 
 function listCommand(session: Session) {
   const command = new Command('list')
     .summary('the dead letters, the oldest first')
-    .addOption(new Option('--state <state>', 'jobs in this state, of a SQLite queue').choices(STATES).default('dead'))
+    .addOption(new Option('--state <state>', 'jobs in this state').choices(JOB_STATES).default('dead'))
     .option('--limit <number>', 'so many at most', wholeNumber(1, MOST), 20);
   withFilterOptions(withQueueOptions(command), session);
   return command.action((options) =>
@@ -114,8 +119,14 @@ function retryCommand(session: Session) {
 function discardCommand(session: Session) {
   return changeCommand(session, 'discard')
     .summary('delete dead letters for good')
-    .action((ids, options) =>
-      change(session, ids, options, { done: 'discarded', run: ({ queue }, id) => queue.discard(id), overMs: 0 }),
+    .option('--yes', 'delete without asking')
+    .action((ids, { yes, ...options }) =>
+      change(session, ids, options, {
+        done: 'discarded',
+        run: ({ queue }, id) => queue.discard(id),
+        overMs: 0,
+        asks: ids.length === 0 && yes !== true,
+      }),
     );
 }
 

@@ -2,17 +2,16 @@ import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commande
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { nearestName } from 'service-webhooks/option-checks';
 import type { DeadLetter } from 'service-webhooks/queue';
-import type { SqliteJob } from 'service-webhooks/queue/sqlite';
 import { Failure } from '../../failure.js';
 import { duration, instant, repeatable } from '../../options.js';
 import { shortened } from '../../output.js';
 import type { Session } from '../../session.js';
-import { type ListedLetter, listedLetter } from './listed-letter.js';
-import type { OpenedQueue } from './queue-engine.js';
+import { type JobState, type ListedLetter, listedLetter } from './listed-letter.js';
+import type { OpenedQueue, ReadJobs } from './queue-engine.js';
 
 /** Which letters are meant; each part that is there has to hold. */
 export interface LetterFilter {
-  state?: SqliteJob['state'] | undefined;
+  state?: JobState | undefined;
   type?: readonly string[] | undefined;
   event?: readonly string[] | undefined;
   tenant?: readonly string[] | undefined;
@@ -28,7 +27,7 @@ export function withFilterOptions<Taken extends CommandUnknownOpts>(command: Tak
   command.option('--tenant <name>', 'of this tenant alone (repeatable)', repeatable);
   command.option(
     '--since <time>',
-    'dead since this time or later: 2026-07-11T12:00:00Z, or 30m for so long ago',
+    'dead, or in the queue, since this time or later: 2026-07-11T12:00:00Z, or 30m for so long ago',
     since,
   );
   return command;
@@ -55,21 +54,20 @@ export async function* filteredLetters(
   { queue, jobs, hasNoPages }: OpenedQueue,
   { state = 'dead', type, event, tenant, since }: LetterFilter,
 ): AsyncGenerator<ListedLetter> {
-  if (state !== 'dead' && jobs === undefined)
-    throw new Failure('usage', `this engine lists its dead letters alone: leave --state ${state} out.`);
-  const read: Parameters<typeof letterPages>[0] =
-    state === 'dead' || jobs === undefined
-      ? (page) => queue.deadLetters(page)
-      : (page) => jobs({ ...page, state, since, eventType: only(type), eventId: only(event) });
-  for await (const stored of letterPages(read, { hasNoPages })) {
-    session.signal.throwIfAborted();
-    const letter = listedLetter(stored);
-    const isMeant =
-      (type?.includes(letter.type ?? '') ?? true) &&
-      (event?.includes(letter.eventId ?? '') ?? true) &&
-      (tenant?.includes(letter.tenant ?? '') ?? true) &&
-      (since === undefined || (letter.at ?? Number.NEGATIVE_INFINITY) >= since);
-    if (isMeant) yield letter;
+  const deadLetters: ReadJobs = (page) => queue.deadLetters(page);
+  const filter = { since, eventType: only(type), eventId: only(event) };
+  const readers = state === 'dead' ? [deadLetters] : (jobs?.(state, filter) ?? []);
+  for (const read of readers) {
+    for await (const stored of letterPages(read, { hasNoPages })) {
+      session.signal.throwIfAborted();
+      const letter = listedLetter(stored);
+      const isMeant =
+        (type?.includes(letter.type ?? '') ?? true) &&
+        (event?.includes(letter.eventId ?? '') ?? true) &&
+        (tenant?.includes(letter.tenant ?? '') ?? true) &&
+        (since === undefined || (letter.at ?? Number.NEGATIVE_INFINITY) >= since);
+      if (isMeant) yield letter;
+    }
   }
 }
 

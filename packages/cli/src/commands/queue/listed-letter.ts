@@ -1,4 +1,4 @@
-import type { DeadLetter } from 'service-webhooks/queue';
+import { type DeadLetter, fromQueued, type QueuedDelivery } from 'service-webhooks/queue';
 import type { SqliteJob } from 'service-webhooks/queue/sqlite';
 import { asSpecified } from 'service-webhooks/testing';
 import { Failure } from '../../failure.js';
@@ -6,9 +6,34 @@ import type { HttpMessage } from '../../http/http-message.js';
 import { jsonFields } from '../../http/json-fields.js';
 import { type Piece, shortened } from '../../output.js';
 
+export type JobState = SqliteJob['state'];
+/** The state of a job that is no dead letter. */
+export type OtherState = Exclude<JobState, 'dead'>;
+
+/** A job in any state, as an engine returns it. Without a state it is a dead letter. */
+export type StoredJob = DeadLetter & Partial<SqliteJob>;
+
+/** Returns a job from the values that an engine has stored, which any program may have written. */
+export function storedJob(
+  id: string,
+  state: OtherState,
+  { job, queuedAt, attempts, reason }: { job: unknown; queuedAt: number; attempts?: number; reason?: unknown },
+): StoredJob {
+  return { id, state, delivery: readable(job), queuedAt, diedAt: undefined, attempts, reason: text(reason) };
+}
+
+function readable(job: unknown): QueuedDelivery | undefined {
+  try {
+    fromQueued(job);
+    return job as QueuedDelivery;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A dead letter, or a job in another state, with what is known of its event. */
 export interface ListedLetter extends DeadLetter {
-  state: SqliteJob['state'];
+  state: JobState;
   /** The time of its last failure; of another job, the time of queueing. */
   at: number | undefined;
   eventId: string | undefined;
@@ -19,17 +44,17 @@ export interface ListedLetter extends DeadLetter {
 }
 
 /** Reads the event of a dead letter; what a hostile writer has put into the queue has none. */
-export function listedLetter(letter: DeadLetter | SqliteJob): ListedLetter {
+export function listedLetter(letter: StoredJob): ListedLetter {
   const body = letter.delivery && Buffer.from(letter.delivery.body, 'base64');
   const event = jsonFields(body ?? '');
-  const stored = 'state' in letter ? letter : undefined;
+  const { state = 'dead', diedAt, queuedAt, eventId, eventType } = letter;
   return {
     ...letter,
-    state: stored?.state ?? 'dead',
-    at: stored && stored.state !== 'dead' ? stored.queuedAt : letter.diedAt,
-    eventId: text(event['id']) ?? stored?.eventId,
+    state,
+    at: state === 'dead' ? diedAt : queuedAt,
+    eventId: text(event['id']) ?? eventId,
     tenant: text(letter.delivery?.tenant),
-    type: text(event['type']) ?? stored?.eventType,
+    type: text(event['type']) ?? eventType,
     body,
   };
 }

@@ -1,8 +1,11 @@
 import { nearestName } from 'service-webhooks/option-checks';
 import type { DeadLetters } from 'service-webhooks/queue';
-import type { SqliteQueue } from 'service-webhooks/queue/sqlite';
+import type { SqliteJobFilter } from 'service-webhooks/queue/sqlite';
 import { Failure } from '../../failure.js';
 import type { ServerUrl } from '../../server-url.js';
+import type { JobState, OtherState, StoredJob } from './listed-letter.js';
+
+export const JOB_STATES = ['dead', 'waiting', 'running', 'done'] as const satisfies JobState[];
 
 /** An engine whose queues the command line can open. */
 export interface QueueEngine {
@@ -12,6 +15,8 @@ export interface QueueEngine {
   says: string;
   /** The URLs that it takes, and the variable that has one where none is given; absent where the address is a file. */
   url?: ServerUrl;
+  /** The states whose jobs it cannot list without a change to them, each with the reason. */
+  unlisted?: { readonly [State in JobState]?: string };
   /** Opens a queue that exists, and creates nothing. @throws Failure; anything else is a problem of the connection */
   open(place: QueuePlace): Promise<OpenedQueue>;
 }
@@ -29,12 +34,20 @@ export interface QueuePlace {
 /** A queue of the project. */
 export interface OpenedQueue {
   queue: DeadLetters;
-  /** Lists jobs in any state, where the engine can. */
-  jobs?: SqliteQueue['jobs'];
+  /**
+   * Returns readers of the jobs in a state that the engine lists, each with the oldest first, to be read one after the
+   * other. A reader may return jobs that the filter does not let through.
+   */
+  jobs?(state: OtherState, filter: JobFilter): ReadJobs[];
   /** The engine hands out its dead letters from the first one on, so that all are read at once. */
   hasNoPages?: true;
   close(): Promise<unknown>;
 }
+
+export type JobFilter = Pick<SqliteJobFilter, 'since' | 'eventType' | 'eventId'>;
+
+/** Reads a page of jobs. */
+export type ReadJobs = (page: { limit: number; offset: number }) => Promise<readonly StoredJob[]>;
 
 export const CONNECT_TIMEOUT_MS = 10_000;
 export const CALL_TIMEOUT_MS = 60_000;

@@ -6,9 +6,10 @@ import { SOURCES } from '../../secrets.js';
 import { askServer, readServerUrl } from '../../server-url.js';
 import type { Session } from '../../session.js';
 import { bullmqEngine } from './bullmq-engine.js';
+import type { JobState } from './listed-letter.js';
 import { natsEngine } from './nats-engine.js';
 import { graphileWorkerEngine, pgBossEngine } from './postgres-engines.js';
-import type { OpenedQueue, QueueEngine } from './queue-engine.js';
+import { JOB_STATES, type OpenedQueue, type QueueEngine } from './queue-engine.js';
 import { rabbitmqEngine } from './rabbitmq-engine.js';
 import { sqliteEngine } from './sqlite-engine.js';
 
@@ -40,24 +41,20 @@ export function withQueueOptions<Taken extends CommandUnknownOpts>(command: Take
   return command;
 }
 
-/** Whether the options of a command name a queue. */
-export function namesQueue(options: object): boolean {
-  return engineIn(options) !== undefined;
-}
-
 /** Calls `use` with the queue that the options of a command name, and closes it. @throws Failure */
 export async function withQueue<T>(
   session: Session,
   options: object,
   use: (opened: OpenedQueue) => Promise<T>,
 ): Promise<T> {
-  const engine = engineIn(options);
+  const engine = ENGINES.find(({ name }) => Reflect.get(options, optionName(name)) !== undefined);
   if (engine === undefined) {
     const names = ENGINES.map(({ name }) => `--${name}`);
     throw new Failure('usage', `say where the queue is: pass ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`);
   }
+  const { queue, schema, table, prefix, state = 'dead' } = options as Record<string, string | undefined>;
+  checkState(engine, state as JobState);
   const address = await addressOf(session, engine, Reflect.get(options, optionName(engine.name)));
-  const { queue, schema, table, prefix } = options as Record<string, string | undefined>;
   const ask = <Answer>(call: () => Promise<Answer>) =>
     engine.url === undefined ? askFile(address, call) : askServer(engine.name, address, call);
   const opened = await ask(() => engine.open({ address, queue, schema, table, prefix }));
@@ -70,7 +67,9 @@ export async function withQueue<T>(
         retry: (id) => ask(() => letters.retry(id)),
         discard: (id) => ask(() => letters.discard(id)),
       },
-      ...(jobs && { jobs: (filter) => ask(() => jobs(filter)) }),
+      ...(jobs && {
+        jobs: (...which) => jobs.apply(opened, which).map((read) => (page) => ask(() => read(page))),
+      }),
     });
   } finally {
     // The process ends anyway.
@@ -78,8 +77,12 @@ export async function withQueue<T>(
   }
 }
 
-function engineIn(options: object): QueueEngine | undefined {
-  return ENGINES.find(({ name }) => Reflect.get(options, optionName(name)) !== undefined);
+/** @throws Failure for a state whose jobs the engine cannot list */
+function checkState({ name, unlisted = {} }: QueueEngine, state: JobState): void {
+  const reason = unlisted[state];
+  if (reason === undefined) return;
+  const listed = JOB_STATES.filter((one) => unlisted[one] === undefined).join(' or ');
+  throw new Failure('usage', `${name} cannot list jobs that are ${state}: ${reason}. Pass --state ${listed}.`);
 }
 
 async function addressOf(session: Session, { name, url }: QueueEngine, given: unknown): Promise<string> {

@@ -3,10 +3,13 @@ import { Failure } from '../../failure.js';
 import { needed } from '../../installed.js';
 import { CONNECT_TIMEOUT_MS, type QueueEngine } from './queue-engine.js';
 
+const TAKEN = 'RabbitMQ shows a message only by taking it from its queue';
+
 export const rabbitmqEngine: QueueEngine = {
   name: 'rabbitmq',
   says: 'the URL of RabbitMQ',
   url: { variable: 'RABBITMQ_URL', example: 'amqp://localhost', protocols: ['amqp:', 'amqps:'] },
+  unlisted: { waiting: TAKEN, running: TAKEN, done: 'RabbitMQ deletes a message when its job is done' },
 
   async open({ address, queue: name }) {
     const amqp = needed<{ connect(url: string, socket: object): Promise<RabbitmqConnection> }>('amqplib');

@@ -15,7 +15,11 @@ export const sqliteEngine: QueueEngine = {
     if (!exists(handle, 'SELECT 1 FROM sqlite_master WHERE name = ?', table))
       throw new Failure('file', `${file} has no table ${table}: name the table of the queue with --table.`);
     const opened = sqliteQueue(client, { name: nameOf(handle, table, queue, file), table });
-    return { queue: opened, jobs: opened.jobs, close: async () => handle.close() };
+    return {
+      queue: opened,
+      jobs: (state, filter) => [(page) => opened.jobs({ ...page, ...filter, state })],
+      close: async () => handle.close(),
+    };
   },
 };
 

@@ -1,39 +1,24 @@
 import { Command } from '@commander-js/extra-typings';
-import type { Secret } from 'service-webhooks';
-import { DEFAULT_DIRECTORY } from '../../captures.js';
-import { diagnose } from '../../diagnosis/diagnose.js';
+import { DEFAULT_DIRECTORY, exists, findCapture, lastCapture, readHttpFile } from '../../captures.js';
 import { Failure } from '../../failure.js';
-import { deliver, type SendResult } from '../../http/deliver.js';
-import { type HttpMessage, resign } from '../../http/http-message.js';
-import { headerPrefixOption, legacyOption, timeoutOption, wholeNumber } from '../../options.js';
-import { redactDelivery, redactOption } from '../../redact.js';
-import { readSecrets, secretOption } from '../../secrets.js';
-import { exitCodeOf, reportSent } from '../../send-report.js';
+import { legacyOption } from '../../options.js';
+import { type Replayed, sendAgain, withSendOptions } from '../../send-again.js';
 import type { Session } from '../../session.js';
 import { checkGenuine, signUnverifiedOption } from '../../signature-fault.js';
-import { parseApp, parseTarget, withPathOf } from '../../target.js';
-import { namesQueue, withQueueOptions } from '../queue/queue-options.js';
-import { deliveriesOf, type ReplayedDelivery, splitWords } from './deliveries.js';
 
 export function replayCommand(session: Session) {
   const command = new Command('replay')
-    .description('Sends a captured delivery or a dead letter again, signed again with the current time.')
+    .description('Sends a captured delivery again, signed again with the current time.')
     .argument(
       '[deliveries...]',
-      'files, ids of captured deliveries or of their events, or how these begin; with a queue ids of dead letters or of their events; then a port, which means its path /webhooks, or a URL; where listen listens',
+      'files, ids of captured deliveries or of their events, or how these begin; then a port, which means its path /webhooks, or a URL; where listen listens',
     )
     .option('--last', 'the newest captured delivery')
-    .option('--insecure', 'accept any certificate, as a self-signed one')
-    .addOption(secretOption())
     .option('--exact', 'the bytes and headers as they were captured; needs no secret')
     .addOption(signUnverifiedOption())
     .option('--captures <directory>', 'the directory of the captures', DEFAULT_DIRECTORY)
-    .option('--attempt <number>', 'which attempt of the delivery it is; as captured', wholeNumber(1, 1_000_000))
-    .addOption(redactOption())
-    .addOption(timeoutOption())
-    .addOption(legacyOption())
-    .addOption(headerPrefixOption());
-  return withQueueOptions(command)
+    .addOption(legacyOption());
+  return withSendOptions(command)
     .addHelpText(
       'after',
       `
@@ -43,71 +28,46 @@ Examples:
   service-webhooks replay 7f3a 02bd 3000                   several, by the beginning of their ids
   service-webhooks replay evt_1 3000/api/webhooks
   service-webhooks replay delivery.http 3000 --exact       a correct receiver refuses it as too old
-  service-webhooks replay 17 3000 --sqlite webhooks.db     a dead letter, which stays in the queue`,
+
+A dead letter of a queue is sent by: service-webhooks queue replay`,
     )
-    .action(async (words, { secret: sources, exact = false, insecure = false, ...options }) => {
-      checkOptions({ exact, ...options });
-      const { names, url } = await splitWords(words, options);
-      const app = url === undefined ? parseTarget() : parseApp(session, url);
-      const all: SendResult[] = [];
-      let secrets: Signing['secrets'] | undefined;
-      for await (const delivery of deliveriesOf(session, names, options)) {
-        const { file, letter } = delivery;
-        if (!exact) secrets ??= await readSecrets(session, sources);
-        const message = secrets ? signAgain(delivery, { ...options, secrets, now: session.now }) : delivery.message;
-        const target = withPathOf(app, message.path);
-        const outgoing = { ...message, url: target, insecure };
-        const sent = await deliver(outgoing, { timeoutMs: options.timeout, signal: session.signal });
-        all.push(sent);
-        const { headerPrefix } = options;
-        const { signal } = session;
-        const answered = { ...message, sent, url: target, at: session.now() };
-        const advice = await diagnose(answered, { secret: secrets?.[0], headerPrefix, insecure, signal });
-        const pieces = [exact ? 'as captured' : 'signed again', file ?? letter, target.href];
-        reportSent(session.out, { kind: 'replayed', file, letter, exact, url: target.href }, sent, pieces, advice);
-      }
-      session.exitCode = exitCodeOf(all);
+    .action(async (words, { last = false, exact = false, signUnverified = false, captures, ...options }) => {
+      const { redact, headerPrefix, legacy } = options;
+      if (exact && redact) throw new Failure('usage', '--exact sends every byte: leave --redact out.');
+      if (exact && signUnverified) throw new Failure('usage', '--exact signs nothing: leave --sign-unverified out.');
+      const { names, app } = await splitWords(words, last);
+      const check = ({ file = '', message }: Replayed, secrets: Parameters<typeof checkGenuine>[2]) =>
+        checkGenuine(file, message, secrets, { headerPrefix, legacy }, '--exact sends it as it came.');
+      const sending = { ...options, exact, ...(!signUnverified && { check }) };
+      await sendAgain(session, app, capturesOf(session, names, { last, captures }), sending);
     });
 }
 
-interface Changes {
-  /** The fields to replace. */
-  redact?: readonly string[] | undefined;
-  signUnverified?: true | undefined;
+/** Splits the words into deliveries and an address. @throws Failure where no delivery is named */
+async function splitWords(
+  words: readonly string[],
+  last: boolean,
+): Promise<{ names: readonly string[]; app?: string | undefined }> {
+  const end = words.at(-1);
+  if (last && words.length > 1) throw new Failure('usage', '--last is one delivery: name no other.');
+  if (last) return { names: [], app: end };
+  if (end === undefined) throw new Failure('usage', 'name a captured delivery, or pass --last.');
+  const isName = words.length === 1 || isCaptureName(end) || (await exists(end));
+  return isName ? { names: words } : { names: words.slice(0, -1), app: end };
 }
 
-/** @throws Failure for options of which one leaves no use for the other */
-function checkOptions({ exact, redact, signUnverified, ...options }: Changes & { exact: boolean }): void {
-  const fail = (problem: string): never => {
-    throw new Failure('usage', problem);
-  };
-  const fromQueue = namesQueue(options);
-  if (exact && redact) fail('--exact sends every byte: leave --redact out.');
-  if (exact && fromQueue) fail('a queue does not keep the signature of a delivery: leave --exact out.');
-  if (exact && signUnverified) fail('--exact signs nothing: leave --sign-unverified out.');
-  if (fromQueue && signUnverified) fail('a queue has verified what it keeps: leave --sign-unverified out.');
+/** Returns whether a word is an id or its beginning, and not a port. */
+function isCaptureName(word: string): boolean {
+  return word.startsWith('evt_') || /^[0-9a-f]{8}$/.test(word) || /^(?=.*[a-f])[0-9a-f]{4,8}$/.test(word);
 }
 
-interface Signing extends Changes {
-  /** The first one signs. */
-  secrets: readonly [Secret, ...Secret[]];
-  headerPrefix: string;
-  legacy?: 'reject' | 'accept' | undefined;
-  attempt?: number | undefined;
-  now: () => number;
-}
-
-/** @throws Failure for a capture that none of the secrets has signed */
-function signAgain({ file, letter, message }: ReplayedDelivery, signing: Signing): HttpMessage {
-  const { secrets, redact: fields, signUnverified = false, headerPrefix, attempt, now } = signing;
-  const [secret] = secrets;
-  // A dead letter has no signature: its receiver verified it before it was queued.
-  if (!signUnverified && file !== undefined)
-    checkGenuine(file, message, secrets, signing, '--exact sends it as it came.');
-  const redacted = fields ? redactDelivery(message, { fields, secret }, { headerPrefix, at: now() })?.message : message;
-  if (redacted === undefined) {
-    const name = file ?? letter ?? 'the delivery';
-    throw new Failure('file', `${name}: its body is not JSON, so that no field can be replaced.`);
-  }
-  return { ...redacted, headers: resign(redacted, { secret, at: now(), headerPrefix, attempt }) };
+/** Finds all the named captures before it reads the first one. @throws Failure */
+async function* capturesOf(
+  session: Session,
+  names: readonly string[],
+  { last, captures }: { last: boolean; captures: string },
+): AsyncGenerator<Replayed> {
+  const files = last ? [await lastCapture(captures)] : [];
+  for (const name of names) files.push((await exists(name)) ? name : await findCapture(captures, name));
+  for (const file of files) yield { file, message: await readHttpFile(session.read, file) };
 }

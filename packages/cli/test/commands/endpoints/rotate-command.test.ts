@@ -213,14 +213,16 @@ describe('the question before endpoints are deleted', () => {
 
   // `script` gives a program a pseudo-terminal.
   it.runIf(hasProgram('script') && !inside).each([
-    ['n', 1, true],
-    ['', 1, true],
-    ['y', 0, false],
+    ['n\r', 1, true],
+    ['\r', 1, true],
+    ['y\r', 0, false],
+    ['\u0003', 130, true],
+    ['\u0004', 130, true],
   ])('the answer %j on a terminal exits with %i', async (answer, exitCode, stays) => {
     const { id } = await anApp();
     const terminal = inTerminal(cli, ['endpoints', 'delete', id], env);
     await terminal.shows(new RegExp(`Delete ${id}, with its delivery history\\? \\[y/N\\] `));
-    terminal.type(`${answer}\r`);
+    terminal.type(answer);
     expect((await terminal.ended).exitCode).toBe(exitCode);
     expect(emulator.endpoints.get(id) !== undefined).toBe(stays);
   });
@@ -229,10 +231,15 @@ describe('the question before endpoints are deleted', () => {
     const app = await anApp();
     await rotateToBoth(app);
     age(app.id, 6);
-    const terminal = inTerminal(cli, ['endpoints', 'rotate', app.id], env);
-    await terminal.shows(/\[y\/N\] /);
-    terminal.type('y\r');
-    expect((await terminal.ended).shown).toMatch(/4 delete[^\n]*is gone/);
+    const answered = async (keys: string) => {
+      const terminal = inTerminal(cli, ['endpoints', 'rotate', app.id], env);
+      await terminal.shows(/\[y\/N\] /);
+      terminal.type(keys);
+      return terminal.ended;
+    };
+    for (const key of ['\u0003', '\u0004']) expect(await answered(key)).toMatchObject({ exitCode: 130 });
+    expect(emulator.endpoints.list()).toHaveLength(2);
+    expect((await answered('y\r')).shown).toMatch(/4 delete[^\n]*is gone/);
     expect(emulator.endpoints.list()).toHaveLength(1);
   });
 });

@@ -13,12 +13,12 @@ import {
   SECRET,
 } from '../../../../../test/support/deliveries.js';
 import { PATIENTLY } from '../../../../../test/support/patiently.js';
-import { MARK_HEADER } from '../../../src/commands/listen/answer.js';
 import { createRequestHandler, UNVERIFIED_CAPTURES } from '../../../src/commands/listen/handle-request.js';
 import type { ListenOptions } from '../../../src/commands/listen/options.js';
 import type { IncomingRequest } from '../../../src/commands/listen/read-message.js';
 import { REFUSED_BODIES, UNVERIFIED_BODIES } from '../../../src/commands/listen/request-limits.js';
 import { createRoutes } from '../../../src/commands/listen/routes.js';
+import { LISTEN_HEADER } from '../../../src/http/answer.js';
 import type { HttpMessage } from '../../../src/http/http-message.js';
 
 const BYTES = Buffer.from(bodyOf());
@@ -110,8 +110,8 @@ describe('a request to listen', () => {
 
   it('a request that this listen has forwarded before is refused with 508', async () => {
     const { app, handle } = await aForwarder();
-    const headers: HttpMessage['headers'] = [...aRequest().headers, [MARK_HEADER, 'mark_1']];
-    for (const given of [headers, [[MARK_HEADER, 'of the sender'], ...headers] as typeof headers]) {
+    const headers: HttpMessage['headers'] = [...aRequest().headers, [LISTEN_HEADER, 'mark_1']];
+    for (const given of [headers, [[LISTEN_HEADER, 'of the sender'], ...headers] as typeof headers]) {
       const handled = await handle(aRequest({}, { headers: given }), running);
       expect(handled).toMatchObject({ kind: 'problem', response: { status: 508 } });
     }
@@ -119,7 +119,7 @@ describe('a request to listen', () => {
   });
 
   it('a request that another listen has forwarded is handled', async () => {
-    const headers: HttpMessage['headers'] = [...aRequest().headers, [MARK_HEADER, 'mark_2']];
+    const headers: HttpMessage['headers'] = [...aRequest().headers, [LISTEN_HEADER, 'mark_2']];
     expect(await aHandler()(aRequest({}, { headers }), running)).toMatchObject({ kind: 'delivery' });
   });
 });

@@ -88,7 +88,9 @@ function graphileWorker({ url, admin }: TestPostgres, schema: string): Engine {
         queue: graphileWorkerQueue({ pg: pool, task, schema, table }),
         work(options) {
           const taskList = { [task]: graphileWorkerProcessor({ schema, ...options }) as never };
-          runners.push(run({ pgPool: pool, schema, taskList, pollInterval: 50, noHandleSignals: true, logger }));
+          runners.push(
+            run({ pgPool: pool, schema, taskList, pollInterval: 50, concurrency: 2, noHandleSignals: true, logger }),
+          );
         },
         async close() {
           for (const runner of runners) await (await runner).stop().catch(() => {});

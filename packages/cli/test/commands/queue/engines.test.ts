@@ -33,7 +33,7 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
   /** The command, with the URL in the environment, where a password may be. */
   const queue = (...words: string[]) => {
     const place = [`--${name}`, '--queue', queueName, ...options];
-    return cli.run(['queue', ...words, ...place], { env: { [variable]: url } });
+    return cli.run(['queue', ...words, ...place, '--json'], { env: { [variable]: url } });
   };
   const dead = async (count: number) =>
     vi.waitUntil(async () => (await fixture.queue.deadLetters()).length === count, { interval: 20, timeout: 30_000 });
@@ -72,7 +72,7 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
     const shown = await queue('show', String(listed.records[1]?.['id']));
     expect(shown.records).toMatchObject([{ ...listed.records[1], body: expect.stringContaining('"id":"evt_b"') }]);
 
-    const limited = await queue('discard', '--type', 'stt.completed', '--limit', '1');
+    const limited = await queue('discard', '--type', 'stt.completed', '--limit', '1', '--yes');
     expect(limited.records).toMatchObject([{ kind: 'discarded', eventId: 'evt_a' }]);
     expect((await queue('retry', '--since', '30m', '--dry-run')).records).toMatchObject([
       { dryRun: true, eventId: 'evt_b' },
@@ -101,11 +101,10 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
     expect(runs).toEqual(['evt_a', 'evt_a']);
   });
 
-  it('the command replay sends a dead letter to an endpoint, and leaves it in the queue', async () => {
+  it('queue replay sends a dead letter to an endpoint, and leaves it in the queue', async () => {
     await bury({ eventId: 'evt_a' });
     const app = await serveApp();
-    const words = ['replay', 'evt_a', app.url, `--${name}`, '--queue', queueName, ...options];
-    expect(await cli.run(words, { env: { [variable]: url } })).toMatchObject({
+    expect(await queue('replay', 'evt_a', app.url)).toMatchObject({
       exitCode: 0,
       records: [{ kind: 'replayed', letter: expect.any(String), status: 200 }],
     });

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { hasProgram } from '../../../../../test/integration/program.js';
 import { aQueued } from '../../../../../test/queue/queued.js';
-import { type Ended, useCli } from '../../support/cli.js';
+import { type Ended, inside, useCli } from '../../support/cli.js';
+import { inTerminal } from '../../support/pseudo-terminal.js';
 import { failed } from '../support.js';
 import { hasSqlite, openQueueFile, type QueueFile } from './sqlite-queue-file.js';
 
@@ -12,7 +14,8 @@ const B = aQueued({ eventId: 'evt_b', type: 'stt.failed' });
 const C = aQueued({ eventId: 'evt_c' });
 let file: QueueFile;
 
-const queue = (...words: string[]) => cli.run(['queue', ...words, '--sqlite', 'webhooks.db']);
+const queue = (...words: string[]) =>
+  cli.run(['queue', ...words, '--sqlite', 'webhooks.db', ...(words.includes('--text') ? [] : ['--json'])]);
 const inCwd = (name: string) => join(cli.cwd, name);
 const eventsIn = ({ records }: Ended) => records.map(({ eventId }) => eventId);
 const tenantsIn = ({ records }: Ended) => records.map(({ tenant }) => tenant);
@@ -117,7 +120,7 @@ describe.runIf(hasSqlite)('the commands queue retry and queue discard', () => {
     const retried = await queue('retry', '--type', 'stt.completed', '--limit', '1', '--text');
     expect(retried.stdout).toMatch(/^retried {2}\d+ {2}stt\.completed {2}evt_a\n$/);
     expect(retried.stderr).toBe('There are more than 1: run it again, or raise --limit.\n');
-    const { records } = await queue('discard', '--since', '1m');
+    const { records } = await queue('discard', '--since', '1m', '--yes');
     expect(records).toMatchObject(['evt_b', 'evt_c'].map((eventId) => ({ kind: 'discarded', eventId })));
     expect(await file.queue.stats()).toMatchObject({ depth: 1, dead: 0 });
   });
@@ -160,7 +163,16 @@ describe.runIf(hasSqlite)('the commands queue retry and queue discard', () => {
 
   it('Ctrl+C ends a retry with --over, and the rest stay dead letters', async () => {
     await buryThree();
-    const { next, signal, ended } = cli.start(['queue', 'retry', '--all', '--over', '60m', '--sqlite', 'webhooks.db']);
+    const { next, signal, ended } = cli.start([
+      'queue',
+      'retry',
+      '--all',
+      '--over',
+      '60m',
+      '--sqlite',
+      'webhooks.db',
+      '--json',
+    ]);
     expect(await next('retried')).toMatchObject({ eventId: 'evt_a' });
     signal('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 130 });
@@ -169,12 +181,55 @@ describe.runIf(hasSqlite)('the commands queue retry and queue discard', () => {
 
   it('a letter that another operator discards meanwhile is printed as gone, with exit code 1', async () => {
     await buryThree();
-    const { next, ended } = cli.start(['queue', 'retry', '--all', '--over', '6s', '--sqlite', 'webhooks.db']);
+    const { next, ended } = cli.start(['queue', 'retry', '--all', '--over', '6s', '--sqlite', 'webhooks.db', '--json']);
     await next('retried');
     const [, last] = await file.queue.deadLetters();
     await file.queue.discard(last?.id ?? '');
     const { exitCode, records } = await ended;
     expect([exitCode, records.at(-1)]).toEqual([1, expect.objectContaining({ kind: 'gone', eventId: 'evt_c' })]);
+  });
+});
+
+describe.runIf(hasSqlite)('the question of queue discard', () => {
+  it.each([['--all'], ['--type', 'stt.completed'], ['--tenant', 'acme']])(
+    'a selection is refused without a terminal, and deleted with --yes: %s',
+    async (...selection) => {
+      await file.bury('no clip', aQueued({ tenant: 'acme' }));
+      expect(await queue('discard', ...selection)).toMatchObject(failed(2, 'pass --yes to discard them'));
+      expect(await left()).toHaveLength(1);
+      expect(await queue('discard', ...selection, '--yes')).toMatchObject({ exitCode: 0, records: [{}] });
+      expect(await left()).toEqual([]);
+    },
+  );
+
+  it('ids that are named are discarded without a question', async () => {
+    await buryThree();
+    expect(await queue('discard', 'evt_a', 'evt_b')).toMatchObject({ exitCode: 0, records: [{}, {}] });
+    expect(await left()).toEqual(['evt_c']);
+  });
+
+  // `script` gives a program a pseudo-terminal.
+  it.runIf(hasProgram('script') && !inside).each([
+    ['y\r', 0, 1],
+    ['\r', 1, 3],
+    ['\u0003', 130, 3],
+    ['\u0004', 130, 3],
+  ])('the keys %j on a terminal exit with %i', async (keys, exitCode, count) => {
+    await buryThree();
+    const words = ['queue', 'discard', '--type', 'stt.completed', '--sqlite', 'webhooks.db'];
+    const { shows, type, ended } = inTerminal(cli, words);
+    await shows(/Discard 2 dead letters for good\? \[y\/N\] /);
+    type(keys);
+    const { exitCode: code, shown } = await ended;
+    expect([code, (await left()).length]).toEqual([exitCode, count]);
+    expect(shown).not.toContain('a fault of this program');
+  });
+
+  it.runIf(hasProgram('script') && !inside)('--dry-run asks nothing on a terminal', async () => {
+    await buryThree();
+    const { ended } = inTerminal(cli, ['queue', 'discard', '--all', '--dry-run', '--sqlite', 'webhooks.db']);
+    expect(await ended).toMatchObject({ exitCode: 0, shown: expect.not.stringContaining('for good?') });
+    expect(await left()).toHaveLength(3);
   });
 });
 
@@ -205,7 +260,7 @@ describe.runIf(hasSqlite)('the command queue with a strange job', () => {
     expect([exitCode, seen]).toEqual([0, Array(6).fill([undefined, undefined, undefined])]);
     const shown = await queue('show', String(records[0]?.['id']), '--text');
     expect(shown.stdout).toContain('no delivery that this version can read');
-    expect((await queue('discard', '--all')).records).toHaveLength(6);
+    expect((await queue('discard', '--all', '--yes')).records).toHaveLength(6);
   });
 });
 
@@ -226,7 +281,7 @@ describe.runIf(hasSqlite)('the command queue list without its queue', () => {
     const other = openQueueFile(cli.cwd, inCwd('webhooks.db'), 'songs');
     await other.queue.put(aQueued({ key: 'songs:evt_1' }));
     other.handle.close();
-    expect(await cli.run(['queue', 'list', ...options])).toMatchObject(failed(exitCode, says));
+    expect(await cli.run(['queue', 'list', ...options, '--json'])).toMatchObject(failed(exitCode, says));
     expect(await queue('list', '--queue', 'songs')).toMatchObject({ exitCode: 0 });
   });
 

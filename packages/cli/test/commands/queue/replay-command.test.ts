@@ -11,9 +11,9 @@ import { hasSqlite, openQueueFile, type QueueFile } from './sqlite-queue-file.js
 
 const cli = useCli();
 let file: QueueFile;
-const replay = (...words: string[]) => cli.run(['replay', ...words, '--sqlite', 'webhooks.db']);
+const replay = (...words: string[]) => cli.run(['queue', 'replay', ...words, '--sqlite', 'webhooks.db', '--json']);
 
-describe.runIf(hasSqlite)('the command replay with a dead letter', () => {
+describe.runIf(hasSqlite)('the command queue replay', () => {
   beforeEach(() => {
     file = openQueueFile(cli.cwd, join(cli.cwd, 'webhooks.db'));
     onTestFinished(() => file.handle.close());
@@ -59,10 +59,18 @@ describe.runIf(hasSqlite)('the command replay with a dead letter', () => {
       expect(app.got[0]?.headers).not.toHaveProperty(name);
   });
 
+  it('--redact replaces a field of the body, which is signed again', async () => {
+    await file.bury('no clip', aQueued({ eventId: 'evt_a' }));
+    const app = await serveApp();
+    await replay('evt_a', app.url, '--redact', 'data.*');
+    const [got] = app.got as [Got];
+    const { event } = verify({ headers: got.headers, body: got.body, secret: SECRET });
+    expect(Object.values(event.data)).toContain('redacted');
+  });
+
   it.each([
-    [['evt_a', '3000', '--exact'], 'a queue does not keep the signature'],
-    [['--last', '3000'], '--last is a captured delivery'],
-    [[], 'name a dead letter by its id'],
+    [['evt_a', '3000', '--exact'], "unknown option '--exact'"],
+    [[], "missing required argument 'ids'"],
     [['evt_x', '3000'], "'evt_x' is none of the 1 dead letters"],
   ])('the arguments %j are refused: %s', async (words, says) => {
     await file.bury('no clip', aQueued({ eventId: 'evt_a' }));

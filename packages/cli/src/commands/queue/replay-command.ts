@@ -1,0 +1,38 @@
+import { Command } from '@commander-js/extra-typings';
+import { type Replayed, sendAgain, withSendOptions } from '../../send-again.js';
+import type { Session } from '../../session.js';
+import { filteredLetters, findLetters } from './letter-selection.js';
+import { letterMessage } from './listed-letter.js';
+import { withQueue, withQueueOptions } from './queue-options.js';
+
+export function replayCommand(session: Session) {
+  const command = new Command('replay')
+    .summary('send dead letters to an app, signed with the current time; they stay in the queue')
+    .argument(
+      '<ids...>',
+      'ids of dead letters or of their events; then a port, which means its path /webhooks, or a URL; where listen listens',
+    );
+  return withQueueOptions(withSendOptions(command)).action(async (words, options) => {
+    const end = words.length > 1 ? words.at(-1) : undefined;
+    const app = end !== undefined && isAddress(end) ? end : undefined;
+    const names = app === undefined ? words : words.slice(0, -1);
+    await sendAgain(session, app, lettersOf(session, names, options), options);
+  });
+}
+
+/** Whether a word behind an id is a port, or has a port, a path or a scheme. */
+function isAddress(word: string): boolean {
+  return !word.startsWith('evt_') && /^\d+$|[:/]|^localhost$/.test(word);
+}
+
+/** Finds all the named letters before it yields the first one. @throws Failure */
+async function* lettersOf(
+  session: Session,
+  names: readonly string[],
+  options: { headerPrefix: string },
+): AsyncGenerator<Replayed> {
+  const letters = await withQueue(session, options, (opened) =>
+    findLetters(filteredLetters(session, opened, {}), names),
+  );
+  for (const letter of letters) yield { letter: letter.id, message: letterMessage(letter, options.headerPrefix) };
+}
