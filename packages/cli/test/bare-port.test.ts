@@ -92,17 +92,16 @@ describe('a port alone as the target', { timeout: 60_000 }, () => {
 });
 
 describe('an answer that is not from the receiver', () => {
-  const notMounted = 'The receiver is not mounted there, or another app listens on that port.';
+  const notMounted = 'The receiver is not mounted there, or another app answers here.';
 
   it('send explains a 404 below its line, with the URL, the cause and the path to try', async () => {
     const { port } = await serveListener(anApp('/api/webhooks'));
-    const url = `http://localhost:${port}/webhooks`;
     const { exitCode, stdout } = await send(`${port}`, '--text');
     expect(exitCode).toBe(1);
     const [line, ...advice] = stdout.split('\n');
     expect(line).toMatch(/^404 {2}not acknowledged {2}\d+ ms {2}/);
     expect(advice).toEqual([
-      `   The app has no route for POST at ${url}.`,
+      `   The app at http://localhost:${port} has no route for POST /webhooks.`,
       `   ${notMounted}`,
       `   Name the path where your receiver is mounted, as in ${port}/api/webhooks.`,
       '   A port alone means /webhooks, or the path in service-webhooks.json.',
@@ -114,14 +113,14 @@ describe('an answer that is not from the receiver', () => {
   it('the record of send has the advice for a 404', async () => {
     const { port } = await serveListener(anApp('/webhooks'));
     const { records } = await send(`http://127.0.0.1:${port}/`);
-    const message = `The app has no route for POST at http://127.0.0.1:${port}/. ${notMounted}`;
+    const message = `The app at http://127.0.0.1:${port} has no route for POST /. ${notMounted}`;
     const fix = expect.stringContaining(`as in ${port}/webhooks. A port alone means /webhooks`);
     expect(records).toMatchObject([{ status: 404, acknowledged: false, advice: { message, fix } }]);
   });
 
   it('doctor and replay explain a 404 with the same words', async () => {
     const { port } = await serveListener(anApp('/api/webhooks'));
-    const says = `   ${notMounted}\n   Name the path where your receiver is mounted, as in ${port}/api/webhooks.\n`;
+    const says = `has no route for POST /webhooks.\n   ${notMounted}\n   Name the path where your receiver`;
     expect(await cli.run(['doctor', `${port}`, '--text'])).toMatchObject({
       ...{ exitCode: 1, stdout: expect.stringContaining(says) },
     });
@@ -137,7 +136,7 @@ describe('an answer that is not from the receiver', () => {
     const { exitCode, stdout } = await send(`${port}`, '--text');
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(
-      /^200 {2}something else answered {2}\d+ ms {2}an HTML page with the title "Vite App" {2}.*\n {3}Something else than a receiver answered at /,
+      /^200 {2}something else answered {2}\d+ ms {2}an HTML page with the title "Vite App" {2}.*\n {3}Another app answers here, with an HTML page\.\n {3}Its title is "Vite App"\.\n/,
     );
     expect(stdout).toContain(`as in ${port}/api/webhooks.\n`);
     const series = await send(`${port}`, '--text', '--count', '2');

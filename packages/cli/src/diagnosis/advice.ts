@@ -43,7 +43,7 @@ export const ADVICE = {
     fix: 'Exempt this path from it. If the whole server is the receiver, compare its secret with the one given here.',
   },
   behind_listen: {
-    message: 'listen passes on how your app answered.',
+    message: 'listen has passed on the answer of your app.',
     fix: 'The terminal of listen says why.',
   },
   redirect: { message: 'The app redirects, and the service follows no redirect.', fix: 'Use the final URL.' },
@@ -57,7 +57,7 @@ export const ADVICE = {
   },
   too_large: { message: 'The app takes no body of this size.', fix: 'Raise the body limit of the app.' },
   rate_limited: { message: 'The app limits requests.', fix: 'Exempt this path from the limit.' },
-  failed: { message: 'The app failed before it could answer.', fix: 'Look at the log of the app.' },
+  failed: { message: 'The app failed.', fix: 'Look at the log of the app.' },
   unclear: { message: 'The answer does not say why the app refuses.', fix: 'Look at the log of the app.' },
 } as const satisfies Record<string, Omit<Advice, 'cause'>>;
 

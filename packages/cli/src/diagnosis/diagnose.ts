@@ -41,15 +41,14 @@ export async function diagnose(answered: Answered, options: DiagnoseOptions): Pr
   const app = { url, signal, insecure, timeoutMs: ASK_TIMEOUT_MS };
   const isPassedOn = sent.headers[LISTEN_HEADER.toLowerCase()] !== undefined;
   if (isPassedOn && (!isErrorCode(cause) || cause === 'signature_mismatch')) return adviceOn('behind_listen');
-  if (cause === 'redirect') return adviceOn(cause, { fix: `Use the final URL: ${locationOf(sent)}.` });
+  if (cause === 'redirect') return adviceOn(cause, { fix: `Use the final URL: ${locationOf(sent)}` });
   if (cause === 'web_page') return adviceOn(cause, { message: `${messageOfPage(sent)}`, fix: fixOfPath(url) });
   if (cause === 'no_route') return adviceOn(cause, { message: await messageOfRoute(app, sent), fix: fixOfPath(url) });
   const secret = isValid(answered, options) ? options.secret : undefined;
   if (secret === undefined) return adviceOn(cause); // the app is right to refuse it
   if (cause === 'missing_signature' || cause === 'legacy_not_accepted') return ofPrefix(headerPrefix);
   if (cause === 'timestamp_too_old' || cause === 'timestamp_in_future') return ofClock(sent, at);
-  const isUnexplained = cause === 'unclear' || cause === 'signature_mismatch' || cause === 'failed';
-  if (!isUnexplained) return adviceOn(cause);
+  if (cause !== 'unclear' && cause !== 'signature_mismatch') return adviceOn(cause);
   if (cause !== 'signature_mismatch' && Math.abs(skewOf(sent, at)) >= SKEW_MS) return ofClock(sent, at);
   if (await parsesFirst(app, sent, { secret, headerPrefix })) return adviceOn('parsed_body');
   if (cause === 'signature_mismatch') return adviceOn('other_secret');

@@ -57,8 +57,8 @@ describe('the diagnosis of a valid delivery that an app refuses', () => {
   it.each<[why: string, listener: RequestListener, cause: string, says: RegExp]>([
     ['a parser ran before verify', byHand({ verified: parsed }), 'parsed_body', /parses the body first.* raw body/],
     [
-      'a parser ran first, and the refusal is a 500',
-      byHand({ verified: parsed, refusal: 500 }),
+      'a parser ran first, and the refusal is a 400',
+      byHand({ verified: parsed, refusal: 400 }),
       'parsed_body',
       /express\.json\(\)/,
     ],
@@ -89,7 +89,7 @@ describe('the diagnosis of a valid delivery that an app refuses', () => {
       /CSRF filter.*Exempt/,
     ],
     ['a firewall refuses every path', answering(403), 'refused_everywhere', /every path.*firewall/],
-    ['the app redirects', answering(308, '', { location: '/webhooks/' }), 'redirect', /final URL: \/webhooks\/\./],
+    ['the app redirects', answering(308, '', { location: '/webhooks/' }), 'redirect', /final URL: \/webhooks\/$/],
     ['the body is too large', answering(413), 'too_large', /body limit/],
     ['the app limits requests', answering(429), 'rate_limited', /Exempt/],
     ['the app failed', answering(500, 'Internal Server Error'), 'failed', /log of the app/],

@@ -31,6 +31,7 @@ export function lineInTerminal(cli: Cli, line: string, env: Record<string, strin
   });
   return {
     ended,
+    text: () => shown,
     type: (keys: string) => child.stdin.write(keys),
     async shows(pattern: RegExp): Promise<RegExpExecArray> {
       for (;;) {

@@ -184,7 +184,7 @@ describe('doctor', { timeout: 30_000 }, () => {
       '<testsuites>',
       '  <testsuite name="service-webhooks doctor" tests="2" failures="1" errors="0" skipped="1" time="0">',
       expect.stringMatching(
-        /^ {4}<testcase classname="accepts" name="good: a good delivery, .+"><failure message="answered 400 &lt;&amp;&quot;\\u0007">Compare the secret .+<\/failure><\/testcase>$/,
+        /^ {4}<testcase classname="accepts" name="good: a good delivery, .+"><failure message="answered 400 &lt;&amp;&quot;\\u0007">Your app refuses every path .+ compare its secret .+<\/failure><\/testcase>$/,
       ),
       expect.stringMatching(
         /^ {4}<testcase classname="refuses" name="stale: .+"><skipped message="[^"]+"\/><\/testcase>$/,

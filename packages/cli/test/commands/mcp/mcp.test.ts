@@ -70,7 +70,7 @@ describe.skipIf(inside)('the MCP server', () => {
     await call('wait_for', { delivery, attempts: 1 });
     expect((await call('explain', { delivery })).facts).toMatchObject({
       ...{ acknowledged: false, status: 401, signature: { verdict: 'accepted' } },
-      advice: { code: 'signature_mismatch' },
+      advice: { cause: 'other_secret' },
     });
     app.secret = SECRET;
     const replayed = await call('replay', { delivery });

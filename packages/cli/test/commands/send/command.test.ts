@@ -118,11 +118,12 @@ describe('the command send', () => {
     const begun = performance.now();
     const { exitCode, records } = await cli.run(['send', 'stt.completed', app.url, ...options]);
     expect(exitCode).toBe(1);
-    const summary = records.at(-1) as { seconds: number };
+    const summary = records.at(-2) as { seconds: number };
     expect(summary.seconds).toBeLessThanOrEqual((performance.now() - begun) / 1000);
     expect(new Set(app.got.map((got) => verified(got).event.id)).size).toBe(40);
     expect(most).toBe(4);
-    expect(records).toHaveLength(41);
+    expect(records).toHaveLength(42);
+    expect(records.at(-1)).toMatchObject({ kind: 'advice', cause: 'failed', fix: 'Look at the log of the app.' });
     expect(summary).toMatchObject({ kind: 'summary', sent: 40, acknowledged: 30, answers: { 500: 10, 202: 30 } });
   });
 
