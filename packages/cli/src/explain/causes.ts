@@ -22,15 +22,16 @@ export const FIXES = {
   clock_behind: 'Set the clock of this machine by NTP.',
   clock_ahead: 'Set the clock of this machine by NTP.',
   old_delivery:
-    'Nothing, if it was kept or captured: verify it as of the time it came, with the option now. Else a replay.',
+    'If the delivery was kept or captured, there is nothing to fix: verify it as of the time it arrived, with the option now. Otherwise it is a replay.',
 
   // Causes in the secret
   secret_missing: 'Set the secret: the environment variable is empty or not there.',
-  secret_white_space: 'Take the white space off the secret, most often a line feed at the end of a file or variable.',
-  secret_quoted: 'Take the quotes off the secret: not every reader of .env files does.',
-  secret_assignment: 'Pass what stands behind the equals sign alone.',
+  secret_white_space:
+    'Remove the white space around the secret, most often a line feed at the end of a file or variable.',
+  secret_quoted: 'Remove the quotes around the secret: not every reader of .env files does.',
+  secret_assignment: 'Pass only the part after the equals sign.',
   secret_escaped: 'Pass the secret as the service showed it, not escaped.',
-  secret_prefix: 'Pass the secret as the service showed it: no prefix added, and none taken off.',
+  secret_prefix: 'Pass the secret as the service showed it: with no prefix added or removed.',
   secret_encoding: 'Pass the secret as the service showed it: text as it is, not decoded or encoded.',
   secret_case: 'Pass the secret in the case in which the service showed it.',
   secret_of_other_endpoint: 'Each endpoint has a secret of its own: pass the one of the endpoint that received this.',
@@ -40,11 +41,11 @@ export const FIXES = {
   body_parsed: 'Verify the bytes that came, before anything parses them.',
   body_reserialised: 'Verify the bytes that came. JSON that was parsed and written again is another text.',
   newline_added: 'Find what ends the body with a line feed: an editor, echo, a file in between?',
-  newline_stripped: 'Find what takes the end of the body off: trim(), an editor, $(…) in a shell?',
-  white_space_changed: 'Find what adds or takes off white space around the body: trim()?',
+  newline_stripped: 'Find what removes the line feed at the end of the body: trim(), an editor, $(…) in a shell?',
+  white_space_changed: 'Find what adds or removes white space around the body: trim()?',
   line_ends_changed: 'Read and write the body as bytes: something changes the ends of its lines.',
   wrong_charset: 'Read the body as bytes, or as UTF-8: something takes it for Latin-1.',
-  byte_order_mark: 'Read and write the body as bytes: a byte order mark was added or taken off.',
+  byte_order_mark: 'Read and write the body as bytes: a byte order mark was added or removed.',
   unicode_normalised: 'Verify the bytes that came, before anything normalises the text.',
   decompressed: 'Verify the bytes that came, before anything decompresses them.',
   compressed: 'Decompress the body before it is verified: the signature is over what is inside.',
@@ -54,10 +55,12 @@ export const FIXES = {
   body_html_escaped: 'Verify the bytes that came, before anything escapes them for HTML.',
   body_padded: 'Pass only the bytes that were read, not the whole buffer.',
   body_missing: 'Verify before anything else reads the body, or keep the bytes that it read.',
-  body_incomplete: 'Wait until the whole body is read.',
-  characters_lost: 'Read the body as bytes. Text decoded chunk by chunk loses the characters that lie across two.',
+  body_incomplete:
+    'Read the whole body before you verify it. If it was whole, find what cuts it off: a proxy, a limit, a log.',
+  characters_lost:
+    'Read the body as bytes. Text that is decoded chunk by chunk loses the characters that two chunks share.',
   body_changed: 'Compare the bytes with those the sender signed; look at every proxy, middleware and log in between.',
-  no_event: 'The signature is valid and the body is no event: find out what signs with this secret.',
+  no_event: 'The signature is valid, but the body is not an event: find out what else signs with this secret.',
 } as const satisfies Record<string, string>;
 
 /** The name of a reason why a delivery does not verify. `docs/explain.md` describes each. */

@@ -174,12 +174,12 @@ describe('the causes that explain gives for a refusal', () => {
     [
       'an empty legacy header that is accepted',
       { headers: { [LEGACY]: 'none' }, legacy: 'accept' },
-      'signature_malformed (certain): The signature in the header holds, but the header is not of the form that the service sends.',
+      'signature_malformed (certain): The signature is valid, but the header does not have the form that the service sends.',
     ],
     [
       'a valid signature in another form',
       v2Of((value) => value.replace(',v1=', ',')),
-      'signature_malformed (certain): The signature in the header holds, but the header is not of the form that the service sends.',
+      'signature_malformed (certain): The signature is valid, but the header does not have the form that the service sends.',
     ],
     [
       'an old delivery with a legacy signature',
