@@ -2,20 +2,6 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { nearestName } from 'service-webhooks/option-checks';
 import { Failure } from './failure.js';
 
-/** The variable with the words for `complete`, a line each: PowerShell drops empty arguments and two dashes. */
-export const WORDS_VARIABLE = 'SERVICE_WEBHOOKS_WORDS';
-
-/** Returns the arguments, with the words for `complete` where a shell could not pass them. */
-export function withCompletionWords(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): readonly string[] {
-  const words = env[WORDS_VARIABLE];
-  return words !== undefined && args.length === 1 && args[0] === 'complete'
-    ? [...args, '--', ...words.split('\n')]
-    : args;
-}
-
 /**
  * Inserts the default value of an option that was given without one, so that the option does not take the next argument
  * as its value: `--ui 3000` is the page and the app, `--ui=3001` the page's port.

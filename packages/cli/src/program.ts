@@ -56,6 +56,6 @@ A port alone means /webhooks: 3000 is http://localhost:3000/webhooks.
 
 The signing secret is read from WEBHOOK_SECRET, also of .env; --secret names another place. It is never printed.
 service-webhooks.json may set headerPrefix, path, secretVariable and baseUrl for a project. Before an API key of
-yours goes to a host that a file of the folder names, the command asks; --base-url answers.
+yours goes to a host that a file of the folder names, the command asks; SERVICE_URL in the environment answers.
 
 Exit codes: 0 yes, 1 no (refused, does not verify, a probe failed), 2 usage, 3 a file, 4 the network, 130 Ctrl+C.`;

@@ -13,7 +13,7 @@ function rowsOf(help: string): [word: string, says: string][] {
 
 const cli = useCli();
 const COMMANDS =
-  'init listen dev mcp send replay captures queue doctor sign verify explain endpoints limits usage migrations completion'.split(
+  'init listen dev mcp send replay captures queue doctor sign verify explain endpoints limits migrations completion'.split(
     ' ',
   );
 const PARTS = {
@@ -164,36 +164,9 @@ describe('completion', () => {
     expect(stdout).toContain('service-webhooks complete -- ');
   });
 
-  /** What the script sends for these words, as PowerShell splits them. It does not run here. */
-  const asPowerShell = async (...words: string[]) => {
-    const { stdout: script } = await cli.run(['completion', 'powershell']);
-    const [, name = ''] = /\$env:(\w+) = \$words -join "`n"/.exec(script) ?? [];
-    const [, command = ''] = /^ +service-webhooks (\w+) 2>\$null \|/m.exec(script) ?? [];
-    const { stdout } = await cli.run([command], { env: { [name]: words.join('\n') } });
-    return stdout.split('\n').slice(0, -1);
-  };
-
-  it('the script for PowerShell has whole blocks and registers for the program', async () => {
-    const { exitCode, stdout } = await cli.run(['completion', 'powershell']);
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^Register-ArgumentCompleter -Native -CommandName service-webhooks -ScriptBlock \{\n/);
-    expect(stdout).toContain('param($wordToComplete, $commandAst, $cursorPosition)');
-    expect(stdout).toMatch(/finally \{\n +Remove-Item Env:SERVICE_WEBHOOKS_WORDS/);
-    for (const [open, close] of ['{}', '()', '[]']) {
-      expect(stdout.split(open as string).length, open).toBe(stdout.split(close as string).length);
-    }
-  });
-
-  it('PowerShell gets the same candidates as the other shells', async () => {
-    expect(await asPowerShell('send', 'gener')).toEqual(['generation.completed', 'generation.failed']);
-    expect(await asPowerShell('send', '--fault', 'slow,st')).toEqual(['slow,stale', 'slow,stripped-v2']);
-    expect(await asPowerShell('send', '')).toEqual([...WEBHOOK_EVENT_TYPES]);
-    expect(await asPowerShell('')).toEqual(await complete(''));
-  });
-
   it('an unknown shell is refused', async () => {
     const { exitCode, stderr } = await cli.run(['completion', 'tcsh']);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^service-webhooks: .*Allowed choices are bash, zsh, fish, powershell\..*\n$/);
+    expect(stderr).toMatch(/^service-webhooks: .*Allowed choices are bash, zsh, fish\..*\n$/);
   });
 });
