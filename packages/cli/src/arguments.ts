@@ -17,6 +17,37 @@ export function withPresets(command: CommandUnknownOpts, args: readonly string[]
 }
 
 /**
+ * Returns the arguments `help queue list` as `queue list --help`, and any others unchanged. @throws Failure for a command
+ * that does not exist
+ */
+export function withHelpOption(program: CommandUnknownOpts, args: readonly string[]): readonly string[] {
+  const [first, ...others] = args.filter((arg) => !arg.startsWith('-'));
+  if (first !== 'help') return args;
+  const names = others.filter((name) => name !== 'help');
+  let command = program;
+  for (const name of names) {
+    const known = command.createHelp().visibleCommands(command);
+    const found = command.commands.find((one) => one.name() === name);
+    if (found === undefined)
+      throw unknownCommand(
+        name,
+        known.map((one) => one.name()),
+      );
+    command = found;
+    if (command.commands.length === 0) break;
+  }
+  return [...names, '--help'];
+}
+
+function unknownCommand(name: string, known: readonly string[]): Failure {
+  const nearest = nearestName(name, known);
+  return new Failure(
+    'usage',
+    `unknown command '${name}'. ${nearest ? `Did you mean ${nearest}?` : `There are: ${known.join(', ')}.`}`,
+  );
+}
+
+/**
  * Reports the nearest name for a misspelt option given as `--name=value`, which the argument parser compares with its
  * value.
  *

@@ -27,6 +27,7 @@ export interface Output {
 export interface OutputOptions {
   json?: boolean | undefined;
   text?: boolean | undefined;
+  color?: boolean | undefined;
 }
 
 /**
@@ -38,7 +39,7 @@ export function createOutput(
   options: OutputOptions,
 ): Output {
   const json = options.json ?? (options.text ? false : !io.stdout.isTTY);
-  const colours = !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb';
+  const colours = options.color !== false && !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb';
   const write = (sink: Sink, line: readonly Piece[]) => {
     const coloured = colours && sink.isTTY === true;
     const text = line

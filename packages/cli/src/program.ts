@@ -16,12 +16,13 @@ export async function createProgram(session: Session, args: readonly string[]) {
   };
   const program = new Command('service-webhooks')
     .description('Receive, send, check and explain the webhooks of the service, on this machine.')
-    .version(manifest.version, '-V, --version', 'print the version')
+    .version(manifest.version, '-V, --version', 'print the version; also -v, and version')
     .option('--json', 'print JSON lines; the default without a terminal')
     .option('--text', 'print text; the default on a terminal')
+    .option('--no-color', 'print no colours, as with NO_COLOR or TERM=dumb')
     .option('--verbose', 'print which settings were read, and from where')
     .helpOption('-h, --help', 'print help, with examples')
-    .helpCommand('help [command]', 'help on a command')
+    .helpCommand('help [command]', 'help on a command, as in: help queue list')
     .configureOutput(output)
     .configureHelp({ showGlobalOptions: true, optionDescription: describe, argumentDescription: describe })
     .exitOverride()
@@ -40,10 +41,15 @@ export async function createProgram(session: Session, args: readonly string[]) {
 
 /** Describes an option or an argument: its purpose, its values where the list is short, and its default. */
 function describe({ description, argChoices: words = [], defaultValue, defaultValueDescription }: Option | Argument) {
-  const choices = words.length > 0 && words.length <= 16 ? `: ${words.join(', ')}` : '';
+  const listed = words.length > 0 && words.length <= 16 ? `: ${words.join(', ')}` : '';
+  // The program starts quickly without the list of the library.
+  const choices = words.includes('generation.completed') ? EVENT_TYPES : listed;
   const usual = defaultValueDescription ?? defaultValue;
   return `${description}${choices}${usual === undefined ? '' : ` (${usual})`}`;
 }
+
+/** All of them are in one place. */
+const EVENT_TYPES = ': generation.completed, stt.failed, …; send --help lists all';
 
 const TOPICS = `
 Examples:

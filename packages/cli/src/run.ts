@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { printable } from 'service-webhooks/printable';
-import { checkOptionNames, withPresets } from './arguments.js';
+import { checkOptionNames, withHelpOption, withPresets } from './arguments.js';
 import { EXIT, type ExitCode, Failure, isLibraryError } from './failure.js';
 import { createOutput } from './output.js';
 import { createProgram } from './program.js';
@@ -10,7 +10,8 @@ import { createReadInput } from './read-input.js';
 import type { Io, Session } from './session.js';
 
 /** Runs one command line. Resolves to the exit code. An error is one line on stderr. Never rejects. */
-export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
+export async function run(given: readonly string[], io: Io): Promise<ExitCode> {
+  const words = given[0] === '-v' || given[0] === 'version' ? ['--version'] : given;
   try {
     const { sources, ...project } = await projectOf(io);
     const session: Session = {
@@ -18,8 +19,9 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
       ...project,
       ...{ read: createReadInput(io), out: createOutput(io, {}), exitCode: EXIT.fault },
     };
-    if (args.includes('--verbose')) for (const source of sources) io.stderr.write(`${printable(source)}\n`);
-    const program = await createProgram(session, args);
+    if (words.includes('--verbose')) for (const source of sources) io.stderr.write(`${printable(source)}\n`);
+    const program = await createProgram(session, words);
+    const args = withHelpOption(program, words);
     const named = args.find((arg) => !arg.startsWith('-'));
     const command = program.commands.find((one) => one.name() === named);
     if (command) {

@@ -65,11 +65,22 @@ describe('help', () => {
     });
     expect(await of('dev')).toMatchObject({ '--speed <times>': expect.stringMatching(/ as in 100x \(1x\)$/) });
     expect(await of('send')).toMatchObject({
-      type: `the event type; may be left out with --body: ${WEBHOOK_EVENT_TYPES.join(', ')}`,
+      type: 'the event type; may be left out with --body: generation.completed, stt.failed, …; send --help lists all',
       '--attempt <number>': 'which attempt of the delivery it is (1)',
       '--timeout <time>': 'how long to wait for an answer (20s)',
     });
     expect(await of('doctor')).toMatchObject({ '--only <probes>': 'only these probes, with commas' });
+  });
+
+  it('send --help lists every event type, and no other help does', async () => {
+    const { stdout } = await cli.run(['send', '--help']);
+    expect(stdout).toContain(`\nEvent types:\n  ${WEBHOOK_EVENT_TYPES.join('\n  ')}\n`);
+    const names = ['listen', 'dev', 'mcp', 'doctor', 'queue list', 'endpoints ensure'];
+    for (const name of names) {
+      const help = (await cli.run([...name.split(' '), '--help'])).stdout;
+      expect(help, name).toMatch(/send\s+--help\s+lists\s+all/);
+      expect(help, name).not.toContain('workflow_run.failed');
+    }
   });
 
   it('global options are listed under each command', async () => {
@@ -84,9 +95,34 @@ describe('help', () => {
     expect(stderr).toBe((await cli.run(['--help'])).stdout);
   });
 
-  it('--version prints the version of the package', async () => {
+  it.each(['--version', '-V', '-v', 'version'])('%s prints the version of the package', async (word) => {
     const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-    expect((await cli.run(['--version'])).stdout).toBe(`${version}\n`);
+    expect(await cli.run([word])).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it.each(parts)('the command help prints what --help does: %s', async (name) => {
+    const { exitCode, stdout } = await cli.run(['help', ...name.split(' ')]);
+    expect([exitCode, stdout]).toEqual([0, (await cli.run([...name.split(' '), '--help'])).stdout]);
+  });
+
+  it.each([
+    ['help', '--help'],
+    ['help help', '--help'],
+    ['help send stt.completed', 'send stt.completed --help'],
+  ])('%s prints the same as %s', async (help, option) => {
+    const { exitCode, stdout } = await cli.run(help.split(' '));
+    expect([exitCode, stdout]).toEqual([0, (await cli.run(option.split(' '))).stdout]);
+  });
+
+  it.each([
+    ['nope', `unknown command 'nope'. There are: ${COMMANDS.join(', ')}, help.`],
+    ['lissen', "unknown command 'lissen'. Did you mean listen?"],
+    ['queue lst', "unknown command 'lst'. Did you mean list?"],
+    ['queue nope', "unknown command 'nope'. There are: list, show, retry, discard, help."],
+  ])('the command help refuses an unknown name, and names the nearest command or all: %s', async (names, says) => {
+    expect(await cli.run(['help', ...names.split(' ')])).toMatchObject({
+      ...{ exitCode: 2, stdout: '', stderr: `service-webhooks: ${says}\n` },
+    });
   });
 });
 

@@ -73,6 +73,15 @@ describe('what commands print on a terminal', () => {
     expect(stderr).toBe('');
   });
 
+  it.each([[['--no-color', 'send', 'stt.failed']], [['send', 'stt.failed', '--no-color']]])(
+    '%j prints no colours',
+    async ([...args]) => {
+      const { url } = await serveApp();
+      const { stdout } = await shownBy([...args, url]);
+      expect(stdout).toMatch(/^200 {2}acknowledged {2}/);
+    },
+  );
+
   it('send --count draws a bar meanwhile, and shows a summary alone', async () => {
     const { url } = await serveApp();
     const { stdout, stderr } = await shownBy(['send', 'stt.failed', url, '--count', '2']);
