@@ -26,25 +26,18 @@ export function withHelpOption(program: CommandUnknownOpts, args: readonly strin
   const names = others.filter((name) => name !== 'help');
   let command = program;
   for (const name of names) {
-    const known = command.createHelp().visibleCommands(command);
     const found = command.commands.find((one) => one.name() === name);
-    if (found === undefined)
-      throw unknownCommand(
-        name,
-        known.map((one) => one.name()),
-      );
+    if (found === undefined) {
+      const visible = command.createHelp().visibleCommands(command);
+      const known = visible.map((one) => one.name());
+      const nearest = nearestName(name, known);
+      const advice = nearest ? `Did you mean ${nearest}?` : `There are: ${known.join(', ')}.`;
+      throw new Failure('usage', `unknown command '${name}'. ${advice}`);
+    }
     command = found;
     if (command.commands.length === 0) break;
   }
   return [...names, '--help'];
-}
-
-function unknownCommand(name: string, known: readonly string[]): Failure {
-  const nearest = nearestName(name, known);
-  return new Failure(
-    'usage',
-    `unknown command '${name}'. ${nearest ? `Did you mean ${nearest}?` : `There are: ${known.join(', ')}.`}`,
-  );
 }
 
 /**

@@ -42,14 +42,11 @@ export async function createProgram(session: Session, args: readonly string[]) {
 /** Describes an option or an argument: its purpose, its values where the list is short, and its default. */
 function describe({ description, argChoices: words = [], defaultValue, defaultValueDescription }: Option | Argument) {
   const listed = words.length > 0 && words.length <= 16 ? `: ${words.join(', ')}` : '';
-  // The program starts quickly without the list of the library.
-  const choices = words.includes('generation.completed') ? EVENT_TYPES : listed;
+  const areEventTypes = words.includes('generation.completed');
+  const choices = areEventTypes ? ': generation.completed, stt.failed, …; send --help lists all' : listed;
   const usual = defaultValueDescription ?? defaultValue;
   return `${description}${choices}${usual === undefined ? '' : ` (${usual})`}`;
 }
-
-/** All of them are in one place. */
-const EVENT_TYPES = ': generation.completed, stt.failed, …; send --help lists all';
 
 const TOPICS = `
 Examples:

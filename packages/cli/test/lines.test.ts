@@ -193,14 +193,14 @@ describe('what account commands print on a terminal', () => {
     ].join('\n');
     const sandbox = json(data, 200, { 'x-service-sandbox': 'true' });
     const usage = json({ credits: { used: 1 } });
-    const usageLines = 'usage\n  {\n    "credits": {\n      "used": 1\n    }\n  }\n';
+    const usageLines = 'usage  {"credits":{"used":1}}\n';
     expect(await shown(['limits'], sandbox, usage)).toBe(
       `<strong:Free>  without API access  sandbox key\n${lines}${usageLines}`,
     );
     const live = json({ ...data, plan: { ...data.plan, api_access: true } });
     const refused = json({ error: { type: 'permission_error', code: 'insufficient_scope', message: 'no' } }, 403);
     expect(await shown(['limits'], live, refused)).toBe(
-      `<strong:Free>  with API access\n${lines}<warn:no usage>  The API key has no scope analytics:read. Create a key with this scope in the dashboard to see the usage.\n`,
+      `<strong:Free>  with API access\n${lines}<warn:no usage>  The usage needs the scope analytics:read: the service says no: insufficient_scope: no\n`,
     );
   });
 });

@@ -26,8 +26,7 @@ export const FIXES = {
 
   // Causes in the secret
   secret_missing: 'Set the secret: the environment variable is empty or not there.',
-  secret_white_space:
-    'Remove the white space around the secret, most often a line feed at the end of a file or variable.',
+  secret_white_space: 'Remove the white space around the secret, often a line feed at the end of a file or variable.',
   secret_quoted: 'Remove the quotes around the secret: not every reader of .env files does.',
   secret_assignment: 'Pass only the part after the equals sign.',
   secret_escaped: 'Pass the secret as the service showed it, not escaped.',
@@ -55,10 +54,8 @@ export const FIXES = {
   body_html_escaped: 'Verify the bytes that came, before anything escapes them for HTML.',
   body_padded: 'Pass only the bytes that were read, not the whole buffer.',
   body_missing: 'Verify before anything else reads the body, or keep the bytes that it read.',
-  body_incomplete:
-    'Read the whole body before you verify it. If it was whole, find what cuts it off: a proxy, a limit, a log.',
-  characters_lost:
-    'Read the body as bytes. Text that is decoded chunk by chunk loses the characters that two chunks share.',
+  body_incomplete: 'Read the whole body before you verify it. Find what cuts it off: a proxy, a size limit, a log.',
+  characters_lost: 'Read the body as bytes. Text decoded chunk by chunk loses the characters that two chunks share.',
   body_changed: 'Compare the bytes with those the sender signed; look at every proxy, middleware and log in between.',
   no_event: 'The signature is valid, but the body is not an event: find out what else signs with this secret.',
 } as const satisfies Record<string, string>;

@@ -3,8 +3,7 @@ import { duplicateByKey, duplicates, eachHandled, handledOnce } from './dedupe-j
 import { REFUSES } from './hostile-probes.js';
 import { acknowledged, acknowledgedLast, acknowledgedTypes, answered, type Requirement } from './judge.js';
 
-const ANY_EVENT =
-  'Acknowledge unknown events: the service tries a refused one six times, and it counts toward the pause.';
+const ANY_EVENT = 'Acknowledge unknown events: a refused one is tried six times and counts toward the pause.';
 const TIME = 'Accept where t is up to 300 s from now, past and future, and check the clock of the server.';
 
 /** Deliveries that the service may send. */

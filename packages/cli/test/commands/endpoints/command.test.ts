@@ -168,27 +168,27 @@ describe('the command limits', () => {
     ]);
     const { stdout } = await run(['limits', '--text']);
     expect(stdout).toMatch(
-      /^Professional {2}with API access\ncredits {2}\d+ of \d+ a month\nrequests {2}\d+ of 10000 left today\nrate {2}100 a minute\nkeys {2}5 at most\nusage\n/,
+      /^Professional {2}with API access\ncredits {2}\d+ of \d+ a month\nrequests {2}\d+ of 10000 left today\nrate {2}100 a minute\nkeys {2}5 at most\nusage {2}\{.+\}\n$/,
     );
   });
 
   it('limits prints the usage that the service states', async () => {
     const { records } = await run(['limits', '--json']);
     expect(records).toMatchObject([{ kind: 'limits', usage: { credits: expect.any(Object) } }]);
-    expect((await run(['limits', '--text'])).stdout).toMatch(/^keys {2}5 at most\nusage\n {2}\{\n {4}"credits": \{\n/m);
+    expect((await run(['limits', '--text'])).stdout).toMatch(/^keys {2}5 at most\nusage {2}\{"credits":\{/m);
   });
 
   it('limits names the missing scope where the key may not read the usage', async () => {
     const keyWithout = emulator.keys.create({ scopes: ['webhooks:read'] });
     const more = { env: { ...env, SERVICE_API_KEY: keyWithout } };
-    const usageProblem =
-      'The API key has no scope analytics:read. Create a key with this scope in the dashboard to see the usage.';
+    const says = 'The usage needs the scope analytics:read: the service says no: insufficient_scope: ';
+    const usageProblem = expect.stringContaining(says);
     expect(await run(['limits', '--json'], more)).toMatchObject({
       exitCode: 0,
       records: [{ kind: 'limits', plan: { type: 'PROFESSIONAL' }, usage: null, usageProblem }],
     });
     const { stdout } = await run(['limits', '--text'], more);
-    expect(stdout).toMatch(new RegExp(`\nkeys  5 at most\nno usage  ${usageProblem}\n$`));
+    expect(stdout).toMatch(new RegExp(`\nkeys  5 at most\nno usage  ${says}.+\n$`));
   });
 
   it('limits are printed also where the usage cannot be read', async () => {
