@@ -6,7 +6,14 @@ import { testFiles, titlesIn } from './support/test-files.js';
 
 /** Words that readers stumble over, with what to write instead. */
 const WORDS: readonly [RegExp, string][] = [
-  [/\bsignatures? (?:still )?(?:holds?|does not hold)\b/i, 'the signature is valid, does not match'],
+  [
+    /\b(?:signatures?|secrets)\b[^.:;|]*\bholds?\b|\b(?:do|does|did) not hold\b(?! up)/i,
+    'the signature is valid, does not match',
+  ],
+  [/\b(?:[Hh]eaders?|[Bb]od(?:y|ies)|[Ee]xplanations?|[Mm]essages?) holds?\b|(?:^|[.:!?] )It holds\b/, 'contains, has'],
+  [/\brightly\b/i, 'correctly'],
+  [/(?:^|[.:!?] )(?:Or e|E)lse\b/, 'Otherwise, in a whole sentence'],
+  [/\bt(?:ak(?:e|es|en|ing)|ook)\b(?:(?! (?:and|or|which|that)\b) [\w()'’-]+){0,5} off\b/i, 'remove'],
   [/\bmend(?:s|ed|ing)?\b/i, 'fix'],
   [/\banew\b|\bonce more\b/i, 'again'],
   [/\bcom(?:es?|ing) again\b/i, 'the service retries'],
@@ -81,6 +88,27 @@ it('the prose check finds a refused word in prose, and not in code and quotes', 
     'line 7: "Whoever": write the caller, the receiver, another process',
   ]);
 });
+
+it.each([
+  'The signature in the header holds.',
+  'Answer 401 where it does not hold.',
+  'Any of the secrets may hold.',
+  'The V2 header holds a time.',
+  'It holds replacement characters.',
+  'A rightly signed body.',
+  'Nothing, if it was kept. Else a replay.',
+  'Take the quotes off the secret.',
+  'Something takes off white space.',
+])('the prose check refuses the sentence: %s', (sentence) => {
+  expect(found(sentence)).not.toEqual([]);
+});
+
+it.each(['The engine holds the delivery durably.', 'Another job does not hold up the queue.', 'Turn it off or on.'])(
+  'the prose check accepts the sentence: %s',
+  (sentence) => {
+    expect(found(sentence)).toEqual([]);
+  },
+);
 
 it('the title of a test does not begin with the words of its group', () => {
   const repeating = titles.filter(({ groups, text }) => groups.some((group) => text.startsWith(`${group} `)));

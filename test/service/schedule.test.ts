@@ -8,10 +8,23 @@ import {
   RETRY_HORIZON_MS,
   RETRY_WAITS_MS,
 } from '../../src/service/schedule.js';
+import { sourceFiles } from '../support/docstrings.js';
 
 const MINUTE = 60_000;
 const TOLERANCE_MS = 300_000;
+/** The hours and minutes, rounded up. */
 const asText = (ms: number) => `${Math.floor(ms / (60 * MINUTE))} h ${Math.ceil((ms % (60 * MINUTE)) / MINUTE)} min`;
+
+/** The hours, minutes and seconds that are not zero. */
+const inSeconds = (ms: number) =>
+  [
+    [Math.floor(ms / (60 * MINUTE)), 'h'],
+    [Math.floor((ms % (60 * MINUTE)) / MINUTE), 'min'],
+    [(ms % MINUTE) / 1_000, 's'],
+  ]
+    .filter(([amount]) => amount !== 0)
+    .map((part) => part.join(' '))
+    .join(' ');
 
 describe('the retries of the service', () => {
   it('the waits between attempts, the timeout and the limits are those of the specification', () => {
@@ -25,13 +38,25 @@ describe('the retries of the service', () => {
   });
 
   const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+  const texts = [...pages.map((name) => `docs/${name}`), 'README.md', 'SECURITY.md', ...sourceFiles()];
+  const waits = RETRY_WAITS_MS.map((_, index) => RETRY_WAITS_MS.slice(0, index + 1).reduce((sum, wait) => sum + wait));
 
-  it.each([...pages.map((name) => `docs/${name}`), 'README.md', 'SECURITY.md'])(
-    '%s states the time from the first attempt to the last as the schedule has it',
+  it.each(texts)('%s states the time from the first attempt to the last as the schedule has it', (page) => {
+    const stated = readFileSync(page, 'utf8').match(/\b5 h \d+ m\w*(?: \d+ s)?|\b5[.,]\d+…? ?h(?:ours)?\b/g) ?? [];
+    const right = [asText(RETRY_HORIZON_MS), asText(RETRY_HORIZON_MS + TOLERANCE_MS)];
+    const exact = [RETRY_HORIZON_MS, waits.at(-1) ?? 0].map(inSeconds);
+    expect(stated.filter((text) => ![...right, ...exact].includes(text))).toEqual([]);
+  });
+
+  it('docs/retries.md has a row for each attempt with the sum of the waits before it', () => {
+    const rows = [...readFileSync('docs/retries.md', 'utf8').matchAll(/^\| \d \| .+ retry \| about (.+?) \|/gm)];
+    expect(rows.map(([, time]) => time)).toEqual(waits.map(inSeconds));
+  });
+
+  it.each(['docs/retries.md', 'docs/rotate-a-secret.md', 'docs/cli.md'])(
+    '%s states the time of all retries',
     (page) => {
-      const stated = readFileSync(page, 'utf8').match(/(?<!about )\b5 h \d+ m\w*/g) ?? [];
-      const right = [asText(RETRY_HORIZON_MS), asText(RETRY_HORIZON_MS + TOLERANCE_MS)];
-      expect(stated.filter((text) => !right.includes(text))).toEqual([]);
+      expect(readFileSync(page, 'utf8')).toContain(asText(RETRY_HORIZON_MS));
     },
   );
 });

@@ -5,6 +5,7 @@ import {
   createClient,
   endpointsIn,
   isClientError,
+  isSameUrl,
   isServiceApiError,
   type WebhookEndpoint,
 } from 'service-webhooks/client';
@@ -13,30 +14,22 @@ import { allowKey, findAddress, URL_ENV } from './key-destination.js';
 import { checkSource, readSource, SOURCES } from './secrets.js';
 import type { Session } from './session.js';
 
-const KEY_ENV = 'SERVICE_API_KEY';
+const KEY_SOURCE = 'env:SERVICE_API_KEY';
 
 /** The address of the API and the source of its key, never the key itself. */
 export interface ApiOptions {
-  key: string;
+  key?: string | undefined;
   baseUrl?: string | undefined;
   headerPrefix: string;
-}
-
-export function keyOption() {
-  return new Option('--key <source>', `the source of the API key: ${SOURCES}`)
-    .argParser(checkSource)
-    .default(`env:${KEY_ENV}`);
-}
-
-export function baseUrlOption() {
-  return new Option('--base-url <url>', `the address of the API; env:${URL_ENV}`);
 }
 
 /** Returns a command about the account. */
 export function apiCommand(name: string) {
   return new Command(name)
-    .addOption(keyOption())
-    .addOption(baseUrlOption())
+    .addOption(
+      new Option('--key <source>', `the source of the API key: ${SOURCES}`).argParser(checkSource).default(KEY_SOURCE),
+    )
+    .option('--base-url <url>', `the address of the API; env:${URL_ENV}`)
     .option('--header-prefix <prefix>', 'the prefix of the service’s header names', 'x-service');
 }
 
@@ -44,7 +37,8 @@ export function apiCommand(name: string) {
 const TIMEOUT_MS = 30_000;
 
 /** Opens the client of a command, once the key may go to its address. @throws Failure, WebhookError */
-export async function openClient(session: Session, { key, baseUrl, headerPrefix }: ApiOptions): Promise<Client> {
+export async function openClient(session: Session, options: ApiOptions): Promise<Client> {
+  const { key = KEY_SOURCE, baseUrl, headerPrefix } = options;
   const address = findAddress(session, baseUrl);
   const apiKey = await readSource(session, key);
   if (typeof apiKey !== 'string') throw new Failure('usage', 'the API key is no text; look at where it comes from.');
@@ -76,6 +70,16 @@ export async function listEndpoints(
 ): Promise<WebhookEndpoint[]> {
   const { data } = await called(webhooks.list(options));
   return endpointsIn(data);
+}
+
+/** Returns the ids of the endpoints with a URL, in any spelling. @throws Failure */
+export async function idsWithUrl(
+  client: Pick<Client, 'webhooks'>,
+  url: string,
+  options?: CallOptions,
+): Promise<string[]> {
+  const endpoints = await listEndpoints(client, options);
+  return endpoints.filter((one) => isSameUrl(one.url, url)).map(({ id }) => id);
 }
 
 export function noEndpoint(id: string): Failure {

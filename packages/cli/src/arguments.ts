@@ -2,20 +2,6 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { nearestName } from 'service-webhooks/option-checks';
 import { Failure } from './failure.js';
 
-/** The variable with the words for `complete`, a line each: PowerShell drops empty arguments and two dashes. */
-export const WORDS_VARIABLE = 'SERVICE_WEBHOOKS_WORDS';
-
-/** Returns the arguments, with the words for `complete` where a shell could not pass them. */
-export function withCompletionWords(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): readonly string[] {
-  const words = env[WORDS_VARIABLE];
-  return words !== undefined && args.length === 1 && args[0] === 'complete'
-    ? [...args, '--', ...words.split('\n')]
-    : args;
-}
-
 /**
  * Inserts the default value of an option that was given without one, so that the option does not take the next argument
  * as its value: `--ui 3000` is the page and the app, `--ui=3001` the page's port.
@@ -28,6 +14,30 @@ export function withPresets(command: CommandUnknownOpts, args: readonly string[]
   );
   const end = endOfOptions(args);
   return args.map((arg, index) => (presets.has(arg) && index < end ? `${arg}=${presets.get(arg)}` : arg));
+}
+
+/**
+ * Returns the arguments `help queue list` as `queue list --help`, and any others unchanged. @throws Failure for a command
+ * that does not exist
+ */
+export function withHelpOption(program: CommandUnknownOpts, args: readonly string[]): readonly string[] {
+  const [first, ...others] = args.filter((arg) => !arg.startsWith('-'));
+  if (first !== 'help') return args;
+  const names = others.filter((name) => name !== 'help');
+  let command = program;
+  for (const name of names) {
+    const found = command.commands.find((one) => one.name() === name);
+    if (found === undefined) {
+      const visible = command.createHelp().visibleCommands(command);
+      const known = visible.map((one) => one.name());
+      const nearest = nearestName(name, known);
+      const advice = nearest ? `Did you mean ${nearest}?` : `There are: ${known.join(', ')}.`;
+      throw new Failure('usage', `unknown command '${name}'. ${advice}`);
+    }
+    command = found;
+    if (command.commands.length === 0) break;
+  }
+  return [...names, '--help'];
 }
 
 /**

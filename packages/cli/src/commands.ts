@@ -6,8 +6,6 @@ interface CommandEntry {
   name: string;
   summary: string;
   load(): Promise<(session: Session) => CommandUnknownOpts>;
-  /** Other names that users try. */
-  aliases?: readonly string[];
   /** Whether the help omits it. */
   hidden?: true;
 }
@@ -21,7 +19,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'listen',
-    aliases: ['forward'],
     summary: 'receive deliveries, and forward them to your app',
     load: async () => (await import('./commands/listen/command.js')).listenCommand,
   },
@@ -37,7 +34,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'send',
-    aliases: ['trigger'],
     summary: 'a signed event to a receiver',
     load: async () => (await import('./commands/send/command.js')).sendCommand,
   },
@@ -83,13 +79,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'limits',
-    summary: 'whether your API key works, and what is left',
+    summary: 'whether your API key works, what is left, and what was used',
     load: async () => (await import('./commands/limits/command.js')).limitsCommand,
-  },
-  {
-    name: 'usage',
-    summary: 'quotas and recent consumption of your account',
-    load: async () => (await import('./commands/usage/command.js')).usageCommand,
   },
   {
     name: 'migrations',

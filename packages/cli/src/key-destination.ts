@@ -30,7 +30,7 @@ export function findAddress(session: Session, given: string | undefined): ApiAdd
   }
   throw new Failure(
     'usage',
-    `where is the API? Set ${URL_ENV}, give --base-url https://…, or set baseUrl in service-webhooks.json.`,
+    `where is the API? Set ${URL_ENV} to its address, https://…, or baseUrl in service-webhooks.json.`,
   );
 }
 
@@ -45,9 +45,9 @@ export async function allowKey(session: Session, keyOption: string, { url, sourc
     const question = `The API key comes from ${keySource.label}, but its host, ${host}, from ${source.label}. Send the key there?`;
     const withoutTerminal =
       `the API key comes from ${keySource.label}, but its host, ${host}, from ${source.label}. ` +
-      `If you trust it, pass --base-url ${new URL(url).href.replace(/\/$/, '')}`;
+      `If you trust it, set ${URL_ENV}=${new URL(url).href.replace(/\/$/, '')} in the environment`;
     if (!(await confirmed(session, question, withoutTerminal))) {
-      throw new Failure('no', `nothing was sent to ${host}. To use another host, pass --base-url.`);
+      throw new Failure('no', `nothing was sent to ${host}. To use another host, set ${URL_ENV} in the environment.`);
     }
   }
   session.stderr.write(`${printable(`The API key (${keySource.label}) is sent to ${host} (${source.label}).`)}\n`);

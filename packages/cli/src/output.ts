@@ -26,14 +26,15 @@ export interface Output {
 
 export interface OutputOptions {
   json?: boolean | undefined;
+  color?: boolean | undefined;
 }
 
 /** Returns an output that prints text, or JSON lines where they are requested, and colours on a terminal. */
 export function createOutput(
   io: { stdout: Sink; stderr: Sink; env: Readonly<Record<string, string | undefined>> },
-  { json = false }: OutputOptions,
+  { json = false, color = true }: OutputOptions,
 ): Output {
-  const colours = !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb';
+  const colours = color && !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb';
   const write = (sink: Sink, line: readonly Piece[]) => {
     const coloured = colours && sink.isTTY === true;
     const pieces = line.filter((piece) => piece !== undefined && piece !== false && piece !== '');

@@ -16,12 +16,13 @@ export async function createProgram(session: Session, args: readonly string[]) {
   };
   const program = new Command('service-webhooks')
     .description('Receive, send, check and explain the webhooks of the service, on this machine.')
-    .version(manifest.version, '-V, --version', 'print the version')
+    .version(manifest.version, '-V, --version', 'print the version; also -v, and version')
     .option('--json', 'print JSON lines, for programs')
     .addOption(new Option('--text', 'print text, which is the default').hideHelp())
+    .option('--no-color', 'print no colours, as with NO_COLOR or TERM=dumb')
     .option('--verbose', 'print which settings were read, and from where')
     .helpOption('-h, --help', 'print help, with examples')
-    .helpCommand('help [command]', 'help on a command')
+    .helpCommand('help [command]', 'help on a command, as in: help queue list')
     .configureOutput(output)
     .configureHelp({ showGlobalOptions: true, optionDescription: describe, argumentDescription: describe })
     .exitOverride()
@@ -40,7 +41,9 @@ export async function createProgram(session: Session, args: readonly string[]) {
 
 /** Describes an option or an argument: its purpose, its values where the list is short, and its default. */
 function describe({ description, argChoices: words = [], defaultValue, defaultValueDescription }: Option | Argument) {
-  const choices = words.length > 0 && words.length <= 16 ? `: ${words.join(', ')}` : '';
+  const listed = words.length > 0 && words.length <= 16 ? `: ${words.join(', ')}` : '';
+  const areEventTypes = words.includes('generation.completed');
+  const choices = areEventTypes ? ': generation.completed, stt.failed, …; send --help lists all' : listed;
   const usual = defaultValueDescription ?? defaultValue;
   return `${description}${choices}${usual === undefined ? '' : ` (${usual})`}`;
 }
@@ -56,6 +59,6 @@ A port alone means /webhooks: 3000 is http://localhost:3000/webhooks.
 
 The signing secret is read from WEBHOOK_SECRET, also of .env; --secret names another place. It is never printed.
 service-webhooks.json may set headerPrefix, path, secretVariable and baseUrl for a project. Before an API key of
-yours goes to a host that a file of the folder names, the command asks; --base-url answers.
+yours goes to a host that a file of the folder names, the command asks; SERVICE_URL in the environment answers.
 
 Exit codes: 0 yes, 1 no (refused, does not verify, a probe failed), 2 usage, 3 a file, 4 the network, 130 Ctrl+C.`;

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { printable } from 'service-webhooks/printable';
-import { checkOptionNames, withCompletionWords, withPresets } from './arguments.js';
-import { COMMANDS } from './commands.js';
+import { checkOptionNames, withHelpOption, withPresets } from './arguments.js';
 import { EXIT, type ExitCode, Failure, isLibraryError } from './failure.js';
 import { createOutput } from './output.js';
 import { createProgram } from './program.js';
@@ -11,8 +10,8 @@ import { createReadInput } from './read-input.js';
 import type { Io, Session } from './session.js';
 
 /** Runs one command line. Resolves to the exit code. An error is one line on stderr. Never rejects. */
-export async function run(words: readonly string[], io: Io): Promise<ExitCode> {
-  const args = withoutAlias(withCompletionWords(words, io.env));
+export async function run(given: readonly string[], io: Io): Promise<ExitCode> {
+  const words = given[0] === '-v' || given[0] === 'version' ? ['--version'] : given;
   try {
     const { sources, ...project } = await projectOf(io);
     const session: Session = {
@@ -20,8 +19,9 @@ export async function run(words: readonly string[], io: Io): Promise<ExitCode> {
       ...project,
       ...{ read: createReadInput(io), out: createOutput(io, {}), exitCode: EXIT.fault },
     };
-    if (args.includes('--verbose')) for (const source of sources) io.stderr.write(`${printable(source)}\n`);
-    const program = await createProgram(session, args);
+    if (words.includes('--verbose')) for (const source of sources) io.stderr.write(`${printable(source)}\n`);
+    const program = await createProgram(session, words);
+    const args = withHelpOption(program, words);
     const named = args.find((arg) => !arg.startsWith('-'));
     const command = program.commands.find((one) => one.name() === named);
     if (command) {
@@ -44,13 +44,6 @@ async function projectOf({ env }: Io): Promise<Project> {
   const isConfigured = ['.env', '.env.local', '.dev.vars', 'service-webhooks.json'].some((file) => existsSync(file));
   if (!isConfigured) return { config: {}, env, fileOf: new Map(), sources: [] };
   return (await import('./project-config.js')).readProject(env);
-}
-
-/** Returns the words with the first one under its name in the help. */
-function withoutAlias(words: readonly string[]): readonly string[] {
-  const index = words.findIndex((word) => !word.startsWith('-'));
-  const command = COMMANDS.find(({ aliases = [] }) => aliases.includes(words[index] ?? ''));
-  return command === undefined ? words : words.with(index, command.name);
 }
 
 /** Replaces the default prefix with the project's, unless the command line has one. */

@@ -1,7 +1,7 @@
 import { ClientError, ServiceApiError } from 'service-webhooks/client';
 import { describe, expect, it } from 'vitest';
 import { failureOf, failureOfPromise } from '../../../test/support/failures.js';
-import { apiCommand, called, keyOption, openClient } from '../src/api-options.js';
+import { apiCommand, called, openClient } from '../src/api-options.js';
 import { aSession } from './support/session.js';
 
 const refused = (more: { requestId?: string; retryAfter?: number } = {}) =>
@@ -46,7 +46,7 @@ describe('the API client of a command', () => {
 
   it('the address of the API is required', async () => {
     expect(await failureOfPromise(openClient(aSession({ SERVICE_API_KEY: 'sk_1' }), options))).toBe(
-      '2: where is the API? Set SERVICE_URL, give --base-url https://…, or set baseUrl in service-webhooks.json.',
+      '2: where is the API? Set SERVICE_URL to its address, https://…, or baseUrl in service-webhooks.json.',
     );
   });
 
@@ -64,12 +64,11 @@ describe('the API client of a command', () => {
   });
 
   it('--key names the source of the API key, and refuses the key itself', () => {
-    const option = keyOption();
-    expect(option.description).toContain('env:NAME, file:PATH');
-    expect(option.defaultValue).toBe('env:SERVICE_API_KEY');
-    const parse = option.parseArg as (source: string) => string;
-    expect(parse('file:key')).toBe('file:key');
-    expect(failureOf(() => parse('sk_1'))).toContain('a secret on the command line');
+    const command = apiCommand('limits');
+    expect(command.options[0]?.description).toContain('env:NAME, file:PATH');
+    expect(command.parse(['--key', 'file:key'], { from: 'user' }).opts().key).toBe('file:key');
+    const refused = failureOf(() => command.parse(['--key', 'sk_1'], { from: 'user' }));
+    expect(refused).toContain('a secret on the command line');
   });
 });
 

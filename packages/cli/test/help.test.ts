@@ -13,7 +13,7 @@ function rowsOf(help: string): [word: string, says: string][] {
 
 const cli = useCli();
 const COMMANDS =
-  'init listen dev mcp send replay captures queue doctor sign verify explain endpoints limits usage migrations completion'.split(
+  'init listen dev mcp send replay captures queue doctor sign verify explain endpoints limits migrations completion'.split(
     ' ',
   );
 const PARTS = {
@@ -65,11 +65,22 @@ describe('help', () => {
     });
     expect(await of('dev')).toMatchObject({ '--speed <times>': expect.stringMatching(/ as in 100x \(1x\)$/) });
     expect(await of('send')).toMatchObject({
-      type: `the event type; may be left out with --body: ${WEBHOOK_EVENT_TYPES.join(', ')}`,
+      type: 'the event type; may be left out with --body: generation.completed, stt.failed, …; send --help lists all',
       '--attempt <number>': 'which attempt of the delivery it is (1)',
       '--timeout <time>': 'how long to wait for an answer (20s)',
     });
     expect(await of('doctor')).toMatchObject({ '--only <probes>': 'only these probes, with commas' });
+  });
+
+  it('send --help lists every event type, and no other help does', async () => {
+    const { stdout } = await cli.run(['send', '--help']);
+    expect(stdout).toContain(`\nEvent types:\n  ${WEBHOOK_EVENT_TYPES.join('\n  ')}\n`);
+    const names = ['listen', 'dev', 'mcp', 'doctor', 'queue list', 'endpoints ensure'];
+    for (const name of names) {
+      const help = (await cli.run([...name.split(' '), '--help'])).stdout;
+      expect(help, name).toMatch(/send\s+--help\s+lists\s+all/);
+      expect(help, name).not.toContain('workflow_run.failed');
+    }
   });
 
   it('global options are listed under each command', async () => {
@@ -84,9 +95,34 @@ describe('help', () => {
     expect(stderr).toBe((await cli.run(['--help'])).stdout);
   });
 
-  it('--version prints the version of the package', async () => {
+  it.each(['--version', '-V', '-v', 'version'])('%s prints the version of the package', async (word) => {
     const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-    expect((await cli.run(['--version'])).stdout).toBe(`${version}\n`);
+    expect(await cli.run([word])).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it.each(parts)('the command help prints what --help does: %s', async (name) => {
+    const { exitCode, stdout } = await cli.run(['help', ...name.split(' ')]);
+    expect([exitCode, stdout]).toEqual([0, (await cli.run([...name.split(' '), '--help'])).stdout]);
+  });
+
+  it.each([
+    ['help', '--help'],
+    ['help help', '--help'],
+    ['help send stt.completed', 'send stt.completed --help'],
+  ])('%s prints the same as %s', async (help, option) => {
+    const { exitCode, stdout } = await cli.run(help.split(' '));
+    expect([exitCode, stdout]).toEqual([0, (await cli.run(option.split(' '))).stdout]);
+  });
+
+  it.each([
+    ['nope', `unknown command 'nope'. There are: ${COMMANDS.join(', ')}, help.`],
+    ['lissen', "unknown command 'lissen'. Did you mean listen?"],
+    ['queue lst', "unknown command 'lst'. Did you mean list?"],
+    ['queue nope', "unknown command 'nope'. There are: list, show, retry, discard, help."],
+  ])('the command help refuses an unknown name, and names the nearest command or all: %s', async (names, says) => {
+    expect(await cli.run(['help', ...names.split(' ')])).toMatchObject({
+      ...{ exitCode: 2, stdout: '', stderr: `service-webhooks: ${says}\n` },
+    });
   });
 });
 
@@ -164,36 +200,9 @@ describe('completion', () => {
     expect(stdout).toContain('service-webhooks complete -- ');
   });
 
-  /** What the script sends for these words, as PowerShell splits them. It does not run here. */
-  const asPowerShell = async (...words: string[]) => {
-    const { stdout: script } = await cli.run(['completion', 'powershell']);
-    const [, name = ''] = /\$env:(\w+) = \$words -join "`n"/.exec(script) ?? [];
-    const [, command = ''] = /^ +service-webhooks (\w+) 2>\$null \|/m.exec(script) ?? [];
-    const { stdout } = await cli.run([command], { env: { [name]: words.join('\n') } });
-    return stdout.split('\n').slice(0, -1);
-  };
-
-  it('the script for PowerShell has whole blocks and registers for the program', async () => {
-    const { exitCode, stdout } = await cli.run(['completion', 'powershell']);
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^Register-ArgumentCompleter -Native -CommandName service-webhooks -ScriptBlock \{\n/);
-    expect(stdout).toContain('param($wordToComplete, $commandAst, $cursorPosition)');
-    expect(stdout).toMatch(/finally \{\n +Remove-Item Env:SERVICE_WEBHOOKS_WORDS/);
-    for (const [open, close] of ['{}', '()', '[]']) {
-      expect(stdout.split(open as string).length, open).toBe(stdout.split(close as string).length);
-    }
-  });
-
-  it('PowerShell gets the same candidates as the other shells', async () => {
-    expect(await asPowerShell('send', 'gener')).toEqual(['generation.completed', 'generation.failed']);
-    expect(await asPowerShell('send', '--fault', 'slow,st')).toEqual(['slow,stale', 'slow,stripped-v2']);
-    expect(await asPowerShell('send', '')).toEqual([...WEBHOOK_EVENT_TYPES]);
-    expect(await asPowerShell('')).toEqual(await complete(''));
-  });
-
   it('an unknown shell is refused', async () => {
     const { exitCode, stderr } = await cli.run(['completion', 'tcsh']);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^service-webhooks: .*Allowed choices are bash, zsh, fish, powershell\..*\n$/);
+    expect(stderr).toMatch(/^service-webhooks: .*Allowed choices are bash, zsh, fish\..*\n$/);
   });
 });

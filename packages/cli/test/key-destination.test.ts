@@ -25,7 +25,6 @@ const keysSeen = () => api.seen.map(({ headers }) => headers.authorization ?? he
 describe('a host named by a file of the folder', () => {
   it.each([
     'limits',
-    'usage',
     'endpoints list',
     'endpoints ensure https://app.example/ --save-secret secret.txt',
     'endpoints update wh_1 --events stt.failed',
@@ -41,7 +40,7 @@ describe('a host named by a file of the folder', () => {
       stdout: '',
       stderr:
         'service-webhooks: stdin is not a terminal: the API key comes from the environment variable SERVICE_API_KEY, ' +
-        `but its host, ${api.url}, from baseUrl in service-webhooks.json. If you trust it, pass --base-url ${api.url}.\n`,
+        `but its host, ${api.url}, from baseUrl in service-webhooks.json. If you trust it, set SERVICE_URL=${api.url} in the environment.\n`,
     });
     expect(api.seen).toEqual([]);
   });
@@ -107,9 +106,11 @@ describe('a host named by a file of the folder', () => {
 
 describe('the notice about the host of the API key', () => {
   it('the host is printed on stderr, and only the result on stdout', async () => {
-    api.replies.push((response) => response.end('{"data":{"list":[]}}'));
-    const ended = await cli.run(['--json', 'usage', '--base-url', api.url], { env: fromEnvironment });
-    expect(ended).toMatchObject({ exitCode: 0, records: [{ kind: 'usage' }] });
+    api.replies.push((response) =>
+      response.end('{"data":{"list":[{"id":"wh_1","url":"https://a.test/","events":[]}]}}'),
+    );
+    const ended = await cli.run(['--json', 'endpoints', 'list', '--base-url', api.url], { env: fromEnvironment });
+    expect(ended).toMatchObject({ exitCode: 0, records: [{ kind: 'endpoint' }] });
     expect(ended.stderr).toBe(
       `The API key (the environment variable SERVICE_API_KEY) is sent to ${api.url} (--base-url).\n`,
     );
@@ -127,7 +128,7 @@ describe('the notice about the host of the API key', () => {
 describe.runIf(hasProgram('script') && !inside)('the question on a terminal before an API key is sent', () => {
   const ask = async () => {
     nameInSettings();
-    const running = inTerminal(cli, ['usage'], fromEnvironment);
+    const running = inTerminal(cli, ['endpoints', 'list'], fromEnvironment);
     await running.shows(/Send the key there\? \[y\/N\]/);
     expect(api.seen).toEqual([]);
     return running;
@@ -158,7 +159,7 @@ describe.runIf(hasProgram('script') && !inside)('the question on a terminal befo
 
   it('the question shows the host without its control characters', async () => {
     write('.env', `SERVICE_URL="${api.url}/\u001b[2K\u202e"\n`);
-    const { shows, type, ended } = inTerminal(cli, ['usage'], fromEnvironment);
+    const { shows, type, ended } = inTerminal(cli, ['endpoints', 'list'], fromEnvironment);
     const [question] = await shows(/.*Send the key there\?/);
     type('\r');
     await ended;

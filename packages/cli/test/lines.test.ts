@@ -73,6 +73,15 @@ describe('what commands print on a terminal', () => {
     expect(stderr).toBe('');
   });
 
+  it.each([[['--no-color', 'send', 'stt.failed']], [['send', 'stt.failed', '--no-color']]])(
+    '%j prints no colours',
+    async ([...args]) => {
+      const { url } = await serveApp();
+      const { stdout } = await shownBy([...args, url]);
+      expect(stdout).toMatch(/^200 {2}acknowledged {2}/);
+    },
+  );
+
   it('send --count draws a bar meanwhile, and shows a summary alone', async () => {
     const { url } = await serveApp();
     const { stdout, stderr } = await shownBy(['send', 'stt.failed', url, '--count', '2']);
@@ -166,7 +175,7 @@ describe('what account commands print on a terminal', () => {
     expect(await shown(['endpoints', 'delete', 'wh_1', '--yes'])).toBe('<good:deleted>  wh_1\n');
   });
 
-  it('limits prints lines for the plan, the credits and the requests', async () => {
+  it('limits prints lines for the plan, the credits, the requests and the usage', async () => {
     const data = {
       plan: { type: 'FREE', name: 'Free', api_access: false },
       credits: { remaining: 1, monthly_allocation: 2 },
@@ -183,13 +192,16 @@ describe('what account commands print on a terminal', () => {
       '',
     ].join('\n');
     const sandbox = json(data, 200, { 'x-service-sandbox': 'true' });
-    expect(await shown(['limits'], sandbox)).toBe(`<strong:Free>  without API access  sandbox key\n${lines}`);
+    const usage = json({ credits: { used: 1 } });
+    const usageLines = 'usage  {"credits":{"used":1}}\n';
+    expect(await shown(['limits'], sandbox, usage)).toBe(
+      `<strong:Free>  without API access  sandbox key\n${lines}${usageLines}`,
+    );
     const live = json({ ...data, plan: { ...data.plan, api_access: true } });
-    expect(await shown(['limits'], live)).toBe(`<strong:Free>  with API access\n${lines}`);
-  });
-
-  it('usage prints the JSON of the service, line by line', async () => {
-    expect(await shown(['usage'], json({ credits: { used: 1 } }))).toBe('{\n  "credits": {\n    "used": 1\n  }\n}\n');
+    const refused = json({ error: { type: 'permission_error', code: 'insufficient_scope', message: 'no' } }, 403);
+    expect(await shown(['limits'], live, refused)).toBe(
+      `<strong:Free>  with API access\n${lines}<warn:no usage>  The usage needs the scope analytics:read: the service says no: insufficient_scope: no\n`,
+    );
   });
 });
 

@@ -32,6 +32,16 @@ describe('the output of a command', () => {
     expect(printed).toEqual({ stdout: json ? '{"a":1}\n' : 'one  2\nthree\n', stderr: '' });
   });
 
+  it.each<[string, OutputOptions & { env?: Record<string, string> }]>([
+    ['--no-color', { color: false }],
+    ['NO_COLOR', { color: true, env: { NO_COLOR: '1' } }],
+    ['TERM=dumb', { env: { TERM: 'dumb' } }],
+  ])('%s prints no colours on a terminal', (_, options) => {
+    const { out, printed } = anOutput({ isTTY: true, ...options });
+    out.record({}, [['good', 'a']]);
+    expect(printed.stdout).toBe('a\n');
+  });
+
   it('undefined, false and empty pieces of a line are left out', () => {
     const { out, printed } = anOutput({});
     out.record({}, ['a', undefined, false, '', 0, 'b']);

@@ -52,6 +52,10 @@ it.each([
   [['sign', '--secrt=whsec_x'], "unknown option '--secrt' (Did you mean --secret?) See --help."],
   [['sign', '--hel'], "unknown option '--hel' (Did you mean --help?) See --help."],
   [['sign', 'a', 'b'], "too many arguments for 'sign'. Expected 1 argument but got 2. See --help."],
+  [['forward', '3000'], "unknown command 'forward'. See --help."],
+  [['trigger'], "unknown command 'trigger'. See --help."],
+  [['usage'], "unknown command 'usage'. See --help."],
+  [['listen', '--cleanup'], "unknown option '--cleanup'. See --help."],
   [['lissen'], "unknown command 'lissen' (Did you mean listen?) See --help."],
   [
     ['send', 'stt.failed', '--webhook-id', 'a b'],

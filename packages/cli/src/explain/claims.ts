@@ -22,7 +22,7 @@ const MAX_CLAIMS = 64;
 /** Returns every signature that the headers may mean, those of V2 first. */
 export function claimsIn({ v2, legacy, timestamp }: SignatureHeaders): Claim[] {
   const misplaced = legacy.filter((value) => v2.length === 0 && value.includes('t='));
-  const evidence = 'The legacy header holds what belongs into the V2 header.';
+  const evidence = 'The legacy header has a value of the form that belongs in the V2 header.';
   return [
     ...readV2(v2, timestamp),
     ...readV2(misplaced, timestamp).map((claim) => ({
@@ -36,7 +36,7 @@ export function claimsIn({ v2, legacy, timestamp }: SignatureHeaders): Claim[] {
 /** Reads a V2 header. `timestamp` is the value of the header that repeats `t`. */
 function readV2(values: readonly string[], timestamp: string | undefined): Claim[] {
   const parts = values.flatMap(splitJoined);
-  const joined = parts.length > 1 ? [finding('headers_joined', `The V2 header came ${parts.length} times.`)] : [];
+  const joined = parts.length > 1 ? [finding('headers_joined', `The V2 header was sent ${parts.length} times.`)] : [];
   return parts.flatMap((part) => readPart(part, timestamp, joined)).slice(0, MAX_CLAIMS);
 }
 
@@ -64,7 +64,7 @@ function readPart(value: string, timestamp: string | undefined, joined: readonly
   const times = timesIn(t, timestamp);
   return elements.flatMap((element) => {
     const [, name = '', signature = ''] = /^(v1=sha256=|v1=|sha256=|)([^=]+=?)$/i.exec(element) ?? [];
-    const named = /sha256/i.test(name) ? [finding('sha256_in_v2', 'The V2 header holds sha256=….')] : [];
+    const named = /sha256/i.test(name) ? [finding('sha256_in_v2', 'The V2 header contains sha256=….')] : [];
     return macsIn(signature).flatMap((mac) => {
       const claim = { header: 'v2' as const, mac: mac.hex };
       const before = [...joined, ...findings, ...mac.findings, ...named];
@@ -129,7 +129,7 @@ function macsIn(text: string): Mac[] {
 function cleaned(value: string): { text: string; findings: Finding[] } {
   const decoded = value.replace(/%3d/gi, '=').replace(/%2c/gi, ',');
   const text = decoded.replace(/["'\s]/g, '').replaceAll(';', ',');
-  const evidence = 'The signature header holds white space, quotes, semicolons or percent signs.';
+  const evidence = 'The signature header contains white space, quotes, semicolons or percent signs.';
   return { text, findings: text === value ? [] : [finding('signature_rewritten', evidence)] };
 }
 

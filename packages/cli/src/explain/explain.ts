@@ -170,7 +170,7 @@ function restOf(verdict: Explanation['verdict']): Judged {
     return { cause: 'secret_white_space', certainty: 'certain', evidence };
   }
   if (verdict === 'malformed_signature') {
-    const evidence = 'The signature in the header holds, but the header is not of the form that the service sends.';
+    const evidence = 'The signature is valid, but the header does not have the form that the service sends.';
     return { cause: 'signature_malformed', certainty: 'certain', evidence };
   }
   if (verdict === 'timestamp_too_old') {

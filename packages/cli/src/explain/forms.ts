@@ -1,5 +1,5 @@
 import type { Secret } from 'service-webhooks';
-import { bodyRepairs, spelled } from './body-repairs.js';
+import { type BodyRepairOptions, bodyRepairs, spelled } from './body-repairs.js';
 import type { Judged, Repair } from './causes.js';
 import { secretRepairs } from './secret-repairs.js';
 
@@ -48,15 +48,10 @@ function isUsable(secret: unknown): secret is Secret {
   return secret instanceof Uint8Array && secret.some((byte) => byte !== 0);
 }
 
-interface BodyFormOptions {
-  contentEncoding?: string | undefined;
-  maxDecompressedBytes?: number | undefined;
-}
-
 /** Returns the body as bytes with all its forms, or the forms that a parsed body may have had. */
 export function bodyForms(
   body: unknown,
-  options: BodyFormOptions = {},
+  options: BodyRepairOptions = {},
 ): { bytes: Uint8Array | undefined; bodies: () => Iterable<Repair>; findings: readonly Judged[] } {
   const bytes = bytesOf(body);
   if (bytes !== undefined) return { bytes, bodies: () => bodyRepairs(bytes, options), findings: [] };

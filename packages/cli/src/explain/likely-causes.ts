@@ -10,29 +10,50 @@ export function likelyCauses(body: Uint8Array, headers: SignatureHeaders, comple
   const { length } = body;
   const lengths = `Content-Length is ${declared}, and the body has ${length} bytes.`;
   if (length === 0)
-    return [declared ? judge('body_missing', 'certain', lengths) : judge('body_missing', 'likely', 'It is empty.')];
+    return [
+      declared ? judge('body_missing', 'certain', lengths) : judge('body_missing', 'likely', 'The body is empty.'),
+    ];
 
-  const found: Judged[] = [];
   const text = utf8Text(body);
-  const written = writtenAgain(text);
+  const written = writtenAgain(text?.replace(/^\ufeff/, ''));
+  const isEncoded = contentEncoding !== 'identity';
   const changed = declared !== undefined && declared !== length;
-  if (contentEncoding !== 'identity') {
-    found.push(judge('decompressed', 'likely', 'Content-Encoding says that it was compressed.'));
+  const tried = complete ? 'The signature matches no other form of the body.' : 'Not every form of the body was tried.';
+  const found = written === undefined ? damageOf(body, isEncoded ? undefined : declared, lengths) : [];
+  if (isEncoded) found.push(judge('decompressed', 'likely', 'Content-Encoding says that the body was compressed.'));
+  if (text?.includes('\ufffd')) {
+    found.push(judge('characters_lost', 'likely', 'The body contains replacement characters (U+FFFD).'));
   }
-  if (text?.includes('\ufffd')) found.push(judge('characters_lost', 'likely', 'It holds replacement characters.'));
-  if (changed && length < declared && written === undefined) found.push(judge('body_incomplete', 'likely', lengths));
-  if (declared === undefined && opensOnly(text)) {
-    found.push(judge('body_incomplete', 'likely', 'It begins as JSON and does not end so.'));
-  }
-  if (written !== undefined && written === text?.trimEnd()) {
+  if (written === undefined) return [...found, judge('secret_wrong', 'possible', tried)];
+
+  if (written === text?.trimEnd()) {
     const certainty = changed || hasSortedKeys(written) ? 'likely' : 'possible';
     found.push(judge('body_reserialised', certainty, changed ? `${WRITTEN} ${lengths}` : WRITTEN));
   }
-  const tried = complete ? 'No other form of it makes the signature.' : 'Not every form of it was tried.';
   const whole = declared === length && found.every(({ certainty }) => certainty === 'possible');
   found.push(judge('secret_wrong', whole ? 'likely' : 'possible', tried));
   found.push(judge('body_changed', changed ? 'likely' : 'possible', changed ? lengths : tried));
   return found;
+}
+
+/** Returns how a body that is not JSON was damaged: the service sends only JSON. Other senders may send other text. */
+function damageOf(body: Uint8Array, declared: number | undefined, lengths: string): Judged[] {
+  if (declared !== undefined && declared !== body.length)
+    return [judge(body.length < declared ? 'body_incomplete' : 'body_changed', 'certain', lengths)];
+  const text = Buffer.from(body)
+    .toString()
+    .replace(/^\ufeff/, '')
+    .trim();
+  const isText = utf8Text(body) !== undefined;
+  const evidence = `The service sends JSON, and the body is not ${isText ? 'JSON' : 'valid UTF-8'}.`;
+  if (!endsEarly(text)) {
+    const looksLikeJson = text.startsWith('{') || text.endsWith('}');
+    return [judge('body_changed', looksLikeJson ? 'certain' : 'likely', evidence)];
+  }
+  return [
+    judge('body_incomplete', 'likely', 'The body begins as JSON and ends before the JSON is complete.'),
+    judge('body_changed', 'possible', evidence),
+  ];
 }
 
 /**
@@ -49,7 +70,7 @@ export function judgeBody(given: Uint8Array | undefined, { bytes, findings }: Re
     return [...judged('certain', others), ...judged('likely', atEnds), judge('body_reserialised', 'likely', WRITTEN)];
   }
   if (has('body_reserialised') && given && plain === bare(utf8Text(given) ?? '')) {
-    const evidence = 'Nothing is different but white space or a byte order mark.';
+    const evidence = 'Only white space or a byte order mark is different.';
     return [judge('white_space_changed', 'likely', evidence), ...judged('likely', findings)];
   }
   return judged('certain', findings);
@@ -64,7 +85,7 @@ function bare(text: string): string {
   return text.replaceAll('\r\n', '\n').trim(); // trim also removes a byte order mark
 }
 
-const WRITTEN = 'It is what JSON.stringify makes of it.';
+const WRITTEN = 'The body is exactly what JSON.stringify writes.';
 
 function judge(cause: CauseName, certainty: Certainty, evidence: string): Judged {
   return { cause, certainty, evidence };
@@ -78,10 +99,10 @@ function writtenAgain(text: string | undefined): string | undefined {
   }
 }
 
-/** Returns whether a text begins an object that does not end. */
-function opensOnly(text = ''): boolean {
-  const bare = text.trim();
-  return bare.startsWith('{') && !bare.endsWith('}');
+/** Returns whether a text begins an object and ends before the object does. */
+function endsEarly(text: string): boolean {
+  const withoutStrings = text.replace(/"[^"\\]*(?:\\[\s\S][^"\\]*)*"?/g, '');
+  return text.startsWith('{') && withoutStrings.split('{').length > withoutStrings.split('}').length;
 }
 
 /** Returns whether the keys are sorted, which a sender that writes an envelope field by field does not do. */

@@ -46,7 +46,7 @@ describe('what explain reads in the V2 header', () => {
     expect(timed(value)).toEqual([
       {
         ...{ header: 'v2', prefix: `${T}.`, mac: MAC, t: Number(T), causes: ['signature_rewritten'] },
-        evidence: ['The signature header holds white space, quotes, semicolons or percent signs.'],
+        evidence: ['The signature header contains white space, quotes, semicolons or percent signs.'],
       },
     ]);
   });
@@ -59,7 +59,7 @@ describe('what explain reads in the V2 header', () => {
         ['1.', OTHER, ['headers_joined']],
         [`${T}.`, MAC, ['headers_joined']],
       ]);
-      expect(found[0]?.evidence).toEqual(['The V2 header came 2 times.']);
+      expect(found[0]?.evidence).toEqual(['The V2 header was sent 2 times.']);
     }
   });
 
@@ -72,7 +72,7 @@ describe('what explain reads in the V2 header', () => {
     ['v1=sha256=', `t=${T},v1=sha256=${MAC}`],
     ['SHA256=', `t=${T},SHA256=${MAC}`],
   ])('%s is read as the legacy form, with and without the time', (_, value) => {
-    const evidence = ['The V2 header holds sha256=….'];
+    const evidence = ['The V2 header contains sha256=….'];
     expect(inV2(value).map(({ prefix, causes, ...one }) => [prefix, causes, one.evidence])).toEqual([
       [`${T}.`, ['sha256_in_v2'], evidence],
       ['', ['sha256_in_v2'], evidence],
@@ -214,7 +214,7 @@ describe('what explain reads in the legacy header', () => {
       ['v2', `${T}.`, ['v2_in_legacy']],
       ['v2', '', ['v2_in_legacy', 'time_not_signed']],
     ]);
-    expect(found[0]?.evidence).toEqual(['The legacy header holds what belongs into the V2 header.']);
+    expect(found[0]?.evidence).toEqual(['The legacy header has a value of the form that belongs in the V2 header.']);
     expect(claims({ v2: [`t=${T},v1=${OTHER}`], legacy }).map(({ mac }) => mac)).toEqual([OTHER, OTHER]);
   });
 });

@@ -11,11 +11,20 @@ const toLine = ({ cause, certainty, evidence }: { cause: string; certainty: stri
   `${cause} ${certainty}: ${evidence}`;
 
 describe('the likely causes where no form of the body matches', () => {
-  const TRIED = ['secret_wrong possible: No other form of it makes the signature.', 'body_changed possible: No other form of it makes the signature.']; // biome-ignore format: the two that are there of every body
-  const [SECRET, BODY] = TRIED as [string, string];
+  const SECRET = 'secret_wrong possible: The signature matches no other form of the body.';
   const SECRET_LIKELY = SECRET.replace('possible', 'likely');
-  const WRITTEN = 'body_reserialised possible: It is what JSON.stringify makes of it.';
-  const CUT = 'body_incomplete likely: It begins as JSON and does not end so.';
+  const CHANGED = SECRET.replace('secret_wrong', 'body_changed');
+  const TRIED = [SECRET, CHANGED];
+  const WRITTEN = 'body_reserialised possible: The body is exactly what JSON.stringify writes.';
+  const NOT_JSON = 'body_changed certain: The service sends JSON, and the body is not JSON.';
+  const MAYBE_JSON = NOT_JSON.replace('certain', 'likely');
+  const NOT_TEXT = 'body_changed likely: The service sends JSON, and the body is not valid UTF-8.';
+  const CUT = [
+    'body_incomplete likely: The body begins as JSON and ends before the JSON is complete.',
+    NOT_JSON.replace('certain', 'possible'),
+    SECRET,
+  ];
+  const LOST = 'characters_lost likely: The body contains replacement characters (U+FFFD).';
   const lengths = (declared: number, length: number) =>
     `Content-Length is ${declared}, and the body has ${length} bytes.`;
 
@@ -26,48 +35,61 @@ describe('the likely causes where no form of the body matches', () => {
   }
 
   it.each<[what: string, body: string | Uint8Array, headers: Headers, causes: string[]]>([
-    ['no hint', 'pong', {}, TRIED],
-    ['a length as declared', 'pong', { contentLength: 4 }, [SECRET_LIKELY, BODY]],
-    ['a longer body', 'pong', { contentLength: 3 }, [SECRET, `body_changed likely: ${lengths(3, 4)}`]],
-    ['a declared length of 0', 'pong', { contentLength: 0 }, [SECRET, `body_changed likely: ${lengths(0, 4)}`]],
-    ['nothing', '', {}, ['body_missing likely: It is empty.']],
-    ['nothing, as declared', '', { contentLength: 0 }, ['body_missing likely: It is empty.']],
+    ['spaced JSON', '{"a": 1}', {}, TRIED],
+    ['JSON of the declared length', '{"a": 1}', { contentLength: 8 }, [SECRET_LIKELY, CHANGED]],
+    ['longer JSON', '{"a": 1}', { contentLength: 7 }, [SECRET, `body_changed likely: ${lengths(7, 8)}`]],
+    ['shorter JSON', '{"a":1 }', { contentLength: 20 }, [SECRET, `body_changed likely: ${lengths(20, 8)}`]],
+    ['JSON with 1.0', '{"a":1.0}', {}, TRIED],
+    ['JSON after a byte order mark', '\ufeff{"a": 1}', {}, TRIED],
+    ['nothing', '', {}, ['body_missing likely: The body is empty.']],
+    ['nothing, as declared', '', { contentLength: 0 }, ['body_missing likely: The body is empty.']],
     ['nothing where 7 bytes are declared', '', { contentLength: 7 }, [`body_missing certain: ${lengths(7, 0)}`]],
+    ['text of another sender', 'pong', {}, [MAYBE_JSON, SECRET]],
+    ['text as declared', 'pong', { contentLength: 4 }, [MAYBE_JSON, SECRET]],
+    ['longer text', 'pong', { contentLength: 3 }, [`body_changed certain: ${lengths(3, 4)}`, SECRET]],
+    ['text where none is declared', 'pong', { contentLength: 0 }, [`body_changed certain: ${lengths(0, 4)}`, SECRET]],
+    ['half of JSON', '{"a":', { contentLength: 7 }, [`body_incomplete certain: ${lengths(7, 5)}`, SECRET]],
+    ['half of JSON that is long', '{"a":', { contentLength: 4 }, [`body_changed certain: ${lengths(4, 5)}`, SECRET]],
+    ['half of JSON as declared', '{"a":', { contentLength: 5 }, CUT],
+    ['JSON without its end', '{"a":1', {}, CUT],
+    ['JSON that ends with a comma', ' {"a":1,', {}, CUT],
+    ['JSON that ends with the brace of a part', '{"a":{"b":1}', {}, CUT],
+    ['JSON that ends in a string with braces', '{"a":"}}\\"}', {}, CUT],
+    ['JSON that ends in an escape', '{"a":"\\', {}, CUT],
+    ['broken JSON with its end', '{"a" 1} ', {}, [NOT_JSON, SECRET]],
+    ['broken JSON without its beginning', '"a":1}', {}, [NOT_JSON, SECRET]],
+    ['half of a list', '[1', {}, [MAYBE_JSON, SECRET]],
     [
-      ...(['half of JSON', '{"a":', { contentLength: 7 }] as const),
-      [`body_incomplete likely: ${lengths(7, 5)}`, SECRET, `body_changed likely: ${lengths(7, 5)}`],
+      ...(['a compressed body', 'pong', { contentEncoding: 'gzip', contentLength: 9 }] as const),
+      [MAYBE_JSON, 'decompressed likely: Content-Encoding says that the body was compressed.', SECRET],
     ],
-    ['whole JSON that is short', '{"a":1 }', { contentLength: 20 }, [SECRET, `body_changed likely: ${lengths(20, 8)}`]],
-    ['half of JSON that is long', '{"a":', { contentLength: 4 }, [SECRET, `body_changed likely: ${lengths(4, 5)}`]],
-    ['half of JSON as declared', '{"a":', { contentLength: 5 }, [SECRET_LIKELY, BODY]],
-    ['JSON without its end', '{"a":1', {}, [CUT, ...TRIED]],
-    ['JSON that ends with a comma', ' {"a":1,', {}, [CUT, ...TRIED]],
-    ['broken JSON with its end', '{"a" 1} ', {}, TRIED],
-    ['half of a list', '[1', {}, TRIED],
+    ['an uncompressed body', '{"a": 1}', { contentEncoding: 'identity' }, TRIED],
+    ['replacement characters in JSON', '{"a": "\ufffd"}', {}, [LOST, ...TRIED]],
     [
-      ...(['a compressed body', 'pong', { contentEncoding: 'gzip', contentLength: 4 }] as const),
-      ['decompressed likely: Content-Encoding says that it was compressed.', ...TRIED],
+      ...(['replacement characters in JSON of the declared length', '{"a": "\ufffd"}', { contentLength: 12 }] as const),
+      [LOST, ...TRIED],
     ],
-    ['an uncompressed body', 'pong', { contentEncoding: 'identity' }, TRIED],
-    ['replacement characters', 'a\ufffdb', {}, ['characters_lost likely: It holds replacement characters.', ...TRIED]],
-    ['bytes that are no text', Uint8Array.from([0xff]), {}, TRIED],
+    ['replacement characters in broken JSON', '{"a: \ufffd"}', {}, [NOT_JSON, LOST, SECRET]],
+    ['bytes that are no text', Uint8Array.from([0xff]), {}, [NOT_TEXT, SECRET]],
+    [
+      ...(['JSON with a byte that is no text', Buffer.from('{"a": "\xff"}', 'latin1'), {}] as const),
+      [NOT_TEXT.replace('likely', 'certain'), SECRET],
+    ],
     ['compact JSON', TEXT, {}, [WRITTEN, ...TRIED]],
     ['compact JSON before white space', `${TEXT}\n `, {}, [WRITTEN, ...TRIED]],
-    ['compact JSON as declared', TEXT, { contentLength: TEXT.length }, [WRITTEN, SECRET_LIKELY, BODY]],
+    ['compact JSON as declared', TEXT, { contentLength: TEXT.length }, [WRITTEN, SECRET_LIKELY, CHANGED]],
     ['compact JSON behind white space', ` ${TEXT}`, {}, TRIED],
-    ['spaced JSON', '{"a": 1}', {}, TRIED],
-    ['JSON with 1.0', '{"a":1.0}', {}, TRIED],
   ])('the causes and their certainty fit a body of this kind: %s', (_, body, headers, causes) => {
     expect(guess(body, headers)).toEqual(causes);
   });
 
   it('the evidence says that the search was cut short', () => {
-    const evidence = 'possible: Not every form of it was tried.';
-    expect(guess('pong', {}, false)).toEqual([`secret_wrong ${evidence}`, `body_changed ${evidence}`]);
+    const evidence = 'possible: Not every form of the body was tried.';
+    expect(guess('{"a": 1}', {}, false)).toEqual([`secret_wrong ${evidence}`, `body_changed ${evidence}`]);
   });
 
   it('compact JSON of another length was likely written by JSON.stringify', () => {
-    const evidence = `It is what JSON.stringify makes of it. ${lengths(7, TEXT.length)}`;
+    const evidence = `The body is exactly what JSON.stringify writes. ${lengths(7, TEXT.length)}`;
     expect(guess(TEXT, { contentLength: 7 })[0]).toBe(`body_reserialised likely: ${evidence}`);
   });
 
@@ -84,10 +106,10 @@ describe('the likely causes where no form of the body matches', () => {
 });
 
 describe('the certainty of a cause where another form of the body matches', () => {
-  const WRITTEN = 'body_reserialised likely: It is what JSON.stringify makes of it.';
+  const WRITTEN = 'body_reserialised likely: The body is exactly what JSON.stringify writes.';
   const INDENTED = '{\n  "a": 1\n}';
   const WINDOWS = `\ufeff ${INDENTED.replaceAll('\n', '\r\n')}\n`;
-  const WHITE_SPACE = 'white_space_changed likely: Nothing is different but white space or a byte order mark.';
+  const WHITE_SPACE = 'white_space_changed likely: Only white space or a byte order mark is different.';
 
   /** Each cause that was found has its own name as evidence. */
   const certain = (cause: CauseName) => `${cause} certain: ${cause}`;

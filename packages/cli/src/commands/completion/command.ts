@@ -1,5 +1,4 @@
 import { Argument, Command } from '@commander-js/extra-typings';
-import { WORDS_VARIABLE } from '../../arguments.js';
 import { EXIT } from '../../failure.js';
 import type { Session } from '../../session.js';
 
@@ -20,22 +19,6 @@ compdef _service_webhooks service-webhooks
 `,
   fish: `complete -c service-webhooks -a '(service-webhooks complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
 `,
-  // PowerShell drops empty arguments and the two dashes, so the words come through the environment.
-  powershell: `Register-ArgumentCompleter -Native -CommandName service-webhooks -ScriptBlock {
-  param($wordToComplete, $commandAst, $cursorPosition)
-  $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
-    Where-Object { $_.Extent.StartOffset -lt $cursorPosition } | ForEach-Object { $_.ToString() })
-  if ($wordToComplete -eq '') { $words += '' }
-  $env:${WORDS_VARIABLE} = $words -join "\`n"
-  try {
-    service-webhooks complete 2>$null | ForEach-Object {
-      [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
-    }
-  } finally {
-    Remove-Item Env:${WORDS_VARIABLE} -ErrorAction SilentlyContinue
-  }
-}
-`,
 } as const;
 
 const SHELLS = Object.keys(SCRIPTS) as (keyof typeof SCRIPTS)[];
@@ -50,8 +33,7 @@ export function completionCommand(session: Session) {
 Examples:
   source <(service-webhooks completion bash)
   source <(service-webhooks completion zsh)
-  service-webhooks completion fish | source
-  service-webhooks completion powershell | Out-String | Invoke-Expression`,
+  service-webhooks completion fish | source`,
     )
     .action((shell) => {
       session.out.verbatim(SCRIPTS[shell]);

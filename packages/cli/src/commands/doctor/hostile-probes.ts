@@ -1,10 +1,10 @@
 import { tamper } from 'service-webhooks/testing';
 import { legacyRefused, type Requirement, refused } from './judge.js';
 
-const SIGNATURE = 'Verify the V2 signature of every request, and answer 401 where it does not hold.';
+const SIGNATURE = 'Verify the V2 signature of every request, and answer 401 where it does not match.';
 const TIME = 'Refuse where t is more than 300 s from now, past or future.';
 const CONTENT = 'The signature is over t, a dot and the exact body, with the t of the header.';
-const V2_ONLY = 'Where there is a V2 header look at that one alone, and accept the legacy one by choice only.';
+const V2_ONLY = 'Where there is a V2 header, verify that one alone. Accept the legacy header by choice only.';
 
 /** Returns a V2 header of the right form with signatures of no secret. */
 const v2 = (...macs: string[]) => `t=${Math.floor(Date.now() / 1000)}${macs.map((mac) => `,v1=${mac}`).join('')}`;
@@ -59,14 +59,14 @@ export const REFUSES: readonly Requirement[] = [
   },
   {
     name: 'stale',
-    says: 'rightly signed, ten minutes ago',
+    says: 'correctly signed, ten minutes ago',
     requests: ({ good }) => [tamper.stale(good())],
     judge: refused,
     fix: TIME,
   },
   {
     name: 'future',
-    says: 'rightly signed, ten minutes from now',
+    says: 'correctly signed, ten minutes from now',
     requests: ({ good }) => [tamper.future(good())],
     judge: refused,
     fix: TIME,
@@ -87,14 +87,14 @@ export const REFUSES: readonly Requirement[] = [
   },
   {
     name: 'stripped-v2',
-    says: 'only the legacy signature, which is right',
+    says: 'only the legacy signature, which is valid',
     requests: ({ good }) => [tamper.strippedV2(good())],
     judge: legacyRefused,
     fix: "Leave legacy: 'accept' out once the service sends V2 to this endpoint.",
   },
   {
     name: 'broken-v2',
-    says: 'a wrong V2 signature next to a right legacy one',
+    says: 'an invalid V2 signature next to a valid legacy one',
     requests: ({ withV2 }) => [withV2(v2(ZEROS)), withV2('v2')],
     judge: refused,
     fix: V2_ONLY,

@@ -3,8 +3,8 @@ import { duplicateByKey, duplicates, eachHandled, handledOnce } from './dedupe-j
 import { REFUSES } from './hostile-probes.js';
 import { acknowledged, acknowledgedLast, acknowledgedTypes, answered, type Requirement } from './judge.js';
 
-const ANY_EVENT = 'Acknowledge what you do not know: refused, it is tried six times and counts toward the pause.';
-const TIME = 'Accept where t is up to 300 s from now, past and future; and look at the clock.';
+const ANY_EVENT = 'Acknowledge unknown events: a refused one is tried six times and counts toward the pause.';
+const TIME = 'Accept where t is up to 300 s from now, past and future, and check the clock of the server.';
 
 /** Deliveries that the service may send. */
 const ACCEPTS: readonly Requirement[] = [
@@ -139,10 +139,10 @@ const IN_TIME: readonly Requirement[] = [
   },
   {
     name: 'no-event',
-    says: 'rightly signed, and no JSON',
+    says: 'correctly signed, and not JSON',
     requests: ({ withBody }) => [withBody('{"id":')],
     judge: answered,
-    fix: 'Answer 400 to what cannot be parsed.',
+    fix: 'Answer 400 to a body that cannot be parsed.',
   },
 ];
 

@@ -2,7 +2,7 @@ import { Command } from '@commander-js/extra-typings';
 import { type EventType, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { ensureEndpoint } from 'service-webhooks/client';
 import { sampleEvent, signDelivery } from 'service-webhooks/testing';
-import { apiCommand, called, listEndpoints, noEndpoint, openClient } from '../../api-options.js';
+import { apiCommand, called, idsWithUrl, listEndpoints, noEndpoint, openClient } from '../../api-options.js';
 import { confirmed } from '../../confirmed.js';
 import { diagnose } from '../../diagnosis/diagnose.js';
 import { EXIT, Failure } from '../../failure.js';
@@ -126,18 +126,24 @@ function typeOf(text: string | undefined): EventType {
 
 function deleteCommand(session: Session) {
   return apiCommand('delete')
-    .summary('one, with its delivery history')
-    .argument('<id>', 'the id of the endpoint')
+    .summary('one, or each with a URL, with the delivery history')
+    .argument('<endpoint>', 'its id, or its URL, which means each endpoint with that URL')
     .option('--yes', 'delete without asking')
-    .action(async (id, { yes = false, ...options }) => {
+    .action(async (endpoint, { yes = false, ...options }) => {
       const client = await openClient(session, options);
-      const question = `Delete ${id}, with its delivery history?`;
+      const ids = endpoint.includes('://')
+        ? await idsWithUrl(client, endpoint, { signal: session.signal })
+        : [endpoint];
+      if (ids.length === 0) throw noEndpoint(endpoint);
+      const question = `Delete ${ids.join(', ')}, with ${ids.length === 1 ? 'its' : 'their'} delivery history?`;
       if (!yes && !(await confirmed(session, question, 'pass --yes to delete'))) {
         session.exitCode = EXIT.no;
         return;
       }
-      await called(client.webhooks.delete(id));
-      reportDone(session, 'deleted', { id });
+      for (const id of ids) {
+        await called(client.webhooks.delete(id));
+        reportDone(session, 'deleted', { id });
+      }
     });
 }
 

@@ -26,7 +26,7 @@ Examples:
     .action(async (file, { secret: sources, other = [], ...options }) => {
       const secret = await findSecrets(session, sources);
       const otherSecrets: Record<string, Secret> = {};
-      for (const { name, source } of other) otherSecrets[name] = await readSecret(session, source);
+      for (const [name, source] of other) otherSecrets[name] = await readSecret(session, source);
       const delivery = await readDelivery(session, file, options);
       const { headers, body, at, asCaptured } = delivery;
       const { headerPrefix, legacy, tolerance: toleranceSeconds } = options;
@@ -68,10 +68,7 @@ function report(
   );
 }
 
-interface Other {
-  name: string;
-  source: string;
-}
+type Other = readonly [name: string, source: string];
 
 function parseOther(text: string): Other {
   const found = /^([^=]+)=(.+)$/.exec(text);
@@ -79,7 +76,7 @@ function parseOther(text: string): Other {
     throw new Failure('usage', '--other takes a name and where the secret is: staging=env:STAGING_SECRET.');
   }
   const [, name = '', source = ''] = found;
-  return { name, source: checkSource(source) };
+  return [name, checkSource(source)];
 }
 
 /** Fixes in terms of the command line, where those of the library name options of code. */

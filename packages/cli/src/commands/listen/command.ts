@@ -1,6 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { createReceiver, WEBHOOK_EVENT_TYPES } from 'service-webhooks';
-import { baseUrlOption, keyOption, openClient } from '../../api-options.js';
+import { openClient } from '../../api-options.js';
 import { DEFAULT_DIRECTORY, openCaptures } from '../../captures.js';
 import { EXIT, Failure } from '../../failure.js';
 import { portFailure } from '../../listening.js';
@@ -99,10 +99,10 @@ function optionsOfListen() {
         .preset(`${UI_PORT}`)
         .argParser(wholeNumber(0, 65_535)),
     )
-    .option('--url <url>', 'register this public https URL, which must lead here, until the end')
-    .option('--cleanup', 'first delete the endpoint with that URL that an earlier run left behind')
-    .addOption(keyOption())
-    .addOption(baseUrlOption())
+    .option(
+      '--url <url>',
+      'register this public https URL, which must lead here, until the end; with the key in SERVICE_API_KEY',
+    )
     .addHelpText(
       'after',
       `
@@ -121,8 +121,7 @@ Examples:
 type Given = ReturnType<ReturnType<typeof optionsOfListen>['opts']>;
 
 /** @throws Failure for options that have no effect with or without one another */
-function checkTogether({ url, cleanup, secret, capture, redact, signWith }: Given): void {
-  if (url === undefined && cleanup) throw new Failure('usage', '--cleanup is about the endpoint of --url: give both.');
+function checkTogether({ url, secret, capture, redact, signWith }: Given): void {
   if (url !== undefined && secret) throw new Failure('usage', '--url makes a secret of its own: leave --secret out.');
   if (redact && capture === undefined) throw new Failure('usage', '--redact is about --capture: give both.');
   checkSigned(redact, signWith);
@@ -130,8 +129,8 @@ function checkTogether({ url, cleanup, secret, capture, redact, signWith }: Give
 
 /** Creates the endpoint that sends to `url` until the end. @throws Failure */
 async function register(session: Session, url: string, given: Given): Promise<TemporaryEndpoint> {
-  const { events = WEBHOOK_EVENT_TYPES, cleanup = false } = given;
-  return createTemporaryEndpoint(await openClient(session, given), { url, events }, cleanup);
+  const { events = WEBHOOK_EVENT_TYPES, headerPrefix } = given;
+  return createTemporaryEndpoint(await openClient(session, { headerPrefix }), { url, events });
 }
 
 /** Reads the secrets, and says how requests are treated. @throws Failure */

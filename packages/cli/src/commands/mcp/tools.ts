@@ -172,7 +172,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
     {
       name: 'doctor',
       description:
-        'Sends good and hostile deliveries to the app, and says which of them it handles rightly. Its handlers run.',
+        'Sends good and hostile deliveries to the app, and says which of them it handles correctly. Its handlers run.',
       inputSchema: {
         type: 'object',
         properties: { only: { type: 'array', items: { type: 'string', enum: PROBES.map(({ name }) => name) } } },

@@ -48,7 +48,10 @@ Examples:
   service-webhooks send stt.completed --fault stale,flipped-bit
   service-webhooks send stt.completed 3000 --count 1000 --concurrency 50
   service-webhooks send --body body.json 3000
-  service-webhooks send stt.failed --dev            to what dev delivers to, with its retries`,
+  service-webhooks send stt.failed --dev            to what dev delivers to, with its retries
+
+Event types:
+${WEBHOOK_EVENT_TYPES.map((type) => `  ${type}`).join('\n')}`,
     )
     .action(async (first, second, { secret: sources, set = [], body: file, fault: faults = [], ...options }) => {
       const [type, url] = positionals(first, second, file);

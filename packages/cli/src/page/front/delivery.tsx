@@ -49,7 +49,7 @@ function Head({ details: { delivery, offers, cannotSign } }: { details: Delivery
       <dl>
         <dt>Event</dt>
         <dd>
-          {eventId === '' ? 'The body holds no event.' : <code>{eventId}</code>}{' '}
+          {eventId === '' ? 'The body is not an event.' : <code>{eventId}</code>}{' '}
           {eventId !== '' && <CopyButton what="event id" text={eventId} />}
         </dd>
         <dt>Delivery</dt>

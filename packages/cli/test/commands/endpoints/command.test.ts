@@ -140,6 +140,16 @@ describe('the command endpoints', () => {
     expect(await run(['endpoints', 'delete', id, '--yes'])).toMatchObject(failed(1, 'not_found'));
   });
 
+  it('delete takes a URL, and deletes each endpoint with it', async () => {
+    const [one, two] = [emulator.endpoints.create({ url: URL_1 }), emulator.endpoints.create({ url: URL_1 })];
+    const other = emulator.endpoints.create({ url: 'https://other.example/' });
+    const { exitCode, records } = await run(['endpoints', 'delete', URL_1, '--yes', '--json']);
+    expect([exitCode, records.map(({ id }) => id).toSorted()]).toEqual([0, [one.id, two.id].toSorted()]);
+    expect(emulator.endpoints.list()).toMatchObject([{ id: other.id }]);
+    const says = `there is no endpoint ${URL_1}: endpoints list shows all.`;
+    expect(await run(['endpoints', 'delete', URL_1, '--yes'])).toMatchObject(failed(1, says));
+  });
+
   it('the completion offers the subcommands, options and event types', async () => {
     const complete = async (...words: string[]) => (await run(['complete', '--', 'endpoints', ...words])).stdout;
     expect(await complete('')).toBe('list\nensure\nupdate\ntest\nrotate\ndelete\nhelp\n');
@@ -148,7 +158,7 @@ describe('the command endpoints', () => {
   });
 });
 
-describe('the commands limits and usage', () => {
+describe('the command limits', () => {
   it('limits prints the plan, the credits and the requests that are left', async () => {
     const { exitCode, records } = await run(['limits']);
     expect(exitCode).toBe(0);
@@ -158,14 +168,33 @@ describe('the commands limits and usage', () => {
     ]);
     const { stdout } = await run(['limits', '--text']);
     expect(stdout).toMatch(
-      /^Professional {2}with API access\ncredits {2}\d+ of \d+ a month\nrequests {2}\d+ of 10000 left today\nrate {2}100 a minute\nkeys {2}5 at most\n$/,
+      /^Professional {2}with API access\ncredits {2}\d+ of \d+ a month\nrequests {2}\d+ of 10000 left today\nrate {2}100 a minute\nkeys {2}5 at most\nusage {2}\{.+\}\n$/,
     );
   });
 
-  it('usage prints the answer of the service', async () => {
-    const { exitCode, records } = await run(['usage']);
-    expect(exitCode).toBe(0);
-    expect(records).toMatchObject([{ kind: 'usage', data: { credits: expect.any(Object) } }]);
+  it('limits prints the usage that the service states', async () => {
+    const { records } = await run(['limits', '--json']);
+    expect(records).toMatchObject([{ kind: 'limits', usage: { credits: expect.any(Object) } }]);
+    expect((await run(['limits', '--text'])).stdout).toMatch(/^keys {2}5 at most\nusage {2}\{"credits":\{/m);
+  });
+
+  it('limits names the missing scope where the key may not read the usage', async () => {
+    const keyWithout = emulator.keys.create({ scopes: ['webhooks:read'] });
+    const more = { env: { ...env, SERVICE_API_KEY: keyWithout } };
+    const says = 'The usage needs the scope analytics:read: the service says no: insufficient_scope: ';
+    const usageProblem = expect.stringContaining(says);
+    expect(await run(['limits', '--json'], more)).toMatchObject({
+      exitCode: 0,
+      records: [{ kind: 'limits', plan: { type: 'PROFESSIONAL' }, usage: null, usageProblem }],
+    });
+    const { stdout } = await run(['limits', '--text'], more);
+    expect(stdout).toMatch(new RegExp(`\nkeys  5 at most\nno usage  ${says}.+\n$`));
+  });
+
+  it('limits are printed also where the usage cannot be read', async () => {
+    emulator.script({ method: 'GET', path: '/api/v1/usage', error: 'forbidden' });
+    const [record] = (await run(['limits', '--json'])).records;
+    expect(record).toMatchObject({ kind: 'limits', usage: null, usageProblem: expect.stringContaining('forbidden') });
   });
 
   it('the API key is read from a file or stdin, and the address of the API from --base-url', async () => {
@@ -183,7 +212,7 @@ describe('a command whose call of the API fails', () => {
   it.each<[string, Record<string, string | undefined>, RegExp]>([
     ['no key', { SERVICE_API_KEY: undefined }, /the environment variable SERVICE_API_KEY is not set; export it\./],
     ['a key with a line break', { SERVICE_API_KEY: 'acct_1\nx' }, /apiKey has a line break: trim it/],
-    ['no address', { SERVICE_URL: undefined }, /where is the API\? Set SERVICE_URL, give --base-url/],
+    ['no address', { SERVICE_URL: undefined }, /where is the API\? Set SERVICE_URL to its address/],
     ['an address without a scheme', { SERVICE_URL: 'api.example' }, /baseUrl must begin with https:\/\//],
   ])('the exit code is 2 for %s', async (_, more, says) => {
     expect(await failing(more)).toMatchObject(failed(2, says));
@@ -210,7 +239,7 @@ describe('a command whose call of the API fails', () => {
     expect(await failing({ SERVICE_URL: api.url })).toMatchObject(failed(exitCode, says));
   });
 
-  it.each([['limits'], ['usage'], ['endpoints', 'list']])('Ctrl+C ends the call at once: %s %s', async (...args) => {
+  it.each([['limits'], ['endpoints', 'list']])('Ctrl+C ends the call at once: %s %s', async (...args) => {
     const arrived = later();
     const api = await anApi(() => arrived.resolve());
     const { signal, ended } = cli.start(args, { env: { ...env, SERVICE_URL: api.url } });
@@ -274,21 +303,20 @@ describe('listen --url', () => {
     expect(emulator.endpoints.list()).toEqual([]);
   });
 
-  it('an existing endpoint with the same URL is refused, and deleted with --cleanup', async () => {
+  it('the error for an existing endpoint with the same URL names the command that deletes it', async () => {
     const { id } = emulator.endpoints.create({ url: URL_1 });
-    const other = emulator.endpoints.create({ url: 'https://other.example/' });
     const args = ['listen', '--port', '0', '--url', URL_1];
-    const says = `there is an endpoint with this URL already (${id}): --cleanup deletes it.`;
-    expect(await run(args)).toMatchObject(failed(1, says));
-    expect(emulator.endpoints.list()).toHaveLength(2);
-    const { next, signal, ended } = cli.start([...args, '--cleanup'], { env });
+    const ended = await run(args);
+    expect(ended).toMatchObject(failed(1, `there is an endpoint with this URL already (${id})`));
+    const [, command = ''] = /delete it: npx service-webhooks-cli (.+)\n$/.exec(ended.stderr) ?? [];
+    expect(emulator.endpoints.list()).toHaveLength(1);
+    expect(await run([...command.split(' '), '--yes'])).toMatchObject({ exitCode: 0 });
+    const { next, signal, ended: end } = cli.start(args, { env });
     await next('listening');
-    expect(emulator.endpoints.get(id)).toBeUndefined();
-    const made = { url: URL_1, events: WEBHOOK_EVENT_TYPES };
-    expect(emulator.endpoints.list()).toMatchObject([{ id: other.id }, made]);
+    expect(emulator.endpoints.list()).toMatchObject([{ url: URL_1, events: WEBHOOK_EVENT_TYPES }]);
     signal('SIGINT');
-    await ended;
-    expect(emulator.endpoints.list()).toMatchObject([{ id: other.id }]);
+    await end;
+    expect(emulator.endpoints.list()).toEqual([]);
   });
 
   it('the error names a temporary endpoint that could not be deleted', async () => {
@@ -298,12 +326,13 @@ describe('listen --url', () => {
     const { exitCode, stderr } = await ended;
     expect(exitCode).toBe(4);
     expect(withoutKeyLine(stderr)).toMatch(
-      /^service-webhooks: the temporary endpoint is still there, since the service says no: insufficient_scope: .+ Next time: --cleanup\.\n$/,
+      /^service-webhooks: the temporary endpoint is still there, since the service says no: insufficient_scope: .+ Delete it: npx service-webhooks-cli endpoints delete \S+\n$/,
     );
   });
 
   it.each([
-    [['--cleanup'], 2, '--cleanup is about the endpoint of --url: give both.'],
+    [['--cleanup'], 2, "unknown option '--cleanup'"],
+    [['--key', 'file:key'], 2, "unknown option '--key'"],
     [['--url', URL_1, '--secret', 'env:HOME'], 2, '--url makes a secret of its own: leave --secret out.'],
     [['--url', 'nonsense'], 2, 'url must be a URL'],
     [['--url', 'http://app.example/'], 1, 'the service says no: validation_error'],

@@ -97,6 +97,8 @@ describe('endpoints rotate', { timeout: 60_000 }, () => {
     const app = await serveApp();
     const { id } = emulator.endpoints.create({ url: app.url });
     const planned = await rotate(id, '--dry-run');
+    // The figure of docs/rotate-a-secret.md, which test/service/schedule.test.ts derives from the schedule.
+    expect(planned.stdout).toContain('5 h 15 min, since ');
     expect([planned.exitCode, steps(planned.records)]).toEqual([
       0,
       ['create next', 'accept later', 'wait later', 'delete later'],

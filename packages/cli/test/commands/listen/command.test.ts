@@ -236,10 +236,10 @@ describe('listen with an app', () => {
     }
   });
 
-  it('forward is another name of the command, and -p of --port', async () => {
-    const app = await serveApp();
-    const running = cli.start(['forward', app.url, '-p', '0']);
-    expect(await running.next('listening')).toMatchObject({ forwardsTo: `${app.url}/` });
+  it('-p is another name of --port', async () => {
+    const { url } = await serveApp();
+    const running = cli.start(['listen', url, '-p', '0', '--json']);
+    expect(await running.next('listening')).toMatchObject({ forwardsTo: `${url}/` });
   });
 
   it('--capture without a value does not swallow the port of the app behind it', async () => {
