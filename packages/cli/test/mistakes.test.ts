@@ -162,7 +162,9 @@ async function atTerminal(command: string, app: string, columns: number) {
   const words = [...(COMMANDS[command] ?? []), app].join(' ');
   const terminal = lineInTerminal(cli, `stty cols ${columns}; exec service-webhooks ${words}`);
   if (command === 'listen') {
-    const [, url = ''] = await terminal.shows(/Listening on (http:\/\/[\w.:]+)\//);
+    const listening = () => /Listening on (http:\/\/[\w.:]+)\//.exec(inWords(terminal.text()))?.[1];
+    await expect.poll(listening, { timeout: 15_000 }).toBeDefined();
+    const url = listening();
     const delivery = signDelivery({ secret: SECRET, event: sampleEvent('stt.completed') });
     const { signal } = new AbortController();
     await deliverAsService(delivery, new URL('/webhooks', url), { timeoutMs: 10_000, signal });
