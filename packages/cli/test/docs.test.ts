@@ -8,6 +8,7 @@ import { serveListener } from '../../../test/support/app.js';
 import { SECRET } from '../../../test/support/deliveries.js';
 import { SCENARIOS } from '../src/commands/dev/scenarios.js';
 import { PROBES } from '../src/commands/doctor/probes.js';
+import { ADVICE } from '../src/diagnosis/advice.js';
 import { FAULTS } from '../src/commands/send/faults.js';
 import { COMMANDS } from '../src/commands.js';
 import { EXIT } from '../src/failure.js';
@@ -105,6 +106,11 @@ describe('docs/cli.md', () => {
   it('the page has every probe, as the program describes it', () => {
     const { probe: _, ...rows } = rowsOf(sectionOf('doctor'));
     expect(rows).toEqual(Object.fromEntries(PROBES.map(({ name, says }) => [name, says])));
+  });
+
+  it('the page has every cause of a refusal', () => {
+    const { cause: _, ...rows } = rowsOf(sectionOf('Refusals'));
+    expect(Object.keys(rows)).toEqual(Object.keys(ADVICE));
   });
 
   it('the page has every exit code', () => {
