@@ -1,4 +1,5 @@
 import { sign, verify } from 'service-webhooks';
+import { eventJson } from 'service-webhooks/testing';
 import { type EmulatorOptions, FAULT_NAMES, type Faults } from 'service-webhooks-emulator';
 import { describe, expect, it } from 'vitest';
 import { createFaults } from '../src/faults.js';
@@ -10,7 +11,7 @@ async function startWithFaults(faults: Faults, options: EmulatorOptions = {}) {
   const started = startWithEndpoint({ faults, ...options });
   started.receiver.status = 200;
   const { event } = await started.emulator.emit('stt.completed');
-  const body = new TextEncoder().encode(JSON.stringify(event));
+  const body = new TextEncoder().encode(eventJson(event));
   const ends = () => started.emulator.attempts.list().map(({ reason, endedAt }) => [reason, endedAt - START]);
   return { ...started, body, ends };
 }

@@ -1,8 +1,8 @@
 import { WebhookError } from '../../errors.js';
 
 /**
- * Checks the schema of a queue or a processor against the one that its `PgBoss` was created with. Where the app has passed
- * a `db` of its own, the schema is not known before the first query.
+ * Checks the schema of a queue or a processor against the schema of its `PgBoss`. Where the app has passed a `db` of its
+ * own, the schema is not known before the first query.
  *
  * @throws WebhookError `invalid_option`
  */
