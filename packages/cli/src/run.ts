@@ -11,7 +11,8 @@ import type { Io, Session } from './session.js';
 
 /** Runs one command line. Resolves to the exit code. An error is one line on stderr. Never rejects. */
 export async function run(given: readonly string[], io: Io): Promise<ExitCode> {
-  const words = given[0] === '-v' || given[0] === 'version' ? ['--version'] : given;
+  const [first] = given.filter((word) => !word.startsWith('--'));
+  const words = first === '-v' || first === 'version' ? ['--version'] : given;
   try {
     const { sources, ...project } = await projectOf(io);
     const session: Session = {

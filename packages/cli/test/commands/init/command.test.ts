@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Step } from '../../../src/commands/init/next-steps.js';
 import { FRAMEWORKS } from '../../../src/detect-project.js';
 import { useCli } from '../../support/cli.js';
+import { asked } from '../../support/watch-cli.js';
 import { failed } from '../support.js';
 import { runPrinted } from './starter-app.js';
 import { addJest, emptyApp, hasJest, problemsOf } from './written-app.js';
@@ -20,7 +21,7 @@ const DEPENDENCIES: Record<string, object> = {
 };
 const DECORATORS = '{ "compilerOptions": { "experimentalDecorators": true } }';
 const init = (folder: string, ...args: string[]) =>
-  cli.shell(`cd ${folder} && service-webhooks init ${args.join(' ')}`);
+  cli.shell(`cd ${folder} && service-webhooks init ${asked(args).join(' ')}`);
 const written = (folder: string, path: string) => readFileSync(join(folder, path), 'utf8');
 
 /** The printed steps, by their names. */

@@ -38,7 +38,7 @@ describe('a new app that follows the steps of init', { timeout: 240_000 }, () =>
     '%s: the test passes, and the app that the printed command starts acknowledges send and passes doctor',
     async (_, starter) => {
       const folder = writeStarter(starter);
-      const init = await cli.shell(`cd ${folder} && service-webhooks init --yes`);
+      const init = await cli.shell(`cd ${folder} && service-webhooks init --json --yes`);
       expect(init).toMatchObject({ exitCode: 0, stderr: '' });
       const steps = init.records.find(({ kind }) => kind === 'next')?.['steps'] as Step[];
       const lineOf = (wanted: Step['step']) =>
@@ -57,7 +57,7 @@ describe('a new app that follows the steps of init', { timeout: 240_000 }, () =>
         const line = lineOf(step)
           .replace(/^npx service-webhooks-cli /, 'service-webhooks ')
           .replace(/ \d+$/, ` ${port}`);
-        return cli.shell(`cd ${folder} && ${line}`, { env: { WEBHOOK_SECRET: undefined } });
+        return cli.shell(`cd ${folder} && ${line} --json`, { env: { WEBHOOK_SECRET: undefined } });
       };
       expect(await run('send')).toMatchObject({ exitCode: 0, records: [{ acknowledged: true }] });
       await vi.waitFor(() => expect(output()).toMatch(/^clip clip_\w+$/m));
