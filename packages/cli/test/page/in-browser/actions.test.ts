@@ -145,7 +145,7 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
     const source = memorySource();
     source.put(aRow(1, { state: 'failed', status: 500 }), aRow(2, { duplicates: 1 }));
     const body = { text: 'TypeError: x', bytes: 12, shown: 'text', cut: false } as const;
-    const advice = { message: 'The app failed.', fix: 'Look at the log of the app.' };
+    const advice = { cause: 'failed', message: 'The app failed.', fix: 'Look at the log of the app.' } as const;
     const answer = { status: 500, headers: [], body };
     source.detail('dlv_1', {}, anAttempt(1, { acknowledged: false, status: 500, answer, advice }));
     source.detail('dlv_2', {}, anAttempt(1, { id: 'att_2', kind: 'duplicate', recognised: true, code: 'duplicate' }));
