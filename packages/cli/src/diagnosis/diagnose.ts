@@ -47,7 +47,9 @@ export async function diagnose(answered: Answered, options: DiagnoseOptions): Pr
   const secret = isValid(answered, options) ? options.secret : undefined;
   if (secret === undefined) return adviceOn(cause); // the app is right to refuse it
   if (cause === 'missing_signature' || cause === 'legacy_not_accepted') return ofPrefix(headerPrefix);
-  if (cause === 'timestamp_too_old' || cause === 'timestamp_in_future') return ofClock(sent, at);
+  if (cause === 'timestamp_too_old' || cause === 'timestamp_in_future') {
+    return isPassedOn ? adviceOn('behind_listen') : ofClock(sent, at); // the Date header is that of listen
+  }
   if (cause !== 'unclear' && cause !== 'signature_mismatch') return adviceOn(cause);
   if (cause !== 'signature_mismatch' && Math.abs(skewOf(sent, at)) >= SKEW_MS) return ofClock(sent, at);
   if (await parsesFirst(app, sent, { secret, headerPrefix })) return adviceOn('parsed_body');

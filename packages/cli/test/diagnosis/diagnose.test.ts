@@ -81,7 +81,12 @@ describe('the diagnosis of a valid delivery that an app refuses', () => {
       'login',
       /asks for a login\. Exempt/,
     ],
-    ['a guard in front names a token', answering(401, '{"error":"No authorization token was found"}'), 'login', /Exempt/],
+    [
+      'a guard in front names a token',
+      answering(401, '{"error":"No authorization token was found"}'),
+      'login',
+      /Exempt/,
+    ],
     [
       'a CSRF filter refuses it',
       answering(403, 'CSRF verification failed. Request aborted.'),
@@ -207,6 +212,17 @@ describe('the diagnosis of other deliveries', () => {
     const advice = await diagnose(delivered, { secret: undefined, headerPrefix: 'x-service', signal });
     expect([advice?.cause, got()]).toEqual(['unclear', 1]);
   });
+
+  it.each(['signature_mismatch', 'timestamp_too_old', 'timestamp_in_future', 'none'])(
+    'the terminal of listen has the reason where listen passes on %s, and nothing more is sent',
+    async (code) => {
+      const body = JSON.stringify({ error: { code } });
+      const passingOn = answering(401, body, { 'x-service-webhooks-listen': 'answer of the app' });
+      const { got, ...delivered } = await answered(passingOn);
+      const advice = await diagnose(delivered, { secret: SECRET, headerPrefix: 'x-service', signal });
+      expect([advice?.cause, got()]).toEqual(['behind_listen', 1]);
+    },
+  );
 
   it('an app that stops answering during the comparison has the advice of its answer', async () => {
     let count = 0;

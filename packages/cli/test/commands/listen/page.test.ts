@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:net';
 import { verify } from 'service-webhooks';
+import { webhookHandler } from 'service-webhooks/node';
 import { tamper } from 'service-webhooks/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Got, serveApp } from '../../../../../test/support/app.js';
+import { type Got, serveApp, serveListener } from '../../../../../test/support/app.js';
 import { SECRET } from '../../../../../test/support/deliveries.js';
 import { exchange, toBytes } from '../../../../../test/support/raw-http.js';
 import { useCli } from '../../support/cli.js';
@@ -39,6 +41,41 @@ it('the page of listen shows a delivery with its attempts, verdict and cause of 
   });
   const causes = [{ cause: 'body_reserialised', certainty: 'certain' }];
   expect(second).toMatchObject({ verdict: { verdict: 'signature_mismatch', causes } });
+});
+
+it('a valid delivery that the app refuses has the advice on the page, and send points to the terminal of listen', async () => {
+  const requests: IncomingHttpHeaders[] = [];
+  const receive = webhookHandler({ secret: 'another secret', logger: false, on: { '*': () => {} } });
+  const app = await serveListener((req, res) => {
+    requests.push(req.headers);
+    receive(req, res);
+  });
+  const { url, browser, next, stop } = await listen(app.url);
+  const { records } = await cli.run(['send', 'stt.failed', url, '--set', 'id=evt_1']);
+  expect(records).toMatchObject([
+    { kind: 'sent', status: 401, advice: { cause: 'behind_listen', fix: 'The terminal of listen says why.' } },
+  ]);
+  const { advice } = await next('delivery');
+  expect(advice).toMatchObject({ cause: 'other_secret' });
+  const { attempts } = await browser.read('/page/deliveries/evt_1');
+  expect(await browser.read(`/page/attempts/${attempts[0].id}`)).toMatchObject({
+    ...{ status: 401, verdict: { verdict: 'accepted' }, advice },
+  });
+  expect((await stop()).records.at(-1)).toMatchObject({ kind: 'ended', deliveries: 1 });
+  // listen asks the app itself, so that only the delivery has its mark.
+  expect(requests.map((headers) => 'x-service-webhooks-listen' in headers)).toEqual([true, false]);
+});
+
+it('a forged delivery that the app refuses has its causes on the page, and no advice', async () => {
+  const app = await serveApp((_, __, res) => res.writeHead(401).end());
+  const { post, browser, next } = await listen(app.url);
+  await post(tamper.wrongSecret(aDelivery()));
+  await next('delivery');
+  const shown = await browser.read('/page/attempts/1');
+  expect(shown).toMatchObject({ status: 401, verdict: { verdict: 'signature_mismatch' } });
+  expect(shown.verdict.causes).not.toEqual([]);
+  expect(shown).not.toHaveProperty('advice');
+  expect(app.got).toHaveLength(1);
 });
 
 it('the page of listen sends a sample to listen, and replays a delivery to the app', async () => {

@@ -102,8 +102,8 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
       'Attempt 1',
       '2026-07-11 12:01:00Z, took 80 ms',
       '200: acknowledged',
-      'Answer in full',
       'The signature is valid.',
+      'Answer in full',
       'Request',
       'POST http://127.0.0.1:3000/webhooks',
       'Copy as curl',
@@ -143,19 +143,87 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
     expect(await button.getAttribute('title')).toBe('reset');
   });
 
-  it('an invalid signature shows its cause and what to do', async () => {
+  describe('the verdict', () => {
     const cause = {
       cause: 'body_reserialised',
       certainty: 'certain',
       evidence: 'The body differs.',
       fix: 'Verify the bytes that came.',
     } as const;
-    const verdict = { verdict: 'signature_mismatch', causes: [cause] } as const;
-    const { page } = await select({ attempts: [anAttempt(1, { verdict })] });
-    await article(page).getByText('Verification fails: signature_mismatch').waitFor();
-    expect(await article(page).getByRole('listitem').first().innerText()).toBe(
-      'body_reserialised (certain): The body differs. Verify the bytes that came.',
-    );
+    const forged = { verdict: 'signature_mismatch', causes: [cause] } as const;
+    const advice = { cause: 'other_secret', message: 'Your app has another secret.', fix: 'Compare them.' } as const;
+    const refused = { acknowledged: false, status: 401, code: 'signature_mismatch', advice };
+
+    /** The lines of the box of an attempt with these changes, without the answer in full. */
+    async function verdictOf(changes: Partial<AttemptDetails>) {
+      const { page } = await select({ attempts: [anAttempt(1, changes)] });
+      const box = page.getByRole('region', { name: 'Answer of the app' });
+      await box.waitFor();
+      const all = await lines(box);
+      return { box, page, shown: all.slice(0, all.indexOf('Answer in full')) };
+    }
+
+    it('a valid delivery that the app refused shows once that the app has to accept it, why it does not, and the fix', async () => {
+      const { box, page, shown } = await verdictOf(refused);
+      expect(shown).toEqual([
+        '401 signature_mismatch',
+        'The signature is valid, so the app has to accept this delivery.',
+        'Your app has another secret. Compare them.',
+      ]);
+      expect(await box.getAttribute('class')).toBe('answer-box failed');
+      expect(await box.locator('.verdict').getAttribute('class')).toBe('verdict failed');
+      expect(await page.getByText(advice.message).count()).toBe(1);
+      expect(await page.getByText(advice.fix).count()).toBe(1);
+    });
+
+    it('a refused delivery that cannot be verified shows the advice', async () => {
+      const { shown } = await verdictOf({ ...refused, verdict: { verdict: 'unverified', causes: [] } });
+      expect(shown).toEqual([
+        '401 signature_mismatch',
+        'Not verified: the secret of this endpoint is not known here.',
+        'Your app has another secret. Compare them.',
+      ]);
+    });
+
+    it('a forged delivery that the app refused shows the causes, and not the advice', async () => {
+      const { box, shown } = await verdictOf({ ...refused, verdict: forged });
+      expect(shown).toEqual([
+        '401 signature_mismatch',
+        'Verification fails: signature_mismatch',
+        'body_reserialised (certain): The body differs. Verify the bytes that came.',
+      ]);
+      expect(await box.getByRole('listitem').count()).toBe(1);
+    });
+
+    it('a forged delivery that the app accepted says that verification fails', async () => {
+      const { box, shown } = await verdictOf({ verdict: forged });
+      expect(shown).toEqual([
+        '200: acknowledged',
+        'The app accepted it, although verification fails: signature_mismatch',
+        'body_reserialised (certain): The body differs. Verify the bytes that came.',
+      ]);
+      expect(await box.locator('.verdict').getAttribute('class')).toBe('verdict failed');
+    });
+
+    it('a valid delivery without an answer does not say that the app has to accept it', async () => {
+      const { page } = await select({
+        attempts: [anAttempt(1, { acknowledged: false, status: undefined, answer: undefined, problem: 'reset' })],
+      });
+      const box = page.getByRole('region', { name: 'Answer of the app' });
+      await box.waitFor();
+      expect(await lines(box)).toEqual(['No answer that counts: reset', 'The signature is valid.']);
+    });
+
+    it('the page of another app that answers 200 has the advice', async () => {
+      const { shown } = await verdictOf({
+        advice: { cause: 'web_page', message: 'Another app answers here.', fix: 'Name the port.' },
+      });
+      expect(shown).toEqual([
+        '200: acknowledged',
+        'The signature is valid.',
+        'Another app answers here. Name the port.',
+      ]);
+    });
   });
 
   describe('a body', () => {
