@@ -15,7 +15,11 @@ export const ADVICE = {
   },
   other_secret: {
     message: 'Your app has another secret: it refuses the signature in every form of the body.',
-    fix: 'Compare the secret of your app with the one given here (WEBHOOK_SECRET or --secret), and restart your app.',
+    fix: 'Compare the secret of your app with the one given here (WEBHOOK_SECRET or --secret), and restart your app. If they are equal, check what your app signs: t, a dot and the raw body.',
+  },
+  secret_or_guard: {
+    message: 'Your app has another secret, or a guard in front of the receiver refuses the request.',
+    fix: 'Compare the secret of your app with the one given here (WEBHOOK_SECRET or --secret). If they are equal, exempt this path from logins and guards.',
   },
   clock: {
     message: 'The clock of your app is wrong, so that it refuses the signed time.',
@@ -45,6 +49,14 @@ export const ADVICE = {
   behind_listen: {
     message: 'listen has passed on the answer of your app.',
     fix: 'The terminal of listen says why.',
+  },
+  rightly_refused: {
+    message: 'This delivery does not verify, so the app is right to refuse it.',
+    fix: 'Send one without a fault to see whether the app accepts valid deliveries.',
+  },
+  accepted_invalid: {
+    message: 'The app has accepted a delivery that does not verify.',
+    fix: 'Verify the signature and its time before anything else. doctor shows what else the app accepts.',
   },
   redirect: { message: 'The app redirects, and the service follows no redirect.', fix: 'Use the final URL.' },
   no_route: {

@@ -1,10 +1,10 @@
-import { type Secret, type VerifyInput, verify } from 'service-webhooks';
-import { isAcknowledged } from 'service-webhooks/service';
-import { answerCode, isAccepted, LISTEN_HEADER, titleOf } from '../http/answer.js';
+import { type Secret, type VerifyInput, verify, verifySignature } from 'service-webhooks';
+import { answerWord, isAccepted, LISTEN_HEADER, titleOf } from '../http/answer.js';
 import type { SendResult } from '../http/deliver.js';
 import { shortened } from '../output.js';
 import { ADVICE, type Advice, adviceOn, isErrorCode, type RefusalCause } from './advice.js';
-import { type AskedApp, homeTitle, parsesFirst, refusesEverywhere } from './experiments.js';
+import { type Answer, causeIn } from './cause-in.js';
+import { type AskedApp, compareForms, homeTitle, refusesEverywhere } from './experiments.js';
 
 /** A delivery and its answer. */
 export interface Answered extends Pick<VerifyInput, 'headers' | 'body'> {
@@ -21,8 +21,6 @@ export interface DiagnoseOptions extends Pick<AskedApp, 'signal' | 'insecure'> {
   headerPrefix: string;
 }
 
-type Answer = Extract<SendResult, { status: number }>;
-
 /** A person waits for the result. */
 const ASK_TIMEOUT_MS = 3_000;
 /** The tolerance of receivers, less the time that a delivery and its answer take. */
@@ -34,83 +32,106 @@ const SKEW_MS = 295_000;
  * and compares the answers. It rejects only when `signal` is aborted.
  */
 export async function diagnose(answered: Answered, options: DiagnoseOptions): Promise<Advice | undefined> {
-  const { sent, url, at } = answered;
-  if (sent.status === undefined || isAccepted(sent)) return undefined;
+  const { sent, url } = answered;
+  if (sent.status === undefined) return undefined;
+  if (isAccepted(sent)) return isForged(answered, options) ? adviceOn('accepted_invalid') : undefined;
   const cause = causeIn(sent);
-  const { headerPrefix, signal, insecure } = options;
-  const app = { url, signal, insecure, timeoutMs: ASK_TIMEOUT_MS };
-  const isPassedOn = sent.headers[LISTEN_HEADER.toLowerCase()] !== undefined;
-  if (isPassedOn && (!isErrorCode(cause) || cause === 'signature_mismatch')) return adviceOn('behind_listen');
-  if (cause === 'redirect') return adviceOn(cause, { fix: `Use the final URL: ${locationOf(sent)}` });
-  if (cause === 'web_page') return adviceOn(cause, { message: `${messageOfPage(sent)}`, fix: fixOfPath(url) });
-  if (cause === 'no_route') return adviceOn(cause, { message: await messageOfRoute(app, sent), fix: fixOfPath(url) });
-  const secret = isValid(answered, options) ? options.secret : undefined;
-  if (secret === undefined) return adviceOn(cause); // the app is right to refuse it
-  if (cause === 'missing_signature' || cause === 'legacy_not_accepted') return ofPrefix(headerPrefix);
-  if (cause === 'timestamp_too_old' || cause === 'timestamp_in_future') {
-    return isPassedOn ? adviceOn('behind_listen') : ofClock(sent, at); // the Date header is that of listen
-  }
-  if (cause !== 'unclear' && cause !== 'signature_mismatch') return adviceOn(cause);
-  if (cause !== 'signature_mismatch' && Math.abs(skewOf(sent, at)) >= SKEW_MS) return ofClock(sent, at);
-  if (await parsesFirst(app, sent, { secret, headerPrefix })) return adviceOn('parsed_body');
-  if (cause === 'signature_mismatch') return adviceOn('other_secret');
-  if (![400, 401, 403].includes(sent.status)) return adviceOn(cause);
-  if (await refusesEverywhere(app, sent)) return adviceOn('refused_everywhere');
-  return adviceOn('other_secret', { fix: `${ADVICE.other_secret.fix} ${OR_A_GUARD}` });
+  const app = { url, signal: options.signal, insecure: options.insecure, timeoutMs: ASK_TIMEOUT_MS };
+  if (isPassedOn(sent) && !(isErrorCode(cause) && !UNEXPLAINED.includes(cause))) return behindListen(sent);
+  if (cause === 'redirect') return ofRedirect(sent, url);
+  if (cause === 'web_page') return ofPage(sent, url);
+  if (cause === 'no_route') return ofRoute(sent, url, app);
+  if (!UNEXPLAINED.includes(cause)) return adviceOn(cause);
+  const { secret, headerPrefix } = options;
+  if (secret === undefined) return adviceOn(cause);
+  if (!isValid(answered, options)) return adviceOn('rightly_refused');
+  return ofValid(answered, sent, cause, { app, secret, headerPrefix });
+}
+
+/** What a receiver answers to a delivery whose signature it does not accept, and what says nothing. */
+const UNEXPLAINED: readonly RefusalCause[] = [
+  ...['missing_signature', 'malformed_signature', 'legacy_not_accepted', 'signature_mismatch'],
+  ...['timestamp_too_old', 'timestamp_in_future', 'unclear'],
+] as RefusalCause[];
+
+/** Resolves to why the app does not accept the signature of a valid delivery. */
+async function ofValid(
+  { at }: Answered,
+  sent: Answer,
+  cause: RefusalCause,
+  { app, ...signing }: { app: AskedApp; secret: Secret; headerPrefix: string },
+): Promise<Advice> {
+  if (cause === 'missing_signature' || cause === 'legacy_not_accepted') return ofPrefix(signing.headerPrefix);
+  if (cause === 'timestamp_too_old' || cause === 'timestamp_in_future') return ofClock(sent, at);
+  const isUnclear = cause === 'unclear';
+  if (isUnclear && Math.abs(skewOf(sent, at)) >= SKEW_MS) return ofClock(sent, at);
+  const compared = await compareForms(app, sent, signing);
+  if (compared === 'differ') return adviceOn('parsed_body');
+  if (compared === 'unknown' || ![400, 401, 403].includes(sent.status)) return adviceOn(cause);
+  if (!isUnclear || /\b(signature|hmac|digest)\b/i.test(sent.body)) return adviceOn('other_secret');
+  if (/\b(too old|expired|stale|timestamp)\b/i.test(sent.body)) return adviceOn('time_check');
+  return adviceOn((await refusesEverywhere(app, sent)) ? 'refused_everywhere' : 'secret_or_guard');
 }
 
 function isValid({ headers, body, at }: Answered, { secret, headerPrefix }: DiagnoseOptions): boolean {
-  if (secret === undefined) return false;
+  return secret !== undefined && !throws(() => verify({ headers, body, secret, headerPrefix, now: () => at }));
+}
+
+/** Returns whether no receiver should accept it, whatever its options. */
+function isForged({ headers, body, at }: Answered, { secret, headerPrefix }: DiagnoseOptions): boolean {
+  const checks = { headerPrefix, legacy: 'accept', now: () => at } as const;
+  return secret !== undefined && throws(() => verifySignature({ headers, body, secret, ...checks }));
+}
+
+function throws(call: () => unknown): boolean {
   try {
-    verify({ headers, body, secret, headerPrefix, now: () => at });
-    return true;
-  } catch {
+    call();
     return false;
+  } catch {
+    return true;
   }
 }
 
-/** Returns what the answer alone says. */
-export function causeIn({ status, headers, body }: Pick<Answer, 'status' | 'headers' | 'body'>): RefusalCause {
-  if (isAcknowledged({ status })) return 'web_page';
-  const code = answerCode(body);
-  if (isErrorCode(code)) return code;
-  if (status >= 300 && status <= 399) return 'redirect';
-  if (status === 404 || status === 405) return 'no_route';
-  if (status === 413) return 'too_large';
-  if (status === 429) return 'rate_limited';
-  if (status >= 500) return 'failed';
-  if (/csrf|xsrf|page expired/i.test(body)) return 'csrf';
-  // A receiver of this library names the scheme Webhook.
-  const { 'www-authenticate': scheme = 'Webhook' } = headers;
-  const asksForLogin = !/^webhook\b/i.test(scheme) || ((status === 401 || status === 403) && LOGIN.test(body));
-  return asksForLogin ? 'login' : 'unclear';
+function isPassedOn({ headers }: Answer): boolean {
+  return headers[LISTEN_HEADER.toLowerCase()] !== undefined;
 }
 
-const LOGIN = /\b(jwt|bearer|log ?in|sign ?in|authentication|authorization|access token|api[ -]?key|credentials)\b/i;
-/** Where the answer has no code, it may also be that of something else than the receiver. */
-const OR_A_GUARD = 'If a login or a guard in front of the receiver gives this answer, exempt this path from it.';
-
-function locationOf({ headers }: Answer): string {
-  return shortened(headers['location'] ?? 'another address');
+function behindListen({ body }: Answer): Advice {
+  const hasAnswered = answerWord(body) !== 'app_did_not_answer';
+  return adviceOn('behind_listen', hasAnswered ? {} : { message: 'Your app has not answered listen.' });
 }
 
-function messageOfPage({ body }: Answer): string {
+function ofRedirect({ headers }: Answer, url: URL): Advice {
+  const { location } = headers;
+  if (location === undefined || !URL.canParse(location, url.href)) return adviceOn('redirect', { fix: LOG });
+  if (new URL(location, url).href === url.href)
+    return adviceOn('redirect', { fix: `It leads to this URL again. ${LOG}` });
+  if (LOGIN_PATH.test(location)) return adviceOn('login');
+  return adviceOn('redirect', { fix: `Use the final URL: ${shortened(location)}` });
+}
+
+const LOG = 'Look at the log of the app.';
+const LOGIN_PATH = /\b(log-?in|sign-?in|auth|oauth2?|sso)\b/i;
+
+function ofPage({ body }: Answer, url: URL): Advice {
   const title = titleOf(body);
-  return `Another app answers here, with ${title === undefined ? 'an HTML page' : `an HTML page. Its title is "${title}"`}.`;
+  if (title !== undefined && /\b(log ?in|sign ?in)\b/i.test(title)) return adviceOn('login');
+  const message = title === undefined ? ADVICE.web_page.message : `${ADVICE.web_page.message} Its title is "${title}".`;
+  return adviceOn('web_page', { message, fix: fixOfPath(url) });
 }
 
 /** The titles of pages that say no more than the status. */
 const NO_TITLE = /^(error|40[45]\b.*|(page )?not found)$/i;
 
-async function messageOfRoute(app: AskedApp, sent: Answer): Promise<string> {
-  const { origin, pathname } = app.url;
-  const own = titleOf(sent.body);
+async function ofRoute({ body }: Answer, url: URL, app: AskedApp): Promise<Advice> {
+  const own = titleOf(body);
   const title = own === undefined || NO_TITLE.test(own) ? await homeTitle(app) : own;
   const other =
     title === undefined || NO_TITLE.test(title)
       ? 'The receiver is not mounted there, or another app answers here.'
       : `Its title is "${title}": if that is not your app, another app answers here.`;
-  return `The app at ${origin} has no route for POST ${shortened(pathname)}. ${other}`;
+  const message = `The app at ${url.origin} has no route for POST ${shortened(url.pathname)}. ${other}`;
+  return adviceOn('no_route', { message, fix: fixOfPath(url) });
 }
 
 /** Returns where else to send to, in the form in which a target is typed. */
@@ -160,7 +181,7 @@ export function createDiagnosis(now = () => performance.now()): Diagnosis {
     const { sent, url } = answered;
     if (sent.status === undefined || isAccepted(sent)) {
       kept.delete(url.href);
-      return undefined;
+      return diagnose(answered, options);
     }
     const key = `${sent.status} ${causeIn(sent)} ${isValid(answered, options)}`;
     const known = kept.get(url.href);

@@ -9,14 +9,15 @@ export interface AskedApp extends DeliverOptions, Pick<Outgoing, 'insecure'> {
 }
 
 /**
- * Resolves to whether the app verifies what a parser has left of the body: it answers differently to one event with and
- * without spaces in its JSON. The event has a type of its own, so that no handler of the app's own events runs.
+ * Resolves to whether the app verifies what a parser has left of the body: then its answers to one event with and without
+ * spaces in its JSON differ. `unknown`: it does not answer as before. The event has a type of its own, so that no handler
+ * of the app's own events runs.
  */
-export async function parsesFirst(
+export async function compareForms(
   app: AskedApp,
   refused: SendResult,
   signing: { secret: Secret; headerPrefix: string },
-): Promise<boolean> {
+): Promise<'differ' | 'same' | 'unknown'> {
   const event = {
     ...sampleEvent('stt.completed', { id: `evt_doctor_${crypto.randomUUID()}` }),
     type: 'doctor.compared',
@@ -24,8 +25,9 @@ export async function parsesFirst(
   const answerTo = async (body: string) =>
     deliverAsService({ ...signDelivery({ ...signing, body }), insecure: app.insecure }, app.url, app);
   const compact = await answerTo(JSON.stringify(event));
-  if (compact.status === undefined || isSameAnswer(compact, refused)) return false;
-  return !isSameAnswer(compact, await answerTo(eventJson(event)));
+  if (isSameAnswer(compact, refused)) return 'same';
+  if (compact.status === undefined) return 'unknown';
+  return isSameAnswer(await answerTo(eventJson(event)), refused) ? 'differ' : 'unknown';
 }
 
 /** Resolves to whether the app answers in the same way at a path that it cannot have. */

@@ -32,10 +32,12 @@ const REQUEST_LINE = /^([A-Z]+) (\S+) HTTP\/1\.[01]$/;
  * @throws Error
  */
 export function parseHttp(bytes: Buffer, name: string): HttpMessage {
-  const end = /\r?\n\r?\n/.exec(bytes.toString('latin1', 0, 1024 * 1024));
-  const lines = bytes.toString('latin1', 0, end?.index ?? 0).split(/\r?\n/);
-  const request = end && REQUEST_LINE.exec(lines[0] as string);
-  if (!request) {
+  const text = bytes.toString('latin1', 0, 1024 * 1024);
+  const end = /\r?\n\r?\n/.exec(text);
+  const lines = text.slice(0, end?.index).split(/\r?\n/);
+  const request = REQUEST_LINE.exec(lines[0] as string);
+  if (request && !end) throw new Error(`${name}: it ends inside the headers. Something has cut it off.`);
+  if (!request || !end) {
     const form = 'begins with a line like POST /webhooks HTTP/1.1; for a body alone, give its headers';
     throw new Error(`${name}: no captured delivery, which ${form}.`);
   }

@@ -5,16 +5,16 @@ import type { Dev, DevOptions } from './start-dev.js';
 
 /** Returns what the keys of `dev` do on a terminal, as far as it is not the same in every command. */
 export function devKeys(
-  { emulator, source }: Pick<Dev, 'emulator' | 'source'>,
+  { source }: Pick<Dev, 'source'>,
   { events = WEBHOOK_EVENT_TYPES }: Pick<DevOptions, 'events'>,
 ): readonly KeyAction[] {
   const { replay, send, advance } = source.actions;
   const [type = WEBHOOK_EVENT_TYPES[0]] = events;
 
   async function replayLast(): Promise<string> {
-    const last = emulator.attempts.list().at(-1);
+    const last = source.snapshot().deliveries.at(-1);
     if (last === undefined || replay === undefined) return 'There is no delivery yet.';
-    return replay({ delivery: last.deliveryId, exact: false });
+    return replay({ delivery: last.id, exact: false });
   }
 
   /** Lets time pass until the first of the deliveries that wait is sent again. */

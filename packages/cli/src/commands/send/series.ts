@@ -69,7 +69,8 @@ export function summaryOf(all: readonly SendResult[], tookMs: number): [record: 
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   const ms = { median: at(0.5), p99: at(0.99), most: at(1) };
   const seconds = Math.round(tookMs) / 1000;
-  const style = acknowledged < all.length ? 'bad' : all.some(noHandlerRan) ? 'warn' : 'good';
+  const style =
+    all.length === 0 ? 'warn' : acknowledged < all.length ? 'bad' : all.some(noHandlerRan) ? 'warn' : 'good';
   return [
     { kind: 'summary', sent: all.length, acknowledged, answers, ms, seconds },
     [
