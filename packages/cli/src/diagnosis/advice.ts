@@ -50,7 +50,7 @@ export const ADVICE = {
     message: 'listen has passed on the answer of your app.',
     fix: 'The terminal of listen says why.',
   },
-  rightly_refused: {
+  correctly_refused: {
     message: 'This delivery does not verify, so the app is right to refuse it.',
     fix: 'Send one without a fault to see whether the app accepts valid deliveries.',
   },

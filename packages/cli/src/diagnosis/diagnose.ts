@@ -44,7 +44,7 @@ export async function diagnose(answered: Answered, options: DiagnoseOptions): Pr
   if (!UNEXPLAINED.includes(cause)) return adviceOn(cause);
   const { secret, headerPrefix } = options;
   if (secret === undefined) return adviceOn(cause);
-  if (!isValid(answered, options)) return adviceOn('rightly_refused');
+  if (!isValid(answered, options)) return adviceOn('correctly_refused');
   return ofValid(answered, sent, cause, { app, secret, headerPrefix });
 }
 

@@ -36,7 +36,7 @@ export function parseHttp(bytes: Buffer, name: string): HttpMessage {
   const end = /\r?\n\r?\n/.exec(text);
   const lines = text.slice(0, end?.index).split(/\r?\n/);
   const request = REQUEST_LINE.exec(lines[0] as string);
-  if (request && !end) throw new Error(`${name}: it ends inside the headers. Something has cut it off.`);
+  if (request && !end) throw new Error(`${name}: the headers have no end, so the file is cut off.`);
   if (!request || !end) {
     const form = 'begins with a line like POST /webhooks HTTP/1.1; for a body alone, give its headers';
     throw new Error(`${name}: no captured delivery, which ${form}.`);

@@ -212,10 +212,10 @@ describe('the diagnosis of other deliveries', () => {
   it.each([
     ['another secret', tamper.wrongSecret],
     ['an old time', (sent: ReturnType<typeof aDelivery>) => tamper.stale(sent)],
-  ])('a delivery with %s is rightly refused, and nothing more is sent', async (_, change) => {
+  ])('a delivery with %s is correctly refused, and nothing more is sent', async (_, change) => {
     const { got, ...delivered } = await answered(own({ logger: false }), (sent) => ({ ...sent, ...change(sent) }));
     const advice = await diagnose(delivered, { secret: SECRET, headerPrefix: 'x-service', signal });
-    expect(advice?.cause).toBe('rightly_refused');
+    expect(advice?.cause).toBe('correctly_refused');
     expect(got()).toBe(1);
   });
 

@@ -60,7 +60,6 @@ describe('a request as a .http file', () => {
 
   it.each([
     ['nothing', ''],
-    ['no empty line', 'POST / HTTP/1.1\r\nA: 1\r\n'],
     ['something before the method', ' POST / HTTP/1.1\r\n\r\n'],
     ['a method in small letters', 'post / HTTP/1.1\r\n\r\n'],
     ['no path', 'POST HTTP/1.1\r\n\r\n'],
@@ -73,10 +72,16 @@ describe('a request as a .http file', () => {
     );
   });
 
+  it('a file that ends inside its headers is refused with that reason', () => {
+    expect(() => parsed('POST / HTTP/1.1\r\nA: b\r\n')).toThrow(
+      'a.http: the headers have no end, so the file is cut off.',
+    );
+  });
+
   it('headers of more than a mebibyte are refused', () => {
     const long = (bytes: number) => `POST / HTTP/1.1\r\nA: ${'x'.repeat(bytes)}\r\n\r\n`;
     expect(parsed(long(1024 * 1024 - 30)).headers).toHaveLength(1);
-    expect(() => parsed(long(1024 * 1024))).toThrow('no captured delivery');
+    expect(() => parsed(long(1024 * 1024))).toThrow('the headers have no end');
   });
 });
 

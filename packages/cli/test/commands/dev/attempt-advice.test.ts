@@ -62,23 +62,23 @@ describe('the advice on an attempt of dev', () => {
     expect([attempt?.advice, got()]).toEqual([undefined, 1]);
   });
 
-  it('an attempt with the fault corrupt is rightly refused, and no further request is sent', async () => {
+  it('an attempt with the fault corrupt is correctly refused, and no further request is sent', async () => {
     const { attempts, got } = await delivered(() => receiver(), { faults: { corrupt: 1 } });
     expect(await attempts()).toMatchObject([
-      { faults: ['corrupt'], status: 401, advice: { cause: 'rightly_refused' } },
+      { faults: ['corrupt'], status: 401, advice: { cause: 'correctly_refused' } },
     ]);
     expect(got()).toBe(1);
   });
 
   it.each<[string, (now: () => number) => RequestListener, string]>([
-    ['an error code', (now) => receiver({ now }), 'rightly_refused'],
+    ['an error code', (now) => receiver({ now }), 'correctly_refused'],
     [
       'a status alone',
       (now) => {
         const receive = receiver({ now });
         return (req, res) => (isOld(req, now()) ? void res.writeHead(401).end() : receive(req, res));
       },
-      'rightly_refused',
+      'correctly_refused',
     ],
   ])(
     'the exact replay of an old delivery, which the app refuses with %s, is not called a wrong clock',
