@@ -25,6 +25,8 @@ export interface DiagnoseOptions extends Pick<AskedApp, 'signal' | 'insecure'> {
 const ASK_TIMEOUT_MS = 3_000;
 /** The tolerance of receivers, less the time that a delivery and its answer take. */
 const SKEW_MS = 295_000;
+/** More than an answer takes. */
+const SEEN_SKEW_MS = 30_000;
 
 /**
  * Resolves to why an app does not acknowledge a delivery, and what to do about it; undefined where it does, or where
@@ -50,9 +52,14 @@ export async function diagnose(answered: Answered, options: DiagnoseOptions): Pr
 
 /** What a receiver answers to a delivery whose signature it does not accept, and what says nothing. */
 const UNEXPLAINED: readonly RefusalCause[] = [
-  ...['missing_signature', 'malformed_signature', 'legacy_not_accepted', 'signature_mismatch'],
-  ...['timestamp_too_old', 'timestamp_in_future', 'unclear'],
-] as RefusalCause[];
+  'missing_signature',
+  'malformed_signature',
+  'legacy_not_accepted',
+  'signature_mismatch',
+  'timestamp_too_old',
+  'timestamp_in_future',
+  'unclear',
+];
 
 /** Resolves to why the app does not accept the signature of a valid delivery. */
 async function ofValid(
@@ -150,7 +157,7 @@ function ofPrefix(prefix: string): Advice {
 /** Returns the advice where the app refuses the signed time, by the Date header of its answer. */
 function ofClock(sent: Answer, at: number): Advice {
   const skew = skewOf(sent, at);
-  if (!(Math.abs(skew) >= 5_000)) return adviceOn('time_check');
+  if (!(Math.abs(skew) >= SEEN_SKEW_MS)) return adviceOn('time_check');
   const side = skew < 0 ? 'behind' : 'ahead';
   return adviceOn('clock', { message: `The clock of your app is ${inWords(Math.abs(skew))} ${side} (Date header).` });
 }

@@ -26,7 +26,8 @@ export async function compareForms(
     deliverAsService({ ...signDelivery({ ...signing, body }), insecure: app.insecure }, app.url, app);
   const compact = await answerTo(JSON.stringify(event));
   if (isSameAnswer(compact, refused)) return 'same';
-  if (compact.status === undefined) return 'unknown';
+  // An app that fails or limits requests says nothing about the signature.
+  if (compact.status === undefined || compact.status === 429 || compact.status >= 500) return 'unknown';
   return isSameAnswer(await answerTo(eventJson(event)), refused) ? 'differ' : 'unknown';
 }
 
