@@ -89,7 +89,7 @@ describe('the send command for a beginner', () => {
     seen.push(stdout, stderr, await program.terminal());
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^404 +not acknowledged/);
-    expect(stdout).toContain(`The app has no route for POST at http://localhost:${program.port}/hooks.`);
+    expect(stdout).toContain(`The app at http://localhost:${program.port} has no route for POST /hooks.`);
     expect(stdout).toContain(`as in ${program.port}/webhooks.`);
     expect(stdout).not.toContain('<html');
   });

@@ -1,8 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { createReceiver } from 'service-webhooks';
-import { readDelivery } from 'service-webhooks/testing';
-import { describe, expect, it } from 'vitest';
+import { eventJson, readDelivery } from 'service-webhooks/testing';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
@@ -29,10 +28,10 @@ describe.skipIf(chromium === undefined)('copies and downloads of the page', { ti
     expect(await copied('Copy the event id', 'event id')).toBe(event.id);
     const [delivery] = emulator.deliveries.list();
     expect(await copied('Copy the delivery id', 'delivery id')).toBe(delivery?.id);
-    expect(await copied('Copy body', 'body')).toBe(JSON.stringify(event));
+    expect(await copied('Copy body', 'body')).toBe(eventJson(event));
     const curl = await copied('Copy as curl', 'command');
     expect(curl).toMatch(/^curl -i -g --url 'http:.+' .*-H 'X-Service-Signature-V2: t=\d+,v1=\w+'/);
-    expect(curl).toContain(JSON.stringify(event));
+    expect(curl).toContain(eventJson(event));
     expect(await copied('Copy as test', 'test')).toContain('test("generation.completed is accepted"');
     expect(await copied('Copy link', 'link')).toBe(`${url}#delivery=${delivery?.id}&attempt=1`);
   });
