@@ -1,12 +1,10 @@
-import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Secret } from 'service-webhooks';
 import { diagnose } from './diagnosis/diagnose.js';
 import { Failure } from './failure.js';
 import { deliver, type SendResult } from './http/deliver.js';
 import { type HttpMessage, resign } from './http/http-message.js';
-import { headerPrefixOption, timeoutOption, wholeNumber } from './options.js';
-import { redactDelivery, redactOption } from './redact.js';
-import { readSecrets, secretOption } from './secrets.js';
+import { redactDelivery } from './redact.js';
+import { readSecrets } from './secrets.js';
 import { exitCodeOf, reportSent } from './send-report.js';
 import type { Session } from './session.js';
 import { parseApp, parseTarget, withPathOf } from './target.js';
@@ -32,17 +30,6 @@ interface Sending {
   headerPrefix: string;
   /** Throws for a delivery that must not be signed. */
   check?: ((delivery: Replayed, secrets: Secrets) => void) | undefined;
-}
-
-/** Adds the options of {@link sendAgain}. */
-export function withSendOptions<Args extends unknown[], Given extends OptionValues>(command: Command<Args, Given>) {
-  return command
-    .option('--insecure', 'accept any certificate, as a self-signed one')
-    .addOption(secretOption())
-    .option('--attempt <number>', 'which attempt of the delivery it is; as it came', wholeNumber(1, 1_000_000))
-    .addOption(redactOption())
-    .addOption(timeoutOption())
-    .addOption(headerPrefixOption());
 }
 
 /** Sends deliveries to an app, one by one and signed with the current time, and reports the answers. @throws Failure */

@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
-import { type Replayed, sendAgain, withSendOptions } from '../../send-again.js';
+import type { Replayed } from '../../send-again.js';
+import { withSendOptions } from '../../send-options.js';
 import type { Session } from '../../session.js';
 import { filteredLetters, findLetters } from './letter-selection.js';
 import { letterMessage } from './listed-letter.js';
@@ -16,6 +17,7 @@ export function replayCommand(session: Session) {
     const end = words.length > 1 ? words.at(-1) : undefined;
     const app = end !== undefined && isAddress(end) ? end : undefined;
     const names = app === undefined ? words : words.slice(0, -1);
+    const { sendAgain } = await import('../../send-again.js'); // the sender takes a while to load
     await sendAgain(session, app, lettersOf(session, names, options), options);
   });
 }

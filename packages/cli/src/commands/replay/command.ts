@@ -2,7 +2,8 @@ import { Command } from '@commander-js/extra-typings';
 import { DEFAULT_DIRECTORY, exists, findCapture, lastCapture, readHttpFile } from '../../captures.js';
 import { Failure } from '../../failure.js';
 import { legacyOption } from '../../options.js';
-import { type Replayed, sendAgain, withSendOptions } from '../../send-again.js';
+import { type Replayed, sendAgain } from '../../send-again.js';
+import { withSendOptions } from '../../send-options.js';
 import type { Session } from '../../session.js';
 import { checkGenuine, signUnverifiedOption } from '../../signature-fault.js';
 
