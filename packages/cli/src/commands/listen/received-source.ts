@@ -2,6 +2,7 @@ import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { check } from 'service-webhooks/option-checks';
 import { ANSWER_TIMEOUT_MS, isAcknowledged, RETRY_WAITS_MS } from 'service-webhooks/service';
 import { sampleEvent, signDelivery } from 'service-webhooks/testing';
+import { diagnose } from '../../diagnosis/diagnose.js';
 import { answerWord } from '../../http/answer.js';
 import { deliver, deliverAsService } from '../../http/deliver.js';
 import { type HttpMessage, headerValue, resign } from '../../http/http-message.js';
@@ -68,6 +69,7 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
     const { problem } = sent;
     // `listen` keeps requests to itself without this.
     const inspection = inspect(message, options);
+    const advice = await diagnose({ ...message, sent, url, at: now() }, { secret, headerPrefix, insecure, signal });
     const again = {
       at,
       endedAt: now(),
@@ -76,6 +78,7 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
       inspection,
       response,
       problem,
+      advice,
       kind: 'replay' as const,
     };
     if (target) keep(again, id);

@@ -43,7 +43,7 @@ it('the page of listen shows a delivery with its attempts, verdict and cause of 
   expect(second).toMatchObject({ verdict: { verdict: 'signature_mismatch', causes } });
 });
 
-it('a valid delivery that the app refuses has the advice on the page, and send points to the terminal of listen', async () => {
+it('a valid delivery that the app refuses has the advice on the page, as its replay, and send points to listen', async () => {
   const requests: IncomingHttpHeaders[] = [];
   const receive = webhookHandler({ secret: 'another secret', logger: false, on: { '*': () => {} } });
   const app = await serveListener((req, res) => {
@@ -61,9 +61,12 @@ it('a valid delivery that the app refuses has the advice on the page, and send p
   expect(await browser.read(`/page/attempts/${attempts[0].id}`)).toMatchObject({
     ...{ status: 401, verdict: { verdict: 'accepted' }, advice },
   });
+  await browser.act('replay', { delivery: 'evt_1', exact: false });
+  const { attempts: replayed } = await browser.read('/page/deliveries/evt_1');
+  expect(await browser.read(`/page/attempts/${replayed[1].id}`)).toMatchObject({ kind: 'replay', advice });
   expect((await stop()).records.at(-1)).toMatchObject({ kind: 'ended', deliveries: 1 });
   // listen asks the app itself, so that only the delivery has its mark.
-  expect(requests.map((headers) => 'x-service-webhooks-listen' in headers)).toEqual([true, false]);
+  expect(requests.map((headers) => 'x-service-webhooks-listen' in headers)).toEqual([true, false, false, false]);
 });
 
 it('a forged delivery that the app refuses has its causes on the page, and no advice', async () => {
