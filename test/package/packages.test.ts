@@ -99,7 +99,7 @@ describe('the command line package', () => {
   it.each(['served.mjs', 'served.cjs'])('send, verify and explain work with the receiver of %s', async (file) => {
     const env = { WEBHOOK_SECRET: 'whsec_installed', OTHER_SECRET: 'whsec_other' };
     const run = (...words: string[]) => {
-      const { status, output } = workshop.attempt([start, ...words], env);
+      const { status, output } = workshop.attempt([start, '--json', ...words], env);
       return { exit: status, ...JSON.parse(output) };
     };
     workshop.write(file, inFormatOf(file, program('served.mjs')));
