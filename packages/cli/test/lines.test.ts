@@ -200,7 +200,7 @@ describe('what account commands print on a terminal', () => {
     const live = json({ ...data, plan: { ...data.plan, api_access: true } });
     const refused = json({ error: { type: 'permission_error', code: 'insufficient_scope', message: 'no' } }, 403);
     expect(await shown(['limits'], live, refused)).toBe(
-      `<strong:Free>  with API access\n${lines}<warn:no usage>  The usage needs the scope analytics:read: the service says no: insufficient_scope: no\n`,
+      `<strong:Free>  with API access\n${lines}<warn:no usage>  The usage was not read, for which the key needs analytics:read: the service says no: insufficient_scope: no\n`,
     );
   });
 });

@@ -39,6 +39,9 @@ async function readUsage(client: Client, signal: AbortSignal): Promise<{ usage: 
     return { usage: (await called(client.usage({ signal }))).data };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return { usage: null, usageProblem: `The usage needs the scope analytics:read: ${error.message}` };
+    return {
+      usage: null,
+      usageProblem: `The usage was not read, for which the key needs analytics:read: ${error.message}`,
+    };
   }
 }

@@ -181,7 +181,8 @@ describe('the command limits', () => {
   it('limits names the missing scope where the key may not read the usage', async () => {
     const keyWithout = emulator.keys.create({ scopes: ['webhooks:read'] });
     const more = { env: { ...env, SERVICE_API_KEY: keyWithout } };
-    const says = 'The usage needs the scope analytics:read: the service says no: insufficient_scope: ';
+    const says =
+      'The usage was not read, for which the key needs analytics:read: the service says no: insufficient_scope: ';
     const usageProblem = expect.stringContaining(says);
     expect(await run(['limits', '--json'], more)).toMatchObject({
       exitCode: 0,
