@@ -9,6 +9,7 @@ export default {
         ...subpaths.map(({ source }) => source),
         'scripts/evidence/soak-receiver.mjs',
         'scripts/bundle-sizes.mjs',
+        'scripts/dashboard-picture.mjs',
         'scripts/packages.d.mts',
         'test/**/*.test-d.ts',
         'test/integration/*.mjs',

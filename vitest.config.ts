@@ -55,6 +55,7 @@ const PROGRAMS = [
   'packages/cli/test/page/in-browser/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/adapters/next.test.ts',
+  'test/docs/alerts-on-prometheus.test.ts',
   'test/docs/docstrings.test.ts',
   'test/readme.test.ts',
   'test/site/**/*.test.ts',

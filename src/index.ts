@@ -25,13 +25,14 @@ export {
   WEBHOOK_EVENT_TYPES,
   type WebhookEvent,
 } from './event.js';
-export type { DeliveryQueue } from './receiver/delivery-queue.js';
+export type { DeliveryQueue, QueueStats } from './receiver/delivery-queue.js';
 export type { Handler, HandlerContext, HandlerContextOf, HandlerOf, Handlers } from './receiver/handlers.js';
-export type { Health } from './receiver/health.js';
+export type { Health, HealthReadOptions, QueueHealth } from './receiver/health.js';
 export type { SecretSource, TenantSecrets } from './receiver/key-source.js';
 export type { LogFields, Logger } from './receiver/log.js';
 export type { EndpointOptions, MiddlewareOptions, ReceiverOptions } from './receiver/options.js';
 export {
+  type DeadLetterCause,
   type DeadLetterNotice,
   type Decision,
   isNotice,

@@ -33,6 +33,29 @@ export function withTimeout<T>(
   });
 }
 
+/** After this time without an answer, a shared call is made again. */
+const GIVEN_UP_MS = 60_000;
+
+/**
+ * Returns a function that makes a call, unless one is under way, whose answer it then shares: calls do not pile up on a
+ * server that is slow. The promises of its callers reject when the call has lasted for `ms`.
+ */
+export function sharedCall<T>(ms: number, call: () => T | PromiseLike<T>): () => Promise<T> {
+  let running: { answer: Promise<T>; elapsedMs: () => number } | undefined;
+  return () => {
+    if (running === undefined || running.elapsedMs() > GIVEN_UP_MS) {
+      const own = { answer: (async () => call())(), elapsedMs: stopwatch() };
+      running = own;
+      const ended = () => {
+        if (running === own) running = undefined;
+      };
+      own.answer.then(ended, ended);
+    }
+    const { answer, elapsedMs } = running;
+    return withTimeout(Math.max(0, ms - elapsedMs()), () => answer);
+  };
+}
+
 /**
  * Resolves after a number of milliseconds. Rejects with the reason of `signal` as soon as it is aborted. The timer keeps
  * the process alive.

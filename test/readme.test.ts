@@ -148,6 +148,13 @@ describe('README.md', () => {
     expect(read('README.md')).toContain('\n```sh\nnpm ci && npm run demo\nnpm ci && npm test\n```\n');
   });
 
+  it('the page of dev and the contrast with a hand-written check stand above the first step', () => {
+    const [start = ''] = read('README.md').split('\n## Start\n');
+    expect(start).toContain('](docs/page-light.png)');
+    expect(start).toMatch(/hand-written check.*\]\(#compared-with-a-hand-written-check-and-other-libraries\)/);
+    expect(read('README.md')).toMatch(/^\| Five copies of an event .* \| runs once \| .* \| runs 5 times \|$/m);
+  });
+
   it('the page has at most 150 lines', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });

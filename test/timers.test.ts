@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
-import { orAborted, sleep, unrefTimeout, withTimeLimit, withTimeout } from '../src/timers.js';
+import { orAborted, sharedCall, sleep, unrefTimeout, withTimeLimit, withTimeout } from '../src/timers.js';
 import { never } from './support/deliveries.js';
 
 describe('withTimeout', () => {
@@ -23,6 +23,22 @@ describe('withTimeout', () => {
     await expect(withTimeout(60_000, () => JSON.parse('{'))).rejects.toThrow(SyntaxError);
     expect(vi.getTimerCount()).toBe(0);
   });
+});
+
+it('who joins a shared call waits until the call has lasted for its limit', async () => {
+  vi.useFakeTimers();
+  const call = vi.fn(never);
+  const shared = sharedCall(2_000, call);
+  const ends = [shared()];
+  await vi.advanceTimersByTimeAsync(1_500);
+  ends.push(shared());
+  const rejected = Promise.all(ends.map((end) => expect(end).rejects.toThrow('no answer')));
+  await vi.advanceTimersByTimeAsync(500);
+  await rejected;
+  const late = expect(shared()).rejects.toThrow('no answer');
+  await vi.advanceTimersByTimeAsync(0);
+  await late;
+  expect(call).toHaveBeenCalledOnce();
 });
 
 it('unrefTimeout returns the timer where it is only a number, as in browsers and workers', () => {

@@ -102,6 +102,12 @@ it('CI runs the two commands of the README on every supported line of Node', () 
   expect(ci).toContain('- run: .ci/run\n');
 });
 
+it('the site is built for the address that GitHub Pages gives it', () => {
+  const site = read('.github/workflows/site.yml');
+  expect(site).toMatch(/id: pages\n +uses: actions\/configure-pages@/);
+  expect(site).toMatch(/npm run docs:build\n +env:\n +SITE_URL: \$\{\{ steps\.pages\.outputs\.base_url \}\}\n/);
+});
+
 describe('the release workflow', () => {
   const release = read('.github/workflows/release.yml');
   const jobs = new Map(jobsOf(release));

@@ -16,9 +16,15 @@ const program = {
   define: { 'import.meta.url': 'moduleUrl' },
 } satisfies Options;
 
-/** The page that `dev` and `listen` serve: one script and one style sheet, with all that they need. */
+/** The views that `dev`, `listen` and `queue` serve: each has one script with all that it needs. */
 const page = {
-  entry: { page: 'src/page/front/main.tsx', style: 'src/page/front/style.css' },
+  entry: {
+    page: 'src/page/front/main.tsx',
+    style: 'src/page/front/style.css',
+    queue: 'src/page/front/queue/main.tsx',
+    'queue-style': 'src/page/front/queue/queue-style.css',
+  },
+  splitting: false,
   outDir: 'dist/page',
   format: 'esm',
   target: 'es2022',

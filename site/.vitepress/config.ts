@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
+import { addressFrom, previewTags } from '../scripts/address.mjs';
 import { addressOf, GROUPS, pageFiles, summaryOf, titleOf } from '../scripts/pages.mjs';
 import { boostOf, termsOf, withoutFillers } from './search.js';
 
-const BASE = '/';
+const address = addressFrom(process.env['SITE_URL']);
+const { base } = address;
 const exists = new Set(pageFiles());
 const fileAt = new Map(pageFiles().map((file) => [addressOf(file), file]));
 const linkTo = (file: string) => `/${addressOf(file).replace(/\.md$/, '')}`;
@@ -17,37 +19,26 @@ function descriptionOf(path: string, title: string): string | undefined {
 }
 
 export default defineConfig({
-  base: BASE,
+  base,
   srcDir: 'pages',
   outDir: 'dist',
   lang: 'en',
   title: 'service-webhooks',
   description: summaryOf('README.md'),
   head: [
-    ['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}mark.svg` }],
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}mark.svg` }],
     ['meta', { name: 'theme-color', content: '#0b6b61' }],
   ],
   // The reference has a search index of its own, because VitePress keeps one for each locale.
   locales: { root: { label: '' }, api: { label: '' } },
   cleanUrls: false,
   lastUpdated: false,
-  transformPageData({ relativePath, title }) {
+  transformPageData({ relativePath, title, frontmatter }) {
+    if (isReference(relativePath)) frontmatter['pageClass'] = 'of-reference';
     const description = descriptionOf(relativePath, title);
     return description === undefined ? {} : { description };
   },
-  transformHead({ title, description }) {
-    return [
-      ['meta', { property: 'og:type', content: 'website' }],
-      ['meta', { property: 'og:site_name', content: 'service-webhooks' }],
-      ['meta', { property: 'og:title', content: title }],
-      ['meta', { property: 'og:description', content: description }],
-      ['meta', { property: 'og:image', content: `${BASE}link-picture.png` }],
-      ['meta', { property: 'og:image:width', content: '1200' }],
-      ['meta', { property: 'og:image:height', content: '630' }],
-      ['meta', { property: 'og:image:alt', content: 'service-webhooks: signed webhooks, received correctly' }],
-      ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
-    ];
-  },
+  transformHead: ({ page, title, description }) => previewTags(address, { page, title, description }),
   markdown: {
     // As GitHub derives anchors, so that a link works in both.
     anchor: {
@@ -72,7 +63,7 @@ export default defineConfig({
   },
   themeConfig: {
     logo: { src: '/mark.svg', width: 24, height: 24 },
-    logoLink: '/',
+    logoLink: base,
     search: {
       provider: 'local',
       options: {
@@ -114,7 +105,7 @@ export default defineConfig({
         ['contributing.html', 'Contributing'],
         ['llms.txt', 'llms.txt'],
       ]
-        .map(([path, text]) => `<a href="${BASE}${path}">${text}</a>`)
+        .map(([path, text]) => `<a href="${base}${path}">${text}</a>`)
         .join(' '),
     },
   },

@@ -1,9 +1,12 @@
 // Writes llms.txt (an index of the pages) and llms-full.txt (all of them) next to the built site.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { addressFrom, htmlOf } from './address.mjs';
 import { addressOf, GROUPS, pageFiles, read, summaryOf, titleOf } from './pages.mjs';
 
 const DIST = join(import.meta.dirname, '../dist');
+const { base, urlOf } = addressFrom(process.env['SITE_URL']);
+const linkTo = (file) => urlOf(htmlOf(addressOf(file))) ?? `${base}${htmlOf(addressOf(file))}`;
 const exists = new Set(pageFiles());
 const groups = GROUPS.map(({ text, overview, pages }) => ({
   text,
@@ -13,7 +16,7 @@ const groups = GROUPS.map(({ text, overview, pages }) => ({
 const index = groups.map(({ text, pages }) => {
   const lines = pages.map((file) => {
     const summary = summaryOf(file);
-    return `- [${titleOf(file)}](/${addressOf(file).replace(/\.md$/, '.html')})${summary && `: ${summary}`}`;
+    return `- [${titleOf(file)}](${linkTo(file)})${summary && `: ${summary}`}`;
   });
   return `## ${text}\n\n${lines.join('\n')}\n`;
 });

@@ -43,7 +43,14 @@ function linkOf(file, text, path, anchor) {
   return `[${text}](${relative.startsWith('.') ? relative : `./${relative}`}${anchor})`;
 }
 
+/** A picture of a light page stands for both: the site shows the one of the dark page to readers with a dark screen. */
 function imageOf(file, text, path) {
+  const dark = path.replace('-light.png', '-dark.png');
+  if (dark === path || !existsSync(join(ROOT, dirname(file), dark))) return copyOf(file, text, path);
+  return `${copyOf(file, text, path)}{.of-light}${copyOf(file, text, dark)}{.of-dark}`;
+}
+
+function copyOf(file, text, path) {
   const source = join(ROOT, dirname(file), path);
   if (!existsSync(source)) throw new Error(`${file}: no image ${path}`);
   const name = path.replace(/^.*\//, '');

@@ -45,7 +45,7 @@ export async function makeReference(folder) {
   for (const module of project.children ?? []) module.name = names[module.name] ?? module.name;
   for (const reflection of Object.values(project.reflections)) moveExampleUp(reflection.comment);
   app.renderer.on(MarkdownPageEvent.END, (page) => {
-    page.contents = withShortUnions(page.contents ?? '');
+    page.contents = withoutEveryCode(withShortUnions(page.contents ?? ''));
   });
   await app.generateOutputs(project);
 }
@@ -61,6 +61,11 @@ function moveExampleUp(comment) {
 /** A union of two in a signature stands on the line of its parameter, and in a table begins without a stroke. */
 function withShortUnions(page) {
   return page.replace(/: \n +\| (\w+)\n +\| (\w+)\)/g, ': $1 | $2)').replace(/(?<!\\)\| \\\| /g, '| ');
+}
+
+/** An error of any code is a `WebhookError`, which TypeDoc writes with the names of all codes. */
+function withoutEveryCode(page) {
+  return page.replace(/WebhookError\\?<"missing\\?_signature"(?: \\?\| "[\w\\]+")+\\?>/g, 'WebhookError');
 }
 
 /** The source of each module of the packages, by the name that users import. */

@@ -22,9 +22,15 @@ export function metricAttributes(outcome: Outcome): Attributes {
   };
 }
 
+/** Returns the attribute of an endpoint; none where it has no name. */
+export function namedEndpoint(name: string | undefined): Attributes {
+  return name === undefined ? {} : { 'webhook.endpoint.name': name };
+}
+
 /** Returns the attribute that tells the gauges of two receivers in one process apart: their names must differ. */
-export function endpointAttributes({ dedupe }: ReceiverOptions): Attributes {
-  return dedupe && dedupe.name !== undefined ? { 'webhook.endpoint.name': dedupe.name } : {};
+export function endpointAttributes({ dedupe, queue }: ReceiverOptions): Attributes {
+  const name = dedupe === false ? undefined : dedupe?.name;
+  return namedEndpoint(name ?? queue?.name);
 }
 
 /**

@@ -41,7 +41,8 @@ export function createReceiver(options: ReceiverOptions, telemetryOptions: Telem
   // At the first request, because a meter that is created before the SDK starts never measures.
   let isObserved = false;
   function start(): Recording {
-    if (!isObserved) telemetry.observeHealth(receiver.health, endpointAttributes(options));
+    // Without the queue: observeQueue() has the gauges of it, in the one process that calls it.
+    if (!isObserved) telemetry.observeHealth(() => receiver.health({ queue: false }), endpointAttributes(options));
     isObserved = true;
     return telemetry.start();
   }

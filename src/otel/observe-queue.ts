@@ -2,8 +2,12 @@ import { metrics } from '@opentelemetry/api';
 import { checkKnownOptions, checkObject } from '../option-checks.js';
 import type { OperatedQueue, QueueStats } from '../queue/dead-letters.js';
 import { checkClient } from '../queue/engine-queue.js';
+import { sharedCall } from '../timers.js';
 import type { TelemetryOptions } from './create-receiver.js';
 import { type Gauge, observeGauges } from './gauges.js';
+
+/** Shorter than the usual limit of a scrape, 10 s: a slow engine must not hold up the other metrics. */
+const READ_LIMIT_MS = 2_000;
 
 /** Options of {@link observeQueue}. */
 export interface QueueTelemetryOptions extends Pick<TelemetryOptions, 'meterProvider'> {
@@ -31,7 +35,7 @@ const GAUGES: Readonly<Record<string, Gauge<QueueStats>>> = {
 
 /**
  * Reports a queue as gauges: its depth, the age of its oldest delivery, and its dead letters. They are read each time that
- * metrics are collected; while the engine does not answer, nothing is reported. Call it in one process, after the SDK is
+ * metrics are collected; while the engine does not answer within 2 s, nothing is reported. Call it in one process, after the SDK is
  * registered. Returns a function that ends it.
  *
  * @throws WebhookError `invalid_option`
@@ -48,13 +52,6 @@ export function observeQueue(
   checkKnownOptions('observeQueue', options, ['name', 'meterProvider']);
   checkClient('queue must be a queue of this library', queue, ['stats']);
   const { name = queue.name, meterProvider = metrics } = options;
-  let reading: Promise<QueueStats> | undefined;
-  // One at a time, so that collections do not pile up on an engine that is slow.
-  const read = () => {
-    reading ??= (async () => queue.stats())().finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
+  const read = sharedCall(READ_LIMIT_MS, () => queue.stats());
   return observeGauges(meterProvider, GAUGES, read, { 'webhook.queue.name': name });
 }

@@ -2,7 +2,6 @@ import {
   type Attributes,
   context,
   type Histogram,
-  INVALID_SPAN_CONTEXT,
   type MeterProvider,
   SpanKind,
   SpanStatusCode,
@@ -11,6 +10,7 @@ import {
 } from '@opentelemetry/api';
 import type { Health } from '../receiver/health.js';
 import { type Decision, isNotice, type Outcome, toResponse } from '../receiver/outcome.js';
+import { attempt, NO_SPAN, runInContext } from './attempt.js';
 import { metricAttributes, spanAttributes } from './attributes.js';
 import { observeHealth } from './health-gauges.js';
 
@@ -38,8 +38,6 @@ export interface Telemetry {
 const NAME = 'service-webhooks';
 /** Not from `createContextKey`, which returns the same key for the same name. */
 const RECORDING = Symbol();
-/** Replaces a span that could not be started, and records nothing. */
-const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 20];
 
 export function createTelemetry(tracers: TracerProvider, meters: MeterProvider): Telemetry {
@@ -98,17 +96,7 @@ function startRecording(tracers: TracerProvider, duration: () => Histogram): Rec
   });
   let ended = false;
   const recording: Recording = {
-    run(step) {
-      let running: ReturnType<typeof step> | undefined;
-      if (active) {
-        attempt(() =>
-          context.with(active, () => {
-            running = step();
-          }),
-        );
-      }
-      return running ?? step();
-    },
+    run: (step) => runInContext(active, step),
     end(status) {
       if (ended) return;
       ended = true;
@@ -125,12 +113,4 @@ function startRecording(tracers: TracerProvider, duration: () => Histogram): Rec
     },
   };
   return recording;
-}
-
-/** Runs a call whose failure must not become a failure of the delivery. */
-function attempt<T>(call: () => T): T | undefined {
-  try {
-    return call();
-  } catch {}
-  return undefined;
 }

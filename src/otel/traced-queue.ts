@@ -1,5 +1,5 @@
 import { context, propagation } from '@opentelemetry/api';
-import type { DeliveryQueue } from '../receiver/delivery-queue.js';
+import type { DeliveryQueue, QueueStats } from '../receiver/delivery-queue.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 
 /** Returns a queue whose deliveries carry the trace of their request to the worker. */
@@ -8,6 +8,7 @@ export function tracedQueue(queue: DeliveryQueue): DeliveryQueue {
     name: queue.name,
     init: async () => queue.init?.(),
     put: (delivery) => queue.put(withTrace(delivery)),
+    ...(typeof queue.stats === 'function' && { stats: async () => queue.stats?.() as Promise<QueueStats> }),
   };
 }
 

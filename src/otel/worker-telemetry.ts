@@ -1,6 +1,7 @@
 import {
-  type Counter,
+  type Attributes,
   context,
+  type MeterProvider,
   metrics,
   propagation,
   type Span,
@@ -8,15 +9,22 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
+import { endpointOf } from '../endpoint.js';
 import type { Ended, WorkerTelemetry } from '../queue/processor.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
-import { metricAttributes, spanAttributes } from './attributes.js';
+import { stopwatch } from '../timers.js';
+import { attempt, NO_SPAN, runInContext } from './attempt.js';
+import { metricAttributes, namedEndpoint, spanAttributes } from './attributes.js';
 import type { TelemetryOptions } from './create-receiver.js';
 
 /**
  * Returns the telemetry of a worker: a span for each run of a handler, in the trace of the request that queued the
- * delivery, and the counter `webhook.worker.dead_letters`. For the trace, the receiver must be the one of
- * `service-webhooks/otel`, and a propagator such as W3C Trace Context must be registered in both processes.
+ * delivery, and metrics. For the trace, the receiver must be the one of `service-webhooks/otel`, and a propagator such as
+ * W3C Trace Context must be registered in both processes.
+ *
+ * The metrics are the histograms `webhook.worker.duration`, of each run, and `webhook.worker.time_in_queue`, from the time at
+ * which the receiver queued the delivery to its first run, both in seconds, and the counter `webhook.worker.dead_letters`.
+ * Failures of the telemetry are dropped and never affect a job.
  *
  * @example
  * new Worker('webhooks', bullmqProcessor({ on, telemetry: workerTelemetry() }), { connection });
@@ -25,29 +33,37 @@ export function workerTelemetry({
   tracerProvider = trace,
   meterProvider = metrics,
 }: TelemetryOptions = {}): WorkerTelemetry {
-  // At the first dead letter, because a meter that is created before the SDK starts never measures.
-  let deadLetters: Counter | undefined;
+  // At the first job, because a meter that is created before the SDK starts never measures.
+  let made: ReturnType<typeof makeInstruments> | undefined;
+  const instruments = () => {
+    made ??= makeInstruments(meterProvider);
+    return made;
+  };
 
   return {
     deadLetter(notice) {
-      deadLetters ??= meterProvider.getMeter('service-webhooks').createCounter('webhook.worker.dead_letters', {
-        description: 'Deliveries that became dead letters.',
-        unit: '{delivery}',
+      const { name, cause } = notice;
+      instruments().deadLetters.add(1, {
+        ...metricAttributes(notice),
+        ...namedEndpoint(name),
+        ...(cause !== undefined && { 'webhook.dead_letter.cause': cause }),
       });
-      const { name } = notice;
-      deadLetters.add(1, { ...metricAttributes(notice), ...(name !== undefined && { 'webhook.endpoint.name': name }) });
     },
 
-    async record(queued, run) {
-      const span = attempt(() => startSpan(queued));
-      if (span === undefined) return run();
-      let running: Promise<Ended> | undefined;
-      attempt(() =>
-        context.with(trace.setSpan(context.active(), span), () => {
-          running = run();
-        }),
-      );
-      const ended = await (running ?? run());
+    async record(queued, run, job) {
+      const waited = secondsInQueue(queued);
+      const elapsed = stopwatch();
+      const span = attempt(() => startSpan(queued)) ?? NO_SPAN;
+      const inSpan = attempt(() => trace.setSpan(context.active(), span));
+      const ended = await runInContext(inSpan, run);
+      const seconds = elapsed() / 1000;
+      const ofRun =
+        attempt(() => ({ ...metricAttributes(ended.decision), ...namedEndpoint(endpointOf(queued.key)) })) ?? {};
+      attempt(() => instruments().duration.record(seconds, ofRun, inSpan));
+      // The wait before a later run would be mostly that of the engine's retries.
+      if (job?.attempt === 1 && waited !== undefined) {
+        attempt(() => instruments().timeInQueue.record(waited, only(QUEUED_ATTRIBUTES, ofRun), inSpan));
+      }
       attempt(() => end(span, ended));
       return ended;
     },
@@ -55,8 +71,46 @@ export function workerTelemetry({
 
   function startSpan(queued: QueuedDelivery): Span {
     const parent = propagation.extract(context.active(), queued.trace ?? {});
-    return tracerProvider.getTracer('service-webhooks').startSpan('webhook job', { kind: SpanKind.CONSUMER }, parent);
+    return tracerProvider.getTracer(NAME).startSpan('webhook job', { kind: SpanKind.CONSUMER }, parent);
   }
+}
+
+const NAME = 'service-webhooks';
+const RUN_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const QUEUE_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 86_400];
+/** What is known of a delivery before it runs. */
+const QUEUED_ATTRIBUTES = ['webhook.event.type', 'webhook.signature.scheme', 'webhook.endpoint.name'];
+/** A longer wait is left out: another program has stored a wrong time, or the clock was wrong. */
+const MAX_WAIT_S = 30 * 86_400;
+
+function makeInstruments(meters: MeterProvider) {
+  const meter = meters.getMeter(NAME);
+  return {
+    duration: meter.createHistogram('webhook.worker.duration', {
+      description: 'The runs of queued deliveries in a worker.',
+      unit: 's',
+      advice: { explicitBucketBoundaries: RUN_BUCKETS },
+    }),
+    timeInQueue: meter.createHistogram('webhook.worker.time_in_queue', {
+      description: 'From the time at which a receiver queued a delivery to its first run.',
+      unit: 's',
+      advice: { explicitBucketBoundaries: QUEUE_BUCKETS },
+    }),
+    deadLetters: meter.createCounter('webhook.worker.dead_letters', {
+      description: 'Deliveries that became dead letters.',
+      unit: '{delivery}',
+    }),
+  };
+}
+
+/** Returns how long a delivery has waited; 0 where the clock of the receiver is ahead, undefined for an impossible time. */
+function secondsInQueue({ receivedAt }: QueuedDelivery): number | undefined {
+  const seconds = Math.max(0, Date.now() - receivedAt) / 1000;
+  return seconds <= MAX_WAIT_S ? seconds : undefined;
+}
+
+function only(names: readonly string[], attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => names.includes(name)));
 }
 
 function end(span: Span, { decision }: Ended): void {
@@ -65,13 +119,4 @@ function end(span: Span, { decision }: Ended): void {
   if (delivery) span.updateName(`webhook job ${delivery.event.type}`);
   if (kind === 'failed' && error) span.setStatus({ code: SpanStatusCode.ERROR, message: error.code });
   span.end();
-}
-
-/** Runs a call whose failure must not become a failure of the job. */
-function attempt<T>(call: () => T): T | undefined {
-  try {
-    return call();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,7 @@
-import type { DeliveryQueue } from '../receiver/delivery-queue.js';
+import type { DeliveryQueue, QueueStats } from '../receiver/delivery-queue.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
+
+export type { QueueStats };
 
 /** A queue whose operator can see its state and run its dead letters again. */
 export interface OperatedQueue extends DeliveryQueue, DeadLetters {
@@ -15,6 +17,11 @@ export interface DeadLetters {
    * Puts a dead letter back into the queue, with all its attempts. Resolves to false where there is none with this id.
    */
   retry(id: string): Promise<boolean>;
+  /**
+   * Retries a dead letter as `retry` does, and resolves to what tells how it ends; undefined where there is none with this
+   * id. A queue of your own may leave it out.
+   */
+  retryAndFollow?(id: string): Promise<FollowedJob | undefined>;
   /** Deletes a dead letter. Resolves to false where there is none with this id. */
   discard(id: string): Promise<boolean>;
 }
@@ -31,14 +38,21 @@ export interface DeadLetter {
   attempts: number | undefined;
   /** The text of the last error; undefined where the engine does not record it. */
   reason: string | undefined;
+  /** The stack of the last error and those of its causes, at most 4 000 characters; undefined where there is none. */
+  stack?: string | undefined;
 }
 
-/** The state of a queue. */
-export interface QueueStats {
-  /** The number of deliveries that wait or run; of RabbitMQ, of those that wait. */
-  depth: number;
-  /** How long the oldest of them has been queued, in milliseconds: 0 for none, undefined where it is not known. */
-  oldestMs: number | undefined;
-  /** The number of dead letters. */
-  dead: number;
+/** A dead letter that was retried, until it has ended again. */
+export interface FollowedJob {
+  /** Resolves to how far it is now. */
+  state(): Promise<FollowedState>;
+  /** Ends the following. The job goes on. */
+  close(): Promise<void>;
 }
+
+/**
+ * `'pending'` while the job waits or runs, `'done'` once its handler has succeeded, `'dead'` where it failed for good again.
+ * A job that another program has deleted meanwhile is `'dead'` in SQLite and pg-boss, which keep what is done, and `'done'` in
+ * BullMQ and graphile-worker, which may delete what is done.
+ */
+export type FollowedState = 'pending' | 'done' | 'dead';

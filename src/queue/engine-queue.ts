@@ -2,6 +2,7 @@ import { check } from '../option-checks.js';
 import { PUT_LIMIT_MS } from '../receiver/delivery-queue.js';
 import { hasMethods } from '../stores/named-client.js';
 import { withTimeout } from '../timers.js';
+import type { FollowedJob, FollowedState } from './dead-letters.js';
 
 /**
  * Checks the client of an engine by the methods that are used. `subject` is the beginning of the message.
@@ -18,4 +19,9 @@ export function checkClient(subject: string, client: unknown, methods: readonly 
  */
 export function limitedPut<T>(call: () => Promise<T>): Promise<T> {
   return withTimeout(PUT_LIMIT_MS, call);
+}
+
+/** Returns a followed job whose state the engine tells whenever it is asked, so that nothing is open meanwhile. */
+export function followedBy(state: () => Promise<FollowedState>): FollowedJob {
+  return { state, close: async () => {} };
 }

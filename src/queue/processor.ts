@@ -4,11 +4,11 @@ import { check, checkKnownOptions, checkObject } from '../option-checks.js';
 import { type Handlers, handlerTable } from '../receiver/handlers.js';
 import { createLog, type Logger } from '../receiver/log.js';
 import { type ReceiverOptions, safeObserver } from '../receiver/options.js';
-import type { DeadLetterNotice, Decision, Outcome } from '../receiver/outcome.js';
+import type { DeadLetterCause, DeadLetterNotice, Decision, Outcome } from '../receiver/outcome.js';
 import { fromQueued, type QueuedDelivery } from '../receiver/queued-delivery.js';
 import { failed, type HandlerEnd, runHandler } from '../receiver/run-handler.js';
 import type { Delivery } from '../verify/verify.js';
-import { reasonOf, WORKER_DIED } from './reason.js';
+import { reasonOf, storedStack, WORKER_DIED } from './reason.js';
 
 /** Options of a worker, which runs the handlers of queued deliveries. */
 export interface WorkerOptions {
@@ -24,8 +24,8 @@ export interface WorkerOptions {
 
 /** Surrounds each run of a handler, for example with a span. */
 export interface WorkerTelemetry {
-  /** Calls `run` once, and resolves to its result. */
-  record(queued: QueuedDelivery, run: () => Promise<Ended>): Promise<Ended>;
+  /** Calls `run` once, and resolves to its result. `attempt` is the number of times the job has started, from 1. */
+  record(queued: QueuedDelivery, run: () => Promise<Ended>, job?: { attempt: number }): Promise<Ended>;
   /** Counts a dead letter. */
   deadLetter?(notice: DeadLetterNotice): void;
 }
@@ -63,7 +63,7 @@ export type Ended =
   /** The engine retries the job, by its own options. */
   | ({ as: 'failed' } & Failure)
   /** The handler threw a {@link PermanentError}, or no attempt is left: the job becomes a dead letter. */
-  | ({ as: 'dead'; attempts: number } & Failure)
+  | ({ as: 'dead'; attempts: number; cause: DeadLetterCause } & Failure)
   /** This version cannot read the job: it stays in the queue, and no attempt is counted. */
   | ({ as: 'unreadable' } & Failure);
 
@@ -72,6 +72,15 @@ interface Failure {
   error: Error;
   /** What an operator reads of the error, at most 1 000 characters: the text that a {@link PermanentError} was given. */
   reason: string;
+  /** The stack of the error and those of its causes, at most 4 000 characters; undefined where no handler threw. */
+  stack?: string | undefined;
+}
+
+/** Why a job became a dead letter, and after how many attempts: an {@link Ended} that is `'dead'`, for example. */
+interface LetterOf {
+  attempts: number;
+  reason: string;
+  cause?: DeadLetterCause | undefined;
 }
 
 /** Runs the handlers of queued deliveries. */
@@ -82,7 +91,7 @@ export interface Processor {
    * Reports a dead letter to `observe`, to the log and to `telemetry`. Call it once the engine has made the job a dead
    * letter. Never throws.
    */
-  deadLetter(job: unknown, letter: { attempts: number; reason: string }): void;
+  deadLetter(job: unknown, letter: LetterOf): void;
 }
 
 /**
@@ -105,11 +114,12 @@ export function createProcessor(options: WorkerOptions): Processor {
   const observe = safeObserver(options.observe);
   const log = createLog(options.logger);
 
-  async function run(delivery: Delivery, { attempt, signal, fence = 0 }: JobRun): Promise<Ended> {
+  async function run(delivery: Delivery, key: string, { attempt, signal, fence = 0 }: JobRun): Promise<Ended> {
     try {
       const handler = handlerFor(delivery.event);
       if (handler === undefined) return { as: 'done', decision: { kind: 'ignored', delivery } };
-      const context = { delivery, signal: signal ?? new AbortController().signal, attempt, fence };
+      const endpoint = endpointOf(key);
+      const context = { delivery, signal: signal ?? new AbortController().signal, attempt, fence, endpoint };
       return endedBy(await runHandler(handler, context), attempt);
     } catch (thrown) {
       // handlerFor: the event lacks data that the type of its handler promises
@@ -126,36 +136,47 @@ export function createProcessor(options: WorkerOptions): Processor {
       return unreadable(error);
     }
     if (attempt > attempts) return workerDied(delivery, attempts);
-    const result = await withTelemetry(job as QueuedDelivery, () => run(delivery, jobRun));
-    return result.as === 'failed' && attempt >= attempts ? { ...result, as: 'dead', attempts: attempt } : result;
+    const queued = job as QueuedDelivery;
+    const result = await withTelemetry(queued, attempt, () => run(delivery, queued.key, jobRun));
+    if (result.as !== 'failed' || attempt < attempts) return result;
+    const cause = result.decision.error?.code === 'unexpected_data' ? 'unexpected_data' : 'attempts_used';
+    return { ...result, as: 'dead', attempts: attempt, cause };
   }
 
   /** Runs a job inside the telemetry, whose failure must not become one of the job. */
-  async function withTelemetry(job: QueuedDelivery, runJob: () => Promise<Ended>): Promise<Ended> {
+  async function withTelemetry(job: QueuedDelivery, attempt: number, runJob: () => Promise<Ended>): Promise<Ended> {
     let running: Promise<Ended> | undefined;
     const once = () => {
       running ??= runJob();
       return running;
     };
-    await (async () => telemetry?.record(job, once))().catch(() => {});
+    await (async () => telemetry?.record(job, once, { attempt }))().catch(() => {});
     return once();
   }
 
-  function report(outcome: Outcome): void {
-    log.outcome(outcome);
+  function report(outcome: Outcome, attempt: number): void {
+    log.outcome(outcome, attempt);
     observe(outcome);
   }
 
   async function process(job: unknown, jobRun: JobRun): Promise<Ended> {
     const result = await resultOf(job, jobRun);
-    report(result.decision);
+    report(result.decision, jobRun.attempt);
     return result;
   }
 
-  function deadLetter(job: unknown, { attempts, reason }: { attempts: number; reason: string }): void {
+  function deadLetter(job: unknown, { attempts, reason, cause }: LetterOf): void {
     const { delivery, name } = readable(job);
-    const notice = { kind: 'dead_letter', type: delivery?.event.type, reason, attempts, name, delivery } as const;
-    report(notice);
+    const notice = {
+      kind: 'dead_letter',
+      type: delivery?.event.type,
+      reason,
+      cause,
+      attempts,
+      name,
+      delivery,
+    } as const;
+    report(notice, attempts);
     try {
       telemetry?.deadLetter?.(notice);
     } catch {
@@ -176,8 +197,11 @@ function readable(job: unknown): { delivery?: Delivery; name: string | undefined
 
 function endedBy({ decision, thrown }: HandlerEnd, attempt: number): Ended {
   if (decision.kind === 'handled') return { as: 'done', decision };
-  const failure = { decision, error: isError(thrown) ? thrown : decision.error, reason: reasonOf(thrown) };
-  return decision.kind === 'discarded' ? { as: 'dead', ...failure, attempts: attempt } : { as: 'failed', ...failure };
+  const error = isError(thrown) ? thrown : decision.error;
+  const failure = { decision, error, reason: reasonOf(thrown), stack: storedStack(thrown) };
+  return decision.kind === 'discarded'
+    ? { as: 'dead', ...failure, attempts: attempt, cause: 'permanent_failure' }
+    : { as: 'failed', ...failure };
 }
 
 /** Never throws: the prototype of a Proxy may do so. */
@@ -194,7 +218,8 @@ function workerDied(delivery: Delivery, attempts: number): Ended {
     message: WORKER_DIED,
     hint: 'Find out why its process ended: for example a crash, the memory limit, or a stop that did not wait for handlers.',
   });
-  return { as: 'dead', decision: { kind: 'failed', delivery, error }, error, reason: WORKER_DIED, attempts };
+  const decision = { kind: 'failed', delivery, error } as const;
+  return { as: 'dead', decision, error, reason: WORKER_DIED, attempts, cause: 'worker_died' };
 }
 
 function unreadable(thrown: unknown): Ended {

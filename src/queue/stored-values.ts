@@ -2,6 +2,7 @@ import { fromBase64 } from '../bytes.js';
 import { parseEvent } from '../event.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 import type { DeadLetter, QueueStats } from './dead-letters.js';
+import { safeStack } from './reason.js';
 
 // Any program that can write to an engine may have stored another value than this package has.
 
@@ -11,7 +12,7 @@ export function countOf(value: unknown): number {
 }
 
 /** Returns a number of 0 or more that an engine has stored, perhaps as text, or undefined for another value. */
-function knownNumber(value: unknown): number | undefined {
+export function knownNumber(value: unknown): number | undefined {
   const isText = typeof value === 'string' && /^\d{1,15}$/.test(value);
   const number = isText || typeof value === 'bigint' ? Number(value) : value;
   return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
@@ -47,17 +48,23 @@ export function eventOf({ body }: QueuedDelivery): { id?: string; type?: string;
 }
 
 /** Returns a dead letter from the values that an engine has stored. */
-export function deadLetterOf(
-  id: string,
-  { job, diedAt, attempts, reason }: { job: unknown; diedAt: unknown; attempts: unknown; reason: unknown },
-): DeadLetter {
+export function deadLetterOf(id: string, { job, diedAt, attempts, reason, stack }: StoredValues): DeadLetter {
   return {
     id,
     delivery: asQueued(job),
     diedAt: knownNumber(diedAt),
     attempts: knownNumber(attempts),
     reason: knownText(reason),
+    stack: safeStack(knownText(stack) ?? '') || undefined,
   };
+}
+
+interface StoredValues {
+  job: unknown;
+  diedAt: unknown;
+  attempts: unknown;
+  reason: unknown;
+  stack?: unknown;
 }
 
 /** The row of a statement that returns the state of a queue: `oldest` in milliseconds, NULL for none. */

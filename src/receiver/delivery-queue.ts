@@ -19,4 +19,19 @@ export interface DeliveryQueue {
    * already has the key. Rejects otherwise: the delivery is answered with 503, and the service retries.
    */
   put(delivery: QueuedDelivery): Promise<'queued' | 'known'>;
+  /** Resolves to the state of the queue, for `receiver.health()`. */
+  stats?(): Promise<QueueStats>;
+}
+
+/** The state of a queue. */
+export interface QueueStats {
+  /** The number of deliveries that wait or run; of RabbitMQ, of those that wait. */
+  depth: number;
+  /**
+   * How long the oldest of them has been queued, or retried by an operator, in milliseconds: 0 for none, undefined where it is
+   * not known. Of RabbitMQ, of those that wait for their first run.
+   */
+  oldestMs: number | undefined;
+  /** The number of dead letters. */
+  dead: number;
 }

@@ -22,6 +22,11 @@ export interface HandlerContext<E extends WebhookEvent = WebhookEvent> {
    * last_fence < $fence`), so that a receiver that was paused cannot overwrite the work of its successor.
    */
   fence: number;
+  /**
+   * The name of the endpoint that received the event: in a worker the endpoint that queued it, in a receiver the `name` of
+   * `dedupe`; undefined where there is none.
+   */
+  endpoint?: string | undefined;
 }
 
 /**

@@ -2,7 +2,8 @@ import type { Lease } from '../dedupe/lease.js';
 import { SIGNED_REFUSALS } from '../errors.js';
 import { MAX_ATTEMPTS, PAUSE_AFTER_DEAD } from '../service/schedule.js';
 import type { DedupeStore } from '../stores/contract.js';
-import { unrefTimeout, withTimeout } from '../timers.js';
+import { sharedCall, unrefTimeout, withTimeout } from '../timers.js';
+import type { DeliveryQueue, QueueStats } from './delivery-queue.js';
 import { isNotice, type Notice, type Outcome } from './outcome.js';
 
 /** The health of an endpoint, as far as its receivers can see. Times are milliseconds since the epoch. */
@@ -35,6 +36,23 @@ export interface Health {
   deadInARowEstimate: number;
   /** The number of consecutive dead deliveries that pause the endpoint. */
   deadInARowLimit: number;
+  /**
+   * The state of the queue, when it was read last. Undefined where the receiver has no queue with `stats()`, and where the
+   * engine did not answer within 2 s. A store that shares reports keeps the last state for ten minutes.
+   */
+  queue: QueueHealth | undefined;
+}
+
+/** The state of a queue at a time. */
+export interface QueueHealth extends QueueStats {
+  /** The time at which the engine answered. */
+  at: number;
+}
+
+/** What `health()` reads. */
+export interface HealthReadOptions {
+  /** Whether the queue is asked. Default: true. `false` for a call that must be quick, or that is made often. */
+  queue?: boolean | undefined;
 }
 
 /** The health of one receiver. */
@@ -44,12 +62,13 @@ export interface HealthRecord {
   /** Counts a claimed delivery as in progress until its lease ends. */
   track(lease: Lease): Lease;
   /** Returns the health of all receivers that share a store, or of this one. */
-  read(): Promise<Health>;
+  read(options?: HealthReadOptions): Promise<Health>;
 }
 
 const SHARE_INTERVAL_MS = 10_000;
 const REPORT_TTL_MS = 600_000;
-const STORE_TIMEOUT_MS = 2_000;
+/** How long one call of the store or of the queue may take. */
+const CALL_TIMEOUT_MS = 2_000;
 
 /** The store that shares reports, and the endpoint's name. */
 export interface HealthSharing {
@@ -57,14 +76,15 @@ export interface HealthSharing {
   name: string;
 }
 
-/** Where reports are shared, and when silence is reported. */
+/** Where reports are shared, which queue is asked, and when silence is reported. */
 export interface HealthOptions {
   sharing?: HealthSharing | undefined;
+  queue?: Pick<DeliveryQueue, 'stats'> | undefined;
   silentAfterMs: number | undefined;
   notify(notice: Notice): void;
 }
 
-export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions): HealthRecord {
+export function createHealth({ sharing, queue, silentAfterMs, notify }: HealthOptions): HealthRecord {
   const own: Health = {
     receivers: 1,
     since: Date.now(),
@@ -76,7 +96,10 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
     inProgress: 0,
     deadInARowEstimate: 0,
     deadInARowLimit: PAUSE_AFTER_DEAD,
+    queue: undefined,
   };
+  const readQueue = queueReader(queue);
+  let lastQueue: QueueHealth | undefined;
   let lastDeadAt: number | undefined;
   let instance: string | undefined;
   let shareTimer: ReturnType<typeof setTimeout> | undefined;
@@ -94,9 +117,9 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
   async function share(): Promise<void> {
     const { store, name } = sharing as HealthSharing;
     instance ??= crypto.randomUUID(); // not sooner: Workers have no random values before the first request
-    const shared: SharedHealth = { ...own, lastDeadAt };
+    const shared: SharedHealth = { ...own, queue: lastQueue, lastDeadAt };
     const report = { name, instance, text: JSON.stringify(shared), ttlMs: REPORT_TTL_MS };
-    await withTimeout(STORE_TIMEOUT_MS, () => store.saveReport?.(report));
+    await withTimeout(CALL_TIMEOUT_MS, () => store.saveReport?.(report));
   }
 
   /** Reports each silence once: the next accepted delivery restarts the time. */
@@ -154,17 +177,36 @@ export function createHealth({ sharing, silentAfterMs, notify }: HealthOptions):
         abandon: () => ended(lease.abandon()),
       };
     },
-    async read() {
+    async read(options) {
+      const queue = options?.queue === false ? undefined : await readQueue();
+      lastQueue = queue ?? lastQueue;
       try {
-        if (!sharing?.store.loadReports) return { ...own };
+        if (!sharing?.store.loadReports) return { ...own, queue };
         await share();
-        const texts = await withTimeout(STORE_TIMEOUT_MS, () => sharing.store.loadReports?.(sharing.name) ?? []);
-        return texts.length === 0 ? { ...own } : combine(texts.map((text) => JSON.parse(text)));
+        const texts = await withTimeout(CALL_TIMEOUT_MS, () => sharing.store.loadReports?.(sharing.name) ?? []);
+        return texts.length === 0 ? { ...own, queue } : combine(texts.map((text) => JSON.parse(text)));
       } catch {
-        return { ...own }; // this receiver's own health, where the store is down
+        return { ...own, queue }; // this receiver's own health, where the store is down
       }
     },
   };
+}
+
+/** Returns a function that resolves to the state of a queue, or to undefined where it does not answer in time. */
+function queueReader(queue: HealthOptions['queue']): () => Promise<QueueHealth | undefined> {
+  if (typeof queue?.stats !== 'function') return async () => undefined;
+  const read = sharedCall(CALL_TIMEOUT_MS, async () => knownQueue({ ...(await queue.stats?.()), at: Date.now() }));
+  return () => read().catch(() => undefined);
+}
+
+/** Returns the state of a queue from a value of its engine or of a report; undefined where it is none, or an old one. */
+function knownQueue(value: unknown): QueueHealth | undefined {
+  const { at, depth, oldestMs, dead } = (value ?? {}) as { [Name in keyof QueueHealth]?: unknown };
+  const isCount = (count: unknown): count is number => Number.isSafeInteger(count) && Number(count) >= 0;
+  const isTime = (time: unknown): time is number => Number.isFinite(time) && Number(time) >= 0;
+  if (!isTime(at) || Math.abs(Date.now() - at) > REPORT_TTL_MS) return undefined;
+  if (!isCount(depth) || !isCount(dead) || !(oldestMs === undefined || isTime(oldestMs))) return undefined;
+  return { at, depth, oldestMs, dead };
 }
 
 /** The health of one receiver, as it is shared. */
@@ -190,6 +232,7 @@ function combine(reports: readonly SharedHealth[]): Health {
     inProgress: sum(({ inProgress }) => inProgress),
     deadInARowEstimate: sum((report) => (isSince(report.lastDeadAt) ? report.deadInARowEstimate : 0)),
     deadInARowLimit: PAUSE_AFTER_DEAD,
+    queue: latestOf(reports.map(({ queue }) => knownQueue(queue))),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type EventType, PAYLOAD_VERSION, WEBHOOK_EVENT_TYPES } from '../event.js';
 import { check, checkObject } from '../option-checks.js';
 import { printable } from '../printable.js';
+import { stackOf, textOfThrown } from '../thrown.js';
 import { unrefTimeout } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import type { Outcome } from './outcome.js';
@@ -24,7 +25,7 @@ export interface LogFields {
   eventType?: string | undefined;
   /** The tenant whose secret matched, where the receiver has tenants. */
   tenant?: string | undefined;
-  /** The number of the attempt, from a header that no signature covers. */
+  /** The number of the service's attempt, from a header that no signature covers; in a worker, of the run of the job. */
   attempt?: number | undefined;
   /** The error that your handler, store or secret function threw. */
   err?: unknown;
@@ -37,6 +38,7 @@ interface Entry {
   code: string;
   message: string;
   delivery?: Delivery | undefined;
+  attempt?: number | undefined;
   /** The error that the user's code or store threw. */
   cause?: unknown;
   /**
@@ -52,7 +54,8 @@ const MAX_UNKNOWN_TYPES = 100;
 
 /** The log of a receiver. Nothing here throws. */
 export interface Log {
-  outcome(outcome: Outcome): void;
+  /** Writes an outcome, with the attempt of the service, or of a worker where `attempt` is given. */
+  outcome(outcome: Outcome, attempt?: number): void;
   warn(code: string, message: string, cause?: unknown): void;
 }
 
@@ -82,7 +85,7 @@ export function createLog(logger: Logger | false = console): Log {
     unrefTimeout(() => {
       const more = leftOut.get(code);
       leftOut.delete(code);
-      if (more) log({ level, code, message: `${more} more of ${code} in a minute.` });
+      if (more) log({ level, code, message: `${more} more in a minute.` });
     }, WINDOW_MS);
   }
 
@@ -96,11 +99,12 @@ export function createLog(logger: Logger | false = console): Log {
   }
 
   return {
-    outcome: (outcome) =>
+    outcome: (outcome, attempt) =>
       safely(() => {
         const { kind, delivery } = outcome;
-        if (kind === 'ignored' && isNewType(delivery.event.type)) return log(missingHandler(delivery));
-        const entry = entryOf(outcome);
+        const isMissing = kind === 'ignored' && isNewType(delivery.event.type);
+        const entry = isMissing ? missingHandler(delivery) : entryOf(outcome);
+        entry.attempt = attempt ?? delivery?.unsigned.attempt;
         return entry.limited ? logLimited(entry) : log(entry);
       }),
     warn: (code, message, cause) => logLimited({ level: 'warn', code, message, cause }),
@@ -181,32 +185,33 @@ const NOTICES = {
 };
 
 /** Returns what the logger returns. */
-function write(logger: Logger, { level, code, message, delivery, cause }: Entry): unknown {
+function write(logger: Logger, { level, code, message, delivery, attempt, cause }: Entry): unknown {
   const isForConsole = logger === console;
   if (isForConsole && level !== 'error' && level !== 'warn') return undefined;
-  const subject = delivery ? `${subjectOf(delivery)}: ` : '';
-  const line = printable(`service-webhooks: ${subject}${message}`);
+  const subject = delivery ? `${subjectOf(delivery, attempt)}: ` : '';
+  const named = message.endsWith(`(${code})`) ? message : `${message} (${code})`; // that of an error has it
+  const line = printable(`service-webhooks: ${subject}${named}`);
   if (isForConsole) {
     return logger[level]?.(cause === undefined ? line : `${line}\n${indented(stackOf(cause))}`);
   }
-  const text = cause === undefined ? line : `${line} ${printable(textOf(cause))}`;
+  const text = cause === undefined ? line : `${line} ${printable(textOfThrown(cause))}`;
   const thrown = cause !== undefined && { err: cause, stack: stackOf(cause) };
-  const fields = { code, ...(delivery && fieldsOf(delivery)), ...thrown };
+  const fields = { code, ...(delivery && fieldsOf(delivery, attempt)), ...thrown };
   const { child } = logger as { child?: (fields: object) => Logger };
   if (typeof child === 'function') return child.call(logger, fields)[level]?.(text);
   return logger[level]?.(text, fields);
 }
 
-function fieldsOf({ event, tenant, unsigned }: Delivery) {
+function fieldsOf({ event, tenant }: Delivery, attempt: number | undefined) {
   return {
     eventId: shortened(event.id),
     eventType: shortened(event.type),
     ...(tenant !== undefined && { tenant: shortened(tenant) }),
-    attempt: unsigned.attempt,
+    attempt,
   };
 }
 
-function subjectOf({ event, tenant, unsigned: { attempt } }: Delivery): string {
+function subjectOf({ event, tenant }: Delivery, attempt: number | undefined): string {
   const owner = tenant === undefined ? '' : ` of ${quoted(tenant)}`;
   return `${quoted(event.type)} ${quoted(event.id)}${owner}${attempt === undefined ? '' : `, attempt ${attempt}`}`;
 }
@@ -224,41 +229,8 @@ function shortened(text: string): string {
   return printable(text.slice(0, MAX_LENGTH));
 }
 
-/** The most stacks of an error and its causes that are printed: a cause may lead back to its error. */
-const MAX_STACKS = 5;
-
-/** Returns the stack of a thrown value and those of its causes: "fetch failed" says less than its cause. */
-function stackOf(thrown: unknown, depth = 1): string {
-  const stack = readCause(() => (thrown as Partial<Error> | null)?.stack ?? textOf(thrown));
-  const cause = causeOf(thrown);
-  if (cause === undefined || depth === MAX_STACKS) return stack;
-  return `${stack}\nCaused by: ${stackOf(cause, depth + 1)}`;
-}
-
-/** Returns the cause of an error; undefined also where it cannot be read. */
-function causeOf(thrown: unknown): unknown {
-  try {
-    return (thrown as Partial<Error> | null)?.cause;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Indents each line of a stack, so that none resembles an entry. */
 function indented(stack: string): string {
   const lines = stack.split('\n');
   return lines.map((line) => `  ${printable(line)}`).join('\n');
-}
-
-function textOf(cause: unknown): string {
-  return readCause(() => (cause instanceof Error ? `${cause.name}: ${cause.message}` : cause));
-}
-
-/** Reads a thrown value, which may be an object whose getters throw. */
-function readCause(read: () => unknown): string {
-  try {
-    return String(read());
-  } catch {
-    return 'The thrown value cannot be printed.';
-  }
 }

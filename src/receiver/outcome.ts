@@ -54,6 +54,8 @@ export type Notice =
       type: string | undefined;
       /** Why the last attempt failed: the text of the error, or that the worker died. */
       reason: string;
+      /** Which kind of failure that was; undefined from a worker of another engine that does not say. */
+      cause?: DeadLetterCause | undefined;
       /** The number of times the handler was started. */
       attempts: number;
       /** The name of the endpoint that queued it; undefined where the job could not be read. */
@@ -62,6 +64,12 @@ export type Notice =
       error?: undefined;
     }
   | DedupeNotice;
+
+/**
+ * Why a delivery became a dead letter: its handler threw a PermanentError, its `data` lacks fields that the types promise,
+ * its handler failed in the last attempt, or the worker died in it.
+ */
+export type DeadLetterCause = 'permanent_failure' | 'unexpected_data' | 'attempts_used' | 'worker_died';
 
 /** The notice of a worker about a dead letter. */
 export type DeadLetterNotice = Extract<Notice, { kind: 'dead_letter' }>;

@@ -13,7 +13,7 @@ import { type Deadline, startDeadline } from './deadline.js';
 import { dispatch } from './dispatch.js';
 import { enqueueTo } from './enqueue.js';
 import { type HandlerContext, handlerTable } from './handlers.js';
-import { createHealth, type Health } from './health.js';
+import { createHealth, type Health, type HealthReadOptions } from './health.js';
 import { keySource, type OwnedKey } from './key-source.js';
 import { createLog } from './log.js';
 import { warnAboutMemoryStore } from './memory-store-warning.js';
@@ -33,8 +33,11 @@ export interface Receiver {
   readonly hasHandlers: boolean;
   /** Whether it has a queue; then it can serve no middleware, whose route would handle what belongs into the queue. */
   readonly hasQueue: boolean;
-  /** Resolves to the health of the endpoint, for a health check and for metrics. Never rejects. */
-  health(): Promise<Health>;
+  /**
+   * Resolves to the health of the endpoint, for a health check and for metrics. Never rejects. It takes at most 6 s: 2 s
+   * for the queue, and 2 s for each of two calls of the store. `queue: false` does not ask the queue.
+   */
+  health(options?: HealthReadOptions): Promise<Health>;
   /**
    * Always null: a receiver does not reveal its secret. By this property, TypeScript tells options from a receiver, so that
    * it can suggest the right name for an option that is misspelt.
@@ -95,11 +98,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const observe = safeObserver(options.observe, background);
   const { queue, dedupe: dedupeOptions = queue ? false : {} } = options;
   const dedupe = createDedupe(dedupeOptions, { notify, background });
+  const endpoint = dedupeOptions === false ? undefined : dedupeOptions.name;
   const { key: identity = 'event-id' } = dedupe.settings ?? {};
   const enqueue = queue && enqueueTo(queue, identity);
   // A private memory store has no other receivers to share reports with.
   const sharing = dedupeOptions !== false && dedupeOptions.store !== undefined ? dedupe.settings : undefined;
-  const health = createHealth({ sharing, silentAfterMs: options.silentAfterMs, notify });
+  const health = createHealth({ sharing, queue, silentAfterMs: options.silentAfterMs, notify });
   if (dedupe.settings?.store.scope === 'process') warnAboutMemoryStore(log, options);
 
   async function receive(request: WebhookRequest): Promise<WebhookResponse> {
@@ -144,7 +148,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (claim.status === 'in_progress') return decided(inProgress(delivery, claim.retryAfterMs));
       const lease = health.track(claim.lease);
       const { attempt, fence } = lease;
-      const context = { delivery, signal: deadline.signal, attempt, fence };
+      const context = { delivery, signal: deadline.signal, attempt, fence, endpoint };
       return { work, claimed: { delivery, context, lease, deadline } };
     } catch (thrown) {
       body?.drain();

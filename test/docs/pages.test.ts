@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { DEDUPE_OPTIONS } from '../../src/dedupe/options.js';
 import { RECEIVER_OPTIONS } from '../../src/receiver/options.js';
 import { SIGNATURE_OPTIONS } from '../../src/verify/policy.js';
-import { markdownPages, ROOT } from '../support/markdown.js';
+import { codeBlocksIn, linesWithCommentBehind, markdownFiles, markdownPages, ROOT } from '../support/markdown.js';
 
 const pages = [...markdownPages(), 'AGENTS.md', 'skills/service-webhooks/SKILL.md'];
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -36,14 +36,47 @@ describe.each(pages)('%s', (page) => {
     expect(dead).toEqual([]);
   });
 
-  it('code is at most 80 columns wide', () => {
-    const blocks = read(page).match(/^ *```.*?^ *```$/gms) ?? [];
-    expect(blocks.flatMap((block) => block.split('\n')).filter((line) => line.length > 80)).toEqual([]);
-  });
-
   it('the page has one heading of the first level', () => {
     const text = withoutCode(read(page)).replace(/^---\n.*?\n---\n/s, '');
     expect([...text.matchAll(/^# .+$/gm)]).toHaveLength(1);
+  });
+});
+
+describe.each(markdownFiles())('the code of %s', (page) => {
+  const blocks = codeBlocksIn(read(page));
+
+  it('the code is at most 80 columns wide', () => {
+    expect(blocks.flatMap(({ lines }) => lines).filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('every comment is above the line that it is about', () => {
+    expect(blocks.flatMap(linesWithCommentBehind)).toEqual([]);
+  });
+});
+
+describe('a comment behind code', () => {
+  it.each([
+    ['ts', 'run(); // why'],
+    ['ts', "const url = 'https://a.example'; /* why */"],
+    ['sh', 'node server.mjs  # why'],
+    ['sql', 'select 1; -- why'],
+    ['nginx', 'proxy_read_timeout 25s;   # why'],
+  ])('in %s, it is found in: %s', (language, line) => {
+    expect(linesWithCommentBehind({ language, lines: [line] })).toEqual([line]);
+  });
+
+  it.each([
+    ['ts', '  // why'],
+    ['ts', '   * of a docstring'],
+    ['ts', "const url = 'see // https://a.example';"],
+    ['ts', 'const answer = await fetch(`https://a.example/1 // 2`);'],
+    ['sh', '# why'],
+    ['sh', 'curl https://a.example/page#part -d "a # b"'],
+    ['sh', 'claude mcp add webhooks -- npx service-webhooks-cli mcp 3000'],
+    ['sql', '-- why'],
+    ['text', 'done // what the program prints'],
+  ])('in %s, there is none in: %s', (language, line) => {
+    expect(linesWithCommentBehind({ language, lines: [line] })).toEqual([]);
   });
 });
 

@@ -12,6 +12,7 @@ const programs = {
   zsh: '/usr/bin/zsh',
   fish: '/usr/bin/fish',
   chromium: '/usr/bin/chromium',
+  prometheus: '/usr/bin/prometheus',
 };
 const wanted = Object.entries(programs).filter(([, program]) => !existsSync(program));
 if (wanted.length > 0 && existsSync('/usr/bin/apt-get') && process.getuid?.() === 0) {

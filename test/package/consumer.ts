@@ -81,6 +81,7 @@ export interface Manifest {
   exports: Record<string, string | Entry>;
   bin?: Record<string, string>;
   dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
 }
 
 /** Where an entry that is code leads. */

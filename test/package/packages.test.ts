@@ -22,7 +22,14 @@ const entries = beside.flatMap(entriesOf);
 
 /** Files that a package has besides those that its package.json names: what people read, and what the program loads. */
 const UNNAMED: Record<string, string[]> = {
-  'service-webhooks-cli': ['NOTICE', 'dist/page/page.js', 'dist/page/style.css', 'dist/main.cjs'],
+  'service-webhooks-cli': [
+    'NOTICE',
+    'dist/page/page.js',
+    'dist/page/style.css',
+    'dist/page/queue.js',
+    'dist/page/queue-style.css',
+    'dist/main.cjs',
+  ],
 };
 
 describe.each(beside)('the tarball of $name', (its) => {

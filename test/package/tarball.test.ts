@@ -16,6 +16,7 @@ const KINDS = [
   /^fixtures\/(README\.md|(vectors|queued-deliveries)\.json|(refused-)?deliveries\/[a-z_.-]+\.http)$/,
   /^schemas\/[a-z]+\.json$/,
   /^sql\/[a-z-]+\.sql$/,
+  /^docs\/monitoring\/(dashboard\.json|alerts\.yml)$/,
   /^dist\/(stores\/|testing\/|queue\/)?[\w-]+\.(js|cjs|d\.ts|d\.cts)$/,
 ];
 
@@ -29,9 +30,9 @@ describe('the tarball of service-webhooks', () => {
     expect(KINDS.filter((kind) => !packed.some((path) => kind.test(path)))).toEqual([]);
   });
 
-  it('the size is at most 350 000 bytes, and 1 700 000 unpacked', () => {
-    expect(size).toBeLessThanOrEqual(350_000);
-    expect(unpackedSize).toBeLessThanOrEqual(1_700_000);
+  it('the size is at most 370 000 bytes, and 1 750 000 unpacked', () => {
+    expect(size).toBeLessThanOrEqual(370_000);
+    expect(unpackedSize).toBeLessThanOrEqual(1_750_000);
   });
 
   it('the package installs no command', () => {

@@ -9,7 +9,7 @@ import { canStartRedis, DURABLE, startRedis } from '../support/redis.js';
 import { freePort } from '../support/server-process.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
-import { failing, type Recorded, recorded, untilDeadLetter, untilStats } from './runs.js';
+import { failing, failingForGood, type Recorded, recorded, untilDeadLetter, untilStats } from './runs.js';
 
 /** A server of our own: what BullMQ keeps is killed and started again here. */
 const redis = canStartRedis() ? await startRedis(...DURABLE) : undefined;
@@ -182,6 +182,41 @@ describe.runIf(redis)('bullmqQueue', () => {
     },
   );
 
+  it('a dead letter has no stack but that of its last failure, whatever another program stored', async () => {
+    const { name, bull, queue, connection } = open(undefined, { attempts: 1 });
+    await queue.put(aQueued());
+    startWorker(name, { on: { '*': failing } });
+    const { id, stack } = await untilDeadLetter(queue);
+    expect(stack).toMatch(/^Error: no disk\n +at /);
+    const stored = (stacktrace: string) => connection.hset(bull.toKey(id), 'stacktrace', stacktrace);
+    for (const stacktrace of ['["no disk"]', '["Error: another"]', '[null]', '[]', '{"0":1}', 'no JSON']) {
+      await stored(stacktrace);
+      expect(await queue.deadLetters()).toMatchObject([{ reason: 'no disk', stack: undefined }]);
+    }
+    await stored(JSON.stringify([`no disk\n\n\u001b${'a'.repeat(5_000)}`]));
+    expect((await untilDeadLetter(queue)).stack).toBe(`\\u001b${'a'.repeat(3_994)}`);
+  });
+
+  it('a job keeps one stack, however often it fails', async () => {
+    const { name, bull, queue } = open(undefined, { attempts: 3 });
+    await queue.put(aQueued());
+    startWorker(name, { on: { '*': failing } });
+    const { id } = await untilDeadLetter(queue);
+    expect((await bull.getJob(id))?.stacktrace).toEqual([expect.stringMatching(/^no disk\n\nError: no disk\n/)]);
+  });
+
+  it('a retried dead letter that another program deletes counts as done', async () => {
+    const { name, bull, queue } = open(undefined, { attempts: 1 });
+    await queue.put(aQueued());
+    const worker = startWorker(name, { on: { '*': failing } });
+    const { id } = await untilDeadLetter(queue);
+    await worker.close();
+    const followed = await queue.retryAndFollow?.(id);
+    expect(await followed?.state()).toBe('pending');
+    await bull.obliterate({ force: true });
+    expect(await followed?.state()).toBe('done');
+  });
+
   it('a worker without the lock reports no dead letter', async () => {
     const opened = open(undefined, { attempts: 1 });
     const { name, queue } = opened;
@@ -206,7 +241,7 @@ describe.runIf(redis)('bullmqQueue', () => {
     await dieRunning(name, handler, 2, { logger }, { maxStalledCount: 1 });
     const third = startWorker(name, { logger, on: handler.on }, { maxStalledCount: 1 });
     const letter = await untilDeadLetter(queue);
-    expect(letter.reason).toBe('job stalled more than allowable limit');
+    expect(letter).toMatchObject({ reason: 'job stalled more than allowable limit', stack: undefined });
     expect(handler.runs).toHaveLength(2);
     expect(logger.warn.mock.calls.map(([line]) => line)).toEqual([
       expect.stringContaining('Set maxStalledCount of the Worker to 1000'),
@@ -231,6 +266,18 @@ describe.runIf(redis)('bullmqQueue', () => {
       expect(inShort(await receiver(aRequest({ event: { id: 'evt_3' } })))).toBe('202 queued');
     }, PATIENTLY);
     expect(inShort(await receiver(aRequest()))).toBe('202 known');
+  });
+
+  it('the age of a retried dead letter counts from its retry', async () => {
+    const { name, bull, connection, queue } = open();
+    await queue.put(aQueued());
+    const worker = startWorker(name, { on: { '*': failingForGood } });
+    const { id } = await untilDeadLetter(queue);
+    await worker.close();
+    await connection.hset(bull.toKey(id), 'timestamp', Date.now() - 24 * 3_600_000);
+    await queue.retry(id);
+    const { depth, oldestMs } = await queue.stats();
+    expect([depth, Number(oldestMs) < 3_600_000]).toEqual([1, true]);
   });
 });
 

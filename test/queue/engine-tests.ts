@@ -3,11 +3,11 @@ import { type QueueSuiteOptions, type QueueUnderTest, queueSuite, type WorkerUnd
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { OperatedQueue } from '../../src/queue/dead-letters.js';
 import type { WorkerOptions } from '../../src/queue/processor.js';
-import { later } from '../support/deliveries.js';
+import { later, never } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startProxyOf, type TcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
-import { failing, putAll, recorded, untilStats } from './runs.js';
+import { failing, putAll, recorded, untilDeadLetter, untilStats } from './runs.js';
 
 export interface EngineUnderTest extends QueueUnderTest {
   /** Opens the same queue on another client. */
@@ -97,6 +97,46 @@ export function testEngine<Made extends EngineUnderTest>(
       expect(await made.queue.deadLetters()).toMatchObject([{ attempts: 2, reason: 'no disk' }]);
     },
   );
+
+  it('a dead letter has the stack of its handler, and of the cause', async () => {
+    const { queue, work } = await initialised(2);
+    await queue.put(aQueued());
+    const handler = recorded(({ attempt }) => {
+      throw new Error(`failure ${attempt}`, { cause: new Error('no disk') });
+    });
+    await work({ logger: false, on: handler.on });
+    const { reason, stack } = await untilDeadLetter(queue);
+    expect(reason).toBe('failure 2');
+    expect(stack).toMatch(/^Error: failure 2\n +at .*engine-tests\.ts[\s\S]*\nCaused by: Error: no disk\n +at /);
+  });
+
+  it('a dead letter whose worker died has no stack of an earlier failure', async () => {
+    const { queue, work } = await initialised(2);
+    const queued = aQueued();
+    await queue.put(queued);
+    const handler = recorded(({ attempt }) => (attempt === 1 ? failing() : never()));
+    const victim = await work({ logger: false, on: handler.on });
+    await handler.haveRun(1, 2);
+    await victim.kill?.();
+    await work({ logger: false, on: handler.on });
+    const letter = await untilDeadLetter(queue);
+    expect(letter).toMatchObject({ reason: 'The worker died during the last attempt.', stack: undefined });
+  });
+
+  it('a dead letter of the largest stack is stored, and can be followed after its retry', async () => {
+    const { queue, work } = await initialised(1);
+    await queue.put(aQueued());
+    const text = '\u0000😀\n'.repeat(3_000);
+    const handler = recorded(() => handler.runs.length === 1 && Promise.reject(new Error(text)));
+    await work({ logger: false, on: handler.on });
+    const { id, stack } = await untilDeadLetter(queue);
+    expect(stack).toMatch(/^Error: \\u0000😀\n/);
+    expect(stack?.length).toBeGreaterThanOrEqual(2_000); // NATS shortens one whose bytes do not fit
+    expect(stack?.length).toBeLessThanOrEqual(4_000);
+    const followed = await queue.retryAndFollow?.(id);
+    await vi.waitFor(async () => expect(await followed?.state()).toBe('done'), PATIENTLY);
+    await followed?.close();
+  });
 
   describe.runIf(hasWorkers)('a worker with a concurrency', () => {
     it('as many handlers run at once as the concurrency says', async () => {

@@ -11,7 +11,7 @@ import { poolOf, startPostgres } from '../support/postgres.js';
 import { freePort } from '../support/server-process.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
-import { failingForGood, putAll, recorded } from './runs.js';
+import { failingForGood, putAll, recorded, untilStats } from './runs.js';
 
 const postgres = await startPostgres();
 const { atEnd, proxied, disconnect } = closeAfterEach();
@@ -207,6 +207,28 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     }, PATIENTLY);
   });
 
+  it.each(['one line', 'two\n\nparts', 'Error: x\n    at y', ''])(
+    'the text of an error that another program recorded is the reason: %j',
+    async (text) => {
+      const { queue, task } = await initialised();
+      await queue.put(aQueued());
+      const failed = 'attempts = max_attempts, last_error = $2';
+      await query(`UPDATE ${schema}._private_jobs SET ${failed} WHERE ${OF_TASK}`, [task, text]);
+      expect(await queue.deadLetters()).toMatchObject([{ reason: text, stack: undefined }]);
+    },
+  );
+
+  it('a retried dead letter that another program deletes counts as done', async () => {
+    const { queue, task } = await initialised();
+    await queue.put(aQueued());
+    await query(`UPDATE ${schema}._private_jobs SET attempts = max_attempts WHERE ${OF_TASK}`, [task]);
+    const [letter] = await queue.deadLetters();
+    const followed = await queue.retryAndFollow?.(String(letter?.id));
+    expect(await followed?.state()).toBe('pending');
+    await query(`DELETE FROM ${schema}._private_jobs WHERE ${OF_TASK}`, [task]);
+    expect(await followed?.state()).toBe('done');
+  });
+
   it('a key is not recorded when the job cannot be added', async () => {
     const { table } = await initialised();
     const { queue } = open({ schema: 'missing_schema', table });
@@ -246,5 +268,21 @@ describe.runIf(postgres)('graphileWorkerQueue', () => {
     expect(await queue.purgeExpired({ limit: 100 })).toBe(1);
     expect(await queue.put(kept)).toBe('known');
     expect(await queue.put(expired)).toBe('queued');
+  });
+
+  it('the age of a retried dead letter counts from its retry', async () => {
+    const { task, queue } = await initialised();
+    await queue.put(aQueued());
+    const runner = await startRunner(
+      task,
+      graphileWorkerProcessor({ schema, on: { '*': failingForGood }, logger: false }),
+    );
+    await untilStats(queue, { depth: 0, dead: 1 });
+    await runner.stop();
+    await query(`UPDATE ${schema}._private_jobs SET created_at = now() - interval '1 day'`);
+    const [letter] = await queue.deadLetters();
+    await queue.retry(letter?.id ?? '');
+    const { depth, oldestMs } = await queue.stats();
+    expect([depth, Number(oldestMs) < 3_600_000]).toEqual([1, true]);
   });
 });

@@ -1,5 +1,5 @@
 import { jetstream } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import { type NatsConnection, headers as natsHeaders } from '@nats-io/transport-node';
 import { PermanentError } from 'service-webhooks';
 import { type NatsQueueOptions, natsQueue } from 'service-webhooks/queue/nats';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -228,6 +228,20 @@ describe.runIf(shared && own)('natsQueue', () => {
       expect(letter.delivery?.body).toBe(queued.body);
       expect(letter.reason).toHaveLength(1_000);
     });
+
+    it('the largest job can become a dead letter with as much of a long stack as there is room for', async () => {
+      const { queue, work } = await opened();
+      const event = atob(aQueued().body);
+      const queued = { ...aQueued(), body: btoa(event.padEnd(700_000)) };
+      const room = LARGEST - 8_192 - 300 - JSON.stringify(queued).length;
+      queued.unsigned = { webhookId: 'x'.repeat(room) };
+      await queue.put(queued);
+      const cause = new Error('\u{20ac}'.repeat(4_000));
+      work({ on: { '*': () => Promise.reject(new PermanentError('\u{20ac}'.repeat(1_000), { cause })) } });
+      const { stack } = await untilDeadLetter(queue);
+      expect(stack?.length).toBeGreaterThan(500);
+      expect(stack?.length).toBeLessThan(4_000);
+    });
   });
 
   it('a handler that runs longer than ackWaitMs keeps its job', async () => {
@@ -377,5 +391,127 @@ describe.runIf(shared && own)('natsQueue', () => {
       const stored = await streams.getMessage(stream, { last_by_subj: `${stream}.jobs` });
       expect(stored?.string()).toBe('no JSON');
     });
+  });
+
+  it('a dead letter has the stack of its last error and of its cause', async () => {
+    const { queue, work } = await opened(undefined, { attempts: 1 });
+    await putAll(queue, {});
+    work({ on: { '*': () => Promise.reject(new Error('no clip', { cause: new Error('no disk') })) } });
+    const { stack } = await untilDeadLetter(queue);
+    expect(stack).toMatch(/^Error: no clip\n +at [\s\S]*\nCaused by: Error: no disk\n +at /);
+  });
+
+  describe('a job that an operator follows', () => {
+    /** A dead letter, and a worker whose handler ends its next runs as `ends` say, one after the other. */
+    async function withDeadLetter(...ends: (() => unknown)[]) {
+      const one = await opened(undefined, { attempts: 2 });
+      const handler = recorded(() => [failingForGood, ...ends][handler.runs.length - 1]?.());
+      one.work({ on: handler.on });
+      await putAll(one.queue, {});
+      const { id } = await untilDeadLetter(one.queue);
+      return { ...one, id, handler };
+    }
+
+    it('a job is pending until its handler has succeeded, also after a failure', async () => {
+      const end = later();
+      const { queue, id, handler } = await withDeadLetter(failing, () => end.promise);
+      const job = await queue.retryAndFollow?.(id);
+      await handler.haveRun(1, 1, 2);
+      expect(await job?.state()).toBe('pending');
+      end.resolve();
+      await vi.waitFor(async () => expect(await job?.state()).toBe('done'), PATIENTLY);
+      await job?.close();
+    });
+
+    it('a job that fails for good again is dead', async () => {
+      const { queue, id } = await withDeadLetter(failingForGood);
+      const job = await queue.retryAndFollow?.(id);
+      await vi.waitFor(async () => expect(await job?.state()).toBe('dead'), PATIENTLY);
+      expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 });
+    });
+
+    it('one of two operators who retry a dead letter at once follows it', async () => {
+      const { queue, id, stream, handler } = await withDeadLetter();
+      const { queue: other } = await open(stream);
+      const jobs = await Promise.all([queue, other].map((one) => one.retryAndFollow?.(id)));
+      const [job, none] = jobs[0] ? jobs : jobs.toReversed();
+      expect(none).toBeUndefined();
+      await vi.waitFor(async () => expect(await job?.state()).toBe('done'), PATIENTLY);
+      expect(handler.runs).toHaveLength(2);
+    });
+
+    it('several jobs are followed, each to its own end', async () => {
+      const { queue, work } = await opened();
+      const handler = recorded(({ id }) => (handler.attempts(id).length === 1 || id === 'evt_bad') && failingForGood());
+      work({ on: handler.on });
+      await putAll(queue, { eventId: 'evt_bad' }, { eventId: 'evt_1' }, { eventId: 'evt_2' });
+      await untilStats(queue, { depth: 0, dead: 3 });
+      const letters = await queue.deadLetters();
+      const jobs = await Promise.all(letters.map(({ id }) => queue.retryAndFollow?.(id)));
+      const states = () => Promise.all(jobs.map((job) => job?.state()));
+      await vi.waitFor(async () => expect((await states()).toSorted()).toEqual(['dead', 'done', 'done']), PATIENTLY);
+      const stillDead = await queue.deadLetters();
+      expect((await states()).indexOf('dead')).toBe(
+        letters.findIndex(({ delivery }) => delivery?.body === stillDead[0]?.delivery?.body),
+      );
+    });
+
+    it('a job that a worker cannot read is moved with what it is followed by', async () => {
+      const { queue, client, stream, streams, work } = await opened();
+      const job = JSON.stringify({ ...aQueued(), v: 2 });
+      await client.publish(`${stream}.dead`, `{"job":${job},"attempts":1,"reason":"no clip"}`);
+      const { id } = await untilDeadLetter(queue);
+      await queue.retryAndFollow?.(id);
+      const { seq } = (await streams.getMessage(stream, { last_by_subj: `${stream}.jobs` })) ?? {};
+      work({ on: recorded().on });
+      const moved = async () => streams.getMessage(stream, { last_by_subj: `${stream}.unreadable` });
+      await vi.waitUntil(moved, PATIENTLY);
+      expect((await moved())?.header.get('Nats-Msg-Id')).toBe(`unreadable ${seq} for ${seq}`);
+    });
+
+    it('a job that a worker could not read is followed to its end', async () => {
+      const { queue, client, stream, streams, work } = await opened();
+      await client.publish(`${stream}.dead`, JSON.stringify({ job: aQueued(), attempts: 1, reason: 'no clip' }));
+      const job = await queue.retryAndFollow?.((await untilDeadLetter(queue)).id);
+      const retried = await streams.getMessage(stream, { last_by_subj: `${stream}.jobs` });
+      const headers = natsHeaders();
+      headers.set('Nats-Msg-Id', `unreadable ${retried?.seq} for ${retried?.seq}`);
+      await client.publish(`${stream}.unreadable`, retried?.data, { headers });
+      await streams.deleteMessage(stream, retried?.seq ?? 0);
+      work({ on: recorded().on });
+      await vi.waitFor(async () => expect(await job?.state()).toBe('done'), PATIENTLY);
+    });
+
+    it('the records of another program are left out', async () => {
+      const { queue, id, client, stream, handler } = await withDeadLetter(never);
+      const job = await queue.retryAndFollow?.(id);
+      await handler.haveRun(1, 1);
+      for (const record of ['ended', 'ended 1 done', 'ended 99999999999999999999 done', `ended ${id} lost`])
+        await client.publish(`${stream}.starts`, record);
+      expect(await job?.state()).toBe('pending');
+    });
+  });
+
+  it('the stats stay the same while another client lists the dead letters', async () => {
+    const one = await opened(undefined, { attempts: 1 });
+    const { queue: other } = await open(one.stream);
+    const worker = one.work({ on: { '*': failing } });
+    await putAll(one.queue, {}, {}, {});
+    await untilStats(one.queue, { depth: 0, dead: 3 });
+    await worker.stop();
+    await putAll(one.queue, {});
+    let hasEnded = false;
+    const listing = (async () => {
+      while (!hasEnded) expect(await other.deadLetters()).toHaveLength(3);
+    })();
+    let age = 0;
+    for (let i = 0; i < 50; i += 1) {
+      const { oldestMs, ...counts } = await one.queue.stats();
+      expect(counts).toEqual({ depth: 1, dead: 3 });
+      expect(oldestMs).toBeGreaterThanOrEqual(age);
+      age = Number(oldestMs);
+    }
+    hasEnded = true;
+    await listing;
   });
 });

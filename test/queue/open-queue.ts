@@ -38,13 +38,16 @@ const ATTEMPTS = 60;
 const CONCURRENCY = 4;
 const quiet = new Logger(() => () => {});
 
-/** Opens a queue as an app does, with leases short enough for a test. */
-export async function openQueue(place: QueuePlace): Promise<OpenedQueue> {
+/**
+ * Opens a queue as an app does. Where workers are to die, leases are so short that a test sees their jobs run again; a
+ * process that is only slow loses its jobs then, too.
+ */
+export async function openQueue(place: QueuePlace, { workersDie }: { workersDie: boolean }): Promise<OpenedQueue> {
   const { engine, name } = place;
   const attempts = ATTEMPTS;
   if (engine === 'sqlite') {
     const handle = openSqlite(place.driver, place.file);
-    const options = { name, attempts, backoffMs: 5, maxBackoffMs: 50, leaseMs: 500, pollMs: 20 };
+    const options = { name, attempts, backoffMs: 5, maxBackoffMs: 50, pollMs: 20, ...(workersDie && { leaseMs: 500 }) };
     const queue = sqliteQueue(clientOf(place.driver, handle), options);
     const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
     return { queue, work, close: async () => handle.close() };
@@ -53,9 +56,10 @@ export async function openQueue(place: QueuePlace): Promise<OpenedQueue> {
     const connection = new Redis(place.url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
     connection.on('error', () => {});
     const bull = new Queue(name, { connection }).on('error', () => {});
-    const settings = { connection, concurrency: CONCURRENCY, maxStalledCount: 1_000, lockDuration: 1_000 };
+    const leases = workersDie && { lockDuration: 1_000, stalledInterval: 300 };
+    const settings = { connection, concurrency: CONCURRENCY, maxStalledCount: 1_000, drainDelay: 1, ...leases };
     const work = (on: WorkerOptions) => {
-      new Worker(name, bullmqProcessor(on), { ...settings, stalledInterval: 300, drainDelay: 1 }).on('error', () => {});
+      new Worker(name, bullmqProcessor(on), settings).on('error', () => {});
     };
     return {
       queue: bullmqQueue({ queue: bull, attempts, backoff: 5 }),
@@ -65,11 +69,11 @@ export async function openQueue(place: QueuePlace): Promise<OpenedQueue> {
   }
   if (engine === 'pg-boss') {
     const { url, schema } = place;
-    // It looks for the jobs of dead workers every second, as its maintenance does every two minutes.
     const boss = new PgBoss({ connectionString: url, schema, max: 4 }).on('error', () => {});
     await boss.start();
-    setInterval(() => boss.expire().catch(() => {}), 1_000).unref();
-    const queue = pgBossQueue({ boss, queue: name, attempts, schema, expireInSeconds: 2 });
+    // It looks for the jobs of dead workers every second, as its maintenance does every two minutes.
+    if (workersDie) setInterval(() => boss.expire().catch(() => {}), 1_000).unref();
+    const queue = pgBossQueue({ boss, queue: name, attempts, schema, ...(workersDie && { expireInSeconds: 2 }) });
     const work = async (on: WorkerOptions) => {
       const settings = { batchSize: CONCURRENCY, pollingIntervalSeconds: 0.5 };
       for (let i = 0; i < CONCURRENCY; i += 1)
@@ -79,7 +83,7 @@ export async function openQueue(place: QueuePlace): Promise<OpenedQueue> {
   }
   if (engine === 'nats') {
     const connection = await openNats(place.url);
-    const settings = { attempts, backoffMs: 5, maxBackoffMs: 50, ackWaitMs: 1_000 };
+    const settings = { attempts, backoffMs: 5, maxBackoffMs: 50, ...(workersDie && { ackWaitMs: 1_000 }) };
     const queue = natsQueue({ jetstream: jetstream(connection), stream: name, ...settings });
     const work = (on: WorkerOptions) => void queue.work({ ...on, concurrency: CONCURRENCY });
     return { queue, work, close: () => connection.close() };
@@ -90,8 +94,7 @@ export async function openQueue(place: QueuePlace): Promise<OpenedQueue> {
     await runMigrations({ connectionString: url, schema });
     // What graphile-worker does with the jobs of dead workers after four hours.
     const unlock = `UPDATE ${schema}._private_jobs SET locked_at = NULL, locked_by = NULL WHERE locked_at < now() - interval '2 s'`;
-    const unlocking = setInterval(() => pool.query(unlock).catch(() => {}), 500);
-    unlocking.unref();
+    const unlocking = workersDie ? setInterval(() => pool.query(unlock).catch(() => {}), 500).unref() : undefined;
     const queue = graphileWorkerQueue({ pg: pool, task: name, attempts, schema, table: `${schema}_keys` });
     const work = async (on: WorkerOptions) => {
       const taskList = { [name]: graphileWorkerProcessor({ schema, ...on }) };

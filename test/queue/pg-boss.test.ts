@@ -300,6 +300,38 @@ describe.runIf(postgres)('pgBossQueue', () => {
     expect(handler.attempts()).toEqual([1]);
   });
 
+  it('a retried dead letter is pending while the end of a batch has completed it, and dead once it is deleted', async () => {
+    const { boss, queue, queueName } = await initialised(1);
+    await boss.send(`${queueName}_dead`, aQueued());
+    const [letter] = await queue.deadLetters();
+    const followed = await queue.retryAndFollow?.(String(letter?.id));
+    const change = (changes: string) => query(`UPDATE ${schema}.job SET ${changes} WHERE name = $1`, [queueName]);
+    await change(`state = 'completed', started_on = now(), completed_on = now()`);
+    expect(await followed?.state()).toBe('pending');
+    await change(`completed_on = now() - interval '2 min'`);
+    expect(await followed?.state()).toBe('done');
+    await change(`state = 'cancelled'`);
+    expect(await followed?.state()).toBe('dead');
+    await query(`DELETE FROM ${schema}.job WHERE name = $1`, [queueName]);
+    expect(await followed?.state()).toBe('dead');
+  });
+
+  it('the stack of a failure is stored while the job waits for its next attempt', async () => {
+    const { boss, queue, queueName } = await initialised(3);
+    await queue.put(aQueued());
+    await startWorker(boss, queueName, {
+      on: {
+        '*': () => {
+          void boss.offWork(queueName);
+          failing();
+        },
+      },
+    });
+    const outputs = () => query(`SELECT output FROM ${schema}.job WHERE name = $1`, [queueName]);
+    const failed = { output: { message: 'no disk', stack: expect.stringMatching(/^Error: no disk\n +at /) } };
+    await vi.waitFor(async () => expect(await outputs()).toEqual([failed]), PATIENTLY);
+  });
+
   it('an existing queue without a queue for its dead letters is refused', async () => {
     const { boss, queue, queueName } = await open();
     await boss.createQueue(queueName, { name: queueName, retryLimit: 3 });
@@ -356,5 +388,18 @@ describe.runIf(postgres)('pgBossQueue', () => {
     await startWorker(boss, queueName, { on: handler.on });
     await untilStats(queue, { depth: 0, dead: 1 });
     expect(await queue.deadLetters()).toMatchObject([{ reason: 'the clip is gone', attempts: 1 }]);
+  });
+
+  it('the age of a retried dead letter counts from its retry', async () => {
+    const { boss, queue, queueName } = await initialised();
+    await queue.put(aQueued());
+    await startWorker(boss, queueName, { on: { '*': failingForGood } });
+    await untilStats(queue, { depth: 0, dead: 1 });
+    await boss.offWork(queueName);
+    await query(`UPDATE ${schema}.job SET created_on = now() - interval '1 day' WHERE name LIKE '${queueName}%'`);
+    const [letter] = await queue.deadLetters();
+    await queue.retry(letter?.id ?? '');
+    const { depth, oldestMs } = await queue.stats();
+    expect([depth, Number(oldestMs) < 3_600_000]).toEqual([1, true]);
   });
 });

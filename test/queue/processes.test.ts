@@ -74,7 +74,7 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
       writeFileSync(effects, '');
       const handle = openSqlite(inbox.driver, inbox.file, 5_000);
       handle.exec('PRAGMA journal_mode = WAL; CREATE TABLE effects (id TEXT)');
-      const operator = await openQueue(place);
+      const operator = await openQueue(place, { workersDie: true });
       await operator.queue.init?.();
 
       const ports = new Map<TestProcess, number>();

@@ -1,4 +1,5 @@
 import {
+  type DeadLetterCause,
   type Handlers,
   type Outcome,
   PermanentError,
@@ -40,7 +41,12 @@ describe('the processor of a job', () => {
     expect(ended.as).toBe('done');
     const [event, context] = handler.mock.lastCall ?? [];
     expect(event).toMatchObject({ id: 'evt_1', type: 'stt.completed' });
-    expect(context).toMatchObject({ attempt: 3, fence: 7, delivery: { event, scheme: 'v2', secretIndex: 0 } });
+    expect(context).toMatchObject({
+      attempt: 3,
+      fence: 7,
+      endpoint: 'test',
+      delivery: { event, scheme: 'v2', secretIndex: 0 },
+    });
     expect(context.signal).toBe(signal);
   });
 
@@ -50,6 +56,12 @@ describe('the processor of a job', () => {
     const [, context] = handler.mock.lastCall ?? [];
     expect(context).toMatchObject({ fence: 0, attempt: 1 });
     expect(context.signal.aborted).toBe(false);
+  });
+
+  it('a handler gets no endpoint where the key of its job has no name', async () => {
+    const handler = vi.fn();
+    await run({ on: { '*': handler } }, { ...queuedOf(), key: 'evt_1' });
+    expect(handler.mock.lastCall?.[1]).toHaveProperty('endpoint', undefined);
   });
 
   it('an event without a handler is done', async () => {
@@ -132,6 +144,27 @@ describe('the processor of a job', () => {
     expect(ended).toMatchObject({ as: 'dead', attempts: 3, reason: 'no disk', error, decision: { kind: 'failed' } });
   });
 
+  const NO_DATA = new WebhookError('unexpected_data');
+
+  it.each<[DeadLetterCause, unknown, JobRun]>([
+    ['permanent_failure', new PermanentError('no clip'), { attempt: 1, attempts: 3 }],
+    ['attempts_used', new Error('no disk'), { attempt: 3, attempts: 3 }],
+    ['attempts_used', new Error('The worker died during the last attempt.'), { attempt: 3, attempts: 3 }],
+    ['unexpected_data', NO_DATA, { attempt: 3, attempts: 3 }],
+    ['worker_died', undefined, { attempt: 4, attempts: 3 }],
+  ])('a dead letter has the cause %s, whatever the text of its error', async (cause, error, jobRun) => {
+    const outcomes: Outcome[] = [];
+    const process = createProcessor({
+      on: throwing(error),
+      logger: false,
+      observe: (outcome) => outcomes.push(outcome),
+    });
+    const ended = await process(queuedOf(), jobRun);
+    if (ended.as !== 'dead') expect.fail(ended.as);
+    process.deadLetter(queuedOf(), ended);
+    expect(outcomes.at(-1)).toMatchObject({ kind: 'dead_letter', cause });
+  });
+
   it('a dead letter goes to the observer, the log and the telemetry', () => {
     const logger = { error: vi.fn(), warn: vi.fn() };
     const observe = vi.fn();
@@ -142,9 +175,18 @@ describe('the processor of a job', () => {
     expect(observe.mock.lastCall?.[0]).toMatchObject({ ...expected, delivery: { event: { id: 'evt_1' } } });
     expect(telemetry.deadLetter.mock.lastCall?.[0]).toMatchObject(expected);
     expect(logger.error.mock.lastCall).toEqual([
-      'service-webhooks: stt.completed evt_1: The delivery is a dead letter after 3 attempts. Remove the cause, then retry or discard it (npx service-webhooks-cli queue). Its reason: no disk',
-      { code: 'dead_letter', eventId: 'evt_1', eventType: 'stt.completed', attempt: undefined },
+      'service-webhooks: stt.completed evt_1, attempt 3: The delivery is a dead letter after 3 attempts. Remove the cause, then retry or discard it (npx service-webhooks-cli queue). Its reason: no disk (dead_letter)',
+      { code: 'dead_letter', eventId: 'evt_1', eventType: 'stt.completed', attempt: 3 },
     ]);
+  });
+
+  it('a line of the log has the number of the run', async () => {
+    const logger = { error: vi.fn(), warn: vi.fn() };
+    const process = createProcessor({ on: throwing(new Error('no disk')), logger });
+    await process(queuedOf(), { attempt: 3, attempts: 10 });
+    const [line, fields] = logger.error.mock.lastCall ?? [];
+    expect(line).toMatch(/^service-webhooks: stt.completed evt_1, attempt 3: Your handler failed/);
+    expect(fields).toMatchObject({ code: 'handler_failed', attempt: 3 });
   });
 
   it('a dead letter in an unknown form is reported, although the telemetry throws', () => {
@@ -159,16 +201,16 @@ describe('the processor of a job', () => {
   it('the telemetry surrounds the run of a handler', async () => {
     const calls: unknown[] = [];
     const telemetry: WorkerOptions['telemetry'] = {
-      async record(queued, runJob) {
-        calls.push(queued.trace);
+      async record(queued, runJob, job) {
+        calls.push(queued.trace, job);
         const ended = await runJob();
         calls.push(ended.as);
         return ended;
       },
     };
     const job = { ...queuedOf(), trace: { traceparent: '00-1-2-01' } };
-    await run({ telemetry, on: { '*': () => void calls.push('handler') } }, job);
-    expect(calls).toEqual([job.trace, 'handler', 'done']);
+    await run({ telemetry, on: { '*': () => void calls.push('handler') } }, job, { attempt: 2 });
+    expect(calls).toEqual([job.trace, { attempt: 2 }, 'handler', 'done']);
   });
 
   it.each<[string, NonNullable<WorkerOptions['telemetry']>['record']]>([

@@ -23,7 +23,7 @@ export type QueueTask = { place: QueuePlace } & (
 /** The longest random pause on each side of the effect. */
 const JITTER_MS = 4;
 const task: QueueTask = JSON.parse(process.argv[2] ?? '{}');
-const { queue, work } = await openQueue(task.place);
+const { queue, work } = await openQueue(task.place, { workersDie: true });
 
 if (task.role === 'receiver') {
   await queue.init?.();

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
-import type { ChannelModel, Options } from 'amqplib';
-import { type RabbitmqQueueOptions, rabbitmqQueue } from 'service-webhooks/queue/rabbitmq';
+import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
+import { type Handler, PermanentError } from 'service-webhooks';
+import { type RabbitmqQueue, type RabbitmqQueueOptions, rabbitmqQueue } from 'service-webhooks/queue/rabbitmq';
 import { describe, expect, it, vi } from 'vitest';
 import { later, never } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
@@ -8,7 +9,7 @@ import { findRabbitmq, openRabbitmq } from '../support/rabbitmq.js';
 import { freePort } from '../support/server-process.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
-import { failingForGood, putAll, recorded, untilStats } from './runs.js';
+import { failing, failingForGood, putAll, recorded, untilDeadLetter, untilStats } from './runs.js';
 
 const url = await findRabbitmq();
 const { atEnd } = closeAfterEach();
@@ -50,12 +51,40 @@ function newName(): string {
   atEnd(async () => {
     const connection = await openRabbitmq(url ?? '');
     const channel = await connection.createChannel();
-    for (const suffix of ['', '.dead', '.unreadable', '.retry.1', '.retry.2']) {
+    for (const suffix of ['', '.dead', '.unreadable', '.marks', '.operator', '.operator.2', '.retry.1', '.retry.2']) {
       await channel.deleteQueue(queueName + suffix);
     }
     await connection.close();
   });
   return queueName;
+}
+
+/** A channel of another program. */
+async function channelOf() {
+  const connection = await openRabbitmq(url ?? '');
+  atEnd(() => connection.close().catch(() => {}));
+  return connection.createChannel();
+}
+
+function work(queue: RabbitmqQueue, handler: Handler) {
+  const worker = queue.work({ logger: false, on: { '*': handler } });
+  atEnd(() => worker.stop({ timeoutMs: 0 }));
+  return worker;
+}
+
+/** Opens connections with other channels, and with none any more once `isLost` returns true. */
+function connectingWith(change: (channel: ConfirmChannel) => void, isLost = () => false) {
+  return async () => {
+    const connection = await openRabbitmq(url ?? '');
+    const create = connection.createConfirmChannel.bind(connection);
+    connection.createConfirmChannel = async () => {
+      if (isLost()) throw new Error('The connection is lost');
+      const channel = await create();
+      change(channel);
+      return channel;
+    };
+    return connection;
+  };
 }
 
 /** Sends a message as another program would. */
@@ -107,7 +136,7 @@ describe.runIf(url)('rabbitmqQueue', () => {
         const port = await freePort();
         return rabbitmqQueue({ queue: 'away', connect: () => openRabbitmq(`amqp://127.0.0.1:${port}`) });
       },
-      without: ['known', 'oldest'],
+      without: ['known'],
     },
     {
       missing: 'RabbitMQ has no queue',
@@ -194,5 +223,293 @@ describe.runIf(url)('rabbitmqQueue', () => {
     const letters = await queue.deadLetters();
     expect(letters).toMatchObject([{ id: 'test:evt_1', attempts: undefined, reason: undefined, diedAt: undefined }]);
     expect(await queue.discard('test:evt_1')).toBe(true);
+  });
+
+  it('a dead letter has the stack of its last error and of its cause', async () => {
+    const { queue } = await initialised();
+    await putAll(queue, {});
+    const cause = new Error('no disk');
+    work(queue, () => Promise.reject(new PermanentError('no clip', { cause })));
+    const { stack } = await untilDeadLetter(queue);
+    expect(stack).toMatch(/no clip[\s\S]*\n +at [\s\S]*\nCaused by: Error: no disk\n +at /);
+  });
+
+  describe('a job that an operator follows', () => {
+    /** A dead letter, and a worker whose handler ends its next runs as `ends` say, one after the other. */
+    async function withDeadLetter(...ends: (() => unknown)[]) {
+      const one = await initialised();
+      const handler = recorded(() => [failingForGood, ...ends][handler.runs.length - 1]?.());
+      work(open(one.queueName).queue, handler.on['*']);
+      await putAll(one.queue, {});
+      const { id } = await untilDeadLetter(one.queue);
+      return { ...one, id, handler };
+    }
+
+    it('a job is pending until its handler has succeeded, also after a failure', async () => {
+      const end = later();
+      const { queue, id, handler } = await withDeadLetter(failing, () => end.promise);
+      const job = await queue.retryAndFollow?.(id);
+      await handler.haveRun(1, 1, 2);
+      expect(await job?.state()).toBe('pending');
+      end.resolve();
+      await vi.waitFor(async () => expect(await job?.state()).toBe('done'), PATIENTLY);
+      await job?.close();
+    });
+
+    it('a job that fails for good again is dead', async () => {
+      const { queue, id } = await withDeadLetter(failingForGood);
+      const job = await queue.retryAndFollow?.(id);
+      await vi.waitFor(async () => expect(await job?.state()).toBe('dead'), PATIENTLY);
+      expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 });
+    });
+
+    it('one of two operators who retry a dead letter at once follows it', async () => {
+      const { queue, id, queueName, handler } = await withDeadLetter();
+      const jobs = await Promise.all([queue, open(queueName).queue].map((one) => one.retryAndFollow?.(id)));
+      const [job, none] = jobs[0] ? jobs : jobs.toReversed();
+      expect(none).toBeUndefined();
+      await vi.waitFor(async () => expect(await job?.state()).toBe('done'), PATIENTLY);
+      expect(handler.runs).toHaveLength(2);
+    });
+
+    it('a job whose operator has left is done as any other', async () => {
+      const end = later();
+      const { queue, id, queueName, die, handler } = await withDeadLetter(() => end.promise.then(failing));
+      const job = await queue.retryAndFollow?.(id);
+      await die();
+      await vi.waitFor(() => expect(job?.state()).rejects.toThrow('The connection to RabbitMQ was lost'), PATIENTLY);
+      end.resolve();
+      await handler.haveRun(1, 1, 2);
+      await untilStats(open(queueName).queue);
+    });
+
+    it('no answer goes to a queue that is not of an operator of this queue', async () => {
+      const { queue, queueName } = await initialised();
+      const headers = { 'x-followed-id': 'a' };
+      for (const replyTo of [queueName, `${queueName}.dead`, 'elsewhere', `${queueName}.answers.gone`])
+        await send(queueName, aQueued(), { replyTo, headers });
+      await send(queueName, aQueued(), { replyTo: `${queueName}.answers.`, headers: { 'x-followed-id': { a: 1 } } });
+      const handler = recorded();
+      work(open(queueName).queue, handler.on['*']);
+      await untilStats(queue);
+      expect(handler.runs).toHaveLength(5);
+    });
+  });
+
+  describe('the age of the oldest job', () => {
+    const START = Date.UTC(2030, 0);
+    const HOUR = 3_600_000;
+
+    /** A queue whose clock stands still. */
+    async function atStart() {
+      vi.setSystemTime(START);
+      const one = await initialised();
+      const marks = `${one.queueName}.marks`;
+      const channel = await channelOf();
+      const untilMarks = (count: number) =>
+        vi.waitFor(async () => expect((await channel.checkQueue(marks)).messageCount).toBe(count), PATIENTLY);
+      return { ...one, marks, channel, untilMarks };
+    }
+
+    const putAt = async ({ queue }: { queue: RabbitmqQueue }, time: number) => {
+      vi.setSystemTime(time);
+      await putAll(queue, {});
+    };
+
+    it('it is that of the first job that no worker has taken', async () => {
+      const one = await atStart();
+      await putAt(one, START);
+      await putAt(one, START + HOUR);
+      await untilStats(one.queue, { depth: 2, oldestMs: HOUR });
+      work(open(one.queueName).queue, never);
+      await untilStats(one.queue, { depth: 1, oldestMs: 0 });
+      vi.setSystemTime(START + 3 * HOUR);
+      await untilStats(one.queue, { depth: 1, oldestMs: 2 * HOUR });
+    });
+
+    it('of the puts of a second, the first and the last have a mark', async () => {
+      const one = await atStart();
+      for (const ms of [0, 300, 600, 900]) await putAt(one, START + ms);
+      await one.untilMarks(2);
+      work(open(one.queueName).queue, never);
+      await one.untilMarks(1);
+      expect(await one.queue.stats()).toMatchObject({ depth: 3, oldestMs: 0 });
+    });
+
+    it('a closed queue has marked its last put', async () => {
+      const one = await atStart();
+      await putAt(one, START);
+      await putAt(one, START + 1);
+      await one.queue.close();
+      await one.untilMarks(2);
+    });
+
+    it('a closed queue that is used again marks its puts', async () => {
+      const one = await atStart();
+      await putAt(one, START);
+      await one.queue.close();
+      await putAt(one, START + 1);
+      await one.untilMarks(2);
+    });
+
+    it('a delivery that waits for its next attempt has no age', async () => {
+      const one = await atStart();
+      const { queue } = open(one.queueName, { retryDelaysMs: [600_000] });
+      await queue.init?.();
+      atEnd(async () => void (await one.channel.deleteQueue(`${one.queueName}.retry.600000`)));
+      work(queue, failing);
+      await putAt(one, START);
+      const stats = async () => expect(await queue.stats()).toEqual({ depth: 1, oldestMs: undefined, dead: 0 });
+      await vi.waitFor(stats, PATIENTLY);
+    });
+
+    it('a worker that has done all jobs leaves no mark', async () => {
+      const one = await atStart();
+      await putAt(one, START);
+      await putAt(one, START + HOUR);
+      await one.untilMarks(2);
+      work(open(one.queueName).queue, () => {});
+      await one.untilMarks(0);
+    });
+
+    it('a worker that was killed leaves marks, which the stats of an empty queue remove', async () => {
+      const one = await atStart();
+      await putAt(one, START);
+      const channel = await channelOf();
+      await channel.get(one.queueName, { noAck: true });
+      await untilStats(one.queue, { depth: 0, oldestMs: 0 });
+      vi.setSystemTime(START + HOUR);
+      await untilStats(one.queue, { depth: 0, oldestMs: 0 });
+      await putAt(one, START + HOUR);
+      await untilStats(one.queue, { depth: 1, oldestMs: 0 });
+    });
+
+    it('a dead letter that is retried is as old as its retry', async () => {
+      const one = await atStart();
+      await putAt(one, START);
+      const worker = work(open(one.queueName).queue, failingForGood);
+      const { id } = await untilDeadLetter(one.queue);
+      await worker.stop();
+      vi.setSystemTime(START + HOUR);
+      await one.queue.retry(id);
+      await untilStats(one.queue, { depth: 1, oldestMs: 0 });
+      vi.setSystemTime(START + 2 * HOUR);
+      expect(await one.queue.stats()).toMatchObject({ oldestMs: HOUR });
+    });
+
+    it('a mark of another program is left out', async () => {
+      const one = await atStart();
+      for (const mark of ['soon', -1, 1e300, null, { at: 1 }, START + HOUR]) await send(one.marks, mark);
+      await send(one.queueName, aQueued());
+      expect(await one.queue.stats()).toMatchObject({ depth: 1, oldestMs: undefined });
+      await putAt(one, START);
+      await untilStats(one.queue, { depth: 2, oldestMs: 0 });
+    });
+
+    it('it is not known of a queue of an older version, and nothing else changes', async () => {
+      const one = await atStart();
+      await one.channel.deleteQueue(one.marks);
+      expect(await one.queue.stats()).toEqual({ depth: 0, oldestMs: 0, dead: 0 });
+      await putAt(one, START);
+      await untilStats(one.queue, { depth: 1, oldestMs: undefined, dead: 0 });
+      expect(await one.queue.deadLetters()).toEqual([]);
+    });
+  });
+
+  describe('the lock of the operators', () => {
+    it('the stats stay the same while another client lists the dead letters', async () => {
+      const { queue, queueName } = await initialised();
+      const other = open(queueName).queue;
+      for (let i = 0; i < 20; i += 1) await send(`${queueName}.dead`, aQueued(), { messageId: `letter ${i}` });
+      let hasEnded = false;
+      const listing = (async () => {
+        while (!hasEnded) expect(await other.deadLetters()).toHaveLength(20);
+      })();
+      for (let i = 0; i < 30; i += 1) expect(await queue.stats()).toEqual({ depth: 0, oldestMs: 0, dead: 20 });
+      hasEnded = true;
+      await listing;
+    });
+
+    it('every dead letter is found while another client lists them', async () => {
+      const { queue, queueName } = await initialised();
+      const other = open(queueName).queue;
+      const ids = Array.from({ length: 20 }, (_, i) => `letter ${i}`);
+      for (const messageId of ids) await send(`${queueName}.dead`, aQueued(), { messageId });
+      let hasEnded = false;
+      const listing = (async () => {
+        while (!hasEnded) await other.deadLetters();
+      })();
+      for (const id of ids) expect(await queue.discard(id)).toBe(true);
+      hasEnded = true;
+      await listing;
+      expect(await queue.stats()).toMatchObject({ dead: 0 });
+    });
+
+    /** Another operator, who holds the lock until its connection ends. */
+    async function holding() {
+      const { queue, queueName } = await initialised();
+      await queue.stats(); // declares it
+      const connection = await openRabbitmq(url ?? '');
+      const channel = await connection.createChannel();
+      const locked = later();
+      await channel.prefetch(1);
+      await channel.consume(`${queueName}.operator`, () => locked.resolve());
+      await locked.promise;
+      return { queue, queueName, channel, release: () => connection.close() };
+    }
+
+    it('the operators take the next queue while the node of the first is down', async () => {
+      const { queueName } = await initialised();
+      const connect = connectingWith((channel) => {
+        const assertQueue = channel.assertQueue.bind(channel);
+        channel.assertQueue = (name, settings) =>
+          // With 404, as for a queue whose node is down.
+          name === `${queueName}.operator` ? channel.checkQueue(`${queueName}.none`) : assertQueue(name, settings);
+      });
+      const { queue } = open(queueName, { connect });
+      expect(await queue.stats()).toEqual({ depth: 0, oldestMs: 0, dead: 0 });
+      expect(await queue.deadLetters()).toEqual([]);
+    });
+
+    it('a discard has succeeded where the connection is lost right after it', async () => {
+      const { queue, queueName } = await initialised();
+      for (const messageId of ['first', 'second']) await send(`${queueName}.dead`, aQueued(), { messageId });
+      let isLost = false;
+      const connect = connectingWith(
+        (channel) => {
+          const ack = channel.ack.bind(channel);
+          channel.ack = (message) => {
+            isLost = true;
+            ack(message);
+          };
+        },
+        () => isLost,
+      );
+      expect(await open(queueName, { connect }).queue.discard('second')).toBe(true);
+      expect(await queue.deadLetters()).toMatchObject([{ id: 'first' }]);
+    });
+
+    it('a call waits until the connection of another operator has ended', async () => {
+      const { queue, queueName, channel, release } = await holding();
+      const ended = vi.fn();
+      const stats = queue.stats().finally(ended);
+      const waits = async () => (await channel.checkQueue(`${queueName}.operator`)).messageCount === 1;
+      await vi.waitUntil(waits, PATIENTLY);
+      expect(ended).not.toHaveBeenCalled();
+      await release();
+      expect(await stats).toMatchObject({ dead: 0 });
+    });
+
+    it('the calls reject after ten seconds of another operator, and work after it', async () => {
+      const { queue, release } = await holding();
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const ends = [queue.stats(), queue.deadLetters()].map((call) => call.catch((error: Error) => error.message));
+      await vi.advanceTimersByTimeAsync(10_000);
+      for (const message of await Promise.all(ends))
+        expect(message).toContain('Another operator reads the dead letters');
+      vi.useRealTimers();
+      await release();
+      expect(await queue.stats()).toMatchObject({ dead: 0 });
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SqliteQueueOptions, sqliteQueue } from 'service-webhooks/queue/sqlite';
 import { describe, expect, it, vi } from 'vitest';
+import { queueStatements } from '../../src/queue/sqlite/statements.js';
 import { clientOf, type Handle } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { later, never } from '../support/deliveries.js';
@@ -8,6 +9,7 @@ import { PATIENTLY } from '../support/patiently.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
 import { failing, failingForGood, putAll, recorded, untilDeadLetter, untilStats } from './runs.js';
+import { STATEMENTS_OF_VERSION_2 as OLD, TABLE_OF_VERSION_2 } from './sqlite-version-2.js';
 
 const { newFile, open } = sqliteFiles();
 const { atEnd } = closeAfterEach();
@@ -129,7 +131,7 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     'fence = 4611686018427387904',
     'run_at = 9223372036854775807',
     "job = x'00'",
-    "reason = x'00ff', event_id = x'00ff', event_type = x'00ff'",
+    "stack = x'00ff', reason = x'00ff', event_id = x'00ff', event_type = x'00ff'",
   ])('other jobs run although another program set a row to %s', async (change) => {
     const queue = await aQueue({ attempts: 2 });
     await changedRow(change)(queue, aQueued());
@@ -346,6 +348,106 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     });
   });
 
+  describe('a table of version 2', () => {
+    /** A table with a dead letter and a job that a process of version 2 runs, which goes on with `old`. */
+    async function anOldTable() {
+      const file = newFile();
+      const handle = open(driver, file);
+      handle.exec(TABLE_OF_VERSION_2);
+      const clock = { now: Date.UTC(2026, 0) };
+      const [put, claim, bury, retry] = [OLD.put, OLD.claim, OLD.bury, OLD.retry].map((sql) => handle.prepare(sql));
+      const old = {
+        put: (eventId: string) => {
+          const queued = aQueued({ eventId });
+          put?.get(queued.key, 'test', JSON.stringify(queued), clock.now);
+        },
+        claim: () => claim?.get('old', LEASE_MS, clock.now, 'test'),
+        bury: (id: string, reason: string) => bury?.run(1, reason, clock.now, id, 'old').changes,
+        retry: (id: string) => retry?.run(0, clock.now, id, 'test').changes,
+      };
+      for (const eventId of ['evt_dead', 'evt_running']) {
+        old.put(eventId);
+        old.claim();
+      }
+      old.bury('1', 'of version 2');
+      const settings = { now: () => clock.now, attempts: 3 };
+      return { file, old, clock, settings, queue: queueOn(file, settings) };
+    }
+
+    it('keeps its dead letters and the job that runs, and gets stacks', async () => {
+      const { queue, clock } = await anOldTable();
+      const [letter] = await queue.deadLetters();
+      expect(letter).toMatchObject({ id: '1', reason: 'of version 2', attempts: 1, stack: undefined });
+      const running = { state: 'running', attempts: 1, runAt: clock.now + LEASE_MS };
+      expect(await queue.jobs({ state: 'running' })).toMatchObject([running]);
+      clock.now += LEASE_MS;
+      const handler = recorded(failingForGood);
+      queue.work({ on: handler.on });
+      await queue.retry('1');
+      await untilStats(queue, { depth: 0, dead: 2 });
+      expect(handler.attempts('evt_running')).toEqual([2]);
+      expect(handler.attempts('evt_dead')).toEqual([1]);
+      const stack = expect.stringContaining('the clip is gone');
+      expect(await queue.deadLetters()).toMatchObject([{ stack }, { stack }]);
+    });
+
+    it('gets an index from which the stats are read without the jobs', async () => {
+      const { file, queue } = await anOldTable();
+      await queue.init();
+      const plan = open(driver, file).prepare(`EXPLAIN QUERY PLAN ${queueStatements('webhook_queue').stats}`);
+      const steps = (plan as unknown as { all(...values: unknown[]): unknown[] }).all('test', 0, 'test');
+      const detail = expect.stringMatching(/^SEARCH webhook_queue USING COVERING INDEX webhook_queue_waiting/);
+      expect(steps).toContainEqual(expect.objectContaining({ detail }));
+    });
+
+    it('is updated once by eight processes at once, and again by none', async () => {
+      const { file } = await anOldTable();
+      const queues = Array.from({ length: 8 }, () => queueOn(file));
+      await Promise.all(queues.map((queue) => queue.init()));
+      const version = 'SELECT version FROM webhook_schema';
+      expect(open(driver, file).prepare(version).get()).toMatchObject({ version: 3 });
+      expect(await queueOn(file).deadLetters()).toHaveLength(1);
+    });
+
+    it('is used by a process of version 2 after its update, whose failures have no stack of an earlier one', async () => {
+      const { queue, old } = await anOldTable();
+      await queue.retry('1');
+      const worker = queue.work({ on: { '*': failingForGood } });
+      await untilStats(queue, { depth: 1, dead: 1 });
+      await worker.stop();
+      expect(await queue.deadLetters()).toMatchObject([{ stack: expect.stringContaining('the clip is gone') }]);
+      expect(old.retry('1')).toBe(1);
+      expect(old.claim()).toMatchObject({ id: 1, attempt: 1 });
+      expect(old.bury('1', 'of version 2')).toBe(1);
+      expect(await queue.deadLetters()).toMatchObject([{ reason: 'of version 2', stack: undefined }]);
+    });
+  });
+
+  it('a job that waits after a failure is listed with its stack, and one that is done has none', async () => {
+    const { queue, clock } = await aClockedQueue({ backoffMs: 1_000 });
+    await putAll(queue, {});
+    queue.work({ on: { '*': vi.fn().mockImplementationOnce(failing) } });
+    const failed = { state: 'waiting', reason: 'no disk', stack: expect.stringContaining('Error: no disk\n') };
+    await vi.waitFor(async () => expect(await queue.jobs()).toMatchObject([failed]), PATIENTLY);
+    clock.now += 1_000;
+    await vi.waitFor(
+      async () => expect(await queue.jobs()).toMatchObject([{ state: 'done', stack: undefined }]),
+      PATIENTLY,
+    );
+  });
+
+  it('a retried dead letter that another program deletes is followed to its death', async () => {
+    const queue = await aQueue();
+    await putAll(queue, {});
+    const worker = queue.work({ on: { '*': failingForGood } });
+    const { id } = await untilDeadLetter(queue);
+    await worker.stop();
+    const followed = await queue.retryAndFollow(id, { delayMs: HOUR_MS });
+    expect(await followed?.state()).toBe('pending');
+    queue.handle.exec('DELETE FROM webhook_queue');
+    expect(await followed?.state()).toBe('dead');
+  });
+
   it('a job waits longer after each failure, with jitter', async () => {
     const { queue, clock } = await aClockedQueue({ backoffMs: 1_000, maxBackoffMs: 8_000 });
     await putAll(queue, {});
@@ -453,5 +555,16 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     );
     locker.exec('ROLLBACK');
     await handler.haveRun(1);
+  });
+
+  it('the age of a retried dead letter counts from its retry', async () => {
+    const { queue, clock } = await aClockedQueue();
+    await putAll(queue, {});
+    const worker = queue.work({ on: { '*': failingForGood } });
+    const { id } = await untilDeadLetter(queue);
+    await worker.stop();
+    clock.now += 24 * HOUR_MS;
+    await queue.retry(id);
+    expect(await queue.stats()).toEqual({ depth: 1, oldestMs: 0, dead: 0 });
   });
 });

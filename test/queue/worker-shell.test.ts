@@ -16,11 +16,11 @@ describe('a worker of any engine', () => {
     for (let i = 0; i < 50; i += 1) log.warn('queue_error:take', 'The worker tries again.');
     log.warn('queue_error:purge', 'Old jobs could not be removed.');
     expect(lines).toEqual([
-      'service-webhooks: The worker tries again.',
-      'service-webhooks: Old jobs could not be removed.',
+      'service-webhooks: The worker tries again. (queue_error:take)',
+      'service-webhooks: Old jobs could not be removed. (queue_error:purge)',
     ]);
     vi.advanceTimersByTime(60_000);
-    expect(lines[2]).toBe('service-webhooks: 49 more of queue_error:take in a minute.');
+    expect(lines[2]).toBe('service-webhooks: 49 more in a minute. (queue_error:take)');
   });
 
   it('an interval of 90 days has the longest time that a timer can have', () => {

@@ -2,6 +2,7 @@ import {
   createReceiver,
   type DedupeStore,
   memoryStore,
+  type QueueStats,
   type Receiver,
   type ReceiverOptions,
   type WebhookRequest,
@@ -274,6 +275,92 @@ describe('the health report that a receiver saves in its store', () => {
   });
 });
 
+describe('the queue in health()', () => {
+  const STATS = { depth: 3, oldestMs: 90_500, dead: 2 };
+  const withQueue = (stats: unknown, store?: DedupeStore) => {
+    const queue = { name: 'clips', put: async () => 'queued' as const, stats: stats as () => Promise<QueueStats> };
+    return aReceiver({ queue, on: undefined, ...(store && { dedupe: { store, name: 'clips' } }) }).receiver;
+  };
+
+  it('the state of the queue is in the report, with the time at which the engine answered', async () => {
+    const health = await withQueue(async () => STATS).health();
+    expect(health).toMatchObject({ queue: { at: NOW, ...STATS } });
+  });
+
+  it('an age that the engine does not know is undefined', async () => {
+    const health = await withQueue(async () => ({ depth: 1, dead: 0 })).health();
+    expect(health.queue).toEqual({ at: NOW, depth: 1, oldestMs: undefined, dead: 0 });
+  });
+
+  it('queue: false does not ask the engine', async () => {
+    const stats = vi.fn(async () => STATS);
+    expect(await withQueue(stats).health({ queue: false })).toMatchObject({ queue: undefined });
+    expect(stats).not.toHaveBeenCalled();
+  });
+
+  it.each<[string, unknown]>([
+    ['has no stats()', undefined],
+    ['has a stats() that is no function', 'stats'],
+    ['throws', throwing],
+    ['rejects', () => Promise.reject(new Error('away'))],
+    ['resolves to nothing', async () => undefined],
+    ['resolves to text', async () => 'depth'],
+    ['has a depth below 0', async () => ({ ...STATS, depth: -1 })],
+    ['has a depth as text', async () => ({ ...STATS, depth: '3' })],
+    ['has a fraction of a dead letter', async () => ({ ...STATS, dead: 0.5 })],
+    ['has an age of null', async () => ({ ...STATS, oldestMs: null })],
+    ['has an endless age', async () => ({ ...STATS, oldestMs: Number.POSITIVE_INFINITY })],
+    [
+      'has a property that throws',
+      async () => Object.defineProperty({ ...STATS }, 'dead', { get: throwing, enumerable: true }),
+    ],
+  ])('the queue is left out where it %s', async (_, stats) => {
+    expect(await withQueue(stats).health()).toMatchObject({ receivers: 1, queue: undefined });
+  });
+
+  it('after two seconds the queue is left out where the engine hangs, and it is asked again after a minute', async () => {
+    const stats = vi.fn<() => Promise<QueueStats>>().mockImplementationOnce(never).mockResolvedValue(STATS);
+    const receiver = withQueue(stats);
+    const both = [receiver.health(), receiver.health()];
+    await vi.advanceTimersByTimeAsync(2_000);
+    for (const health of await Promise.all(both)) expect(health).toMatchObject({ queue: undefined });
+    const third = receiver.health();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await third).toMatchObject({ queue: undefined });
+    expect(stats).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await receiver.health()).toMatchObject({ queue: STATS });
+  });
+
+  it('a receiver without access shows the newest state that another one has read, for ten minutes', async () => {
+    const store = memoryStore();
+    const away = () => Promise.reject(new Error('away'));
+    const [one, two, three] = [
+      withQueue(async () => STATS, store),
+      withQueue(async () => ({ ...STATS, depth: 4 }), store),
+      withQueue(vi.fn<() => Promise<QueueStats>>(away).mockResolvedValueOnce({ ...STATS, depth: 1 }), store),
+    ] as const;
+    await three.health();
+    await two.health();
+    vi.setSystemTime(NOW + 1_000);
+    await one.health();
+    expect(await three.health()).toMatchObject({ receivers: 3, queue: { at: NOW + 1_000, ...STATS } });
+    vi.setSystemTime(NOW + 602_000);
+    expect(await three.health()).toMatchObject({ queue: undefined });
+  });
+
+  it.each<[string, unknown]>([
+    ['of another form', { at: NOW, depth: 'many' }],
+    ['of the distant future', { at: NOW + 86_400_000, ...STATS }],
+    ['of an hour ago', { at: NOW - 3_600_000, ...STATS }],
+    ['that is no object', 'depth'],
+  ])('the state of a queue %s in a report is left out', async (_, queue) => {
+    const report = JSON.stringify({ ...(await aReceiver().receiver.health()), queue });
+    const store = aStore({ ...memoryStore(), saveReport: undefined, loadReports: async () => [report] } as never);
+    expect(await aReceiver({ dedupe: { store, name: 'clips' } }).receiver.health()).toMatchObject({ queue: undefined });
+  });
+});
+
 describe("the receiver's option silentAfterMs", () => {
   it('one notice is given after that time without an accepted delivery, and not repeated', async () => {
     const { receiver, notices, find } = aReceiver({ silentAfterMs: 60_000 });
@@ -309,7 +396,7 @@ describe("the receiver's option silentAfterMs", () => {
     createReceiver({ secret: SECRET, now, on: {}, logger: { error() {}, warn }, silentAfterMs: 60_000 });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(warn).toHaveBeenCalledExactlyOnceWith(
-      "service-webhooks: No delivery was accepted for 60 s. Check the endpoint's state at the service.",
+      "service-webhooks: No delivery was accepted for 60 s. Check the endpoint's state at the service. (silent)",
       { code: 'silent' },
     );
   });

@@ -401,6 +401,16 @@ describe('a delivery that a middleware begins with `receiver.begin`', () => {
     },
   );
 
+  it.each<[string | undefined, ReceiverOptions['dedupe']]>([
+    ['clips', { name: 'clips' }],
+    [undefined, {}],
+    [undefined, false],
+  ])('the endpoint of the context is %j with dedupe: %j', async (endpoint, dedupe) => {
+    const handler = vi.fn();
+    await aReceiver({ dedupe, on: { '*': handler } }).receiver(aRequest());
+    expect(handler.mock.lastCall?.[1]).toHaveProperty('endpoint', endpoint);
+  });
+
   it('with dedupe: false, every delivery has attempt 1 and fence 0', async () => {
     const { receiver } = aReceiver({ dedupe: false });
     for (let i = 0; i < 2; i++) {

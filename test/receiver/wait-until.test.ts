@@ -288,7 +288,7 @@ describe('a waitUntil that fails', () => {
     await elapse(60_000);
     expect(logger.warn.mock.calls.map(([text, fields]) => [text, fields.err])).toEqual([
       [expect.stringContaining('Error: no request'), error],
-      ['service-webhooks: 2 more of wait_until_failed in a minute.', undefined],
+      ['service-webhooks: 2 more in a minute. (wait_until_failed)', undefined],
     ]);
   });
 

@@ -45,7 +45,8 @@ export function useSite(): Site {
   });
 
   beforeAll(async () => {
-    const { status, stdout, stderr } = spawnSync('npm', ['run', 'build'], { cwd: SITE, encoding: 'utf8' });
+    const { SITE_URL: _, ...env } = process.env;
+    const { status, stdout, stderr } = spawnSync('npm', ['run', 'build'], { cwd: SITE, encoding: 'utf8', env });
     expect(status, `${stdout}${stderr}`).toBe(0);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -77,6 +78,16 @@ export function useSite(): Site {
     },
   };
 }
+
+/** The code blocks of a page that scroll sideways, with their beginnings. */
+export const wideBlocks = (page: Page): Promise<string[]> =>
+  page
+    .locator('pre')
+    .evaluateAll((blocks) =>
+      blocks
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map(({ textContent, scrollWidth }) => `${scrollWidth} pixels: ${textContent?.slice(0, 100)}`),
+    );
 
 /** Opens the search on a page that was just opened, and returns its field. */
 export async function openSearch(page: Page): Promise<Locator> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { markdownPages, ROOT } from '../support/markdown.js';
-import { DIST, type Site } from './built-site.js';
+import { DIST, type Site, wideBlocks } from './built-site.js';
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
@@ -70,6 +70,15 @@ export function testHome(site: Site): void {
       .toBe(1280);
   });
 
+  it.each(['light', 'dark'] as const)(
+    'a page of the documentation shows the page of dev in %s',
+    async (colorScheme) => {
+      const page = await site.open('/start.html', { colorScheme });
+      const pictures = await page.locator('.vp-doc img:visible').evaluateAll((all) => all.map((img) => img.outerHTML));
+      expect(pictures).toEqual([expect.stringContaining(`page-${colorScheme}`)]);
+    },
+  );
+
   it('the footer of the home page leads to the licence, the policies and llms.txt', async () => {
     const page = await site.open('/');
     const links = await page.locator('footer a').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
@@ -82,5 +91,15 @@ export function testHome(site: Site): void {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
     await page.locator('.VPNavBarHamburger').click();
     await page.locator('.VPNavScreen').getByText('Troubleshooting').waitFor();
+  });
+
+  it('a screen as wide as a phone shows the whole lines of code of the home page', async () => {
+    const page = await site.open('/', { viewport: { width: 375, height: 700 }, isMobile: true, hasTouch: true });
+    const install = page.locator('main .install');
+    for (const manager of ['pnpm', 'yarn', 'bun', 'npm']) {
+      await install.locator('.tabs').getByText(manager, { exact: true }).click();
+      await install.locator('div.active', { hasText: `${manager} ` }).waitFor();
+      expect(await wideBlocks(page)).toEqual([]);
+    }
   });
 }

@@ -19,7 +19,7 @@ const QUESTIONS: [question: string, words: string, page: string, answer: RegExp]
   ['Why is a delivery answered 503?', '503', '/troubleshooting.html', /The answer is 503/],
   ['What does signature_mismatch mean?', 'signature_mismatch', '/errors.html#signature_mismatch', /signature_mismatch/],
   ['What is logged?', 'what is logged', '/monitoring.html#what-is-logged', /Never logged/],
-  ['Are there metrics for Prometheus?', 'prometheus', '/monitoring.html#prometheus', /prom-client/],
+  ['Are there metrics for Prometheus?', 'prometheus', '/monitoring.html#dashboard-and-alerts', /prom-client/],
   [
     'Does a retry run twice on Lambda?',
     'retry twice lambda',
@@ -40,6 +40,9 @@ const QUESTIONS: [question: string, words: string, page: string, answer: RegExp]
   ['How large is it in a bundle?', 'bundle size', '/bundle-size.html', /the whole core/],
   ['Can one server serve several vendors?', 'several vendors', '/several-vendors.html', /a path of its own/],
   ['How does ConfigService give the secret?', 'ConfigService', '/integrations.html', /getOrThrow/],
+  ['How do I work behind API Gateway?', 'API Gateway', '/quickstart/aws-lambda.html', /Behind API Gateway/],
+  ['Which body arrives in base64?', 'base64', '/quickstart/aws-lambda.html', /isBase64Encoded/],
+  ['How do I handle once in a transaction of Prisma?', 'Prisma', '/integrations.html#prisma', /prisma\.\$transaction/],
   ['Does pnpm work?', 'pnpm', '/integrations.html', /pnpm add/],
   ['What is the header that begins with sha256=?', 'sha256=', '/receiving.html', /HMAC-SHA256 of the body/],
   ['How do I start with Nuxt?', 'nuxt', '/quickstart/h3.html', /server\/routes\/webhooks\.post\.ts/],

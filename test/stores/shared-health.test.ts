@@ -1,4 +1,4 @@
-import { createReceiver, type DedupeStore } from 'service-webhooks';
+import { createReceiver, type DedupeStore, type QueueStats } from 'service-webhooks';
 import { postgresStore } from 'service-webhooks/stores/postgres';
 import { redisStore } from 'service-webhooks/stores/redis';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -59,5 +59,22 @@ describe.each([
       });
     }
     expect(await other.health()).toMatchObject({ receivers: 1, lastAcceptedAt: undefined, refusalsInARow: 1 });
+  });
+
+  it.runIf(server)('a receiver without access to the queue has the state that another one has read', async () => {
+    const receiverOf = (stats: () => Promise<QueueStats>) =>
+      createReceiver({
+        secret: SECRET,
+        now,
+        queue: { name: 'songs', put: async () => 'queued', stats },
+        logger: false,
+        dedupe: { store: open(), name: 'songs' },
+      });
+    const state = { depth: 3, oldestMs: 90_500, dead: 2 };
+    const one = receiverOf(async () => state);
+    const two = receiverOf(() => Promise.reject(new Error('away')));
+    await one(aRequest()); // creates the table
+    await one.health();
+    expect(await two.health()).toMatchObject({ queue: { at: expect.any(Number), ...state } });
   });
 });

@@ -1,6 +1,7 @@
 import type { QueuedDelivery } from 'service-webhooks';
 import type { WorkerUnderTest } from 'service-webhooks-suites';
 import type { DeadLetter, OperatedQueue } from '../../src/queue/dead-letters.js';
+import { followedBy } from '../../src/queue/engine-queue.js';
 import { createProcessor, type WorkerOptions } from '../../src/queue/processor.js';
 
 interface Job {
@@ -13,6 +14,7 @@ interface Job {
   queuedAt: number;
   diedAt?: number;
   reason?: string;
+  stack?: string | undefined;
 }
 
 export interface MemoryQueue extends OperatedQueue {
@@ -38,8 +40,8 @@ export function memoryQueue({ attempts = 3, name = 'test' } = {}): MemoryQueue {
   };
   const inState = (...states: Job['state'][]) => [...jobs.values()].filter(({ state }) => states.includes(state));
 
-  function bury(job: Job, reason: string): void {
-    Object.assign(job, { state: 'dead', diedAt: Date.now(), reason });
+  function bury(job: Job, { reason, stack }: Pick<Job, 'reason' | 'stack'>): void {
+    Object.assign(job, { state: 'dead', diedAt: Date.now(), reason, stack });
   }
 
   const queue: MemoryQueue = {
@@ -77,7 +79,7 @@ export function memoryQueue({ attempts = 3, name = 'test' } = {}): MemoryQueue {
         if (ended.as === 'done') Object.assign(job, { state: 'done', owner: undefined });
         else if (ended.as === 'dead') {
           Object.assign(job, { attempt: ended.attempts });
-          bury(job, ended.reason);
+          bury(job, ended);
           process.deadLetter(job.value, ended);
         } else job.state = 'waiting';
         wake();
@@ -118,12 +120,13 @@ export function memoryQueue({ attempts = 3, name = 'test' } = {}): MemoryQueue {
     async deadLetters({ limit = 100, offset = 0 } = {}) {
       const dead = inState('dead').slice(offset, offset + limit);
       return dead.map(
-        ({ key, value, attempt, diedAt, reason }): DeadLetter => ({
+        ({ key, value, attempt, diedAt, reason, stack }): DeadLetter => ({
           id: key,
           delivery: value as QueuedDelivery,
           attempts: attempt,
           diedAt,
           reason,
+          stack,
         }),
       );
     },
@@ -134,6 +137,14 @@ export function memoryQueue({ attempts = 3, name = 'test' } = {}): MemoryQueue {
       jobs.delete(id);
       add(id, job.value);
       return true;
+    },
+
+    async retryAndFollow(id) {
+      if (!(await queue.retry(id))) return undefined;
+      return followedBy(async () => {
+        const { state = 'done' } = jobs.get(id) ?? {};
+        return state === 'done' || state === 'dead' ? state : 'pending';
+      });
     },
 
     async discard(id) {

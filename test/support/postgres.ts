@@ -7,7 +7,7 @@ import pg from 'pg';
 import { missing } from '../integration/file-of.js';
 import { endServer, freePort, untilAnswers } from './server-process.js';
 
-/** A real server, and a schema of its own in it for one test file. */
+/** A real server, with a database for one test file, since engines notify all programs of a database. */
 export interface TestPostgres {
   url: string;
   schema: string;
@@ -24,16 +24,20 @@ export async function startPostgres(): Promise<TestPostgres | undefined> {
   const { POSTGRES_URL: url = 'postgres://postgres@127.0.0.1:5432/test' } = process.env;
   const running = (await answers(url)) ? { url, async stop() {} } : await startPrivateServer();
   if (running === undefined) return missing('PostgreSQL', 'install it, or run one at POSTGRES_URL');
-  const admin = poolOf(running.url, { max: 2 });
   const schema = `test_${process.pid}_${Date.now().toString(36)}`;
+  const server = poolOf(running.url, { max: 1 });
+  await server.query(`CREATE DATABASE ${schema} TEMPLATE template0`);
+  const { href } = Object.assign(new URL(running.url), { pathname: schema });
+  const admin = poolOf(href, { max: 2 });
   await admin.query(`CREATE SCHEMA ${schema}`);
   return {
-    url: running.url,
+    url: href,
     schema,
     admin,
     async stop() {
-      await admin.query(`DROP SCHEMA ${schema} CASCADE`);
       await admin.end();
+      await server.query(`DROP DATABASE ${schema} WITH (FORCE)`);
+      await server.end();
       await running.stop();
     },
   };

@@ -38,6 +38,7 @@ describe('handlers', () => {
           expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>();
           expectTypeOf(context.attempt).toBeNumber();
           expectTypeOf(context.fence).toBeNumber();
+          expectTypeOf(context.endpoint).toEqualTypeOf<string | undefined>();
         },
         'stt.completed': async (event) => {
           expectTypeOf(event.type).toEqualTypeOf<'stt.completed'>();

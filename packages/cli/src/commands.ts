@@ -5,7 +5,8 @@ import type { Session } from './session.js';
 interface CommandEntry {
   name: string;
   summary: string;
-  load(): Promise<(session: Session) => CommandUnknownOpts>;
+  /** `args` is the whole command line. */
+  load(): Promise<(session: Session, args: readonly string[]) => CommandUnknownOpts>;
   /** Whether the help omits it. */
   hidden?: true;
 }

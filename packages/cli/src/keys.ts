@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { explained } from './output.js';
 import type { Session } from './session.js';
 
 /** What a key does. */
@@ -9,7 +10,7 @@ export interface KeyAction {
   key: string;
   /** In the help: `replays the last delivery`. */
   says: string;
-  /** Resolves to the sentence that is shown. */
+  /** Resolves to what is shown: the first sentence on a line, and those that explain it below. */
   run(): Promise<string>;
 }
 
@@ -40,9 +41,9 @@ export async function openKeys(session: Session, actions: readonly KeyAction[]):
     busy = true;
     action()
       .catch((error) => (error instanceof Error ? error.message : String(error)))
-      .then((sentence) => {
+      .then((text) => {
         busy = false;
-        out.note(sentence);
+        for (const line of explained(text)) out.note(...line);
       });
   };
   const pressed = (key: string) => {
@@ -89,12 +90,12 @@ export async function openKeys(session: Session, actions: readonly KeyAction[]):
   };
 }
 
-/** Returns the key that opens a page in the browser. `page` resolves to its address. */
-export function pageKey({ env }: Session, page: () => Promise<string>): KeyAction {
+/** Returns the key that opens a page in the browser. `page` resolves to its address, and `what` is on it. */
+export function pageKey({ env }: Session, page: () => Promise<string>, what = 'Deliveries'): KeyAction {
   const run = async () => {
     const url = await page();
     openBrowser(url, env);
-    return `Deliveries: ${url}`;
+    return `${what}: ${url}`;
   };
   return { key: 'o', says: 'opens the page', run };
 }

@@ -22,14 +22,21 @@ export function toleranceOption() {
   );
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+const DAY_MS = 24 * 60 * 60_000;
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 60 * 60_000, d: DAY_MS };
 
-/** Parses `500ms`, `2s`, `1m` to milliseconds. */
+/** Parses `500ms`, `2s`, `1m`, `2h`, `7d` to milliseconds. Returns undefined for any other text. */
+export function timeSpan(text: string): number | undefined {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  const factor = UNITS[unit];
+  return factor && Number(amount) * factor;
+}
+
+/** Parses a time that a command waits, up to a day, to milliseconds. */
 export function duration(text: string): number {
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
-  const ms = Number(amount) * (UNITS[unit] ?? Number.NaN);
-  if (!(ms <= 24 * 60 * 60_000)) throw new InvalidArgumentError('It takes a time with its unit: 500ms, 2s, 1m.');
-  return ms;
+  const ms = timeSpan(text);
+  if (ms !== undefined && ms <= DAY_MS) return ms;
+  throw new InvalidArgumentError('It takes a time with its unit, of 1d at most: 500ms, 2s, 1m, 2h.');
 }
 
 /** Returns a parser of whole numbers within bounds. */

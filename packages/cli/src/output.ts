@@ -85,7 +85,16 @@ export function shortened(text: string, length = 200): string {
 
 /** Returns an explanation below the line that it is about, with a line for each sentence. */
 export function explanation(text: string): Piece[][] {
-  return text.split(/(?<=\.) (?=[A-Z])/).map((sentence) => [`   ${sentence}`]);
+  return sentencesIn(text).map((sentence) => [`   ${sentence}`]);
+}
+
+/** Returns a text whose first sentence says what has happened, and the others why, below it. */
+export function explained(text: string): Piece[][] {
+  return sentencesIn(text).map((sentence, index) => [index === 0 ? sentence : `   ${sentence}`]);
+}
+
+function sentencesIn(text: string): string[] {
+  return text.split(/(?<=\.) (?=[A-Z])/);
 }
 
 /** Returns a number of things: `1 request`, `2 requests`. */

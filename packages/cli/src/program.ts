@@ -32,7 +32,7 @@ export async function createProgram(session: Session, args: readonly string[]) {
     .addHelpText('after', TOPICS);
   for (const { name, summary, load, hidden = false } of COMMANDS) {
     const create = args.includes(name) ? await load() : () => new Command(name);
-    const command = create(session).summary(summary).copyInheritedSettings(program);
+    const command = create(session, args).summary(summary).copyInheritedSettings(program);
     for (const subcommand of command.commands) subcommand.copyInheritedSettings(program);
     program.addCommand(command, { hidden });
   }
@@ -58,7 +58,7 @@ Examples:
 A port alone means /webhooks: 3000 is http://localhost:3000/webhooks.
 
 The signing secret is read from WEBHOOK_SECRET, also of .env; --secret names another place. It is never printed.
-service-webhooks.json may set headerPrefix, path, secretVariable and baseUrl for a project. Before an API key of
+service-webhooks.json may set headerPrefix, path, secretVariable, baseUrl and queue for a project. Before an API key of
 yours goes to a host that a file of the folder names, the command asks; SERVICE_URL in the environment answers.
 
 Exit codes: 0 yes, 1 no (refused, does not verify, a probe failed), 2 usage, 3 a file, 4 the network, 130 Ctrl+C.`;

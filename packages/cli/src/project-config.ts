@@ -14,6 +14,20 @@ export interface ProjectConfig {
   secretVariable?: string;
   /** The address of the service's API. */
   baseUrl?: string;
+  /** The queue of the project, as `queue use` writes it. */
+  queue?: QueueSettings;
+}
+
+/** Where the queue of a project is. A URL with a password is named, `env:REDIS_URL`, and never written. */
+export interface QueueSettings {
+  /** The engine: sqlite, bullmq, pg-boss, graphile-worker, rabbitmq or nats. */
+  engine: string;
+  /** The file or the URL, or where the URL is. Default: the usual variable of the engine. */
+  at?: string;
+  queue?: string;
+  schema?: string;
+  table?: string;
+  prefix?: string;
 }
 
 /** A project's settings and environment, and their sources. */
@@ -26,24 +40,32 @@ export interface Project {
   sources: readonly string[];
 }
 
-const CONFIG_FILE = 'service-webhooks.json';
+export const CONFIG_FILE = 'service-webhooks.json';
 const ENV_FILE = '.env';
 /** Where Next and Wrangler read the variables of an app on this machine, in the place of those of `.env`. */
 const LOCAL_FILES = ['.env.local', '.dev.vars'];
 
-const FORMS: Readonly<Record<keyof ProjectConfig, { test: RegExp; example: string }>> = {
+const FORMS: Readonly<Record<Exclude<keyof ProjectConfig, 'queue'>, { test: RegExp; example: string }>> = {
   headerPrefix: { test: /^[a-z0-9]+(-[a-z0-9]+)*$/i, example: 'x-service' },
   path: { test: /^\/\S*$/, example: '/webhooks' },
   secretVariable: { test: /^[A-Za-z_]\w*$/, example: 'WEBHOOK_SECRET' },
   baseUrl: { test: /^https?:\/\/\S+$/, example: 'https://api.example.com' },
 };
+const QUEUE_SETTINGS = [
+  'engine',
+  'at',
+  'queue',
+  'schema',
+  'table',
+  'prefix',
+] as const satisfies (keyof QueueSettings)[];
 
 /** Reads the files of the current directory. A variable of the environment overrides `.env`. @throws Failure */
 export async function readProject(env: Project['env']): Promise<Project> {
   const configText = await readIfThere(CONFIG_FILE);
   const config = configText === undefined ? {} : parseConfig(configText);
   const sources: string[] = [];
-  const settings = Object.entries(config).map(([name, value]) => `${name} ${value}`);
+  const settings = Object.entries(config).map(([name, value]) => `${name} ${name === 'queue' ? value.engine : value}`);
   if (configText !== undefined) sources.push(`${CONFIG_FILE}: ${settings.join(', ') || 'nothing set'}`);
   const found: Record<string, string | undefined> = {};
   const fileOf = new Map<string, string>();
@@ -78,19 +100,32 @@ function parseConfig(text: string): ProjectConfig {
     throw new Failure('file', `${CONFIG_FILE}: ${problem}`);
   };
   const value = parseJson(text) ?? fail('it is no JSON object.');
-  const names = Object.keys(FORMS) as (keyof ProjectConfig)[];
+  const names = Object.keys(FORMS) as (keyof typeof FORMS)[];
   for (const [name, setting] of Object.entries(value)) {
+    if (name === 'queue') {
+      if (!isQueue(setting))
+        fail(`queue must be what 'queue use' writes: { "engine": "sqlite", "at": "webhooks.db" }.`);
+      continue;
+    }
     const known = names.find((one) => one === name);
     if (known === undefined) {
       if (/secret/i.test(name)) fail('the secret does not belong here: name its variable in secretVariable.');
-      const nearest = nearestName(name, names);
-      const advice = nearest ? `did you mean ${nearest}?` : `it takes ${names.join(', ')}.`;
+      const nearest = nearestName(name, [...names, 'queue']);
+      const advice = nearest ? `did you mean ${nearest}?` : `it takes ${names.join(', ')} and queue.`;
       fail(`unknown setting ${shortened(name, 40)}: ${advice}`);
     } else if (typeof setting !== 'string' || !FORMS[known].test.test(setting)) {
       fail(`${known} must be text like ${FORMS[known].example}.`);
     }
   }
   return value;
+}
+
+function isQueue(value: unknown): value is QueueSettings {
+  if (typeof value !== 'object' || value === null || !('engine' in value)) return false;
+  const isKnown = (name: string) => (QUEUE_SETTINGS as readonly string[]).includes(name);
+  return Object.entries(value).every(
+    ([name, setting]) => isKnown(name) && typeof setting === 'string' && setting !== '',
+  );
 }
 
 function parseJson(text: string): object | undefined {

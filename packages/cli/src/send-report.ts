@@ -1,5 +1,5 @@
 import { isAcknowledged } from 'service-webhooks/service';
-import type { Advice } from './diagnosis/advice.js';
+import { type Advice, adviceText } from './diagnosis/advice.js';
 import { EXIT, type ExitCode } from './failure.js';
 import { answerCode, isAccepted, NO_HANDLER_RAN, noHandlerRan, pageOf, SOMETHING_ELSE } from './http/answer.js';
 import type { SendResult } from './http/deliver.js';
@@ -15,7 +15,11 @@ export function sendFields(sent: SendResult) {
 
 /** Returns the result of a request as parts of a line. */
 export function sendPieces(sent: SendResult): Piece[] {
-  if (sent.status === undefined) return [['bad', 'no answer'], sent.problem, ['faint', `${sent.ms} ms`]];
+  if (sent.status === undefined)
+    return [
+      ['bad', 'no answer'],
+      ['faint', `${sent.ms} ms`],
+    ];
   if (noHandlerRan(sent))
     return [
       ['warn', sent.status],
@@ -44,7 +48,7 @@ export function reportSent(
 
 /** Returns the lines below that of {@link sendPieces}: the cause and the fix. */
 export function adviceLines(advice: Advice | undefined): Piece[][] {
-  return advice === undefined ? [] : explanation(`${advice.message} ${advice.fix}`);
+  return advice === undefined ? [] : explanation(adviceText(advice));
 }
 
 /** Returns `ok` where all were acknowledged. */

@@ -84,7 +84,7 @@ describe('an argument that a command refuses', () => {
     [['send', 'stt.failed', '--set', 'data'], '--set data: it takes field=text or field:=json'],
     [['send', 'stt.failed', '--set', 'data:={'], 'what stands behind := is no JSON'],
     [['send', 'stt.failed', '--count', '0'], 'It takes a whole number from 1 to 1000000. See --help.'],
-    [['send', 'stt.failed', '--timeout', '5'], 'It takes a time with its unit: 500ms, 2s, 1m.'],
+    [['send', 'stt.failed', '--timeout', '5'], 'It takes a time with its unit, of 1d at most: 500ms, 2s, 1m, 2h.'],
     [['send', 'stt.failed', '--set', 'id=x'], 'event must be an envelope'],
     [['send', 'stt.failed', '--header-prefix', 'a b'], 'headerPrefix must be'],
     [['listen', '--port', '70000'], 'It takes a whole number from 0 to 65535.'],

@@ -19,7 +19,7 @@ const COMMANDS =
 const PARTS = {
   captures: 'list export',
   endpoints: 'list ensure update test rotate delete',
-  queue: 'list show retry replay discard',
+  queue: 'list show retry replay discard stats use ui',
 };
 
 describe('help', () => {
@@ -118,7 +118,7 @@ describe('help', () => {
     ['nope', `unknown command 'nope'. There are: ${COMMANDS.join(', ')}, help.`],
     ['lissen', "unknown command 'lissen'. Did you mean listen?"],
     ['queue lst', "unknown command 'lst'. Did you mean list?"],
-    ['queue nope', "unknown command 'nope'. There are: list, show, retry, replay, discard, help."],
+    ['queue nope', "unknown command 'nope'. There are: list, show, retry, replay, discard, stats, use, ui, help."],
   ])('the command help refuses an unknown name, and names the nearest command or all: %s', async (names, says) => {
     expect(await cli.run(['help', ...names.split(' ')])).toMatchObject({
       ...{ exitCode: 2, stdout: '', stderr: `service-webhooks: ${says}\n` },

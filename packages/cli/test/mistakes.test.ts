@@ -111,7 +111,7 @@ const MISTAKES: readonly Mistake[] = [
     name: 'an app that is down',
     app: undefined,
     cause: /nothing listens there/,
-    fix: /start the app, or correct the port/,
+    fix: /Start the app, or correct the port/,
   },
   {
     name: 'another header prefix',

@@ -13,14 +13,19 @@ describe('the value of an option', () => {
     ['0.25m', 15_000],
     ['0s', 0],
     ['1440m', 86_400_000],
+    ['2h', 7_200_000],
+    ['1.5h', 5_400_000],
+    ['1d', 86_400_000],
   ])('%s is read as a duration', (text, ms) => {
     expect(duration(text)).toBe(ms);
   });
 
-  it.each(['', '5', 's', '-1s', '1h', '1.s', '.5s', ' 1s', '1s ', '1S', '1ss', '1441m'])(
+  it.each(['', '5', 's', '-1s', '1w', '1.s', '.5s', ' 1s', '1s ', '1S', '1ss', '1441m', '25h', '2d'])(
     '%j is refused as a duration',
     (text) => {
-      expect(() => duration(text)).toThrow(refusing('It takes a time with its unit: 500ms, 2s, 1m.'));
+      expect(() => duration(text)).toThrow(
+        refusing('It takes a time with its unit, of 1d at most: 500ms, 2s, 1m, 2h.'),
+      );
     },
   );
 

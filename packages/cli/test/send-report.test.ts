@@ -7,7 +7,7 @@ import { adviceLines, exitCodeOf, sendFields, sendPieces } from '../src/send-rep
 const answer = (status: number, body = '', headers: Record<string, string> = {}): SendResult => ({
   ...{ status, body, headers, ms: 7 },
 });
-const none: SendResult = { problem: 'nothing listens there', ms: 9 };
+const none: SendResult = { problem: 'nothing listens there', fix: 'Start the app.', ms: 9 };
 const refusal = JSON.stringify({ error: { code: 'invalid_signature' } });
 
 describe('the report of a request that the command line sent', () => {
@@ -37,7 +37,10 @@ describe('the report of a request that the command line sent', () => {
   });
 
   it('the printed line has the status, whether it acknowledges, and the error or answer text', () => {
-    expect(sendPieces(none)).toEqual([['bad', 'no answer'], 'nothing listens there', ['faint', '9 ms']]);
+    expect(sendPieces(none)).toEqual([
+      ['bad', 'no answer'],
+      ['faint', '9 ms'],
+    ]);
     expect(sendPieces(answer(204))).toEqual([['good', 204], 'acknowledged', ['faint', '7 ms']]);
     const bad = [['bad', 401], 'not acknowledged', ['faint', '7 ms']];
     expect(sendPieces(answer(401, refusal))).toEqual([...bad, 'invalid_signature']);

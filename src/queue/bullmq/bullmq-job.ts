@@ -10,6 +10,7 @@ export interface BullmqStoredJob {
   attemptsMade: number;
   stalledCounter: number;
   failedReason: string;
+  stacktrace?: unknown;
   finishedOn?: number | undefined;
   isFailed(): Promise<boolean>;
   retry(state: 'failed', options: { resetAttemptsMade: boolean; resetAttemptsStarted: boolean }): Promise<void>;
@@ -35,5 +36,23 @@ export function endedRuns(job: { data: unknown; attemptsMade: number; stalledCou
 export function toDeadLetter(stored: BullmqStoredJob): DeadLetter {
   const { put: _, stalledBefore: __, ...job } = Object(stored.data) as Partial<BullmqData>;
   const attempts = Math.max(1, endedRuns(stored));
-  return deadLetterOf(stored.id ?? '', { job, diedAt: stored.finishedOn, attempts, reason: stored.failedReason });
+  const { id = '', finishedOn, failedReason } = stored;
+  return deadLetterOf(id, { job, diedAt: finishedOn, attempts, reason: failedReason, stack: lastStackOf(stored) });
 }
+
+/**
+ * Returns an error that BullMQ stores with the stack of a handler's failure. The text comes before it, because BullMQ keeps the
+ * stacks of earlier failures of a job.
+ */
+export function errorWithStack(text: string, stack: string | undefined): Error {
+  return Object.assign(new Error(text), { stack: stack === undefined ? text : stackAfter(text) + stack });
+}
+
+/** Returns the last stack of a job where it is of the failure that ended it. */
+function lastStackOf({ failedReason, stacktrace }: BullmqStoredJob): string | undefined {
+  const last = Array.isArray(stacktrace) ? String(stacktrace.at(-1)) : '';
+  const before = stackAfter(failedReason);
+  return last.startsWith(before) ? last.slice(before.length) : undefined;
+}
+
+const stackAfter = (text: string) => `${text}\n\n`;

@@ -2,7 +2,7 @@ import { createLog } from '../../receiver/log.js';
 import { UNREADABLE_DELAY_MS } from '../backoff.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
 import { countOf } from '../stored-values.js';
-import { endedRuns } from './bullmq-job.js';
+import { endedRuns, errorWithStack } from './bullmq-job.js';
 
 /** The fields that the processor reads from a running `Job`. */
 export interface BullmqJob {
@@ -55,10 +55,13 @@ export function bullmqProcessor(
       throw named('DelayedError', ended.reason);
     }
     // Never the error of a handler, because names and texts of errors have a meaning to BullMQ.
-    if (ended.as === 'failed') throw new Error(`The handler failed: ${ended.reason}`, { cause: ended.error });
+    if (ended.as === 'failed') {
+      const error = errorWithStack(`The handler failed: ${ended.reason}`, ended.stack);
+      throw Object.assign(error, { cause: ended.error });
+    }
     // BullMQ fails the job after this, and only if the lock is still this worker's.
     if (await isLocked(job, token)) process.deadLetter(job.data, ended);
-    throw named('UnrecoverableError', ended.reason.replace(/^bullmq:/, 'BullMQ: '));
+    throw named('UnrecoverableError', ended.reason.replace(/^bullmq:/, 'BullMQ: '), ended.stack);
   };
 }
 
@@ -74,6 +77,6 @@ function workerOptionsOf(job: BullmqJob): { maxStalledCount?: unknown; lockDurat
 }
 
 /** Returns an error that BullMQ recognises by its name. */
-function named(name: string, message: string): Error {
-  return Object.assign(new Error(message), { name });
+function named(name: string, text: string, stack?: string): Error {
+  return Object.assign(errorWithStack(text, stack), { name });
 }

@@ -1,11 +1,11 @@
 import { checkEndpointName, checkRetention, RETAIN_MS } from '../../endpoint.js';
 import { checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
-import type { OperatedQueue } from '../dead-letters.js';
-import { checkClient, limitedPut } from '../engine-queue.js';
+import type { FollowedState, OperatedQueue } from '../dead-letters.js';
+import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import { asQueued } from '../stored-values.js';
 import { type BullmqData, type BullmqStoredJob, toDeadLetter } from './bullmq-job.js';
-import { CATCH_UP, DISCARD, runScript } from './redis-script.js';
+import { CATCH_UP, DISCARD, PUT_AGAIN, runScript } from './redis-script.js';
 
 /** The part of a `Queue` of BullMQ 6 that is used. */
 export interface BullmqQueueClient {
@@ -14,6 +14,7 @@ export interface BullmqQueueClient {
   add(name: never, data: never, options: BullmqJobOptions): Promise<unknown>;
   getJob(id: string): Promise<BullmqStoredJob | undefined>;
   getJobs(types: BullmqState[], start?: number, end?: number, ascending?: boolean): Promise<BullmqStoredJob[]>;
+  getJobState(id: string): Promise<string>;
   getJobCounts(...types: BullmqState[]): Promise<{ [type: string]: number }>;
   toKey(type: string): string;
   getBackend(): unknown;
@@ -28,6 +29,7 @@ export interface BullmqJobOptions {
   backoff: BullmqBackoff;
   removeOnComplete: { age: number };
   removeOnFail: false;
+  stackTraceLimit: 1;
 }
 
 /** BullMQ's own `backoff` option of a job. */
@@ -82,7 +84,7 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
   const { attempts, retainMs } = integers(options, { attempts: 10, retainMs: RETAIN_MS });
   checkRetention('retainMs', retainMs);
   const removeOnComplete = { age: Math.ceil(retainMs / 1_000) };
-  const jobOptions = { attempts, backoff, removeOnComplete, removeOnFail: false } as const;
+  const jobOptions = { attempts, backoff, removeOnComplete, removeOnFail: false, stackTraceLimit: 1 } as const;
 
   let caughtUpAt = Number.NEGATIVE_INFINITY;
   let offset = 0;
@@ -118,6 +120,30 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     return (await job?.isFailed()) ? job : undefined;
   }
 
+  async function retry(id: string): Promise<boolean> {
+    try {
+      const job = await dead(id);
+      if (job === undefined) return false;
+      if (job.stalledCounter > 0 && asQueued(job.data)) {
+        await job.updateData({ ...(job.data as BullmqData), stalledBefore: job.stalledCounter } as never);
+      }
+      await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
+      await runScript(queue, PUT_AGAIN, queue.toKey(id), String(Date.now())).catch(() => {}); // the age alone
+      return true;
+    } catch (error) {
+      // Another client was faster, or the id is the name of a key of BullMQ's own.
+      if (/not in the failed state|missing key|WRONGTYPE/i.test(String(error))) return false;
+      throw error;
+    }
+  }
+
+  async function stateOf(id: string): Promise<FollowedState> {
+    const state = await queue.getJobState(id);
+    if (state === 'failed') return 'dead';
+    // A job of another program may be deleted when it is done, and its state is then unknown.
+    return state === 'completed' || state === 'unknown' ? 'done' : 'pending';
+  }
+
   return {
     name,
 
@@ -132,20 +158,10 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
       return jobs.map(toDeadLetter);
     },
 
-    async retry(id) {
-      try {
-        const job = await dead(id);
-        if (job === undefined) return false;
-        if (job.stalledCounter > 0 && asQueued(job.data)) {
-          await job.updateData({ ...(job.data as BullmqData), stalledBefore: job.stalledCounter } as never);
-        }
-        await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
-        return true;
-      } catch (error) {
-        // Another client was faster, or the id is the name of a key of BullMQ's own.
-        if (/not in the failed state|missing key|WRONGTYPE/i.test(String(error))) return false;
-        throw error;
-      }
+    retry,
+
+    async retryAndFollow(id) {
+      return (await retry(id)) ? followedBy(() => stateOf(id)) : undefined;
     },
 
     async discard(id) {

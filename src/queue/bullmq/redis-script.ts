@@ -22,6 +22,13 @@ export const DISCARD: RedisScript = {
   lua: "if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end redis.call('DEL', KEYS[2], KEYS[3]) return 1",
 };
 
+/** Sets the time at which a job was put, where the job is there. Takes the job and the time in milliseconds since the epoch. */
+export const PUT_AGAIN: RedisScript = {
+  name: 'serviceWebhooksPutAgain',
+  numberOfKeys: 1,
+  lua: "if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'timestamp', ARGV[1]) end",
+};
+
 /**
  * Makes retries due that were scheduled before a clock went back: their last run began later than now. Takes the set of
  * delayed jobs, the key prefix of a job, the latest time at which a run can have begun, the score of a job that is due, and the

@@ -3,6 +3,7 @@ import { createLog } from '../../receiver/log.js';
 import { checkPostgresName, untilAnswered } from '../postgres.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
 import { countOf } from '../stored-values.js';
+import { errorText } from './error-text.js';
 import { graphileWorkerStatements } from './statements.js';
 import { checkTables, notInSchema } from './worker-schema.js';
 
@@ -72,7 +73,7 @@ export function graphileWorkerProcessor(
         await statement(sql.lookLater, ended.reason);
         break;
       case 'dead':
-        if (await statement(sql.bury, ended.reason, ended.attempts)) process.deadLetter(payload, ended);
+        if (await statement(sql.bury, errorText(ended), ended.attempts)) process.deadLetter(payload, ended);
     }
     throw new Error(ended.reason, { cause: ended.error });
   };

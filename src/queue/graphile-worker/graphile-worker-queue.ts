@@ -9,11 +9,12 @@ import {
 } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
-import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
-import { checkClient, limitedPut } from '../engine-queue.js';
+import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.js';
+import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import { checkPostgresName } from '../postgres.js';
 import { WORKER_DIED } from '../reason.js';
 import { deadLetterOf, eventOf, type StatsRow, statsOf } from '../stored-values.js';
+import { failureOf } from './error-text.js';
 import { graphileWorkerStatements } from './statements.js';
 import { checkTables } from './worker-schema.js';
 
@@ -105,6 +106,15 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     return rows.length > 0 ? 'queued' : 'known';
   }
 
+  async function retry(id: string): Promise<boolean> {
+    return isId(id) && (await query(sql.retry, task, id, starts)).length > 0;
+  }
+
+  async function stateOf(id: string): Promise<FollowedState> {
+    const [found] = await query<{ state: FollowedState }>(sql.state, task, id);
+    return found?.state ?? 'done';
+  }
+
   return {
     name,
     async init() {
@@ -115,7 +125,12 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     put: (delivery) => limitedPut(() => put(delivery)),
     deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
       (await query<Letter>(sql.deadLetters, task, limit, offset)).map(toDeadLetter),
-    retry: async (id) => isId(id) && (await query(sql.retry, task, id, starts)).length > 0,
+    retry,
+
+    async retryAndFollow(id) {
+      return (await retry(id)) ? followedBy(() => stateOf(id)) : undefined;
+    },
+
     discard: async (id) => isId(id) && (await query(sql.discard, task, id)).length > 0,
     stats: async () => statsOf((await query<StatsRow>(sql.stats, task))[0]),
 
@@ -140,5 +155,5 @@ interface Letter {
 
 function toDeadLetter({ id, payload, attempts, last_error, died_at }: Letter): DeadLetter {
   const diedAt = Math.round(Number(died_at));
-  return deadLetterOf(id, { job: payload, diedAt, attempts, reason: last_error ?? WORKER_DIED });
+  return deadLetterOf(id, { job: payload, diedAt, attempts, ...failureOf(last_error ?? WORKER_DIED) });
 }

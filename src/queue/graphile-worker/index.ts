@@ -1,4 +1,11 @@
-export type { DeadLetter, DeadLetters, OperatedQueue, QueueStats } from '../dead-letters.js';
+export type {
+  DeadLetter,
+  DeadLetters,
+  FollowedJob,
+  FollowedState,
+  OperatedQueue,
+  QueueStats,
+} from '../dead-letters.js';
 export {
   type GraphileWorkerHelpers,
   type GraphileWorkerProcessorOptions,

@@ -42,10 +42,16 @@ WHERE t.identifier = $1 AND j.attempts >= j.max_attempts AND j.locked_at IS NULL
 ORDER BY j.updated_at, j.id LIMIT $2 OFFSET $3`,
 
   retry: `
-UPDATE ${schema}._private_jobs j SET attempts = 0, max_attempts = $3::int, run_at = now(), last_error = NULL
+UPDATE ${schema}._private_jobs j SET attempts = 0, max_attempts = $3::int, created_at = now(), run_at = now(), last_error = NULL
 FROM ${schema}._private_tasks t
 WHERE t.id = j.task_id AND t.identifier = $1 AND j.id = $2::bigint AND j.attempts >= j.max_attempts AND j.locked_at IS NULL
 RETURNING j.id`,
+
+  /** A job that is gone is done, and has no row. */
+  state: `
+SELECT CASE WHEN j.attempts >= j.max_attempts AND j.locked_at IS NULL THEN 'dead' ELSE 'pending' END AS state
+FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id
+WHERE t.identifier = $1 AND j.id = $2::bigint`,
 
   discard: `
 DELETE FROM ${schema}._private_jobs j USING ${schema}._private_tasks t
@@ -73,7 +79,7 @@ DELETE FROM ${table} WHERE key IN (SELECT key FROM ${table} WHERE expires_at <= 
     schema,
     `attempts = greatest(attempts - 1, 0), run_at = now() + interval '${UNREADABLE_DELAY_MS} ms'`,
   ),
-  /** Takes the reason and the attempts, too. The end of the job and its reason are one step, in which no worker can die. */
+  /** Takes the text of the error and the attempts, too. The end of the job and its reason are one step, in which no worker can die. */
   bury: `${release(schema, 'attempts = $5::int, max_attempts = $5::int')}
 UNION SELECT id FROM ${schema}._private_jobs
 WHERE id = $1::bigint AND locked_by IS NULL AND attempts = $5::int AND max_attempts = $5::int AND last_error = $4`,

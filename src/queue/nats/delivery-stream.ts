@@ -17,7 +17,7 @@ export interface DeliveryStream {
   /** Jobs that the worker which had them could not read. */
   readonly unreadable: string;
   readonly dead: string;
-  /** One message for each last attempt that a worker has started. */
+  /** One message for each last attempt that a worker has started, and for each end of a job that an operator has retried. */
   readonly starts: string;
   /** Creates what is missing. Rejects where the stream is there and would lose or repeat deliveries. */
   declare(): Promise<void>;
@@ -35,7 +35,7 @@ export interface DeliveryStream {
   /** Resolves to the state of the two consumers: of the jobs, and of those that could not be read. */
   consumers(): Promise<{ subject: string; info: NatsConsumerInfo }[]>;
   /**
-   * Removes the finished jobs, and the starts, whose ids the stream knows no more at this time, in milliseconds since the
+   * Removes the finished jobs, the starts and the ends whose ids the stream knows no more at this time, in milliseconds since the
    * epoch.
    */
   purge(now: number): Promise<void>;

@@ -68,6 +68,7 @@ export interface NatsMessage {
   seq: number;
   time: Date;
   info: { deliveryCount: number; deliverySequence: number };
+  headers?: { get(name: string): string } | undefined;
   string(): string;
   ackAck(): Promise<boolean>;
   nak(delayMs?: number): void;

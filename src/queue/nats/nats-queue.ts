@@ -2,10 +2,12 @@ import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
 import { checkClient, limitedPut } from '../engine-queue.js';
-import { deadLetterOf, parsedJob } from '../stored-values.js';
+import { deadLetterOf } from '../stored-values.js';
 import { type DeliveryStream, deliveryStream } from './delivery-stream.js';
+import { followedJobs } from './followed-jobs.js';
 import type { NatsConsumerInfo, NatsJetStream, NatsStoredMessage } from './jetstream.js';
 import { type NatsWorker, type NatsWorkerOptions, startNatsWorker } from './nats-worker.js';
+import { jobText, storedLetter } from './stored-letter.js';
 
 /** Options of {@link natsQueue}. */
 export interface NatsQueueOptions {
@@ -32,12 +34,6 @@ export interface NatsQueue extends OperatedQueue {
   /** Starts a worker in this process. */
   work(options: NatsWorkerOptions): NatsWorker;
 }
-
-/**
- * A dead letter is larger than its job. A large job is put with this many bytes more, so that one whose dead letter would
- * exceed the server's limit is refused at the put.
- */
-const [LARGE_JOB, ROOM] = [65_536, 8_192];
 
 /**
  * Puts deliveries into a stream of NATS JetStream 2.9 or later, and waits for its acknowledgement. The key is the
@@ -69,10 +65,22 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
   });
   const target = deliveryStream(jetstream, stream, settings.ackWaitMs);
   const { jobs, dead } = target;
+  const followed = followedJobs(target);
 
   async function letter(id: string): Promise<NatsStoredMessage | undefined> {
     const message = /^[1-9]\d{0,14}$/.test(id) ? await target.message(Number(id)) : undefined;
     return message?.subject === dead ? message : undefined;
+  }
+
+  /** Resolves to the number of the job where this call has put it back. */
+  async function putBack(id: string): Promise<number | undefined> {
+    const found = await letter(id);
+    if (found === undefined) return undefined;
+    const { job } = storedLetter(found);
+    // The text of another program is put back as it is.
+    const seq = await followed.retry(found.seq, job === undefined ? found.string() : JSON.stringify(job));
+    await target.remove(found.seq);
+    return seq;
   }
 
   return {
@@ -82,9 +90,8 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
 
     put: (delivery) =>
       limitedPut(async () => {
-        const job = JSON.stringify(delivery);
-        const payload = job.length < LARGE_JOB ? job : job.padEnd(job.length + ROOM);
-        return (await target.publish(jobs, payload, delivery.key)).isNew ? 'queued' : 'known';
+        const { isNew } = await target.publish(jobs, jobText(JSON.stringify(delivery)), delivery.key);
+        return isNew ? 'queued' : 'known';
       }),
 
     work: (workerOptions) => startNatsWorker(workerOptions, { jetstream, target, settings }),
@@ -100,15 +107,11 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
       return letters;
     },
 
-    async retry(id) {
-      const found = await letter(id);
-      if (found === undefined) return false;
-      const { job: stored } = storedLetter(found);
-      const job = stored === undefined ? found.string() : JSON.stringify(stored); // another program's is put back as it is
-      // The stream takes this id once, so that of several calls one puts the job back.
-      const { isNew } = await target.publish(jobs, job, `retry ${found.seq}`);
-      await target.remove(found.seq);
-      return isNew;
+    retry: async (id) => (await putBack(id)) !== undefined,
+
+    async retryAndFollow(id) {
+      const seq = await putBack(id);
+      return seq === undefined ? undefined : followed.follow(seq);
     },
 
     async discard(id) {
@@ -126,14 +129,9 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
   };
 }
 
-/** A dead letter, as a worker stores it. */
-function storedLetter(message: NatsStoredMessage): { job?: unknown; attempts?: unknown; reason?: unknown } {
-  return Object(parsedJob(message.string()));
-}
-
 function toDeadLetter(message: NatsStoredMessage): DeadLetter {
-  const { job, attempts, reason } = storedLetter(message);
-  return deadLetterOf(String(message.seq), { job, diedAt: message.time.getTime(), attempts, reason });
+  const { job, attempts, reason, stack } = storedLetter(message);
+  return deadLetterOf(String(message.seq), { job, diedAt: message.time.getTime(), attempts, reason, stack });
 }
 
 /** The first message that is not acknowledged is the oldest one that waits or runs. */

@@ -5,8 +5,10 @@ import type { Ended, WorkerOptions } from '../processor.js';
 import { countOf, parsedJob } from '../stored-values.js';
 import { limited, workerShell } from '../worker-shell.js';
 import { CONSUMERS, type DeliveryStream } from './delivery-stream.js';
+import { movedId, recordEnd } from './followed-jobs.js';
 import { heldMessages } from './held-messages.js';
 import type { NatsConsumer, NatsJetStream, NatsMessage, NatsPull } from './jetstream.js';
+import { letterText } from './stored-letter.js';
 
 /** Options of `queue.work()`. */
 export interface NatsWorkerOptions extends WorkerOptions {
@@ -49,15 +51,16 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
   async function settle(message: NatsMessage, job: unknown, attempt: number, ended: Ended): Promise<void> {
     if (ended.as === 'done') {
       await message.ackAck();
+      await recordEnd(target, message, 'done');
     } else if (ended.as === 'unreadable') {
-      await target.publish(unreadable, message.string(), `unreadable ${message.seq}`);
+      await target.publish(unreadable, message.string(), movedId('unreadable', message));
       await message.ackAck();
     } else if (ended.as === 'dead') {
-      const { attempts: made, reason } = ended;
-      const letter = JSON.stringify({ job, attempts: made, reason });
+      const letter = letterText(job, ended);
       await whileOwn(message, () => target.publish(dead, letter, `dead ${message.seq}`));
       await message.ackAck();
       process.deadLetter(job, ended);
+      await recordEnd(target, message, 'dead');
     } else {
       message.nak(backoffAfter(attempt, settings));
     }
@@ -109,7 +112,7 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
   async function lookAgain(message: NatsMessage): Promise<void> {
     const text = message.string();
     if (isReadable(text)) {
-      await target.publish(jobs, text, `readable ${message.seq}`);
+      await target.publish(jobs, text, movedId('readable', message));
       await message.ackAck();
       await target.remove(message.seq);
     } else {

@@ -103,11 +103,12 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
       case 'done':
         return (await statement(sql.complete, starts)).length > 0;
       case 'dead':
-        if ((await statement(sql.bury, starts, ended.reason, ended.attempts)).length === 0) return false;
+        if ((await statement(sql.bury, starts, ended.reason, ended.attempts, ended.stack ?? null)).length === 0)
+          return false;
         process.deadLetter(job.data, ended);
         return true;
       case 'failed':
-        await statement(sql.runAgain, starts, JSON.stringify({ message: ended.reason }));
+        await statement(sql.runAgain, starts, JSON.stringify({ message: ended.reason, stack: ended.stack }));
         return false;
       case 'unreadable':
         await statement(sql.lookLater, starts);

@@ -3,8 +3,8 @@ import { WebhookError } from '../../errors.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
-import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
-import { checkClient, limitedPut } from '../engine-queue.js';
+import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.js';
+import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import { checkPostgresName, isMissingTable } from '../postgres.js';
 import { asQueued, countOf, deadLetterOf, type StatsRow, statsOf } from '../stored-values.js';
 import { checkSchema, notInSchema } from './boss-schema.js';
@@ -99,6 +99,23 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     return 'known';
   }
 
+  /** Resolves to the id of the job in the queue; undefined for an id that is no dead letter. */
+  async function retry(id: string): Promise<string | undefined> {
+    if (!UUID.test(id)) return undefined;
+    const [letter] = await query<Letter>(sql.deadLetter, dead, id);
+    if (letter === undefined) return undefined;
+    const { key } = asQueued(letter.data) ?? { key: id };
+    const retried = await jobId(key);
+    if ((await query(sql.retry, dead, id, retried, queue)).length > 0) return retried;
+    if ((await query(sql.queues, queue, queue)).length === 0) throw noQueue();
+    return undefined;
+  }
+
+  async function stateOf(id: string): Promise<FollowedState> {
+    const [found] = await query<{ state: FollowedState }>(sql.state, queue, id);
+    return found?.state ?? 'dead';
+  }
+
   return {
     name,
 
@@ -125,14 +142,11 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
       (await query<Letter>(sql.deadLetters, dead, limit, offset)).map(toDeadLetter),
 
-    async retry(id) {
-      if (!UUID.test(id)) return false;
-      const [letter] = await query<Letter>(sql.deadLetter, dead, id);
-      if (letter === undefined) return false;
-      const { key } = asQueued(letter.data) ?? { key: id };
-      if ((await query(sql.retry, dead, id, await jobId(key), queue)).length > 0) return true;
-      if ((await query(sql.queues, queue, queue)).length === 0) throw noQueue();
-      return false;
+    retry: async (id) => (await retry(id)) !== undefined,
+
+    async retryAndFollow(id) {
+      const retried = await retry(id);
+      return retried === undefined ? undefined : followedBy(() => stateOf(retried));
     },
 
     discard: async (id) => UUID.test(id) && (await query(sql.discard, dead, id)).length > 0,
@@ -180,10 +194,11 @@ interface Letter {
   died_at: number;
   retry_limit: number;
   /** What a worker has stored; another form where pg-boss itself or another program has failed the job. */
-  output: { message?: unknown; value?: { message?: unknown } | null } | null;
+  output: { message?: unknown; stack?: unknown; value?: { message?: unknown } | null } | null;
 }
 
 function toDeadLetter({ id, data, died_at, retry_limit, output }: Letter): DeadLetter {
   const message = output?.message ?? output?.value?.message;
-  return deadLetterOf(id, { job: data, diedAt: died_at, attempts: countOf(retry_limit) + 1, reason: message });
+  const attempts = countOf(retry_limit) + 1;
+  return deadLetterOf(id, { job: data, diedAt: died_at, attempts, reason: message, stack: output?.stack });
 }

@@ -8,6 +8,8 @@ export const KEPT_DAYS = 365;
  * package use no singletons.
  */
 const starts = "CASE WHEN singleton_key ~ '^[0-9]{1,6}$' THEN singleton_key::int ELSE 0 END";
+/** How long after the end of a batch its worker revives the jobs that no worker has completed. */
+const REVIVED_WITHIN = "interval '1 min'";
 const lease = "least(greatest(expire_in, interval '1 s'), interval '1 day')";
 
 /** The condition that a job is its owner's. */
@@ -56,9 +58,18 @@ SELECT $3::uuid, q.name, letter.data, coalesce(q.retry_limit, 2), coalesce(q.ret
   now() + coalesce(q.retention_minutes, 20160) * interval '1 min', q.policy
 FROM letter JOIN ${schema}.queue q ON q.name = $4
 ON CONFLICT (name, id) DO UPDATE SET state = 'created', data = excluded.data, retry_count = 0,
-  retry_limit = excluded.retry_limit, singleton_key = NULL, start_after = now(), started_on = NULL,
+  retry_limit = excluded.retry_limit, singleton_key = NULL, created_on = now(), start_after = now(), started_on = NULL,
   completed_on = NULL, keep_until = excluded.keep_until, output = NULL
 RETURNING j.id`,
+
+  /**
+   * Takes the queue and the id of a job. It is not done while it has a start of pg-boss's: the end of another worker's batch has
+   * completed it, and a worker is about to revive it.
+   */
+  state: `
+SELECT CASE WHEN state < 'completed' OR (state = 'completed' AND started_on IS NOT NULL AND completed_on > now() - ${REVIVED_WITHIN})
+  THEN 'pending' WHEN state = 'completed' THEN 'done' ELSE 'dead' END AS state
+FROM ${schema}.job WHERE name = $1 AND id = $2::uuid`,
 
   discard: `DELETE FROM ${schema}.job WHERE name = $1 AND id = $2 AND state < 'active' RETURNING id`,
 
@@ -113,17 +124,17 @@ WHERE ${ownRun}`,
 UPDATE ${schema}.job SET singleton_key = ($4::int - 1)::text, start_after = now() + interval '${UNREADABLE_DELAY_MS} ms', output = NULL
 WHERE ${ownRun}`,
   /**
-   * Takes the message and the attempts, too. The end of the job, the dead letter and its reason are one step. Returns a row
+   * Takes the message, the attempts and the stack, too. The end of the job, the dead letter and its reason are one step. Returns a row
    * where this worker has made the job a dead letter.
    */
   bury: `
 WITH ended AS (
   UPDATE ${schema}.job SET state = 'failed', completed_on = now(),
-    output = jsonb_build_object('owner', $3::text, 'message', $5::text)
+    output = jsonb_build_object('owner', $3::text, 'message', $5::text, 'stack', $7::text)
   WHERE ${ownRun} RETURNING id, dead_letter, data
 ), letter AS (
   INSERT INTO ${schema}.job (name, data, output, retry_limit, keep_until)
-  SELECT dead_letter, data, jsonb_build_object('message', $5::text), $6::int - 1, now() + interval '${KEPT_DAYS} days'
+  SELECT dead_letter, data, jsonb_build_object('message', $5::text, 'stack', $7::text), $6::int - 1, now() + interval '${KEPT_DAYS} days'
   FROM ended WHERE dead_letter IS NOT NULL
 )
 SELECT id FROM ended

@@ -11,10 +11,15 @@ export interface RabbitmqConnection {
 
 /** The part of a confirm channel of amqplib's promise API that is used. */
 export interface RabbitmqChannel {
-  assertQueue(queue: string, options: { durable: boolean; arguments: object }): Promise<unknown>;
+  assertQueue(queue: string, options: RabbitmqQueueSettings): Promise<unknown>;
+  deleteQueue(queue: string): Promise<unknown>;
   checkQueue(queue: string): Promise<{ messageCount: number }>;
   prefetch(count: number): Promise<unknown>;
-  consume(queue: string, onMessage: (message: RabbitmqMessage | null) => void): Promise<{ consumerTag: string }>;
+  consume(
+    queue: string,
+    onMessage: (message: RabbitmqMessage | null) => void,
+    options?: { noAck: boolean },
+  ): Promise<{ consumerTag: string }>;
   cancel(consumerTag: string): Promise<unknown>;
   get(queue: string, options: { noAck: false }): Promise<RabbitmqMessage | false>;
   ack(message: never): void;
@@ -24,6 +29,14 @@ export interface RabbitmqChannel {
   close(): Promise<void>;
 }
 
+/** The settings with which a queue is declared. */
+export interface RabbitmqQueueSettings {
+  durable: boolean;
+  exclusive?: boolean;
+  autoDelete?: boolean;
+  arguments?: object;
+}
+
 /** The fields that are read from a message. */
 export interface RabbitmqMessage {
   content: { toString(): string };
@@ -31,6 +44,7 @@ export interface RabbitmqMessage {
   properties: {
     messageId?: string | undefined;
     correlationId?: string | undefined;
+    replyTo?: string | undefined;
     headers?: RabbitmqHeaders | undefined;
   };
 }
@@ -41,6 +55,9 @@ export interface RabbitmqHeaders {
   'x-dead-id'?: unknown;
   'x-died-at'?: unknown;
   'x-reason'?: unknown;
+  'x-stack'?: unknown;
+  'x-put-at'?: unknown;
+  'x-followed-id'?: unknown;
   'x-delivery-count'?: unknown;
   [header: string]: unknown;
 }
@@ -49,8 +66,12 @@ export interface RabbitmqHeaders {
 export interface ConnectionKeeper {
   /** Opens a channel for a caller, who closes it. */
   channel(): Promise<RabbitmqChannel>;
+  /** Calls with a channel and closes it, which returns the messages that were not acknowledged. */
+  withChannel<T>(call: (channel: RabbitmqChannel) => Promise<T>): Promise<T>;
   /** Publishes on a channel of its own, which is opened again after it was lost. */
   publish: Publish;
+  /** Returns a publisher with a channel of its own: RabbitMQ holds up all that follows on the channel of a queue that hangs. */
+  publisher(): Publish;
   close(): Promise<void>;
 }
 
@@ -60,7 +81,6 @@ export type Publish = (queue: string, content: string, properties: RabbitmqMessa
 /** Returns a keeper of one connection, with one channel for everything that is published. */
 export function keepConnection(connect: () => Promise<RabbitmqConnection>): ConnectionKeeper {
   let connection: Promise<RabbitmqConnection> | undefined;
-  let publisher: Promise<Publish> | undefined;
 
   function connected(): Promise<RabbitmqConnection> {
     if (connection) return connection;
@@ -82,32 +102,50 @@ export function keepConnection(connect: () => Promise<RabbitmqConnection>): Conn
     return opened;
   }
 
-  function publishing(): Promise<Publish> {
-    if (publisher) return publisher;
-    const forget = () => {
-      if (publisher === opening) publisher = undefined;
-    };
-    const opening = channel().then((opened) => {
-      opened.on('close', forget);
+  function publisher(): Publish {
+    const publishing = kept(async (lost) => {
+      const opened = await channel();
+      opened.on('close', lost);
       return publisherOn(opened);
     });
-    publisher = opening;
-    opening.catch(forget);
-    return opening;
+    return async (...message) => (await publishing())(...message);
   }
 
   return {
     channel,
 
-    async publish(queue, content, properties) {
-      await (await publishing())(queue, content, properties);
+    async withChannel(call) {
+      const opened = await channel();
+      try {
+        return await call(opened);
+      } finally {
+        await opened.close().catch(() => {});
+      }
     },
+
+    publish: publisher(),
+    publisher,
 
     async close() {
       const open = connection;
       connection = undefined;
       await (await open?.catch(() => undefined))?.close().catch(() => {});
     },
+  };
+}
+
+/** Returns what opens something at the first call, and again once it was lost or did not open. */
+export function kept<T>(open: (lost: () => void) => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => {
+    if (opened) return opened;
+    const lost = () => {
+      if (opened === opening) opened = undefined;
+    };
+    const opening = open(lost);
+    opened = opening;
+    opening.catch(lost);
+    return opening;
   };
 }
 

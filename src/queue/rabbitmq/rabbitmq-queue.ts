@@ -7,17 +7,14 @@ import {
   checkPositiveInteger,
   integers,
 } from '../../option-checks.js';
-import { sleep } from '../../timers.js';
-import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
+import { withTimeout } from '../../timers.js';
+import type { OperatedQueue } from '../dead-letters.js';
 import { limitedPut } from '../engine-queue.js';
-import { deadLetterOf, knownText, parsedJob } from '../stored-values.js';
-import {
-  keepConnection,
-  type RabbitmqChannel,
-  type RabbitmqConnection,
-  type RabbitmqHeaders,
-  type RabbitmqMessage,
-} from './rabbitmq-connection.js';
+import { ageMarks } from './age-marks.js';
+import { deadQueueOf } from './dead-queue.js';
+import { followedJobs } from './followed-jobs.js';
+import { operatorLock } from './operator-lock.js';
+import { keepConnection, type RabbitmqConnection, type RabbitmqMessage } from './rabbitmq-connection.js';
 import { type RabbitmqWorker, type RabbitmqWorkerOptions, startRabbitmqWorker } from './rabbitmq-worker.js';
 import { topologyOf } from './topology.js';
 
@@ -49,12 +46,6 @@ export interface RabbitmqQueue extends OperatedQueue {
   close(): Promise<void>;
 }
 
-/** How often a dead letter is searched: all are hidden while another operator reads them. */
-const SEARCHES = 5;
-/** RabbitMQ returns messages in another order, so the oldest ones are searched among this many. */
-const SEARCH_SIZE = 1_000;
-const PAUSE_MS = 50;
-
 /**
  * Returns a queue that puts deliveries into a quorum queue of RabbitMQ 3.10 or later, through amqplib, with publisher
  * confirms.
@@ -85,103 +76,91 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
   check(Array.isArray(retryDelaysMs) && retryDelaysMs.length > 0, 'retryDelaysMs must be a list with a delay');
   for (const ms of retryDelaysMs) checkPositiveInteger('retryDelaysMs', ms);
   const topology = topologyOf(queue, retryDelaysMs);
-  const { main, dead, pending } = topology;
+  const { main, dead, waiting } = topology;
   const connection = keepConnection(connect);
-  let last: Promise<unknown> = Promise.resolve();
+  const locked = operatorLock(connection, main);
+  const deadQueue = deadQueueOf(connection, dead);
+  const marks = ageMarks(connection, main);
+  const followed = followedJobs(connection, main);
 
-  async function withChannel<T>(call: (channel: RabbitmqChannel) => Promise<T>): Promise<T> {
-    const channel = await connection.channel();
-    try {
-      return await call(channel);
-    } finally {
-      await channel.close().catch(() => {}); // returns the messages that were not acknowledged
-    }
+  /** Puts a job into the main queue, where it waits for its first run. */
+  async function queueJob(job: string, properties: RabbitmqMessage['properties']): Promise<void> {
+    const now = Date.now();
+    marks.add(now);
+    await connection.publish(main, job, { ...properties, headers: { ...properties.headers, 'x-put-at': now } });
   }
 
-  /** Runs a call on a channel of its own, one call at a time: two readers would hide dead letters from each other. */
-  function exclusively<T>(call: (channel: RabbitmqChannel) => Promise<T>): Promise<T> {
-    const turn = last.then(() => withChannel(call));
-    last = turn.catch(() => {});
-    return turn;
-  }
+  const retryWith = (id: string, more: RabbitmqMessage['properties']) =>
+    locked(() =>
+      deadQueue.remove(id, ({ content, properties: { messageId } }) =>
+        queueJob(content.toString(), { ...more, messageId }),
+      ),
+    );
 
-  async function take(channel: RabbitmqChannel, id: string): Promise<RabbitmqMessage | undefined> {
-    for (;;) {
-      const message = await channel.get(dead, { noAck: false });
-      if (!message || idOf(message) === id) return message || undefined;
-    }
-  }
-
-  /** Resolves to whether there was a dead letter with this id; then it is deleted, after `call`. */
-  async function remove(id: string, call: (message: RabbitmqMessage) => Promise<void>): Promise<boolean> {
-    for (let i = 0; i < SEARCHES; i += 1) {
-      if (i > 0) await sleep(PAUSE_MS);
-      const found = await exclusively(async (channel) => {
-        const message = await take(channel, id);
-        if (message === undefined) return false;
-        await call(message);
-        channel.ack(message as never);
-        return true;
-      });
-      if (found) return true;
-    }
-    return false;
-  }
+  /** On a channel of its own, which RabbitMQ closes where there is no such queue. */
+  const countIn = (one: string) =>
+    connection.withChannel(async (channel) => (await channel.checkQueue(one)).messageCount);
 
   return {
     name,
 
-    init: () => withChannel((channel) => topology.declare(channel)),
+    async init() {
+      await connection.withChannel((channel) => topology.declare(channel));
+      // Without it, only the age is not known: it must neither fail nor hold up what a receiver waits for.
+      await marks.declare().catch(() => {});
+    },
 
     put: (delivery) =>
       limitedPut(async () => {
-        await connection.publish(main, JSON.stringify(delivery), { messageId: delivery.key });
+        await queueJob(JSON.stringify(delivery), { messageId: delivery.key });
         return 'queued' as const;
       }),
 
-    work: (workerOptions) => startRabbitmqWorker(workerOptions, { connection, topology, attempts }),
+    work: (workerOptions) => startRabbitmqWorker(workerOptions, { connection, topology, marks, attempts }),
 
-    deadLetters: ({ limit = 100, offset = 0 } = {}) =>
-      exclusively(async (channel) => {
-        const letters: DeadLetter[] = [];
-        while (letters.length < Math.max(offset + limit, SEARCH_SIZE)) {
-          const message = await channel.get(dead, { noAck: false });
-          if (!message) break;
-          letters.push(toDeadLetter(message));
-        }
-        return letters.sort((a, b) => (a.diedAt ?? 0) - (b.diedAt ?? 0)).slice(offset, offset + limit);
-      }),
+    deadLetters: ({ limit = 100, offset = 0 } = {}) => locked(() => deadQueue.list({ limit, offset })),
 
-    retry: (id) =>
-      remove(id, ({ content, properties: { messageId } }) =>
-        connection.publish(main, content.toString(), { messageId }),
-      ),
+    retry: (id) => retryWith(id, {}),
 
-    discard: (id) => remove(id, async () => {}),
+    async retryAndFollow(id) {
+      const { job, properties } = await withTimeout(FOLLOW_LIMIT_MS, followed.follow, () => noFollower(queue));
+      const isRetried = await retryWith(id, properties).catch(async (error) => {
+        await job.close();
+        throw error;
+      });
+      if (isRetried) return job;
+      await job.close();
+      return undefined;
+    },
 
-    stats: () =>
-      withChannel(async (channel) => {
-        const counts = await Promise.all([...pending, dead].map((one) => channel.checkQueue(one)));
-        const total = counts.reduce((sum, { messageCount }) => sum + messageCount, 0);
-        const deadCount = counts.at(-1)?.messageCount ?? 0;
-        return { depth: total - deadCount, oldestMs: undefined, dead: deadCount };
-      }),
+    discard: (id) => locked(() => deadQueue.remove(id, async () => {})),
 
-    close: () => connection.close(),
+    async stats() {
+      const [deadCount, ready, ...later] = await locked(() =>
+        Promise.all([countIn(dead), countIn(main), ...waiting.map((one) => countIn(one).catch(noneIfMissing))]),
+      );
+      const depth = later.reduce((sum, count) => sum + count, ready);
+      const oldestMs = await marks.oldestMs(ready);
+      // A delivery that waits for its next attempt has no mark any more.
+      return { depth, oldestMs: ready === 0 && depth > 0 ? undefined : oldestMs, dead: deadCount };
+    },
+
+    async close() {
+      await marks.flush();
+      await connection.close();
+    },
   };
 }
 
-/** Returns the id of a message; one that RabbitMQ itself has dead-lettered has none of ours. */
-function idOf({ properties: { headers, messageId } }: RabbitmqMessage): string | undefined {
-  return knownText(headers?.['x-dead-id']) ?? messageId;
-}
+const FOLLOW_LIMIT_MS = 10_000;
 
-function toDeadLetter(message: RabbitmqMessage): DeadLetter {
-  const headers: RabbitmqHeaders = message.properties.headers ?? {};
-  return deadLetterOf(idOf(message) ?? '', {
-    job: parsedJob(message.content.toString()),
-    diedAt: headers['x-died-at'],
-    attempts: headers['x-failures'],
-    reason: headers['x-reason'],
-  });
+const noFollower = (queue: string) =>
+  new Error(
+    `RabbitMQ has not created the queue '${queue}.answers.…' within 10 s: it is overloaded, or blocks the connection. Nothing was retried. Try again, or retry without following.`,
+  );
+
+/** An app whose delays are others has other queues for them. */
+function noneIfMissing(error: unknown): number {
+  if ((error as { code?: unknown } | null)?.code === 404) return 0;
+  throw error;
 }

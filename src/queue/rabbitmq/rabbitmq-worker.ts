@@ -2,6 +2,8 @@ import { sleep } from '../../timers.js';
 import type { Ended, WorkerOptions } from '../processor.js';
 import { countOf, parsedJob } from '../stored-values.js';
 import { limited, workerShell } from '../worker-shell.js';
+import type { AgeMarks } from './age-marks.js';
+import { answerFollower, followerOf } from './followed-jobs.js';
 import {
   type ConnectionKeeper,
   type Publish,
@@ -31,10 +33,12 @@ export interface RabbitmqWorker {
 export interface RabbitmqWorkerOf {
   connection: ConnectionKeeper;
   topology: Topology;
+  marks: AgeMarks;
   attempts: number;
 }
 
 const RECONNECT_PAUSE_MS = 500;
+const MARKS_INTERVAL_MS = 1_000;
 /** How long a job that RabbitMQ has sent may be on its way. */
 const ON_ITS_WAY_MS = 100;
 
@@ -42,7 +46,7 @@ const ON_ITS_WAY_MS = 100;
 export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: RabbitmqWorkerOf): RabbitmqWorker {
   const shell = workerShell<RabbitmqMessage>(options);
   const { concurrency, process, running, report } = shell;
-  const { connection, topology, attempts } = queue;
+  const { connection, topology, marks, attempts } = queue;
   let hasStopped = false;
   let consumer: { channel: RabbitmqChannel; tag: string } | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -57,18 +61,21 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
    * Puts a job that is not done into another queue, on the channel that has delivered it: where that is closed, RabbitMQ
    * gives the job to another worker, and a copy would be a second job. Resolves once RabbitMQ has confirmed the copy.
    */
-  async function move(publish: Publish, { content, properties }: RabbitmqMessage, ended: NotDone, attempt: number) {
-    const { messageId } = properties;
-    const to = (queue: string, headers: RabbitmqHeaders) => publish(queue, content.toString(), { messageId, headers });
-    const { reason } = ended;
-    if (ended.as === 'unreadable') return to(topology.unreadable, { 'x-failures': attempt - 1 });
+  async function move(publish: Publish, message: RabbitmqMessage, ended: NotDone, attempt: number) {
+    const { messageId } = message.properties;
+    const to = (queue: string, properties: RabbitmqMessage['properties']) =>
+      publish(queue, message.content.toString(), { ...properties, messageId });
     if (ended.as === 'dead') {
-      const about = { 'x-dead-id': crypto.randomUUID(), 'x-died-at': Date.now(), 'x-reason': reason };
-      return to(topology.dead, { ...about, 'x-failures': ended.attempts });
+      const about = { 'x-dead-id': crypto.randomUUID(), 'x-died-at': Date.now(), 'x-reason': ended.reason };
+      const stack = ended.stack !== undefined && { 'x-stack': ended.stack };
+      return to(topology.dead, { headers: { ...about, ...stack, 'x-failures': ended.attempts } });
     }
+    const { replyTo, headers } = followerOf(message);
+    const again = (queue: string, more: RabbitmqHeaders) => to(queue, { replyTo, headers: { ...headers, ...more } });
+    if (ended.as === 'unreadable') return again(topology.unreadable, { 'x-failures': attempt - 1 });
     const { retries } = topology;
     const delayed = retries[Math.min(attempt, retries.length) - 1] as string;
-    return to(delayed, { 'x-failures': attempt, 'x-reason': reason });
+    return again(delayed, { 'x-failures': attempt, 'x-reason': ended.reason });
   }
 
   async function settle(
@@ -81,6 +88,9 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     try {
       if (ended.as !== 'done') await move(publish, message, ended, attempt);
       channel.ack(message as never);
+      // On the same channel, so that RabbitMQ has the result before the answer.
+      if (ended.as === 'done' || ended.as === 'dead')
+        answerFollower({ channel, main: topology.main }, message, ended.as);
       if (ended.as === 'dead') process.deadLetter(job, ended);
     } catch (error) {
       // Not acknowledged: the job runs again when the channel is closed.
@@ -91,6 +101,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
 
   async function run(delivering: Delivering, message: RabbitmqMessage, signal: AbortSignal): Promise<void> {
     const { headers = {} } = message.properties;
+    marks.taken(headers['x-put-at']);
     const attempt = countOf(headers['x-failures']) + countOf(headers['x-delivery-count']) + 1;
     const job = parsedJob(message.content.toString());
     const ended = await process(job, { attempt, attempts, signal });
@@ -111,6 +122,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
       reconnect();
     });
     await topology.declare(channel);
+    await marks.declare().catch((error) => report('marks', 'The age of the jobs that wait is not known', error));
     await channel.prefetch(concurrency);
     const { consumerTag: tag } = await channel.consume(topology.main, (message) => {
       if (hasStopped) return; // it is returned to the queue when the channel is closed
@@ -135,6 +147,9 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
   }
 
   start();
+  shell.every(MARKS_INTERVAL_MS, () => {
+    if (consumer) marks.removeTaken().catch(() => {}); // the next call removes them
+  });
 
   /**
    * RabbitMQ sends a job for each one that is acknowledged. Where it has not sent that one when the consumer is cancelled, it
@@ -157,6 +172,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
     hasStopped = true;
     await limited(() => Promise.all(settling));
     const open = consumer;
+    if (open) await limited(() => marks.removeTaken(true));
     if (open) await limited(() => open.channel.close());
   });
 }

@@ -13,8 +13,8 @@ export interface Topology {
   /** The queue in which jobs of another version wait. */
   unreadable: string;
   dead: string;
-  /** All queues whose deliveries will run. */
-  pending: string[];
+  /** The queues whose deliveries return to the main one later: those of the retries, and of the jobs of another version. */
+  waiting: string[];
   /** Creates what is missing. */
   declare(channel: RabbitmqChannel): Promise<void>;
 }
@@ -54,5 +54,5 @@ export function topologyOf(main: string, retryDelaysMs: readonly number[]): Topo
     for (const [queue, ms] of waiting) await quorum(queue, { 'x-message-ttl': ms, ...backTo(main) });
   }
 
-  return { main, retries, unreadable, dead, pending: [main, ...waiting.map(([queue]) => queue)], declare };
+  return { main, retries, unreadable, dead, waiting: waiting.map(([queue]) => queue), declare };
 }

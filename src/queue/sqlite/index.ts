@@ -1,5 +1,12 @@
 export type { SqliteClient, SqliteDatabase } from '../../stores/sqlite/database.js';
-export type { DeadLetter, DeadLetters, OperatedQueue, QueueStats } from '../dead-letters.js';
+export type {
+  DeadLetter,
+  DeadLetters,
+  FollowedJob,
+  FollowedState,
+  OperatedQueue,
+  QueueStats,
+} from '../dead-letters.js';
 export {
   type SqliteJob,
   type SqliteJobFilter,

@@ -1,7 +1,10 @@
 import { commonSchema } from '../../stores/sqlite/schema.js';
 
 /** The version of the table. It grows when {@link queueSchema} changes. */
-export const QUEUE_SCHEMA_VERSION = 2;
+export const QUEUE_SCHEMA_VERSION = 3;
+
+/** The columns that tables of earlier versions lack, with their types. */
+export const ADDED_COLUMNS = { stack: 'TEXT', stack_fence: 'INTEGER' };
 
 /** The `run_at` of a job that waits until an earlier one of the same order is done: later than any time. */
 export const BLOCKED = Number.MAX_SAFE_INTEGER;
@@ -15,7 +18,8 @@ export const hasEarlier = (table: string, queue: string, orderBy: string, id: st
  * Returns the statements that create the table of a queue or update it. Each may run repeatedly. `run_at` is when a
  * waiting job may run, or when the lease of a running one ends; it is NULL for a job that is done or dead. `fence` grows
  * with each claim, renewal and wait, and is at least their time in microseconds: one that is later than now shows that the
- * clock went back.
+ * clock went back. `stack` is of the failure at which `fence` was `stack_fence`: a process of an earlier version records a
+ * later failure without its stack.
  */
 export const queueSchema = (table: string): string[] => [
   `CREATE TABLE IF NOT EXISTS ${table} (
@@ -34,9 +38,13 @@ export const queueSchema = (table: string): string[] => [
   run_at INTEGER,
   died_at INTEGER,
   reason TEXT,
+  stack TEXT,
+  stack_fence INTEGER,
   expires_at INTEGER
 )`,
-  `CREATE INDEX IF NOT EXISTS ${table}_run_at ON ${table} (queue, run_at, id) WHERE run_at IS NOT NULL`,
+  // With `queued_at`, from which the stats are read without the rows: a job may be large.
+  `CREATE INDEX IF NOT EXISTS ${table}_waiting ON ${table} (queue, run_at, id, queued_at) WHERE run_at IS NOT NULL`,
+  `DROP INDEX IF EXISTS ${table}_run_at`,
   `CREATE INDEX IF NOT EXISTS ${table}_order_by ON ${table} (queue, order_by, id)
 WHERE run_at IS NOT NULL AND order_by IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS ${table}_died_at ON ${table} (queue, died_at, id) WHERE state = 'dead'`,

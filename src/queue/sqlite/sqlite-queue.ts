@@ -3,9 +3,10 @@ import { initOnce } from '../../init-once.js';
 import { checkChoice, checkFunction, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import { clientName } from '../../stores/named-client.js';
 import { openDatabase, type SqliteClient, type SqliteDatabase } from '../../stores/sqlite/database.js';
-import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
+import type { DeadLetter, FollowedJob, FollowedState, OperatedQueue } from '../dead-letters.js';
+import { followedBy } from '../engine-queue.js';
 import { deadLetterOf, eventOf, parsedJob, type StatsRow, statsOf } from '../stored-values.js';
-import { BLOCKED, QUEUE_SCHEMA_VERSION, queueSchema } from './schema.js';
+import { ADDED_COLUMNS, BLOCKED, QUEUE_SCHEMA_VERSION, queueSchema } from './schema.js';
 import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';
 import { queueStatements } from './statements.js';
 
@@ -73,6 +74,8 @@ export interface SqliteQueue extends OperatedQueue {
   jobs(filter?: SqliteJobFilter): Promise<SqliteJob[]>;
   /** Puts a dead letter back, to run after `delayMs`. Resolves to false where there is none with this id. */
   retry(id: string, options?: { delayMs?: number | undefined }): Promise<boolean>;
+  /** Retries as `retry` does, and resolves to what tells how the job ends; undefined where there is none with this id. */
+  retryAndFollow(id: string, options?: { delayMs?: number | undefined }): Promise<FollowedJob | undefined>;
   /** Removes up to `limit` keys whose retention is over, in small batches. A worker does this every minute. */
   purgeExpired(options: { limit: number }): Promise<number>;
 }
@@ -129,7 +132,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
   const time = () => (now ? Math.trunc(now()) : null);
   const listeners = new Set<() => void>();
   const initialise = initOnce(async () => {
-    await db.init(queueSchema(table), QUEUE_SCHEMA_VERSION);
+    await db.init(queueSchema(table), QUEUE_SCHEMA_VERSION, ADDED_COLUMNS);
     handle.exec('PRAGMA synchronous = FULL');
   });
   const init = () => initialise();
@@ -142,6 +145,22 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     await init();
     const { rows } = db.get<{ rows: string }>(statement, ...values) as { rows: string };
     return (JSON.parse(rows) as ListedRow[]).map(toJob);
+  }
+
+  const retry: SqliteQueue['retry'] = async (id, { delayMs = 0 } = {}) => {
+    await init();
+    const isRetried = await db.write(() => {
+      const changed = db.run(sql.retry, delayMs, time(), id, name);
+      if (changed > 0) db.run(sql.block, id);
+      return changed > 0;
+    });
+    if (isRetried) wakeWorkers();
+    return isRetried;
+  };
+
+  function stateOf(id: string): FollowedState {
+    const { state = 'dead' } = db.get<{ state?: unknown }>(sql.state, id, name) ?? {};
+    return state === 'done' || state === 'dead' ? state : 'pending';
   }
 
   return {
@@ -166,15 +185,10 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
 
     deadLetters: ({ limit = 100, offset = 0 } = {}) => list(sql.deadLetters, name, limit, offset),
 
-    async retry(id, { delayMs = 0 } = {}) {
-      await init();
-      const isRetried = await db.write(() => {
-        const changed = db.run(sql.retry, delayMs, time(), id, name);
-        if (changed > 0) db.run(sql.block, id);
-        return changed > 0;
-      });
-      if (isRetried) wakeWorkers();
-      return isRetried;
+    retry,
+
+    async retryAndFollow(id, retryOptions) {
+      return (await retry(id, retryOptions)) ? followedBy(async () => stateOf(id)) : undefined;
     },
 
     async discard(id) {
@@ -202,13 +216,15 @@ interface ListedRow {
   runAt: number | null;
   diedAt: number | null;
   reason: string | null;
+  stack: string | null;
   eventId: string | null;
   eventType: string | null;
 }
 
-function toJob({ id, job, attempt, runAt, diedAt, reason, eventId, eventType, state, queuedAt }: ListedRow): SqliteJob {
+function toJob(row: ListedRow): SqliteJob {
+  const { id, job, attempt, runAt, diedAt, reason, stack, eventId, eventType, state, queuedAt } = row;
   return {
-    ...deadLetterOf(String(id), { job: parsedJob(job), diedAt, attempts: attempt, reason }),
+    ...deadLetterOf(String(id), { job: parsedJob(job), diedAt, attempts: attempt, reason, stack }),
     state,
     queuedAt,
     runAt: runAt === null || runAt === BLOCKED ? undefined : runAt,

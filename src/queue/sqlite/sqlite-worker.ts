@@ -108,15 +108,17 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
       await end(row, () => db.run(sql.complete, retainMs, time(), id, owner));
       return;
     }
-    const { reason } = ended;
+    const { reason, stack = null } = ended;
     if (ended.as === 'dead') {
-      const isDead = await end(row, () => db.run(sql.bury, ended.attempts, reason, time(), id, owner));
+      const isDead = await end(row, () => db.run(sql.bury, ended.attempts, reason, stack, time(), id, owner));
       if (isDead) process.deadLetter(parsedJob(row.job), ended);
       return;
     }
     const [returnedAttempts, delay] =
       ended.as === 'unreadable' ? [1, UNREADABLE_DELAY_MS] : [0, backoffAfter(attempt, settings)];
-    await safely('settle', NOT_SETTLED, () => db.run(sql.wait, returnedAttempts, delay, reason, time(), id, owner));
+    await safely('settle', NOT_SETTLED, () =>
+      db.run(sql.wait, returnedAttempts, delay, reason, stack, time(), id, owner),
+    );
   }
 
   async function run(row: Row, signal: AbortSignal): Promise<void> {
@@ -177,7 +179,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     listeners.delete(wake);
     await looping;
     for (const { id, owner } of await running.drain(timeoutMs)) {
-      await safely('settle', NOT_SETTLED, () => db.run(sql.wait, 0, 0, 'The worker stopped.', time(), id, owner));
+      await safely('settle', NOT_SETTLED, () => db.run(sql.wait, 0, 0, 'The worker stopped.', null, time(), id, owner));
     }
   });
 }

@@ -7,7 +7,7 @@ const text = (column: string) => `CASE typeof(${column}) WHEN 'text' THEN ${colu
 const jobsAsJson = `
 json_group_array(json_object('id', id, 'state', state, 'job', coalesce(${text('job')}, ''), 'attempt', attempt,
   'queuedAt', queued_at, 'runAt', run_at, 'diedAt', died_at, 'reason', ${text('reason')},
-  'eventId', ${text('event_id')}, 'eventType', ${text('event_type')})) AS rows`;
+  'stack', CASE WHEN stack_fence = fence THEN ${text('stack')} END, 'eventId', ${text('event_id')}, 'eventType', ${text('event_type')})) AS rows`;
 
 /** More than any number of attempts. Another program may have stored a number that the handle cannot return. */
 const MOST = 1_000_000_000;
@@ -47,16 +47,17 @@ RETURNING id, job, attempt, fence`,
 UPDATE ${table} SET run_at = now + lease, fence = ${fenceAt('now')}
 FROM (SELECT ? AS lease, ${NOW} AS now) WHERE id = ? AND owner = ?`,
   complete: `
-UPDATE ${table} SET state = 'done', job = '', owner = NULL, run_at = NULL, expires_at = now + retain
+UPDATE ${table} SET state = 'done', job = '', stack = NULL, owner = NULL, run_at = NULL, expires_at = now + retain
 FROM (SELECT ? AS retain, ${NOW} AS now) WHERE id = ? AND owner = ?`,
   wait: `
 UPDATE ${table} SET state = 'waiting', owner = NULL, attempt = attempt - back, fence = ${fenceAt('now')},
   run_at = CASE WHEN ${hasEarlier(table, `${table}.queue`, `${table}.order_by`, `${table}.id`)} THEN ${BLOCKED} ELSE now + delay END,
-  reason = why
-FROM (SELECT ? AS back, ? AS delay, ? AS why, ${NOW} AS now) WHERE id = ? AND owner = ?`,
+  reason = why, stack = trace, stack_fence = ${fenceAt('now')}
+FROM (SELECT ? AS back, ? AS delay, ? AS why, ? AS trace, ${NOW} AS now) WHERE id = ? AND owner = ?`,
   bury: `
-UPDATE ${table} SET state = 'dead', owner = NULL, attempt = attempts, run_at = NULL, died_at = now, reason = why
-FROM (SELECT ? AS attempts, ? AS why, ${NOW} AS now) WHERE id = ? AND owner = ?`,
+UPDATE ${table} SET state = 'dead', owner = NULL, attempt = attempts, run_at = NULL, died_at = now, reason = why,
+  stack = trace, stack_fence = fence
+FROM (SELECT ? AS attempts, ? AS why, ? AS trace, ${NOW} AS now) WHERE id = ? AND owner = ?`,
 
   // Takes time and the id of a job that has ended. Lets the next job of the same order run.
   unblock: `
@@ -100,7 +101,7 @@ SELECT ${jobsAsJson} FROM (
 
   // Takes a delay and the time, then the id and the queue.
   retry: `
-UPDATE ${table} SET state = 'waiting', attempt = 0, fence = ${fenceAt('now')}, died_at = NULL, reason = NULL,
+UPDATE ${table} SET state = 'waiting', attempt = 0, fence = ${fenceAt('now')}, queued_at = now, died_at = NULL, reason = NULL, stack = NULL,
   run_at = CASE WHEN ${hasEarlier(table, `${table}.queue`, `${table}.order_by`, `${table}.id`)} THEN ${BLOCKED} ELSE now + delay END
 FROM (SELECT ? AS delay, ${NOW} AS now) WHERE id = ? AND queue = ? AND state = 'dead'`,
   // Takes the id of a job that waits again. Lets the later ones of the same order wait for it.
@@ -108,6 +109,8 @@ FROM (SELECT ? AS delay, ${NOW} AS now) WHERE id = ? AND queue = ? AND state = '
 UPDATE ${table} SET run_at = ${BLOCKED}
 FROM (SELECT id AS first, queue AS q, order_by AS o FROM ${table} WHERE id = ?)
 WHERE queue = q AND order_by = o AND id > first AND state = 'waiting' AND run_at IS NOT NULL AND run_at < ${BLOCKED}`,
+  // Takes the id and the queue.
+  state: `SELECT state FROM ${table} WHERE id = ? AND queue = ?`,
   discard: `DELETE FROM ${table} WHERE id = ? AND queue = ? AND state = 'dead'`,
 
   // Takes time and queue twice.

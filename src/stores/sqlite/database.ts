@@ -48,8 +48,11 @@ export interface Database {
   write<T>(call: () => T): Promise<T>;
   /** Removes up to `limit` rows by {@link purge}, in short transactions with pauses for other work. */
   purgeInBatches(sql: string, time: () => number | null, limit: number): Promise<number>;
-  /** Sets the journal to WAL and a busy timeout, and creates the table, or updates one of an older version. */
-  init(schema: readonly string[], version?: number): Promise<void>;
+  /**
+   * Sets the journal to WAL and a busy timeout, and creates the table, or updates one of an older version, which gets the
+   * columns that it lacks.
+   */
+  init(schema: readonly string[], version?: number, added?: Readonly<Record<string, string>>): Promise<void>;
 }
 
 /** How a transaction ends. */
@@ -135,6 +138,12 @@ export function openDatabase(handle: SqliteDatabase, table: string): Database {
     }
   }
 
+  /** SQLite has no `ADD COLUMN IF NOT EXISTS`, and another process may have added the column. */
+  function addColumn(column: string, type: string): void {
+    const found = handle.prepare(`SELECT 1 FROM pragma_table_info('${table}') WHERE name = '${column}'`).get();
+    if (found == null) handle.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
+  }
+
   // Read once, because reading it takes longer than a claim.
   let usual: number | undefined;
 
@@ -164,14 +173,18 @@ export function openDatabase(handle: SqliteDatabase, table: string): Database {
 
     purgeInBatches: (sql, time, limit) => inBatches(limit, (rows) => write(() => run(sql, time(), rows))),
 
-    async init(schema, newest = SCHEMA_VERSION) {
+    async init(schema, newest = SCHEMA_VERSION, added = {}) {
       usual = Math.max(busyTimeout(), BUSY_TIMEOUT_MS);
       const first = (sql: string) => patiently(() => handle.prepare(sql).get());
       // Both changes take the write lock, so they are left out where there is nothing to change.
       const { journal_mode } = (await first('PRAGMA journal_mode')) as { journal_mode: string };
       if (journal_mode !== 'wal') await patiently(() => handle.exec('PRAGMA journal_mode = WAL'));
       const version = await schemaVersion(table, first);
-      if ((version ?? 0) < newest) await write(() => handle.exec(schema.join(';\n')));
+      if ((version ?? 0) >= newest) return;
+      await write(() => {
+        handle.exec(schema.join(';\n'));
+        for (const [column, type] of Object.entries(added)) addColumn(column, type);
+      });
     },
   };
 }

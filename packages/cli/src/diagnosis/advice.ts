@@ -69,6 +69,7 @@ export const ADVICE = {
   },
   too_large: { message: 'The app takes no body of this size.', fix: 'Raise the body limit of the app.' },
   rate_limited: { message: 'The app limits requests.', fix: 'Exempt this path from the limit.' },
+  no_answer: { message: 'The app does not answer.', fix: 'Check that it runs, and look at its log.' },
   failed: { message: 'The app failed.', fix: 'Look at the log of the app.' },
   unclear: { message: 'The answer does not say why the app refuses.', fix: 'Look at the log of the app.' },
 } as const satisfies Record<string, Omit<Advice, 'cause'>>;
@@ -82,6 +83,16 @@ export function adviceOn(cause: RefusalCause, details: Partial<Omit<Advice, 'cau
   const { message, hint } = ERRORS[cause];
   // A receiver answers with its code alone, and logs the details, such as the error that a handler threw.
   return { cause, message, fix: `${hint} The log of the app has the details.`, ...details };
+}
+
+/** Returns the cause and the fix, as sentences. */
+export function adviceText({ message, fix }: Advice): string {
+  return `${message} ${fix}`;
+}
+
+/** Returns a sentence, and after it the cause and the fix where there are some. */
+export function withAdvice(said: string, advice: Advice | undefined): string {
+  return advice === undefined ? said : `${said} ${adviceText(advice)}`;
 }
 
 export function isErrorCode(code: string | undefined): code is WebhookErrorCode {

@@ -29,13 +29,14 @@ const SKEW_MS = 295_000;
 const SEEN_SKEW_MS = 30_000;
 
 /**
- * Resolves to why an app does not acknowledge a delivery, and what to do about it; undefined where it does, or where
- * there is no answer. Where the answer does not say enough about a valid delivery, it sends further requests to the app
- * and compares the answers. It rejects only when `signal` is aborted.
+ * Resolves to why an app does not acknowledge a delivery, and what to do about it; undefined where it does. Where the
+ * answer does not say enough about a valid delivery, it sends further requests to the app and compares the answers. It
+ * rejects only when `signal` is aborted.
  */
 export async function diagnose(answered: Answered, options: DiagnoseOptions): Promise<Advice | undefined> {
   const { sent, url } = answered;
-  if (sent.status === undefined) return undefined;
+  if (sent.status === undefined)
+    return adviceOn('no_answer', { message: `${url.host}: ${sent.problem}.`, fix: sent.fix });
   if (isAccepted(sent)) return isForged(answered, options) ? adviceOn('accepted_invalid') : undefined;
   const cause = causeIn(sent);
   const app = { url, signal: options.signal, insecure: options.insecure, timeoutMs: ASK_TIMEOUT_MS };

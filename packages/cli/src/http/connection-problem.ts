@@ -1,27 +1,47 @@
-const PROBLEMS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there; start the app, or correct the port',
-  ECONNRESET: 'the connection was closed without an answer; look into the log of the app',
-  EPIPE: 'the connection was closed without an answer; look into the log of the app',
-  ENOTFOUND: 'there is no such host; check the name',
-  EAI_AGAIN: 'the name cannot be looked up at the moment; check the network',
-  EHOSTUNREACH: 'there is no way to that host; check the network',
-  ENETUNREACH: 'there is no way to that network; check the address',
-  ETIMEDOUT: 'no connection came about; check the address and the firewall',
-  EPROTO: 'no TLS is spoken there; is it http: and not https:?',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS is spoken there; is it http: and not https:?',
-};
-
-/** Returns why no answer came, and what to do about it. */
-export function connectionProblem(error: unknown): string {
-  const { code = codeIn(String(error)), message = String(error) } = Object(error) as NodeJS.ErrnoException;
-  if (/CERT|SIGNED|SIGNATURE/.test(code)) {
-    return `the certificate is not trusted (${code}); name its authority in NODE_EXTRA_CA_CERTS, or pass --insecure for an app of your own`;
-  }
-  if (code.startsWith('HPE_')) return 'what came back is no HTTP; check the port';
-  return PROBLEMS[code] ?? message;
+/** Why no answer came, as a part of a sentence, and what to do about it, as sentences. */
+export interface NoAnswer {
+  problem: string;
+  fix: string;
 }
 
-/** Returns the code in the text of an error whose object is no longer available, as in an attempt of the emulator. */
+const READ_LOG = 'Look into the log of the app.';
+const CUT: NoAnswer = { problem: 'the connection was closed without an answer', fix: READ_LOG };
+const NO_TLS: NoAnswer = { problem: 'no TLS is spoken there', fix: 'Is it http: and not https:?' };
+
+const PROBLEMS: Readonly<Record<string, NoAnswer>> = {
+  ECONNREFUSED: { problem: 'nothing listens there', fix: 'Start the app, or correct the port.' },
+  ECONNRESET: CUT,
+  EPIPE: CUT,
+  ENOTFOUND: { problem: 'there is no such host', fix: 'Check the name.' },
+  EAI_AGAIN: { problem: 'the name cannot be looked up at the moment', fix: 'Check the network.' },
+  EHOSTUNREACH: { problem: 'there is no way to that host', fix: 'Check the network.' },
+  ENETUNREACH: { problem: 'there is no way to that network', fix: 'Check the address.' },
+  ETIMEDOUT: { problem: 'no connection came about', fix: 'Check the address and the firewall.' },
+  EPROTO: NO_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+};
+
+/** Returns why no answer came, from the error of a request or its text. */
+export function connectionProblem(error: unknown): NoAnswer {
+  const { code = codeIn(String(error)), message = String(error) } = Object(error) as NodeJS.ErrnoException;
+  if (/CERT|SIGNED|SIGNATURE/.test(code)) {
+    return {
+      problem: `the certificate is not trusted (${code})`,
+      fix: 'Name its authority in NODE_EXTRA_CA_CERTS, or pass --insecure for an app of your own.',
+    };
+  }
+  if (code.startsWith('HPE_')) return { problem: 'what came back is no HTTP', fix: 'Check the port.' };
+  return PROBLEMS[code] ?? { problem: message, fix: READ_LOG };
+}
+
+/** Returns what is said of an app that needs longer than a delivery may take. */
+export function tooLate(ms: number): NoAnswer {
+  return { problem: `no answer within ${ms / 1000} s`, fix: 'Queue the work and answer 202.' };
+}
+
+/** Returns the code of an error whose object is no longer available, as in an attempt of the emulator, from its text. */
 function codeIn(text: string): string {
-  return Object.keys(PROBLEMS).find((code) => text.includes(code)) ?? '';
+  if (text.includes('socket hang up')) return 'ECONNRESET'; // as Node says it
+  const isIn = ([code, { problem }]: [string, NoAnswer]) => text.includes(code) || text.includes(problem);
+  return Object.entries(PROBLEMS).find(isIn)?.[0] ?? '';
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asSpecified, type DeliveryRequest } from 'service-webhooks/testing';
 import { sendRequest } from 'service-webhooks-emulator';
-import { connectionProblem } from './connection-problem.js';
+import { connectionProblem, type NoAnswer, tooLate } from './connection-problem.js';
 import type { HttpMessage } from './http-message.js';
 
 /** One request to send. */
@@ -19,9 +19,10 @@ export interface Outgoing extends Pick<HttpMessage, 'method' | 'headers' | 'body
 export type Sending = DeliveryRequest & Pick<Outgoing, 'slowMs' | 'breakOff' | 'insecure'>;
 
 /** The result of a request: an answer with a status of 200 to 599, or the reason why there is none and what to do. */
-export type SendResult =
-  | { status: number; headers: Readonly<Record<string, string>>; body: string; ms: number; problem?: undefined }
-  | { status?: undefined; problem: string; ms: number };
+export type SendResult = { ms: number } & (
+  | { status: number; headers: Readonly<Record<string, string>>; body: string; problem?: undefined; fix?: undefined }
+  | ({ status?: undefined } & NoAnswer)
+);
 
 export interface DeliverOptions {
   timeoutMs: number;
@@ -31,6 +32,7 @@ export interface DeliverOptions {
 /** The statuses of a final answer of HTTP. The app is another program, and may send others. */
 const [MIN_STATUS, MAX_STATUS] = [200, 599];
 const PIECES = 8;
+const CUT_OFF = 'Its log should show that it has handled nothing.';
 /** Gives the other side time to notice that the connection is cut, before the next request. */
 const SEEN_BY_MS = 100;
 /** Headers that belong to a connection and not to the delivery. */
@@ -94,12 +96,12 @@ async function exchange(outgoing: Outgoing, timeoutMs: number, signal: AbortSign
   };
   try {
     const { answer, failed } = await sendRequest(request, time, { agent: false, rejectUnauthorized: !insecure });
-    if (failed === 'timeout') return { problem: `no answer within ${timeoutMs / 1000} s` };
-    if (answer === undefined) return { problem: `${url.host}: cut off on purpose, in the middle of the body` };
+    if (failed === 'timeout') return tooLate(timeoutMs);
+    if (answer === undefined) return { problem: 'cut off on purpose, in the middle of the body', fix: CUT_OFF };
     const { status } = answer;
     if (status >= MIN_STATUS && status <= MAX_STATUS) return answer;
-    return { problem: `${url.host}: status ${status}, which is no answer of HTTP; look into the log of the app` };
+    return { problem: `status ${status}, which is no answer of HTTP`, fix: 'Look into the log of the app.' };
   } catch (error) {
-    return { problem: `${url.host}: ${connectionProblem(error)}` };
+    return connectionProblem(error);
   }
 }

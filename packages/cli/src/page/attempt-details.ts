@@ -1,6 +1,6 @@
 import { type HeaderSource, isWebhookError, type Secret, type SignatureOptions, verify } from 'service-webhooks';
 import { explain } from '../explain/index.js';
-import type { AttemptRow, BodyView, Verdict } from './page-source.js';
+import type { AttemptRow, BodyView, Header, Verdict } from './page-source.js';
 
 // What every source of the page shows of an attempt: the verdict on its signature, whether the app knew the event, and the bodies.
 
@@ -45,6 +45,11 @@ export interface GivenAnswer {
 /** Returns whether the app has answered that it knows the event already, as receivers of this library do. */
 export function isRecognised(answer: GivenAnswer | undefined): Pick<AttemptRow, 'recognised'> {
   return answer?.headers['idempotency-replayed'] === 'true' ? { recognised: true } : {};
+}
+
+/** Returns headers as a text to search in. */
+export function headerText(headers: readonly Header[]): string {
+  return headers.map(([name, value]) => `${name}: ${value}`).join('\n');
 }
 
 /** Returns a body as text where it is text, otherwise as hex with 16 bytes a line. */

@@ -20,7 +20,12 @@ export interface PageSource {
   attempt(id: string): AttemptDetails | undefined | Promise<AttemptDetails | undefined>;
   /** Returns the exact request of an attempt, which the server offers in other forms; undefined as for `attempt`. */
   message(attemptId: string): SentMessage | undefined;
-  /** The actions of the source; the page shows a button for each. */
+  /**
+   * Returns what can be searched in the kept attempts: headers, bodies, answers and causes. The page asks for it at each
+   * search, so it must not copy bodies.
+   */
+  attemptTexts(): Iterable<AttemptText>;
+  /** The actions of the source; the page offers each. */
   readonly actions: Actions;
 }
 
@@ -34,6 +39,13 @@ export interface Start {
 export interface SentMessage extends HttpMessage {
   url: string;
   at: number;
+}
+
+/** A part of an attempt in which the page searches. */
+export interface AttemptText {
+  /** The id of the delivery. */
+  delivery: string;
+  text: string | Uint8Array;
 }
 
 export interface Snapshot {
@@ -60,6 +72,8 @@ export interface Overview {
   endpoints: readonly EndpointRow[];
   /** The number of requests that `failNext` still lets fail. */
   failing: number;
+  /** The number of deliveries since the start or the last `clear`, where the source no longer keeps all of them. */
+  total?: number | undefined;
 }
 
 export interface EndpointRow {
@@ -96,9 +110,12 @@ export interface DeliveryRow {
   problem?: string | undefined;
   /** The address it was sent to, if that is not the URL of an endpoint. */
   url?: string | undefined;
-  /** The verdict on the signature of the latest attempt, and the most certain cause of a refusal. */
+  /** The verdict on the signature of the latest attempt. */
   verdict?: string | undefined;
+  /** Why the latest attempt was not acknowledged, in short. */
   cause?: string | undefined;
+  /** Whether any of its attempts was not acknowledged, also where a later one was. */
+  hasFailed: boolean;
 }
 
 export interface DeliveryDetails {

@@ -204,9 +204,16 @@ describe('the diagnosis of a valid delivery that an app refuses', () => {
 });
 
 describe('the diagnosis of other deliveries', () => {
-  it('an acknowledged delivery, and one without an answer, have none', async () => {
+  it('an acknowledged delivery has none', async () => {
     expect(await adviceOn(own())).toBeUndefined();
-    expect(await adviceOn((req) => req.socket.destroy())).toBeUndefined();
+  });
+
+  it('a delivery without an answer has the reason, and what to do', async () => {
+    expect(await adviceOn((req) => req.socket.destroy())).toEqual({
+      cause: 'no_answer',
+      message: expect.stringMatching(/^127\.0\.0\.1:\d+: the connection was closed without an answer\.$/),
+      fix: 'Look into the log of the app.',
+    });
   });
 
   it.each([

@@ -48,6 +48,15 @@ export function memorySource(actions: Actions = {}): MemorySource {
       return delivery && { delivery, attempts: [], waits: [30_000, 120_000], offers: [], ...details.get(id) };
     },
     attempt: (id) => attempts.get(id),
+    *attemptTexts() {
+      for (const [delivery, { attempts: kept = [] }] of details) {
+        for (const { request, answer } of kept.flatMap(({ id }) => attempts.get(id) ?? [])) {
+          yield { delivery, text: Buffer.from(request.body.text) };
+          yield { delivery, text: [...request.headers, ...(answer?.headers ?? [])].flat().join(' ') };
+          yield { delivery, text: answer?.body.text ?? '' };
+        }
+      }
+    },
     message: (id) => {
       const found = attempts.get(id);
       return found && messageOf(found);
@@ -89,13 +98,14 @@ export function aRow(n: number, changes: Partial<DeliveryRow> = {}): DeliveryRow
     replays: 0,
     duplicates: 0,
     test: false,
+    hasFailed: false,
     createdAt: Date.UTC(2026, 6, 11, 12) + n,
     status: 200,
     ...changes,
   };
 }
 
-/** The nth attempt of its delivery: acknowledged, with a signature that holds. */
+/** The nth attempt of its delivery: acknowledged, with a valid signature. */
 export function anAttempt(n: number, changes: Partial<AttemptDetails> = {}): AttemptDetails {
   const body = { text: '{"id":"evt_1"}', bytes: 14, shown: 'text', cut: false } as const;
   return {

@@ -52,7 +52,8 @@ export function useCli(): Cli {
     home = mkdtempSync(join(tmpdir(), 'cli-'));
     const page = join(home, 'page');
     mkdirSync(page);
-    for (const name of ['page.js', 'style.css']) writeFileSync(join(page, name), `/* ${name} */`.padEnd(2_000));
+    for (const name of ['page.js', 'style.css', 'queue.js', 'queue-style.css'])
+      writeFileSync(join(page, name), `/* ${name} */`.padEnd(2_000));
     putBack = changeDirectory(() => cli.cwd, page);
   });
   beforeEach(() => {

@@ -22,8 +22,8 @@ export const QUEUE_RULES = {
   Q6: 'a job that cannot be read stays in the queue, uses no attempt, and does not hold up other jobs',
   Q7: 'a job whose worker died is run again',
   Q8: 'a worker that stops lets running handlers end, and takes no more jobs',
-  Q9: 'a dead letter can be listed, run again with all its attempts, and discarded, once',
-  Q10: 'stats count what waits or runs, its age, and the dead letters',
+  Q9: 'a dead letter can be listed with its last failure, run again with all its attempts, followed, and discarded, once',
+  Q10: 'stats count what waits or runs, its age, and the dead letters, also while an operator lists them',
   Q11: 'a worker settles only what is still its own',
   Q12: 'a worker reports each dead letter, with its reason',
 } as const;

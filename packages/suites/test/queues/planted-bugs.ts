@@ -1,5 +1,6 @@
 import type { Handler, QueuedDelivery } from 'service-webhooks';
 import type { WorkerUnderTest } from 'service-webhooks-suites';
+import { followedBy } from '../../../../src/queue/engine-queue.js';
 import type { MemoryQueue } from '../../../../test/support/memory-queue.js';
 
 /** Makes a right queue wrong in one way. */
@@ -162,6 +163,41 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
       'a PermanentError makes the job a dead letter after one run, with its reason',
     ],
   },
+  'keeps the stack of the first failure': {
+    plant: (queue) => ({
+      deadLetters: async (options) =>
+        (await queue.deadLetters(options)).map((one) => ({ ...one, stack: 'Error: failure 1' })),
+    }),
+    caughtBy: ['a dead letter has the stack of its last failure, where it has one'],
+  },
+  'says of what waits again that it is done': {
+    plant: (queue) => ({
+      async retryAndFollow(id) {
+        return (await queue.retry(id)) ? followedBy(async () => 'done') : undefined;
+      },
+    }),
+    caughtBy: [
+      'a retried dead letter that is followed is pending until its handler succeeds, and then done',
+      'a retried dead letter that is followed is dead only when it has failed for good again',
+    ],
+  },
+  'takes the earlier death of a retried dead letter for its end': {
+    plant: (queue) => ({
+      async retryAndFollow(id) {
+        return (await queue.retry(id)) ? followedBy(async () => 'dead') : undefined;
+      },
+    }),
+    caughtBy: ['a retried dead letter that is followed is dead only when it has failed for good again'],
+  },
+  'follows a dead letter for everyone who asks': {
+    plant: (queue) => ({
+      async retryAndFollow(id) {
+        await queue.retry(id);
+        return followedBy(async () => 'done');
+      },
+    }),
+    caughtBy: ['a dead letter that is retried and followed four times at once is followed by one'],
+  },
   'throws jobs away that it cannot read': {
     plant: () => ({ inject() {} }),
     caughtBy: ['jobs of another version stay in the queue, and the others are run'],
@@ -296,6 +332,19 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: rea
       },
     }),
     caughtBy: ['up to a limit of dead letters is listed, the oldest first, as often as asked'],
+  },
+  'takes the letters out while it lists them': {
+    plant: (queue) => ({
+      async deadLetters(options) {
+        const letters = await queue.deadLetters(options);
+        const taken = dead(queue);
+        for (const { key } of taken) queue.jobs.delete(key);
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        for (const job of taken) queue.jobs.set(job.key, job);
+        return letters;
+      },
+    }),
+    caughtBy: ['stats stay the same while an operator lists dead letters'],
   },
   'lists the newest dead letters first': {
     plant: (queue) => ({

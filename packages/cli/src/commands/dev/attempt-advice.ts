@@ -1,8 +1,9 @@
 import type { Secret } from 'service-webhooks';
-import type { Attempt } from 'service-webhooks-emulator';
+import { ANSWER_TIMEOUT_MS } from 'service-webhooks/service';
+import type { Attempt, FaultName } from 'service-webhooks-emulator';
 import type { Advice } from '../../diagnosis/advice.js';
 import { createDiagnosis } from '../../diagnosis/diagnose.js';
-import { connectionProblem } from '../../http/connection-problem.js';
+import { connectionProblem, tooLate } from '../../http/connection-problem.js';
 import type { SendResult } from '../../http/deliver.js';
 
 export interface AttemptAdviceOptions {
@@ -32,10 +33,18 @@ export function createAttemptAdvice({ secretOf, headerPrefix, signal }: AttemptA
 }
 
 /** Returns an attempt as the result of a request. */
-export function sentOf({ answer, reason, error, at, endedAt }: Omit<Attempt, 'seq'>): SendResult {
+export function sentOf({ answer, reason, error, faults, at, endedAt }: Omit<Attempt, 'seq'>): SendResult {
   const ms = endedAt - at;
   if (answer !== undefined && (reason === '2xx' || reason === 'non-2xx')) return { ...answer, ms };
-  return { problem: error === undefined ? NO_ANSWER : connectionProblem(error), ms };
+  if (error === undefined) return { ...tooLate(ANSWER_TIMEOUT_MS), ms };
+  if (faults.some((fault) => FAULT_ERRORS[fault] === error)) return { problem: error, fix: BY_A_FAULT, ms };
+  return { ...connectionProblem(error), ms };
 }
 
-const NO_ANSWER = 'no answer within 20 s: queue the work and answer 202';
+/** What the emulator says where a fault kept the answer of the app from counting. */
+const FAULT_ERRORS: Readonly<Partial<Record<FaultName, string>>> = {
+  drop: 'the request was lost',
+  delay: 'the answer came too late',
+  reset: 'connection reset',
+};
+const BY_A_FAULT = 'The app is not the cause, but a fault that dev makes on purpose.';

@@ -7,6 +7,7 @@ import { untilQuit } from '../../until-quit.js';
 import { DEV_KEY, DEV_PORT } from './dev-events.js';
 import { devKeys } from './dev-keys.js';
 import { devLikeCommand, readDevOptions } from './dev-options.js';
+import { projectQueue } from './project-queue.js';
 import { reportAttempts } from './report-attempts.js';
 import { runScenarios, SCENARIO_NAMES, SCENARIOS } from './scenarios.js';
 import { type Dev, type DevOptions, startDev } from './start-dev.js';
@@ -36,7 +37,8 @@ Deliveries are signed with WEBHOOK_SECRET: give your app the same. The API takes
     )
     .action(async (app, { emit = [], scenario: scenarios = [], ...given }) => {
       const options = await readDevOptions(session, app, given);
-      const dev = await startDev(options);
+      const queue = await projectQueue(session);
+      const dev = await startDev({ ...options, queue });
       const { emulator } = dev;
       reportStart(session, dev, options);
       const reporting = reportAttempts(session.out, dev);
@@ -48,6 +50,7 @@ Deliveries are signed with WEBHOOK_SECRET: give your app the same. The API takes
       ]);
       await Promise.race([stopped, playing.then(() => stopped)]);
       await dev.close();
+      await queue?.close();
       session.out.record({ kind: 'ended', attempts: await reporting }, [counted(await reporting, 'attempt')]);
       session.exitCode = EXIT.ok;
     });

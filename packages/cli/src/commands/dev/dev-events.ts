@@ -65,7 +65,7 @@ export async function emitInto(session: Session, dev: URL, event: object): Promi
   ] as const;
   const outgoing = { method: 'POST', url, headers, body: Buffer.from(JSON.stringify(event)) };
   const sent = await deliver(outgoing, { timeoutMs: TIMEOUT_MS, signal: session.signal });
-  if (sent.status === undefined) throw new Failure('network', `${sent.problem} Is dev running there?`);
+  if (sent.status === undefined) throw new Failure('network', `${dev.host}: ${sent.problem}. Is dev running there?`);
   const { error, id, type, deliveries } = jsonFields(sent.body);
   if (sent.status === 422) throw new Failure('usage', `dev refuses the event: ${error}`);
   if (sent.status !== 200 || !Array.isArray(deliveries)) {

@@ -1,4 +1,5 @@
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
+import { withAdvice } from '../../diagnosis/advice.js';
 import type { KeyAction } from '../../keys.js';
 import { inWords } from './report-attempts.js';
 import type { Dev, DevOptions } from './start-dev.js';
@@ -14,7 +15,10 @@ export function devKeys(
   async function replayLast(): Promise<string> {
     const last = source.snapshot().deliveries.at(-1);
     if (last === undefined || replay === undefined) return 'There is no delivery yet.';
-    return replay({ delivery: last.id, exact: false });
+    const said = await replay({ delivery: last.id, exact: false });
+    const replayed = source.delivery(last.id)?.attempts.findLast(({ kind }) => kind === 'replay');
+    const details = replayed && (await source.attempt(replayed.id));
+    return withAdvice(said, details?.advice);
   }
 
   /** Lets time pass until the first of the deliveries that wait is sent again. */

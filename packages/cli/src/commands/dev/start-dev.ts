@@ -9,10 +9,10 @@ import { headerPairs } from '../../http/http-message.js';
 import { portFailure } from '../../listening.js';
 import { emulatorSource } from '../../page/emulator/emulator-source.js';
 import type { PageSource } from '../../page/page-source.js';
-import type { Assets } from '../../page/server/document.js';
-import { type ServedPage, servePage } from '../../page/server/page-server.js';
+import type { QueueSource } from '../../page/queue-source.js';
+import { type ServedPage, type ServePageOptions, servePage } from '../../page/server/page-server.js';
 import { createAttemptAdvice } from './attempt-advice.js';
-import { type Api, DEV_KEY, takingEvents } from './dev-events.js';
+import { type Api, DEV_KEY, DEV_PORT, takingEvents } from './dev-events.js';
 
 export interface DevOptions {
   /** Where the app takes deliveries; without one, endpoints come through the API. */
@@ -26,6 +26,8 @@ export interface DevOptions {
   seed?: string | undefined;
   headerPrefix: string;
   port: number;
+  /** A queue of the project, for a view on the page. It stays open when `dev` ends. */
+  queue?: QueueSource | undefined;
 }
 
 /** The service on this machine, with its API and its page on one port. */
@@ -42,22 +44,19 @@ export interface Dev {
 }
 
 /** @throws Failure where the port cannot be had, WebhookError `invalid_option` */
-export async function startDev({ app, signingSecret, events, port, ...given }: DevOptions): Promise<Dev> {
+export async function startDev({ app, signingSecret, events, port, queue, ...given }: DevOptions): Promise<Dev> {
   const settings = { clock: 'real', ...given } as const;
   const emulator = createEmulator({ ...settings, apiKey: DEV_KEY, allowLoopback: true });
   const endpoint = app && emulator.endpoints.create({ url: app.href, events, signingSecret });
   const secrets = createIssuedSecrets();
   if (endpoint && signingSecret) secrets.set(endpoint.id, signingSecret);
-  const command =
-    app === undefined
-      ? 'npx service-webhooks-cli dev 3000'
-      : `npx service-webhooks-cli send ${WEBHOOK_EVENT_TYPES[0]} --dev`;
   const stop = new AbortController();
   const { headerPrefix } = given;
   const adviceOn = createAttemptAdvice({ secretOf: secrets.of, headerPrefix, signal: stop.signal });
-  const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, adviceOn, command: () => command });
+  const command = () => firstCommand(app, new URL(server.url).port);
+  const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, adviceOn, command });
   const api = takingEvents(emulator, secrets.watching(emulator.fetch));
-  const server = await serveDev(source, api, port);
+  const server = await serveDev(source, api, port, { queue });
   return {
     ...{ url: server.url, emulator, source, secrets, adviceOn, endpoint: endpoint?.id },
     async close() {
@@ -66,6 +65,13 @@ export async function startDev({ app, signingSecret, events, port, ...given }: D
       await server.close();
     },
   };
+}
+
+/** Returns the command that makes a first delivery in the `dev` at this port. */
+function firstCommand(app: URL | undefined, port: string): string {
+  const isUsual = port === String(DEV_PORT);
+  if (app === undefined) return `npx service-webhooks-cli dev 3000${isUsual ? '' : ` --port ${port}`}`;
+  return `npx service-webhooks-cli send ${WEBHOOK_EVENT_TYPES[0]} --dev${isUsual ? '' : `=http://127.0.0.1:${port}`}`;
 }
 
 /** The signing secrets of this run. The emulator shows each one once, as the service does. */
@@ -98,9 +104,14 @@ function createIssuedSecrets(): IssuedSecrets {
 }
 
 /** Serves the page and the API on one port of the loopback interface. @throws Failure where the port is not available */
-export async function serveDev(source: PageSource, api: Api, port: number, assets?: Assets): Promise<ServedPage> {
+export async function serveDev(
+  source: PageSource,
+  api: Api,
+  port: number,
+  options: Pick<ServePageOptions, 'assets' | 'queue'> = {},
+): Promise<ServedPage> {
   const others: RequestListener = (req, res) => void answer(api, req, res).catch(() => res.destroy());
-  const served = await servePage(source, port, { assets, others }).catch((error) => {
+  const served = await servePage(source, port, { ...options, others }).catch((error) => {
     throw portFailure(error, '127.0.0.1', port);
   });
   return { ...served, url: new URL(served.url).origin };

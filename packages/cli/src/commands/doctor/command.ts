@@ -89,7 +89,7 @@ Examples:
       if (junit !== undefined) await writeReport(junit, cases);
       session.exitCode = reportSummary(session, cases);
       const problem = cases[0]?.problem;
-      if (problem !== undefined) throw new Failure('network', `no answer to a good delivery: ${problem}`);
+      if (problem !== undefined) throw new Failure('network', `no answer to a good delivery: ${url.host}: ${problem}`);
     });
 }
 

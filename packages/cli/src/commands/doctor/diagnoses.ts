@@ -1,8 +1,7 @@
 import type { RefusalCause } from '../../diagnosis/advice.js';
 
-/** What to do about an endpoint that acknowledges, and whose answers or effects prove a fault; or that does not answer. */
+/** What to do about an endpoint that acknowledges, and whose answers or effects prove a fault. */
 export const DIAGNOSES = {
-  no_answer: 'The endpoint does not answer: check that the app runs, and read its log.',
   handled_twice:
     'Likely cause: the receiver is created inside the route handler, so that every request gets a new one that remembers nothing, or it has dedupe: false. Create the receiver once, when the app starts, and leave dedupe out. If several processes serve this URL, give all of them the same store: dedupe: { store, name }. If the handler itself makes a second run harmless, as an inbox does, show it with doctor --observer.',
   queued_twice:

@@ -1,3 +1,4 @@
+import { adviceOn, adviceText } from '../../diagnosis/advice.js';
 import { type DiagnoseOptions, diagnose } from '../../diagnosis/diagnose.js';
 import { type DeliverOptions, deliverAsService, type Sending, type SendResult } from '../../http/deliver.js';
 import { DIAGNOSES, type Diagnosis, type OwnDiagnosis } from './diagnoses.js';
@@ -35,7 +36,7 @@ export async function* examine(probes: readonly Probe[], requests: Requests, wir
     let advice: Pick<Examined, 'fix' | 'diagnosis'> = diagnosis ? own(diagnosis) : { fix: probe.fix };
     if (index === 0 && finding.verdict !== 'passed') {
       open = false;
-      advice = await adviceOn(sendings[0] as Sending, answers[0] as SendResult, wire);
+      advice = await findCause(sendings[0] as Sending, answers[0] as SendResult, wire);
     }
     const [answer] = answers;
     const problem = index === 0 && answer?.problem !== undefined ? { problem: answer.problem } : {};
@@ -58,14 +59,14 @@ async function answersTo({ group, atOnce }: Probe, sendings: readonly Sending[],
 const SKIPPED: Finding = { verdict: 'skipped', evidence: 'says nothing while a good delivery is not accepted' };
 
 /** Resolves to why a valid delivery is not accepted, and what to do about it. */
-async function adviceOn(
+async function findCause(
   { headers, body }: Sending,
   sent: SendResult,
   wire: Wire,
 ): Promise<Pick<Examined, 'fix' | 'diagnosis'>> {
-  if (sent.status === undefined) return { diagnosis: 'no_answer', fix: `No answer: ${sent.problem}.` };
-  const advice = await diagnose({ headers, body, sent, url: wire.url, at: Date.now() - sent.ms }, wire);
-  return advice ? { diagnosis: advice.cause, fix: `${advice.message} ${advice.fix}` } : own('no_answer');
+  const answered = { headers, body, sent, url: wire.url, at: Date.now() - sent.ms };
+  const advice = (await diagnose(answered, wire)) ?? adviceOn('unclear');
+  return { diagnosis: advice.cause, fix: adviceText(advice) };
 }
 
 function own(diagnosis: OwnDiagnosis): { diagnosis: Diagnosis; fix: string } {

@@ -23,7 +23,7 @@ export function nextSteps(
   const { command, entry } = startCommand(folder, project);
   const envFile = envFileOf(folder, project);
   const port = portOf(project);
-  const cli = `${COMMANDS[project.packageManager].run} service-webhooks-cli`;
+  const cli = COMMANDS[project.packageManager].cli;
   const steps: Step[] = mountsOf(project, route, entry).map((mount) => ({ step: 'mount', ...mount }));
   const install = installCommand(folder, project);
   if (install !== undefined) steps.unshift({ step: 'install', says: 'Install the library:', lines: [install] });
@@ -41,7 +41,7 @@ export function nextSteps(
       step: 'send',
       says: `While the app runs, send it a signed event from a second terminal. Write the port of your app if it is not ${port}:`,
       lines: [`${cli} send generation.completed ${port}`],
-      shows: "It prints '200  acknowledged', and the app prints 'clip' with the id of the clip.",
+      shows: "It prints '200  acknowledged', and the app prints 'https://storage.example/clip.mp3'.",
     },
     {
       step: 'doctor',
@@ -58,12 +58,13 @@ function realSecret(envFile: string): string {
   return `Before real deliveries: the secret in ${envFile} is random and only for this machine. Replace it with the signing secret that the service shows for your endpoint.`;
 }
 
-/** How each package manager installs a package, and how it runs one that is not installed. */
+/** How each package manager installs a package, and how it runs the command line, which is not installed. */
 const COMMANDS = {
-  npm: { install: 'npm install', run: 'npx' },
-  pnpm: { install: 'pnpm add', run: 'pnpm dlx' },
-  yarn: { install: 'yarn add', run: 'yarn dlx' },
-  bun: { install: 'bun add', run: 'bunx' },
+  npm: { install: 'npm install', cli: 'npx service-webhooks-cli' },
+  pnpm: { install: 'pnpm add', cli: 'pnpm dlx service-webhooks-cli' },
+  // Yarn installs no peer dependency, and the command line imports the library.
+  yarn: { install: 'yarn add', cli: 'yarn dlx -p service-webhooks -p service-webhooks-cli service-webhooks' },
+  bun: { install: 'bun add', cli: 'bunx service-webhooks-cli' },
 } as const;
 
 /** Returns the port on which the app listens: that of its script, or the usual one of its framework. */

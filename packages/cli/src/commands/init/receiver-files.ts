@@ -14,9 +14,12 @@ export interface Mount {
 }
 
 const HANDLERS = `{
-    'generation.completed': (event) => console.log('clip', event.data.clipId),
-    '*': (event) => console.log(event.type, event.jobId), // every other event, including types added later
+    'generation.completed': ({ data }) => console.log(data.downloadUrl),
+    // Every other event, including types added later.
+    '*': (event) => console.log(event.type, event.jobId),
   }`;
+
+const ABOVE_PARSERS = '// Above app.use(express.json()): a body parser would consume the bytes that are signed.';
 
 /** Returns the file of a receiver at `/webhooks`. */
 export function receiverFile(project: AppProject): WrittenFile {
@@ -123,21 +126,23 @@ export function mountsOf(project: AppProject, route: string, entry: string | und
   };
   switch (framework) {
     case 'express':
-      return [{ says, lines: [load('webhooks'), "app.post('/webhooks', webhooks); // above app.use(express.json())"] }];
+      return [{ says, lines: [load('webhooks'), ABOVE_PARSERS, "app.post('/webhooks', webhooks);"] }];
     case 'hono':
       return [{ says, lines: [load('webhooks'), "app.post('/webhooks', webhooks);"] }];
     case 'fastify':
       return [{ says, lines: [load('webhooks'), "app.register(webhooks, { prefix: '/webhooks' });"] }];
     case 'node': {
-      const line = "if (req.url === '/webhooks') return webhooks(req, res); // first in your (req, res) => { … }";
-      return [{ says, lines: [load('webhooks'), line] }];
+      const line = "if (req.url === '/webhooks') return webhooks(req, res);";
+      return [{ says, lines: [load('webhooks'), '// First in your (req, res) => { … }.', line] }];
     }
     case 'workers': {
-      const isHono = dependsOn(packageJson, 'hono');
-      const line = isHono
-        ? "app.post('/webhooks', (c) => webhooks(c.req.raw, c.env));"
-        : "if (new URL(request.url).pathname === '/webhooks') return webhooks(request, env); // first in fetch(request, env)";
-      return [{ says, lines: [load('webhooks'), line] }];
+      const lines = dependsOn(packageJson, 'hono')
+        ? ["app.post('/webhooks', (c) => webhooks(c.req.raw, c.env));"]
+        : [
+            '// First in fetch(request, env).',
+            "if (new URL(request.url).pathname === '/webhooks') return webhooks(request, env);",
+          ];
+      return [{ says, lines: [load('webhooks'), ...lines] }];
     }
     case 'nest': {
       const appModule = posix.join(sources, 'app.module.ts');
@@ -147,7 +152,8 @@ export function mountsOf(project: AppProject, route: string, entry: string | und
           says: `Add the controller to @Module in ${appModule}:`,
           lines: [
             load('WebhooksController', appModule),
-            'controllers: [WebhooksController], // after those that are there',
+            '// After those that are there.',
+            'controllers: [WebhooksController],',
           ],
         },
         { says: `Write these lines in place of NestFactory.create(AppModule) in ${main}:`, lines: nestMain(project) },
@@ -165,12 +171,14 @@ function nestMain({ packageJson }: AppProject): readonly string[] {
   return isOnFastify
     ? [
         "import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';",
-        'const adapter = new FastifyAdapter({ bodyLimit: 5 * 1024 * 1024 }); // Nest refuses bodies over 1 MB otherwise',
+        '// Nest refuses bodies over 1 MB otherwise.',
+        'const adapter = new FastifyAdapter({ bodyLimit: 5 * 1024 * 1024 });',
         'const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter, { rawBody: true });',
       ]
     : [
         "import type { NestExpressApplication } from '@nestjs/platform-express';",
         'const app = await NestFactory.create<NestExpressApplication>(AppModule, { rawBody: true });',
-        "app.useBodyParser('json', { limit: '5mb' }); // Nest refuses bodies over 100 kB otherwise",
+        '// Nest refuses bodies over 100 kB otherwise.',
+        "app.useBodyParser('json', { limit: '5mb' });",
       ];
 }

@@ -75,7 +75,7 @@ function setup(project: AppProject, from: string): string {
   const load = `  const { ${name} } = ${loadLater(project, from)};`;
   if (framework === 'workers') return load;
   if (framework === 'nest') return `  ${variable} = secret;\n  const { receiver } = new WebhooksController();`;
-  return `  ${variable} = secret; // before the route is loaded\n${load}`;
+  return `  // Before the route is loaded.\n  ${variable} = secret;\n${load}`;
 }
 
 /** TypeScript that Jest runs as CommonJS has no import() of a file without its extension, and Jest finds none with it. */

@@ -45,6 +45,8 @@ export async function answerTo(
   return { response: receiver ? await receiver(request) : plain(200, 'unverified') };
 }
 
+const ENDED = { problem: 'listen ended before the app answered', fix: 'Start listen again.' };
+
 /** Forwards a delivery to one app. Never rejects. */
 async function forward(
   message: HttpMessage,
@@ -56,7 +58,7 @@ async function forward(
   const begun = performance.now();
   const headers = [...message.headers, [LISTEN_HEADER, mark] as const];
   const sent = await deliver({ ...message, headers, url, insecure }, { timeoutMs: ANSWER_TIMEOUT_MS, signal }).catch(
-    (): SendResult => ({ problem: 'listen ended before the app answered', ms: Math.round(performance.now() - begun) }),
+    (): SendResult => ({ ...ENDED, ms: Math.round(performance.now() - begun) }),
   );
   return { url: url.href, sent };
 }

@@ -1,5 +1,6 @@
 import type { WebhookResponse } from 'service-webhooks';
 import type { Advice } from '../../diagnosis/advice.js';
+import type { Cause } from '../../explain/explain.js';
 import type { HttpMessage } from '../../http/http-message.js';
 import type { AttemptRow } from '../../page/page-source.js';
 import { type Inspection, isRefused } from './inspection.js';
@@ -16,8 +17,8 @@ export interface Received {
   problem?: string | undefined;
   /** Why the app did not acknowledge it. */
   advice?: Advice | undefined;
-  /** The cause of a refusal in words, which the page searches. */
-  cause?: string | undefined;
+  /** Why its signature is not valid. */
+  cause?: Pick<Cause, 'cause' | 'evidence'> | undefined;
 }
 
 /** One request of a delivery; `replay`: sent from here manually. */
@@ -33,6 +34,8 @@ export interface ReceivedLog {
   /** The requests of each delivery. Those of one event are of one delivery. */
   readonly deliveries: ReadonlyMap<string, readonly KeptRequest[]>;
   readonly requests: ReadonlyMap<string, KeptRequest>;
+  /** The number of deliveries since the start or the last `clear`, with those that were removed for newer ones. */
+  readonly total: number;
   /**
    * Adds a request; `deliveryId` is the delivery of one that is sent again. Returns its delivery, and the ids of the
    * deliveries that were removed for it.
@@ -54,6 +57,7 @@ export function createReceivedLog(limits: ReceivedLogLimits = {}): ReceivedLog {
   const requests = new Map<string, KeptRequest>();
   let bytes = 0;
   let count = 0;
+  let removedInAll = 0;
 
   function forget(request: KeptRequest): void {
     requests.delete(request.id);
@@ -68,6 +72,7 @@ export function createReceivedLog(limits: ReceivedLogLimits = {}): ReceivedLog {
       kept.forEach(forget);
       removed.push(deliveryId);
     }
+    removedInAll += removed.length;
     return removed;
   }
 
@@ -83,6 +88,9 @@ export function createReceivedLog(limits: ReceivedLogLimits = {}): ReceivedLog {
   return {
     deliveries,
     requests,
+    get total() {
+      return deliveries.size + removedInAll;
+    },
     add(given, ofDelivery) {
       count += 1;
       const request = { ...given, id: String(count) };
@@ -100,6 +108,7 @@ export function createReceivedLog(limits: ReceivedLogLimits = {}): ReceivedLog {
       deliveries.clear();
       requests.clear();
       bytes = 0;
+      removedInAll = 0;
       return removed;
     },
   };

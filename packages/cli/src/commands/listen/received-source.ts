@@ -2,12 +2,14 @@ import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { check } from 'service-webhooks/option-checks';
 import { ANSWER_TIMEOUT_MS, isAcknowledged, RETRY_WAITS_MS } from 'service-webhooks/service';
 import { sampleEvent, signDelivery } from 'service-webhooks/testing';
+import { type Advice, withAdvice } from '../../diagnosis/advice.js';
+import { briefOf, inWords } from '../../diagnosis/brief.js';
 import { diagnose } from '../../diagnosis/diagnose.js';
 import { answerWord } from '../../http/answer.js';
 import { deliver, deliverAsService } from '../../http/deliver.js';
 import { type HttpMessage, headerValue, resign } from '../../http/http-message.js';
 import { shortened } from '../../output.js';
-import { isRecognised, judge, viewBody } from '../../page/attempt-details.js';
+import { headerText, isRecognised, judge, viewBody } from '../../page/attempt-details.js';
 import type { AttemptDetails, AttemptRow, Change, DeliveryRow, PageSource } from '../../page/page-source.js';
 import { signatureFault } from '../../signature-fault.js';
 import { withPathOf } from '../../target.js';
@@ -23,7 +25,7 @@ const NOT_GENUINE =
 export interface ReceivedSource extends PageSource {
   add(received: Received): void;
   attempt(id: string): AttemptDetails | undefined;
-  /** Sends the delivery again that was received last; a refused one as it came. Gives a sentence that says what came of it. */
+  /** Sends the delivery again that was received last; a refused one as it came. Says what came of it, and why. */
   replayLast(): Promise<string>;
 }
 
@@ -36,7 +38,10 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
   const watchers = new Set<(change: Change) => void>();
   let last: { deliveryId: string; isRefused: boolean } | undefined;
   const wire = { timeoutMs: ANSWER_TIMEOUT_MS, signal };
-  const overview = () => ({ now: now(), speed: 1, endpoints: [], failing: 0 });
+  const overview = () => ({
+    ...{ now: now(), speed: 1, endpoints: [], failing: 0 },
+    ...(log.total > log.deliveries.size && { total: log.total }),
+  });
   const rowOf = (id: string) => toDeliveryRow(id, log.deliveries.get(id) ?? [], headerPrefix);
 
   /** Returns why no request of a delivery can be signed again. */
@@ -53,7 +58,7 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
     return { deliveryId, isRefused: isRefused(request.inspection) };
   }
 
-  async function replay(id: string, exact: boolean): Promise<string> {
+  async function replay(id: string, exact: boolean): Promise<{ said: string; advice: Advice | undefined }> {
     const kept = log.deliveries.get(id) ?? [];
     // The latest one may have the id of a genuine event without being one: any sender chooses it.
     const chosen = exact ? kept.at(-1) : kept.findLast(({ isSigned }) => isSigned);
@@ -82,7 +87,7 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
       kind: 'replay' as const,
     };
     if (target) keep(again, id);
-    return `It was sent again: ${problem ?? sent.status}.`;
+    return { said: `It was sent again: ${problem ?? sent.status}.`, advice };
   }
 
   async function send(name: string): Promise<string> {
@@ -111,15 +116,19 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
   return {
     title: 'Deliveries received · service-webhooks listen',
     get start() {
-      return { text: 'Send one:', command: `npx service-webhooks-cli send generation.completed ${ownUrl().href}` };
+      return {
+        text: 'Send one to the address of listen:',
+        command: `npx service-webhooks-cli send generation.completed ${ownUrl().href}`,
+      };
     },
     add(received) {
       last = keep({ ...received, kind: kindOf(received) });
     },
-    replayLast: async () =>
-      last === undefined
-        ? 'There is no delivery yet.'
-        : replay(last.deliveryId, last.isRefused || secret === undefined),
+    async replayLast() {
+      if (last === undefined) return 'There is no delivery yet.';
+      const { said, advice } = await replay(last.deliveryId, last.isRefused || secret === undefined);
+      return withAdvice(said, advice);
+    },
     snapshot: () => ({ overview: overview(), deliveries: [...log.deliveries.keys()].map(rowOf) }),
     watch(changed) {
       watchers.add(changed);
@@ -147,7 +156,16 @@ export function createReceivedSource(options: ListenOptions, ownUrl: () => URL, 
       const found = log.requests.get(id);
       return found && { ...found.message, url: found.url, at: found.at };
     },
-    actions: { replay: ({ delivery, exact }) => replay(delivery, exact), send: ({ type }) => send(type), clear },
+    *attemptTexts() {
+      for (const [delivery, kept] of log.deliveries) {
+        for (const request of kept) for (const text of textsOf(request)) yield { delivery, text };
+      }
+    },
+    actions: {
+      replay: async ({ delivery, exact }) => (await replay(delivery, exact)).said,
+      send: ({ type }) => send(type),
+      clear,
+    },
   };
 }
 
@@ -173,9 +191,27 @@ export function toDeliveryRow(id: string, kept: readonly KeptRequest[], headerPr
     replays: kept.filter(({ kind }) => kind === 'replay').length,
     duplicates: kept.filter(({ kind }) => kind === 'duplicate').length,
     ...{ redeliveries: 0, test: false, createdAt: at },
-    ...{ url: shortened(last.url, 500), verdict, ...(last.cause && { cause: shortened(last.cause, 500) }) },
+    hasFailed: rows.some(({ acknowledged }) => !acknowledged),
+    ...{ url: shortened(last.url, 500), verdict, cause: causeOf(last) },
     ...outcomeOf(last),
   };
+}
+
+/** Returns why a request was not acknowledged, in short. A forgery has causes of its own. */
+function causeOf({ inspection, response, problem, advice, cause }: KeptRequest): string | undefined {
+  if (problem !== undefined) return shortened(problem);
+  if (!isRefused(inspection)) return advice && briefOf(advice.cause);
+  if (isAcknowledged(response)) return briefOf('accepted_invalid');
+  return inWords(cause?.cause ?? inspection.verdict);
+}
+
+/** Returns what can be searched in a request and its answer. */
+function textsOf(request: KeptRequest): (string | Uint8Array)[] {
+  const { inspection, message, response, url, problem, advice, cause } = request;
+  const explained = [inspection.verdict, cause?.cause, cause?.evidence, advice?.cause, advice?.message, problem];
+  const outcome = [url, response.status, causeOf(request), ...explained].join('\n');
+  const answer = [headerText(Object.entries(response.headers)), response.body];
+  return [outcome, headerText(message.headers), message.body, ...answer];
 }
 
 export function toAttemptRow(request: KeptRequest): AttemptRow {

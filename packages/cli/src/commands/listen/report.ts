@@ -57,7 +57,7 @@ export function report(
       outcome,
       ms,
       forwarded: forwarded && { url: forwarded.url, ...sendFields(forwarded.sent) },
-      alsoForwarded: others?.map(({ url, sent }) => ({ url, ...sendFields(sent) })),
+      alsoForwarded: others?.map(({ url, sent }) => ({ url, ...sendFields(sent), fix: sent.fix })),
       capture: capture?.id,
       file: capture?.file,
       advice,
@@ -73,7 +73,13 @@ export function report(
       ...answer,
       capture && ['faint', capture.id],
     ],
-    ...(others ?? []).map(({ url, sent }): Piece[] => ['          →', url, ...sendPieces(sent)]),
+    ...(others ?? []).map(({ url, sent }): Piece[] => [
+      '          →',
+      url,
+      ...sendPieces(sent),
+      sent.problem,
+      sent.fix,
+    ]),
     ...(cause ? explanation(`${cause.cause} (${cause.certainty}): ${cause.evidence} ${cause.fix}`) : []),
     ...adviceLines(advice),
   );

@@ -140,7 +140,7 @@ function toReceived(
     response,
     problem,
     advice,
-    cause: cause && `${cause.cause} ${cause.evidence}`,
+    cause,
   };
 }
 

@@ -1,25 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FollowedJob } from 'service-webhooks/queue';
 import { confirmed } from '../../confirmed.js';
 import { EXIT } from '../../failure.js';
 import { counted } from '../../output.js';
+import type { FollowOptions } from '../../queues/follow-jobs.js';
+import type { ListedLetter } from '../../queues/listed-letter.js';
+import type { OpenedQueue } from '../../queues/queue-engine.js';
+import { shortIds } from '../../queues/short-ids.js';
 import type { Session } from '../../session.js';
-import type { ListedLetter } from './listed-letter.js';
-import type { OpenedQueue } from './queue-engine.js';
+import { type ChangeResult, reportResult } from './change-result.js';
+import { type ChosenLetter, chooseLetters, letterWords } from './chosen-letters.js';
+import { followLetters } from './follow-letters.js';
 
 /** What is done to dead letters. */
 export interface LetterChange {
   /** In the words of a result: `retried`. */
-  done: 'retried' | 'discarded';
-  /** Resolves to false where the letter is gone. */
-  run(opened: OpenedQueue, id: string): Promise<boolean>;
+  done: ChangeResult['done'];
+  /** Resolves to false or undefined where the letter is gone, and to a job that is followed where there is one. */
+  run(opened: OpenedQueue, id: string): Promise<FollowedJob | boolean | undefined>;
   /** How long the changes are spread over. */
   overMs: number;
+  /** How long the command waits for the end of the jobs that it follows. */
+  waitMs?: number | undefined;
+  /** Between two looks at those jobs. For tests. */
+  pause?: FollowOptions<ChosenLetter>['pause'];
   /** Whether the user is asked before the first change. */
   asks?: boolean;
 }
 
 interface Extent {
   limit: number;
+  /** Whether all letters are meant, so that it is a failure where the limit leaves some out. */
+  isAll: boolean;
   dryRun: boolean;
 }
 
@@ -31,45 +43,83 @@ export async function changeLetters(
   session: Session,
   opened: OpenedQueue,
   letters: AsyncIterable<ListedLetter> | Iterable<ListedLetter>,
-  { done, run, overMs, asks, limit, dryRun }: LetterChange & Extent,
+  { limit, isAll, dryRun, ...change }: LetterChange & Extent,
 ): Promise<void> {
-  const { out, signal } = session;
-  const { chosen, hasMore } = await choose(letters, limit);
-  if (asks && !dryRun && chosen.length > 0) {
+  const { out } = session;
+  const { chosen, hasMore } = await chooseLetters(letters, limit);
+  if (change.asks && !dryRun && chosen.length > 0) {
     const question = `Discard ${counted(chosen.length, 'dead letter')} for good?`;
     if (!(await confirmed(session, question, 'pass --yes to discard them'))) {
       session.exitCode = EXIT.no;
       return;
     }
   }
-  if (overMs > 0 && !dryRun && chosen.length > 1)
-    out.note(`${counted(chosen.length, 'dead letter')}, one every ${overMs / chosen.length / 1_000} s.`);
-  let changed = 0;
-  for await (const { id, type, eventId, tenant } of spread(chosen, { overMs: dryRun ? 0 : overMs, signal })) {
-    const isDone = dryRun || (await run(opened, id));
-    if (isDone) changed += 1;
-    const word = isDone ? (dryRun ? `would be ${done}` : done) : 'gone: it was changed by another operator';
-    out.record({ kind: isDone ? done : 'gone', dryRun, id, type, eventId, tenant }, [
-      [isDone ? 'good' : 'bad', word],
-      ['strong', id],
-      type ?? 'no event',
-      eventId,
-      tenant !== undefined && `of ${tenant}`,
-    ]);
-  }
   if (chosen.length === 0) out.note('There is no such dead letter.');
-  if (hasMore) out.note(`There are more than ${limit}: run it again, or raise --limit.`);
-  session.exitCode = changed === chosen.length ? EXIT.ok : EXIT.no;
+  const changes = dryRun ? sayOnly(session, chosen, change) : await changeChosen(session, opened, chosen, change);
+  reportResult(session, limit, { done: change.done, dryRun, ...changes, hasMore });
+  const { changed, gone, ends } = changes;
+  const isDone = gone === 0 && (ends === undefined || ends.handled === changed) && !(isAll && hasMore);
+  session.exitCode = isDone ? EXIT.ok : EXIT.no;
 }
 
-/** Keeps no bodies, so that any number of letters may be chosen. */
-async function choose(letters: AsyncIterable<ListedLetter> | Iterable<ListedLetter>, limit: number) {
-  const chosen: Pick<ListedLetter, 'id' | 'type' | 'eventId' | 'tenant'>[] = [];
-  for await (const { id, type, eventId, tenant } of letters) {
-    if (chosen.length === limit) return { chosen, hasMore: true };
-    chosen.push({ id, type, eventId, tenant });
+type Changes = Pick<ChangeResult, 'changed' | 'gone' | 'ends'>;
+
+function sayOnly({ out }: Session, chosen: readonly ChosenLetter[], { done }: LetterChange): Changes {
+  const shortOf = shortIds(chosen.map(({ id }) => id));
+  for (const letter of chosen)
+    out.record({ kind: done, dryRun: true, ...fieldsOf(letter) }, [
+      ['good', `would be ${done}`],
+      ...letterWords(letter, shortOf),
+    ]);
+  return { changed: chosen.length, gone: 0 };
+}
+
+async function changeChosen(
+  session: Session,
+  opened: OpenedQueue,
+  chosen: readonly ChosenLetter[],
+  { done, run, overMs, waitMs, pause }: LetterChange,
+): Promise<Changes> {
+  const { out } = session;
+  const shortOf = shortIds(chosen.map(({ id }) => id));
+  const stop = new AbortController();
+  const signal = AbortSignal.any([session.signal, stop.signal]);
+  const isFollowing = waitMs !== undefined && chosen.length > 0;
+  const follower = isFollowing
+    ? followLetters(session, opened, { shortOf, signal, limitMs: waitMs, pause })
+    : undefined;
+  if (overMs > 0 && chosen.length > 1)
+    out.note(`${counted(chosen.length, 'dead letter')}, one every ${overMs / chosen.length / 1_000} s.`);
+
+  /** Resolves to the number of letters that were changed. */
+  async function changeEach(): Promise<number> {
+    let changed = 0;
+    for await (const letter of spread(chosen, { overMs, signal })) {
+      const result = await run(opened, letter.id);
+      const isChanged = result !== undefined && result !== false;
+      if (isChanged) changed += 1;
+      out.record({ kind: isChanged ? done : 'gone', dryRun: false, ...fieldsOf(letter) }, [
+        isChanged ? ['good', done] : ['bad', 'gone: it was changed by another operator'],
+        ...letterWords(letter, shortOf),
+      ]);
+      if (typeof result === 'object') follower?.add(letter, result);
+    }
+    return changed;
   }
-  return { chosen, hasMore: false };
+
+  const changing = changeEach();
+  const following = follower?.untilEnded(changing);
+  try {
+    const changed = await changing;
+    return { changed, gone: chosen.length - changed, ends: await following };
+  } finally {
+    stop.abort();
+    await following?.catch(() => {}); // what stopped it is thrown already
+  }
+}
+
+function fieldsOf({ id, type, eventId, tenant }: ChosenLetter) {
+  return { id, type, eventId, tenant };
 }
 
 interface Spread {

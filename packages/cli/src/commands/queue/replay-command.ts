@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings';
+import { filteredLetters, findLetters } from '../../queues/letter-selection.js';
+import { letterMessage } from '../../queues/listed-letter.js';
+import { withQueue, withQueueOptions } from '../../queues/queue-options.js';
 import type { Replayed } from '../../send-again.js';
 import { withSendOptions } from '../../send-options.js';
 import type { Session } from '../../session.js';
-import { filteredLetters, findLetters } from './letter-selection.js';
-import { letterMessage } from './listed-letter.js';
-import { withQueue, withQueueOptions } from './queue-options.js';
 
 export function replayCommand(session: Session) {
   const command = new Command('replay')

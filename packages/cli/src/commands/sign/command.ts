@@ -20,7 +20,7 @@ export function signCommand(session: Session) {
 Examples:
   service-webhooks sign body.json
   service-webhooks sign body.json --secret file:secret.txt --at 2026-07-11T12:00:00Z
-  service-webhooks sign --text body.json | curl -H @- --data-binary @body.json localhost:3000/webhooks`,
+  service-webhooks sign body.json | curl -H @- --data-binary @body.json localhost:3000/webhooks`,
     )
     .action(async (file, { secret: sources, at = session.now(), scheme, headerPrefix }) => {
       const [secret] = await readSecrets(session, sources);

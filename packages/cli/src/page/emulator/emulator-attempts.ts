@@ -2,8 +2,11 @@ import type { Secret } from 'service-webhooks';
 import { asSpecified } from 'service-webhooks/testing';
 import type { Attempt } from 'service-webhooks-emulator';
 import type { Advice } from '../../diagnosis/advice.js';
-import { answerWord } from '../../http/answer.js';
-import { isRecognised, judge, viewBody } from '../attempt-details.js';
+import { briefOf, inWords } from '../../diagnosis/brief.js';
+import { causeIn } from '../../diagnosis/cause-in.js';
+import { answerWord, isAccepted } from '../../http/answer.js';
+import { connectionProblem } from '../../http/connection-problem.js';
+import { headerText, isRecognised, judge, viewBody } from '../attempt-details.js';
 import type { AttemptDetails, AttemptRow, SentMessage } from '../page-source.js';
 
 /** Returns the row of an attempt of the emulator; a replay has a `seq` below 0. `aheadMs`: the time skipped before it. */
@@ -23,6 +26,26 @@ export function toAttemptRow(attempt: Attempt, aheadMs = 0): AttemptRow {
 export function outcomeOf({ reason, answer, error }: Omit<Attempt, 'seq'>): Pick<AttemptRow, 'status' | 'problem'> {
   if (reason === '2xx' || reason === 'non-2xx') return { status: answer?.status, problem: undefined };
   return { status: undefined, problem: error ?? reason };
+}
+
+/**
+ * Returns why an attempt was not acknowledged, in short: what `advice` says, and without one what the answer says by
+ * itself.
+ */
+export function causeOf({ reason, answer, error }: Omit<Attempt, 'seq'>, advice?: Advice): string | undefined {
+  if (error !== undefined) return connectionProblem(error).problem;
+  if (advice !== undefined) return briefOf(advice.cause);
+  if (answer === undefined || (reason !== '2xx' && reason !== 'non-2xx')) return inWords(reason);
+  const sent = { ...answer, ms: 0 };
+  return isAccepted(sent) ? undefined : briefOf(causeIn(sent));
+}
+
+/** Returns what can be searched in an attempt. */
+export function textsOf(attempt: Attempt): (string | Uint8Array)[] {
+  const { request, answer, error } = attempt;
+  const outcome = [answer?.status, causeOf(attempt), error].join('\n');
+  const answered = answer ? [headerText(Object.entries(answer.headers)), answer.body] : [];
+  return [outcome, headerText(Object.entries(request.headers)), request.body, ...answered];
 }
 
 /** What is known of an attempt that it does not have itself. */

@@ -8,9 +8,17 @@ import {
   RETRY_WAITS_MS,
 } from 'service-webhooks-emulator';
 import type { Advice } from '../../diagnosis/advice.js';
-import type { Actions, Change, DeliveryDetails, DeliveryRow, Overview, PageSource } from '../page-source.js';
+import type {
+  Actions,
+  AttemptText,
+  Change,
+  DeliveryDetails,
+  DeliveryRow,
+  Overview,
+  PageSource,
+} from '../page-source.js';
 import { emulatorActions, NO_SECRET } from './emulator-actions.js';
-import { outcomeOf, toAttemptDetails, toAttemptRow, toMessage } from './emulator-attempts.js';
+import { causeOf, outcomeOf, textsOf, toAttemptDetails, toAttemptRow, toMessage } from './emulator-attempts.js';
 import { attemptsAfter, createSkippedTime } from './skipped-time.js';
 
 export interface EmulatorSourceOptions {
@@ -35,12 +43,17 @@ export interface EmulatorSourceOptions {
 const LOOK_MS = 100;
 /** The number of replays of one delivery that are kept; the oldest are removed. */
 const MAX_REPLAYS = 100;
+const NO_ENDPOINT =
+  'There is no endpoint: create one through the API, or stop dev and start it with the port of your app:';
 const FIRST_COMMAND = 'npx service-webhooks-cli dev 3000 --emit generation.completed';
 
 /** What the page keeps of a delivery that the emulator does not. */
 interface Noted {
   /** The latest attempt. */
   latest?: Attempt;
+  /** Why the app did not acknowledge it, once that is known. */
+  advice?: Advice | undefined;
+  hasFailed: boolean;
   replays: Attempt[];
   duplicates: number;
   /** How much time the page had skipped when the delivery came. */
@@ -60,12 +73,15 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
   let failing = 0;
   let seen = 0;
   let overviewSeen = '';
+  /** The deliveries that are not counted any more, because they were cleared. */
+  let uncounted = 0;
   /** The list as it was at the last look. */
   let rows = new Map<string, DeliveryRow>();
   let timer: NodeJS.Timeout | undefined;
 
   const noteOf = (deliveryId: string): Noted => {
-    const known = noted.get(deliveryId) ?? { replays: [], duplicates: 0, aheadMs: time.ms, cleared: false };
+    const fresh = { replays: [], duplicates: 0, aheadMs: time.ms, cleared: false, hasFailed: false };
+    const known = noted.get(deliveryId) ?? fresh;
     noted.set(deliveryId, known);
     return known;
   };
@@ -75,8 +91,9 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
     for (const attempt of attemptsAfter(emulator, seen)) {
       seen = attempt.seq;
       const note = noteOf(attempt.deliveryId);
+      note.hasFailed ||= attempt.outcome !== 'acknowledged';
       if (attempt.duplicate) note.duplicates += 1;
-      else note.latest = attempt;
+      else takeIn(note, attempt);
       if (failing > 0 && attempt.faults.includes('reset') && --failing === 0) emulator.setFaults(faults);
     }
     const all = emulator.deliveries.list();
@@ -85,7 +102,11 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
     const removed = [...rows.keys()].filter((id) => !listed.has(id));
     rows = listed;
     const kept = new Set(all.map(({ id }) => id));
-    for (const id of noted.keys()) if (!kept.has(id)) noted.delete(id);
+    for (const [id, { cleared }] of noted) {
+      if (kept.has(id)) continue;
+      if (cleared) uncounted += 1;
+      noted.delete(id);
+    }
     const overview = readOverview();
     // The time of a clock that runs by itself is no change.
     const overviewNow = JSON.stringify({ ...overview, now: clock === 'virtual' && overview.now });
@@ -96,12 +117,31 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
     return overview;
   }
 
+  /** Keeps the latest attempt of a delivery. Its advice follows, and the next look has it. */
+  function takeIn(note: Noted, attempt: Attempt): void {
+    note.latest = attempt;
+    note.advice = undefined;
+    const keep = (advice: Advice | undefined) => {
+      if (note.latest === attempt) note.advice = advice;
+    };
+    adviceOn(attempt).then(keep, () => {});
+  }
+
+  /** The deliveries since the start or the last clear. */
+  function countAll(): number {
+    return Math.max(rows.size, emulator.totals.deliveries - uncounted - [...noted.values()].filter(isCleared).length);
+  }
+
   function readOverview(): Overview {
     const endpoints = emulator.endpoints.list().map(({ id, url, state, deadInARow }) => {
       return { id, url, state, deadInARow, pausesAfter: PAUSE_AFTER_DEAD };
     });
     const ahead = time.ms > 0 ? { ahead: time.ms } : {};
-    return { now: emulator.now() + time.ms, ...ahead, speed: clock === 'virtual' ? 0 : speed, endpoints, failing };
+    const total = countAll();
+    return {
+      ...{ now: emulator.now() + time.ms, ...ahead, speed: clock === 'virtual' ? 0 : speed, endpoints, failing },
+      ...(total > rows.size && { total }),
+    };
   }
 
   /** One that was cleared comes back when it is redelivered. */
@@ -112,14 +152,16 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
   }
 
   function toRow(delivery: EmulatorDelivery): DeliveryRow {
-    const { latest, replays, duplicates, aheadMs } = noteOf(delivery.id);
-    const { createdAt, nextAt } = delivery;
+    const { latest, advice, replays, duplicates, aheadMs, hasFailed } = noteOf(delivery.id);
+    const { createdAt, nextAt, attempts, redeliveries, state } = delivery;
     return {
       ...delivery,
       createdAt: createdAt + aheadMs,
       nextAt: nextAt === undefined ? undefined : nextAt + time.ms,
       ...{ replays: replays.length, duplicates },
-      ...(latest && outcomeOf(latest)),
+      // Earlier attempts may not be kept: only the last one of a delivery is acknowledged.
+      hasFailed: hasFailed || attempts > 1 || redeliveries > 0 || state === 'dead',
+      ...(latest && { ...outcomeOf(latest), cause: causeOf(latest, advice) }),
     };
   }
 
@@ -154,6 +196,7 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       time.before(attempt); // from now on
       const note = noteOf(deliveryId);
       note.replays = [...note.replays, attempt].slice(-MAX_REPLAYS);
+      note.hasFailed ||= attempt.outcome !== 'acknowledged';
     },
     failing(count) {
       failing = count;
@@ -162,6 +205,7 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       const listed = emulator.deliveries.list().filter(isListed);
       const ended = listed.filter(isEnded);
       for (const { id } of ended) noteOf(id).cleared = true;
+      uncounted = emulator.totals.deliveries - emulator.deliveries.list().length;
       return { gone: ended.length, left: listed.length - ended.length };
     },
   });
@@ -169,8 +213,8 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
   return {
     title: 'Deliveries to your app · service-webhooks dev',
     get start() {
-      const text = emulator.endpoints.list().length > 0 ? 'Press “Send a sample”, or start with:' : 'Start with:';
-      return { text, command: command() };
+      const isSent = emulator.endpoints.list().length > 0;
+      return { text: isSent ? 'Press “Send a sample”, or type:' : NO_ENDPOINT, command: command() };
     },
     actions: Object.fromEntries(
       Object.entries(actions).map(([name, action]) => [name, doing(action as never)]),
@@ -210,7 +254,17 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       const found = find(id);
       return found && toMessage(found);
     },
+    *attemptTexts(): Iterable<AttemptText> {
+      const replays = [...noted.values()].flatMap((note) => note.replays);
+      for (const attempt of [...emulator.attempts.list(), ...replays]) {
+        for (const text of textsOf(attempt)) yield { delivery: attempt.deliveryId, text };
+      }
+    },
   };
+}
+
+function isCleared({ cleared }: Noted): boolean {
+  return cleared;
 }
 
 function isEnded({ state }: EmulatorDelivery): boolean {

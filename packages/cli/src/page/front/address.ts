@@ -1,15 +1,16 @@
-import { NO_FILTER, type State } from './store.js';
+import { NO_FILTER, type State } from './state.js';
 
 /** What of the state is in the address of the page, so that a link leads to it. */
-export type Place = Pick<State, 'selected' | 'attempt' | 'query' | 'only' | 'type' | 'since'>;
+export type Place = Pick<State, 'selected' | 'attempt' | 'compared' | 'query' | 'only' | 'type' | 'since'>;
 
-const STATES: readonly string[] = ['sending', 'waiting', 'delivered', 'failed', 'dead'];
+const STATES: readonly string[] = ['sending', 'waiting', 'delivered', 'failed', 'dead', 'has-failed'];
 
 /** Behind `#`, which the browser does not send: the guard lets links from elsewhere lead to `/` alone. */
-export function toHash({ selected, attempt, query, only, type, since }: Place): string {
+export function toHash({ selected, attempt, compared, query, only, type, since }: Place): string {
   const fields = {
     delivery: selected,
     attempt: selected && attempt,
+    with: selected && attempt && compared,
     q: query,
     state: only === 'all' ? '' : only,
     type,
@@ -27,6 +28,7 @@ export function fromHash(hash: string): Place {
   return {
     selected: fields.get('delivery') || undefined,
     attempt: fields.get('attempt') || undefined,
+    compared: fields.get('with') || undefined,
     query: fields.get('q') ?? '',
     only: STATES.includes(state) ? (state as State['only']) : NO_FILTER.only,
     type: fields.get('type') ?? '',

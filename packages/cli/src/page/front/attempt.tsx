@@ -1,26 +1,37 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { durationOf } from '../../duration.js';
 import type { AttemptDetails, Verdict as VerdictOf } from '../page-source.js';
 import { toHash } from './address.js';
+import { attemptName } from './attempt-name.js';
 import { hrefOf, loadText, useLoaded } from './connection.js';
 import { CopyButton } from './copy-button.js';
-import { dateAndTimeOf, durationOf } from './format.js';
+import { dateAndTimeOf } from './format.js';
 import { Body, Headers } from './http-message.js';
-import { current, NO_FILTER } from './store.js';
+import { NO_FILTER } from './state.js';
+import { current } from './store.js';
+
+interface AttemptProps {
+  id: string;
+  /** Whether it is scrolled into view. */
+  isPicked: boolean;
+}
 
 /** Shows one request: the answer of the app, whether the signature is valid, and what was sent. */
-export function Attempt({ id }: { id: string }) {
+export function Attempt({ id, isPicked }: AttemptProps) {
   const loaded = useLoaded<AttemptDetails>('attempts', id);
+  const article = useRef<HTMLElement>(null);
+  const isShown = loaded?.found !== undefined;
+  useEffect(() => {
+    if (isShown && isPicked) article.current?.scrollIntoView({ block: 'start' });
+  }, [id, isShown, isPicked]);
   if (loaded === undefined) return <p class="empty">…</p>;
   const { found } = loaded;
   if (found === undefined) return <p class="empty">This attempt is no longer kept.</p>;
-  const { number, kind, at, endedAt, sentAt, faults, request } = found;
+  const { number, at, endedAt, sentAt, faults, request } = found;
   const { text, shown, cut, bytes } = request.body;
   return (
-    <article class="attempt" aria-label={`Attempt ${number}`}>
-      <h3>
-        Attempt {number}
-        {kind === 'replay' && ', sent again from this page'}
-        {kind === 'duplicate' && ', a duplicate'}
-      </h3>
+    <article ref={article} class="attempt" aria-label={`Attempt ${number}`}>
+      <h3>{attemptName(found)}</h3>
       <p>
         {dateAndTimeOf(at)}, took {durationOf(endedAt - at)}
         {faults.length > 0 && ` (fault: ${faults.join(', ')})`}
@@ -55,12 +66,13 @@ export function Attempt({ id }: { id: string }) {
 
 /** To this attempt, whatever the list is filtered by. */
 function linkTo(attempt: string): string {
-  return `${location.origin}/${toHash({ ...NO_FILTER, selected: current().selected, attempt })}`;
+  return `${location.origin}/${toHash({ ...NO_FILTER, selected: current().selected, attempt, compared: undefined })}`;
 }
 
 /** What the app answered, and one verdict on it: whether the signature is valid, and who has to fix what. */
 function Answer({ attempt }: { attempt: AttemptDetails }) {
-  const { answer, acknowledged, status, problem, code, advice, recognised, verdict } = attempt;
+  const { answer, acknowledged, status, problem, code, recognised, verdict } = attempt;
+  const advice = isForApp(verdict) ? attempt.advice : undefined;
   return (
     <section class={`answer-box ${acknowledged ? 'acknowledged' : 'failed'}`} aria-label="Answer of the app">
       <p>
@@ -73,10 +85,10 @@ function Answer({ attempt }: { attempt: AttemptDetails }) {
         )}
         {acknowledged && ': acknowledged'}
         {recognised && ', as a duplicate: the app has handled this event before'}
-        {problem && <>: {problem}</>}
+        {problem && !advice?.message.includes(problem) && <>: {problem}</>}
       </p>
-      <Verdict verdict={verdict} acknowledged={acknowledged} answered={problem === undefined} />
-      {advice && isForApp(verdict) && (
+      <Verdict verdict={verdict} acknowledged={acknowledged} answered={problem === undefined} faults={attempt.faults} />
+      {advice && (
         <p>
           {advice.message} <span class="fix">{advice.fix}</span>
         </p>
@@ -102,10 +114,12 @@ function Verdict({
   verdict: { verdict, causes },
   acknowledged,
   answered,
+  faults,
 }: {
   verdict: VerdictOf;
   acknowledged: boolean;
   answered: boolean;
+  faults: readonly string[];
 }) {
   if (verdict === 'unverified')
     return <p class="verdict">Not verified: the secret of this endpoint is not known here.</p>;
@@ -117,8 +131,12 @@ function Verdict({
       </p>
     );
   }
+  const isMadeHere = faults.length > 0 && !acknowledged;
   return (
-    <div class="verdict failed">
+    <div class={`verdict ${isMadeHere ? '' : 'failed'}`}>
+      {isMadeHere && (
+        <p>This delivery was changed on purpose (fault: {faults.join(', ')}), so the app is right to refuse it.</p>
+      )}
       <p>
         {acknowledged ? 'The app accepted it, although verification fails: ' : 'Verification fails: '}
         <code>{verdict}</code>

@@ -67,6 +67,13 @@ export function useLoaded<Found>(room: Room, id: string | undefined, version?: u
   return loaded?.id === id ? loaded : undefined;
 }
 
+/** Resolves to the ids of the deliveries with every word of a query anywhere. Rejects where the server does not answer. */
+export async function searchFor(query: string, signal: AbortSignal): Promise<readonly string[]> {
+  const response = await fetch(`/page/search/${encodeURIComponent(query)}`, { signal });
+  if (!response.ok) throw new Error((await response.json()).error);
+  return (await response.json()).ids;
+}
+
 export function hrefOf(room: 'http' | 'curl' | 'test', id: string): string {
   return `/page/${room}/${encodeURIComponent(id)}`;
 }

@@ -2,11 +2,11 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { DeliveryRow } from '../page-source.js';
 import { CopyButton } from './copy-button.js';
 import { counted, timeOf } from './format.js';
-import { select, step } from './store.js';
-import { useStore } from './store-hooks.js';
+import { isNew, select, step } from './store.js';
+import { useSearching, useStore } from './store-hooks.js';
 
 /** The same value as in the style sheet. */
-const ROW_PX = 34;
+const ROW_PX = 48;
 /** Extra rows above and below, so that scrolling does not flicker. */
 const SPARE = 8;
 
@@ -15,7 +15,8 @@ export function DeliveryList() {
   const rows = useStore((state) => state.visible);
   const total = useStore((state) => state.total);
   const selected = useStore((state) => state.selected);
-  const { ref, first, last, onScroll, rowsInSight } = useWindow(rows.length);
+  const { ref, top, first, last, onScroll, rowsInSight } = useWindow(rows.length);
+  const isSearching = useSearching();
   useStayInPlace(ref, rows);
 
   const current = selected === undefined ? -1 : rows.findIndex(({ id }) => id === selected);
@@ -56,34 +57,64 @@ export function DeliveryList() {
   return (
     <>
       <NoDeliveries />
-      <div
-        ref={ref}
-        class="list"
-        role="listbox"
-        aria-label="Deliveries, the newest first"
-        aria-activedescendant={selectedRow && idOf(selectedRow)}
-        tabIndex={0}
-        onScroll={onScroll}
-        onKeyDown={onKeyDown}
-        onClick={onClick}
-      >
-        <div class="sheet" role="presentation" style={{ height: `${rows.length * ROW_PX}px` }}>
-          {drawn.map(({ row, at }) => (
-            <Row key={row.id} row={row} at={at} count={rows.length} selected={at === current} />
-          ))}
+      <div class="frame">
+        <div
+          ref={ref}
+          class="list"
+          role="listbox"
+          aria-label="Deliveries, the newest first"
+          aria-activedescendant={selectedRow && idOf(selectedRow)}
+          tabIndex={0}
+          onScroll={onScroll}
+          onKeyDown={onKeyDown}
+          onClick={onClick}
+        >
+          <div class="sheet" role="presentation" style={{ height: `${rows.length * ROW_PX}px` }}>
+            {drawn.map(({ row, at }) => (
+              <Row key={row.id} row={row} at={at} count={rows.length} selected={at === current} />
+            ))}
+          </div>
+          {rows.length === 0 && total > 0 && (
+            <p class="empty">{isSearching ? 'Searching …' : 'No delivery matches the filter.'}</p>
+          )}
         </div>
-        {rows.length === 0 && total > 0 && <p class="empty">No delivery matches the filter.</p>}
+        <Newer rows={rows} isAway={top > 0} list={ref} />
       </div>
     </>
   );
 }
 
+interface NewerProps {
+  rows: readonly DeliveryRow[];
+  /** Whether the list is scrolled away from the newest delivery. */
+  isAway: boolean;
+  list: { readonly current: HTMLElement | null };
+}
+
+/** A button to the deliveries that have come while the list was scrolled away from them. */
+function Newer({ rows, isAway, list }: NewerProps) {
+  const filter = useStore(({ query, only, type, since }) => [query, only, type, since].join('\n'));
+  const seen = useRef<{ filter: string; newest: string | undefined }>(undefined);
+  if (!isAway || seen.current?.filter !== filter) seen.current = { filter, newest: rows[0]?.id };
+  const count = rows.findIndex(({ id }) => id === seen.current?.newest);
+  if (count <= 0) return null;
+  const show = () => {
+    list.current?.scrollTo({ top: 0 });
+    list.current?.focus({ preventScroll: true });
+  };
+  return (
+    <button type="button" class="newer" onClick={show}>
+      ↑ {count.toLocaleString()} new
+    </button>
+  );
+}
+
 function Row({ row, at, count, selected }: { row: DeliveryRow; at: number; count: number; selected: boolean }) {
-  const { state, type, eventId, attempts, redeliveries, status, problem, createdAt, test, duplicates } = row;
+  const { state, type, eventId, attempts, redeliveries, createdAt, test, duplicates } = row;
   return (
     <div
       id={idOf(row)}
-      class="row"
+      class={isNew(row.id) ? 'row new' : 'row'}
       role="option"
       aria-selected={selected}
       aria-setsize={count}
@@ -100,13 +131,19 @@ function Row({ row, at, count, selected }: { row: DeliveryRow; at: number; count
       <code class="event">{eventId}</code>{' '}
       <span class="tries">
         {counted(attempts, 'attempt')}
-        {redeliveries > 0 && `, redelivered`}
+        {redeliveries > 0 && ', started again'}
         {test && ', test'}
       </span>{' '}
-      <span class="answer">{status ?? problem}</span>{' '}
+      <span class={`answer ${state}`}>{answerOf(row)}</span>{' '}
       <time dateTime={new Date(createdAt).toISOString()}>{timeOf(createdAt)}</time>
     </div>
   );
+}
+
+/** Returns the latest answer, and why it did not acknowledge the delivery. */
+function answerOf({ status, problem, cause }: DeliveryRow): string {
+  if (status === undefined) return cause ?? problem ?? '';
+  return cause === undefined ? String(status) : `${status} · ${cause}`;
 }
 
 /** What to do as long as there is nothing to see. */
@@ -144,7 +181,7 @@ function useWindow(count: number) {
   }, []);
   const first = Math.max(0, Math.floor(top / ROW_PX) - SPARE);
   const last = Math.min(count, Math.ceil((top + height) / ROW_PX) + SPARE);
-  return { ref, first, last, onScroll: look, rowsInSight: Math.max(1, Math.floor(height / ROW_PX) - 1) };
+  return { ref, top, first, last, onScroll: look, rowsInSight: Math.max(1, Math.floor(height / ROW_PX) - 1) };
 }
 
 /** Keeps the position of a reader further down when rows are added at the top. */

@@ -1,16 +1,22 @@
 import type { DeliveryDetails } from '../page-source.js';
 import { Attempt } from './attempt.js';
-import { act, useLoaded } from './connection.js';
+import { attemptName } from './attempt-name.js';
+import { Comparison } from './comparison.js';
+import { useLoaded } from './connection.js';
 import { CopyButton } from './copy-button.js';
-import { dateAndTimeOf } from './format.js';
-import { rowOf, select } from './store.js';
+import { DeliveryActions } from './delivery-actions.js';
+import { dateAndTimeOf, timeOf } from './format.js';
+import { compare, rowOf, select } from './store.js';
 import { useStore } from './store-hooks.js';
 import { Timeline } from './timeline.js';
+import { useNarrow } from './use-narrow.js';
 
 /** Shows everything about the selected delivery. */
 export function Delivery() {
   const id = useStore((state) => state.selected);
   const picked = useStore((state) => state.attempt);
+  const compared = useStore((state) => state.compared);
+  const isNarrow = useNarrow();
   const row = useStore((state) => rowOf(state.selected));
   const loaded = useLoaded<DeliveryDetails>('deliveries', id, row);
   const found = loaded?.found;
@@ -30,16 +36,47 @@ export function Delivery() {
         <>
           <Head details={found} />
           <Timeline details={found} selected={attempt} onSelect={(attempt) => select(id, attempt)} />
-          {attempt !== undefined && <Attempt id={attempt} />}
+          {attempt !== undefined && <CompareWith details={found} attempt={attempt} compared={compared} />}
+          {attempt !== undefined && compared !== undefined && <Comparison ids={[attempt, compared]} />}
+          {attempt !== undefined && compared === undefined && (
+            <Attempt id={attempt} isPicked={isNarrow && picked !== undefined} />
+          )}
         </>
       )}
     </section>
   );
 }
 
-function Head({ details: { delivery, offers, cannotSign } }: { details: DeliveryDetails }) {
+interface CompareWithProps {
+  details: DeliveryDetails;
+  attempt: string;
+  compared: string | undefined;
+}
+
+/** Selects another attempt to show next to the selected one. */
+function CompareWith({ details: { attempts }, attempt, compared }: CompareWithProps) {
+  const others = attempts.filter(({ id }) => id !== attempt);
+  if (others.length === 0) return null;
+  return (
+    <p class="compare">
+      <label>
+        Compare with{' '}
+        <select value={compared ?? ''} onChange={(event) => compare(attempt, event.currentTarget.value || undefined)}>
+          <option value="">no other attempt</option>
+          {others.map((other) => (
+            <option key={other.id} value={other.id}>
+              {attemptName(other)} · {other.problem ?? other.status} · {timeOf(other.at)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </p>
+  );
+}
+
+function Head({ details }: { details: DeliveryDetails }) {
+  const { delivery } = details;
   const { id, eventId, type, state, endpointId, createdAt, duplicates } = delivery;
-  const actions = useStore((state) => state.offers);
   const url = useStore((state) => state.overview.endpoints.find((endpoint) => endpoint.id === endpointId)?.url);
   return (
     <div class="head">
@@ -69,34 +106,7 @@ function Head({ details: { delivery, offers, cannotSign } }: { details: Delivery
           </>
         )}
       </dl>
-      <div class="controls">
-        {actions.includes('redeliver') && (
-          <button
-            type="button"
-            aria-disabled={!offers.includes('redeliver')}
-            title={offers.includes('redeliver') ? undefined : 'Only a dead delivery can be redelivered.'}
-            onClick={() => offers.includes('redeliver') && act('redeliver', { delivery: id })}
-          >
-            Redeliver
-          </button>
-        )}
-        {actions.includes('replay') && offers.includes('replay') && (
-          <>
-            <button
-              type="button"
-              aria-disabled={cannotSign !== undefined}
-              title={cannotSign}
-              onClick={() => cannotSign === undefined && act('replay', { delivery: id, exact: false })}
-            >
-              Send again, newly signed
-            </button>
-            <button type="button" onClick={() => act('replay', { delivery: id, exact: true })}>
-              Send again unchanged
-            </button>
-            {cannotSign !== undefined && <span class="note">Not newly signed: {cannotSign}.</span>}
-          </>
-        )}
-      </div>
+      <DeliveryActions details={details} />
     </div>
   );
 }

@@ -1,12 +1,19 @@
 import { useEffect } from 'preact/hooks';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
-import type { DeliveryState } from '../page-source.js';
-import { act } from './connection.js';
 import { counted } from './format.js';
+import type { Filter as FilterOf } from './state.js';
 import { passTime, setFilter } from './store.js';
-import { useStore } from './store-hooks.js';
+import { useSearching, useStore } from './store-hooks.js';
 
-const STATES: readonly (DeliveryState | 'all')[] = ['all', 'sending', 'waiting', 'delivered', 'failed', 'dead'];
+const STATES: readonly (readonly [only: FilterOf['only'], label: string])[] = [
+  ['all', 'every state'],
+  ['sending', 'sending'],
+  ['waiting', 'waiting'],
+  ['delivered', 'delivered'],
+  ['failed', 'failed'],
+  ['dead', 'dead'],
+  ['has-failed', 'failed at least once'],
+];
 const MINUTE = 60_000;
 const PERIODS: readonly (readonly [ms: number, label: string])[] = [
   [0, 'any time'],
@@ -15,14 +22,12 @@ const PERIODS: readonly (readonly [ms: number, label: string])[] = [
   [24 * 60 * MINUTE, 'last day'],
 ];
 
-/** Selects the deliveries in the list, with the actions on all of them. */
+/** Selects the deliveries in the list, and says how many there are. */
 export function Filter() {
   const query = useStore((state) => state.query);
   const only = useStore((state) => state.only);
   const type = useStore((state) => state.type);
   const since = useStore((state) => state.since);
-  const total = useStore((state) => state.total);
-  const visible = useStore((state) => state.visible.length);
   useEffect(() => {
     if (since === 0) return;
     const timer = setInterval(passTime, 1_000);
@@ -36,28 +41,27 @@ export function Filter() {
     : [...PERIODS, [since, `last ${since / MINUTE} minutes`]];
   return (
     <search class="filter">
-      <input
-        id="search"
-        type="search"
-        aria-label="Search deliveries"
-        aria-keyshortcuts="/"
-        placeholder="Search: id, URL, status, cause …"
-        value={query}
-        onInput={(event) => setFilter({ query: event.currentTarget.value })}
-      />
-      <span class="note">
-        {visible === total
-          ? counted(total, 'delivery', 'deliveries')
-          : `${visible.toLocaleString()} of ${total.toLocaleString()}`}
-      </span>
+      <div class="query">
+        <input
+          id="search"
+          type="search"
+          aria-label="Search deliveries"
+          aria-keyshortcuts="/"
+          placeholder="Search: id, status, cause, header, body …"
+          maxLength={200}
+          value={query}
+          onInput={(event) => setFilter({ query: event.currentTarget.value })}
+        />
+        <Count />
+      </div>
       <select
         aria-label="State"
         value={only}
-        onChange={(event) => setFilter({ only: event.currentTarget.value as DeliveryState | 'all' })}
+        onChange={(event) => setFilter({ only: event.currentTarget.value as FilterOf['only'] })}
       >
-        {STATES.map((state) => (
+        {STATES.map(([state, label]) => (
           <option key={state} value={state}>
-            {state === 'all' ? 'every state' : state}
+            {label}
           </option>
         ))}
       </select>
@@ -80,30 +84,19 @@ export function Filter() {
           </option>
         ))}
       </select>
-      <ForAll />
     </search>
   );
 }
 
-function ForAll() {
-  const offers = useStore((state) => state.offers);
-  const dead = useStore((state) => state.dead);
+/** Says how many deliveries are shown, and of how many: a source keeps only the newest ones. */
+function Count() {
   const total = useStore((state) => state.total);
-  const clear = () => {
-    if (total > 0 && confirm('Remove all deliveries that have ended from this page?')) act('clear', {});
-  };
-  return (
-    <>
-      {offers.includes('redeliverDead') && (
-        <button type="button" aria-disabled={dead === 0} onClick={() => dead > 0 && act('redeliverDead', {})}>
-          Redeliver all dead
-        </button>
-      )}
-      {offers.includes('clear') && (
-        <button type="button" aria-disabled={total === 0} onClick={clear}>
-          Clear
-        </button>
-      )}
-    </>
-  );
+  const visible = useStore((state) => state.visible.length);
+  const all = useStore((state) => state.overview.total ?? state.total);
+  const isSearching = useSearching();
+  const kept = counted(total, 'delivery', 'deliveries');
+  const list = all > total ? `the newest ${total.toLocaleString()} of ${all.toLocaleString()}` : kept;
+  const shown = visible.toLocaleString();
+  const filtered = all > total ? `${shown} in ${list}` : `${shown} of ${total.toLocaleString()}`;
+  return <span class="note count">{isSearching ? 'searching …' : visible === total ? list : filtered}</span>;
 }

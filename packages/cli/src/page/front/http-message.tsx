@@ -37,17 +37,23 @@ export function Headers({ headers, of }: { headers: readonly Header[]; of: strin
   return (
     <details>
       <summary>{counted(headers.length, 'header')}</summary>
-      <table class="headers" aria-label={`Headers of the ${of}`}>
-        <tbody>
-          {headers.map(([name, value], at) => (
-            <tr key={at}>
-              <th scope="row">{name}</th>
-              <td>{value}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <HeaderTable headers={headers} label={`Headers of the ${of}`} />
     </details>
+  );
+}
+
+export function HeaderTable({ headers, label }: { headers: readonly Header[]; label: string }) {
+  return (
+    <table class="headers" aria-label={label}>
+      <tbody>
+        {headers.map(([name, value], at) => (
+          <tr key={at}>
+            <th scope="row">{name}</th>
+            <td>{value}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
@@ -55,7 +61,7 @@ export function Headers({ headers, of }: { headers: readonly Header[]; of: strin
  * Returns undefined where it is not JSON, and where more than white space would change, such as long numbers or
  * repeated names.
  */
-function indentedJson(text: string): string | undefined {
+export function indentedJson(text: string): string | undefined {
   try {
     const indented = JSON.stringify(JSON.parse(text), null, 2);
     return withoutSpace(indented) === withoutSpace(text) ? indented : undefined;

@@ -33,7 +33,8 @@ export function followKeys(): void {
 
 function onKeyDown(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || target.closest('dialog')) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || target.closest('dialog, [role=menu]'))
+    return;
   const isTyping = target.closest('input, textarea, select') !== null;
   if (event.key === 'Escape') goBack(target);
   else if (event.key === 'Enter' && (target === document.body || target.role === 'listbox')) focusOn('#delivery');
@@ -43,10 +44,17 @@ function onKeyDown(event: KeyboardEvent): void {
 /** Whether the key does something. */
 function run(key: string): boolean {
   if (key === '/') focusOn('#search');
-  else if (key === 'j') step(1);
-  else if (key === 'k') step(-1);
+  else if (key === 'j') walk(1);
+  else if (key === 'k') walk(-1);
   else return false;
   return true;
+}
+
+/** The focus goes along: otherwise Enter would press the button that was clicked before. */
+function walk(by: number): void {
+  step(by);
+  const isCovered = document.querySelector('[inert] [role=listbox]') !== null;
+  focusOn(isCovered ? '#delivery' : '[role=listbox]');
 }
 
 /** From the search to the list, and from a delivery to none. */
@@ -57,5 +65,5 @@ function goBack(target: HTMLElement): void {
 }
 
 function focusOn(selector: string): void {
-  document.querySelector<HTMLElement>(selector)?.focus();
+  document.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { readOwnEvent } from '../own-event.js';
 import { act, load } from './connection.js';
+import { useBlocked } from './store-hooks.js';
 
 /** An event of one's own: the sample of a type, to be changed and sent with the retries of the service. */
 export function OwnEventEditor({ onClose }: { onClose(): void }) {
@@ -10,6 +11,7 @@ export function OwnEventEditor({ onClose }: { onClose(): void }) {
   const [json, setJson] = useState('');
   const [busy, setBusy] = useState(false);
   const { event, problem, warning } = readOwnEvent(json);
+  const blocked = useBlocked();
 
   useEffect(() => dialog.current?.showModal(), []);
   const showSample = async (name: string) => {
@@ -21,7 +23,7 @@ export function OwnEventEditor({ onClose }: { onClose(): void }) {
 
   const submit = async (submitted: Event) => {
     submitted.preventDefault();
-    if (busy || event === undefined) return;
+    if (busy || event === undefined || blocked !== undefined) return;
     setBusy(true);
     const isDone = await act('emit', { event: json });
     setBusy(false);
@@ -56,11 +58,15 @@ export function OwnEventEditor({ onClose }: { onClose(): void }) {
         <p class="note" id="own-event-note">
           Each event gets a new id and the time of now, unless you write an <code>id</code> or a <code>timestamp</code>.
         </p>
-        <p role="status" id="own-event-state" class={`message ${problem ? 'failed' : warning ? 'warned' : ''}`}>
-          {json !== '' && (problem ?? warning ?? 'The event is valid.')}
+        <p
+          role="status"
+          id="own-event-state"
+          class={`message ${(blocked ?? problem) ? 'failed' : warning ? 'warned' : ''}`}
+        >
+          {blocked ?? (json !== '' && (problem ?? warning ?? 'The event is valid.'))}
         </p>
         <p class="control">
-          <button type="submit" aria-disabled={busy || event === undefined}>
+          <button type="submit" class="primary" aria-disabled={busy || event === undefined || blocked !== undefined}>
             Send the event
           </button>
           <button type="button" onClick={() => dialog.current?.close()}>

@@ -1,21 +1,11 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { current, now, type State, subscribe } from './store.js';
+import { useEffect, useState } from 'preact/hooks';
+import type { State } from './state.js';
+import { current, now, subscribe } from './store.js';
+import { usePart } from './use-part.js';
 
-/** Returns a part of the state; a component is drawn again only when that part changes. */
+/** Returns a part of the state of the deliveries, as `usePart` does. */
 export function useStore<Part>(partOf: (state: State) => Part): Part {
-  const [, redraw] = useState({});
-  const part = partOf(current());
-  const drawn = useRef({ partOf, part });
-  drawn.current = { partOf, part };
-  useLayoutEffect(() => {
-    const look = () => {
-      const { partOf, part } = drawn.current;
-      if (!Object.is(partOf(current()), part)) redraw({});
-    };
-    look(); // the state may have changed after the component was drawn
-    return subscribe(look);
-  }, []);
-  return part;
+  return usePart({ current, subscribe }, partOf);
 }
 
 /** Returns the time by the clock of the source, updated each second. */
@@ -30,3 +20,18 @@ export function useNow(): number {
   }, [runs]);
   return now();
 }
+
+/** Returns whether the server has not yet answered to the query. */
+export function useSearching(): boolean {
+  return useStore(({ query, found, connection }) => {
+    return connection === 'open' && query.trim() !== '' && found?.query !== query.trim();
+  });
+}
+
+/** Returns why no action can be started now; undefined where one can. */
+export function useBlocked(): string | undefined {
+  const connection = useStore((state) => state.connection);
+  return { opening: 'The page is connecting.', open: undefined, lost: LOST }[connection];
+}
+
+const LOST = 'The program on this machine does not answer. Is it still running?';

@@ -1,36 +1,6 @@
-import type { ActionName, Change, DeliveryRow, DeliveryState, Overview, Snapshot, Start } from '../page-source.js';
-
-export interface State {
-  /** Empty until it is known. */
-  title: string;
-  start: Start | undefined;
-  /** The actions of this source. */
-  offers: readonly ActionName[];
-  overview: Overview;
-  /** When `overview` arrived, by the clock of the browser. */
-  overviewAt: number;
-  connection: 'opening' | 'open' | 'lost';
-  /** The number of deliveries; those that match the filter are `visible`, the newest first. */
-  total: number;
-  visible: readonly DeliveryRow[];
-  /** How many are dead. */
-  dead: number;
-  query: string;
-  only: DeliveryState | 'all';
-  /** A type of events; empty for all. */
-  type: string;
-  /** Only deliveries of the last so many milliseconds; 0 for all. */
-  since: number;
-  selected: string | undefined;
-  /** The attempt of the selected delivery that is shown; the newest if undefined. */
-  attempt: string | undefined;
-  /** The result of the last action. */
-  message: { text: string; failed: boolean } | undefined;
-}
-
-export type Filter = Pick<State, 'query' | 'only' | 'type' | 'since'>;
-
-export const NO_FILTER: Filter = { query: '', only: 'all', type: '', since: 0 };
+import type { Change, DeliveryRow, Overview, Snapshot } from '../page-source.js';
+import { matching } from './matching.js';
+import { type Filter, NO_FILTER, type State } from './state.js';
 
 let state: State = {
   title: '',
@@ -42,14 +12,23 @@ let state: State = {
   total: 0,
   visible: [],
   dead: 0,
+  arrivals: 0,
+  revision: 0,
   ...NO_FILTER,
+  found: undefined,
   selected: undefined,
   attempt: undefined,
+  compared: undefined,
   message: undefined,
 };
 /** All deliveries, the oldest first. */
 let rows = new Map<string, DeliveryRow>();
+/** When the deliveries came that are still new, by the clock of the browser. */
+const arrivedAt = new Map<string, number>();
 const listeners = new Set<() => void>();
+
+/** As long as the style sheet marks a new delivery. */
+const NEW_MS = 2_000;
 
 function set(changes: Partial<State>): void {
   state = { ...state, ...changes };
@@ -70,6 +49,11 @@ export function rowOf(id: string | undefined): DeliveryRow | undefined {
   return id === undefined ? undefined : rows.get(id);
 }
 
+/** Whether a delivery has come just now. */
+export function isNew(id: string): boolean {
+  return Date.now() - (arrivedAt.get(id) ?? 0) < NEW_MS;
+}
+
 export function applySnapshot({
   overview,
   deliveries,
@@ -77,15 +61,28 @@ export function applySnapshot({
 }: Snapshot & Pick<State, 'title' | 'start' | 'offers'>): void {
   rows = new Map(deliveries.map((row) => [row.id, row]));
   takeIn(overview);
-  set({ title: about.title, start: about.start, offers: about.offers, connection: 'open', ...seen() });
+  const revision = state.revision + 1;
+  set({ title: about.title, start: about.start, offers: about.offers, connection: 'open', revision, ...seen() });
 }
 
 export function applyChange({ overview, deliveries, removed }: Change): void {
+  const arrived = deliveries.filter(({ id }) => !rows.has(id));
+  note(arrived);
   for (const row of deliveries) rows.set(row.id, row);
   for (const id of removed) rows.delete(id);
   takeIn(overview);
-  const isOther = deliveries.length + removed.length > 0 || state.since > 0;
-  set(isOther ? seen() : {});
+  const isChanged = deliveries.length + removed.length > 0;
+  const counts = {
+    arrivals: state.arrivals + arrived.length,
+    revision: state.revision + Number(isChanged),
+  };
+  set(isChanged || state.since > 0 ? { ...counts, ...seen() } : {});
+}
+
+/** Remembers when these came, and forgets those that are no longer new. */
+function note(arrived: readonly DeliveryRow[]): void {
+  for (const id of arrivedAt.keys()) if (!isNew(id)) arrivedAt.delete(id);
+  for (const { id } of arrived) arrivedAt.set(id, Date.now());
 }
 
 /** Called before `seen`, which reads the addresses of the endpoints. */
@@ -106,9 +103,22 @@ export function passTime(): void {
   if (!isSame) set({ visible, ...rest });
 }
 
+/** Takes in what the server has found for a query. The result of an earlier query is dropped. */
+export function setFound(query: string, ids: readonly string[]): void {
+  if (query !== state.query.trim()) return;
+  state = { ...state, found: { query, ids: new Set(ids) } };
+  set(seen());
+}
+
 /** The newest attempt is shown unless one is named. */
 export function select(id: string | undefined, attempt?: string): void {
-  if (id !== state.selected || attempt !== state.attempt) set({ selected: id, attempt });
+  if (id === state.selected && attempt === state.attempt && state.compared === undefined) return;
+  set({ selected: id, attempt, compared: undefined });
+}
+
+/** Compares an attempt of the selected delivery with another one; undefined ends it. */
+export function compare(attempt: string, compared: string | undefined): void {
+  set({ attempt, compared });
 }
 
 /** The delivery that is so many places further down the list, as far as it goes. */
@@ -120,7 +130,7 @@ export function step(by: number): void {
 }
 
 /** What an address leads to. */
-export function goTo(place: Filter & Pick<State, 'selected' | 'attempt'>): void {
+export function goTo(place: Filter & Pick<State, 'selected' | 'attempt' | 'compared'>): void {
   state = { ...state, ...place };
   set(seen());
 }
@@ -140,35 +150,7 @@ export function now(): number {
 }
 
 function seen(): Pick<State, 'total' | 'visible' | 'dead'> {
-  const words = state.query.toLowerCase().match(/\S+/g) ?? [];
-  const urls = new Map(state.overview.endpoints.map(({ id, url }) => [id, url.toLowerCase()]));
-  const { only, type, since } = state;
-  const oldest = since === 0 ? Number.NEGATIVE_INFINITY : now() - since;
-  const visible: DeliveryRow[] = [];
   let dead = 0;
-  for (const row of rows.values()) {
-    if (row.state === 'dead') dead += 1;
-    if (only !== 'all' && row.state !== only) continue;
-    if ((type !== '' && row.type !== type) || row.createdAt < oldest) continue;
-    const has = (word: string) => textOf(row).includes(word) || urls.get(row.endpointId)?.includes(word);
-    if (words.every(has)) visible.push(row);
-  }
-  return { total: rows.size, dead, visible: visible.reverse() };
-}
-
-const texts = new WeakMap<DeliveryRow, string>();
-
-/**
- * Returns the searched text, without the address of the endpoint, which may change. A row that changes is another
- * object.
- */
-function textOf(row: DeliveryRow): string {
-  const made = texts.get(row);
-  if (made !== undefined) return made;
-  const { id, eventId, type, endpointId, status, problem, test, duplicates, url, verdict, cause } = row;
-  const marks = [test && 'test', duplicates > 0 && 'duplicate'].filter(Boolean);
-  const parts = [type, eventId, id, endpointId, status, problem, row.state, ...marks, url, verdict, cause];
-  const text = parts.join('\n').toLowerCase();
-  texts.set(row, text);
-  return text;
+  for (const row of rows.values()) if (row.state === 'dead') dead += 1;
+  return { total: rows.size, dead, visible: matching(rows.values(), state, now()) };
 }

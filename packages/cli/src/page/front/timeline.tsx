@@ -1,5 +1,7 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { durationOf } from '../../duration.js';
 import type { AttemptRow, DeliveryDetails } from '../page-source.js';
-import { durationOf, timeOf } from './format.js';
+import { timeOf } from './format.js';
 import { roundsOf, type Station } from './rounds.js';
 import { useNow, useStore } from './store-hooks.js';
 
@@ -20,19 +22,8 @@ export function Timeline({ details, selected, onSelect }: TimelineProps) {
     <div class="timelines">
       {rounds.map(({ redelivery, stations }) => (
         <div key={redelivery}>
-          <h3>{redelivery === 0 ? 'Attempts' : `Redelivered${rounds.length > 2 ? `, ${redelivery}` : ''}`}</h3>
-          <ol class="timeline">
-            {stations.map((station) => (
-              <li
-                key={station.number}
-                class={station.state.replaceAll(' ', '-')}
-                style={{ flexGrow: station.waitMs === 0 ? 0 : Math.log2(station.waitMs / 5_000) }}
-              >
-                {station.waitMs > 0 && <span class="wait">{durationOf(station.waitMs)}</span>}
-                <Place station={station} selected={selected} onSelect={onSelect} />
-              </li>
-            ))}
-          </ol>
+          <h3>{redelivery === 0 ? 'Attempts' : `Started again${rounds.length > 2 ? `, ${redelivery}` : ''}`}</h3>
+          <Stations stations={stations} selected={selected} onSelect={onSelect} />
         </div>
       ))}
       {aside.length > 0 && (
@@ -49,6 +40,32 @@ export function Timeline({ details, selected, onSelect }: TimelineProps) {
         </ul>
       )}
     </div>
+  );
+}
+
+/** The places of one round. In a narrow window they scroll, so that the selected attempt is in view. */
+function Stations({ stations, selected, onSelect }: Omit<TimelineProps, 'details'> & { stations: readonly Station[] }) {
+  const list = useRef<HTMLOListElement>(null);
+  useLayoutEffect(() => {
+    const box = list.current;
+    const button = box?.querySelector<HTMLElement>('[aria-pressed=true]');
+    if (!box || !button) return;
+    const middle = button.getBoundingClientRect().left - box.getBoundingClientRect().left + button.offsetWidth / 2;
+    box.scrollLeft += middle - box.clientWidth / 2;
+  }, [selected]);
+  return (
+    <ol ref={list} class="timeline">
+      {stations.map((station) => (
+        <li
+          key={station.number}
+          class={station.state.replaceAll(' ', '-')}
+          style={{ flexGrow: station.waitMs === 0 ? 0 : Math.log2(station.waitMs / 5_000) }}
+        >
+          {station.waitMs > 0 && <span class="wait">{durationOf(station.waitMs)}</span>}
+          <Place station={station} selected={selected} onSelect={onSelect} />
+        </li>
+      ))}
+    </ol>
   );
 }
 
@@ -84,7 +101,6 @@ const WORDS: Readonly<Record<Station['state'], string>> = {
   held: 'on hold: the endpoint is paused',
   'up to the sender': 'decided by the sender',
   later: '',
-  'not needed': '–',
   'not kept': 'no longer kept',
 };
 

@@ -22,8 +22,28 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Returns the page before its script has run. `token` is hexadecimal. */
-export function documentOf(title: string, token: string): string {
+/** A view is a document with its own script. */
+export type View = 'deliveries' | 'queue';
+
+const PARTS: Readonly<Record<View, { script: string; styles: readonly string[] }>> = {
+  deliveries: { script: 'page.js', styles: ['style.css'] },
+  queue: { script: 'queue.js', styles: ['style.css', 'queue-style.css'] },
+};
+
+export interface DocumentOptions {
+  title: string;
+  /** Hexadecimal, as is `run`. */
+  token: string;
+  /** The run whose handles the view has in its address. */
+  run?: string;
+  view: View;
+  /** All that the server has. */
+  views: readonly View[];
+}
+
+/** Returns a view before its script has run. */
+export function documentOf({ title, token, run = '', view, views }: DocumentOptions): string {
+  const { script, styles } = PARTS[view];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -31,10 +51,12 @@ export function documentOf(title: string, token: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="page-token" content="${token}">
+<meta name="page-run" content="${run}">
+<meta name="page-views" content="${views.join(' ')}">
 <title>${escaped(title)}</title>
 <link rel="icon" href="/page/icon.svg">
-<link rel="stylesheet" href="/page/style.css">
-<script type="module" src="/page/page.js"></script>
+${styles.map((name) => `<link rel="stylesheet" href="/page/${name}">`).join('\n')}
+<script type="module" src="/page/${script}"></script>
 </head>
 <body><noscript>This page needs JavaScript.</noscript></body>
 </html>
@@ -49,6 +71,8 @@ function escaped(text: string): string {
 export interface Assets {
   script: Buffer;
   style: Buffer;
+  /** Those of the view of a queue, which has the other style sheet too. */
+  queue?: { script: Buffer; style: Buffer } | undefined;
 }
 
 /** Next to the program, where both are built. */
@@ -56,8 +80,14 @@ const BUILT = new URL('page/', import.meta.url);
 
 /** Rejects where the page is not built. */
 export async function readAssets(directory: URL = BUILT): Promise<Assets> {
-  const [script, style] = await Promise.all(['page.js', 'style.css'].map((name) => readFile(new URL(name, directory))));
-  return { script: script as Buffer, style: style as Buffer };
+  const read = (name: string) => readFile(new URL(name, directory));
+  const [script, style, queueScript, queueStyle] = await Promise.all([
+    read('page.js'),
+    read('style.css'),
+    read('queue.js'),
+    read('queue-style.css'),
+  ]);
+  return { script, style, queue: { script: queueScript, style: queueStyle } };
 }
 
 /** An open ring, in the accent colour of the page. */

@@ -5,9 +5,12 @@ import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { sampleEvent } from 'service-webhooks/testing';
 import { refusalOf } from '../../http/guard.js';
 import type { PageSource } from '../page-source.js';
+import type { QueueSource } from '../queue-source.js';
 import { answerAction } from './actions.js';
-import { type Assets, documentOf, ICON, readAssets, SECURITY_HEADERS } from './document.js';
+import { type Assets, documentOf, ICON, readAssets, SECURITY_HEADERS, type View } from './document.js';
 import { type ExportForm, exportRequest, isExportForm } from './exported-request.js';
+import { answerQueue } from './queue-routes.js';
+import { search } from './search.js';
 import { openStream } from './stream.js';
 
 /** The page, to be mounted on a server that listens on the loopback interface. */
@@ -22,46 +25,111 @@ export interface Page {
 const MAX_COMMAND_BYTES = 1024 * 1024;
 /** More than the windows of any user; each holds a connection. */
 const MAX_STREAMS = 64;
+/** Searches at the same time; each reads everything that is kept. */
+const MAX_SEARCHES = 4;
+/** Longer than anything a person types. */
+const MAX_QUERY_CHARACTERS = 1_000;
 
-export function createPage(source: PageSource, assets: Assets): Page {
+/** Returns a page with a view of deliveries, of a queue, or of both. */
+export function createPage(
+  source: PageSource | undefined,
+  assets: Assets,
+  { queue }: { queue?: QueueSource | undefined } = {},
+): Page {
   // The same during this run, so that a page of an earlier run is recognised.
   const token = crypto.randomUUID() + crypto.randomUUID();
   const run = crypto.randomUUID();
   const streams = new Set<() => void>();
+  const views: View[] = [...(source ? ['deliveries' as const] : []), ...(queue ? ['queue' as const] : [])];
+  let searches = 0;
 
   async function answer(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) res.setHeader(name, value);
     const refusal = refusalOf(req, token);
     if (refusal !== undefined) return sendJson(res, refusal.status, { error: refusal.reason });
-    const action = /^\/page\/actions\/(\w+)$/.exec(path)?.[1];
-    if (req.method !== (action === undefined ? 'GET' : 'POST')) {
-      return sendJson(res, 405, { error: `${req.method} is not for ${path}` });
-    }
-    if (action !== undefined) return act(req, res, action);
-    const [, room = '', id] = /^\/page\/(\w+)\/(.+)/.exec(path) ?? [];
-    if (room === 'deliveries') return sendFound(res, source.delivery(decoded(id)));
-    if (room === 'attempts') return sendFound(res, await source.attempt(decoded(id)));
-    if (room === 'samples') return sendFound(res, sampleOf(decoded(id)));
-    if (isExportForm(room)) return sendExported(res, room, decoded(id));
-    if (path === '/page/stream') return stream(res);
-    if (path === '/') return send(res, 'text/html; charset=utf-8', documentOf(source.title, token));
-    if (path === '/page/page.js') return send(res, 'text/javascript; charset=utf-8', assets.script);
-    if (path === '/page/style.css') return send(res, 'text/css; charset=utf-8', assets.style);
-    if (path === '/page/icon.svg') {
+    const isRead = req.method === 'GET';
+    if (isRead && path === '/page/style.css') return send(res, 'text/css; charset=utf-8', assets.style);
+    if (isRead && path === '/page/icon.svg') {
       // A browser asks for it whenever the address of the page changes.
       res.setHeader('cache-control', 'max-age=86400');
       return send(res, 'image/svg+xml', ICON);
     }
+    const isOfQueue = /^\/page\/queue([/.-]|$)/.test(path) || (path === '/' && source === undefined);
+    if (queue !== undefined && isOfQueue) return answerForQueue(queue, req, res, path);
+    if (source !== undefined) return answerForDeliveries(source, req, res, path);
     sendFound(res, undefined);
   }
 
-  async function act(req: IncomingMessage, res: ServerResponse, name: string): Promise<void> {
+  async function answerForQueue(
+    queue: QueueSource,
+    req: IncomingMessage,
+    res: ServerResponse,
+    path: string,
+  ): Promise<void> {
+    if (path.startsWith('/page/queue/')) {
+      const { status, json } = await answerQueue(queue, req);
+      return sendJson(res, status, json);
+    }
+    if (req.method !== 'GET') return sendJson(res, 405, { error: `${req.method} is not for ${path}` });
+    const { script = '', style = '' } = assets.queue ?? {};
+    if (path === '/page/queue.js') return send(res, 'text/javascript; charset=utf-8', script);
+    if (path === '/page/queue-style.css') return send(res, 'text/css; charset=utf-8', style);
+    if (path !== '/' && path !== '/page/queue') return sendFound(res, undefined);
+    send(
+      res,
+      'text/html; charset=utf-8',
+      documentOf({ title: queue.title, token, run: queue.run, view: 'queue', views }),
+    );
+  }
+
+  async function answerForDeliveries(
+    source: PageSource,
+    req: IncomingMessage,
+    res: ServerResponse,
+    path: string,
+  ): Promise<void> {
+    const action = /^\/page\/actions\/(\w+)$/.exec(path)?.[1];
+    if (req.method !== (action === undefined ? 'GET' : 'POST')) {
+      return sendJson(res, 405, { error: `${req.method} is not for ${path}` });
+    }
+    if (action !== undefined) return act(source, req, res, action);
+    const [, room = '', id] = /^\/page\/(\w+)\/(.+)/.exec(path) ?? [];
+    if (room === 'deliveries') return sendFound(res, source.delivery(decoded(id)));
+    if (room === 'attempts') return sendFound(res, await source.attempt(decoded(id)));
+    if (room === 'samples') return sendFound(res, sampleOf(decoded(id)));
+    if (room === 'search') return find(source, res, decoded(id));
+    if (isExportForm(room)) return sendExported(source, res, room, decoded(id));
+    if (path === '/page/stream') return stream(source, res);
+    if (path === '/')
+      return send(
+        res,
+        'text/html; charset=utf-8',
+        documentOf({ title: source.title, token, view: 'deliveries', views }),
+      );
+    if (path === '/page/page.js') return send(res, 'text/javascript; charset=utf-8', assets.script);
+    sendFound(res, undefined);
+  }
+
+  async function act(source: PageSource, req: IncomingMessage, res: ServerResponse, name: string): Promise<void> {
     const answer = await answerAction(source, name, req);
     if (answer === undefined) sendFound(res, undefined);
     else sendJson(res, answer.status, answer.json);
   }
 
-  function sendExported(res: ServerResponse, form: ExportForm, attemptId: string): void {
+  async function find(source: PageSource, res: ServerResponse, query: string): Promise<void> {
+    if (query.length > MAX_QUERY_CHARACTERS) return sendJson(res, 414, { error: 'The search is too long.' });
+    if (searches >= MAX_SEARCHES) return sendJson(res, 503, { error: 'Too many searches are running.' });
+    const gone = new AbortController();
+    res.on('close', () => gone.abort());
+    searches += 1;
+    try {
+      sendJson(res, 200, { ids: await search(source, query, gone.signal) });
+    } finally {
+      searches -= 1;
+    }
+  }
+
+  function sendExported(source: PageSource, res: ServerResponse, form: ExportForm, attemptId: string): void {
     const message = source.message(attemptId);
     if (message === undefined) {
       sendFound(res, undefined);
@@ -75,7 +143,7 @@ export function createPage(source: PageSource, assets: Assets): Page {
     }
   }
 
-  function stream(res: ServerResponse): void {
+  function stream(source: PageSource, res: ServerResponse): void {
     if (streams.size >= MAX_STREAMS) {
       sendJson(res, 503, { error: 'Too many windows are open.' });
       return;
@@ -106,17 +174,19 @@ export interface ServedPage {
 export interface ServePageOptions {
   /** The script and the style sheet. Default: those that were built. */
   assets?: Assets | undefined;
+  /** A queue, which has a view of its own. */
+  queue?: QueueSource | undefined;
   /** Answers requests for other paths. Default: 404. */
   others?: RequestListener | undefined;
 }
 
 /** Serves the page on a port of the loopback interface; 0 for any. Rejects where the port is not available. */
 export async function servePage(
-  source: PageSource,
+  source: PageSource | undefined,
   port: number,
-  { assets, others = (_, res) => res.writeHead(404).end() }: ServePageOptions = {},
+  { assets, queue, others = (_, res) => res.writeHead(404).end() }: ServePageOptions = {},
 ): Promise<ServedPage> {
-  const page = createPage(source, assets ?? (await readAssets()));
+  const page = createPage(source, assets ?? (await readAssets()), { queue });
   const server = createServer((req, res) => {
     if (!page.handle(req, res)) others(req, res);
   });

@@ -55,6 +55,29 @@ describe('the advice on an attempt of dev', () => {
     ]);
   });
 
+  it.each<[string, EmulatorOptions['faults'], string]>([
+    ['drop', { drop: 1 }, 'the request was lost'],
+    ['delay', { delay: { rate: 1, ms: 60_000 } }, 'the answer came too late'],
+    ['reset', { reset: 1 }, 'connection reset'],
+  ])('the fault %s is the reason that no answer counts, and not the app', async (_, faults, problem) => {
+    const { attempts, emulator } = await delivered(() => receiver(), { clock: 'virtual', faults });
+    await emulator.advance(20_000);
+    expect((await attempts())[0]?.advice).toEqual({
+      cause: 'no_answer',
+      message: expect.stringMatching(`^127.0.0.1:\\d+: ${problem}\\.$`),
+      fix: 'The app is not the cause, but a fault that dev makes on purpose.',
+    });
+  });
+
+  it('an app that closes the connection is the cause also where there are faults', async () => {
+    const faults = { duplicate: 1 };
+    const { attempts } = await delivered(() => (req) => req.socket.destroy(), { clock: 'virtual', faults });
+    expect((await attempts())[0]?.advice).toMatchObject({
+      message: expect.stringMatching(/the connection was closed without an answer\.$/),
+      fix: 'Look into the log of the app.',
+    });
+  });
+
   it('an attempt that the app acknowledges has no advice', async () => {
     const { attempts, got } = await delivered(() => receiver());
     const [attempt] = await attempts();

@@ -7,10 +7,12 @@ import { createClient, ensureEndpoint } from 'service-webhooks/client';
 import { webhookHandler } from 'service-webhooks/node';
 import { FAULT_NAMES } from 'service-webhooks-emulator';
 import { describe, expect, it } from 'vitest';
+import { aQueued } from '../../../../../test/queue/queued.js';
 import { type Got, serveApp, serveListener } from '../../../../../test/support/app.js';
 import { later, SECRET } from '../../../../../test/support/deliveries.js';
 import { SCENARIO_NAMES } from '../../../src/commands/dev/scenarios.js';
 import { type CliOptions, useCli } from '../../support/cli.js';
+import { hasSqlite, openQueueFile } from '../queue/sqlite-queue-file.js';
 import { failed, serveSilence } from '../support.js';
 import { runDev } from './run-dev.js';
 
@@ -150,6 +152,27 @@ describe('the API and the page of dev', () => {
     expect(await stop()).toMatchObject({ exitCode: 0, records: [{}, { kind: 'ended', attempts: 0 }] });
   });
 
+  it('the command on the empty page leads to this dev', async () => {
+    const app = await serveApp();
+    const { url, browser } = await dev([app.url]);
+    const command = `send generation.completed --dev=${url}`;
+    expect(await browser.snapshot()).toMatchObject({ start: { command: `npx service-webhooks-cli ${command}` } });
+    expect((await cli.run(command.split(' '))).records).toMatchObject([{ kind: 'emitted' }]);
+    const other = await dev();
+    const { port } = new URL(other.url);
+    expect(await other.browser.snapshot()).toMatchObject({
+      start: { command: `npx service-webhooks-cli dev 3000 --port ${port}` },
+    });
+  });
+
+  it('a row of the page says in short why the app refuses', async () => {
+    const app = await serveListener(webhookHandler({ secret: 'another secret', logger: false, on: { '*': () => {} } }));
+    const { browser, next } = await dev([app.url]);
+    await browser.act('send', { type: 'stt.failed' });
+    expect(await next('attempt')).toMatchObject({ advice: { cause: 'other_secret' } });
+    await expect.poll(async () => (await browser.snapshot()).deliveries[0]?.cause).toBe('another secret');
+  });
+
   it('a deploy script registers an app through the API', async () => {
     const { url, next, browser } = await dev();
     let secret = '';
@@ -237,5 +260,33 @@ describe('the options of dev', () => {
     const { stdout } = await cli.run(['dev', '--help']);
     for (const name of [...FAULT_NAMES, ...SCENARIO_NAMES]) expect(stdout).toContain(name);
     expect((await cli.run(['complete', '--', 'dev', '--fault', 're'])).stdout).toBe('reorder\nreset\n');
+  });
+});
+
+describe('dev in a project whose settings name a queue', () => {
+  it.runIf(hasSqlite)('the page shows the dead letters of the queue', async () => {
+    const file = openQueueFile(cli.cwd, join(cli.cwd, 'webhooks.db'));
+    await file.bury('no clip', aQueued({ eventId: 'evt_a' }));
+    file.handle.close();
+    writeFileSync(join(cli.cwd, 'service-webhooks.json'), '{"queue": {"engine": "sqlite", "at": "webhooks.db"}}');
+    const { browser } = await dev(['3000']);
+    const state = JSON.parse((await browser.open('/page/queue/state')).text);
+    expect(state).toMatchObject({ engine: 'sqlite', stats: { dead: 1 }, listing: { letters: 1 } });
+  });
+
+  it('a queue without an address is said, and dev runs without its view', async () => {
+    writeFileSync(join(cli.cwd, 'service-webhooks.json'), '{"queue": {"engine": "bullmq"}}');
+    const { promise: delivered, resolve } = later();
+    const app = await serveApp((_, __, res) => {
+      res.end();
+      resolve();
+    });
+    const args = ['dev', app.url, '--text', '--port', '0', '--emit', 'stt.failed'];
+    const { signal, ended } = cli.start(args, { env: { REDIS_URL: undefined } });
+    await delivered;
+    signal('SIGINT');
+    const { stdout, stderr } = await ended;
+    expect(stdout).toMatch(/^Deliveries: /);
+    expect(stderr).toContain('The page does not show the queue of service-webhooks.json: there is no URL');
   });
 });

@@ -79,4 +79,15 @@ describe.runIf(hasProgram('script') && !inside)('the keys of dev', () => {
     const [first, second] = app.got.map(({ body }) => body.toString());
     expect(second).toBe(first);
   });
+
+  it('the key r says why the app refuses the replay, and what to do', async () => {
+    const app = await serveApp((_, __, res) => res.writeHead(app.got.length === 1 ? 200 : 413).end());
+    const { type, shows } = await devInTerminal(app.url);
+    type('n');
+    await shows(words('200 acknowledged'));
+    type('r');
+    await shows(
+      /was sent again: 413\.\r\n {3}The app takes no body of this size\.\r\n {3}Raise the body limit of the app\.\r\n/,
+    );
+  });
 });

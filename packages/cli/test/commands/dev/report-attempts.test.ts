@@ -65,17 +65,17 @@ describe('the line that dev prints about an attempt', () => {
       faults: ['lost', 'late'],
     });
     expect(record).toMatchObject({ status: undefined, reason: 'connection', error: 'refused' });
-    expect(line.slice(1, 3)).toEqual([['bad', 'no answer'], 'refused']);
-    expect(line.slice(7)).toEqual([
+    expect(line[1]).toEqual(['bad', 'no answer']);
+    expect(line.slice(6)).toEqual([
       ['warn', 'lost, late'],
       ['bad', 'dead'],
     ]);
   });
 
-  it('a timeout is shown as no answer, with what to do', () => {
+  it('an answer that came too late is shown as no answer', () => {
     for (const changes of [{ answer: undefined }, {}]) {
       const { line } = reported({ outcome: 'failed', reason: 'timeout', state: 'waiting', ...changes });
-      expect(line.slice(1, 3)).toEqual([['bad', 'no answer'], expect.stringMatching(/20 s.*answer 202/)]);
+      expect(line[1]).toEqual(['bad', 'no answer']);
     }
   });
 

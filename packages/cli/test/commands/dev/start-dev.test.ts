@@ -1,13 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { exchange, toBytes } from '../../../../../test/support/raw-http.js';
 import { serveDev } from '../../../src/commands/dev/start-dev.js';
+import { queueView } from '../../../src/queues/view/queue-view.js';
+import { aLetter, memoryQueue } from '../../page/memory-queue.js';
 import { memorySource } from '../../page/memory-source.js';
 
 const ASSETS = { script: Buffer.from('// script'), style: Buffer.of() };
 
 /** The page and what `api` answers, until the test ends. */
 async function served(api: (request: Request) => Promise<Response>) {
-  const { url, close } = await serveDev(memorySource(), api, 0, ASSETS);
+  const { url, close } = await serveDev(memorySource(), api, 0, { assets: ASSETS });
   onTestFinished(close);
   return url;
 }
@@ -28,6 +30,22 @@ describe('the server of dev, with the page and the API on one port', () => {
     const [{ method, url: askedUrl, headers }] = asked as [Request];
     expect([method, askedUrl, headers.get('x-key')]).toEqual(['PATCH', `${url}/api/v1/usage?a=%20`, 'k']);
     expect(asked).toHaveLength(1);
+  });
+
+  it('a queue of the project has a view of its own next to the deliveries', async () => {
+    const queue = queueView(memoryQueue([aLetter(1)]).placed);
+    const { url, close } = await serveDev(memorySource(), async () => new Response('here'), 0, {
+      assets: ASSETS,
+      queue,
+    });
+    onTestFinished(async () => {
+      await close();
+      await queue.close();
+    });
+    expect(await (await fetch(`${url}/`)).text()).toContain('content="deliveries queue"');
+    expect(await (await fetch(`${url}/page/queue`)).text()).toContain('src="/page/queue.js"');
+    expect(await (await fetch(`${url}/page/queue/state`)).json()).toMatchObject({ stats: { dead: 1 } });
+    expect(await (await fetch(`${url}/queue`)).text()).toBe('here');
   });
 
   it('the API gets both values of a header that came twice', async () => {
@@ -79,7 +97,7 @@ describe('the server of dev, with the page and the API on one port', () => {
   });
 
   it('both are there on the loopback interface alone, until they are closed', async () => {
-    const { url, close } = await serveDev(memorySource(), async () => new Response('here'), 0, ASSETS);
+    const { url, close } = await serveDev(memorySource(), async () => new Response('here'), 0, { assets: ASSETS });
     expect(await (await fetch(`${url}/api`)).text()).toBe('here');
     await expect(fetch(url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
     const stream = await fetch(`${url}/page/stream`);

@@ -13,7 +13,7 @@ const replayed = (status = 200): SendResult => ({
 });
 /** A cache in front of the app that repeats the first answer, and marks it. */
 const repeated: SendResult = { ...says('handled'), headers: { 'idempotency-replayed': 'true' } } as SendResult;
-const none: SendResult = { problem: 'no answer within 20 s', ms: 20_000 };
+const none: SendResult = { problem: 'no answer within 20 s', fix: 'Answer sooner.', ms: 20_000 };
 const ok = answer(200);
 const passed = (evidence: string): Finding => ({ verdict: 'passed', evidence });
 const failed = (evidence: string): Finding => ({ verdict: 'failed', evidence });

@@ -12,7 +12,7 @@ import {
 import type { SendResult } from '../../../src/http/deliver.js';
 
 const answer = (status: number, { body = '', ms = 1 } = {}): SendResult => ({ status, body, headers: {}, ms });
-const none: SendResult = { problem: 'no answer within 20 s', ms: 20_000 };
+const none: SendResult = { problem: 'no answer within 20 s', fix: 'Answer sooner.', ms: 20_000 };
 const ok = answer(200);
 const passed = (evidence: string): Finding => ({ verdict: 'passed', evidence });
 const failed = (evidence: string): Finding => ({ verdict: 'failed', evidence });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { linesWithCommentBehind, ROOT } from '../../../../../test/support/markdown.js';
 import type { Step } from '../../../src/commands/init/next-steps.js';
 import { FRAMEWORKS } from '../../../src/detect-project.js';
 import { useCli } from '../../support/cli.js';
@@ -24,9 +25,14 @@ const init = (folder: string, ...args: string[]) =>
   cli.shell(`cd ${folder} && service-webhooks init ${asked(args).join(' ')}`);
 const written = (folder: string, path: string) => readFileSync(join(folder, path), 'utf8');
 
-/** The printed steps, by their names. */
+const flat = (text: string) => text.replace(/^ +/gm, '');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const [, HANDLERS_OF_README = expect.fail('README.md has no handlers')] =
+  /^( {2}on: \{\n.*?^ {2}\},\n)/ms.exec(README)?.map(flat) ?? [];
+
+const printedSteps = (records: readonly Record<string, unknown>[]) => (records.at(-1)?.['steps'] ?? []) as Step[];
 const stepsOf = (records: readonly Record<string, unknown>[]) =>
-  Object.fromEntries(((records.at(-1)?.['steps'] ?? []) as Step[]).map((step) => [step.step, step]));
+  Object.fromEntries(printedSteps(records).map((step) => [step.step, step]));
 const lineOf = (records: readonly Record<string, unknown>[], step: Step['step']) => stepsOf(records)[step]?.lines[0];
 
 describe('what init writes', { timeout: 120_000 }, () => {
@@ -49,6 +55,10 @@ describe('what init writes', { timeout: 120_000 }, () => {
       const [, route, test] = records.map(({ path }) => String(path));
       expect(problemsOf(folder, type === 'module' && framework !== 'next' ? 'node' : 'bundler')).toEqual([]);
       for (const path of [route, test]) expect(written(folder, String(path))).not.toMatch(/\n\n\n/);
+      expect(flat(written(folder, String(route)))).toContain(HANDLERS_OF_README);
+      const lines = [route, test].flatMap((path) => written(folder, String(path)).split('\n'));
+      lines.push(...printedSteps(records).flatMap((step) => step.lines));
+      expect(linesWithCommentBehind({ language: 'ts', lines })).toEqual([]);
       const isOtherForm = type === 'commonjs' && (framework === 'next' || framework === 'workers');
       expect(lineOf(records, 'test')).toBe(`${typescript || isOtherForm ? 'npx tsx' : 'node'} --test ${test}`);
       const { status, output } = runPrinted(folder, String(lineOf(records, 'test')));
@@ -137,21 +147,32 @@ describe('the files of init', () => {
   });
 
   it.each([
-    ['package-lock.json', 'npm install', 'npx'],
-    ['pnpm-lock.yaml', 'pnpm add', 'pnpm dlx'],
-    ['yarn.lock', 'yarn add', 'yarn dlx'],
-    ['bun.lock', 'bun add', 'bunx'],
+    ['package-lock.json', 'npm install', 'npx service-webhooks-cli'],
+    ['pnpm-lock.yaml', 'pnpm add', 'pnpm dlx service-webhooks-cli'],
+    ['yarn.lock', 'yarn add', 'yarn dlx -p service-webhooks -p service-webhooks-cli service-webhooks'],
+    ['bun.lock', 'bun add', 'bunx service-webhooks-cli'],
   ])('the steps of an app with %s install with %s, and send and doctor run with %s', async (lock, install, run) => {
     const folder = emptyApp({ type: 'module', dependencies: { express: '5' } });
     writeFileSync(join(folder, lock), '');
     const { records } = await init(folder, '--yes');
     expect(lineOf(records, 'install')).toBe(`${install} service-webhooks`);
     expect(stepsOf(records)['send']).toMatchObject({
-      lines: [`${run} service-webhooks-cli send generation.completed 3000`],
-      shows: "It prints '200  acknowledged', and the app prints 'clip' with the id of the clip.",
+      lines: [`${run} send generation.completed 3000`],
+      shows: "It prints '200  acknowledged', and the app prints 'https://storage.example/clip.mp3'.",
     });
-    expect(lineOf(records, 'doctor')).toBe(`${run} service-webhooks-cli doctor 3000`);
+    expect(lineOf(records, 'doctor')).toBe(`${run} doctor 3000`);
   });
+
+  it.each(['pnpm-lock.yaml', 'yarn.lock'])(
+    'docs/integrations.md has the send command of an app with %s',
+    async (lock) => {
+      const folder = emptyApp({ type: 'module' });
+      writeFileSync(join(folder, lock), '');
+      const { records } = await init(folder, '--yes');
+      const page = readFileSync(join(ROOT, 'docs/integrations.md'), 'utf8').replace(/ \\\n +/g, ' ');
+      expect(page).toContain(`\n${lineOf(records, 'send')}\n`);
+    },
+  );
 
   it.each([
     ['Workers', { dependencies: { wrangler: '4' } }, '8787'],

@@ -60,7 +60,7 @@ describe('a new app that follows the steps of init', { timeout: 240_000 }, () =>
         return cli.shell(`cd ${folder} && ${line} --json`, { env: { WEBHOOK_SECRET: undefined } });
       };
       expect(await run('send')).toMatchObject({ exitCode: 0, records: [{ acknowledged: true }] });
-      await vi.waitFor(() => expect(output()).toMatch(/^clip clip_\w+$/m));
+      await vi.waitFor(() => expect(output()).toMatch(/^https:\/\/storage\.example\/clip\.mp3$/m));
       const examined = await run('doctor');
       const probes = examined.records.filter(({ kind }) => kind === 'probe');
       expect(

@@ -38,7 +38,7 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
     await send('--fault', 'wrong-secret');
     await shows(/signature_mismatch/);
     type('r');
-    await shows(/It was sent again: 401\./);
+    await shows(/It was sent again: 401\.\r\n {3}This delivery does not verify, so the app is right to refuse it\./);
     const [first, second] = app.got.map(({ headers }) => headers['x-service-signature-v2']);
     expect(second).toBe(first);
   });

@@ -32,6 +32,15 @@ describe('the log of deliveries that listen keeps', () => {
     expect(log.deliveries.size).toBe(2);
   });
 
+  it('the total counts the deliveries that were dropped, until the log is cleared', () => {
+    const log = createReceivedLog({ maxDeliveries: 2 });
+    for (const id of ['evt_1', 'evt_1', 'evt_2', 'evt_3', 'evt_4']) log.add(aRequest(id));
+    expect([log.deliveries.size, log.total]).toEqual([2, 4]);
+    log.clear();
+    log.add(aRequest('evt_5'));
+    expect(log.total).toBe(1);
+  });
+
   it('forged requests are dropped before genuine ones with their id', () => {
     const log = createReceivedLog({ maxRequestsEach: 2 });
     log.add(aRequest('evt_1'));

@@ -13,6 +13,7 @@ import {
   toDeliveryRow,
 } from '../../../src/commands/listen/received-source.js';
 import { createRoutes } from '../../../src/commands/listen/routes.js';
+import { adviceOn } from '../../../src/diagnosis/advice.js';
 import type { HttpMessage } from '../../../src/http/http-message.js';
 import type { Change } from '../../../src/page/page-source.js';
 
@@ -99,7 +100,7 @@ describe('the deliveries on the page of listen', () => {
   it('the empty list names the command that sends the first delivery', () => {
     const { source } = aSource({}, undefined, 'http://127.0.0.1:4747/');
     const command = 'npx service-webhooks-cli send generation.completed http://127.0.0.1:4747/';
-    expect(source.start).toEqual({ text: 'Send one:', command });
+    expect(source.start).toEqual({ text: 'Send one to the address of listen:', command });
   });
 
   it('a watcher gets each change, until it stops', () => {
@@ -161,7 +162,7 @@ describe('a replay from the page of listen', () => {
   it('a replay without an answer keeps the reason', async () => {
     const { source, replay } = aSource({}, 'http://127.0.0.1:1/');
     source.add(received('evt_1'));
-    expect(await replay('evt_1')).toMatch(/^It was sent again: 127\.0\.0\.1:1: nothing listens there/);
+    expect(await replay('evt_1')).toMatch(/^It was sent again: nothing listens there/);
     const problem = expect.stringContaining('nothing listens');
     expect(source.delivery('evt_1')?.attempts[1]).toMatchObject({ problem });
     expect(source.attempt('2')?.answer).toBeUndefined();
@@ -215,7 +216,9 @@ describe('a request to listen that the secret has not signed', () => {
 
   it('the key r sends an unverified request as it came', async () => {
     const { app, source } = await aSourceOf(received('evt_1'), withMessage('evt_1', forged, 'signature_mismatch'));
-    expect(await source.replayLast()).toBe('It was sent again: 200.');
+    expect(await source.replayLast()).toMatch(
+      /^It was sent again: 200\. The app has accepted a delivery that does not/,
+    );
     expect(app.got[0]?.rawHeaders).toEqual(expect.arrayContaining(forged.headers.flat()));
   });
 });
@@ -239,7 +242,7 @@ describe('a sample that is sent from the page of listen', () => {
   });
 
   it('the page says why a sample was not sent', async () => {
-    expect(await aSource().send('stt.failed')).toMatch(/^stt\.failed was sent: 127\.0\.0\.1:1: nothing listens there/);
+    expect(await aSource().send('stt.failed')).toMatch(/^stt\.failed was sent: nothing listens there/);
     await expect(aSource().send('stt')).rejects.toThrow('type must be one of the service');
   });
 });
@@ -292,6 +295,12 @@ describe('the row of an attempt on the page of listen', () => {
 
 describe('the row of a delivery on the page of listen', () => {
   const rowOf = (...requests: KeptRequest[]) => toDeliveryRow('evt_1', requests, 'X-Service');
+  const mismatch = { ...inspection, verdict: 'signature_mismatch' };
+  const cause = {
+    cause: 'body_reserialised',
+    evidence: 'The body is JSON that was parsed and written again.',
+  } as const;
+  const advice = adviceOn('other_secret');
 
   it('the requests and replays of a delivery are counted', () => {
     const first = { ...hook, headers: [['x-service-Webhook-Id', 'endpoint_7'] as const] };
@@ -302,8 +311,8 @@ describe('the row of a delivery on the page of listen', () => {
     ];
     expect(rowOf(...requests)).toEqual({
       ...{ id: 'evt_1', eventId: 'evt_1', type: 'stt.completed', endpointId: 'endpoint_7', state: 'delivered' },
-      ...{ attempts: 3, replays: 1, duplicates: 0, redeliveries: 0, test: false },
-      ...{ createdAt: NOW, problem: 'it was closed' },
+      ...{ attempts: 3, replays: 1, duplicates: 0, redeliveries: 0, test: false, hasFailed: true },
+      ...{ createdAt: NOW, problem: 'it was closed', cause: 'it was closed' },
       ...{ url: 'http://127.0.0.1:4747/hook', verdict: 'verified' },
     });
   });
@@ -325,12 +334,26 @@ describe('the row of a delivery on the page of listen', () => {
     expect(row.type).toMatch(/^POST \/x+…$/);
   });
 
-  it('the row has the URL, the verdict and the cause of the latest request', () => {
+  it('the row has the URL and the verdict of the latest request', () => {
     const refused = { ...inspection, verdict: 'signature_mismatch' };
-    const cause = 'body_reserialised The body is JSON that was parsed and written again.';
-    const row = rowOf(kept(), kept({ url: 'http://127.0.0.1:3000/b', inspection: refused, cause, status: 401 }));
-    expect(row).toMatchObject({ url: 'http://127.0.0.1:3000/b', verdict: 'signature_mismatch', cause });
-    expect(rowOf(kept({ cause: 'secret_wrong' }), kept())).not.toHaveProperty('cause');
+    const row = rowOf(kept(), kept({ url: 'http://127.0.0.1:3000/b', inspection: refused, status: 401 }));
+    expect(row).toMatchObject({ url: 'http://127.0.0.1:3000/b', verdict: 'signature_mismatch' });
+  });
+
+  it.each<[string, Parameters<typeof kept>[0], string | undefined]>([
+    ['the cause of a forgery', { inspection: mismatch, cause, status: 401 }, 'body reserialised'],
+    ['the code of a forgery without a known cause', { inspection: mismatch, status: 401 }, 'signature mismatch'],
+    ['that the app accepted a forgery', { inspection: mismatch, cause, status: 200 }, 'accepted, but does not verify'],
+    ['why the app refused a valid delivery', { advice, status: 401 }, 'another secret'],
+    ['why there is no answer', { problem: 'nothing listens there' }, 'nothing listens there'],
+    ['no cause of an acknowledged delivery', { status: 200 }, undefined],
+  ])('the row says in short %s', (_, changes, expected) => {
+    expect(rowOf(kept({ advice }), kept(changes)).cause).toBe(expected);
+  });
+
+  it('a delivery with an earlier failure has failed at least once', () => {
+    expect(rowOf(kept({ status: 500 }), kept({ status: 200 }))).toMatchObject({ state: 'delivered', hasFailed: true });
+    expect(rowOf(kept({ status: 200 }))).toMatchObject({ hasFailed: false });
   });
 });
 

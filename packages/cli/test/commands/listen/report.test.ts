@@ -63,6 +63,19 @@ describe('the line that listen prints about a request', () => {
     expect(evidence).toMatch(/\w/);
   });
 
+  it('a further app that does not answer has the reason and the fix on its own line', () => {
+    const [url, other] = ['http://127.0.0.1:3000/hook', 'http://127.0.0.1:3001/hook'];
+    const forwarded = { url, sent: { status: 500, headers: {}, body: '', ms: 3 } };
+    const why = { problem: 'nothing listens there', fix: 'Start the app, or correct the port.' };
+    const { record, more } = reported({
+      ...aHandled({}),
+      forwarded,
+      others: [{ url: other, sent: { ...why, ms: 2 } }],
+    });
+    expect(record).toMatchObject({ alsoForwarded: [{ url: other, status: null, ...why }] });
+    expect(more).toEqual([['          →', other, ['bad', 'no answer'], ['faint', '2 ms'], why.problem, why.fix]]);
+  });
+
   it('a request that was not verified has a warning', () => {
     const { record, line, more } = reported(aHandled({ secrets: undefined }));
     expect(record['cause']).toBeUndefined();

@@ -12,7 +12,7 @@ import { openIoredis } from '../../../../../test/support/redis.js';
 export interface EngineFixture {
   queue: OperatedQueue;
   work(options: WorkerOptions): unknown;
-  close(): Promise<unknown>;
+  close(): Promise<void>;
 }
 
 export interface Engine {
@@ -110,7 +110,7 @@ function rabbitmqEngine(url: string): Engine {
       opened({ engine: 'rabbitmq', name, url }, async () => {
         const connection = await openRabbitmq(url);
         const channel = await connection.createChannel();
-        for (const suffix of ['', '.dead', '.unreadable', '.retry.5', '.retry.50'])
+        for (const suffix of ['', '.dead', '.unreadable', '.marks', '.operator', '.retry.5', '.retry.50'])
           await channel.deleteQueue(name + suffix);
         await connection.close();
       }),
@@ -132,7 +132,7 @@ function natsEngine(url: string): Engine {
 }
 
 async function opened(place: QueuePlace, remove: () => Promise<void>): Promise<EngineFixture> {
-  const { queue, work, close } = await openQueue(place);
+  const { queue, work, close } = await openQueue(place, { workersDie: false });
   return {
     queue,
     work,

@@ -1,28 +1,18 @@
 import { PermanentError } from 'service-webhooks';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aQueued } from '../../../../../test/queue/queued.js';
 import { serveApp } from '../../../../../test/support/app.js';
 import { hidePackage, installPackage } from '../../../../../test/support/installed-package.js';
-import { findNats } from '../../../../../test/support/nats.js';
-import { startPostgres } from '../../../../../test/support/postgres.js';
-import { findRabbitmq } from '../../../../../test/support/rabbitmq.js';
-import { findRedis } from '../../../../../test/support/redis.js';
 import { useCli } from '../../support/cli.js';
 import { failed } from '../support.js';
 import { type EngineFixture, enginesOn } from './engine-fixtures.js';
+import { queueServers } from './queue-servers.js';
+import { summedUp } from './summed-up.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const cli = useCli();
-const redis = await findRedis();
-const postgres = await startPostgres();
-const nats = await findNats();
-const engines = enginesOn({ redis: redis?.url, postgres, rabbitmq: await findRabbitmq(), nats: nats?.url });
-afterAll(async () => {
-  await redis?.stop();
-  await postgres?.stop();
-  await nats?.stop();
-});
+const engines = enginesOn(await queueServers());
 
 describe.each(engines)('queue --$name', ({ name, packageName, variable, url, options, missing, open }) => {
   const queueName = `cli-${name}-${process.pid}`;
@@ -31,9 +21,9 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
   let runs: string[];
 
   /** The command, with the URL in the environment, where a password may be. */
-  const queue = (...words: string[]) => {
+  const queue = async (...words: string[]) => {
     const place = [`--${name}`, '--queue', queueName, ...options];
-    return cli.run(['queue', ...words, ...place, '--json'], { env: { [variable]: url } });
+    return summedUp(await cli.run(['queue', ...words, ...place, '--json'], { env: { [variable]: url } }));
   };
   const dead = async (count: number) =>
     vi.waitUntil(async () => (await fixture.queue.deadLetters()).length === count, { interval: 20, timeout: 30_000 });

@@ -1,30 +1,16 @@
-import { join } from 'node:path';
-import type { WorkerOptions } from 'service-webhooks/queue';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aQueued } from '../../../../../test/queue/queued.js';
 import { later } from '../../../../../test/support/deliveries.js';
-import { installPackage } from '../../../../../test/support/installed-package.js';
-import { findNats } from '../../../../../test/support/nats.js';
-import { startPostgres } from '../../../../../test/support/postgres.js';
-import { findRabbitmq } from '../../../../../test/support/rabbitmq.js';
-import { findRedis } from '../../../../../test/support/redis.js';
 import { useCli } from '../../support/cli.js';
 import { failed } from '../support.js';
-import { type EngineFixture, enginesOn } from './engine-fixtures.js';
-import { hasSqlite, openQueueFile } from './sqlite-queue-file.js';
+import { everyEngine } from './every-engine.js';
+import { queueServers } from './queue-servers.js';
+import { summedUp } from './summed-up.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const cli = useCli();
-const redis = await findRedis();
-const postgres = await startPostgres();
-const nats = await findNats();
-const servers = { redis: redis?.url, postgres, rabbitmq: await findRabbitmq(), nats: nats?.url };
-afterAll(async () => {
-  await redis?.stop();
-  await postgres?.stop();
-  await nats?.stop();
-});
+const servers = await queueServers();
 
 const QUEUE = `states-${process.pid}`;
 const STATES = ['waiting', 'running', 'done', 'dead'];
@@ -37,38 +23,12 @@ const LISTED: Readonly<Record<string, string[]>> = {
   nats: ['waiting', 'dead'],
 };
 
-async function openSqlite(): Promise<EngineFixture> {
-  const { queue, handle } = openQueueFile(cli.cwd, join(cli.cwd, 'webhooks.db'), QUEUE);
-  let worker: ReturnType<typeof queue.work> | undefined;
-  return {
-    queue,
-    work(options: WorkerOptions) {
-      worker = queue.work({ ...options, concurrency: 2 });
-    },
-    async close() {
-      await worker?.stop();
-      handle.close();
-    },
-  };
-}
-
-const engines = [
-  ...enginesOn(servers).map(({ name, packageName, variable, url, options, open }) => ({
-    name,
-    env: { [variable]: url } as Record<string, string>,
-    place: [`--${name}`, '--queue', QUEUE, ...options],
-    open() {
-      installPackage(cli.cwd, packageName);
-      return open(QUEUE);
-    },
-  })),
-  ...(hasSqlite ? [{ name: 'sqlite', env: {}, place: ['--sqlite', 'webhooks.db'], open: openSqlite }] : []),
-];
+const engines = everyEngine(cli, servers, QUEUE);
 
 describe.each(engines)('queue list --state of $name', ({ name, env, place, open }) => {
   const listed = LISTED[name] ?? [];
-  const list = (state: string, ...more: string[]) =>
-    cli.run(['queue', 'list', '--state', state, ...more, ...place, '--json'], { env });
+  const list = async (state: string, ...more: string[]) =>
+    summedUp(await cli.run(['queue', 'list', '--state', state, ...more, ...place, '--json'], { env }));
   const eventsThat = async (state: string, ...more: string[]) => {
     const { exitCode, stderr, records } = await list(state, ...more);
     expect([exitCode, stderr]).toEqual([0, '']);
@@ -78,7 +38,7 @@ describe.each(engines)('queue list --state of $name', ({ name, env, place, open 
 
   it('jobs are listed in each state that the engine knows, and run once as before', async () => {
     const fixture = await open();
-    onTestFinished(() => void fixture.close());
+    onTestFinished(() => fixture.close());
     await fixture.queue.init?.();
     const put = async (eventId: string, more: object = {}) => fixture.queue.put(aQueued({ eventId, ...more }));
     await put('evt_a');

@@ -7,6 +7,7 @@ import { type Ended, inside, useCli } from '../../support/cli.js';
 import { inTerminal } from '../../support/pseudo-terminal.js';
 import { failed } from '../support.js';
 import { hasSqlite, openQueueFile, type QueueFile } from './sqlite-queue-file.js';
+import { summedUp } from './summed-up.js';
 
 const cli = useCli();
 const A = aQueued({ eventId: 'evt_a' });
@@ -14,8 +15,10 @@ const B = aQueued({ eventId: 'evt_b', type: 'stt.failed' });
 const C = aQueued({ eventId: 'evt_c' });
 let file: QueueFile;
 
-const queue = (...words: string[]) =>
-  cli.run(['queue', ...words, '--sqlite', 'webhooks.db', ...(words.includes('--text') ? [] : ['--json'])]);
+const queue = async (...words: string[]) => {
+  const form = words.includes('--text') ? [] : ['--json'];
+  return summedUp(await cli.run(['queue', ...words, '--sqlite', 'webhooks.db', ...form]));
+};
 const inCwd = (name: string) => join(cli.cwd, name);
 const eventsIn = ({ records }: Ended) => records.map(({ eventId }) => eventId);
 const tenantsIn = ({ records }: Ended) => records.map(({ tenant }) => tenant);
@@ -61,6 +64,14 @@ describe.runIf(hasSqlite)('the commands queue list and queue show', () => {
       ['--since', '1m'],
       ['evt_a', 'evt_b', 'evt_c'],
     ],
+    [
+      ['--since', '2h'],
+      ['evt_a', 'evt_b', 'evt_c'],
+    ],
+    [
+      ['--since', '30d'],
+      ['evt_a', 'evt_b', 'evt_c'],
+    ],
     [['--since', '2999-01-01T00:00:00Z'], []],
     [['--state', 'waiting'], ['evt_w']],
   ])('list with the options %j prints the events %j', async (options, events) => {
@@ -69,15 +80,71 @@ describe.runIf(hasSqlite)('the commands queue list and queue show', () => {
     expect(eventsIn(await queue('list', ...options))).toEqual(events);
   });
 
-  it('list --text says that there are more letters than the limit', async () => {
+  it('the last record of a list says how many letters there are, and whether the list is cut', async () => {
+    await buryThree();
+    await file.queue.put(aQueued({ eventId: 'evt_w' }));
+    const total = { kind: 'total', shown: 3, dead: 3, hasMore: false };
+    expect((await queue('list')).sum).toEqual(total);
+    expect((await queue('list', '--limit', '2')).sum).toEqual({ ...total, shown: 2, hasMore: true });
+    expect((await queue('list', '--reason', 'no such')).sum).toEqual({ ...total, shown: 0, dead: 0 });
+    const waiting = ['list', '--state', 'waiting', '--limit', '1'];
+    expect((await queue(...waiting)).sum).toEqual({ kind: 'total', shown: 1, hasMore: false });
+    await file.queue.put(aQueued({ eventId: 'evt_x' }));
+    expect((await queue(...waiting)).sum).toEqual({ kind: 'total', shown: 1, hasMore: true });
+  });
+
+  it('list --text groups the letters by their reason, the most frequent first, with counts and a total', async () => {
     await buryThree();
     const { stdout, stderr } = await queue('list', '--limit', '2', '--text');
     expect(stdout.split('\n')).toEqual([
-      expect.stringContaining('evt_a'),
-      expect.stringMatching(/stt\.failed {2}evt_b {2}attempts 1 {2}.*no room/),
+      expect.stringMatching(/^2 × {2}no clip$/),
+      expect.stringMatching(/^ {5}1 {2}.*stt\.completed {2}evt_a {2}attempts 1$/),
+      '     and 1 more: --limit shows them.',
+      expect.stringMatching(/^1 × {2}no room$/),
+      expect.stringMatching(/^ {5}2 {2}.*stt\.failed {2}evt_b {2}attempts 1$/),
+      "3 dead letters, 2 reasons.  'queue show <id>' has the body and the stack of one.",
       '',
     ]);
-    expect(stderr).toBe('There are more: --limit shows them.\n');
+    expect(stderr).toBe('');
+  });
+
+  it('a list that is cut says how many reasons it leaves out', async () => {
+    await buryThree();
+    const { stdout } = await queue('list', '--limit', '1', '--text');
+    expect(stdout).toMatch(
+      / {2}evt_a .*\n {5}and 1 more: --limit shows them\.\nand 1 other reason: --limit shows them\.\n3 dead/,
+    );
+  });
+
+  it('a group says the types of its events where there are several', async () => {
+    await file.bury('no clip', A, B, C);
+    expect((await queue('list', '--text')).stdout).toMatch(/^3 × {2}no clip {2}stt\.completed 2, stt\.failed 1\n/);
+  });
+
+  it('a list of nothing says whether options were the cause', async () => {
+    expect(await queue('list', '--text')).toMatchObject({ stdout: '', stderr: 'There is no dead letter.\n' });
+    await buryThree();
+    const none = 'No dead letter is as the options say.\n';
+    expect(await queue('list', '--reason', 'no such', '--text')).toMatchObject({ stdout: '', stderr: none });
+  });
+
+  it('--reason selects letters by a part of their reason, in any case', async () => {
+    await buryThree();
+    expect(eventsIn(await queue('list', '--reason', 'NO CLIP'))).toEqual(['evt_a', 'evt_c']);
+    expect(eventsIn(await queue('retry', '--reason', 'room'))).toEqual(['evt_b']);
+    expect(await left()).toEqual(['evt_a', 'evt_c']);
+  });
+
+  it('stats counts the reasons of the oldest 10,000 letters, and says so where there are more', async () => {
+    await file.bury('no clip', A);
+    expect((await queue('stats', '--text')).stdout).toMatch(/^ {3}1 dead\n {6}1 × {2}no clip\n$/m);
+    file.handle.exec(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+       INSERT INTO webhook_queue (key, queue, state, job, queued_at, died_at)
+       SELECT 'k' || i, 'clips', 'dead', '{}', 1, i FROM n`,
+    );
+    expect((await queue('stats', '--text')).stdout).toMatch(/^ {3}10001 dead {2}reasons of the oldest 10000\n/m);
+    expect((await queue('stats')).records).toMatchObject([{ dead: 10_001, reasonsOfOldest: 10_000 }]);
   });
 
   it('a misspelt event type is refused with the known one', async () => {
@@ -125,13 +192,55 @@ describe.runIf(hasSqlite)('the commands queue retry and queue discard', () => {
     expect(await file.queue.stats()).toMatchObject({ depth: 1, dead: 0 });
   });
 
+  /** Puts so many dead letters into the queue. */
+  function buryMany(count: number): void {
+    file.handle.exec(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+       INSERT INTO webhook_queue (key, queue, state, job, queued_at, died_at)
+       SELECT 'k' || i, 'clips', 'dead', '{}', 1, i FROM n`,
+    );
+  }
+
+  it.each([
+    ['retry', 'retried'],
+    ['discard', 'discarded'],
+  ])('the last record of %s says how many letters were changed, and whether there are more', async (name, done) => {
+    const select = (...words: string[]) => queue(name, '--since', '2000-01-01', ...words);
+    const result = { kind: 'result', dryRun: false, [done]: 0, gone: 0, hasMore: false };
+    const yes = name === 'discard' ? ['--yes'] : [];
+    await file.bury('no clip', A);
+    expect(await queue(name, '--reason', 'no such', ...yes)).toMatchObject({ exitCode: 0, records: [], sum: result });
+    expect((await select('--dry-run')).sum).toEqual({ ...result, dryRun: true, [done]: 1 });
+    expect((await select(...yes)).sum).toEqual({ ...result, [done]: 1 });
+  });
+
+  it('options select 100 letters where neither --all nor --limit says more', async () => {
+    await file.queue.put(A);
+    buryMany(150);
+    const since = ['--since', '1970-01-01'];
+    const { records, exitCode, sum } = await queue('retry', ...since, '--dry-run');
+    expect([records.length, exitCode, sum?.['hasMore']]).toEqual([100, 0, true]);
+    expect((await queue('retry', ...since, '--all', '--dry-run')).records).toHaveLength(150);
+    expect((await queue('retry', '--all', '--limit', '120')).sum).toMatchObject({ retried: 120, hasMore: true });
+    expect((await queue('discard', '--all', '--yes')).sum).toMatchObject({ discarded: 30, hasMore: false });
+  });
+
+  it('ids that are named are all changed, also more than 100', async () => {
+    await file.queue.put(A);
+    buryMany(150);
+    const ids = (await file.queue.deadLetters({ limit: 150 })).map(({ id }) => id);
+    expect((await queue('discard', ...ids)).sum).toMatchObject({ discarded: 150, hasMore: false });
+  });
+
   it('--tenant selects the letters of a tenant, also of one event', async () => {
     for (const tenant of ['acme', 'globex']) {
       await file.bury('no clip', aQueued({ eventId: 'evt_a', key: `test:tenant=${tenant}:evt_a`, tenant }));
     }
     await file.bury('no clip', C);
     expect(tenantsIn(await queue('list'))).toEqual(['acme', 'globex', undefined]);
-    expect((await queue('list', '--tenant', 'globex', '--text')).stdout).toMatch(/^[^\n]*evt_a {2}of globex[^\n]*\n$/);
+    expect((await queue('list', '--tenant', 'globex', '--text')).stdout).toMatch(
+      /evt_a {2}of globex[^\n]*\n1 dead letter,/,
+    );
     expect(tenantsIn(await queue('show', 'evt_a'))).toEqual(['acme', 'globex']);
     expect(tenantsIn(await queue('discard', 'evt_a', '--tenant', 'globex'))).toEqual(['globex']);
     expect(tenantsIn(await queue('retry', '--tenant', 'acme'))).toEqual(['acme']);
@@ -152,6 +261,9 @@ describe.runIf(hasSqlite)('the commands queue retry and queue discard', () => {
     [['discard'], 'which ones?'],
     [['retry', 'evt_a', '--all'], 'not both'],
     [['discard', 'evt_a', '--type', 'stt.failed'], 'not both'],
+    [['retry', '--wait', '17'], 'Ids stand in front of --wait.'],
+    [['retry', '--all', '--over', '25h'], 'of 1d at most'],
+    [['retry', '--since', '2w'], 'Unix seconds, or 30m, 2h, 7d ago.'],
     [['show', 'evt_bb'], nearest],
     [['retry', 'evt_bb'], nearest],
     [['discard', 'evt_bb'], nearest],
@@ -185,8 +297,9 @@ describe.runIf(hasSqlite)('the commands queue retry and queue discard', () => {
     await next('retried');
     const [, last] = await file.queue.deadLetters();
     await file.queue.discard(last?.id ?? '');
-    const { exitCode, records } = await ended;
+    const { exitCode, records, sum } = summedUp(await ended);
     expect([exitCode, records.at(-1)]).toEqual([1, expect.objectContaining({ kind: 'gone', eventId: 'evt_c' })]);
+    expect(sum).toEqual({ kind: 'result', dryRun: false, retried: 2, gone: 1, hasMore: false });
   });
 });
 

@@ -166,7 +166,7 @@ describe('the command replay', () => {
     const { port } = await serveTls();
     const url = `https://localhost:${port}/hook`;
     const refused = await cli.run(['replay', FILE, url]);
-    expect(refused.records).toMatchObject([{ problem: expect.stringContaining('--insecure') }]);
+    expect(refused.records).toMatchObject([{ advice: { fix: expect.stringContaining('--insecure') } }]);
     expect((await cli.run(['replay', FILE, url, '--insecure'])).exitCode).toBe(0);
   });
 });

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { type Got, serveApp, serveListener } from '../../../../../test/support/app.js';
 import { SECRET } from '../../../../../test/support/deliveries.js';
 import { serveBytes } from '../../../../../test/support/hostile-app.js';
-import { useCli } from '../../support/cli.js';
+import { type Fields, useCli } from '../../support/cli.js';
 import { failed, serveSilence } from '../support.js';
 
 const cli = useCli();
@@ -75,7 +75,8 @@ describe('the command send', () => {
     expect((await cli.run(['send', 'stt.failed', '--body', '-', app.url], { stdin: bytes })).exitCode).toBe(0);
     for (const { headers, body } of app.got) {
       expect(body).toEqual(bytes);
-      expect(() => verify({ headers, body, secret: SECRET })).toThrow('invalid_encoding'); // so the signature holds
+      // verify decodes the body only when the signature is valid.
+      expect(() => verify({ headers, body, secret: SECRET })).toThrow('invalid_encoding');
     }
   });
 
@@ -187,38 +188,40 @@ describe('send --fault', () => {
 });
 
 describe('the command send to an app without a proper answer', () => {
+  it('the status comes first, and below it the cause and the fix', async () => {
+    const { stdout } = await cli.run(['send', '--text', 'stt.completed', 'http://127.0.0.1:1']);
+    expect(stdout).toMatch(
+      /^no answer {2}\d+ ms {2}.*\n {3}127\.0\.0\.1:1: nothing listens there\.\n {3}Start the app, or correct the port\.\n$/,
+    );
+  });
+
   it.each<[situation: string, problem: string | RegExp, app: () => Promise<string>, options?: string[]]>([
-    [
-      'nothing listens',
-      /^127\.0\.0\.1:1: nothing listens there; start the app, or correct the port$/,
-      async () => 'http://127.0.0.1:1',
-    ],
+    ['nothing listens', 'nothing listens there', async () => 'http://127.0.0.1:1'],
     [
       'there is no such host',
-      /^no-such-host.invalid: (there is no such host|the name cannot be looked up)/,
+      /^(there is no such host|the name cannot be looked up)/,
       async () => 'http://no-such-host.invalid/',
     ],
     ['the app hangs', /^no answer within 0\.1 s$/, async () => (await serveSilence()).url, ['--timeout', '100ms']],
     [
       'the connection is closed',
-      'closed without an answer; look into the log of the app',
+      'closed without an answer',
       async () => (await serveListener((req) => req.socket.resetAndDestroy())).url,
     ],
-    [
-      'no TLS is spoken',
-      'no TLS is spoken there; is it http: and not https:?',
-      async () => `https://127.0.0.1:${(await receiver()).port}`,
-    ],
+    ['no TLS is spoken', 'no TLS is spoken there', async () => `https://127.0.0.1:${(await receiver()).port}`],
     [
       'no HTTP is spoken',
-      'what came back is no HTTP; check the port',
+      'what came back is no HTTP',
       async () => (await serveBytes('220 mail.example ESMTP\r\n')).url,
     ],
   ])('the reason for the missing answer is printed where %s', async (_, problem, app, options = []) => {
     // biome-ignore format: a row each
     const { exitCode, records, stderr } = await cli.run(['send', 'stt.completed', await app(), ...options]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 4, stderr: '' });
-    expect(records[0]?.['problem']).toMatch(problem);
+    const [{ problem: printed, advice }] = records as [Fields];
+    expect(printed).toMatch(problem);
+    const message = expect.stringMatching(new RegExp(`: ${printed}\\.$`));
+    expect(advice).toEqual({ cause: 'no_answer', message, fix: expect.stringMatching(/^[A-Z].+[.?]$/) });
   });
 
   it('an answer that breaks off acknowledges by its status', async () => {

@@ -47,7 +47,12 @@ const answer = (ms: number, status = 200): SendResult => ({ status, ms, headers:
 
 describe('the summary of send --count', () => {
   it('deliveries are counted by status, or by the reason where there is no answer', () => {
-    const all: SendResult[] = [answer(30), answer(10), { problem: 'nothing listens there', ms: 5 }, answer(20, 500)];
+    const all: SendResult[] = [
+      answer(30),
+      answer(10),
+      { problem: 'nothing listens there', fix: 'Start it.', ms: 5 },
+      answer(20, 500),
+    ];
     expect(summaryOf(all, 1_234.4)).toEqual([
       {
         ...{ kind: 'summary', sent: 4, acknowledged: 2, seconds: 1.234 },

@@ -5,16 +5,17 @@ import { webhookHandler } from 'service-webhooks/node';
 import { createEmulator, type EmulatorOptions, type Faults } from 'service-webhooks-emulator';
 import { onTestFinished } from 'vitest';
 import { NOW } from '../../../../../test/support/deliveries.js';
-import { emulatorSource } from '../../../src/page/emulator/emulator-source.js';
+import { type EmulatorSourceOptions, emulatorSource } from '../../../src/page/emulator/emulator-source.js';
 
 export interface EmulatedOptions extends EmulatorOptions {
   /** Whether the receiver's handler throws. */
   fails?: () => boolean;
   faults?: Faults;
+  adviceOn?: EmulatorSourceOptions['adviceOn'];
 }
 
 /** An emulator, a real receiver on a port, and what the page shows of them. */
-export async function emulated({ fails = () => false, ...options }: EmulatedOptions = {}) {
+export async function emulated({ fails = () => false, adviceOn, ...options }: EmulatedOptions = {}) {
   const emulator = createEmulator({ allowLoopback: true, startAt: NOW, seed: 'page', ...options });
   onTestFinished(() => emulator.close());
   let secret = 'not yet known';
@@ -31,6 +32,7 @@ export async function emulated({ fails = () => false, ...options }: EmulatedOpti
   secret = endpoint.signingSecret;
   const source = emulatorSource({
     ...{ emulator, clock: options.clock ?? 'virtual', speed: options.speed, faults: options.faults },
+    adviceOn,
     secretOf: (id) => (id === endpoint.id ? secret : undefined),
   });
   return { emulator, source, endpoint, url, secret };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type Advice, adviceOn as advice } from '../../../src/diagnosis/advice.js';
 import type { Actions, Change, DeliveryRow } from '../../../src/page/page-source.js';
 import { served } from '../served.js';
 import { type EmulatedOptions, emulated } from './emulated.js';
@@ -46,6 +47,70 @@ describe('the deliveries of an emulator on the page of dev', () => {
     expect(source.snapshot().overview).toMatchObject({
       ...{ now: emulator.now(), speed: 0, endpoints: [{ id: endpoint.id, deadInARow: 0 }] },
     });
+  });
+
+  it('a row says why the app refuses, first by its answer and then by the advice', async () => {
+    let tell = (_: Advice | undefined) => {};
+    const adviceOn = () =>
+      new Promise<Advice | undefined>((resolve) => {
+        tell = resolve;
+      });
+    const { emit, onlyRow } = await setUp({ faults: { corrupt: { rate: 1 } }, adviceOn });
+    await emit('stt.completed');
+    expect(onlyRow()).toMatchObject({ status: 401, cause: 'signature mismatch' });
+    tell(advice('other_secret'));
+    await expect.poll(() => onlyRow().cause).toBe('another secret');
+  });
+
+  it('a row says why there is no answer, and no cause of a success', async () => {
+    const { emulator, emit, rows } = await setUp({ faults: { reset: { rate: 1, times: 1 } } });
+    await emit('stt.completed');
+    expect(rows()).toMatchObject([{ state: 'waiting', cause: 'connection reset', hasFailed: true }]);
+    await emulator.runUntilIdle();
+    expect(rows()).toMatchObject([{ state: 'delivered', cause: undefined, hasFailed: true }]);
+    await emit('stt.failed');
+    expect(rows().at(-1)).toMatchObject({ state: 'delivered', cause: undefined, hasFailed: false });
+  });
+
+  it('advice on an earlier attempt is not that of a later one', async () => {
+    const tell: ((told: Advice) => void)[] = [];
+    const adviceOn = () => new Promise<Advice>((resolve) => void tell.push(resolve));
+    const { emulator, emit, onlyRow } = await setUp({ fails: () => true, adviceOn });
+    await emit('stt.completed');
+    expect(onlyRow().cause).toBe('handler failed');
+    await emulator.advance(30_000);
+    onlyRow();
+    tell[0]?.(advice('login'));
+    await Promise.resolve();
+    expect(onlyRow()).toMatchObject({ attempts: 2, cause: 'handler failed' });
+  });
+
+  it('the texts of all attempts and replays can be searched', async () => {
+    const { emulator, source, act, emit, onlyRow } = await setUp({ fails: () => true });
+    await emit('stt.completed');
+    await emulator.advance(1_000);
+    await act('replay', { delivery: onlyRow().id, exact: false });
+    const texts = [...source.attemptTexts()];
+    expect(new Set(texts.map(({ delivery }) => delivery))).toEqual(new Set([onlyRow().id]));
+    const all = texts.map(({ text }) => Buffer.from(text).toString()).join('\n');
+    expect(all.match(/handler_failed/g)).toHaveLength(2);
+    expect(all.match(/x-service-signature-v2: t=/g)).toHaveLength(2);
+    expect(all.match(/"type": ?"stt.completed"/g)).toHaveLength(2);
+  });
+
+  it('the overview counts the deliveries that are no longer kept, until they are cleared', async () => {
+    const { source, act, emit, rows } = await setUp({ keep: { delivered: 2 } });
+    const total = () => source.snapshot().overview.total;
+    await emit('stt.completed', 'stt.completed');
+    expect([rows().length, total()]).toEqual([2, undefined]);
+    await emit('stt.completed', 'stt.completed', 'stt.completed');
+    expect([rows().length, total()]).toEqual([2, 5]);
+    await act('clear', {});
+    expect([rows().length, total()]).toEqual([0, undefined]);
+    await emit('stt.completed', 'stt.completed');
+    expect([rows().length, total()]).toEqual([2, undefined]);
+    await emit('stt.completed');
+    expect([rows().length, total()]).toEqual([2, 3]);
   });
 
   it('a watcher gets the delivery that changed, and no other', async () => {
@@ -113,11 +178,11 @@ describe('the deliveries of an emulator on the page of dev', () => {
   it('the empty list names the dev command, and the sample button where there is an endpoint', async () => {
     const { source, emulator, endpoint } = await setUp();
     expect(source.start).toEqual({
-      text: 'Press “Send a sample”, or start with:',
+      text: 'Press “Send a sample”, or type:',
       command: 'npx service-webhooks-cli dev 3000 --emit generation.completed',
     });
     emulator.endpoints.remove(endpoint.id);
-    expect(source.start.text).toBe('Start with:');
+    expect(source.start.text).toMatch(/^There is no endpoint: create one through the API, or stop dev/);
   });
 
   it('an attempt at an endpoint without a known secret is not verified', async () => {

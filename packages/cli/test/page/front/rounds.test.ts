@@ -45,16 +45,14 @@ it('the schedule has waits of full length where the clock stands', () => {
   ]);
 });
 
-it('a delivered or dead delivery needs no more attempts', () => {
+it('a delivered or dead delivery has no further attempts in its schedule', () => {
   expect(states(details({ state: 'delivered', attempts: 2 }, [{}, { acknowledged: true }]))).toEqual([
-    ['failed', 'acknowledged', 'not needed', 'not needed'],
+    ['failed', 'acknowledged'],
   ]);
   expect(states(details({ state: 'dead', attempts: 4 }, [{}, {}, {}, {}]))).toEqual([
     ['failed', 'failed', 'failed', 'failed'],
   ]);
-  expect(states(details({ state: 'dead', attempts: 1 }, [{}]))).toEqual([
-    ['failed', 'not needed', 'not needed', 'not needed'],
-  ]);
+  expect(states(details({ state: 'dead', attempts: 1 }, [{}]))).toEqual([['failed']]);
 });
 
 it('an attempt without an answer is on its way, and nothing is next', () => {
@@ -79,9 +77,7 @@ it('dropped attempts of the same round keep their places in the schedule', () =>
   expect(states(details({ state: 'waiting', attempts: 3 }, [{ number: 3 }]))).toEqual([
     ['not kept', 'not kept', 'failed', 'next'],
   ]);
-  expect(states(details({ state: 'delivered', attempts: 1 }, []))).toEqual([
-    ['not kept', 'not needed', 'not needed', 'not needed'],
-  ]);
+  expect(states(details({ state: 'delivered', attempts: 1 }, []))).toEqual([['not kept']]);
 });
 
 it('the schedule has a round for each redelivery, and the first one', () => {

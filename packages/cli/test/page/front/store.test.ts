@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { NO_FILTER } from '../../../src/page/front/state.js';
 import {
   applyChange,
   applySnapshot,
+  compare,
   current,
   goTo,
-  NO_FILTER,
+  isNew,
   now,
   passTime,
   rowOf,
@@ -12,6 +14,7 @@ import {
   select,
   setConnection,
   setFilter,
+  setFound,
   step,
   subscribe,
 } from '../../../src/page/front/store.js';
@@ -50,6 +53,7 @@ beforeEach(() => {
 it('the store of the page is empty at first', () => {
   expect(initial).toEqual({
     ...{ title: '', offers: [], connection: 'opening', total: 0, dead: 0, visible: [], start: undefined },
+    ...{ arrivals: 0, revision: 0, found: undefined, compared: undefined },
     ...{ query: '', only: 'all', type: '', since: 0 },
     ...{ overviewAt: expect.any(Number), selected: undefined, attempt: undefined, message: undefined },
     overview: { now: expect.any(Number), speed: 1, endpoints: [], failing: 0 },
@@ -183,6 +187,51 @@ describe('the filter by type and time', () => {
   });
 });
 
+describe('the deliveries that the server has found', () => {
+  it('those of the query are shown, with those whose row has the words', () => {
+    begin(aRow(1), aRow(2, { type: 'dubbing.failed' }), aRow(3));
+    setFilter({ query: ' dubbing ' });
+    setFound('dubbing', ['dlv_3', 'dlv_gone']);
+    expect(visible()).toEqual(['dlv_3', 'dlv_2']);
+    setFilter({ only: 'dead' });
+    expect(visible()).toEqual([]);
+  });
+
+  it('those of an earlier query are dropped', () => {
+    begin(aRow(1), aRow(2));
+    setFilter({ query: 'noise' });
+    expect(heard(() => setFound('nois', ['dlv_1']))).toBe(0);
+    expect(visible()).toEqual([]);
+    setFound('noise', ['dlv_1']);
+    setFilter({ query: 'noise!' });
+    expect(visible()).toEqual([]);
+  });
+});
+
+it('the deliveries that failed at least once include those that were delivered later', () => {
+  begin(aRow(1, { hasFailed: true }), aRow(2), aRow(3, { state: 'dead', hasFailed: true }));
+  setFilter({ only: 'has-failed' });
+  expect(visible()).toEqual(['dlv_3', 'dlv_1']);
+});
+
+it('a delivery that comes is new for two seconds, and counts as an arrival', () => {
+  vi.useFakeTimers({ now: Date.now() + 60_000 }); // what came before is not new any more
+  begin(aRow(1));
+  const { arrivals } = current();
+  change([aRow(1, { state: 'dead' }), aRow(2)]);
+  expect([isNew('dlv_1'), isNew('dlv_2'), current().arrivals - arrivals]).toEqual([false, true, 1]);
+  vi.advanceTimersByTime(2_000);
+  expect(isNew('dlv_2')).toBe(false);
+});
+
+it('another attempt is compared until one is selected', () => {
+  select('dlv_1', '7');
+  compare('7', '6');
+  expect(current()).toMatchObject({ attempt: '7', compared: '6' });
+  select('dlv_1', '7');
+  expect(current()).toMatchObject({ attempt: '7', compared: undefined });
+});
+
 it('the dead deliveries are counted, whatever the filter shows', () => {
   begin(aRow(1, { state: 'dead' }), aRow(2), aRow(3, { state: 'dead' }));
   setFilter({ only: 'delivered' });
@@ -213,7 +262,7 @@ describe('the selection in the list', () => {
     expect(current()).toMatchObject({ selected: 'dlv_1', attempt: '7' });
     select('dlv_1');
     expect(current().attempt).toBeUndefined();
-    goTo({ ...NO_FILTER, only: 'dead', selected: 'dlv_2', attempt: '8' });
+    goTo({ ...NO_FILTER, only: 'dead', selected: 'dlv_2', attempt: '8', compared: undefined });
     expect(current()).toMatchObject({ selected: 'dlv_2', attempt: '8', only: 'dead' });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { button, deliveries, message, row, useBrowser } from './use-browser.js';
+import { button, choose, deliveries, message, row, useBrowser } from './use-browser.js';
 
 describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
@@ -10,7 +10,7 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
   it('an own event is checked while it is written, and sent with retries', async () => {
     const { emulator, source } = await emulated({ fails: () => true });
     const { page } = await open(source);
-    await button(page, 'Write an event …').click();
+    await choose(page, 'Write an event');
     const editor = page.getByLabel('Event as JSON');
     const state = page.locator('#own-event-state');
     await page.getByLabel('Sample').selectOption('stt.failed');
@@ -30,8 +30,7 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
     await page.getByText('stt.failed is on its way.').waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await row(page, 'waiting stt.failed').click();
-    await page.getByLabel('By how much time').selectOption({ label: '6 h' });
-    await button(page, 'Advance the clock').click();
+    await choose(page, 'Skip time: 6 h');
     await row(page, 'dead stt.failed').waitFor();
     const body = page.getByLabel('Body of the request');
     await expect.poll(() => body.inputValue()).toContain('"reason": "j/k noise"');
@@ -42,7 +41,7 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
     const { emulator, source } = await emulated();
     const { page } = await open(source);
     for (const leave of [() => button(page, 'Cancel').click(), () => page.keyboard.press('Escape')]) {
-      await button(page, 'Write an event …').click();
+      await choose(page, 'Write an event');
       await page.getByRole('dialog').waitFor();
       await leave();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -55,30 +54,32 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
     emulator.endpoints.pause(endpoint.id);
     await emulator.emit('stt.completed');
     const { page } = await open(source);
-    await button(page, 'Write an event …').click();
+    await choose(page, 'Write an event');
     await page.getByText('The event is valid.').waitFor();
     await button(page, 'Send the event').click();
     await page.getByText('maxPending').first().waitFor();
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
   });
 
-  it('all dead deliveries are redelivered with one button', async () => {
+  it('the retries of all dead deliveries are started again together', async () => {
     let fails = true;
     const { emulator, source } = await emulated({ fails: () => fails });
     const { page } = await open(source);
-    const redeliver = button(page, 'Redeliver all dead');
-    expect(await redeliver.getAttribute('aria-disabled')).toBe('true');
+    const name = 'Start the retries of all dead deliveries again';
+    await choose(page, name);
+    await expect.poll(() => message(page).innerText()).toBe('No delivery is dead.');
     for (const type of ['stt.failed', 'export.failed']) await emulator.emit(type);
     await emulator.runUntilIdle();
     await expect.poll(() => row(page, 'dead').count()).toBe(2);
     fails = false;
-    await redeliver.click();
+    await choose(page, name);
     await page.getByText('2 dead deliveries start again.').waitFor();
     await expect.poll(() => row(page, 'delivered').count()).toBe(2);
-    await expect.poll(() => redeliver.getAttribute('aria-disabled')).toBe('true');
+    await page.getByRole('button', { name: 'More' }).click();
+    expect(await page.getByRole('menuitem', { name }).getAttribute('aria-disabled')).toBe('true');
   });
 
-  it('Clear empties the list, after a question', async () => {
+  it('“Clear the list” empties it, after a question', async () => {
     const { emulator, source } = await emulated();
     await emulator.emit('stt.completed');
     await emulator.settled();
@@ -90,9 +91,9 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
       questions.push(dialog.message());
       await (answers.shift() ? dialog.accept() : dialog.dismiss());
     });
-    await button(page, 'Clear').click();
+    await choose(page, 'Clear the list');
     expect(await deliveries(page).count()).toBe(1);
-    await button(page, 'Clear').click();
+    await choose(page, 'Clear the list');
     await page.getByText('1 delivery is cleared.').waitFor();
     await page.getByText('No deliveries yet.').waitFor();
     expect(await deliveries(page).count()).toBe(0);
@@ -100,7 +101,7 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
     expect(questions).toEqual([question, question]);
   });
 
-  it('a clock that is advanced gives each attempt the time when it was due', async () => {
+  it('time that is skipped gives each attempt the time when it was due', async () => {
     const { emulator, source } = await emulated({ clock: 'real', fails: () => true });
     await emulator.emit('stt.failed');
     await emulator.settled();
@@ -108,8 +109,7 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
     await row(page, 'waiting').click();
     const first = page.locator('.timeline .place .note').first();
     const came = Date.parse(`2026-01-01T${await first.innerText()}`);
-    await page.getByLabel('By how much time').selectOption({ label: '10 min' });
-    await button(page, 'Advance the clock').click();
+    await choose(page, 'Skip time: 10 min');
     await page.getByRole('button', { name: 'Attempt 3: 500, failed' }).waitFor();
     const third = Date.parse(`2026-01-01T${await page.locator('.timeline .place .note').nth(2).innerText()}`);
     const later = (third - came + 86_400_000) % 86_400_000;
@@ -171,6 +171,6 @@ describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000
     );
     await page.getByRole('button', { name: 'Send a sample' }).click();
     await expect.poll(() => message(page).innerText()).toBe('the port is gone');
-    expect(await page.getByRole('button', { name: /Advance|Fail|Pause/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /More|Pause/ }).count()).toBe(0);
   });
 });

@@ -7,9 +7,7 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import type { PageSource } from '../../../src/page/page-source.js';
 import { createPage } from '../../../src/page/server/page-server.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { deliveries, message, useBrowser } from './use-browser.js';
-
-const NOON = Date.UTC(2026, 6, 11, 12);
+import { deliveries, message, NOON, useBrowser } from './use-browser.js';
 
 describe.skipIf(chromium === undefined)('the connection of the page', { timeout: 30_000 }, () => {
   const { newWindow, assets } = useBrowser();
@@ -106,13 +104,43 @@ describe.skipIf(chromium === undefined)('the connection of the page', { timeout:
     await page.locator('.connection.open').waitFor();
   });
 
-  it('an action without a connection fails with a message', async () => {
-    const { look, stop } = await program(memorySource({ send: async () => 'It was sent.' }));
+  it('controls are disabled while the connection is lost, say why, and work when it is back', async () => {
+    const source = memorySource({
+      send: async () => 'It was sent.',
+      replay: async () => 'Again.',
+      clear: async () => '',
+    });
+    source.put(aRow(1));
+    source.detail('dlv_1', { offers: ['replay'] }, anAttempt(1));
+    const { look, stop, comeBack } = await program(source);
     const page = await look();
+    await deliveries(page).first().click();
+    const buttons = ['Send a sample', 'Send again'].map((name) => page.getByRole('button', { name, exact: true }));
+    const disabled = () => Promise.all(buttons.map((button) => button.getAttribute('aria-disabled')));
+    await expect.poll(disabled).toEqual(['false', 'false']);
+    await stop();
+    await expect.poll(disabled).toEqual(['true', 'true']);
+    const lost = 'The program on this machine does not answer. Is it still running?';
+    expect(await buttons[0]?.getAttribute('title')).toBe(lost);
+    await buttons[0]?.click({ force: true });
+    await expect.poll(() => message(page).innerText()).toBe(lost);
+    expect(await message(page).getAttribute('class')).toBe('message failed');
+    await page.locator('header').getByRole('button', { name: 'More' }).click();
+    const item = page.getByRole('menuitem', { name: 'Clear the list' });
+    expect(await item.getAttribute('aria-disabled')).toBe('true');
+    expect(await item.innerText()).toContain(lost);
+    await page.keyboard.press('Escape');
+    await comeBack();
+    await expect.poll(disabled).toEqual(['false', 'false']);
     await send(page);
     await expect.poll(() => message(page).innerText()).toBe('It was sent.');
     expect(await message(page).getAttribute('class')).toBe('message');
-    await stop();
+  });
+
+  it('an action that the server does not answer fails with a message', async () => {
+    const { look } = await program(memorySource({ send: async () => 'It was sent.' }));
+    const page = await look();
+    await page.route('**/page/actions/send', (route) => route.abort());
     await send(page);
     const lost = 'The program on this machine does not answer. Is it still running?';
     await expect.poll(() => message(page).innerText()).toBe(lost);

@@ -3,11 +3,9 @@ import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import type { Actions, EndpointRow } from '../../../src/page/page-source.js';
-import { aRow, memorySource } from '../memory-source.js';
+import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { served } from '../served.js';
-import { button, useBrowser } from './use-browser.js';
-
-const NOON = Date.UTC(2026, 6, 11, 12);
+import { button, choose, message, NOON, section, useBrowser } from './use-browser.js';
 
 describe.skipIf(chromium === undefined)('the controls of the page', { timeout: 30_000 }, () => {
   const { open, newWindow, assets } = useBrowser();
@@ -35,47 +33,119 @@ describe.skipIf(chromium === undefined)('the controls of the page', { timeout: 3
     await button(page, 'Send a sample').click();
     await page.getByText('It was asked for 2.').waitFor();
     expect(inputs).toEqual([{ type: WEBHOOK_EVENT_TYPES[0] }, { type: 'stt.failed' }]);
-    expect(await page.locator('.control').count()).toBe(1);
+    expect(await page.locator('header').getByRole('button').allInnerTexts()).toEqual(['Send a sample']);
   });
 
-  it('any number of requests can be made to fail, and is counted down', async () => {
+  it('the next requests can be made to fail, and are counted down', async () => {
     const { inputs, actions } = asked('failNext');
     const source = memorySource(actions);
     const { page } = await open(source);
-    const control = page.locator('.control');
-    await button(page, 'Fail the next').click();
-    await page.getByText('It was asked for 1.').waitFor();
-    expect(await control.innerText()).not.toContain('to go');
-    const count = page.getByLabel('How many requests fail');
-    await count.fill('12');
-    await count.press('Enter');
-    await page.getByText('It was asked for 2.').waitFor();
-    expect(inputs).toEqual([{ count: 1 }, { count: 12 }]);
+    for (const [at, count] of [1, 2, 3, 6, 20, 100].entries()) {
+      await choose(page, new RegExp(`^Let the next requests fail: ${count}$`));
+      if (count === 1) expect(await page.getByText('the next').count()).toBe(0);
+      await page.getByText(`It was asked for ${at + 1}.`).waitFor();
+    }
+    expect(inputs).toEqual([1, 2, 3, 6, 20, 100].map((count) => ({ count })));
     source.oversee({ failing: 12 });
-    await page.getByText('12 to go').waitFor();
+    await page.getByText('the next 12 requests fail').waitFor();
+    source.oversee({ failing: 1 });
+    await page.getByText('the next 1 request fails').waitFor();
     source.oversee({ failing: 0 });
-    await page.getByText('12 to go').waitFor({ state: 'detached' });
-    await count.fill('');
-    await button(page, 'Fail the next').click();
-    expect(await count.evaluate((input: HTMLInputElement) => input.validity.valueMissing)).toBe(true);
-    expect(await control.count()).toBe(1);
-    expect(inputs.length).toBe(2);
+    await page.getByText('the next').waitFor({ state: 'detached' });
   });
 
-  it('the clock can be advanced by the waits of the schedule', async () => {
+  it('time can be skipped by the waits of the schedule', async () => {
     const { inputs, actions } = asked('advance');
     const { page } = await open(memorySource(actions));
-    const by = page.getByLabel('By how much time');
-    expect(await by.locator('option').allInnerTexts()).toEqual(['30 s', '2 min', '10 min', '1 h', '4 h', '6 h']);
-    await button(page, 'Advance the clock').click();
-    await page.getByText('It was asked for 1.').waitFor();
-    for (const [at, label] of ['2 min', '10 min', '1 h', '4 h', '6 h'].entries()) {
-      await by.selectOption({ label });
-      await button(page, 'Advance the clock').click();
-      await page.getByText(`It was asked for ${at + 2}.`).waitFor();
+    for (const [at, label] of ['30 s', '2 min', '10 min', '1 h', '4 h', '6 h'].entries()) {
+      await choose(page, `Skip time: ${label}`);
+      await page.getByText(`It was asked for ${at + 1}.`).waitFor();
     }
     expect(inputs).toEqual([30, 120, 600, 3_600, 14_400, 21_600].map((seconds) => ({ ms: seconds * 1_000 })));
-    expect(await page.locator('.control').count()).toBe(1);
+  });
+
+  describe('the menu', () => {
+    const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent);
+    async function openMenu() {
+      const { inputs, actions } = asked('emit', 'clear', 'advance');
+      const source = memorySource(actions);
+      source.put(aRow(1), aRow(2));
+      const { page } = await open(source);
+      const opener = page.getByRole('button', { name: 'More' });
+      await opener.focus();
+      await page.keyboard.press('ArrowDown');
+      await page.getByRole('menu').waitFor();
+      return { page, opener, inputs, menu: page.getByRole('menu') };
+    }
+
+    it('arrow keys go through the items, and Enter chooses one', async () => {
+      const { page, opener, inputs, menu } = await openMenu();
+      expect(await opener.getAttribute('aria-expanded')).toBe('true');
+      const walked: unknown[] = [];
+      for (const key of ['ArrowDown', 'ArrowRight', 'Home', 'ArrowUp', 'ArrowDown', 'End', 'ArrowLeft']) {
+        await page.keyboard.press(key);
+        walked.push((await focused(page))?.slice(0, 5));
+      }
+      expect(walked).toEqual(['Clear', '30 s', 'Write', '6 h', 'Write', '6 h', '4 h']);
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await expect.poll(() => message(page).innerText()).toBe('It was asked for 1.');
+      expect(inputs).toEqual([{ ms: 14_400_000 }]);
+      expect(await menu.count()).toBe(0);
+      expect(await focused(page)).toBe('More');
+      expect(await page.locator('[aria-selected=true]').count()).toBe(0);
+    });
+
+    it('Escape, Tab and a click elsewhere close it', async () => {
+      const { page, opener, menu } = await openMenu();
+      await page.keyboard.press('Escape');
+      await menu.waitFor({ state: 'detached' });
+      expect(await focused(page)).toBe('More');
+      expect(await opener.getAttribute('aria-expanded')).toBe('false');
+      await opener.click();
+      await page.keyboard.press('Tab');
+      await menu.waitFor({ state: 'detached' });
+      await opener.click();
+      await page.getByRole('heading', { level: 1 }).click();
+      await menu.waitFor({ state: 'detached' });
+      await opener.click();
+      await opener.click();
+      await menu.waitFor({ state: 'detached' });
+    });
+
+    it('it stays open while the list moves, and closes when its button does', async () => {
+      const { actions } = asked('clear', 'replay', 'redeliver');
+      const source = memorySource(actions);
+      source.put(...Array.from({ length: 100 }, (_, n) => aRow(n)));
+      source.detail('dlv_99', { offers: ['replay'] }, anAttempt(1));
+      const { page } = await open(source, { viewport: { width: 1280, height: 400 } });
+      await page.locator('.row').first().click();
+      await page.getByRole('article').waitFor();
+      const menu = page.getByRole('menu');
+      await section(page).getByRole('button', { name: 'More' }).click();
+      const scroll = (selector: string) =>
+        page.locator(selector).evaluate(async (box) => {
+          const scrolled = new Promise((resolve) => box.addEventListener('scroll', resolve, { once: true }));
+          box.scrollTop = 20;
+          await scrolled;
+        });
+      await scroll('[role=listbox]');
+      expect(await menu.isVisible()).toBe(true);
+      await scroll('#delivery');
+      await menu.waitFor({ state: 'detached' });
+    });
+
+    it('it stays within the window', async () => {
+      const { page, menu } = await openMenu();
+      await page.keyboard.press('Escape');
+      await page.setViewportSize({ width: 390, height: 300 });
+      await page.getByRole('button', { name: 'More' }).click();
+      const box = await menu.boundingBox();
+      expect(box?.x).toBeGreaterThanOrEqual(0);
+      expect(box?.y).toBeGreaterThanOrEqual(0);
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(300);
+    });
   });
 
   it('a second click orders nothing while the first is under way', async () => {
@@ -120,13 +190,13 @@ describe.skipIf(chromium === undefined)('the controls of the page', { timeout: 3
     const items = page.getByRole('list', { name: 'Endpoints' }).getByRole('listitem');
     const texts = async () => (await items.allInnerTexts()).map((text) => text.split(/\s*\n\s*/));
     expect(await texts()).toEqual([
-      ['active', 'http://127.0.0.1:3000/1', '3 of 20 dead in a row', 'Pause'],
-      ['paused', 'http://127.0.0.1:3000/2', '20 of 20 dead in a row', 'Re-enable'],
+      ['active', 'http://127.0.0.1:3000/1', '3 dead in a row; 20 pause it', 'Pause'],
+      ['paused', 'http://127.0.0.1:3000/2', '20 dead in a row; 20 pause it', 'Deliver again'],
     ]);
     expect(await items.first().locator('.mark').getAttribute('class')).toBe('mark active');
     await button(page, 'Pause http://127.0.0.1:3000/1').click();
     await page.getByText('It was asked for 1.').waitFor();
-    await button(page, 'Re-enable http://127.0.0.1:3000/2').click();
+    await button(page, 'Deliver to http://127.0.0.1:3000/2 again').click();
     await page.getByText('It was asked for 2.').waitFor();
     expect(inputs).toEqual([{ endpoint: 'wh_1' }, { endpoint: 'wh_2' }]);
     source.oversee({ endpoints: [] });
@@ -152,7 +222,7 @@ describe.skipIf(chromium === undefined)('the controls of the page', { timeout: 3
       const { page } = await open(source, { timezoneId: 'UTC' });
       expect(await heading(page).getByRole('heading').innerText()).toBe('Deliveries of a test');
       const clock = page.locator('.clock');
-      expect(await clock.innerText()).toBe('2026-07-11 12:00:00Z · the clock stands until it is advanced');
+      expect(await clock.innerText()).toBe('2026-07-11 12:00:00Z · the clock stands: More, Skip time');
       expect(await clock.locator('time').getAttribute('datetime')).toBe('2026-07-11T12:00:00.000Z');
       source.oversee({ now: NOON + 3_600_000 });
       await clock.getByText('2026-07-11 13:00:00Z').waitFor();

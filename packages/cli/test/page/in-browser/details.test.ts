@@ -214,6 +214,28 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
       expect(await lines(box)).toEqual(['No answer that counts: reset', 'The signature is valid.']);
     });
 
+    it.each([
+      [
+        'a valid delivery',
+        { verdict: 'accepted', causes: [] },
+        ['No answer that counts', 'The signature is valid.', '[::1]:3000: nothing listens there. Start the app.'],
+      ],
+      [
+        'a forged delivery',
+        forged,
+        [
+          'No answer that counts: nothing listens there',
+          'Verification fails: signature_mismatch',
+          'body_reserialised (certain): The body differs. Verify the bytes that came.',
+        ],
+      ],
+    ] as const)('the reason for a missing answer to %s is shown once', async (_, verdict, shown) => {
+      const missing = { acknowledged: false, status: undefined, answer: undefined, problem: 'nothing listens there' };
+      const why = { cause: 'no_answer', message: '[::1]:3000: nothing listens there.', fix: 'Start the app.' } as const;
+      const { box } = await verdictOf({ ...missing, advice: why, verdict });
+      expect(await lines(box)).toEqual(shown);
+    });
+
     it('the page of another app that answers 200 has the advice', async () => {
       const { shown } = await verdictOf({
         advice: { cause: 'web_page', message: 'Another app answers here.', fix: 'Name the port.' },
@@ -307,7 +329,7 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
     });
 
     it('longer waits are longer lines', async () => {
-      const { page } = await select({ details: { waits }, row: { state: 'delivered' } });
+      const { page } = await select({ details: { waits }, row: { state: 'waiting' } });
       const widths = await page
         .locator('.timeline li')
         .evaluateAll((stations) => stations.map((station) => station.getBoundingClientRect().width));
@@ -316,7 +338,7 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
       expect(widths[0]).toBe(58);
     });
 
-    it('stations say what is under way, not sent, not kept and not needed', async () => {
+    it('stations say what is under way, not sent and not kept', async () => {
       const { page, source } = await select({
         details: { delivery: aRow(1, { state: 'sending', attempts: 1 }), waits: [30_000] },
         attempts: [],
@@ -334,7 +356,18 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
       expect((await rounds(page))[0]).toEqual([
         'not-kept | Attempt 1: no longer kept',
         'acknowledged | 30 s | Attempt 2: 200, acknowledged | 12:02:00Z',
-        'not-needed | 1 min | Attempt 3: –',
+      ]);
+    });
+
+    it('a delivered delivery has no attempts that are never made', async () => {
+      const { page } = await select({
+        row: { attempts: 2 },
+        details: { waits },
+        attempts: [anAttempt(1, { acknowledged: false, status: 500 }), anAttempt(2)],
+      });
+      expect((await rounds(page))[0]).toEqual([
+        'failed | Attempt 1: 500, failed | 12:01:00Z',
+        'acknowledged | 30 s | Attempt 2: 200, acknowledged | 12:02:00Z',
       ]);
     });
 
@@ -347,11 +380,11 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
         ],
       });
       const headings = page.locator('.timelines h3');
-      expect(await headings.allInnerTexts()).toEqual(['Attempts', 'Redelivered']);
+      expect(await headings.allInnerTexts()).toEqual(['Attempts', 'Started again']);
       expect((await rounds(page)).map(([first]) => first?.slice(0, 6))).toEqual(['failed', 'acknow']);
       source.detail('dlv_1', { delivery: aRow(1, { redeliveries: 2 }) });
       source.put(aRow(1, { redeliveries: 2 }));
-      await expect.poll(() => headings.allInnerTexts()).toEqual(['Attempts', 'Redelivered, 1', 'Redelivered, 2']);
+      await expect.poll(() => headings.allInnerTexts()).toEqual(['Attempts', 'Started again, 1', 'Started again, 2']);
     });
 
     it('duplicates and replays are listed outside of the rounds', async () => {
@@ -377,8 +410,15 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
     });
   });
 
-  describe('the buttons', () => {
-    const buttons = (page: Page) => section(page).locator('.head .controls button');
+  describe('the actions', () => {
+    const primary = (page: Page) => section(page).locator('.actions .primary');
+    /** The texts of the menu, each with its hint. */
+    async function menu(page: Page) {
+      await section(page).getByRole('button', { name: 'More' }).click();
+      const items = page.getByRole('menuitem');
+      const texts = (await items.allInnerTexts()).map((text) => text.split(/\s*\n\s*/));
+      return { items, texts };
+    }
     /** A page whose actions say what they were asked for. */
     async function offering(
       offers: DeliveryDetails['offers'],
@@ -394,48 +434,45 @@ describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_0
       return { ...(await select({ details: { offers, cannotSign }, actions })), asked };
     }
 
-    it('a dead delivery can be redelivered', async () => {
-      const { page, asked } = await offering(['redeliver']);
-      const redeliver = buttons(page).filter({ hasText: 'Redeliver' });
-      expect(await buttons(page).count()).toBe(1);
-      expect(await redeliver.getAttribute('title')).toBeNull();
-      expect(await redeliver.getAttribute('aria-disabled')).toBe('false');
-      await redeliver.click();
+    it('the retries of a dead delivery can be started again', async () => {
+      const { page, asked } = await offering(['redeliver', 'replay']);
+      expect(await primary(page).allInnerTexts()).toEqual(['Start its retries again']);
+      await primary(page).click();
       await page.getByText('It is done.').waitFor();
       expect(asked).toEqual([{ delivery: 'dlv_1' }]);
+      expect((await menu(page)).texts.map(([label]) => label)).toEqual(['Send again', 'Send again unchanged']);
     });
 
-    it('a delivery can be sent again, newly signed or unchanged', async () => {
+    it('a delivery can be sent again, and in the menu unchanged', async () => {
       const { page, asked } = await offering(['replay']);
-      expect(await buttons(page).allInnerTexts()).toEqual([
-        'Redeliver',
-        'Send again, newly signed',
-        'Send again unchanged',
-      ]);
-      const redeliver = buttons(page).first();
-      expect(await redeliver.getAttribute('title')).toBe('Only a dead delivery can be redelivered.');
-      await redeliver.click({ force: true });
-      await buttons(page).nth(1).click();
+      expect(await primary(page).allInnerTexts()).toEqual(['Send again']);
+      await primary(page).click();
       await expect.poll(() => asked).toEqual([{ delivery: 'dlv_1', exact: false }]);
-      await buttons(page).nth(2).click();
+      const { items, texts } = await menu(page);
+      expect(texts).toEqual([
+        ['Start its retries again', 'Only for a dead delivery.'],
+        ['Send again unchanged', 'once, with the old signature, which apps accept for 300 s'],
+      ]);
+      expect(await items.first().getAttribute('aria-disabled')).toBe('true');
+      await items.nth(1).click();
       await expect.poll(() => asked.slice(1)).toEqual([{ delivery: 'dlv_1', exact: true }]);
     });
 
     it('a request that cannot be signed says why, and can be sent unchanged', async () => {
       const cannotSign = 'your secret has not signed it';
       const { page, asked } = await offering(['replay'], undefined, cannotSign);
-      const signed = buttons(page).filter({ hasText: 'newly signed' });
-      expect(await signed.getAttribute('aria-disabled')).toBe('true');
-      expect(await signed.getAttribute('title')).toBe(cannotSign);
-      await page.getByText(`Not newly signed: ${cannotSign}.`).waitFor();
-      await signed.click({ force: true });
-      await buttons(page).filter({ hasText: 'unchanged' }).click();
+      expect(await primary(page).innerText()).toBe('Send again unchanged');
+      await page.getByText(`Not signed again: ${cannotSign}.`).waitFor();
+      const { items, texts } = await menu(page);
+      expect(texts[1]).toEqual(['Send again', `Not signed again: ${cannotSign}.`]);
+      await items.nth(1).click({ force: true });
+      await primary(page).click();
       await expect.poll(() => asked).toEqual([{ delivery: 'dlv_1', exact: true }]);
     });
 
     it('a source without these actions has no buttons', async () => {
       const { page } = await select({ details: { offers: ['redeliver', 'replay'] } });
-      expect(await buttons(page).count()).toBe(0);
+      expect(await section(page).locator('.actions').count()).toBe(0);
     });
   });
 });

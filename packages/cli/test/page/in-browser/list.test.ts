@@ -5,7 +5,7 @@ import { aRow, memorySource } from '../memory-source.js';
 import { deliveries, row, useBrowser } from './use-browser.js';
 
 /** As in the style sheet. */
-const ROW_PX = 34;
+const ROW_PX = 48;
 
 describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
@@ -44,7 +44,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     const source = memorySource();
     source.put(
       aRow(1, { state: 'waiting', status: undefined, problem: 'timeout', redeliveries: 1 }),
-      aRow(2, { state: 'dead', status: 503, attempts: 6, test: true }),
+      aRow(2, { state: 'dead', status: 503, attempts: 6, test: true, cause: 'the app failed' }),
       aRow(3, { duplicates: 1 }),
     );
     const { page } = await open(source, { timezoneId: 'UTC' });
@@ -52,13 +52,13 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     const texts = (await deliveries(page).allInnerTexts()).map((text) => text.split(/\s*\n\s*/));
     expect(texts).toEqual([
       ['delivered', 'stt.completed', 'duplicate', 'evt_3', '1 attempt', '200', '12:00:00Z'],
-      ['dead', 'stt.completed', 'evt_2', '6 attempts, test', '503', '12:00:00Z'],
-      ['waiting', 'stt.completed', 'evt_1', '1 attempt, redelivered', 'timeout', '12:00:00Z'],
+      ['dead', 'stt.completed', 'evt_2', '6 attempts, test', '503 · the app failed', '12:00:00Z'],
+      ['waiting', 'stt.completed', 'evt_1', '1 attempt, started again', 'timeout', '12:00:00Z'],
     ]);
     const first = deliveries(page).nth(1);
     expect(await first.locator('time').getAttribute('datetime')).toBe('2026-07-11T12:00:00.002Z');
     expect(await first.locator('.mark').getAttribute('class')).toBe('mark dead');
-    expect(await first.textContent()).toBe('dead stt.completed evt_2 6 attempts, test 503 12:00:00Z'); // as it is read out
+    expect(await first.textContent()).toBe('dead stt.completed evt_2 6 attempts, test 503 · the app failed 12:00:00Z'); // as it is read out
     expect([await first.getAttribute('aria-posinset'), await first.getAttribute('aria-setsize')]).toEqual(['2', '3']);
   });
 
@@ -280,6 +280,41 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
     await page.getByText('No delivery matches the filter.').waitFor();
   });
 
+  it('failed deliveries with different causes look different', async () => {
+    const source = memorySource();
+    const causes = ['the app parses the body first', 'another secret', undefined];
+    source.put(...causes.map((cause, n) => aRow(n, { state: 'failed', status: 401, cause })));
+    source.put(
+      aRow(3, { state: 'failed', status: undefined, problem: 'fetch failed', cause: 'nothing listens there' }),
+    );
+    const { page } = await open(source);
+    await deliveries(page).first().waitFor();
+    expect(await page.locator('.answer').allInnerTexts()).toEqual([
+      'nothing listens there',
+      '401',
+      '401 · another secret',
+      '401 · the app parses the body first',
+    ]);
+  });
+
+  it('a filter shows what failed at least once, also where it was delivered later', async () => {
+    const source = memorySource();
+    source.put(aRow(1, { hasFailed: true }), aRow(2), aRow(3, { state: 'dead', hasFailed: true }));
+    const { page } = await open(source);
+    await page.getByLabel('State', { exact: true }).selectOption('failed at least once');
+    await expect.poll(() => deliveries(page).count()).toBe(2);
+    expect(await page.evaluate(() => location.hash)).toBe('#state=has-failed');
+  });
+
+  it('a list that is cut says of how many it has the newest', async () => {
+    const { page, source } = await openWith(1_000);
+    source.oversee({ total: 10_000 });
+    const note = page.locator('.filter .note');
+    await expect.poll(() => note.innerText()).toBe('the newest 1,000 of 10,000');
+    await page.getByLabel('State', { exact: true }).selectOption('dead');
+    await expect.poll(() => note.innerText()).toBe('0 in the newest 1,000 of 10,000');
+  });
+
   it('the note says how many of how many match the filter', async () => {
     const source = memorySource();
     source.put(...Array.from({ length: 2_500 }, (_, n) => aRow(n, n < 1_500 ? { state: 'dead' } : {})));
@@ -295,6 +330,7 @@ describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_00
       'delivered',
       'failed',
       'dead',
+      'failed at least once',
     ]);
     expect(await page.getByLabel('State', { exact: true }).inputValue()).toBe('dead');
   });

@@ -1,10 +1,8 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
-import { deliveries, section, useBrowser } from './use-browser.js';
-
-const NOON = Date.UTC(2026, 6, 11, 12);
+import { deliveries, NOON, section, useBrowser } from './use-browser.js';
 
 describe.skipIf(chromium === undefined)('the address and the keys of the page', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
@@ -107,6 +105,20 @@ describe.skipIf(chromium === undefined)('the address and the keys of the page', 
     expect(await selected(page)).toBeUndefined();
   });
 
+  it('Enter after j opens the selection, whatever was clicked before', async () => {
+    const sent: string[] = [];
+    const source = { ...aSource(), actions: { send: async () => `It was sent ${sent.push('')} times.` } };
+    const { page } = await open(source);
+    await page.getByRole('button', { name: 'Send a sample' }).click();
+    await page.getByText('It was sent 1 times.').waitFor();
+    await page.keyboard.press('j');
+    expect(await focused(page)).toBe('listbox');
+    await page.keyboard.press('Enter');
+    expect(await focused(page)).toBe('delivery');
+    await page.getByRole('article').waitFor();
+    expect(sent).toHaveLength(1);
+  });
+
   it('the time filter hides deliveries that are older than the chosen span', async () => {
     const source = aSource();
     const { page } = await open(source);
@@ -148,18 +160,56 @@ describe.skipIf(chromium === undefined)('the address and the keys of the page', 
       }
     });
 
-    it('nothing is wider than the screen, and the controls are folded', async () => {
+    it('nothing is wider than the screen, and the endpoints are folded', async () => {
       const { page } = await open(aSource(), { viewport });
       const width = () => page.evaluate(() => document.documentElement.scrollWidth);
       expect(await width()).toBe(390);
       expect(await page.locator('.tools').getAttribute('open')).toBeNull();
-      await page.getByText('Controls').click();
+      await page.getByText('Endpoint', { exact: true }).click();
       await page.getByRole('list', { name: 'Endpoints' }).waitFor();
       expect(await width()).toBe(390);
       await deliveries(page).first().click();
       await page.getByRole('article').waitFor();
       expect(await width()).toBe(390);
       expect(await section(page).evaluate((box) => box.scrollWidth)).toBe(390);
+    });
+
+    it('an attempt that is selected is scrolled into view, in the timeline and below it', async () => {
+      const source = memorySource();
+      const attempts = [1, 2, 3, 4, 5, 6].map((n) => anAttempt(n, { acknowledged: false, status: 500 }));
+      source.put(aRow(1, { state: 'dead', attempts: 6 }));
+      const waits = [30_000, 120_000, 600_000, 3_600_000, 14_400_000];
+      source.detail('dlv_1', { waits }, ...attempts);
+      const { page } = await open(source, { viewport: { width: 390, height: 500 } });
+      const inView = async (part: Locator) => {
+        const box = await part.boundingBox();
+        return box !== null && box.x >= 0 && box.x + box.width <= 390 && box.y >= 0 && box.y < 500;
+      };
+      await deliveries(page).first().click();
+      await page.getByRole('article', { name: 'Attempt 6' }).waitFor();
+      const newest = page.getByRole('button', { name: 'Attempt 6: 500' });
+      await newest.waitFor();
+      expect([await inView(newest), await section(page).evaluate((box) => box.scrollTop)]).toEqual([true, 0]);
+      await page
+        .getByRole('button', { name: 'Attempt 2: 500' })
+        .evaluate((button: HTMLButtonElement) => button.click());
+      const heading = page.getByRole('heading', { name: 'Attempt 2' });
+      await heading.waitFor();
+      await expect.poll(() => inView(heading)).toBe(true);
+      const back = await page.getByRole('button', { name: 'All deliveries' }).boundingBox();
+      expect((await heading.boundingBox())?.y).toBeGreaterThan((back?.y ?? 0) + (back?.height ?? 0));
+      await section(page).evaluate((box) => box.scrollTo(0, 0));
+      expect(await inView(page.getByRole('button', { name: 'Attempt 2: 500' }))).toBe(true);
+    });
+
+    it('the result of an action is seen over the delivery', async () => {
+      const source = { ...aSource(), actions: { replay: async () => 'It was sent again: 200.' } };
+      source.detail('dlv_3', { offers: ['replay'] }, anAttempt(1, { id: '31' }));
+      const { page } = await open(source, { viewport });
+      await deliveries(page).first().click();
+      await page.getByRole('button', { name: 'Send again', exact: true }).click();
+      const said = page.getByText('It was sent again: 200.');
+      await said.click(); // nothing is over it
     });
 
     it('a wider screen has the list next to the delivery', async () => {

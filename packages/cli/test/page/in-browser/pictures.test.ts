@@ -5,7 +5,7 @@ import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { emulated } from '../emulator/emulated.js';
-import { useBrowser } from './use-browser.js';
+import { choose, useBrowser } from './use-browser.js';
 
 /** Where pictures of the page go, if they are to be made: `SCREENSHOTS=docs`. */
 const { SCREENSHOTS } = process.env;
@@ -36,16 +36,34 @@ describe.skipIf(chromium === undefined)('accessibility of the page', { timeout: 
       'page-editor',
       { width: 1280, height: 800 },
       async (page) => {
-        await page.getByRole('button', { name: 'Write an event' }).click();
+        await choose(page, 'Write an event');
         await page.getByText('The event is valid.').waitFor();
       },
     ],
+    [
+      'page-menu',
+      { width: 1280, height: 800 },
+      async (page) => {
+        await row(page, 'delivered').waitFor();
+        await page.getByRole('button', { name: 'More' }).click();
+        await page.getByRole('menu').waitFor();
+      },
+    ],
+    ['page-compare', { width: 1280, height: 800 }, async (page) => showComparison(page)],
+    ['page-phone-compare', PHONE, async (page) => showComparison(page)],
     ['page-phone-list', PHONE, async (page) => row(page, 'delivered').waitFor()],
     ['page-phone', PHONE, async (page) => showDelivery(page, 'waiting')],
   ];
   async function showDelivery(page: Page, text: string) {
     await row(page, text).click();
     await page.getByRole('article').waitFor();
+  }
+
+  /** Of a delivery with two attempts. */
+  async function showComparison(page: Page) {
+    await showDelivery(page, '2 attempts');
+    await page.getByLabel('Compare with').selectOption({ index: 1 });
+    await page.getByRole('article', { name: 'Comparison of two attempts' }).waitFor();
   }
 
   async function check(page: Page) {

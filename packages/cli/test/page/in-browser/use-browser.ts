@@ -8,6 +8,9 @@ import { served } from '../served.js';
 import type {} from './launch.js';
 import { carryMutation } from './mutated.js';
 
+/** When the clock of a page starts that a test holds. */
+export const NOON = Date.UTC(2026, 6, 11, 12);
+
 /** Opens pages in the Chromium that is launched for all tests. */
 export function useBrowser() {
   let browser: Browser;
@@ -28,7 +31,9 @@ export function useBrowser() {
     const complaints: string[] = [];
     page.on('console', (message) => {
       // Of an action that is refused, of a connection that was cut and of what is not kept, it is the page that has to say so.
-      const isExpected = /\/page\/(actions\/|stream$|deliveries\/|attempts\/|curl\/)/.test(message.location().url);
+      const isExpected = /\/page\/(actions\/|queue\/|stream$|deliveries\/|attempts\/|search\/|curl\/)/.test(
+        message.location().url,
+      );
       if (['error', 'warning'].includes(message.type()) && !isExpected) complaints.push(message.text());
     });
     page.on('pageerror', ({ message }) => complaints.push(message));
@@ -66,3 +71,9 @@ export const button = (page: Page, name: string): Locator => page.getByRole('but
 /** What the page says about the latest action. */
 export const message = (page: Page): Locator => page.getByRole('status').first();
 export const section = (page: Page): Locator => page.getByRole('region', { name: 'Delivery', exact: true });
+
+/** Chooses an item of the menu of the page, or of the delivery. */
+export async function choose(page: Page, item: string | RegExp, of = page.locator('header')): Promise<void> {
+  await of.getByRole('button', { name: 'More', exact: true }).click();
+  await page.getByRole('menuitem', { name: item }).click({ force: true }); // also one that is disabled
+}

@@ -2,7 +2,7 @@ import { eventJson } from 'service-webhooks/testing';
 import { describe, expect, it } from 'vitest';
 import { chromium } from '../../../../../test/integration/chromium.js';
 import { emulated } from '../emulator/emulated.js';
-import { message, row, useBrowser } from './use-browser.js';
+import { choose, message, row, section, useBrowser } from './use-browser.js';
 
 describe.skipIf(chromium === undefined)('the page with an emulator', { timeout: 30_000 }, () => {
   const { open } = useBrowser();
@@ -52,34 +52,34 @@ describe.skipIf(chromium === undefined)('the page with an emulator', { timeout: 
     let fails = true;
     const { source, emulator } = await emulated({ fails: () => fails });
     const { page } = await open(source);
-    const click = (name: string) => page.getByRole('button', { name, exact: name === 'Redeliver' }).click();
+    const click = (name: string) => page.getByRole('button', { name }).click();
 
     await page.getByLabel('Type of event').selectOption('dubbing.failed');
     await click('Send a sample');
     await expect.poll(() => message(page).innerText()).toBe('dubbing.failed is on its way.');
     await row(page, 'waiting dubbing.failed').click();
-    await page.getByLabel('By how much time').selectOption({ label: '6 h' });
-    await click('Advance the clock');
+    await choose(page, 'Skip time: 6 h');
     await row(page, 'dead dubbing.failed').waitFor();
 
     fails = false;
-    await click('Redeliver');
+    await click('Start its retries again');
     await row(page, 'delivered dubbing.failed').waitFor();
-    await page.getByRole('heading', { name: 'Redelivered' }).waitFor();
-    await click('Send again, newly signed');
+    await page.getByRole('heading', { name: 'Started again' }).waitFor();
+    await click('Send again');
     await expect.poll(() => message(page).innerText()).toMatch(/was sent again: 200/);
     await page.getByRole('list', { name: 'Outside the schedule' }).getByText('sent from this page').waitFor();
+    await choose(page, 'Send again unchanged', section(page));
+    await expect.poll(() => page.getByText('sent from this page').count()).toBe(2);
 
-    await page.getByLabel('How many requests fail').fill('2');
-    await click('Fail the next');
-    await page.getByText('2 to go').waitFor();
+    await choose(page, /^Let the next requests fail: 2$/);
+    await page.getByText('the next 2 requests fail', { exact: true }).waitFor();
     await click('Send a sample');
-    await page.getByText('1 to go').waitFor();
+    await page.getByText('the next 1 request fails', { exact: true }).waitFor();
 
     await click('Pause');
     await page.getByText('paused', { exact: true }).waitFor();
     expect(emulator.endpoints.list()[0]?.state).toBe('paused');
-    await click('Re-enable');
+    await click('Deliver to');
     await page.getByText('active', { exact: true }).waitFor();
   });
 
@@ -107,18 +107,12 @@ describe.skipIf(chromium === undefined)('the page with an emulator', { timeout: 
     expect(names).toEqual([
       'Send a sample',
       'Type of event',
-      'Write an event …',
-      'Fail the next',
-      'How many requests fail',
-      'Advance the clock',
-      'By how much time',
+      'More',
       expect.stringMatching(/^Pause http/),
       'Search deliveries',
       'State',
       'Type',
       'Time',
-      'Redeliver all dead',
-      'Clear',
       'Deliveries, the newest first',
     ]);
     await page.keyboard.press('ArrowDown');

@@ -12,17 +12,19 @@ function folder(files: Record<string, string>): URL {
   return pathToFileURL(`${path}/`);
 }
 
-it('the assets of the page are the script and the style sheet of the build', async () => {
-  const { script, style } = await readAssets(folder({ 'page.js': 'let a;', 'style.css': 'p {}' }));
-  expect([String(script), String(style)]).toEqual(['let a;', 'p {}']);
+const BUILT = { 'page.js': 'let a;', 'style.css': 'p {}', 'queue.js': 'let b;', 'queue-style.css': 'b {}' };
+
+it('the assets of the page are the scripts and the style sheets of the build', async () => {
+  const { script, style, queue } = await readAssets(folder(BUILT));
+  expect([script, style, queue?.script, queue?.style].map(String)).toEqual(Object.values(BUILT));
 });
 
-it.each(['page.js', 'style.css'])('the assets cannot be read without %s, which the error names', async (missing) => {
-  const files: Record<string, string> = { 'page.js': '', 'style.css': '' };
+it.each(Object.keys(BUILT))('the assets cannot be read without %s, which the error names', async (missing) => {
+  const files: Record<string, string> = { ...BUILT };
   delete files[missing];
   await expect(readAssets(folder(files))).rejects.toThrow(missing);
 });
 
 it('the assets are looked for in the folder of the page by default', async () => {
-  await expect(readAssets()).rejects.toThrow(/page[\\/](page\.js|style\.css)/);
+  await expect(readAssets()).rejects.toThrow(/page[\\/](page\.js|style\.css|queue\.js|queue-style\.css)/);
 });

@@ -1,6 +1,7 @@
 import { PermanentError } from 'service-webhooks';
-import type { DeadLetter, OperatedQueue, QueuedDelivery } from 'service-webhooks/queue';
+import type { DeadLetter, FollowedJob, OperatedQueue, QueuedDelivery } from 'service-webhooks/queue';
 import { must } from '../../define-suite.js';
+import { createGate } from '../../waiting.js';
 import { mustHaveRun, needsAbility, type QueueTrial, type QueueTrialCase } from '../trial.js';
 
 /** Cases about the operator's methods for dead letters. */
@@ -42,6 +43,76 @@ export const deadLetters: readonly QueueTrialCase[] = [
       await trial.until('it runs again', () => worker.attemptsOf(queued).length === 1);
       await trial.drain(worker);
       mustHaveRun(worker, queued, 1, 'once');
+    },
+  },
+  {
+    name: 'a dead letter has the stack of its last failure, where it has one',
+    rules: ['Q9'],
+    async run(trial) {
+      const queued = trial.delivery();
+      await trial.work((_, { attempt }) => {
+        throw new Error(`failure ${attempt}`);
+      });
+      await trial.put(queued);
+      const { stack } = await trial.deadLetterOf(queued);
+      must(stack === undefined || stack.includes('failure 3'), 'the stack of the third failure', stack);
+      must(stack === undefined || stack.length <= 4_000, 'at most 4 000 characters', stack?.length);
+    },
+  },
+  {
+    name: 'a retried dead letter that is followed is pending until its handler succeeds, and then done',
+    rules: ['Q9'],
+    async run(trial) {
+      const { queued, letter } = await dead(trial);
+      const followed = await followedOf(trial, letter);
+      if (followed === undefined) return;
+      await mustBe(followed, 'pending', 'while it waits');
+      const { open, opened } = createGate();
+      const worker = await trial.work(() => opened);
+      await trial.until('it runs again', () => worker.attemptsOf(queued).length === 1);
+      await mustBe(followed, 'pending', 'while it runs');
+      open();
+      await trial.until("'done' after the run", async () => (await followed.state()) === 'done');
+      await followed.close();
+    },
+  },
+  {
+    name: 'a retried dead letter that is followed is dead only when it has failed for good again',
+    rules: ['Q9'],
+    async run(trial) {
+      const { queued, letter } = await dead(trial);
+      const followed = await followedOf(trial, letter);
+      if (followed === undefined) return;
+      await mustBe(followed, 'pending', 'after its earlier death');
+      const { open, opened } = createGate();
+      const worker = await trial.work(async (_, { attempt }) => {
+        if (attempt === 3) await opened;
+        throw new Error('not yet');
+      });
+      await trial.until('it runs for the last time', () => worker.attemptsOf(queued).length === 3);
+      await mustBe(followed, 'pending', 'before its last failure');
+      open();
+      await trial.until("'dead' after the last run", async () => (await followed.state()) === 'dead');
+      await followed.close();
+    },
+  },
+  {
+    name: 'a dead letter that is retried and followed four times at once is followed by one',
+    rules: ['Q9'],
+    async run(trial) {
+      const { queued, letter } = await dead(trial);
+      if (trial.queue.retryAndFollow === undefined) return;
+      const follow = async (client: OperatedQueue) => {
+        const followed = await client.retryAndFollow?.(letter.id);
+        await followed?.close();
+        return followed !== undefined;
+      };
+      await oneOfFour(trial, follow);
+      must(!(await follow(trial.queue)), 'what is no dead letter is not followed');
+      const worker = await trial.work();
+      await trial.until('it runs again', () => worker.attemptsOf(queued).length === 1);
+      await trial.drain(worker);
+      mustHaveRun(worker, queued, 1, 'once, also where its following was closed');
     },
   },
   {
@@ -146,6 +217,19 @@ async function dead(trial: QueueTrial): Promise<{ queued: QueuedDelivery; letter
   const letter = await trial.deadLetterOf(queued);
   await worker.stop();
   return { queued, letter };
+}
+
+/** Retries a dead letter and follows it; undefined where the queue has no `retryAndFollow`. */
+async function followedOf({ queue }: QueueTrial, { id }: DeadLetter): Promise<FollowedJob | undefined> {
+  if (queue.retryAndFollow === undefined) return undefined;
+  const followed = await queue.retryAndFollow(id);
+  must(followed !== undefined, 'retryAndFollow resolves to what it follows', followed);
+  return followed;
+}
+
+async function mustBe(followed: FollowedJob, expected: string, when: string): Promise<void> {
+  const state = await followed.state();
+  must(state === expected, `'${expected}' ${when}`, state);
 }
 
 /** Checks that exactly one of four calls at once, over both clients, resolves to true. */

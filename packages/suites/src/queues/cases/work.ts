@@ -1,3 +1,5 @@
+import { PermanentError } from 'service-webhooks';
+import type { QueueStats } from 'service-webhooks/queue';
 import { must } from '../../define-suite.js';
 import { createGate, sleep } from '../../waiting.js';
 import { mustHaveRun, type QueueTrialCase } from '../trial.js';
@@ -84,6 +86,41 @@ export const work: readonly QueueTrialCase[] = [
       const worker = await trial.work();
       await trial.until('three are handled', () => worker.runs.length === 3);
       await trial.statsWith('none waits', ({ depth }) => depth === 0);
+    },
+  },
+  {
+    name: 'stats stay the same while an operator lists dead letters',
+    rules: ['Q10'],
+    async run(trial) {
+      const worker = await trial.work(() => {
+        throw new PermanentError('of the test');
+      });
+      for (let i = 0; i < 3; i += 1) await trial.put(trial.delivery());
+      await trial.statsWith('three are dead', ({ depth, dead }) => depth === 0 && dead === 3);
+      await worker.stop();
+      for (let i = 0; i < 2; i += 1) await trial.put(trial.delivery());
+      const isRight = ({ depth, dead }: QueueStats) => depth === 2 && dead === 3;
+      await trial.statsWith('two wait, and three are dead', isRight);
+
+      let isListing = true;
+      async function list(): Promise<void> {
+        while (isListing) {
+          await trial.queue.deadLetters();
+          await sleep(0); // leaves a turn to clients that answer at once
+        }
+      }
+      async function readStats(): Promise<QueueStats[]> {
+        const seen: QueueStats[] = [];
+        while (seen.length < 50) seen.push(await trial.queue2.stats());
+        return seen;
+      }
+      const listing = list();
+      const seen = await readStats().finally(() => {
+        isListing = false;
+        return listing;
+      });
+      const changed = seen.filter((stats) => !isRight(stats));
+      must(changed.length === 0, 'two wait and three are dead all the time', changed);
     },
   },
 ];

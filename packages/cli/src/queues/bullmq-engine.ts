@@ -1,0 +1,83 @@
+import { type BullmqQueueClient, type BullmqStoredJob, bullmqQueue } from 'service-webhooks/queue/bullmq';
+import { needed } from '../installed.js';
+import { storedJob } from './listed-letter.js';
+import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, existingQueue, type QueueEngine } from './queue-engine.js';
+
+/** What is used of ioredis. */
+interface Redis {
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  exists(key: string): Promise<number>;
+  scan(cursor: string, ...options: (string | number)[]): Promise<[cursor: string, keys: string[]]>;
+}
+
+interface Bullmq {
+  Queue: new (
+    name: string,
+    options: object,
+  ) => BullmqQueueClient & {
+    on(event: 'error', listener: () => void): unknown;
+    getJobs(types: string[], start: number, end: number, isAscending: true): Promise<BullmqStoredJob[]>;
+  };
+}
+
+/** What BullMQ calls the states of a job. */
+const TYPES = {
+  waiting: ['wait', 'prioritized', 'delayed'],
+  running: ['active'],
+  done: ['completed'],
+} as const;
+
+export const bullmqEngine: QueueEngine = {
+  name: 'bullmq',
+  says: 'the URL of the Redis of BullMQ',
+  url: { variable: 'REDIS_URL', example: 'redis://localhost:6379', protocols: ['redis:', 'rediss:'] },
+
+  async open({ address, queue, prefix = 'bull' }) {
+    const { Queue } = needed<Bullmq>('bullmq');
+    const { Redis } = needed<{ Redis: new (url: string, options: object) => Redis }>('bullmq', 'ioredis');
+    const redis = new Redis(address, {
+      lazyConnect: true,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      commandTimeout: CALL_TIMEOUT_MS,
+      retryStrategy: () => null,
+    });
+    let problem: unknown;
+    redis.on('error', (error) => {
+      problem = error;
+    });
+    await redis.connect().catch((error) => {
+      throw problem ?? error; // its own error says no more than that the connection is closed
+    });
+    const isThere = queue !== undefined && (await redis.exists(`${prefix}:${queue}:meta`)) === 1;
+    const name = isThere ? queue : existingQueue(queue, await namesIn(redis, prefix), 'Redis');
+    const client = new Queue(name, { connection: redis, prefix, skipMetasUpdate: true });
+    client.on('error', () => {});
+    return {
+      queue: bullmqQueue({ queue: client }),
+      jobs: (state) =>
+        TYPES[state].map((type) => async ({ limit, offset }) => {
+          const jobs = await client.getJobs([type], offset, offset + limit - 1, true);
+          return jobs.map(({ id = '', data: job, timestamp: queuedAt, attemptsMade: attempts, failedReason: reason }) =>
+            storedJob(id, state, { job, queuedAt, attempts, reason }),
+          );
+        }),
+      close: async () => redis.disconnect(),
+    };
+  },
+};
+
+/** Reads a part of the keys alone, since a Redis may have many of other programs. */
+async function namesIn(redis: Redis, prefix: string): Promise<string[]> {
+  const [MOST_SCANS, KEYS_EACH] = [200, 1_000];
+  const names: string[] = [];
+  let cursor = '0';
+  for (let scans = 0; scans < MOST_SCANS; scans += 1) {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', `${prefix}:*:meta`, 'COUNT', KEYS_EACH);
+    names.push(...keys.map((key) => key.slice(prefix.length + 1, -':meta'.length)));
+    cursor = next;
+    if (cursor === '0') break;
+  }
+  return [...new Set(names)].sort();
+}
