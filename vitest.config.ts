@@ -21,9 +21,11 @@ export const shared = {
     // back after it.
     isolate: false,
     setupFiles: [path('test/support/put-back.ts')],
-    // A machine with other work to do is no reason to fail.
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // A test that hangs fails, and a machine with other work to do for a minute is no reason to fail: a test waits for one
+    // step at most half of its own time.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 };
 

@@ -13,6 +13,7 @@ import Stripe from 'stripe';
 import { Webhook } from 'svix';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ROOT } from './support/markdown.js';
+import { PATIENTLY } from './support/patiently.js';
 
 const SECRET = `whsec_${Buffer.from('a secret of 24 characters').toString('base64')}`;
 const HOUR = 3_600_000;
@@ -120,7 +121,7 @@ const nothing: RequestHandler = (_req, _res, next) => next();
 async function start({ mount, headers }: Receiver, handle: () => void, before = nothing) {
   const server = createServer(mount(handle, before)).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
-  await vi.waitFor(() => expect(server.listening).toBe(true));
+  await vi.waitFor(() => expect(server.listening).toBe(true), PATIENTLY);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
   return async (body = BODY, at = Date.now()) => {
     const sent = { 'content-type': 'application/json', ...headers(body, at) };

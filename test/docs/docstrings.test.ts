@@ -56,7 +56,7 @@ describe('docstrings', () => {
     expect(others.map(({ name, examples: count }) => `${name}: ${count}`)).toEqual([]);
   });
 
-  it('the examples compile in strict TypeScript', { timeout: 120_000 }, () => {
+  it('the examples compile in strict TypeScript', () => {
     const programs = new Map(examples.map((example) => [pathOf(example.at), programOf(example)]));
     expect(programs.size).toBeGreaterThan(70);
     programs.set(pathOf('context'), EVERYWHERE);

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
+import { PATIENTLY } from '../support/patiently.js';
 import { freePort } from '../support/server-process.js';
 import { installSources } from './sources.js';
 
-const PATIENTLY = { timeout: 60_000, interval: 50 };
 const NOT_COPIED = [
   'node_modules',
   '.tmp',
@@ -81,7 +81,7 @@ export function buildApp(name: string): BuiltApp {
     },
     startInVain(dotenv) {
       write(dotenv);
-      const options = { cwd: folder, env: { ...env, PORT: '0' }, encoding: 'utf8', timeout: 50_000 } as const;
+      const options = { cwd: folder, env: { ...env, PORT: '0' }, encoding: 'utf8', timeout: 60_000 } as const;
       const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
       return { status, output: `${stdout}${stderr}` };
     },

@@ -5,11 +5,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isInstalled } from '../integration/file-of.js';
 import { ROOT } from '../support/markdown.js';
 import { filesOf } from '../support/page-files.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { type BuiltApp, buildApp, type StartedApp } from './built-app.js';
 import { aDelivery, SECRET } from './queues/event.js';
-
-const PATIENTLY = { timeout: 60_000, interval: 50 };
-vi.setConfig({ testTimeout: 60_000 });
 
 const examples: [name: string, paths: string[], behindAnswer?: string][] = [
   ['sveltekit', ['/webhooks']],

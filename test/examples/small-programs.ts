@@ -19,7 +19,7 @@ export function testSmallPrograms(
     ).toBeLessThanOrEqual(40);
   });
 
-  it('all programs compile in strict TypeScript', { timeout: 120_000 }, () => {
+  it('all programs compile in strict TypeScript', () => {
     const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
     const paths = [...files, ...declarations].map((file) => folder + file);

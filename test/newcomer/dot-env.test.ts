@@ -35,7 +35,7 @@ function start(code: string, { flags = [], env = {} }: { flags?: string[]; env?:
   writeFileSync(join(folder, 'server.js'), code);
   const { PATH, HOME } = process.env;
   const { stdout, stderr } = spawnSync(process.execPath, [...flags, '--import', LOADER, 'server.js'], {
-    ...{ cwd: folder, encoding: 'utf8', timeout: 15_000 },
+    ...{ cwd: folder, encoding: 'utf8', timeout: 60_000 },
     env: { PATH, HOME, SOURCES: sources.folder, ...env },
   });
   expect(stdout + stderr).not.toContain(SECRET);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { ROOT } from '../support/markdown.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { type Consumer, isInstalled, makeWorkshop, OPTIONS_OF_NEST } from './consumer.js';
 
 const page = readFileSync(`${ROOT}docs/quickstart/nest.md`, 'utf8');
@@ -84,10 +85,10 @@ describe.each(['nest-11', 'nest-12'] as const)('the app of the page in %s', (nes
         await Promise.race([listens, once(child, 'close')]);
         expect(output).toContain('successfully started');
         // Nest says that it has started before it listens.
-        const sent = await vi.waitFor(() => run(send, port), { timeout: 60_000, interval: 250 });
+        const sent = await vi.waitFor(() => run(send, port), PATIENTLY);
         expect(sent).toContain('200  acknowledged');
         expect(output).not.toContain('_WebhooksModule');
-        await vi.waitFor(() => expect(output).toContain(shown));
+        await vi.waitFor(() => expect(output).toContain(shown), PATIENTLY);
         expect(await run(doctor, port)).toMatch(/^31 passed, 0 failed\n$/m);
       } finally {
         child.kill();

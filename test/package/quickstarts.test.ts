@@ -19,9 +19,8 @@ import { isInstalled } from '../integration/file-of.js';
 import { runtimes } from '../runtimes/runtimes.js';
 import { ROOT } from '../support/markdown.js';
 import { filesIn } from '../support/page-files.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { freePort } from '../support/server-process.js';
-
-const PATIENTLY = { timeout: 60_000, interval: 250 };
 
 interface Quickstart {
   page: string;

@@ -9,6 +9,7 @@ import { openSqlite } from '../integration/sqlite.js';
 import { libraries } from '../integration/sqlite-libraries.js';
 import { anEvent, SECRET } from '../support/deliveries.js';
 import { canStartNats, startNats } from '../support/nats.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { startPrivatePostgres } from '../support/postgres.js';
 import { buildProgram, type TestProcess } from '../support/processes.js';
 import { startPrivateRabbitmq } from '../support/rabbitmq.js';
@@ -140,7 +141,7 @@ describe.each(setups)('processes on $place.engine that are killed at any instant
       };
       const rowCount = () => Number((handle.prepare('SELECT count(*) AS n FROM effects').get() as { n: number }).n);
       const isOver = async () => (await lost()).length === 0 && rowCount() === EVENTS - (await dead()).size;
-      await vi.waitUntil(isOver, { interval: 100, timeout: 30_000 }).catch(() => {});
+      await vi.waitUntil(isOver, PATIENTLY).catch(() => {});
 
       expect(acknowledged.size).toBe(EVENTS);
       expect(await lost()).toEqual([]);

@@ -1,11 +1,9 @@
 import { type RabbitmqQueueOptions, rabbitmqQueue } from 'service-webhooks/queue/rabbitmq';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { PATIENTLY } from '../support/patiently.js';
 import { openRabbitmq, startPrivateRabbitmq } from '../support/rabbitmq.js';
 import { aQueued } from './queued.js';
 import { failingForGood, recorded, untilStats } from './runs.js';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 }); // a server starts twice
-const PATIENTLY = { timeout: 60_000, interval: 200 };
 
 const server = await startPrivateRabbitmq();
 afterAll(() => server?.stop());

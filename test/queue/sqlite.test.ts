@@ -185,7 +185,10 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
         async ({ queue }) => {
           await putAll(queue, {});
           const worker = queue.work({ on: { '*': failing } });
-          await vi.waitFor(async () => expect(await queue.jobs({ state: 'waiting' })).toMatchObject([{ attempts: 1 }]));
+          await vi.waitFor(
+            async () => expect(await queue.jobs({ state: 'waiting' })).toMatchObject([{ attempts: 1 }]),
+            PATIENTLY,
+          );
           await worker.stop();
         },
       ],
@@ -228,7 +231,10 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
       await putAll(queue, {});
       const handler = recorded(({ attempt }) => attempt === 1 && failing());
       queue.work({ on: handler.on });
-      await vi.waitFor(async () => expect(await queue.jobs({ state: 'waiting' })).toMatchObject([{ attempts: 1 }]));
+      await vi.waitFor(
+        async () => expect(await queue.jobs({ state: 'waiting' })).toMatchObject([{ attempts: 1 }]),
+        PATIENTLY,
+      );
       clock.now -= HOUR_MS;
       await handler.haveRun(1, 2);
     });

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aDelivery, SECRET } from '../support/deliveries.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { buildPrograms, filesOf } from './build-programs.js';
 import { type Miniflare, miniflare, startQueueWorker } from './miniflare.js';
-
-const PATIENTLY = { timeout: 30_000, interval: 50 };
 
 describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () => {
   let programs: Awaited<ReturnType<typeof buildPrograms>>;
@@ -13,7 +12,7 @@ describe.skipIf(miniflare === undefined)('Cloudflare Queues in Miniflare', () =>
   beforeAll(async () => {
     programs = await buildPrograms(filesOf('worker-queue'));
     workers = await startQueueWorker(programs.folderOf('WebCrypto'), SECRET);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await workers?.dispose();

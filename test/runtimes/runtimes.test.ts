@@ -21,7 +21,7 @@ let programs: Awaited<ReturnType<typeof buildPrograms>>;
 
 beforeAll(async () => {
   programs = await buildPrograms();
-}, 60_000);
+});
 
 afterAll(() => programs.remove());
 
@@ -39,7 +39,7 @@ describe.each(places)('the library on %s, with %s', (_, api, runtime) => {
   beforeAll(async () => {
     server = await startProgram(runtime, programs.folderOf(api));
     verdicts = (await ask('/vectors', { method: 'POST', body: JSON.stringify(vectors) })) as Verdicts[];
-  }, 30_000);
+  });
 
   afterAll(() => server.stop());
 
@@ -99,7 +99,7 @@ describe.each(there.filter(({ program }) => program === 'workerd'))('the tests i
     } finally {
       await server.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe.each(there.filter(({ program }) => program !== 'workerd'))(
@@ -112,7 +112,7 @@ describe.each(there.filter(({ program }) => program !== 'workerd'))(
       const { status, stdout, stderr } = spawnSync(file, [...args, ...project], { cwd: root, env, encoding: 'utf8' });
       // As the message: what a comparison prints of a long string is cut before the failure.
       expect(status, failuresIn(stdout) + stderr).toBe(0);
-    }, 120_000);
+    });
   },
 );
 

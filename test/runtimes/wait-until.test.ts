@@ -11,7 +11,7 @@ describe.skipIf(miniflare === undefined)('waitUntil of cloudflare:workers', () =
   beforeAll(async () => {
     programs = await buildPrograms(filesOf('worker-wait-until'));
     workers = await startWorker(programs.folderOf('WebCrypto'), 'worker-wait-until', SECRET);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await workers?.dispose();

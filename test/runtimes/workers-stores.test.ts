@@ -26,7 +26,7 @@ describe.skipIf(miniflare === undefined)('the stores on Cloudflare Workers', () 
     const recipes = writeRecipes(data);
     programs = await buildPrograms({ ...filesOf('worker-receivers', 'worker-suite', 'worker-objects'), ...recipes });
     await start();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await workers.dispose();
@@ -110,7 +110,7 @@ describe.skipIf(miniflare === undefined)('the stores on Cloudflare Workers', () 
       await start();
       expect(await deliver('evt_kept')).toBe('200 duplicate');
       expect(await runsOf('evt_kept')).toBe(0);
-    }, 30_000);
+    });
   });
 
   it('an init() cut off at the end of its request does not block the next request', async () => {
@@ -121,7 +121,7 @@ describe.skipIf(miniflare === undefined)('the stores on Cloudflare Workers', () 
     expect(await (await deliver('suite')).text()).toContain('TimeoutError');
     const statuses = [(await deliver('receivers')).status, (await deliver('receivers')).status];
     expect(statuses).toEqual([503, 200]);
-  }, 15_000);
+  });
 
   it('the cron trigger of the D1 recipe succeeds before any delivery', async () => {
     const worker = await workers.getWorker('recipe-d1');

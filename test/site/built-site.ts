@@ -62,7 +62,7 @@ export function useSite(): Site {
     async open(path, options = {}) {
       const context = await (browser as Browser).newContext({ viewport: { width: 1280, height: 800 }, ...options });
       const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(60_000);
       const complaints: string[] = [];
       page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
       page.on('pageerror', ({ message }) => complaints.push(message));
@@ -99,7 +99,7 @@ export async function openSearch(page: Page): Promise<Locator> {
         await page.keyboard.press('Control+k');
         return field.isVisible();
       },
-      { timeout: 20_000, interval: 250 },
+      { interval: 250 },
     )
     .toBe(true);
   return field;

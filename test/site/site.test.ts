@@ -10,7 +10,7 @@ import { testHome } from './home.js';
 import { testMenu } from './menu.js';
 import { testSearch } from './searching.js';
 
-describe.runIf(isInstalled)('the documentation site', { timeout: 60_000 }, () => {
+describe.runIf(isInstalled)('the documentation site', () => {
   const site = useSite();
   testHome(site);
   testMenu(site);

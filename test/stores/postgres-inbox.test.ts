@@ -7,7 +7,6 @@ import { aReceiver, aRequest, rejection } from '../support/deliveries.js';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { deliveryOf, itRefuses, wrongInboxOptions } from './requests.js';
 
-vi.setConfig({ testTimeout: 60_000 });
 const server = await startPostgres();
 
 afterAll(() => server?.stop());

@@ -1,12 +1,11 @@
 import { postgresInbox, postgresStore } from 'service-webhooks/stores/postgres';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { poolOf, startPostgres } from '../support/postgres.js';
 import { buildProgram } from '../support/processes.js';
 import { ATTEMPTS } from '../support/scale.js';
 import type { Task } from './postgres-process.js';
 import { aClaim } from './requests.js';
 
-vi.setConfig({ testTimeout: 60_000 });
 const server = await startPostgres();
 const program = await buildProgram('test/stores/postgres-process.ts');
 

@@ -9,7 +9,6 @@ import { poolOf, startPostgres, startProxy } from '../support/postgres.js';
 import { expectEveryAnswer, expectRefusals } from './every-answer.js';
 import { aClaim, itRefuses } from './requests.js';
 
-vi.setConfig({ testTimeout: 60_000 });
 const server = await startPostgres();
 afterAll(() => server?.stop());
 

@@ -35,7 +35,7 @@ function nodeRedisOf(...args: Parameters<typeof openNodeRedis>) {
   return nodeRedis;
 }
 
-describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
+describe.runIf(server)('redisStore on a server', () => {
   const { url = '' } = server ?? {};
   const start = (task: Task) => (program as Program).start(task);
   const storeOf = (at = url) => redisStore({ ioredis: ioredisOf(at) }, { keyPrefix });
@@ -136,7 +136,7 @@ describe.runIf(server)('redisStore on a server', { timeout: 60_000 }, () => {
   });
 });
 
-describe.runIf(canStartRedis())('redisStore on a server that fails', { timeout: 60_000 }, () => {
+describe.runIf(canStartRedis())('redisStore on a server that fails', () => {
   async function start(...settings: string[]) {
     const broken = await startRedis(...settings);
     onTestFinished(broken.stop);

@@ -1,12 +1,11 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sqliteStore } from 'service-webhooks/stores/sqlite';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { clientOf, type Driver } from '../integration/sqlite.js';
 import { type Library, libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { aClaim } from './requests.js';
 
-vi.setConfig({ testTimeout: 60_000 });
 const { newFile, open, start } = sqliteFiles();
 
 /** A file on which a process has died `at` some point of its work for a key. */

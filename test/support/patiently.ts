@@ -1,5 +1,5 @@
 /**
- * How `vi.waitFor` and `vi.waitUntil` wait for what must happen. A test that hangs fails by it, and one on a machine with
- * other work to do passes.
+ * How `vi.waitFor` and `vi.waitUntil` wait for what must happen, as `expect.poll` does by the configuration. A test that
+ * hangs fails by it, and one on a machine with other work to do passes.
  */
-export const PATIENTLY = { timeout: 15_000 };
+export const PATIENTLY = { timeout: 60_000 };

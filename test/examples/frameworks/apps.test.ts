@@ -1,13 +1,12 @@
 import { readdirSync } from 'node:fs';
 import type { Health } from 'service-webhooks';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PATIENTLY } from '../../support/patiently.js';
 import { aDelivery } from '../queues/event.js';
 import { testSmallPrograms } from '../small-programs.js';
 import { compileSources } from '../sources.js';
 import { apps, folder, programOf } from './example-apps.js';
 import { startApp } from './start-app.js';
-
-const PATIENTLY = { timeout: 30_000, interval: 50 };
 
 let sources: ReturnType<typeof compileSources>;
 beforeAll(() => {
@@ -32,7 +31,6 @@ describe('examples/frameworks', () => {
   for (const app of apps) {
     it.skipIf(cannotRun.includes(app))(
       `${app.name} handles a repeated event once, refuses a forgery and returns its health report`,
-      { timeout: 90_000 },
       async () => {
         const { url, lines, stop } = await startApp(app, sources.folder);
         const post = async (...[body, headers]: ReturnType<typeof aDelivery>) => {

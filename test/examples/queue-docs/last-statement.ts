@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import { PATIENTLY } from '../../support/patiently.js';
 import { poolOf } from '../../support/postgres.js';
 
 /** The statement by which an engine itself records the end of a job: what it does, and a part of its text. */
@@ -29,7 +30,7 @@ export async function holdLastStatement(url: string, { table, operation, text }:
   const waiting = () => pool.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`);
   return {
     /** Resolves when an engine has sent the statement. */
-    isSent: () => vi.waitFor(async () => expect((await waiting()).rowCount).toBe(1), { timeout: 20_000, interval: 50 }),
+    isSent: () => vi.waitFor(async () => expect((await waiting()).rowCount).toBe(1), PATIENTLY),
     async release() {
       await pool.query('DROP FUNCTION wait CASCADE');
       await pool.end();

@@ -1,12 +1,10 @@
 import PgBoss from 'pg-boss';
 import { graphileWorkerQueue } from 'service-webhooks/queue/graphile-worker';
 import { pgBossQueue } from 'service-webhooks/queue/pg-boss';
-import { afterAll, describe, it, vi } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { poolOf, startPrivatePostgres } from '../../support/postgres.js';
 import { LAST_OF_GRAPHILE_WORKER, LAST_OF_PG_BOSS } from './last-statement.js';
 import { describePrograms } from './restarts.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
 
 const server = await startPrivatePostgres();
 

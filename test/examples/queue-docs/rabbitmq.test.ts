@@ -1,8 +1,6 @@
-import { afterAll, describe, it, vi } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { startPrivateRabbitmq } from '../../support/rabbitmq.js';
 import { describePrograms } from './restarts.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
 
 const server = await startPrivateRabbitmq();
 afterAll(() => server?.stop());

@@ -1,10 +1,8 @@
 import { Queue } from 'bullmq';
 import { bullmqQueue } from 'service-webhooks/queue/bullmq';
-import { afterAll, describe, it, vi } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { canStartRedis, DURABLE, startRedis } from '../../support/redis.js';
 import { describePrograms } from './restarts.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
 
 const server = canStartRedis() ? await startRedis(...DURABLE) : undefined;
 afterAll(() => server?.stop());

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ROOT } from '../../support/markdown.js';
+import { PATIENTLY } from '../../support/patiently.js';
 import { aDelivery, SECRET } from '../queues/event.js';
 import { type Gate, startGate } from '../queues/gate.js';
 import { compileSources } from '../sources.js';
@@ -22,8 +23,6 @@ export interface Setup {
   /** Does what the engine does only after hours: it gives the jobs of lost workers to others. */
   reclaim?(): Promise<unknown>;
 }
-
-const PATIENTLY = { timeout: 20_000, interval: 50 };
 
 /** Runs the programs of a section as they are written, while their server is ended and started again. */
 export function describePrograms({ section, variable, server, depth, last, reclaim }: Setup): void {

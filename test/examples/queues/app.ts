@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, vi } from 'vitest';
+import { PATIENTLY } from '../../support/patiently.js';
 import { freePort } from '../../support/server-process.js';
 import { SECRET } from './event.js';
 import { folder } from './example.js';
 
 /** For what another process does at its own pace. */
-export const PATIENTLY = { timeout: 30_000, interval: 20 };
 
 /** A program of the examples, as `node <script>` starts it. */
 export interface App {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { PATIENTLY } from '../../support/patiently.js';
 import { canStartRedis, DURABLE, startRedis } from '../../support/redis.js';
-import { PATIENTLY } from './app.js';
 import { load } from './example.js';
 import { takeRedisDatabase } from './servers.js';
 
@@ -19,8 +19,6 @@ interface BullMq {
   Queue: new (name: string, options: object) => Queue;
   Worker: new (name: string, process: ((job: { id: string }) => Promise<void>) | null, options: object) => Worker;
 }
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const redis = await takeRedisDatabase();
 const closing: (() => Promise<void>)[] = [];

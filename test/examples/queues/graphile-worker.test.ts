@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { postgresInbox } from 'service-webhooks/stores/postgres';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anEvent } from './event.js';
 import { load } from './example.js';
 import { createPostgresDatabase } from './servers.js';
@@ -12,8 +12,6 @@ interface GraphileWorker {
   Logger: new (log: () => () => void) => unknown;
 }
 type Task = (payload: unknown) => Promise<void>;
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const postgres = await createPostgresDatabase();
 

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PATIENTLY } from '../../support/patiently.js';
 import { startPrivatePostgres } from '../../support/postgres.js';
 import { holdLastStatement, LAST_OF_GRAPHILE_WORKER, LAST_OF_PG_BOSS } from '../queue-docs/last-statement.js';
 import { compileSources } from '../sources.js';
-import { PATIENTLY, startReceiver, startWorker } from './app.js';
+import { startReceiver, startWorker } from './app.js';
 import { aDelivery } from './event.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // several processes have to start
 
 const server = await startPrivatePostgres();
 afterAll(() => server?.stop());

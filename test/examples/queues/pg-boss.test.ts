@@ -1,5 +1,5 @@
 import { postgresInbox } from 'service-webhooks/stores/postgres';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileSources } from '../sources.js';
 import { startReceiver } from './app.js';
 import { aDelivery, anEvent } from './event.js';
@@ -25,8 +25,6 @@ interface Boss {
   maintain(): Promise<unknown>;
 }
 type PgBoss = new (options: object) => Boss;
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const postgres = await createPostgresDatabase();
 

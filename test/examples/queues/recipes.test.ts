@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PATIENTLY } from '../../support/patiently.js';
 import { compileSources } from '../sources.js';
-import { PATIENTLY, type Receiver, startReceiver, startWorker, type Worker } from './app.js';
+import { type Receiver, startReceiver, startWorker, type Worker } from './app.js';
 import { aDelivery } from './event.js';
 import { type Gate, startGate } from './gate.js';
 import { createPostgresDatabase, takeRedisDatabase } from './servers.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 }); // several processes have to start
 
 const redis = await takeRedisDatabase();
 const postgres = await createPostgresDatabase();

@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs';
 import { PermanentError, sign } from 'service-webhooks';
 import { fromQueued } from 'service-webhooks/queue';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PATIENTLY } from '../../support/patiently.js';
 import { compileSources } from '../sources.js';
-import { PATIENTLY, type Receiver, startReceiver } from './app.js';
+import { type Receiver, startReceiver } from './app.js';
 import { anEvent, SECRET } from './event.js';
 import { folder } from './example.js';
 import { type Gate, startGate } from './gate.js';
 import { createPostgresDatabase } from './servers.js';
 import { type SqsMessage, startSqs } from './sqs-server.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 }); // several processes have to start
 
 const MAX_BODY = 750_000; // as the receiver of the recipe has it
 const MAX_BODY_256_KIB = 180_000; // as the page has it, for a queue of 256 KiB

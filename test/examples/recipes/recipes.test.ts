@@ -10,6 +10,7 @@ import ts from 'typescript';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isInstalled } from '../../integration/file-of.js';
 import { filesOf } from '../../support/page-files.js';
+import { PATIENTLY } from '../../support/patiently.js';
 import { freePort } from '../../support/server-process.js';
 import { aDelivery, SECRET } from '../queues/event.js';
 import { installSources } from '../sources.js';
@@ -26,7 +27,6 @@ interface Place {
   output?(): string;
 }
 
-const PATIENTLY = { timeout: 60_000, interval: 50 };
 const DOTENV = `WEBHOOK_SECRET=${SECRET}\n`;
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const root = here('../../../');

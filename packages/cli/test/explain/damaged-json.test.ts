@@ -45,7 +45,7 @@ const deliveries = recordedDeliveries
     ];
   });
 
-describe('a recorded delivery whose body is no longer JSON', { timeout: 60_000 }, () => {
+describe('a recorded delivery whose body is no longer JSON', () => {
   it('there are recorded deliveries to damage', () => {
     expect(deliveries).toHaveLength(4);
     for (const { body, headers } of deliveries) expect(causesOf(body, headers)).toEqual([]);

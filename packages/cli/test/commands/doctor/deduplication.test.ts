@@ -63,7 +63,7 @@ const observers = {
   'of all events': () => `wc -l < ${fileOfEffects()}`,
 };
 
-describe('an app of this library, examined by doctor', { timeout: 60_000 }, () => {
+describe('an app of this library, examined by doctor', () => {
   it.each([
     [
       'that creates the receiver inside the route',
@@ -103,7 +103,7 @@ describe('an app of this library, examined by doctor', { timeout: 60_000 }, () =
   });
 });
 
-describe('a hand-written receiver, examined by doctor with an observer', { timeout: 60_000 }, () => {
+describe('a hand-written receiver, examined by doctor with an observer', () => {
   const right = 'if (!seen.has(event.id)) { seen.add(event.id); work(event); }';
 
   it('nothing is known without the observer', async () => {

@@ -53,7 +53,7 @@ function age(id: string, hours: number): void {
 }
 
 // A dozen processes each.
-describe('endpoints rotate', { timeout: 60_000 }, () => {
+describe('endpoints rotate', () => {
   it('each run does the next step of the rotation, and no event is lost', async () => {
     const app = await anApp();
     const first = await rotate(app.id, '--save-secret', 'new.txt');

@@ -35,7 +35,7 @@ const stepsOf = (records: readonly Record<string, unknown>[]) =>
   Object.fromEntries(printedSteps(records).map((step) => [step.step, step]));
 const lineOf = (records: readonly Record<string, unknown>[], step: Step['step']) => stepsOf(records)[step]?.lines[0];
 
-describe('what init writes', { timeout: 120_000 }, () => {
+describe('what init writes', () => {
   const forms = FRAMEWORKS.flatMap((framework) =>
     ['module', 'commonjs'].flatMap((type) => [
       { framework, typescript: true, type },

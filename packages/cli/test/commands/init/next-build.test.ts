@@ -7,11 +7,11 @@ import { installSources } from '../../../../../test/examples/sources.js';
 import { isInstalled } from '../../../../../test/integration/file-of.js';
 import { SECRET } from '../../../../../test/support/deliveries.js';
 import { ROOT } from '../../../../../test/support/markdown.js';
+import { PATIENTLY } from '../../../../../test/support/patiently.js';
 import { freePort } from '../../../../../test/support/server-process.js';
 import { useCli } from '../../support/cli.js';
 
 const cli = useCli();
-const PATIENTLY = { timeout: 60_000, interval: 50 };
 
 /** An app that init has added a receiver to, next to the packages of an example. */
 async function appWithReceiver(example: string, packageJson: object): Promise<string> {

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isInstalled } from '../../../../../test/integration/file-of.js';
+import { PATIENTLY } from '../../../../../test/support/patiently.js';
 import type { Step } from '../../../src/commands/init/next-steps.js';
 import { FRAMEWORKS } from '../../../src/detect-project.js';
 import { useCli } from '../../support/cli.js';
@@ -60,7 +61,7 @@ describe('a new app that follows the steps of init', { timeout: 240_000 }, () =>
         return cli.shell(`cd ${folder} && ${line} --json`, { env: { WEBHOOK_SECRET: undefined } });
       };
       expect(await run('send')).toMatchObject({ exitCode: 0, records: [{ acknowledged: true }] });
-      await vi.waitFor(() => expect(output()).toMatch(/^https:\/\/storage\.example\/clip\.mp3$/m));
+      await vi.waitFor(() => expect(output()).toMatch(/^https:\/\/storage\.example\/clip\.mp3$/m), PATIENTLY);
       const examined = await run('doctor');
       const probes = examined.records.filter(({ kind }) => kind === 'probe');
       expect(

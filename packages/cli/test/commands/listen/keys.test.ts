@@ -56,7 +56,7 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
     await listen.shows(new RegExp(`Keys: [\\s\\S]*Deliveries: ${page}`));
     expect((await fetch(page)).status).toBe(200);
     if (process.platform === 'linux') {
-      await expect.poll(() => existsSync(opened), { timeout: 15_000 }).toBe(true);
+      await expect.poll(() => existsSync(opened)).toBe(true);
       expect(readFileSync(opened, 'utf8')).toBe(`${page}\n`);
     }
   });
@@ -74,13 +74,13 @@ describe.runIf(hasProgram('script') && !inside)('the keys of listen', () => {
     const slow = await serveApp(() => new Promise(() => {}));
     const { type, ended, send } = await listenInTerminal(slow.url);
     const sending = send();
-    await expect.poll(() => slow.got.length, { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => slow.got.length).toBe(1);
     type(CTRL_C);
     expect((await ended).exitCode).toBe(0);
     await sending;
     const other = await listenInTerminal(slow.url, '--delay', '60s');
     const hanging = other.send();
-    await expect.poll(() => slow.got.length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => slow.got.length).toBe(2);
     other.type(CTRL_C + CTRL_C);
     expect((await other.ended).exitCode).toBe(130);
     await hanging;

@@ -1,11 +1,10 @@
 import { PermanentError } from 'service-webhooks';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aQueued } from '../../../../../test/queue/queued.js';
+import { PATIENTLY } from '../../../../../test/support/patiently.js';
 import { useCli } from '../../support/cli.js';
 import { everyEngine } from './every-engine.js';
 import { queueServers } from './queue-servers.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const cli = useCli();
 const servers = await queueServers();
@@ -26,7 +25,7 @@ describe.each(everyEngine(cli, servers, `story-${process.pid}`))('the dead lette
     fixture.work({ on: { '*': handler }, logger: false });
     for (const eventId of eventIds) await fixture.queue.put(aQueued({ eventId }));
     const isDead = async () => (await fixture.queue.stats()).dead === eventIds.length;
-    await vi.waitUntil(isDead, { interval: 100, timeout: 40_000 });
+    await vi.waitUntil(isDead, PATIENTLY);
     expect(await queue('use', ...engine.place)).toMatchObject({ exitCode: 0, stderr: '' });
     return failure;
   }

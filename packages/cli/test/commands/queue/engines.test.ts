@@ -3,13 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aQueued } from '../../../../../test/queue/queued.js';
 import { serveApp } from '../../../../../test/support/app.js';
 import { hidePackage, installPackage } from '../../../../../test/support/installed-package.js';
+import { PATIENTLY } from '../../../../../test/support/patiently.js';
 import { useCli } from '../../support/cli.js';
 import { failed } from '../support.js';
 import { type EngineFixture, enginesOn } from './engine-fixtures.js';
 import { queueServers } from './queue-servers.js';
 import { summedUp } from './summed-up.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const cli = useCli();
 const engines = enginesOn(await queueServers());
@@ -26,7 +25,7 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
     return summedUp(await cli.run(['queue', ...words, ...place, '--json'], { env: { [variable]: url } }));
   };
   const dead = async (count: number) =>
-    vi.waitUntil(async () => (await fixture.queue.deadLetters()).length === count, { interval: 20, timeout: 30_000 });
+    vi.waitUntil(async () => (await fixture.queue.deadLetters()).length === count, PATIENTLY);
 
   beforeEach(async () => {
     installPackage(cli.cwd, packageName);
@@ -74,7 +73,7 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
       { kind: 'retried', eventId: 'evt_c' },
       { kind: 'retried', eventId: 'evt_b' },
     ]);
-    await vi.waitUntil(() => runs.length === 2, { interval: 20, timeout: 30_000 });
+    await vi.waitUntil(() => runs.length === 2, PATIENTLY);
     expect(runs.toSorted()).toEqual(['evt_b', 'evt_c']);
     expect((await queue('list')).records).toEqual([]);
   });
@@ -83,7 +82,7 @@ describe.each(engines)('queue --$name', ({ name, packageName, variable, url, opt
     await bury({ eventId: 'evt_a' });
     reason = 'still no clip';
     expect(await queue('retry', '--all')).toMatchObject({ exitCode: 0, records: [{ eventId: 'evt_a' }] });
-    await vi.waitUntil(() => runs.length === 2, { interval: 20, timeout: 30_000 });
+    await vi.waitUntil(() => runs.length === 2, PATIENTLY);
     await dead(1);
     expect((await queue('list')).records).toMatchObject([
       { eventId: 'evt_a', reason: expect.stringContaining('still no clip') },

@@ -1,13 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aQueued } from '../../../../../test/queue/queued.js';
 import { later } from '../../../../../test/support/deliveries.js';
+import { PATIENTLY } from '../../../../../test/support/patiently.js';
 import { useCli } from '../../support/cli.js';
 import { failed } from '../support.js';
 import { everyEngine } from './every-engine.js';
 import { queueServers } from './queue-servers.js';
 import { summedUp } from './summed-up.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const cli = useCli();
 const servers = await queueServers();
@@ -60,13 +59,13 @@ describe.each(engines)('queue list --state of $name', ({ name, env, place, open 
       if (id === 'evt_a') await gate;
     };
     fixture.work({ on: { '*': handler }, logger: false });
-    await vi.waitUntil(() => runs.length === 2, { interval: 20, timeout: 30_000 });
-    const poll = (call: () => Promise<void>) => vi.waitFor(call, { interval: 100, timeout: 30_000 });
+    await vi.waitUntil(() => runs.length === 2, PATIENTLY);
+    const poll = (call: () => Promise<void>) => vi.waitFor(call, PATIENTLY);
     if (listed.includes('running')) await poll(async () => expect(await eventsThat('running')).toEqual(['evt_a']));
     if (listed.includes('done')) await poll(async () => expect(await eventsThat('done')).toContain('evt_b'));
     if (listed.includes('waiting')) expect(await eventsThat('waiting')).toEqual([]);
     openGate();
-    await vi.waitUntil(async () => (await fixture.queue.stats()).depth === 0, { interval: 50, timeout: 30_000 });
+    await vi.waitUntil(async () => (await fixture.queue.stats()).depth === 0, PATIENTLY);
     expect(await eventsThat('dead')).toEqual([]);
     if (listed.includes('running')) expect(await eventsThat('running')).toEqual([]);
     expect(runs.toSorted()).toEqual([

@@ -4,6 +4,7 @@ import { vi } from 'vitest';
 import { connect, type Handle } from '../../../../../test/integration/sqlite.js';
 import { libraries } from '../../../../../test/integration/sqlite-libraries.js';
 import { installPackage } from '../../../../../test/support/installed-package.js';
+import { PATIENTLY } from '../../../../../test/support/patiently.js';
 
 /** The library that tests and the command line open files with; undefined where this machine has none. */
 const [library] = libraries;
@@ -35,7 +36,7 @@ export function openQueueFile(directory: string, file: string, name = 'clips'): 
     for (const delivery of deliveries) await queue.put(delivery);
     const on = { '*': () => Promise.reject(new PermanentError(reason)) };
     const worker = queue.work({ on, logger: false });
-    await vi.waitUntil(async () => (await queue.stats()).depth === 0, { interval: 5, timeout: 15_000 });
+    await vi.waitUntil(async () => (await queue.stats()).depth === 0, PATIENTLY);
     await worker.stop();
   }
 

@@ -4,7 +4,7 @@ import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { button, choose, deliveries, message, row, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('actions on the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('actions on the page', () => {
   const { open } = useBrowser();
 
   it('an own event is checked while it is written, and sent with retries', async () => {

@@ -4,7 +4,7 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import { aRow, memorySource } from '../memory-source.js';
 import { deliveries, row, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('deliveries that arrive while the page is open', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('deliveries that arrive while the page is open', () => {
   const { open } = useBrowser();
   const list = (page: Page) => page.getByRole('listbox');
 

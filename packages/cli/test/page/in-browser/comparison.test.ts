@@ -4,7 +4,7 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { deliveries, section, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('the comparison of two attempts', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the comparison of two attempts', () => {
   const { open } = useBrowser();
   const textOf = (text: string) => ({ text, bytes: text.length, shown: 'text', cut: false }) as const;
   const comparison = (page: Page) => page.getByRole('article', { name: 'Comparison of two attempts' });

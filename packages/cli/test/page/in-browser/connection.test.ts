@@ -9,7 +9,7 @@ import { createPage } from '../../../src/page/server/page-server.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { deliveries, message, NOON, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('the connection of the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the connection of the page', () => {
   const { newWindow, assets } = useBrowser();
   const connection = (page: Page) => page.locator('.connection');
   const send = (page: Page) => page.getByRole('button', { name: 'Send a sample' }).click();

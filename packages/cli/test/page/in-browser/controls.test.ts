@@ -7,7 +7,7 @@ import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { served } from '../served.js';
 import { button, choose, message, NOON, section, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('the controls of the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the controls of the page', () => {
   const { open, newWindow, assets } = useBrowser();
   const heading = (page: Page) => page.locator('.heading');
 

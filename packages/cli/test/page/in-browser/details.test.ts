@@ -12,7 +12,7 @@ interface Shown {
   actions?: Actions;
 }
 
-describe.skipIf(chromium === undefined)('the selected delivery', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the selected delivery', () => {
   const { open } = useBrowser();
 
   /** The page with a delivery, which is selected. */

@@ -7,7 +7,7 @@ import { emulatorSource } from '../../../src/page/emulator/emulator-source.js';
 import { memorySource } from '../memory-source.js';
 import { deliveries, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('an attack on the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('an attack on the page', () => {
   const { open } = useBrowser();
 
   it('script in a type, an id, a header, a body or an answer is text and never runs', async () => {

@@ -7,7 +7,7 @@ import { deliveries, row, useBrowser } from './use-browser.js';
 /** As in the style sheet. */
 const ROW_PX = 48;
 
-describe.skipIf(chromium === undefined)('the list of the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the list of the page', () => {
   const { open } = useBrowser();
   const list = (page: Page) => page.getByRole('listbox');
   /** The place of the selected one in the list, from 1 on. */

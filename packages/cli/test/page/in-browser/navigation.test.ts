@@ -4,7 +4,7 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { deliveries, NOON, section, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('the address and the keys of the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the address and the keys of the page', () => {
   const { open } = useBrowser();
   const list = (page: Page) => page.getByRole('listbox');
   const hash = (page: Page) => page.evaluate(() => location.hash);

@@ -12,7 +12,7 @@ const { SCREENSHOTS } = process.env;
 
 const PHONE = { width: 390, height: 844 };
 
-describe.skipIf(chromium === undefined)('accessibility of the page', { timeout: 60_000 }, () => {
+describe.skipIf(chromium === undefined)('accessibility of the page', () => {
   const { open } = useBrowser();
   const row = (page: Page, text: string) =>
     page.getByRole('listbox').getByRole('option').filter({ hasText: text }).first();

@@ -55,7 +55,7 @@ function aBusyQueue() {
   return memory;
 }
 
-describe.skipIf(chromium === undefined)('accessibility of the view of a queue', { timeout: 60_000 }, () => {
+describe.skipIf(chromium === undefined)('accessibility of the view of a queue', () => {
   const open = useQueueBrowser();
   const group = (page: Page, text: string) => page.getByRole('button', { name: text, expanded: false });
 

@@ -18,7 +18,7 @@ const PHONE = { width: 390, height: 844 };
 /** Three letters of one reason, and one of another. */
 const four = () => [1, 2, 3, 4].map((n) => aLetter(n, n === 4 ? { reason: 'no user' } : {}));
 
-describe.skipIf(chromium === undefined)('the view of a queue', { timeout: 60_000 }, () => {
+describe.skipIf(chromium === undefined)('the view of a queue', () => {
   const open = useQueueBrowser();
 
   it('a group of dead letters opens to its letters, and a letter to its body and its reason', async () => {
@@ -43,7 +43,7 @@ describe.skipIf(chromium === undefined)('the view of a queue', { timeout: 60_000
     await expect.poll(() => result(page).innerText()).toBe('1 handled, 1 dead again, 1 still waiting');
     await expect.poll(() => page.locator('.new-reasons').innerText()).toBe('still no clip');
     memory.outcome = () => 'done';
-    await expect.poll(() => result(page).innerText(), { timeout: 10_000 }).toBe('2 handled, 1 dead again');
+    await expect.poll(() => result(page).innerText()).toBe('2 handled, 1 dead again');
     await page.locator('summary', { hasText: 'Show the 1' }).click();
     await page.locator('.operation .letter-row').click();
     await page.getByRole('region', { name: 'Reason' }).getByText('still no clip').waitFor();
@@ -60,7 +60,7 @@ describe.skipIf(chromium === undefined)('the view of a queue', { timeout: 60_000
     await expect.poll(() => result(page).innerText()).toBe('1 handled');
     await page.getByText('It is not in the queue any more').waitFor();
     await button(page, 'Retry all 3 of all reasons').click();
-    await expect.poll(() => result(page).innerText(), { timeout: 10_000 }).toBe('3 handled');
+    await expect.poll(() => result(page).innerText()).toBe('3 handled');
     await page.getByText('There are no dead letters.').waitFor();
     expect(memory.letters).toEqual([]);
   });
@@ -319,7 +319,7 @@ describe.skipIf(chromium === undefined)('the view of a queue', { timeout: 60_000
     await expect.poll(() => result(page).innerText()).toBe('0 handled, 3 still waiting');
     expect(await announced.allInnerTexts()).toEqual(['']);
     memory.outcome = () => 'done';
-    await expect.poll(() => announced.innerText(), { timeout: 10_000 }).toBe('Retry of 3 letters ended: 3 handled');
+    await expect.poll(() => announced.innerText()).toBe('Retry of 3 letters ended: 3 handled');
   });
 
   it('a job that has left the queue is no longer shown as one that waits', async () => {

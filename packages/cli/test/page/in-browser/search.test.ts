@@ -4,7 +4,7 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { deliveries, NOON, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('the search of the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the search of the page', () => {
   const { open } = useBrowser();
   const input = (page: Page) => page.getByLabel('Search deliveries');
   const note = (page: Page) => page.locator('.filter .note');
@@ -43,7 +43,7 @@ describe.skipIf(chromium === undefined)('the search of the page', { timeout: 30_
     await expect.poll(() => found(page)).toEqual(['evt_2']);
     source.detail('dlv_4', {}, attemptWith(4, '{"speaker":"Grace"}'));
     source.put(aRow(4));
-    await expect.poll(() => found(page), { timeout: 10_000 }).toEqual(['evt_4', 'evt_2']);
+    await expect.poll(() => found(page)).toEqual(['evt_4', 'evt_2']);
   });
 
   it('the result of an earlier query does not replace that of a later one', async () => {

@@ -8,7 +8,7 @@ import { emulated } from '../emulator/emulated.js';
 import { anAttempt, aRow, memorySource } from '../memory-source.js';
 import { button, deliveries, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('copies and downloads of the page', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('copies and downloads of the page', () => {
   const { open } = useBrowser();
   const permissions = ['clipboard-read', 'clipboard-write'];
   const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());

@@ -27,7 +27,7 @@ export function useBrowser() {
   async function newWindow(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(60_000);
     const complaints: string[] = [];
     page.on('console', (message) => {
       // Of an action that is refused, of a connection that was cut and of what is not kept, it is the page that has to say so.

@@ -4,7 +4,7 @@ import { chromium } from '../../../../../test/integration/chromium.js';
 import { emulated } from '../emulator/emulated.js';
 import { choose, message, row, section, useBrowser } from './use-browser.js';
 
-describe.skipIf(chromium === undefined)('the page with an emulator', { timeout: 30_000 }, () => {
+describe.skipIf(chromium === undefined)('the page with an emulator', () => {
   const { open } = useBrowser();
 
   it('deliveries appear as they come, with their state', async () => {

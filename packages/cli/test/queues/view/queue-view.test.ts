@@ -2,6 +2,7 @@ import type { FollowedState } from 'service-webhooks/queue';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aQueued } from '../../../../../test/queue/queued.js';
 import { later } from '../../../../../test/support/deliveries.js';
+import { PATIENTLY } from '../../../../../test/support/patiently.js';
 import type { ChangeKind, Listing, QueueSource, QueueState } from '../../../src/page/queue-source.js';
 import type { OperatorsQueue } from '../../../src/queues/queue-engine.js';
 import type { PlacedQueue } from '../../../src/queues/queue-options.js';
@@ -54,7 +55,7 @@ const ids = async (source: QueueSource, choice = {}) => (await source.letters(ch
 const change = async (source: QueueSource, kind: ChangeKind, choice = {}) =>
   source.change(kind, choice, (await source.letters(choice, all)).digest);
 const settled = (source: QueueSource, phase: string) =>
-  vi.waitUntil(async () => (await source.state()).operations[0]?.phase === phase);
+  vi.waitUntil(async () => (await source.state()).operations[0]?.phase === phase, PATIENTLY);
 
 describe('the list of dead letters', () => {
   it('letters are grouped by their reason, with their types and times', async () => {
@@ -254,7 +255,7 @@ describe('a change of dead letters', () => {
     expect(await source.change('retry', { group: groups[0]?.id }, groups[0]?.digest)).toBe('Retrying 3 dead letters.');
     await settled(source, 'following');
     look();
-    await vi.waitUntil(async () => (await source.state()).operations[0]?.dead === 1);
+    await vi.waitUntil(async () => (await source.state()).operations[0]?.dead === 1, PATIENTLY);
     const { operations } = await after(2_000);
     expect(operations).toMatchObject([
       {
@@ -381,7 +382,7 @@ describe('a change of dead letters', () => {
     const { source } = viewOf({ ...memory, placed: { ...memory.placed, open: async () => ({ ...opened, queue }) } });
     await source.state();
     await change(source, 'retry');
-    await vi.waitUntil(async () => (await source.state()).operations[0]?.changed === 1);
+    await vi.waitUntil(async () => (await source.state()).operations[0]?.changed === 1, PATIENTLY);
     expect((await source.state()).operations).toMatchObject([{ changed: 1, isFollowed: false, waiting: 0 }]);
     expect(retryAndFollow).toBeDefined();
   });
@@ -444,7 +445,7 @@ describe('an engine that does not answer', () => {
     await Promise.all([closing, state]);
     expect(memory.closed).toBe(0);
     resolve(opened);
-    await vi.waitUntil(() => memory.closed === 1);
+    await vi.waitUntil(() => memory.closed === 1, PATIENTLY);
   });
 
   it('a failed reading leaves the connection to a change that runs, and closes it after that', async () => {
@@ -456,7 +457,7 @@ describe('an engine that does not answer', () => {
     await settled(source, 'following');
     memory.failing = 'stats';
     memory.problem = new Error('no answer');
-    await vi.waitUntil(async () => (await after(2_000)).problem === 'no answer');
+    await vi.waitUntil(async () => (await after(2_000)).problem === 'no answer', PATIENTLY);
     expect((await source.state()).operations).toMatchObject([{ waiting: 1 }]);
     expect(memory.closed).toBe(0);
     memory.outcome = () => 'done';
