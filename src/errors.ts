@@ -111,7 +111,7 @@ export const ERRORS = {
   handler_failed: {
     status: 500,
     retryable: true,
-    message: 'Your handler failed, and the event is released for a retry.',
+    message: 'Your handler failed, and the event is not done.',
     hint: 'Fix error.cause, or throw PermanentError if no retry can help.',
   },
   unexpected_data: {

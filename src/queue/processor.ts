@@ -1,5 +1,5 @@
 import { endpointOf } from '../endpoint.js';
-import { ERRORS, isWebhookError, WebhookError } from '../errors.js';
+import { isWebhookError, WebhookError } from '../errors.js';
 import { check, checkKnownOptions, checkObject } from '../option-checks.js';
 import { type Handlers, handlerTable } from '../receiver/handlers.js';
 import { createLog, type Logger } from '../receiver/log.js';
@@ -140,7 +140,7 @@ export function createProcessor(options: WorkerOptions): Processor {
     const result = await withTelemetry(queued, attempt, () => run(delivery, queued.key, jobRun));
     if (result.as !== 'failed' || attempt < attempts) return result;
     const cause = result.decision.error?.code === 'unexpected_data' ? 'unexpected_data' : 'attempts_used';
-    return { ...result, decision: withoutRetry(result.decision), as: 'dead', attempts: attempt, cause };
+    return { ...result, as: 'dead', attempts: attempt, cause };
   }
 
   /** Runs a job inside the telemetry, whose failure must not become one of the job. */
@@ -202,14 +202,6 @@ function endedBy({ decision, thrown }: HandlerEnd, attempt: number): Ended {
   return decision.kind === 'discarded'
     ? { as: 'dead', ...failure, attempts: attempt, cause: 'permanent_failure' }
     : { as: 'failed', ...failure };
-}
-
-/** The text of `handler_failed` promises a retry, which does not follow the last attempt. */
-function withoutRetry(decision: Decision): Decision {
-  if (decision.kind !== 'failed' || decision.error.problem !== ERRORS.handler_failed.message) return decision;
-  const { cause } = decision.error;
-  const message = 'Your handler failed in the last attempt of its job.';
-  return { ...decision, error: new WebhookError('handler_failed', { message, cause }) };
 }
 
 /** Never throws: the prototype of a Proxy may do so. */

@@ -7,7 +7,7 @@ import { later, never } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { startProxyOf, type TcpProxy } from '../support/tcp-proxy.js';
 import { aQueued } from './queued.js';
-import { failing, putAll, recorded, untilDeadLetter, untilStats } from './runs.js';
+import { failing, failingForGood, putAll, recorded, untilDeadLetter, untilStats } from './runs.js';
 
 export interface EngineUnderTest extends QueueUnderTest {
   /** Opens the same queue on another client. */
@@ -136,6 +136,17 @@ export function testEngine<Made extends EngineUnderTest>(
     const followed = await queue.retryAndFollow?.(id);
     await vi.waitFor(async () => expect(await followed?.state()).toBe('done'), PATIENTLY);
     await followed?.close();
+  });
+
+  it('a retried dead letter that is followed is dead where its handler throws a PermanentError again', async () => {
+    const { queue, work } = await initialised(2);
+    await queue.put(aQueued());
+    await work({ logger: false, on: { '*': failingForGood } });
+    const { id } = await untilDeadLetter(queue);
+    const followed = await queue.retryAndFollow?.(id);
+    await vi.waitFor(async () => expect(await followed?.state()).toBe('dead'), PATIENTLY);
+    await followed?.close();
+    expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 });
   });
 
   describe.runIf(hasWorkers)('a worker with a concurrency', () => {

@@ -144,17 +144,6 @@ describe('the processor of a job', () => {
     expect(ended).toMatchObject({ as: 'dead', attempts: 3, reason: 'no disk', error, decision: { kind: 'failed' } });
   });
 
-  it('the text of the last failure promises no retry, and the words of a handler stay', async () => {
-    const textOf = async (thrown: unknown, attempt: number) => {
-      const { outcomes } = await run({ on: throwing(thrown) }, queuedOf(), { attempt, attempts: 3 });
-      return outcomes[0]?.kind === 'failed' ? outcomes[0].error.message : undefined;
-    };
-    expect(await textOf(new Error('no disk'), 2)).toContain('the event is released for a retry');
-    expect(await textOf(new Error('no disk'), 3)).toMatch(/^Your handler failed in the last attempt of its job\. /);
-    const own = new WebhookError('handler_failed', { message: 'No disk of ours.' });
-    expect(await textOf(own, 3)).toBe(own.message);
-  });
-
   const NO_DATA = new WebhookError('unexpected_data');
 
   it.each<[DeadLetterCause, unknown, JobRun]>([

@@ -235,47 +235,14 @@ describe.runIf(url)('rabbitmqQueue', () => {
   });
 
   describe('a job that an operator follows', () => {
-    /** A dead letter, and a worker whose handler ends its next runs as `ends` say, one after the other. */
-    async function withDeadLetter(...ends: (() => unknown)[]) {
-      const one = await initialised();
-      const handler = recorded(() => [failingForGood, ...ends][handler.runs.length - 1]?.());
-      work(open(one.queueName).queue, handler.on['*']);
-      await putAll(one.queue, {});
-      const { id } = await untilDeadLetter(one.queue);
-      return { ...one, id, handler };
-    }
-
-    it('a job is pending until its handler has succeeded, also after a failure', async () => {
-      const end = later();
-      const { queue, id, handler } = await withDeadLetter(failing, () => end.promise);
-      const job = await queue.retryAndFollow?.(id);
-      await handler.haveRun(1, 1, 2);
-      expect(await job?.state()).toBe('pending');
-      end.resolve();
-      await vi.waitFor(async () => expect(await job?.state()).toBe('done'), PATIENTLY);
-      await job?.close();
-    });
-
-    it('a job that fails for good again is dead', async () => {
-      const { queue, id } = await withDeadLetter(failingForGood);
-      const job = await queue.retryAndFollow?.(id);
-      await vi.waitFor(async () => expect(await job?.state()).toBe('dead'), PATIENTLY);
-      expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 });
-    });
-
-    it('one of two operators who retry a dead letter at once follows it', async () => {
-      const { queue, id, queueName, handler } = await withDeadLetter();
-      const jobs = await Promise.all([queue, open(queueName).queue].map((one) => one.retryAndFollow?.(id)));
-      const [job, none] = jobs[0] ? jobs : jobs.toReversed();
-      expect(none).toBeUndefined();
-      await vi.waitFor(async () => expect(await job?.state()).toBe('done'), PATIENTLY);
-      expect(handler.runs).toHaveLength(2);
-    });
-
     it('a job whose operator has left is done as any other', async () => {
       const end = later();
-      const { queue, id, queueName, die, handler } = await withDeadLetter(() => end.promise.then(failing));
-      const job = await queue.retryAndFollow?.(id);
+      const { queue, queueName, die } = await initialised();
+      const ends = [failingForGood, () => end.promise.then(failing)];
+      const handler = recorded(() => ends[handler.runs.length - 1]?.());
+      work(open(queueName).queue, handler.on['*']);
+      await putAll(queue, {});
+      const job = await queue.retryAndFollow?.((await untilDeadLetter(queue)).id);
       await die();
       await vi.waitFor(() => expect(job?.state()).rejects.toThrow('The connection to RabbitMQ was lost'), PATIENTLY);
       end.resolve();
