@@ -117,7 +117,7 @@ export const ERRORS = {
   unexpected_data: {
     status: 500,
     retryable: false,
-    message: 'The data of the event is not what the types of its handler promise.',
+    message: 'The data of the event is not what the types or the schema of its handler promise.',
     hint: "Handle the event in '*' and check its data there.",
   },
   permanent_failure: {
@@ -206,6 +206,8 @@ export interface WebhookErrorDetails {
   message?: string | undefined;
   /** What to do, in place of the hint in {@link ERRORS}: a whole sentence. */
   hint?: string | undefined;
+  /** Of `unexpected_data`: the paths of the fields, such as `data.text`. */
+  paths?: readonly string[] | undefined;
   cause?: unknown;
 }
 
@@ -237,6 +239,11 @@ export class WebhookError<Code extends WebhookErrorCode = WebhookErrorCode> exte
   readonly problem: string;
   /** What to do about the error: the part of `message` before the code. */
   readonly hint: string;
+  /**
+   * Of `unexpected_data`: where `data` differs from what its types or its schema promise, without values, for metrics. At
+   * most 10 paths, such as `data.segments[].text`; a key that is no field's name is `*`. Otherwise undefined.
+   */
+  readonly paths: readonly string[] | undefined;
   readonly [BRAND] = true;
 
   constructor(code: Code, details: WebhookErrorDetails = {}) {
@@ -248,12 +255,13 @@ export class WebhookError<Code extends WebhookErrorCode = WebhookErrorCode> exte
     this.retryable = retryable;
     this.problem = problem;
     this.hint = advice;
+    this.paths = details.paths;
   }
 
   /** Returns the fields for a log: `JSON.stringify` of an error has no message otherwise. */
-  toJSON(): Pick<WebhookError, 'code' | 'message' | 'status' | 'retryable' | 'hint'> {
-    const { code, message, status, retryable, hint } = this;
-    return { code, message, status, retryable, hint };
+  toJSON(): Pick<WebhookError, 'code' | 'message' | 'status' | 'retryable' | 'hint' | 'paths'> {
+    const { code, message, status, retryable, hint, paths } = this;
+    return { code, message, status, retryable, hint, paths };
   }
 }
 

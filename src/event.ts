@@ -1,4 +1,6 @@
 import { exactBytes } from './bytes.js';
+import type { StandardSchemaV1 } from './data-schema.js';
+import { validateNow } from './data-schema.js';
 import { WebhookError } from './errors.js';
 
 /** The schema version of the payloads that these types describe. */
@@ -54,18 +56,37 @@ export interface GenerationCompletedData {
   [field: string]: unknown;
 }
 
+/**
+ * The `data` of each type of event, for declarations of your own. A declared type is that of `event.data` everywhere: in
+ * handlers, behind a middleware and in tests. It is for the compiler only: `withSchemas` also checks the data of each event.
+ *
+ * @example
+ * declare module 'service-webhooks' {
+ *   interface EventData {
+ *     'stt.completed': { text: string };
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: users add the fields
+export interface EventData {}
+
 interface DocumentedData {
   'generation.completed': GenerationCompletedData;
 }
 
+type DataOf<Type extends EventType> = Type extends keyof EventData
+  ? EventData[Type]
+  : Type extends keyof DocumentedData
+    ? DocumentedData[Type]
+    : Record<string, unknown>;
+
 /** The event of one type, for example `EventOf<'stt.completed'>`; of several types, the union of their events. */
 export type EventOf<Type extends EventType> = Type extends EventType
-  ? Envelope<
-      Type,
-      Type extends keyof DocumentedData ? DocumentedData[Type] : Record<string, unknown>,
-      Type extends 'trigger.failed' ? null : string
-    >
+  ? Envelope<Type, DataOf<Type>, Type extends 'trigger.failed' ? null : string>
   : never;
+
+/** The event of one type with `data` of another type: as a schema of yours describes it. */
+export type EventWithData<Type extends EventType, Data> = Envelope<Type, Data, EventOf<Type>['jobId']>;
 
 /** An event of one of the sixteen types. */
 export type KnownEvent = EventOf<EventType>;
@@ -96,6 +117,9 @@ export type UnknownEvent = Envelope<UnknownEventType>;
  * if (event.type === 'generation.completed') await download(event.data.downloadUrl);
  */
 export type WebhookEvent = KnownEvent | UnknownEvent;
+
+/** An event with `data` of any type, which a schema may have made of it. */
+export type AnyEvent = Envelope<string, unknown>;
 
 /** The rule of a field: in words, as the end of a sentence, and as a test. */
 export interface FieldRule {
@@ -144,14 +168,27 @@ export function isWebhookEvent(value: unknown): value is WebhookEvent {
 }
 
 /**
- * Returns whether an event is of that type. Where the types promise fields of `data` (`generation.completed`), these
+ * Returns whether an event is of that type. Where the service documents fields of `data` (`generation.completed`), these
  * are checked too.
  *
+ * With a schema of Standard Schema, such as one of Zod, Valibot or ArkType, `data` must match it as well. The event stays
+ * as it is: `data` has the type of the schema's input, before defaults and transformations. `withSchemas` of
+ * `service-webhooks/standard-schema` gives handlers the output.
+ *
+ * @throws WebhookError `invalid_option` for a schema that is none or validates asynchronously, and what the schema throws.
  * @example
  * if (isEvent(event, 'generation.completed')) await download(event.data.downloadUrl);
+ * if (isEvent(event, 'stt.completed', z.object({ text: z.string() }))) console.log(event.data.text.length);
  */
-export function isEvent<Type extends EventType>(event: Envelope, type: Type): event is EventOf<Type> & Envelope {
-  return event.type === type && faultyFields(event.data, DATA_FIELDS[type] ?? {}).length === 0;
+export function isEvent<Type extends EventType>(event: AnyEvent, type: Type): event is EventOf<Type> & AnyEvent;
+export function isEvent<Type extends EventType, Data>(
+  event: AnyEvent,
+  type: Type,
+  schema: StandardSchemaV1<Data, unknown>,
+): event is EventWithData<Type, Data> & AnyEvent;
+export function isEvent({ type, data }: AnyEvent, wanted: EventType, schema?: StandardSchemaV1): boolean {
+  if (type !== wanted || faultyFields(Object(data), DATA_FIELDS[wanted] ?? {}).length > 0) return false;
+  return schema === undefined || validateNow(schema, data).issues === undefined;
 }
 
 /**
@@ -160,7 +197,7 @@ export function isEvent<Type extends EventType>(event: Envelope, type: Type): ev
  * @example
  * if (!isKnownEvent(event)) console.log(`new event type ${event.type}`);
  */
-export function isKnownEvent(event: Envelope): event is KnownEvent {
+export function isKnownEvent(event: AnyEvent): event is KnownEvent {
   return (WEBHOOK_EVENT_TYPES as readonly string[]).includes(event.type);
 }
 

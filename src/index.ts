@@ -1,3 +1,4 @@
+export type { SchemaIssue, SchemaResult, StandardSchemaV1 } from './data-schema.js';
 export type { DedupeNotice } from './dedupe/notice.js';
 export type { DedupeOptions } from './dedupe/options.js';
 export {
@@ -10,9 +11,12 @@ export {
   type WebhookErrorDetails,
 } from './errors.js';
 export {
+  type AnyEvent,
   type Envelope,
+  type EventData,
   type EventOf,
   type EventType,
+  type EventWithData,
   type GenerationCompletedData,
   isEvent,
   isKnownEvent,

@@ -1,4 +1,4 @@
-import type { Envelope } from '../event.js';
+import type { AnyEvent } from '../event.js';
 import { checkFunction, checkKnownOptions, checkObject, checkPositiveInteger } from '../option-checks.js';
 import { withTimeLimit } from '../timers.js';
 import { isObject, objectsIn } from './answer-data.js';
@@ -39,13 +39,13 @@ const STORAGE_TIMEOUT_MS = 30_000;
  * await writeFile('clip.mp3', Buffer.from(await response.arrayBuffer()));
  */
 export async function freshDownloadUrl(
-  event: Envelope,
+  event: AnyEvent,
   client: Pick<Client, 'request'>,
   options: FreshDownloadUrlOptions = {},
 ): Promise<string> {
   checkOptions(options);
   const { linkIn = firstLink, signal, timeoutMs } = options;
-  const stored = event.data['downloadUrl'];
+  const stored = Object(event.data)['downloadUrl'];
   if (isLink(stored) && (await isAccepted(stored, options))) return stored;
   const path = options.path ?? routeOf(event);
   if (path === undefined) {
@@ -69,7 +69,7 @@ function checkOptions(options: FreshDownloadUrlOptions): void {
 }
 
 /** Returns the route for the result of an event, or undefined where the service documents none. */
-function routeOf({ type, jobId }: Envelope): string | undefined {
+function routeOf({ type, jobId }: AnyEvent): string | undefined {
   const isJob = type === 'dubbing.completed' || type === 'subtitle.completed';
   return isJob && jobId !== null ? `/v1/dubbing/jobs/${segment('jobId', jobId)}` : undefined;
 }

@@ -1,5 +1,6 @@
 import { WebhookError } from '../errors.js';
 import {
+  type AnyEvent,
   DATA_FIELDS,
   type EventOf,
   type EventType,
@@ -11,7 +12,7 @@ import { check, checkFunction, checkObject, nearestName } from '../option-checks
 import type { Delivery } from '../verify/verify.js';
 
 /** The second argument of a handler. */
-export interface HandlerContext<E extends WebhookEvent = WebhookEvent> {
+export interface HandlerContext<E extends AnyEvent = WebhookEvent> {
   delivery: Delivery<E>;
   /** Aborted at the deadline: the service has received 503 by then, and the result of the handler is still recorded. */
   signal: AbortSignal;
@@ -34,7 +35,7 @@ export interface HandlerContext<E extends WebhookEvent = WebhookEvent> {
  * returned `{ status }` (202 once the event is in a queue); other return values are ignored. When it throws, the
  * service retries; a {@link PermanentError} ends the retries.
  */
-export type Handler<E extends WebhookEvent = WebhookEvent> = (event: E, context: HandlerContext<E>) => unknown;
+export type Handler<E extends AnyEvent = WebhookEvent> = (event: E, context: HandlerContext<E>) => unknown;
 
 /**
  * The {@link Handler} of one type of event, for a handler in a file of its own.
@@ -67,7 +68,7 @@ export function handlerTable(on: Handlers): HandlerTable {
   check(!(Symbol.iterator in on), 'on must be an object with a handler for each event type');
   const handlers = new Map(Object.entries(on as { [type: string]: Handler | undefined }));
   for (const [type, handler] of handlers) {
-    if (type !== '*' && !WEBHOOK_EVENT_TYPES.includes(type as EventType)) throw unknownType(type);
+    if (type !== '*') checkEventType('on', type);
     checkFunction(`on['${type}']`, handler);
   }
   return (event) => {
@@ -77,10 +78,12 @@ export function handlerTable(on: Handlers): HandlerTable {
   };
 }
 
-function unknownType(type: string): WebhookError {
+/** @throws WebhookError `invalid_option` for a type that the service does not send, with the nearest one */
+export function checkEventType(option: string, type: string): asserts type is EventType {
+  if (WEBHOOK_EVENT_TYPES.includes(type as EventType)) return;
   const nearest = nearestName(type, WEBHOOK_EVENT_TYPES);
-  return new WebhookError('invalid_option', {
-    message: `on['${type}'] is not an event type.`,
+  throw new WebhookError('invalid_option', {
+    message: `${option}['${type}'] is not an event type.`,
     hint: nearest ? `Did you mean '${nearest}'?` : 'WEBHOOK_EVENT_TYPES lists them.',
   });
 }
@@ -91,5 +94,5 @@ function checkData({ type, data }: WebhookEvent): void {
   const [field] = faultyFields(data, rules);
   if (field === undefined) return;
   const message = `data.${field} of ${type} is not ${rules[field]?.mustBe}, which the handler's types promise.`;
-  throw new WebhookError('unexpected_data', { message });
+  throw new WebhookError('unexpected_data', { message, paths: [`data.${field}`] });
 }

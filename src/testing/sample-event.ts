@@ -1,4 +1,7 @@
-import { type EventOf, type EventType, PAYLOAD_VERSION } from '../event.js';
+import { issuePaths } from '../data-paths.js';
+import type { StandardSchemaV1 } from '../data-schema.js';
+import { validateNow } from '../data-schema.js';
+import { type Envelope, type EventOf, type EventType, type EventWithData, PAYLOAD_VERSION } from '../event.js';
 import { check, checkObject } from '../option-checks.js';
 
 /** The fields in which a sample differs. `data` is merged into the sample's own, field by field. */
@@ -30,28 +33,50 @@ const JOBS: Readonly<Record<EventType, string | null>> = {
  * Returns an event of one of the sixteen types, with a new id and the current time unless they are given. Only
  * `generation.completed` has fields in `data`: the service documents none for the other types (`docs/events.md`).
  *
- * @throws WebhookError `invalid_option` for an unknown type
+ * With a schema of Standard Schema, `data` has the type of its input and must match it.
+ *
+ * @throws WebhookError `invalid_option` for an unknown type, for `data` that the schema refuses, and for a schema that is none
+ *   or validates asynchronously
  * @example
  * const event = sampleEvent('generation.completed', { id: 'evt_1', data: { durationSec: 12.5 } });
+ * const transcript = sampleEvent('stt.completed', { data: { text: 'Hello' } }, z.object({ text: z.string() }));
  */
-export function sampleEvent<Type extends EventType>(type: Type, overrides: EventOverrides<Type> = {}): EventOf<Type> {
+export function sampleEvent<Type extends EventType>(type: Type, overrides?: EventOverrides<Type>): EventOf<Type>;
+export function sampleEvent<Type extends EventType, Data>(
+  type: Type,
+  overrides: Omit<EventOverrides<Type>, 'data'> & { data: NoInfer<Data> },
+  schema: StandardSchemaV1<Data, unknown>,
+): EventWithData<Type, Data>;
+export function sampleEvent(type: EventType, overrides: AnyOverrides = {}, schema?: StandardSchemaV1) {
   check(Object.hasOwn(JOBS, type), 'type must be one of WEBHOOK_EVENT_TYPES');
   checkObject('overrides', overrides);
   const {
     id = `evt_${crypto.randomUUID().replaceAll('-', '')}`,
     version = PAYLOAD_VERSION,
     jobId = jobIdOf(type, id, overrides.data),
-    data,
+    data: given,
     timestamp = new Date().toISOString(),
     ...more
   } = overrides;
-  const shown = type === 'generation.completed' ? clip(jobId) : {};
-  return { id, type, version, jobId, data: { ...shown, ...data }, timestamp, ...more } as EventOf<Type>;
+  const data = { ...(type === 'generation.completed' ? clip(jobId) : {}), ...(given as object | undefined) };
+  if (schema) checkData(schema, data);
+  return { id, type, version, jobId, data, timestamp, ...more };
+}
+
+/** The overrides of any type. */
+type AnyOverrides = { [Field in 'id' | 'version' | 'jobId' | 'timestamp']?: Envelope[Field] | undefined } & {
+  data?: unknown;
+};
+
+function checkData(schema: StandardSchemaV1, data: object): void {
+  const { issues } = validateNow(schema, data);
+  if (issues) check(false, `overrides.data does not match the schema: ${issuePaths(issues).join(', ')}`);
 }
 
 /** Derived from the event's id, so that the same id always gets the same value. */
-function jobIdOf(type: EventType, id: string, data?: { clipId?: unknown }): string | null {
-  if (type === 'generation.completed' && typeof data?.clipId === 'string') return data.clipId;
+function jobIdOf(type: EventType, id: string, data: unknown): string | null {
+  const { clipId } = Object(data);
+  if (type === 'generation.completed' && typeof clipId === 'string') return clipId;
   return JOBS[type] && `${JOBS[type]}_${String(id).replace(/^evt_/, '')}`;
 }
 

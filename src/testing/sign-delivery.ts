@@ -1,5 +1,5 @@
 import { exactBytes } from '../bytes.js';
-import { type Envelope, isWebhookEvent } from '../event.js';
+import { type AnyEvent, isWebhookEvent } from '../event.js';
 import { check, checkObject, checkPositiveInteger } from '../option-checks.js';
 import type { Secret } from '../verify/secret.js';
 import { sign } from '../verify/sign.js';
@@ -28,7 +28,7 @@ export interface SigningOptions {
 
 /** The content of a delivery: an event, which is written as JSON, or the exact body. */
 export type SignDeliveryInput = SigningOptions &
-  ({ event: Envelope; body?: undefined } | { body: Uint8Array | ArrayBuffer | string; event?: undefined });
+  ({ event: AnyEvent; body?: undefined } | { body: Uint8Array | ArrayBuffer | string; event?: undefined });
 
 /** One request of a delivery. It can be passed to a receiver directly: `await receiver(delivery)`. */
 export interface DeliveryRequest {
@@ -73,7 +73,7 @@ export function signDelivery(input: SignDeliveryInput): SignedDelivery {
   return signBytes(new Uint8Array(bytes), { ...options, idempotencyKey });
 }
 
-function write(event: Envelope): Uint8Array {
+function write(event: AnyEvent): Uint8Array {
   check(isWebhookEvent(event), 'event must be an envelope; body takes any text or bytes');
   try {
     return exactBytes(eventJson(event));

@@ -1,6 +1,6 @@
 import { exactBytes } from '../bytes.js';
 import { ERRORS, isWebhookError, WebhookError } from '../errors.js';
-import { parseEvent, type WebhookEvent } from '../event.js';
+import { type AnyEvent, parseEvent, type WebhookEvent } from '../event.js';
 import { checkKnownOptions } from '../option-checks.js';
 import { type HeaderSource, readHeaders } from './headers.js';
 import { equalMacs, type HmacKey, hmacAsync, hmacSync } from './hmac.js';
@@ -24,7 +24,7 @@ export interface VerifyInput extends SignatureOptions {
 const OPTIONS = ['headers', 'body', 'secret', ...SIGNATURE_OPTIONS, 'method', 'url', 'signal'];
 
 /** One event on its way to this endpoint, with a valid signature. */
-export interface Delivery<E extends WebhookEvent = WebhookEvent> {
+export interface Delivery<E extends AnyEvent = WebhookEvent> {
   event: E;
   /** The exact bytes that were signed. */
   body: Uint8Array;
