@@ -41,6 +41,8 @@ const receiver: Kind = {
   right: {
     'frameworks.mts': 'frameworks.ts',
     'frameworks.cts': 'frameworks.ts',
+    'event-data.mts': 'event-data.ts',
+    'event-data.cts': 'event-data.ts',
     // h3 2 has no CommonJS; h3 1 is not here.
     'h3.mts': 'h3.ts',
   },

@@ -9,8 +9,18 @@ export function strictOptions(more: ts.CompilerOptions = {}): ts.CompilerOptions
   return { ...options, experimentalDecorators: true, ...more };
 }
 
-/** Compiles programs that need not be on the disk, by their paths. Returns `<path>:<line> <problem>` for each problem. */
+/**
+ * Compiles programs that need not be on the disk, by their paths. Returns `<path>:<line> <problem>` for each problem. A
+ * program that declares the data of events is compiled without the others, which it would change.
+ */
 export function compile(programs: ReadonlyMap<string, string>, options: ts.CompilerOptions): string[] {
+  const declares = ([, text]: [string, string]) => text.includes("declare module 'service-webhooks'");
+  const [alone, together] = [[...programs].filter(declares), [...programs].filter((program) => !declares(program))];
+  return [together, ...alone.map((program) => [program])].flatMap((some) => compileTogether(new Map(some), options));
+}
+
+/** As {@link compile}, in one program. */
+export function compileTogether(programs: ReadonlyMap<string, string>, options: ts.CompilerOptions): string[] {
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
   host.fileExists = (path) => programs.has(path) || fileExists(path);

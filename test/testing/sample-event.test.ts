@@ -6,8 +6,10 @@ import {
   PAYLOAD_VERSION,
   WEBHOOK_EVENT_TYPES,
 } from 'service-webhooks';
+import type { StandardSchemaV1 } from 'service-webhooks/standard-schema';
 import { sampleEvent } from 'service-webhooks/testing';
 import { describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
 import { refusal } from '../support/deliveries.js';
 
 describe('sampleEvent', () => {
@@ -81,5 +83,38 @@ describe('sampleEvent', () => {
       code: 'invalid_option',
       message: expect.stringContaining(named),
     });
+  });
+});
+
+describe('sampleEvent with a schema', () => {
+  const schema = z.object({ text: z.string(), language: z.string().default('en') });
+
+  it('the event has the data as given, before the defaults of the schema', () => {
+    const event = sampleEvent('stt.completed', { id: 'evt_1', data: { text: 'Hello' } }, schema);
+    expect(event).toMatchObject({ id: 'evt_1', type: 'stt.completed', jobId: 'clip_1' });
+    expect(event.data).toEqual({ text: 'Hello' });
+    expect(isEvent(event, 'stt.completed', schema)).toBe(true);
+  });
+
+  it('data that the schema refuses is an error that names the fields', () => {
+    const sample = () => sampleEvent('stt.completed', { data: { text: 4711 as never } }, schema);
+    expect(refusal(sample)).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(/^overrides\.data does not match the schema: data\.text\. /),
+    });
+  });
+
+  it('a sample of generation.completed has its documented fields as well', () => {
+    const documented = z.object({ clipId: z.string(), voice: z.string() });
+    const { data } = sampleEvent('generation.completed', { data: { clipId: 'clip_1', voice: 'Ada' } }, documented);
+    expect(data).toMatchObject({ clipId: 'clip_1', voice: 'Ada', feature: expect.any(String) });
+  });
+
+  it.each<[string, StandardSchemaV1, string]>([
+    ['is asynchronous', z.object({}).refine(async () => true), 'schema validates asynchronously. Use withSchemas'],
+    ['is none', {} as StandardSchemaV1, 'schema is not a schema of Standard Schema, version 1.'],
+  ])('a schema that %s is refused', (_, schema, message) => {
+    const sample = () => sampleEvent('stt.completed', { data: {} }, schema);
+    expect(refusal(sample)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(message) });
   });
 });

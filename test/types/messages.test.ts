@@ -142,6 +142,44 @@ const OF_EVENTS: Mistake[] = [
   })),
 ];
 
+const OF_DATA: Mistake[] = [
+  {
+    title: 'a field that a schema does not have',
+    call: "withSchemas(schemas, { 'stt.completed': (event) => event.data.txt })",
+    message: "Property 'txt' does not exist on type '{ text: string; }'. Did you mean 'text'?",
+  },
+  {
+    title: 'a schema for a misspelt event type',
+    call: "withSchemas({ 'stt.complete': schemas['stt.completed'] }, {})",
+    message: unknownOption("'stt.complete'", 'DataSchemas & {}'),
+  },
+  {
+    title: 'a value that is no schema',
+    call: "withSchemas({ 'stt.completed': 'text' }, {})",
+    message: "Type 'string' is not assignable to type 'StandardSchemaV1<any, any>'.",
+  },
+  {
+    title: 'a misspelt option of withSchemas',
+    call: 'withSchemas(schemas, {}, { ondrift: console.log })',
+    message: misspeltOption('ondrift', 'SchemaOptions', 'onDrift'),
+  },
+  {
+    title: 'a sample with data that its schema does not accept',
+    call: "sampleEvent('stt.completed', { data: { text: 1 } }, schemas['stt.completed'])",
+    message: "Type 'number' is not assignable to type 'string'.",
+  },
+  {
+    title: 'a sample with a field that its schema does not have',
+    call: "sampleEvent('stt.completed', { data: { txt: '' } }, schemas['stt.completed'])",
+    message: misspeltOption('txt', '{ text: string; }', 'text'),
+  },
+  {
+    title: 'a field that the schema of isEvent does not have',
+    call: "if (isEvent(event, 'stt.completed', schemas['stt.completed'])) void event.data.txt",
+    message: "Property 'txt' does not exist on type '{ text: string; }'. Did you mean 'text'?",
+  },
+];
+
 const OF_NEST: Mistake[] = [
   {
     title: 'a misspelt option of forRoot',
@@ -181,14 +219,27 @@ const programs: Program[] = [
     from: `service-webhooks/${name}`,
     mistakes: [...OF_HANDLERS, ...OF_MIDDLEWARE],
   })),
+  { from: 'service-webhooks/standard-schema', mistakes: OF_DATA },
 ];
+
+/** What the programs of an entry import from it. */
+const IMPORTS: Record<string, string> = {
+  'service-webhooks': 'createReceiver, isEvent',
+  'service-webhooks/standard-schema': 'withSchemas',
+};
+
+const DATA = `
+  import * as z from 'zod'; import { isEvent } from 'service-webhooks'; import { sampleEvent } from 'service-webhooks/testing';
+  const schemas = { 'stt.completed': z.object({ text: z.string() }) };
+`.replaceAll('\n', '');
 
 const pathOf = ({ from }: Program) => join(ROOT, '.messages', `${from.replace('/', '-')}.ts`);
 
 /** A program with a mistake in each of its lines, after the declarations of the first. */
 function textOf({ from, mistakes }: Program): string {
   const declarations = [
-    `import { ${from === 'service-webhooks' ? 'createReceiver, isEvent' : 'webhookHandler, webhookMiddleware'} } from '${from}';`,
+    `import { ${IMPORTS[from] ?? 'webhookHandler, webhookMiddleware'} } from '${from}';`,
+    from === 'service-webhooks/standard-schema' ? DATA : '',
     from === 'service-webhooks/nest' ? `import { WebhooksModule } from '${from}';` : '',
     "import type { EndpointOptions } from 'service-webhooks';",
     "declare const secret: string; declare const queue: import('service-webhooks').DeliveryQueue;",
