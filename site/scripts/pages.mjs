@@ -47,6 +47,7 @@ export const GROUPS = [
     text: 'Look up',
     pages: [
       'docs/events.md',
+      'docs/data.md',
       'docs/options.md',
       'docs/types.md',
       'docs/errors.md',

@@ -15,6 +15,8 @@ export const EVERYWHERE = `
     const event: WebhookEvent, delivery: SignedDelivery, error: unknown, job: unknown;
     const on: Handlers, receiver: Receiver, client: Client, queue: DeliveryQueue;
     const boss: import('pg-boss');
+    const z: typeof import('zod');
+    const schemas: { 'stt.completed': import('zod').ZodObject<{ text: import('zod').ZodString }> };
     const vault: { write(name: string, value: string): Promise<void> };
     const notices: { inc(labels: object): void }, requests: { inc(labels: object): void };
     const serve: AdapterSuiteOptions['serve'];
