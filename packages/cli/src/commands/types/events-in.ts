@@ -22,19 +22,12 @@ const FORMS = 'Pass captures (.http), events as JSON lines, or an event or a lis
 export function eventsIn(bytes: Buffer, name: string): SampleEvent[] {
   if (HTTP.test(bytes.toString('latin1', 0, 4_096)))
     return [eventInBody(parseHttp(bytes, name).body, `the body in ${name}`)];
-  const text = bytes
-    .toString()
-    .replace(/^\uFEFF/, '')
-    .trim();
-  if (text === '') return [];
+  const text = bytes.toString().replace(/^\uFEFF/, '');
   const whole = parsed(text);
   if (Array.isArray(whole)) return whole.map((one, index) => eventOf(one, `${name}: element ${index + 1}`));
   if (whole !== undefined) return [eventOf(whole, name)];
-  return bytes
-    .toString()
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .flatMap((line, index) => (line.trim() === '' ? [] : [eventOf(parsed(line), `${name}:${index + 1}`)]));
+  const lines = text.split('\n');
+  return lines.flatMap((line, index) => (line.trim() === '' ? [] : [eventOf(parsed(line), `${name}:${index + 1}`)]));
 }
 
 /** Returns the event in the body of a delivery. @throws Failure */
@@ -43,10 +36,12 @@ export function eventInBody(body: Uint8Array, name: string): SampleEvent {
 }
 
 function eventOf(value: unknown, name: string): SampleEvent {
-  const found = typeof Object(value).body === 'string' ? jsonFields(textIn(Object(value).body)) : value;
-  const fault = faultOf(found);
+  const { body } = Object(value);
+  const isQueued = faultOf(value) !== undefined && typeof body === 'string';
+  const event = isQueued ? jsonFields(textIn(body)) : value;
+  const fault = faultOf(event);
   if (fault !== undefined) throw new Failure('file', `${name} is no event: ${fault}. ${FORMS}.`);
-  return found as SampleEvent;
+  return event as SampleEvent;
 }
 
 /** The body of a queued delivery is in base64; that of `queue show --json` is the text. */

@@ -23,7 +23,7 @@ export function findRecords(samples: readonly Skeleton[], isNamed: (path: string
     if (elements.length > 0) visit(`${path}[]`, elements);
     const objects = values.filter(isObjectSkeleton);
     if (objects.length === 0) return;
-    if (isNamed(path) || areKeysData(objects, path === 'data')) {
+    if (isNamed(path) || areKeysData(objects)) {
       records.add(path);
       visit(`${path}.*`, objects.flatMap(Object.values));
       return;
@@ -43,11 +43,10 @@ export function findRecords(samples: readonly Skeleton[], isNamed: (path: string
 }
 
 /** Whether keys are data, by their form or because hardly any object has the same ones. */
-function areKeysData(objects: readonly { [key: string]: Skeleton }[], isWhole: boolean): boolean {
+function areKeysData(objects: readonly { [key: string]: Skeleton }[]): boolean {
   const valuesOf = valuesByKey(objects);
   if (valuesOf.size > MOST_KEYS) return true;
   for (const key of valuesOf.keys()) if (!isFieldName(key)) return true;
-  if (isWhole) return false; // the service names its fields
   // Each set of keys counts once, so that the same deliveries again change nothing.
   const sets = new Set(objects.filter((one) => Object.keys(one).length > 0).map((one) => Object.keys(one).join()));
   const kinds = new Set([...valuesOf.values()].flat().map(kindOf));

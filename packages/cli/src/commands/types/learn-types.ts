@@ -4,6 +4,7 @@ import type { Session } from '../../session.js';
 import { eventSamples, type Samples } from './event-samples.js';
 import { findRecords } from './find-records.js';
 import { inferShape } from './infer-shape.js';
+import { isAtPath } from './is-at-path.js';
 import { markRecords } from './mark-records.js';
 import { HOW_TO_CAPTURE, type ReadResult, readEvents, readQueuedEvents } from './read-events.js';
 import type { Shape } from './shape.js';
@@ -74,17 +75,13 @@ function noEvent({ size }: ReadonlyMap<string, unknown>, isQueue: boolean): Fail
   return new Failure('file', `none of ${where} has ${what}. ${HOW_TO_CAPTURE}`);
 }
 
-/** The named paths, each with or without the marks of lists, and which of them nothing was found at. */
+/** The paths that are named, and which of them nothing was found at. */
 function namedPaths(named: readonly string[]) {
   const found = new Set<string>();
   const has = (path: string) => {
-    const wanted = named.filter((one) => withoutLists(one) === withoutLists(path));
+    const wanted = named.filter((one) => isAtPath(one, path));
     for (const one of wanted) found.add(one);
     return wanted.length > 0;
   };
   return { has, missing: () => named.filter((path) => !found.has(path)) };
-}
-
-function withoutLists(path: string): string {
-  return path.replaceAll('[]', '');
 }

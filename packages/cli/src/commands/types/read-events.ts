@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { captureOrFile, DEFAULT_DIRECTORY } from '../../captures.js';
-import { Failure, fileFailure } from '../../failure.js';
+import { asked, Failure, fileFailure } from '../../failure.js';
 import { withQueue } from '../../queues/queue-options.js';
 import { mostLetters, readLetters } from '../../queues/read-letters.js';
 import type { Session } from '../../session.js';
@@ -65,13 +65,11 @@ export async function readQueuedEvents(
 }
 
 async function eventsInFile(session: Session, file: string): Promise<SampleEvent[]> {
-  const name = file === '-' ? 'stdin' : file;
   const bytes = await session.read(file);
-  try {
-    return eventsIn(bytes, name);
-  } catch (error) {
-    throw error instanceof Failure ? error : new Failure('file', (error as Error).message);
-  }
+  return asked(
+    () => eventsIn(bytes, file === '-' ? 'stdin' : file),
+    (reason) => new Failure('file', reason),
+  );
 }
 
 async function isDirectory(path: string): Promise<boolean> {

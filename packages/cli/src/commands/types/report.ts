@@ -11,7 +11,7 @@ export function noteFindings(out: Output, { unknownTypes, records, missing, read
     const left = counted(deliveries, 'delivery was', 'deliveries were');
     out.note(['warn', `${shortened(type, 60)} is no event type that this version knows: ${left} left out.`]);
   }
-  if (read.left > 0) out.note(`${counted(read.left, 'delivery has', 'deliveries have')} no event and were left out.`);
+  if (read.left > 0) out.note(`${counted(read.left, 'delivery', 'deliveries')} without an event: left out.`);
   if (read.oldest !== undefined) out.note(`Only the oldest ${read.oldest} dead letters were read.`);
 }
 
@@ -36,7 +36,14 @@ interface ReportedFile {
 export function reportFile(out: Output, learned: LearnedTypes, reported: ReportedFile): void {
   const { file, format, present, text, writtenBy } = reported;
   const changes = present === undefined ? [] : changedLines(present, text);
-  const state = present === text ? 'up to date' : writtenBy === undefined ? 'written' : present ? 'differs' : 'missing';
+  const state =
+    present === text
+      ? 'up to date'
+      : writtenBy === undefined
+        ? 'written'
+        : present === undefined
+          ? 'missing'
+          : 'differs';
   const isGood = state === 'up to date' || state === 'written';
   const record = { kind: 'types', file, format, state, ...fieldsOf(learned), changes };
   out.record(record, [[isGood ? 'good' : 'bad', state], file], ...learned.types.map(typeLine), ...changeLines(changes));

@@ -152,6 +152,13 @@ declare module 'service-webhooks' {
     expect(await schema.validate({ ...right, url: 1 })).toMatchObject({ issues: [{ path: expect.anything() }] });
   });
 
+  it('an empty file is replaced', async () => {
+    put('a.jsonl', json({ a: 1 }));
+    put('out.d.ts', '\n');
+    const ended = await types('a.jsonl', '--out', 'out.d.ts');
+    expect(ended.records).toMatchObject([{ state: 'written', changes: [{ text: "'stt.completed': {…}" }] }]);
+  });
+
   it('event types that are not known are left out, and people are informed', async () => {
     put('a.jsonl', [json({ a: 1 }), json({ b: 1 }, { type: 'music.completed\u001b[2J' })].join('\n'));
     const { exitCode, stdout, stderr } = await types('--text', 'a.jsonl');
@@ -167,7 +174,7 @@ declare module 'service-webhooks' {
     capture('7f3a9c03', '[]');
     const { exitCode, stderr } = await types('--text');
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('2 deliveries have no event and were left out.\n');
+    expect(stderr).toContain('2 deliveries without an event: left out.\n');
   });
 
   it('--record makes an object a record, and a path without an object is a warning', async () => {
@@ -249,6 +256,7 @@ describe('the command types refuses', () => {
     for (const more of [[], ['--check']])
       expect(await types('a.jsonl', '--out', 'mine.ts', ...more)).toMatchObject(failed(3, says));
     expect(textOf('mine.ts')).toBe('export const mine = 1;\n');
+    expect(await types('a.jsonl', '--out', 'no/such/types.d.ts')).toMatchObject(failed(3, 'there is no such file'));
     expect(await types('a.jsonl', '--out', '.webhooks')).toMatchObject(failed(3, 'that is a directory'));
   });
 

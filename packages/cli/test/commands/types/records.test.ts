@@ -45,9 +45,15 @@ describe('an object whose keys are data', () => {
     expect(await fieldsFrom([{ by: { anna: 1 } }, { by: { 'a@x.example': 2 } }])).toBe('by: Record<string, number>;');
   });
 
+  it.each(['sha256', 'checksumSha256', 'iso639', 'h264', 'base64', 'mp3', 'line2', 'p95', 'constructorName'])(
+    'the key %s is the name of a field',
+    async (key) => expect(await fieldsFrom([{ [key]: 1 }])).toBe(`${key}: number;`),
+  );
+
   it('data itself can be a record', async () => {
     const { text } = await learnedFrom([{ 'a@x.example': 1 }]);
     expect(text('types')).toContain("'stt.completed': Record<string, number>;");
+    expect((await learnedFrom([{ anna: 1 }, { bob: 1 }])).text('types')).toContain('Record<string, number>;');
   });
 
   it('names that hardly two objects have in common are data, if their values are of one kind', async () => {
@@ -66,10 +72,13 @@ describe('an object whose keys are data', () => {
     expect(await fieldsFrom([{ by }])).toBe('by: Record<string, number>;');
   });
 
-  it.each(['data.list[].by', 'data.list.by'])('the path %s names an object', async (path) => {
-    const samples = [{ list: [{ by: { anna: 1, bob: 2 } }] }];
-    expect(await fieldsFrom(samples)).toBe('list: { by: { anna: number; bob: number; }; }[];');
-    expect(await fieldsFrom(samples, [path])).toBe('list: { by: Record<string, number>; }[];');
-    expect(await learnedFrom(samples, [path, 'data.nothing'])).toMatchObject({ missing: ['data.nothing'] });
-  });
+  it.each(['data.list[].by', 'data.list.by', 'data.list.*.by', 'data.*.by'])(
+    'the path %s names an object',
+    async (path) => {
+      const samples = [{ list: [{ by: { anna: 1, bob: 2 } }] }];
+      expect(await fieldsFrom(samples)).toBe('list: { by: { anna: number; bob: number; }; }[];');
+      expect(await fieldsFrom(samples, [path])).toBe('list: { by: Record<string, number>; }[];');
+      expect(await learnedFrom(samples, [path, 'data.nothing'])).toMatchObject({ missing: ['data.nothing'] });
+    },
+  );
 });
