@@ -54,6 +54,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/queue/command.js')).queueCommand,
   },
   {
+    name: 'types',
+    summary: 'the types of data, learned from deliveries: TypeScript, zod, valibot',
+    load: async () => (await import('./commands/types/command.js')).typesCommand,
+  },
+  {
     name: 'doctor',
     summary: 'test your endpoint with valid and hostile deliveries',
     load: async () => (await import('./commands/doctor/command.js')).doctorCommand,

@@ -13,7 +13,7 @@ function rowsOf(help: string): [word: string, says: string][] {
 
 const cli = useCli();
 const COMMANDS =
-  'init listen dev mcp send replay captures queue doctor sign verify explain endpoints limits migrations completion'.split(
+  'init listen dev mcp send replay captures queue types doctor sign verify explain endpoints limits migrations completion'.split(
     ' ',
   );
 const PARTS = {
