@@ -24,7 +24,7 @@ export interface SchemaIssue {
 /**
  * Validates with a schema that must answer at once.
  *
- * @throws WebhookError `invalid_option` for a schema that is none or answers with a promise, and what the schema throws
+ * @throws WebhookError `invalid_option` for a value that is not a schema or answers with a promise; what a schema throws
  */
 export function validateNow<Output>(schema: StandardSchemaV1<unknown, Output>, data: unknown): SchemaResult<Output> {
   checkSchema('schema', schema);
@@ -37,7 +37,7 @@ export function validateNow<Output>(schema: StandardSchemaV1<unknown, Output>, d
 /**
  * Validates with a schema that may answer with a promise.
  *
- * @throws WebhookError (as a rejection) `invalid_option` for a result that is none, and what the schema throws
+ * @throws WebhookError (as a rejection) `invalid_option` for a result of another kind; what a schema throws
  */
 export async function validate<Output>(
   schema: StandardSchemaV1<unknown, Output>,
@@ -60,7 +60,7 @@ export function checkSchema(name: string, schema: unknown): asserts schema is St
   );
 }
 
-/** Returns the result, if it is one: only a value without issues counts as valid. */
+/** Returns the result of a schema. Only a value without issues counts as valid. */
 function readResult<Output>(result: SchemaResult<Output>): SchemaResult<Output> {
   const { issues } = Object(result);
   if (issues !== undefined) return { issues: Array.isArray(issues) ? issues : [] };

@@ -118,7 +118,7 @@ export const ERRORS = {
     status: 500,
     retryable: false,
     message: 'The data of the event is not what the types or the schema of its handler promise.',
-    hint: "Handle the event in '*' and check its data there.",
+    hint: "Compare the types with the event, or handle it in '*' and check its data there.",
   },
   permanent_failure: {
     status: 200,

@@ -59,8 +59,11 @@ export interface GenerationCompletedData {
 /**
  * The `data` of each type of event, for declarations of your own. A declared type is that of `event.data` everywhere: in
  * handlers, behind a middleware and in tests. It is for the compiler only: `withSchemas` also checks the data of each event.
+ * The file of the declaration needs the import: without one, TypeScript takes the declaration for that of the whole package.
  *
  * @example
+ * import 'service-webhooks';
+ *
  * declare module 'service-webhooks' {
  *   interface EventData {
  *     'stt.completed': { text: string };
@@ -118,7 +121,7 @@ export type UnknownEvent = Envelope<UnknownEventType>;
  */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
-/** An event with `data` of any type, which a schema may have made of it. */
+/** An event with `data` of any type, such as the output of a schema. */
 export type AnyEvent = Envelope<string, unknown>;
 
 /** The rule of a field: in words, as the end of a sentence, and as a test. */
@@ -175,7 +178,7 @@ export function isWebhookEvent(value: unknown): value is WebhookEvent {
  * as it is: `data` has the type of the schema's input, before defaults and transformations. `withSchemas` of
  * `service-webhooks/standard-schema` gives handlers the output.
  *
- * @throws WebhookError `invalid_option` for a schema that is none or validates asynchronously, and what the schema throws.
+ * @throws WebhookError `invalid_option` for a value that is not a schema and for an asynchronous schema; what a schema throws
  * @example
  * if (isEvent(event, 'generation.completed')) await download(event.data.downloadUrl);
  * if (isEvent(event, 'stt.completed', z.object({ text: z.string() }))) console.log(event.data.text.length);

@@ -1,87 +1,95 @@
-import type { SchemaResult, StandardSchemaV1 } from '../data-schema.js';
+import { ANY_FIELDS, type KnownFields } from '../data-paths.js';
+import type { StandardSchemaV1 } from '../data-schema.js';
 
-/** The fields that a schema knows of a value and of the values in it. */
-export interface KnownFields {
-  /** Returns the fields below a field, or undefined where the schema does not know it. */
-  field(name: string): KnownFields | undefined;
-  item(index: number): KnownFields;
-}
+/** Returns the fields that a schema knows; undefined where the schema has no JSON Schema, or cannot describe itself. */
+export type FieldsReader = () => KnownFields | undefined;
 
-/** Of a value whose fields a schema leaves open, such as a map. */
-export const ANY_FIELDS: KnownFields = { field: () => ANY_FIELDS, item: () => ANY_FIELDS };
-
-/**
- * Returns how to find the fields that a schema knows: in its JSON Schema, where it has one (Standard JSON Schema). Of other
- * schemas it is the fields in the output, because most of them drop what they do not know.
- */
-export function knownFieldsOf(schema: StandardSchemaV1): (result: SchemaResult) => KnownFields {
-  const root = jsonSchemaOf(schema);
-  if (root) return () => describedBy([root], root);
-  return ({ issues, ...result }) => (issues || !('value' in result) ? ANY_FIELDS : inOutput(result.value));
-}
-
-function inOutput(output: unknown): KnownFields {
-  if (!isObject(output)) return ANY_FIELDS;
-  return {
-    field: (name) => (Object.hasOwn(output, name) ? inOutput(output[name]) : undefined),
-    item: (index) => inOutput(output[index]),
+/** Returns a reader that asks the schema at its first call: Standard JSON Schema, which libraries have added. */
+export function knownFieldsOf(schema: StandardSchemaV1): FieldsReader {
+  let read: { fields: KnownFields | undefined } | undefined;
+  return () => {
+    read ??= { fields: fieldsOf(schema) };
+    return read.fields;
   };
 }
 
-/** The keywords of JSON Schema that are read here. */
-interface JsonSchema {
-  type?: string | string[];
-  $ref?: string;
-  allOf?: unknown[];
-  anyOf?: unknown[];
-  oneOf?: unknown[];
-  properties?: Record<string, unknown>;
-  patternProperties?: unknown;
-  additionalProperties?: unknown;
-  prefixItems?: unknown[];
-  items?: unknown;
+function fieldsOf(schema: StandardSchemaV1): KnownFields | undefined {
+  const root = jsonSchemaOf(schema);
+  return root && describedBy([root], { root, ids: new Map(), known: new Map() });
 }
 
-/** Returns the JSON Schema of what a schema accepts; undefined where it has none, or cannot describe itself. */
+/** A JSON Schema, as a library of any kind has written it. */
+type JsonSchema = Record<string, unknown>;
+
+/** Returns the JSON Schema of what a schema accepts. */
 function jsonSchemaOf(schema: StandardSchemaV1): JsonSchema | undefined {
   interface StandardJsonSchema {
     jsonSchema?: { input(options: { target: 'draft-2020-12' }): unknown };
   }
   try {
     const json = (schema['~standard'] as StandardJsonSchema).jsonSchema?.input({ target: 'draft-2020-12' });
+    if (json instanceof Promise) json.catch(() => {}); // a rejection that nobody handles ends the process
     return isObject(json) ? json : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Returns the fields that several schemas know of one value: a field of any of them is known. */
-function describedBy(schemas: readonly unknown[], root: JsonSchema): KnownFields {
-  const parts = schemas.flatMap((schema) => partsOf(schema, root));
+/** A whole JSON Schema, and the fields that were read of it by the schemas that describe them. */
+interface Description {
+  root: JsonSchema;
+  ids: Map<JsonSchema, number>;
+  known: Map<string, KnownFields>;
+}
+
+/**
+ * Returns the fields that several schemas know of one value: a field of any of them is known. The same schemas have the
+ * same fields, so that data that is nested in a recursive schema adds nothing.
+ */
+function describedBy(schemas: readonly unknown[], description: Description): KnownFields {
+  const seen = new Set<unknown>();
+  const parts = schemas.flatMap((schema) => partsOf(schema, description.root, seen));
   if (parts.length === 0 || parts.some(isOpen)) return ANY_FIELDS;
+  const { ids, known } = description;
+  for (const part of parts) if (!ids.has(part)) ids.set(part, ids.size);
+  const key = parts
+    .map((part) => ids.get(part))
+    .sort()
+    .join();
+  const found = known.get(key) ?? knownIn(parts, description);
+  known.set(key, found);
+  return found;
+}
+
+function knownIn(parts: readonly JsonSchema[], description: Description): KnownFields {
+  const named = new Map<string, KnownFields>();
   let items: KnownFields | undefined;
+  const names = (key: string) => parts.some((part) => hasProperty(part, key));
   return {
-    field(name) {
-      const found = parts.flatMap((part) => fieldSchemas(part, name));
-      return found.length > 0 ? describedBy(found, root) : undefined;
+    names,
+    field(key) {
+      const before = named.get(key);
+      if (before) return before;
+      const schemas = parts.flatMap((part) => fieldSchemas(part, key));
+      const fields = schemas.length > 0 ? describedBy(schemas, description) : undefined;
+      if (fields && names(key)) named.set(key, fields); // other keys come from the data, without limit
+      return fields;
     },
     item() {
-      items ??= describedBy(
-        parts.flatMap((part) => [...(part.prefixItems ?? []), ...(part.items === undefined ? [] : [part.items])]),
-        root,
-      );
+      items ??= describedBy(parts.flatMap(itemSchemas), description);
       return items;
     },
   };
 }
 
 /** Returns a schema and those that it combines or refers to. */
-function partsOf(schema: unknown, root: JsonSchema, seen = new Set<unknown>()): JsonSchema[] {
+function partsOf(schema: unknown, root: JsonSchema, seen: Set<unknown>): JsonSchema[] {
   if (schema === true) return [{}];
   if (!isObject(schema) || seen.has(schema)) return [];
   seen.add(schema);
-  const { $ref, allOf = [], anyOf = [], oneOf = [] } = schema as JsonSchema;
-  const combined = [...allOf, ...anyOf, ...oneOf, ...($ref === undefined ? [] : [referredTo($ref, root)])];
+  const { $ref, allOf, anyOf, oneOf } = schema;
+  const referred = typeof $ref === 'string' ? [referredTo($ref, root)] : [];
+  const combined = [...referred, ...[allOf, anyOf, oneOf].filter(Array.isArray).flat()];
   const parts = combined.flatMap((part) => partsOf(part, root, seen));
   return combined.length > 0 ? [...parts, ...(isObject(schema['properties']) ? [schema] : [])] : [schema];
 }
@@ -97,19 +105,28 @@ function referredTo(reference: string, root: JsonSchema): unknown {
 
 /** Whether a schema accepts any fields: because it says nothing about the value, or no more than that it is an object. */
 function isOpen(schema: JsonSchema): boolean {
-  if (schema.patternProperties !== undefined) return true;
-  if (schema.type !== undefined && ![schema.type].flat().includes('object')) return false;
+  if (schema['patternProperties'] !== undefined) return true;
+  if (schema['type'] !== undefined && ![schema['type']].flat().includes('object')) return false;
   return !['properties', 'additionalProperties', 'items', 'prefixItems', 'const', 'enum'].some(
     (word) => word in schema,
   );
 }
 
 /** Returns what a schema says about a field. `additionalProperties` describes a map; next to `properties`, `{}` says nothing. */
-function fieldSchemas({ properties, additionalProperties }: JsonSchema, name: string): unknown[] {
-  if (properties && Object.hasOwn(properties, name)) return [properties[name]];
+function fieldSchemas(schema: JsonSchema, name: string): unknown[] {
+  const { properties, additionalProperties } = schema;
+  if (hasProperty(schema, name)) return [(properties as JsonSchema)[name]];
   const others = additionalProperties === true ? {} : additionalProperties;
   const isMap = isObject(others) && (!properties || Object.keys(others).length > 0);
   return isMap ? [others] : [];
+}
+
+function hasProperty({ properties }: JsonSchema, name: string): boolean {
+  return isObject(properties) && Object.hasOwn(properties, name);
+}
+
+function itemSchemas({ prefixItems, items }: JsonSchema): unknown[] {
+  return [...(Array.isArray(prefixItems) ? prefixItems : []), ...(items === undefined ? [] : [items])];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { checkEndpointName, checkRetention, RETAIN_MS } from '../endpoint.js';
+import type { AnyEvent } from '../event.js';
 import { check, checkKnownOptions, integers } from '../option-checks.js';
 import type { Delivery } from '../verify/verify.js';
 
@@ -43,7 +44,7 @@ export interface TransactionInbox<Transaction> {
    */
   once<T>(
     tx: Transaction,
-    delivery: Pick<Delivery, 'event' | 'tenant'>,
+    delivery: Pick<Delivery<AnyEvent>, 'event' | 'tenant'>,
     work: () => T | PromiseLike<T>,
   ): Promise<InboxResult<T>>;
   /** Removes the record of an event, of a tenant's where there are tenants, so that a redelivery is handled again. */

@@ -35,8 +35,8 @@ const JOBS: Readonly<Record<EventType, string | null>> = {
  *
  * With a schema of Standard Schema, `data` has the type of its input and must match it.
  *
- * @throws WebhookError `invalid_option` for an unknown type, for `data` that the schema refuses, and for a schema that is none
- *   or validates asynchronously
+ * @throws WebhookError `invalid_option` for an unknown type, for `data` that the schema refuses, for a value that is not a
+ *   schema, and for an asynchronous schema
  * @example
  * const event = sampleEvent('generation.completed', { id: 'evt_1', data: { durationSec: 12.5 } });
  * const transcript = sampleEvent('stt.completed', { data: { text: 'Hello' } }, z.object({ text: z.string() }));

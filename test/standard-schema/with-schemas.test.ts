@@ -1,9 +1,18 @@
-import { type Handlers, type Outcome, PermanentError, verify } from 'service-webhooks';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import { Hono } from 'hono';
+import { type Handlers, type Outcome, PermanentError, verify, WebhookError } from 'service-webhooks';
+import { webhookHandler as ofFetch } from 'service-webhooks/fetch';
+import { webhookHandler as ofHono } from 'service-webhooks/hono';
+import { webhookHandler as ofNode } from 'service-webhooks/node';
 import { createProcessor, toQueued } from 'service-webhooks/queue';
 import { type StandardSchemaV1, withSchemas } from 'service-webhooks/standard-schema';
+import { sampleEvent, signDelivery, toRequest } from 'service-webhooks/testing';
+import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { answerTo } from '../receiver/answers.js';
+import { serveListener } from '../support/app.js';
 import { aDelivery, anEvent, aReceiver, aStore, now, refusal, SECRET } from '../support/deliveries.js';
 import { LIBRARIES, TRANSCRIPT } from './libraries.js';
 
@@ -12,6 +21,10 @@ const withData = (data: unknown, type = 'stt.completed') => ({ event: anEvent({ 
 /** A schema with a `validate` of a test. */
 const schemaWith = (validate: (value: unknown) => unknown) =>
   ({ '~standard': { version: 1, vendor: 'test', validate } }) as StandardSchemaV1;
+
+const throwing = (error: Error) => {
+  throw error;
+};
 
 const refusing = (...issues: unknown[]) => schemaWith(() => ({ issues }));
 
@@ -144,11 +157,14 @@ describe('a schema that is broken', () => {
     ['an empty object', () => ({})],
     ['a promise of nothing', async () => undefined],
     ['a function', () => () => {}],
-    ['an error that is thrown', () => expect.fail('no such table')],
+    ['an error that is thrown', () => throwing(new Error('no such table'))],
+    ['a PermanentError', () => throwing(new PermanentError('gone'))],
+    ['an error of an inbox', () => throwing(new WebhookError('delivery_in_progress'))],
     ['a promise that rejects', () => Promise.reject(new Error('no such table'))],
   ])('its result %s is a failure of the handler', async (_, validate) => {
     const error = await refusedBy(schemaWith(validate));
     expect(error).toMatchObject({ code: 'handler_failed', cause: expect.any(Error) });
+    expect(error.message).toMatch(/^The schema of stt\.completed failed\. /);
   });
 
   it.each<[string, unknown]>([
@@ -214,6 +230,11 @@ describe('the arguments of withSchemas', () => {
       'onDrift must be a function',
     ],
     ['no schemas', () => withSchemas(undefined as never, {}), 'schemas must be an object, but is undefined.'],
+    [
+      'a Map of schemas',
+      () => withSchemas(new Map([['stt.completed', schema]]) as object, {}),
+      'schemas must be an object with a schema for each event type.',
+    ],
     ['no handlers', () => withSchemas({}, undefined as never), 'on must be an object, but is undefined.'],
   ])('%s is refused', (_, make, message) => {
     expect(refusal(make)).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(message) });
@@ -221,17 +242,33 @@ describe('the arguments of withSchemas', () => {
 });
 
 describe('the paths of a refusal', () => {
-  it('a key that may be personal data is no part of a path', async () => {
+  it('a key that is not the name of a field is no part of a path', async () => {
     const paths = [
       ['byUser', 'anna@example.com'],
       ['byUser', '+49 30 1234'],
       ['byUser', { key: '4930123' }],
       ['byUser', Symbol('anna')],
+      ['byUser', Object.create(null)],
       ['byUser', 'x'.repeat(65)],
       ['byUser', '__proto__', 7, null],
     ];
     const refused = await refusedBy(refusing(...paths.map((path) => ({ path }))));
-    expect(refused.paths).toEqual(['data.byUser.*', 'data.byUser[]', 'data.byUser.__proto__[].*']);
+    expect(refused.paths).toEqual(['data.byUser.*', 'data.byUser.__proto__[].*']);
+  });
+
+  it.each<[string, StandardSchemaV1]>([
+    ['Zod', z.object({ byUser: z.record(z.string(), z.object({ age: z.number() })) })],
+    ['ArkType', type({ byUser: type({ '[string]': type({ age: 'number' }) }) })],
+    ['Valibot', toStandardJsonSchema(v.object({ byUser: v.record(v.string(), v.object({ age: v.number() })) }))],
+  ])('the keys of a map of %s are no part of a path, also if they look like names', async (_, schema) => {
+    const error = await refusedBy(schema, { byUser: { Anna_Schmidt: { age: 'x' }, sk_live: { age: null } } });
+    expect(error.paths).toEqual(['data.byUser.*.age']);
+    expect(`${error.message}${error.stack}`).not.toMatch(/Anna|sk_live/);
+  });
+
+  it('a key that a strict schema refuses is no part of a path', async () => {
+    const { paths } = await refusedBy(type({ 'text?': 'string', '+': 'reject' }), { Anna_Schmidt: 1 });
+    expect(paths).toEqual(['data.*']);
   });
 
   it('a thousand issues give at most ten paths, of at most twenty parts', async () => {
@@ -241,5 +278,47 @@ describe('the paths of a refusal', () => {
     const { paths = [] } = await refusedBy(refusing(...issues));
     expect(paths).toHaveLength(10);
     expect(paths[0]).toBe(`data.fa${'[]'.repeat(19)}`);
+  });
+
+  it('a schema gives at most a hundred different paths, and data after that', async () => {
+    const schema = schemaWith((value) => ({ issues: Object.keys(Object(value)).map((key) => ({ path: [key] })) }));
+    const { receiver, outcomes } = aReceiver({
+      on: withSchemas({ 'stt.completed': schema }, { 'stt.completed': expect.fail }),
+    });
+    for (let n = 0; n < 120; n += 1) await answerTo(receiver, withData({ [`name${n}`]: 1 }));
+    await answerTo(receiver, withData({ name0: 1 }));
+    const paths = outcomes.flatMap(({ error }) => (error as WebhookError | undefined)?.paths ?? []);
+    expect(paths).toHaveLength(121);
+    expect(new Set(paths).size).toBe(101);
+    expect(paths.slice(-2)).toEqual(['data', 'data.name0']);
+  });
+});
+
+describe('the table of withSchemas in an adapter', () => {
+  const on = withSchemas(
+    { 'stt.completed': z.object({ text: z.string() }) },
+    { 'stt.completed': ({ data }) => ({ status: 200 + data.text.length }) },
+  );
+  const good = sampleEvent('stt.completed', { data: { text: 'abcd' } });
+  const answersOf = async (send: (delivery: ReturnType<typeof signDelivery>) => Promise<Response>) => {
+    const answers = [];
+    for (const event of [good, sampleEvent('stt.completed', { data: { text: 1 } })])
+      answers.push((await send(signDelivery({ event, secret: SECRET }))).status);
+    return answers;
+  };
+
+  it('Fetch, Hono and Node run the handler for data that matches alone', async () => {
+    const handler = ofFetch({ secret: SECRET, on, logger: false });
+    expect(await answersOf(async (delivery) => handler(toRequest(delivery, 'http://receiver.test/')))).toEqual([
+      204, 500,
+    ]);
+    const app = new Hono().post('/', ofHono({ secret: SECRET, on, logger: false }));
+    expect(await answersOf(async (delivery) => app.request('/', toRequest(delivery, 'http://receiver.test/')))).toEqual(
+      [204, 500],
+    );
+    const { url } = await serveListener(ofNode({ secret: SECRET, on, logger: false }));
+    expect(await answersOf((delivery) => fetch(url, { ...delivery, body: Buffer.from(delivery.body) }))).toEqual([
+      204, 500,
+    ]);
   });
 });

@@ -66,7 +66,7 @@ describe('declared data', () => {
       "2 'data.language' is possibly 'undefined'.",
     ],
     [
-      'a documented field that the declaration has not',
+      'a documented field that the declaration lacks',
       "if (event.type === 'generation.completed') void event.data.downloadUrl",
       "2 Property 'downloadUrl' does not exist on type '{ clipId: string; voice: string; }'.",
     ],

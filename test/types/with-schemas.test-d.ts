@@ -18,6 +18,8 @@ import {
   type StandardSchemaV1,
   withSchemas,
 } from 'service-webhooks/standard-schema';
+import type { TransactionInbox } from 'service-webhooks/stores/postgres';
+import type { SqliteInbox } from 'service-webhooks/stores/sqlite';
 import { sampleEvent } from 'service-webhooks/testing';
 import * as v from 'valibot';
 import { describe, expectTypeOf, it } from 'vitest';
@@ -67,6 +69,30 @@ describe('withSchemas', () => {
     withSchemas({ 'stt.completed': ofZod }, { 'stt.completed': onText });
     expectTypeOf<EventWith<typeof schemas, 'stt.completed'>['data']>().toEqualTypeOf<Transcript>();
     expectTypeOf<EventWith<typeof schemas, 'trigger.failed'>>().toEqualTypeOf<EventOf<'trigger.failed'>>();
+  });
+
+  it('the data is of either kind where a schema may be missing', () => {
+    const some: { 'stt.completed'?: typeof ofZod } = schemas;
+    withSchemas(some, {
+      'stt.completed': ({ data }) => expectTypeOf(data).toEqualTypeOf<Transcript | Record<string, unknown>>(),
+    });
+    const maybe = Math.random() > 1 ? ofZod : undefined;
+    withSchemas(
+      { 'stt.completed': maybe },
+      { 'stt.completed': ({ data }) => expectTypeOf(data).toEqualTypeOf<Transcript | Record<string, unknown>>() },
+    );
+  });
+
+  it('an inbox takes the delivery of a handler, whatever the type of its data', () => {
+    const [postgres, sqlite] = [{} as TransactionInbox<object>, {} as SqliteInbox];
+    withSchemas(
+      { 'stt.completed': ofZod, 'stt.failed': v.string(), 'generation.completed': z.object({ clipId: z.string() }) },
+      {
+        'stt.completed': (_, { delivery }) => postgres.once({} as never, delivery, async () => {}),
+        'stt.failed': (_, { delivery }) => sqlite.once(delivery, () => {}),
+        'generation.completed': (_, { delivery }) => sqlite.once(delivery, () => {}),
+      },
+    );
   });
 
   it('a handler for another output is an error', () => {

@@ -18,11 +18,14 @@ import { useCli } from './support/cli.js';
 import { withoutKeyLine } from './support/key-line.js';
 
 const cli = useCli();
-const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
+const readPage = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
+const page = readPage('cli.md');
 const commands = COMMANDS.filter(({ hidden }) => !hidden);
-const lines = [...page.matchAll(/^```sh( no-run)?\n([\s\S]*?)^```$/gm)].flatMap(([, noRun, code = '']) =>
-  noRun ? [] : code.trim().split(/(?<!\\|\|)\n/),
-);
+const linesOf = (text: string) =>
+  [...text.matchAll(/^```sh( no-run)?\n([\s\S]*?)^```$/gm)].flatMap(([, noRun, code = '']) =>
+    noRun ? [] : code.trim().split(/(?<!\\|\|)\n/),
+  );
+const lines = linesOf(page);
 
 /** The page's own section about a command. */
 const sectionOf = (name: string) =>
@@ -59,6 +62,17 @@ beforeEach(() => {
   writeFileSync(join(cli.cwd, 'secret.txt'), `${SECRET}\n`);
   writeFileSync(join(cli.cwd, 'delivery.http'), `POST /webhooks HTTP/1.1\r\n${head}\r\n\r\n${Buffer.from(body)}`);
   copyFileSync(join(cli.cwd, 'delivery.http'), join(cli.cwd, '.webhooks/20260711T120000.000Z-7f3a9c01.http'));
+});
+
+describe('docs/data.md', () => {
+  it('the lines work, one after the other', async () => {
+    const all = linesOf(readPage('data.md'));
+    expect(all.length).toBeGreaterThan(3);
+    for (const line of all) {
+      const { exitCode, stdout } = await cli.shell(line.replace('npx service-webhooks-cli', 'service-webhooks'));
+      expect(exitCode, `${line}\n${stdout}`).toBe(0);
+    }
+  });
 });
 
 describe('docs/cli.md', () => {

@@ -1,5 +1,6 @@
 import { endpointKey } from '../../endpoint.js';
 import { WebhookError } from '../../errors.js';
+import type { AnyEvent } from '../../event.js';
 import { check, checkFunction, checkPositiveInteger } from '../../option-checks.js';
 import type { Delivery } from '../../verify/verify.js';
 import { type InboxOptions, type InboxResult, inboxSettings, type TransactionInbox } from '../inbox.js';
@@ -31,7 +32,7 @@ export interface SqliteInbox extends Pick<TransactionInbox<never>, 'init' | 'for
    *   handler rethrows it, the delivery is answered 409. `invalid_option` where `work` returns a promise, for which a
    *   transaction on this handle cannot wait; nothing is recorded then.
    */
-  once<T>(delivery: Pick<Delivery, 'event' | 'tenant'>, work: () => T): InboxResult<T>;
+  once<T>(delivery: Pick<Delivery<AnyEvent>, 'event' | 'tenant'>, work: () => T): InboxResult<T>;
 }
 
 const FORMS = {
@@ -90,7 +91,7 @@ export function sqliteInbox(
     }
   }
 
-  function record({ event, tenant }: Pick<Delivery, 'event' | 'tenant'>): boolean {
+  function record({ event, tenant }: Pick<Delivery<AnyEvent>, 'event' | 'tenant'>): boolean {
     return db.get(sql.record, keyOf(name, event.id, tenant), retainMs, time(), retainMs) !== undefined;
   }
 
