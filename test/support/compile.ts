@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from './markdown.js';
 
@@ -25,6 +25,8 @@ export function compileTogether(programs: ReadonlyMap<string, string>, options: 
   const { fileExists, readFile } = host;
   host.fileExists = (path) => programs.has(path) || fileExists(path);
   host.readFile = (path) => programs.get(path) ?? readFile(path);
+  const folders = new Set([...programs.keys()].map(dirname));
+  host.directoryExists = (path) => folders.has(path) || ts.sys.directoryExists(path);
   const program = ts.createProgram([...programs.keys()], options, host);
   return [...programs.keys()].flatMap((path) => {
     const file = program.getSourceFile(path);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { compile, strictOptions } from '../../../../../test/support/compile.js';
+import { compileTogether, strictOptions } from '../../../../../test/support/compile.js';
 import { ROOT } from '../../../../../test/support/markdown.js';
 import { fieldsFrom, learnedFrom } from './learned.js';
 
@@ -98,17 +98,24 @@ describe('the generated schemas', () => {
   });
 });
 
+const IMPORTS = `
+import type { EventOf } from 'service-webhooks'; import { withSchemas } from 'service-webhooks/standard-schema';
+import { schemas as ofValibot } from './valibot.js'; import { schemas as ofZod } from './zod.js'; void [withSchemas, ofValibot, ofZod];
+`;
+
 /** The problems of a program that uses the types. */
 async function problemsOf(samples: readonly unknown[], lines: string): Promise<string[]> {
   const { text } = await learnedFrom(samples);
-  const use = `import type { EventData } from 'service-webhooks';\ndeclare const data: EventData['stt.completed'];\n${lines}`;
+  const use = `${IMPORTS.replaceAll('\n', ' ')}\ndeclare const data: EventOf<'stt.completed'>['data'];\n${lines}`;
   const programs = new Map([
     [join(ROOT, 'generated/webhook-types.d.ts'), text('types')],
     [join(ROOT, 'generated/use.ts'), use],
     [join(ROOT, 'generated/zod.ts'), text('zod')],
     [join(ROOT, 'generated/valibot.ts'), text('valibot')],
   ]);
-  return compile(programs, strictOptions({ noEmit: true })).map((problem) => problem.replace(/^.*generated\//, ''));
+  return compileTogether(programs, strictOptions({ noEmit: true })).map((problem) =>
+    problem.replace(/^.*generated\//, ''),
+  );
 }
 
 describe('the generated types', () => {
@@ -130,7 +137,9 @@ describe('the generated types', () => {
       export const numbers: number[] = data.segments.map(({ start }) => start);
       export const counts: number[] | undefined = data.by['x'];
       export const mixed: (string | number | { y: boolean })[] | undefined = data.mixed;
-      export const open: unknown = data['a-b']['c'];`;
+      export const open: unknown = data['a-b']['c'];
+      export const byZod = withSchemas(ofZod, { 'stt.completed': ({ data }) => data.text.length + (data.by['x']?.length ?? 0) });
+      export const byValibot = withSchemas(ofValibot, { 'stt.completed': ({ data }) => data.text.length + (data.at?.length ?? 0) });`;
     expect(await problemsOf(samples, lines)).toEqual([]);
   });
 
