@@ -30,7 +30,7 @@ export function validateNow<Output>(schema: StandardSchemaV1<unknown, Output>, d
   checkSchema('schema', schema);
   const result = schema['~standard'].validate(data);
   if (!isPromiseLike(result)) return readResult(result);
-  result.then(undefined, () => {}); // a rejection that nobody handles ends the process
+  result.then(undefined, () => {}); // an unhandled rejection ends the process
   throw invalidSchema('schema validates asynchronously', 'Use withSchemas, which awaits the result.');
 }
 

@@ -28,7 +28,7 @@ function jsonSchemaOf(schema: StandardSchemaV1): JsonSchema | undefined {
   }
   try {
     const json = (schema['~standard'] as StandardJsonSchema).jsonSchema?.input({ target: 'draft-2020-12' });
-    if (json instanceof Promise) json.catch(() => {}); // a rejection that nobody handles ends the process
+    if (json instanceof Promise) json.catch(() => {}); // an unhandled rejection ends the process
     return isObject(json) ? json : undefined;
   } catch {
     return undefined;
