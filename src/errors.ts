@@ -241,7 +241,7 @@ export class WebhookError<Code extends WebhookErrorCode = WebhookErrorCode> exte
   readonly hint: string;
   /**
    * Of `unexpected_data`: where `data` differs from what its types or its schema promise, without values, for metrics. At
-   * most 10 paths, such as `data.segments[].text`; a key that is no field's name is `*`. Otherwise undefined.
+   * most 10 paths, such as `data.segments[].text`; a key that is not the name of a field is `*`. Undefined for other codes.
    */
   readonly paths: readonly string[] | undefined;
   readonly [BRAND] = true;

@@ -1,6 +1,5 @@
 import { exactBytes } from './bytes.js';
-import type { StandardSchemaV1 } from './data-schema.js';
-import { validateNow } from './data-schema.js';
+import { type StandardSchemaV1, validateNow } from './data-schema.js';
 import { WebhookError } from './errors.js';
 
 /** The schema version of the payloads that these types describe. */

@@ -1,6 +1,5 @@
 import { issuePaths } from '../data-paths.js';
-import type { StandardSchemaV1 } from '../data-schema.js';
-import { validateNow } from '../data-schema.js';
+import { type StandardSchemaV1, validateNow } from '../data-schema.js';
 import { type Envelope, type EventOf, type EventType, type EventWithData, PAYLOAD_VERSION } from '../event.js';
 import { check, checkObject } from '../option-checks.js';
 

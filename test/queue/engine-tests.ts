@@ -1,6 +1,8 @@
 import type { QueuedDelivery } from 'service-webhooks';
+import { withSchemas } from 'service-webhooks/standard-schema';
 import { type QueueSuiteOptions, type QueueUnderTest, queueSuite, type WorkerUnderTest } from 'service-webhooks-suites';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
 import type { OperatedQueue } from '../../src/queue/dead-letters.js';
 import type { WorkerOptions } from '../../src/queue/processor.js';
 import { later, never } from '../support/deliveries.js';
@@ -147,6 +149,25 @@ export function testEngine<Made extends EngineUnderTest>(
     await vi.waitFor(async () => expect(await followed?.state()).toBe('dead'), PATIENTLY);
     await followed?.close();
     expect(await queue.stats()).toMatchObject({ depth: 0, dead: 1 });
+  });
+
+  it('a worker runs the table of withSchemas, and data that does not match becomes a dead letter', async () => {
+    const { queue, work } = await initialised(1);
+    await putAll(queue, { type: 'stt.completed' }, { type: 'stt.failed' });
+    const clips: string[] = [];
+    const schemas = {
+      'stt.completed': z.object({ clipId: z.string().toUpperCase() }),
+      'stt.failed': z.object({ reason: z.string() }),
+    };
+    const on = withSchemas(schemas, {
+      'stt.completed': ({ data }) => void clips.push(data.clipId),
+      'stt.failed': ({ data }) => void clips.push(data.reason),
+    });
+    await work({ logger: false, on });
+    const { reason } = await untilDeadLetter(queue);
+    expect(reason).toMatch(/^The data of stt\.failed does not match its schema: data\.reason\. /);
+    await untilStats(queue, { depth: 0, dead: 1 });
+    expect(clips).toEqual(['CLIP_1']);
   });
 
   describe.runIf(hasWorkers)('a worker with a concurrency', () => {
