@@ -1,4 +1,5 @@
 import { WebhookError } from './errors.js';
+import { isPromiseLike } from './promise-like.js';
 
 /** A schema of any library that implements Standard Schema, version 1, such as Zod, Valibot and ArkType. */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
@@ -66,10 +67,6 @@ function readResult<Output>(result: SchemaResult<Output>): SchemaResult<Output> 
   if (issues !== undefined) return { issues: Array.isArray(issues) ? issues : [] };
   if ('value' in Object(result)) return result;
   throw invalidSchema('schema returned neither a value nor issues', 'Check its validate function.');
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
 
 function invalidSchema(problem: string, hint: string): WebhookError {

@@ -10,7 +10,7 @@ let demo: ReturnType<Checkout['run']>;
 beforeAll(() => {
   checkout = createCheckout();
   demo = checkout.run('demo');
-}, 60_000);
+});
 afterAll(() => checkout.remove());
 
 describe('npm run demo, in a fresh clone', () => {

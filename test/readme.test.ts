@@ -86,7 +86,7 @@ beforeAll(async () => {
   demo = checkout.run('demo'); // builds the package, and the blocks run on that
   mkdirSync(join(checkout.path, 'blocks'));
   for (const block of programs) writeFileSync(fileOf(block), block.code);
-}, 60_000);
+});
 afterAll(() => checkout.remove());
 
 describe('code blocks of the documentation', () => {
@@ -102,7 +102,7 @@ describe('code blocks of the documentation', () => {
     }
   });
 
-  it('the programs compile in strict TypeScript', { timeout: 120_000 }, () => {
+  it('the programs compile in strict TypeScript', () => {
     const texts = (some: Block[]) => some.map((block) => [fileOf(block), block.code] as const);
     const module: [string, string] = [join(checkout.path, 'blocks/app.module.ts'), 'export class AppModule {}'];
     const nest: [string, string] = [join(checkout.path, 'blocks/nest.d.ts'), PACKAGES_OF_NEST];
@@ -111,7 +111,7 @@ describe('code blocks of the documentation', () => {
     expect(compile(programsOfNode, strictOptions({ allowJs: true, checkJs: true }))).toEqual([]);
   });
 
-  it('the Workers compile with the types of Cloudflare', { timeout: 120_000 }, () => {
+  it('the Workers compile with the types of Cloudflare', () => {
     const workers = programs.filter(ofWorkers);
     expect(workers.length).toBeGreaterThan(3);
     // As `wrangler types` writes it.
@@ -123,7 +123,6 @@ describe('code blocks of the documentation', () => {
 
   it.each(programs.filter(({ language, attribute }) => language !== 'typescript' && attribute !== 'no-run'))(
     'the program of $at runs',
-    { timeout: 30_000 },
     (block) => runAndDeliver(runnable(block)),
   );
 
@@ -159,7 +158,7 @@ describe('README.md', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 
-  it('the receiver of the page accepts the delivery of the send command of the page', { timeout: 30_000 }, async () => {
+  it('the receiver of the page accepts the delivery of the send command of the page', async () => {
     const [example = expect.fail('no example')] = inReadme('ts');
     const { child, port } = await start(runnable(example));
     try {

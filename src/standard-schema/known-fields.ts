@@ -1,5 +1,6 @@
 import { ANY_FIELDS, type KnownFields } from '../data-paths.js';
 import type { StandardSchemaV1 } from '../data-schema.js';
+import { isPromiseLike } from '../promise-like.js';
 
 /** Returns the fields that a schema knows; undefined where the schema has no JSON Schema, or cannot describe itself. */
 export type FieldsReader = () => KnownFields | undefined;
@@ -28,8 +29,9 @@ function jsonSchemaOf(schema: StandardSchemaV1): JsonSchema | undefined {
   }
   try {
     const json = (schema['~standard'] as StandardJsonSchema).jsonSchema?.input({ target: 'draft-2020-12' });
-    if (json instanceof Promise) json.catch(() => {}); // an unhandled rejection ends the process
-    return isObject(json) ? json : undefined;
+    if (!isPromiseLike(json)) return isObject(json) ? json : undefined;
+    json.then(undefined, () => {}); // an unhandled rejection ends the process
+    return undefined;
   } catch {
     return undefined;
   }

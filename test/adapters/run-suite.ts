@@ -11,7 +11,7 @@ export function runSuite(mounts: readonly Mount[]): void {
   for (const mount of mounts) {
     describe(`adapterSuite on ${mount.name}`, () => {
       for (const { name, skip, run } of adapterSuite(mount)) {
-        it.skipIf(skip)(skip ? `${name} (${skip})` : name, run, 30_000);
+        it.skipIf(skip)(skip ? `${name} (${skip})` : name, run);
       }
     });
   }

@@ -71,7 +71,7 @@ export function testEngine<Made extends EngineUnderTest>(
   }
 
   describe('the queue suite', () => {
-    for (const { name, skip, run } of queueSuite(options)) it.skipIf(skip)(name, run, 90_000);
+    for (const { name, skip, run } of queueSuite(options)) it.skipIf(skip)(name, run);
   });
 
   it('eight clients can create one queue at once', async () => {

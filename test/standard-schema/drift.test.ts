@@ -189,6 +189,16 @@ describe('the drift of data', () => {
     expect(await answerTo(aReceiver({ on }).receiver)).toBe('200 handled');
   });
 
+  it('a JSON Schema that is a promise counts as none: fields are compared with the output', async () => {
+    const validate = () => ({ value: { text: 'Hello' } });
+    const jsonSchema = { input: async () => ({ type: 'object' }) };
+    const schema = { '~standard': { version: 1, vendor: 'test', validate, jsonSchema } };
+    const onDrift = vi.fn();
+    const on = withSchemas({ 'stt.completed': schema as StandardSchemaV1 }, { 'stt.completed': () => {} }, { onDrift });
+    await answerTo(aReceiver({ on }).receiver, { event: anEvent({ data: { text: 'Hello', words: 1 } }) });
+    expect(onDrift.mock.calls).toEqual([[{ type: 'stt.completed', path: 'data.words' }]]);
+  });
+
   it('a schema is not asked to describe itself without onDrift', async () => {
     const validate = (value: unknown) => ({ value });
     const schema = { '~standard': { version: 1, vendor: 'test', validate, jsonSchema: { input: expect.fail } } };

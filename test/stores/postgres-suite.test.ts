@@ -70,7 +70,7 @@ function suite(
     raw: async (_, key) => (await server.admin.query(`SELECT * FROM ${table} WHERE key = $1`, [key])).rows,
     ...options,
   });
-  for (const { name: sentence, skip, run } of cases) it.skipIf(skip)(sentence, run, 60_000);
+  for (const { name: sentence, skip, run } of cases) it.skipIf(skip)(sentence, run);
 }
 
 type Isolation = 'repeatable read' | 'serializable';

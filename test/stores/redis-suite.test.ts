@@ -124,5 +124,5 @@ function suite(open: () => Opened[] | Promise<Opened[]>, options: Partial<StoreS
     },
     ...options,
   });
-  for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 30_000);
+  for (const { name, skip, run } of cases) it.skipIf(skip)(name, run);
 }

@@ -64,7 +64,7 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
       restart: ({ reopen }) => reopen(),
       rounds: 30,
     });
-    for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 30_000);
+    for (const { name, skip, run } of cases) it.skipIf(skip)(name, run);
   });
 
   it('each operation is answered with what the store knows of the event', async () => {

@@ -93,7 +93,7 @@ describe('docs/data.md', () => {
 });
 
 describe('docs/cli.md', () => {
-  it.each(lines)('the line works: %s', { timeout: 20_000 }, expectToWork);
+  it.each(lines)('the line works: %s', expectToWork);
 
   it.each(commands)('a section is about $name', ({ name }) => {
     expect(page).toMatch(new RegExp(`^## .*\\b${name}\\b`, 'm'));

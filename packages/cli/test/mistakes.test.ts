@@ -163,7 +163,7 @@ async function atTerminal(command: string, app: string, columns: number) {
   const terminal = lineInTerminal(cli, `stty cols ${columns}; exec service-webhooks ${words}`);
   if (command === 'listen') {
     const listening = () => /Listening on (http:\/\/[\w.:]+)\//.exec(inWords(terminal.text()))?.[1];
-    await expect.poll(listening, { timeout: 15_000 }).toBeDefined();
+    await expect.poll(listening).toBeDefined();
     const url = listening();
     const delivery = signDelivery({ secret: SECRET, event: sampleEvent('stt.completed') });
     const { signal } = new AbortController();
@@ -175,11 +175,11 @@ async function atTerminal(command: string, app: string, columns: number) {
 // `script` gives a program a pseudo-terminal.
 describe.runIf(hasProgram('script') && !inside)('a mistake in an app', () => {
   describe.each(Object.keys(COMMANDS))('is explained by %s', (command) => {
-    it.for(MISTAKES)('in that one command: $name', { timeout: 60_000 }, async ({ app, cause, fix }) => {
+    it.for(MISTAKES)('in that one command: $name', async ({ app, cause, fix }) => {
       const { port } = app ? await serveListener(app()) : { port: 1 };
       for (const columns of [60, 100]) {
         const terminal = await atTerminal(command, `http://127.0.0.1:${port}/webhooks`, columns);
-        await expect.poll(() => inWords(terminal.text()), { timeout: 15_000 }).toMatch(fix);
+        await expect.poll(() => inWords(terminal.text())).toMatch(fix);
         expect(inWords(terminal.text())).toMatch(cause);
         const explanation = withoutColours(terminal.text())
           .split('\r\n')
