@@ -1,5 +1,4 @@
 import { WebhookError } from './errors.js';
-import { isPromiseLike } from './promise-like.js';
 
 /** A schema of any library that implements Standard Schema, version 1, such as Zod, Valibot and ArkType. */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
@@ -67,6 +66,11 @@ function readResult<Output>(result: SchemaResult<Output>): SchemaResult<Output> 
   if (issues !== undefined) return { issues: Array.isArray(issues) ? issues : [] };
   if ('value' in Object(result)) return result;
   throw invalidSchema('schema returned neither a value nor issues', 'Check its validate function.');
+}
+
+/** Whether a value is a promise, of this engine or of a library. */
+export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }
 
 function invalidSchema(problem: string, hint: string): WebhookError {

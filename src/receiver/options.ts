@@ -8,7 +8,6 @@ import {
   checkPositiveInteger,
   integers,
 } from '../option-checks.js';
-import { isPromiseLike } from '../promise-like.js';
 import { SIGNATURE_OPTIONS, type SignatureOptions } from '../verify/policy.js';
 import type { DeliveryQueue } from './delivery-queue.js';
 import type { Handlers } from './handlers.js';
@@ -141,8 +140,8 @@ export function safeObserver(
   if (observe === undefined) return () => {};
   return (outcome) => {
     try {
-      const returned: unknown = observe(outcome);
-      if (isPromiseLike(returned)) background(returned);
+      const returned = observe(outcome) as PromiseLike<unknown> | null | undefined;
+      if (typeof returned?.then === 'function') background(returned);
     } catch {}
   };
 }

@@ -1,6 +1,5 @@
 import { ANY_FIELDS, type KnownFields } from '../data-paths.js';
-import type { StandardSchemaV1 } from '../data-schema.js';
-import { isPromiseLike } from '../promise-like.js';
+import { isPromiseLike, type StandardSchemaV1 } from '../data-schema.js';
 
 /** Returns the fields that a schema knows; undefined where the schema has no JSON Schema, or cannot describe itself. */
 export type FieldsReader = () => KnownFields | undefined;

@@ -2,7 +2,6 @@ import { endpointKey } from '../../endpoint.js';
 import { WebhookError } from '../../errors.js';
 import type { AnyEvent } from '../../event.js';
 import { check, checkFunction, checkPositiveInteger } from '../../option-checks.js';
-import { isPromiseLike } from '../../promise-like.js';
 import type { Delivery } from '../../verify/verify.js';
 import { type InboxOptions, type InboxResult, inboxSettings, type TransactionInbox } from '../inbox.js';
 import type { KyselyClient } from '../kysely.js';
@@ -103,7 +102,7 @@ export function sqliteInbox(
       const runOnce = () => {
         if (!bounded(() => record(delivery))) return { status: 'duplicate' } as const;
         const result = work();
-        check(!isPromiseLike(result), 'work must not return a promise');
+        check(!isThenable(result), 'work must not return a promise');
         return { status: 'done', result } as const;
       };
       return db.atomically(runOnce, () => bounded(db.begin));
@@ -126,4 +125,8 @@ function keyOf(name: string, eventId: string, tenant: string | undefined): strin
   const key = endpointKey(name, eventId, tenant);
   if (typeof key !== 'string') throw new WebhookError('sync_crypto_unavailable', { hint: 'Use the inbox on Node.' });
   return key;
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 }
