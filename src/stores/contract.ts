@@ -42,6 +42,8 @@ export interface DedupeStore {
   saveReport?(report: HealthReport): Promise<void>;
   /** Resolves to the newest 1,000 reports of an endpoint that have not expired; for `receiver.health()`. */
   loadReports?(name: string): Promise<string[]>;
+  /** Where `createJobs` of `service-webhooks/jobs` keeps its records; undefined where the store cannot keep any. */
+  readonly jobs?: JobRecords;
   /** Closes what the store has opened itself, and never a client that was passed to it. */
   close?(): Promise<void>;
 }
@@ -113,4 +115,73 @@ export interface DedupeRecord {
   leaseMsLeft?: number | undefined;
   /** The rest of the retention, in milliseconds. */
   retainMsLeft: number;
+}
+
+/**
+ * The records of jobs. A store keeps them unchanged and does not read them: their meaning is the same on every store. A
+ * record has a key and a version, and is either open, with a time at which it is due, or kept for a limited time.
+ *
+ * Each method is one atomic operation by the clock of the server, in milliseconds since the epoch. A method that fails
+ * rejects; the caller limits how long it waits for each call.
+ */
+export interface JobRecords {
+  /** Creates what is missing, such as a table. It may be called several times. */
+  init?(): Promise<void>;
+  /** Returns the record, where there is one that has not expired, and the time of the server. */
+  read(key: string): Promise<{ now: number; record: JobRecord | undefined }>;
+  /**
+   * Writes a record where the stored one has the version `replaces`, or where there is none and `replaces` is undefined.
+   * Resolves to whether the stored record is this one; so a write that is sent again succeeds again. A written record that
+   * is not open wakes those who {@link watch}.
+   */
+  write(record: JobRecord, replaces: string | undefined): Promise<boolean>;
+  /** Removes a record. */
+  remove(key: string): Promise<void>;
+  /** Returns open records in the order of `dueAt` and then of their keys. */
+  list(page: JobPage): Promise<JobRecord[]>;
+  /** Counts the open records. */
+  count(): Promise<JobCounts>;
+  /** Removes up to `limit` records that have expired, and resolves to the number of removed records. */
+  purgeExpired(options: { limit: number }): Promise<number>;
+  /**
+   * Calls `changed` with the key of each record that is written and not open, by any process, from when the promise
+   * resolves. A notification may be lost. Resolves to a function that ends it, or to undefined where this client cannot
+   * notify.
+   */
+  watch?(changed: (key: string) => void): Promise<(() => void) | undefined>;
+}
+
+/** The record of a job, as it is stored. */
+export interface JobRecord {
+  /** The key: at most 200 bytes of visible ASCII. */
+  key: string;
+  /** Random, and another one for each write. At most 40 letters, digits and `-`. */
+  version: string;
+  /** JSON, of any length. A store keeps it unchanged. */
+  text: string;
+  /** The time at which an open record is due, in milliseconds since the epoch; undefined where it is not open. */
+  dueAt?: number | undefined;
+  /** How long a record that is not open is kept after it was written, in milliseconds; undefined where it is open. */
+  keepMs?: number | undefined;
+}
+
+/** Which open records are listed. */
+export interface JobPage {
+  /** The largest number of records. */
+  limit: number;
+  /** Only records that are due. */
+  overdue: boolean;
+  /** Only records that come after this one. */
+  after?: { readonly dueAt: number; readonly key: string } | undefined;
+}
+
+/** The number of open records. */
+export interface JobCounts {
+  /** The time of the server. */
+  now: number;
+  open: number;
+  /** The open records that are due. */
+  overdue: number;
+  /** The earliest `dueAt` of an open record; undefined where there is none. */
+  firstDueAt: number | undefined;
 }

@@ -11,6 +11,7 @@ import {
   recordOf,
   releaseEntry,
 } from './entry.js';
+import { jobsInMemory } from './jobs-in-memory.js';
 import { reportsInMemory } from './reports.js';
 
 /** Options of {@link memoryStore}. */
@@ -115,5 +116,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     },
 
     ...reportsInMemory(clock),
+
+    jobs: jobsInMemory(now ?? Date.now),
   };
 }

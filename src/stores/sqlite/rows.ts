@@ -23,7 +23,7 @@ export function sqliteRows(
   { write, read, change, purge: purgeRows }: SqliteConnection,
   table: string,
   now?: () => number,
-): Required<Omit<DedupeStore, 'scope' | 'init' | 'close'>> {
+): Required<Omit<DedupeStore, 'scope' | 'init' | 'close' | 'jobs'>> {
   const sql = statements(table);
   const time = () => (now ? Math.trunc(now()) : null);
   const find = (key: string): Statement => [sql.find, time(), key];
