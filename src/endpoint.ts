@@ -60,7 +60,7 @@ export function idempotencyKey({ unsigned }: Delivery): string | undefined {
 
 const DIRECT = /^[!-~]{1,120}$/;
 /** The beginnings that mark other forms of a key. */
-const RESERVED = /^(sha256:|tenant=)/;
+const RESERVED = /^(sha256:|tenant=|job=)/;
 
 /**
  * Returns the key of an identity at an endpoint: of an event in a store, an inbox or a queue, or of a job whose events a
@@ -76,6 +76,11 @@ export function endpointKey(name: string, identity: string, tenant: string | und
   if (isPlain && DIRECT.test(direct)) return `${name}:${direct}`;
   const hash = fingerprint(JSON.stringify(parts));
   return typeof hash === 'string' ? `${name}:sha256:${hash}` : hash.then((hex) => `${name}:sha256:${hex}`);
+}
+
+/** Returns the key of the events of one type that are about a job. No identity of an event has such a key. */
+export async function jobRunKey(name: string, { event, tenant }: Delivery): Promise<string> {
+  return `${name}:job=${await fingerprint(JSON.stringify([tenant ?? null, event.jobId, event.type]))}`;
 }
 
 /** Returns the name of the endpoint from a key; undefined where it has none. */

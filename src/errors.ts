@@ -174,6 +174,12 @@ export const ERRORS = {
     message: 'The job is not a queued delivery.',
     hint: 'Run a worker of the version that queued it, and check what else writes to the queue.',
   },
+  job_timeout: {
+    status: 503,
+    retryable: true,
+    message: 'No event has ended the job in time.',
+    hint: 'Wait again: the job is still expected. jobs.reconcile() asks the service for it once it is overdue.',
+  },
   invalid_secret: {
     status: 500,
     retryable: false,

@@ -8,14 +8,17 @@ import type { DedupeSettings } from './options.js';
 export const STORE_TIMEOUT_MS = 2_000;
 /** A handler that never ends must not hold its event without limit. */
 const MAX_RENEWAL_MS = 600_000;
-const COMPLETE_RETRY_DELAYS_MS = [1_000, 5_000, 20_000, 60_000];
+const RETRY_DELAYS_MS = [1_000, 5_000, 20_000, 60_000];
 
 /** The claim of one delivery, renewed until it ends. The owner calls one of the three methods, once; none rejects. */
 export interface Lease {
   readonly attempt: number;
   readonly fence: number;
-  /** Marks the event as done. Resolves after the first try to record it; further tries follow in the background. */
-  complete(): Promise<void>;
+  /**
+   * Marks the event as done: its handler has returned, or no retry can help. Resolves after the first try to record it;
+   * further tries follow in the background.
+   */
+  complete(as: 'handled' | 'not_handled'): Promise<void>;
   /** Releases the event, so that the next attempt may run at once. */
   release(): Promise<void>;
   /** Stops renewing the lease, which then expires: it is unknown how the work ended. */
@@ -68,19 +71,13 @@ export function startLease(
     clearInterval(heartbeat);
   }
 
-  async function retryCompletion(): Promise<void> {
-    for (const delayMs of COMPLETE_RETRY_DELAYS_MS) {
-      await new Promise<void>((resolve) => unrefTimeout(resolve, delayMs));
-      if ((await change('complete')) !== undefined) return;
-    }
-  }
-
   return {
     attempt,
     fence: claim.fence,
     async complete() {
       end();
-      if ((await change('complete')) === undefined) background(retryCompletion());
+      const recorded = async () => (await change('complete')) !== undefined;
+      if (!(await recorded())) background(retryLater(recorded));
     },
     async release() {
       end();
@@ -92,4 +89,12 @@ export function startLease(
     },
     abandon: end,
   };
+}
+
+/** Calls `succeeds` again after growing pauses, until it resolves to true or was called for the last time. */
+export async function retryLater(succeeds: () => Promise<boolean>): Promise<void> {
+  for (const delayMs of RETRY_DELAYS_MS) {
+    await new Promise<void>((resolve) => unrefTimeout(resolve, delayMs));
+    if (await succeeds()) return;
+  }
 }

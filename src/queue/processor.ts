@@ -1,12 +1,18 @@
+import { createBackground } from '../background.js';
+import type { Claim } from '../dedupe/dedupe.js';
+import type { JobClaims } from '../dedupe/job-claims.js';
+import { NO_LEASE } from '../dedupe/lease.js';
 import { endpointOf } from '../endpoint.js';
 import { isWebhookError, WebhookError } from '../errors.js';
 import { check, checkKnownOptions, checkObject } from '../option-checks.js';
-import { type Handlers, handlerTable } from '../receiver/handlers.js';
+import { settle } from '../receiver/claimed-delivery.js';
+import { type HandlerContext, type Handlers, handlerTable } from '../receiver/handlers.js';
 import { createLog, type Logger } from '../receiver/log.js';
-import { type ReceiverOptions, safeObserver } from '../receiver/options.js';
+import { checkJobs, type ReceiverOptions, safeObserver } from '../receiver/options.js';
 import type { DeadLetterCause, DeadLetterNotice, Decision, Outcome } from '../receiver/outcome.js';
 import { fromQueued, type QueuedDelivery } from '../receiver/queued-delivery.js';
 import { failed, type HandlerEnd, runHandler } from '../receiver/run-handler.js';
+import { sleep } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import { reasonOf, storedStack, WORKER_DIED } from './reason.js';
 
@@ -14,6 +20,11 @@ import { reasonOf, storedStack, WORKER_DIED } from './reason.js';
 export interface WorkerOptions {
   /** The handlers by event type, as in a receiver. */
   on: Handlers;
+  /**
+   * The result of `createJobs` of `service-webhooks/jobs`: an event whose handler has returned ends the job that
+   * `jobs.expect()` waits for.
+   */
+  jobs?: JobClaims | undefined;
   /** Called with every decision. Errors that it throws never affect a job. */
   observe?: ReceiverOptions['observe'];
   /** The logger of the worker. Default: `console`. `false` switches it off. */
@@ -33,10 +44,15 @@ export interface WorkerTelemetry {
 /** The names of {@link WorkerOptions}. */
 export const WORKER_OPTIONS = [
   'on',
+  'jobs',
   'observe',
   'logger',
   'telemetry',
 ] as const satisfies readonly (keyof WorkerOptions)[];
+
+type Waiting = Extract<Claim, { status: 'in_progress' }>;
+/** How long a worker waits before it asks again whether another process still works on the job. */
+const MAX_PAUSE_MS = 1_000;
 
 /** Other names of these options that people try. */
 export const WORKER_ALIASES = { handler: 'on', handlers: 'on', log: 'logger' };
@@ -108,11 +124,24 @@ export interface Processor {
 export function createProcessor(options: WorkerOptions): Processor {
   checkObject('options', options);
   checkKnownOptions('the worker', options, WORKER_OPTIONS, WORKER_ALIASES);
-  const { telemetry } = options;
+  const { telemetry, jobs } = options;
+  checkJobs(jobs);
   check(telemetry === undefined || typeof telemetry.record === 'function', 'telemetry has no method record()');
   const handlerFor = handlerTable(options.on);
   const observe = safeObserver(options.observe);
   const log = createLog(options.logger);
+  const reports = { notify: (notice: Outcome) => report(notice), background: createBackground() };
+
+  /** Claims the job of a delivery, once no other process works on it. */
+  async function claimJob({ delivery, endpoint, signal }: HandlerContext): Promise<Exclude<Claim, Waiting>> {
+    if (jobs === undefined) return { status: 'acquired', lease: NO_LEASE };
+    const limit = { remaining: () => Number.POSITIVE_INFINITY };
+    for (;;) {
+      const claim = await jobs.claimJob(delivery, NO_LEASE, { endpoint, limit, reports });
+      if (claim.status !== 'in_progress') return claim;
+      await sleep(Math.min(claim.retryAfterMs, MAX_PAUSE_MS), signal);
+    }
+  }
 
   async function run(delivery: Delivery, key: string, { attempt, signal, fence = 0 }: JobRun): Promise<Ended> {
     try {
@@ -120,7 +149,11 @@ export function createProcessor(options: WorkerOptions): Processor {
       if (handler === undefined) return { as: 'done', decision: { kind: 'ignored', delivery } };
       const endpoint = endpointOf(key);
       const context = { delivery, signal: signal ?? new AbortController().signal, attempt, fence, endpoint };
-      return endedBy(await runHandler(handler, context), attempt);
+      const claim = await claimJob(context);
+      if (claim.status === 'completed') return { as: 'done', decision: { kind: 'duplicate', delivery } };
+      const ended = await runHandler(handler, context);
+      await settle(claim.lease, ended.decision);
+      return endedBy(ended, attempt);
     } catch (thrown) {
       // handlerFor: the event lacks data that the type of its handler promises
       return endedBy({ decision: failed(delivery, thrown), thrown }, attempt);
@@ -154,7 +187,7 @@ export function createProcessor(options: WorkerOptions): Processor {
     return once();
   }
 
-  function report(outcome: Outcome, attempt: number): void {
+  function report(outcome: Outcome, attempt?: number): void {
     log.outcome(outcome, attempt);
     observe(outcome);
   }

@@ -18,7 +18,8 @@ const DONE: readonly Decision['kind'][] = ['handled', 'discarded', 'queued', 'kn
 
 /** Completes the claim where the decision needs no further attempt, otherwise releases it. Never rejects. */
 export async function settle<D extends Decision>(lease: Lease, decision: D): Promise<D> {
-  await (DONE.includes(decision.kind) ? lease.complete() : lease.release());
+  if (!DONE.includes(decision.kind)) await lease.release();
+  else await lease.complete(decision.kind === 'handled' ? 'handled' : 'not_handled');
   return decision;
 }
 

@@ -172,7 +172,7 @@ export function createHealth({ sharing, queue, silentAfterMs, notify }: HealthOp
       };
       return {
         ...lease,
-        complete: () => ended(lease.complete()),
+        complete: (as) => ended(lease.complete(as)),
         release: () => ended(lease.release()),
         abandon: () => ended(lease.abandon()),
       };

@@ -25,6 +25,8 @@ export interface LogFields {
   eventType?: string | undefined;
   /** The tenant whose secret matched, where the receiver has tenants. */
   tenant?: string | undefined;
+  /** True for an event that `jobs.reconcile()` made, which no signature covers. */
+  reconciled?: boolean | undefined;
   /** The number of the service's attempt, from a header that no signature covers; in a worker, of the run of the job. */
   attempt?: number | undefined;
   /** The error that your handler, store or secret function threw. */
@@ -161,6 +163,14 @@ function entryOf(outcome: Outcome): Entry {
       const message = `No delivery was accepted for ${Math.round(outcome.sinceMs / 1000)} s. Check the endpoint's state at the service.`;
       return { level: 'warn', code: kind, message };
     }
+    case 'overdue': {
+      const { jobId, tenant, note, overdueMs } = outcome;
+      const owner = tenant === undefined ? '' : ` of ${quoted(tenant)}`;
+      const remark = note === undefined ? '' : ` (${quoted(note)})`;
+      const late = Math.round(overdueMs / 1000);
+      const message = `No event has ended the job ${quoted(jobId)}${owner}${remark}, which was due ${late} s ago: the service is asked for it.`;
+      return { level: 'warn', code: kind, message };
+    }
     case 'dead_letter': {
       const { reason, attempts } = outcome;
       const runs = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
@@ -202,18 +212,20 @@ function write(logger: Logger, { level, code, message, delivery, attempt, cause 
   return logger[level]?.(text, fields);
 }
 
-function fieldsOf({ event, tenant }: Delivery, attempt: number | undefined) {
+function fieldsOf({ event, tenant, scheme }: Delivery, attempt: number | undefined) {
   return {
     eventId: shortened(event.id),
     eventType: shortened(event.type),
     ...(tenant !== undefined && { tenant: shortened(tenant) }),
+    ...(scheme === 'reconciled' && { reconciled: true }),
     attempt,
   };
 }
 
-function subjectOf({ event, tenant }: Delivery, attempt: number | undefined): string {
+function subjectOf({ event, tenant, scheme }: Delivery, attempt: number | undefined): string {
+  const made = scheme === 'reconciled' ? ', reconciled' : '';
   const owner = tenant === undefined ? '' : ` of ${quoted(tenant)}`;
-  return `${quoted(event.type)} ${quoted(event.id)}${owner}${attempt === undefined ? '' : `, attempt ${attempt}`}`;
+  return `${quoted(event.type)} ${quoted(event.id)}${owner}${made}${attempt === undefined ? '' : `, attempt ${attempt}`}`;
 }
 
 const MAX_LENGTH = 120;

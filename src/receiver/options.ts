@@ -1,4 +1,5 @@
 import { type Background, createBackground } from '../background.js';
+import type { JobClaims } from '../dedupe/job-claims.js';
 import type { DedupeOptions } from '../dedupe/options.js';
 import {
   check,
@@ -35,6 +36,11 @@ export interface ReceiverOptions extends SignatureOptions {
    * dedupe. `false` switches it off.
    */
   dedupe?: DedupeOptions | false | undefined;
+  /**
+   * The result of `createJobs` of `service-webhooks/jobs`: an event whose handler has returned ends the job that
+   * `jobs.expect()` waits for. With a queue, pass it to the worker.
+   */
+  jobs?: JobClaims | undefined;
   /** The largest body, in bytes. Default: 5 242 880 (5 MiB). */
   maxBodyBytes?: number | undefined;
   /** The time from the arrival of a request to its answer, in milliseconds. Default: 15 000. The service waits 20 s. */
@@ -92,6 +98,7 @@ export const RECEIVER_OPTIONS = [
   'on',
   'queue',
   'dedupe',
+  'jobs',
   'maxBodyBytes',
   'deadlineMs',
   'observe',
@@ -122,9 +129,16 @@ export function receiverLimits(options: ReceiverOptions) {
       options.on === undefined,
       'on and queue cannot both be given: the handlers belong to the worker of the queue',
     );
+    check(options.jobs === undefined, 'jobs and queue cannot both be given: pass jobs to the worker of the queue');
   }
+  checkJobs(options.jobs);
   if (options.silentAfterMs !== undefined) checkPositiveInteger('silentAfterMs', options.silentAfterMs);
   return integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 });
+}
+
+/** @throws WebhookError `invalid_option` */
+export function checkJobs(jobs: JobClaims | undefined): void {
+  check(jobs === undefined || typeof jobs?.claimJob === 'function', 'jobs must be the result of createJobs()');
 }
 
 /**

@@ -47,6 +47,18 @@ export type Notice =
   | { kind: 'unknown_version'; delivery: Delivery; error?: undefined }
   /** No delivery was accepted for the time of `silentAfterMs`. */
   | { kind: 'silent'; sinceMs: number; delivery?: undefined; error?: undefined }
+  /** From `jobs.reconcile()`: no event has ended a job that is due; once for each job. */
+  | {
+      kind: 'overdue';
+      jobId: string;
+      tenant: string | undefined;
+      /** The note that `expect()` was given. */
+      note: string | undefined;
+      /** How long the job has been due, in milliseconds. */
+      overdueMs: number;
+      delivery?: undefined;
+      error?: undefined;
+    }
   /** From a worker: the queue no longer retries a delivery, and keeps it until it is retried or discarded. */
   | {
       kind: 'dead_letter';
@@ -85,6 +97,7 @@ export const NOTICES: Record<Notice['kind'], true> = {
   payload_mismatch: true,
   unknown_version: true,
   silent: true,
+  overdue: true,
   dead_letter: true,
   store_error: true,
 };

@@ -18,12 +18,15 @@ export interface QueuedDelivery {
   key: string;
   /** The exact bytes of the body, in base64. */
   body: string;
-  scheme: Scheme;
+  scheme: Scheme | 'reconciled';
   /** The signed time, in milliseconds since the epoch; absent for legacy. */
   signedAt?: number | undefined;
   /** The time at which the receiver queued it, in milliseconds since the epoch. */
   receivedAt: number;
-  /** Which of the receiver's secrets matched, of the tenant's where there are tenants, counted from 0. */
+  /**
+   * Which of the receiver's secrets matched, of the tenant's where there are tenants, counted from 0; -1 for a reconciled
+   * event, which has no signature.
+   */
   secretIndex: number;
   /** The tenant whose secret matched, where the receiver has tenants. */
   tenant?: string | undefined;
@@ -72,13 +75,14 @@ function checked(value: unknown): QueuedDelivery {
     throw unreadable(`The job ${found}, and this worker reads version 1.`);
   }
   const { key, body, scheme, signedAt, receivedAt, secretIndex, tenant, unsigned } = job;
+  const isReconciled = scheme === 'reconciled';
   const wrong = Object.entries({
     key: typeof key === 'string' && key !== '',
     body: typeof body === 'string',
-    scheme: scheme === 'v2' || scheme === 'legacy',
+    scheme: scheme === 'v2' || scheme === 'legacy' || isReconciled,
     signedAt: signedAt === undefined || Number.isFinite(signedAt),
     receivedAt: Number.isFinite(receivedAt),
-    secretIndex: Number.isSafeInteger(secretIndex) && Number(secretIndex) >= 0,
+    secretIndex: isReconciled ? secretIndex === -1 : Number.isSafeInteger(secretIndex) && Number(secretIndex) >= 0,
     tenant: tenant === undefined || (typeof tenant === 'string' && tenant !== ''),
     unsigned: typeof unsigned === 'object' && unsigned !== null,
   }).find(([, isRight]) => !isRight);

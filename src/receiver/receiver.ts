@@ -1,5 +1,5 @@
 import { createBackground } from '../background.js';
-import { createDedupe } from '../dedupe/dedupe.js';
+import { type Claim, createDedupe } from '../dedupe/dedupe.js';
 import { isWebhookError, WebhookError } from '../errors.js';
 import { PAYLOAD_VERSION, type WebhookEvent } from '../event.js';
 import { type HeaderSource, readHeaders } from '../verify/headers.js';
@@ -96,7 +96,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     log.warn('wait_until_failed', WAIT_UNTIL_FAILED, error),
   );
   const observe = safeObserver(options.observe, background);
-  const { queue, dedupe: dedupeOptions = queue ? false : {} } = options;
+  const { queue, jobs, dedupe: dedupeOptions = queue ? false : {} } = options;
   const dedupe = createDedupe(dedupeOptions, { notify, background });
   const endpoint = dedupeOptions === false ? undefined : dedupeOptions.name;
   const { key: identity = 'event-id' } = dedupe.settings ?? {};
@@ -143,7 +143,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       delivery = await verified(request, headers, body, deadline);
       const work = workFor(delivery.event);
       if (work === undefined) return decided({ kind: 'ignored', delivery });
-      const claim = await dedupe.claim(delivery, deadline);
+      const claim = await claimDelivery(delivery, deadline);
       if (claim.status === 'completed') return decided({ kind: 'duplicate', delivery });
       if (claim.status === 'in_progress') return decided(inProgress(delivery, claim.retryAfterMs));
       const lease = health.track(claim.lease);
@@ -163,6 +163,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       deadline.clear();
       return { decision };
     }
+  }
+
+  /** Claims the event, and its job where the receiver has `jobs`. */
+  async function claimDelivery(delivery: Delivery, limit: Deadline): Promise<Claim> {
+    const claim = await dedupe.claim(delivery, limit);
+    if (claim.status !== 'acquired' || jobs === undefined) return claim;
+    return jobs.claimJob(delivery, claim.lease, { endpoint, limit, reports: { notify, background } });
   }
 
   /** Admits, reads, verifies and parses a request. */

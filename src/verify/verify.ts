@@ -23,16 +23,19 @@ export interface VerifyInput extends SignatureOptions {
 /** The last three have no effect: a request may be spread into the input. */
 const OPTIONS = ['headers', 'body', 'secret', ...SIGNATURE_OPTIONS, 'method', 'url', 'signal'];
 
-/** One event on its way to this endpoint, with a valid signature. */
+/** One event on its way to this endpoint. */
 export interface Delivery<E extends AnyEvent = WebhookEvent> {
   event: E;
   /** The exact bytes that were signed. */
   body: Uint8Array;
-  /** The scheme of the valid signature. */
-  scheme: Scheme;
+  /** The scheme of the valid signature; `'reconciled'` for an event that `jobs.reconcile()` made, which has no signature. */
+  scheme: Scheme | 'reconciled';
   /** The signed time of this attempt, in milliseconds since the epoch; undefined for legacy. */
   signedAt: number | undefined;
-  /** Which of the secrets matched, of the tenant's where there are tenants, counted from 0: see when a rotation is done. */
+  /**
+   * Which of the secrets matched, of the tenant's where there are tenants, counted from 0: see when a rotation is done. -1
+   * for an event that `jobs.reconcile()` made.
+   */
   secretIndex: number;
   /** The tenant whose secret matched, where `secret` of the receiver names tenants. */
   tenant?: string | undefined;

@@ -1,6 +1,7 @@
 import {
   type ClaimRequest,
   createReceiver,
+  type Delivery,
   type DedupeStore,
   isNotice,
   isWebhookError,
@@ -11,7 +12,6 @@ import {
   type Scheme,
   type Secret,
   sign,
-  type VerifiedSignature,
   type WebhookError,
   type WebhookRequest,
   type WebhookResponse,
@@ -128,8 +128,10 @@ export async function rejection(promise: Promise<unknown>): Promise<WebhookError
   return refusal(outcome);
 }
 
+type Verified = Pick<Delivery, 'scheme' | 'signedAt' | 'secretIndex'>;
+
 /** The scheme that held, or the code of the refusal. Anything but a WebhookError is passed on. */
-export async function verdict(call: () => VerifiedSignature | Promise<VerifiedSignature>): Promise<string> {
+export async function verdict(call: () => Verified | Promise<Verified>): Promise<string> {
   try {
     return (await call()).scheme;
   } catch (error) {

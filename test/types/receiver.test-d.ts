@@ -238,6 +238,7 @@ describe('an outcome', () => {
       | 'payload_mismatch'
       | 'unknown_version'
       | 'dead_letter'
+      | 'overdue'
       | 'silent'
       | 'store_error'
     >();

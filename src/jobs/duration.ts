@@ -1,0 +1,20 @@
+import { check } from '../option-checks.js';
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/;
+const MAX_MS = 366 * UNITS.d;
+
+/**
+ * Returns a duration in milliseconds.
+ *
+ * @throws WebhookError `invalid_option` unless it is a positive number of milliseconds, or a text such as `'2h'`, up to 366 days
+ */
+export function durationMs(option: string, value: unknown): number {
+  const [, count, unit] = (typeof value === 'string' && DURATION.exec(value)) || [];
+  const ms = typeof value === 'number' ? value : Number(count) * UNITS[unit as keyof typeof UNITS];
+  check(
+    ms >= 1 && ms <= MAX_MS,
+    `${option} must be milliseconds, or a text such as '90s', '30m', '2h' or '1d', up to 366 days`,
+  );
+  return Math.round(ms);
+}

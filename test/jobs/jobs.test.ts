@@ -1,0 +1,416 @@
+import {
+  createReceiver,
+  type Handlers,
+  memoryStore,
+  type Outcome,
+  PermanentError,
+  type ReceiverOptions,
+} from 'service-webhooks';
+import { createJobs, type Jobs, type ReconcileOptions } from 'service-webhooks/jobs';
+import { describe, expect, it } from 'vitest';
+import { aDelivery, inShort, later, NOW, now, rejection, SECRET } from '../support/deliveries.js';
+
+const HOUR = 3_600_000;
+
+/** A store with a clock in hand, its jobs, and a receiver of events about them. */
+function aService(options: Partial<ReceiverOptions> = {}) {
+  let time = NOW;
+  const store = memoryStore({ now: () => time });
+  const jobs = createJobs({ store, pollMs: 5 });
+  const handled: string[] = [];
+  const outcomes: Outcome[] = [];
+  const on: Handlers = { '*': (event) => void handled.push(event.id) };
+  const receiver = createReceiver({
+    secret: SECRET,
+    on,
+    jobs,
+    dedupe: { store },
+    now,
+    logger: false,
+    observe: (outcome) => void outcomes.push(outcome),
+    ...options,
+  });
+  const send = async (event: Record<string, unknown> = {}, to = receiver) =>
+    inShort(await to({ method: 'POST', ...aDelivery({ event }) }));
+  const reconcile = (fetch: ReconcileOptions['fetch'], more: Partial<ReconcileOptions> = {}) =>
+    jobs.reconcile({
+      on,
+      fetch,
+      logger: false,
+      observe: (outcome) => void outcomes.push(outcome),
+      ...more,
+    });
+  return { store, jobs, handled, outcomes, on, receiver, send, reconcile, advance: (ms: number) => (time += ms) };
+}
+
+const done = async () => ({ type: 'stt.completed', data: { text: 'found' } });
+const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind);
+
+describe('expect', () => {
+  it('records a job once, with its first expectation', async () => {
+    const { jobs, advance } = aService();
+    const first = await jobs.expect('clip_1', { within: '2h', note: 'the intro', types: ['stt.completed'] });
+    expect(first).toMatchObject({ jobId: 'clip_1', state: 'expected', expectedAt: NOW, dueAt: NOW + 2 * HOUR });
+    advance(HOUR);
+    expect(await jobs.expect('clip_1', { within: '9h', note: 'another' })).toEqual(first);
+    expect(await jobs.expected()).toEqual([first]);
+  });
+
+  it('counts an event that came before', async () => {
+    const { jobs, send } = aService();
+    expect(await send()).toBe('200 handled');
+    expect(await jobs.expect('clip_1', { within: 1_000 })).toMatchObject({
+      state: 'completed',
+      event: { id: 'evt_1' },
+    });
+    expect(await jobs.expected()).toEqual([]);
+  });
+
+  it('does not count an earlier event of another type than the expected ones', async () => {
+    const { jobs, send } = aService();
+    await send({ type: 'voice_enhancement.completed' });
+    expect(await jobs.expect('clip_1', { within: 1_000, types: ['stt.completed'] })).toMatchObject({
+      state: 'expected',
+    });
+    await send({ id: 'evt_2' });
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed', event: { id: 'evt_2' } });
+  });
+
+  it.each([
+    ['no options', (jobs: Jobs) => jobs.expect('clip_1', undefined as never), 'options must be an object'],
+    ['no id', (jobs: Jobs) => jobs.expect(undefined as never, { within: 1 }), 'jobId must be the id of the job'],
+    ['no time', (jobs: Jobs) => jobs.expect('clip_1', {} as never), "such as '90s', '30m', '2h' or '1d'"],
+    ['a time in words', (jobs: Jobs) => jobs.expect('clip_1', { within: 'soon' }), "such as '90s'"],
+    [
+      'a misspelt type',
+      (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: ['stt.complete'] }),
+      "'stt.completed'",
+    ],
+    ['no types', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: [] }), 'types must be a list'],
+    ['a long note', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, note: 'x'.repeat(1_001) }), 'note must be'],
+    ['another name', (jobs: Jobs) => jobs.expect('clip_1', { with: 1 } as never), "Did you mean 'within'?"],
+  ])('refuses %s with what to write', async (_, call, problem) => {
+    const error = await rejection(call(aService().jobs));
+    expect(error.code).toBe('invalid_option');
+    expect(error.message).toContain(problem);
+  });
+});
+
+describe('A receiver with jobs', () => {
+  it.each([
+    ['stt.completed', 'completed'],
+    ['stt.failed', 'failed'],
+  ])('ends a job by a handled %s as %s', async (type, state) => {
+    const { jobs, send } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    expect(await send({ type })).toBe('200 handled');
+    expect(await jobs.find('clip_1')).toMatchObject({ state, event: { type }, reconciled: false });
+    expect(await jobs.stats()).toEqual({ expected: 0, overdue: 0, oldestMs: undefined });
+  });
+
+  it('ends no job by a delivery whose handler threw', async () => {
+    let fails = true;
+    const { jobs, send } = aService({
+      on: {
+        '*': () => {
+          if (fails) throw new Error('no disk');
+        },
+      },
+    });
+    await jobs.expect('clip_1', { within: '1h' });
+    expect(await send()).toBe('500 handler_failed');
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'expected' });
+    fails = false;
+    expect(await send()).toBe('200 handled');
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed' });
+  });
+
+  it('ends no job by an event that is discarded or has no handler', async () => {
+    const discarding = aService({
+      on: {
+        '*': () => {
+          throw new PermanentError();
+        },
+      },
+    });
+    await discarding.jobs.expect('clip_1', { within: '1h' });
+    expect(await discarding.send()).toBe('200 discarded');
+    expect(await discarding.jobs.find('clip_1')).toMatchObject({ state: 'expected' });
+    const ignoring = aService({ on: {} });
+    await ignoring.jobs.expect('clip_1', { within: '1h' });
+    expect(await ignoring.send()).toBe('200 ignored');
+    expect(await ignoring.jobs.find('clip_1')).toMatchObject({ state: 'expected' });
+  });
+
+  it('ends a job by a handler that ends after its deadline', async () => {
+    const work = later();
+    const { jobs, send, outcomes } = aService({ on: { '*': () => work.promise }, deadlineMs: 20 });
+    await jobs.expect('clip_1', { within: '1h' });
+    expect(await send()).toBe('503 handler_timeout');
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'expected' });
+    work.resolve();
+    await expect.poll(() => kinds(outcomes)).toContain('late_result');
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed' });
+  });
+
+  it('ends the job of its own tenant only', async () => {
+    const { jobs, receiver, send, store } = aService();
+    const tenants = createReceiver({
+      secret: { north: SECRET, south: 'whsec_of_the_south_0123456789' },
+      on: { '*': () => {} },
+      jobs,
+      dedupe: { store, name: 'tenants' },
+      now,
+      logger: false,
+    });
+    await jobs.expect('clip_1', { within: '1h', tenant: 'south' });
+    await jobs.expect('clip_1', { within: '1h' });
+    await send({}, tenants);
+    expect(await jobs.find('clip_1', { tenant: 'south' })).toMatchObject({ state: 'expected' });
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'expected' });
+    expect(await jobs.find('clip_1', { tenant: 'north' })).toMatchObject({ state: 'completed' });
+    await send({ id: 'evt_2' }, receiver);
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed' });
+  });
+
+  it('handles an event without a job as before', async () => {
+    const { send, handled } = aService();
+    expect(await send({ type: 'trigger.failed', jobId: null })).toBe('200 handled');
+    expect(handled).toEqual(['evt_1']);
+  });
+
+  it('handles every event of a job, also of a type that has come before', async () => {
+    const { send, handled, jobs } = aService();
+    await jobs.expect('project_1', { within: '1h' });
+    await send({ id: 'evt_1', jobId: 'project_1', type: 'export.completed' });
+    await send({ id: 'evt_2', jobId: 'project_1', type: 'export.completed' });
+    expect(handled).toEqual(['evt_1', 'evt_2']);
+    expect(await jobs.find('project_1')).toMatchObject({ event: { id: 'evt_1' } });
+  });
+
+  it('refuses jobs next to a queue, and what is no jobs', () => {
+    const { jobs } = aService();
+    const queue = { name: 'webhooks', put: async () => 'queued' as const };
+    expect(() => createReceiver({ secret: SECRET, queue, jobs })).toThrow('pass jobs to the worker of the queue');
+    expect(() => createReceiver({ secret: SECRET, on: {}, jobs: {} as never })).toThrow('the result of createJobs()');
+  });
+});
+
+describe('ended', () => {
+  it('resolves with the event once its handler has returned', async () => {
+    const { jobs, send } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    const waits = jobs.ended('clip_1');
+    await send({ data: { text: 'hello' } });
+    expect(await waits).toMatchObject({ id: 'evt_1', data: { text: 'hello' } });
+    expect(await jobs.ended('clip_1')).toMatchObject({ id: 'evt_1' });
+  });
+
+  it('rejects with job_timeout at its limit, and the job stays expected', async () => {
+    const { jobs } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    const error = await rejection(jobs.ended('clip_1', { timeoutMs: 20 }));
+    expect(error).toMatchObject({ code: 'job_timeout', retryable: true });
+    expect(error.message).toContain('No event has ended the job "clip_1" within 20 ms.');
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'expected' });
+  });
+
+  it('rejects with the reason of its signal', async () => {
+    const { jobs } = aService();
+    const controller = new AbortController();
+    const waits = jobs.ended('clip_1', { signal: controller.signal });
+    controller.abort(new Error('the user has left'));
+    await expect(waits).rejects.toThrow('the user has left');
+    await expect(jobs.ended('clip_1', { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
+  });
+
+  it('survives a store that fails for a while', async () => {
+    const { jobs, store, send } = aService();
+    const records = store.jobs as { read: unknown };
+    const { read } = records;
+    let failures = 0;
+    records.read = async () => {
+      failures += 1;
+      throw new Error('down');
+    };
+    const waits = jobs.ended('clip_1');
+    await expect.poll(() => failures).toBeGreaterThan(2);
+    records.read = read;
+    await send();
+    expect(await waits).toMatchObject({ id: 'evt_1' });
+  });
+});
+
+describe('overdue', () => {
+  it('lists late jobs, the latest first, and counts them', async () => {
+    const { jobs, advance } = aService();
+    await jobs.expect('clip_2', { within: '2h' });
+    await jobs.expect('clip_1', { within: '1h' });
+    await jobs.expect('clip_9', { within: '9h' });
+    expect(await jobs.overdue()).toEqual([]);
+    advance(3 * HOUR);
+    const late = await jobs.overdue();
+    expect(late.map(({ jobId, state }) => `${jobId} ${state}`)).toEqual(['clip_1 overdue', 'clip_2 overdue']);
+    expect((await jobs.overdue({ limit: 1, after: late[0] })).map(({ jobId }) => jobId)).toEqual(['clip_2']);
+    expect((await jobs.expected()).map(({ state }) => state)).toEqual(['overdue', 'overdue', 'expected']);
+    expect(await jobs.stats()).toEqual({ expected: 3, overdue: 2, oldestMs: 2 * HOUR });
+  });
+
+  it('no longer lists a job that was forgotten, and lets it be expected again', async () => {
+    const { jobs, send } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    await send();
+    await jobs.forget('clip_1');
+    expect(await jobs.find('clip_1')).toBeUndefined();
+    expect(await jobs.expect('clip_1', { within: '1h' })).toMatchObject({ state: 'expected' });
+  });
+});
+
+describe('reconcile', () => {
+  it('runs the handler of an event that never came, once, and marks it', async () => {
+    const { jobs, handled, reconcile, advance, outcomes } = aService();
+    await jobs.expect('clip_1', { within: '1h', note: 'the intro' });
+    advance(2 * HOUR);
+    const asked: unknown[] = [];
+    const fetch = async (job: unknown) => {
+      asked.push(job);
+      return done();
+    };
+    expect(await reconcile(fetch)).toEqual({ ended: 1, running: 0, elsewhere: 0, ignored: 0, failed: 0 });
+    expect(await reconcile(fetch)).toEqual({ ended: 0, running: 0, elsewhere: 0, ignored: 0, failed: 0 });
+    expect(asked).toMatchObject([{ jobId: 'clip_1', state: 'overdue', note: 'the intro' }]);
+    expect(handled).toEqual([expect.stringMatching(/^evt_reconciled_[0-9a-f]{32}$/)]);
+    expect(outcomes).toMatchObject([
+      { kind: 'overdue', jobId: 'clip_1', note: 'the intro', overdueMs: HOUR },
+      { kind: 'handled', delivery: { scheme: 'reconciled', secretIndex: -1, signedAt: undefined } },
+    ]);
+    expect(await jobs.ended('clip_1')).toMatchObject({ type: 'stt.completed', data: { text: 'found' } });
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed', reconciled: true });
+  });
+
+  it('answers the webhook that comes afterwards, and its retries, as duplicates', async () => {
+    const { jobs, handled, reconcile, advance, send } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    await reconcile(done);
+    expect([await send(), await send()]).toEqual(['200 duplicate', '200 duplicate']);
+    expect(await send({ id: 'evt_2' })).toBe('200 handled');
+    expect(handled).toEqual([expect.stringContaining('evt_reconciled_'), 'evt_2']);
+  });
+
+  it('runs nothing where the webhook came first', async () => {
+    const { jobs, handled, reconcile, advance, send } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    const counts = await reconcile(async () => {
+      await send();
+      return done();
+    });
+    expect(counts).toMatchObject({ elsewhere: 1, ended: 0 });
+    expect(handled).toEqual(['evt_1']);
+  });
+
+  it('makes a webhook wait that comes while its handler runs', async () => {
+    const work = later();
+    const { jobs, reconcile, advance, send, outcomes } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    const running = later();
+    const reconciled = reconcile(done, {
+      on: {
+        '*': async () => {
+          running.resolve();
+          await work.promise;
+        },
+      },
+    });
+    await running.promise;
+    expect(await send()).toBe('409 delivery_in_progress');
+    work.resolve();
+    expect(await reconciled).toMatchObject({ ended: 1 });
+    expect(await send()).toBe('200 duplicate');
+    expect(kinds(outcomes)).toEqual(['overdue', 'in_progress', 'handled', 'duplicate']);
+  });
+
+  it('asks again for a job that runs, and reports it as overdue once', async () => {
+    const { jobs, reconcile, advance, outcomes } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    expect(await reconcile(async () => undefined)).toMatchObject({ running: 1 });
+    expect(await reconcile(async () => undefined)).toMatchObject({ running: 1 });
+    expect(await reconcile(done)).toMatchObject({ ended: 1 });
+    expect(kinds(outcomes)).toEqual(['overdue', 'handled']);
+  });
+
+  it('leaves a job overdue where fetch or the handler fails, and tries again', async () => {
+    const { jobs, reconcile, advance, outcomes } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    const failing = async () => {
+      throw new Error('the service is down');
+    };
+    expect(await reconcile(failing)).toMatchObject({ failed: 1 });
+    expect(await reconcile(done, { on: { '*': failing } })).toMatchObject({ failed: 1 });
+    expect(await reconcile(async () => ({ type: '', data: {} }))).toMatchObject({ failed: 1 });
+    expect(await jobs.overdue()).toHaveLength(1);
+    expect(await reconcile(done)).toMatchObject({ ended: 1 });
+    expect(kinds(outcomes)).toEqual(['overdue', 'failed', 'failed', 'failed', 'handled']);
+  });
+
+  it('counts a job whose event has no handler as ignored, and keeps it', async () => {
+    const { jobs, reconcile, advance } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    expect(await reconcile(done, { on: {} })).toMatchObject({ ignored: 1 });
+    expect(await jobs.overdue()).toHaveLength(1);
+  });
+
+  it('works on every overdue job of many, once, in two calls at a time', async () => {
+    const { jobs, reconcile, advance, handled } = aService();
+    const ids = Array.from({ length: 250 }, (_, index) => `clip_${index}`);
+    for (const id of ids) await jobs.expect(id, { within: '1h' });
+    advance(2 * HOUR);
+    const [one, other] = await Promise.all([reconcile(done, { concurrency: 8 }), reconcile(done, { concurrency: 8 })]);
+    expect(one.ended + other.ended).toBe(250);
+    expect(new Set(handled).size).toBe(250);
+    expect(handled).toHaveLength(250);
+    expect(await jobs.stats()).toMatchObject({ expected: 0 });
+  });
+
+  it('stops at its signal, and the next call goes on', async () => {
+    const { jobs, reconcile, advance } = aService();
+    for (const id of ['clip_1', 'clip_2', 'clip_3']) await jobs.expect(id, { within: '1h' });
+    advance(2 * HOUR);
+    const controller = new AbortController();
+    const fetch = async () => {
+      controller.abort();
+      return done();
+    };
+    const counts = await reconcile(fetch, { signal: controller.signal, concurrency: 1 });
+    expect(counts.ended + counts.failed).toBe(1);
+    expect(await reconcile(done)).toMatchObject({ ended: 3 - counts.ended });
+  });
+
+  it('asks by the routes of a client, by the types of a job', async () => {
+    const { jobs, reconcile, advance } = aService();
+    await jobs.expect('dub_1', { within: '1h', types: ['dubbing.completed', 'dubbing.failed'] });
+    await jobs.expect('run_1', { within: '1h', types: ['workflow_run.completed'], note: 'flow_1' });
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    const asked: string[] = [];
+    const client = {
+      dubbing: { job: async (id: string) => ({ data: void asked.push(`dubbing ${id}`) }) },
+      workflows: { run: async (id: string, run: string) => ({ data: void asked.push(`workflow ${id} ${run}`) }) },
+    };
+    const counts = await reconcile(undefined, { client, read: () => undefined });
+    expect(counts).toMatchObject({ running: 2, failed: 1 });
+    expect(asked.sort()).toEqual(['dubbing dub_1', 'workflow flow_1 run_1']);
+  });
+
+  it('refuses to begin without a way to ask, and without a name on a shared store', async () => {
+    const { jobs, store, on } = aService();
+    expect((await rejection(jobs.reconcile({ on }))).message).toContain('needs fetch');
+    const shared = createJobs({ store: { ...store, scope: 'shared' } });
+    expect((await rejection(shared.reconcile({ on, fetch: done }))).message).toContain('name');
+  });
+});
