@@ -155,8 +155,10 @@ export function createProcessor(options: WorkerOptions): Processor {
       await settle(claim.lease, ended.decision);
       return endedBy(ended, attempt);
     } catch (thrown) {
-      // handlerFor: the event lacks data that the type of its handler promises
-      return endedBy({ decision: failed(delivery, thrown), thrown }, attempt);
+      // The event lacks data that the type of its handler promises, or its job could not be claimed.
+      const isStore = isWebhookError(thrown) && thrown.code === 'store_unavailable';
+      const decision = isStore ? ({ kind: 'failed', delivery, error: thrown } as const) : failed(delivery, thrown);
+      return endedBy({ decision, thrown }, attempt);
     }
   }
 

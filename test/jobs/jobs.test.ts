@@ -47,7 +47,7 @@ const done = async () => ({ type: 'stt.completed', data: { text: 'found' } });
 const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind);
 
 describe('expect', () => {
-  it('records a job once, with its first expectation', async () => {
+  it('expect records a job once, with its first expectation', async () => {
     const { jobs, advance } = aService();
     const first = await jobs.expect('clip_1', { within: '2h', note: 'the intro', types: ['stt.completed'] });
     expect(first).toMatchObject({ jobId: 'clip_1', state: 'expected', expectedAt: NOW, dueAt: NOW + 2 * HOUR });
@@ -56,7 +56,7 @@ describe('expect', () => {
     expect(await jobs.expected()).toEqual([first]);
   });
 
-  it('counts an event that came before', async () => {
+  it('expect counts an event that came before', async () => {
     const { jobs, send } = aService();
     expect(await send()).toBe('200 handled');
     expect(await jobs.expect('clip_1', { within: 1_000 })).toMatchObject({
@@ -66,7 +66,7 @@ describe('expect', () => {
     expect(await jobs.expected()).toEqual([]);
   });
 
-  it('does not count an earlier event of another type than the expected ones', async () => {
+  it('expect does not count an earlier event of another type than the expected ones', async () => {
     const { jobs, send } = aService();
     await send({ type: 'voice_enhancement.completed' });
     expect(await jobs.expect('clip_1', { within: 1_000, types: ['stt.completed'] })).toMatchObject({
@@ -89,18 +89,18 @@ describe('expect', () => {
     ['no types', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: [] }), 'types must be a list'],
     ['a long note', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, note: 'x'.repeat(1_001) }), 'note must be'],
     ['another name', (jobs: Jobs) => jobs.expect('clip_1', { with: 1 } as never), "Did you mean 'within'?"],
-  ])('refuses %s with what to write', async (_, call, problem) => {
+  ])('expect refuses %s with what to write', async (_, call, problem) => {
     const error = await rejection(call(aService().jobs));
     expect(error.code).toBe('invalid_option');
     expect(error.message).toContain(problem);
   });
 });
 
-describe('A receiver with jobs', () => {
+describe('a receiver with jobs', () => {
   it.each([
     ['stt.completed', 'completed'],
     ['stt.failed', 'failed'],
-  ])('ends a job by a handled %s as %s', async (type, state) => {
+  ])('a receiver with jobs ends a job by a handled %s as %s', async (type, state) => {
     const { jobs, send } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     expect(await send({ type })).toBe('200 handled');
@@ -108,7 +108,7 @@ describe('A receiver with jobs', () => {
     expect(await jobs.stats()).toEqual({ expected: 0, overdue: 0, oldestMs: undefined });
   });
 
-  it('ends no job by a delivery whose handler threw', async () => {
+  it('a receiver with jobs ends no job by a delivery whose handler threw', async () => {
     let fails = true;
     const { jobs, send } = aService({
       on: {
@@ -125,7 +125,7 @@ describe('A receiver with jobs', () => {
     expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed' });
   });
 
-  it('ends no job by an event that is discarded or has no handler', async () => {
+  it('a receiver with jobs ends no job by an event that is discarded or has no handler', async () => {
     const discarding = aService({
       on: {
         '*': () => {
@@ -142,7 +142,7 @@ describe('A receiver with jobs', () => {
     expect(await ignoring.jobs.find('clip_1')).toMatchObject({ state: 'expected' });
   });
 
-  it('ends a job by a handler that ends after its deadline', async () => {
+  it('a receiver with jobs ends a job by a handler that ends after its deadline', async () => {
     const work = later();
     const { jobs, send, outcomes } = aService({ on: { '*': () => work.promise }, deadlineMs: 20 });
     await jobs.expect('clip_1', { within: '1h' });
@@ -153,7 +153,7 @@ describe('A receiver with jobs', () => {
     expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed' });
   });
 
-  it('ends the job of its own tenant only', async () => {
+  it('a receiver with jobs ends the job of its own tenant only', async () => {
     const { jobs, receiver, send, store } = aService();
     const tenants = createReceiver({
       secret: { north: SECRET, south: 'whsec_of_the_south_0123456789' },
@@ -173,13 +173,13 @@ describe('A receiver with jobs', () => {
     expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed' });
   });
 
-  it('handles an event without a job as before', async () => {
+  it('a receiver with jobs handles an event without a job as before', async () => {
     const { send, handled } = aService();
     expect(await send({ type: 'trigger.failed', jobId: null })).toBe('200 handled');
     expect(handled).toEqual(['evt_1']);
   });
 
-  it('handles every event of a job, also of a type that has come before', async () => {
+  it('a receiver with jobs handles every event of a job, also of a type that has come before', async () => {
     const { send, handled, jobs } = aService();
     await jobs.expect('project_1', { within: '1h' });
     await send({ id: 'evt_1', jobId: 'project_1', type: 'export.completed' });
@@ -188,7 +188,7 @@ describe('A receiver with jobs', () => {
     expect(await jobs.find('project_1')).toMatchObject({ event: { id: 'evt_1' } });
   });
 
-  it('refuses jobs next to a queue, and what is no jobs', () => {
+  it('a receiver with jobs refuses them next to a queue, and what is no jobs', () => {
     const { jobs } = aService();
     const queue = { name: 'webhooks', put: async () => 'queued' as const };
     expect(() => createReceiver({ secret: SECRET, queue, jobs })).toThrow('pass jobs to the worker of the queue');
@@ -197,7 +197,7 @@ describe('A receiver with jobs', () => {
 });
 
 describe('ended', () => {
-  it('resolves with the event once its handler has returned', async () => {
+  it('ended resolves with the event once its handler has returned', async () => {
     const { jobs, send } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     const waits = jobs.ended('clip_1');
@@ -206,7 +206,7 @@ describe('ended', () => {
     expect(await jobs.ended('clip_1')).toMatchObject({ id: 'evt_1' });
   });
 
-  it('rejects with job_timeout at its limit, and the job stays expected', async () => {
+  it('ended rejects with job_timeout at its limit, and the job stays expected', async () => {
     const { jobs } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     const error = await rejection(jobs.ended('clip_1', { timeoutMs: 20 }));
@@ -215,7 +215,7 @@ describe('ended', () => {
     expect(await jobs.find('clip_1')).toMatchObject({ state: 'expected' });
   });
 
-  it('rejects with the reason of its signal', async () => {
+  it('ended rejects with the reason of its signal', async () => {
     const { jobs } = aService();
     const controller = new AbortController();
     const waits = jobs.ended('clip_1', { signal: controller.signal });
@@ -224,7 +224,7 @@ describe('ended', () => {
     await expect(jobs.ended('clip_1', { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
   });
 
-  it('survives a store that fails for a while', async () => {
+  it('ended survives a store that fails for a while', async () => {
     const { jobs, store, send } = aService();
     const records = store.jobs as { read: unknown };
     const { read } = records;
@@ -242,7 +242,7 @@ describe('ended', () => {
 });
 
 describe('overdue', () => {
-  it('lists late jobs, the latest first, and counts them', async () => {
+  it('overdue lists late jobs, the latest first, and counts them', async () => {
     const { jobs, advance } = aService();
     await jobs.expect('clip_2', { within: '2h' });
     await jobs.expect('clip_1', { within: '1h' });
@@ -256,7 +256,7 @@ describe('overdue', () => {
     expect(await jobs.stats()).toEqual({ expected: 3, overdue: 2, oldestMs: 2 * HOUR });
   });
 
-  it('no longer lists a job that was forgotten, and lets it be expected again', async () => {
+  it('overdue() no longer lists a job that was forgotten, and lets it be expected again', async () => {
     const { jobs, send } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     await send();
@@ -267,7 +267,7 @@ describe('overdue', () => {
 });
 
 describe('reconcile', () => {
-  it('runs the handler of an event that never came, once, and marks it', async () => {
+  it('reconcile runs the handler of an event that never came, once, and marks it', async () => {
     const { jobs, handled, reconcile, advance, outcomes } = aService();
     await jobs.expect('clip_1', { within: '1h', note: 'the intro' });
     advance(2 * HOUR);
@@ -288,7 +288,7 @@ describe('reconcile', () => {
     expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed', reconciled: true });
   });
 
-  it('answers the webhook that comes afterwards, and its retries, as duplicates', async () => {
+  it('reconcile answers the webhook that comes afterwards, and its retries, as duplicates', async () => {
     const { jobs, handled, reconcile, advance, send } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     advance(2 * HOUR);
@@ -298,7 +298,7 @@ describe('reconcile', () => {
     expect(handled).toEqual([expect.stringContaining('evt_reconciled_'), 'evt_2']);
   });
 
-  it('runs nothing where the webhook came first', async () => {
+  it('reconcile runs nothing where the webhook came first', async () => {
     const { jobs, handled, reconcile, advance, send } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     advance(2 * HOUR);
@@ -310,7 +310,7 @@ describe('reconcile', () => {
     expect(handled).toEqual(['evt_1']);
   });
 
-  it('makes a webhook wait that comes while its handler runs', async () => {
+  it('reconcile makes a webhook wait that comes while its handler runs', async () => {
     const work = later();
     const { jobs, reconcile, advance, send, outcomes } = aService();
     await jobs.expect('clip_1', { within: '1h' });
@@ -332,7 +332,7 @@ describe('reconcile', () => {
     expect(kinds(outcomes)).toEqual(['overdue', 'in_progress', 'handled', 'duplicate']);
   });
 
-  it('asks again for a job that runs, and reports it as overdue once', async () => {
+  it('reconcile asks again for a job that runs, and reports it as overdue once', async () => {
     const { jobs, reconcile, advance, outcomes } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     advance(2 * HOUR);
@@ -342,7 +342,7 @@ describe('reconcile', () => {
     expect(kinds(outcomes)).toEqual(['overdue', 'handled']);
   });
 
-  it('leaves a job overdue where fetch or the handler fails, and tries again', async () => {
+  it('reconcile leaves a job overdue where fetch or the handler fails, and tries again', async () => {
     const { jobs, reconcile, advance, outcomes } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     advance(2 * HOUR);
@@ -357,7 +357,7 @@ describe('reconcile', () => {
     expect(kinds(outcomes)).toEqual(['overdue', 'failed', 'failed', 'failed', 'handled']);
   });
 
-  it('counts a job whose event has no handler as ignored, and keeps it', async () => {
+  it('reconcile counts a job whose event has no handler as ignored, and keeps it', async () => {
     const { jobs, reconcile, advance } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     advance(2 * HOUR);
@@ -365,7 +365,7 @@ describe('reconcile', () => {
     expect(await jobs.overdue()).toHaveLength(1);
   });
 
-  it('works on every overdue job of many, once, in two calls at a time', async () => {
+  it('reconcile works on every overdue job of many, once, in two calls at a time', async () => {
     const { jobs, reconcile, advance, handled } = aService();
     const ids = Array.from({ length: 250 }, (_, index) => `clip_${index}`);
     for (const id of ids) await jobs.expect(id, { within: '1h' });
@@ -377,7 +377,7 @@ describe('reconcile', () => {
     expect(await jobs.stats()).toMatchObject({ expected: 0 });
   });
 
-  it('stops at its signal, and the next call goes on', async () => {
+  it('reconcile stops at its signal, and the next call goes on', async () => {
     const { jobs, reconcile, advance } = aService();
     for (const id of ['clip_1', 'clip_2', 'clip_3']) await jobs.expect(id, { within: '1h' });
     advance(2 * HOUR);
@@ -391,7 +391,7 @@ describe('reconcile', () => {
     expect(await reconcile(done)).toMatchObject({ ended: 3 - counts.ended });
   });
 
-  it('asks by the routes of a client, by the types of a job', async () => {
+  it('reconcile asks by the routes of a client, by the types of a job', async () => {
     const { jobs, reconcile, advance } = aService();
     await jobs.expect('dub_1', { within: '1h', types: ['dubbing.completed', 'dubbing.failed'] });
     await jobs.expect('run_1', { within: '1h', types: ['workflow_run.completed'], note: 'flow_1' });
@@ -407,7 +407,7 @@ describe('reconcile', () => {
     expect(asked.sort()).toEqual(['dubbing dub_1', 'workflow flow_1 run_1']);
   });
 
-  it('refuses to begin without a way to ask, and without a name on a shared store', async () => {
+  it('reconcile refuses to begin without a way to ask, and without a name on a shared store', async () => {
     const { jobs, store, on } = aService();
     expect((await rejection(jobs.reconcile({ on }))).message).toContain('needs fetch');
     const shared = createJobs({ store: { ...store, scope: 'shared' } });

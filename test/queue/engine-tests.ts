@@ -1,4 +1,5 @@
-import type { QueuedDelivery } from 'service-webhooks';
+import { memoryStore, PermanentError, type QueuedDelivery } from 'service-webhooks';
+import { createJobs } from 'service-webhooks/jobs';
 import { withSchemas } from 'service-webhooks/standard-schema';
 import { type QueueSuiteOptions, type QueueUnderTest, queueSuite, type WorkerUnderTest } from 'service-webhooks-suites';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -168,6 +169,19 @@ export function testEngine<Made extends EngineUnderTest>(
     expect(reason).toMatch(/^The data of stt\.failed does not match its schema: data\.reason\. /);
     await untilStats(queue, { depth: 0, dead: 1 });
     expect(clips).toEqual(['CLIP_1']);
+  });
+
+  it('a worker ends the job of an event that it has handled', async () => {
+    const { queue, work } = await initialised(1);
+    const jobs = createJobs({ store: memoryStore() });
+    await jobs.expect('clip_1', { within: '1h' });
+    await jobs.expect('clip_2', { within: '1h' });
+    await putAll(queue, { jobId: 'clip_2', type: 'stt.failed' }, { jobId: 'clip_1' });
+    const on = { 'stt.completed': () => {}, 'stt.failed': () => Promise.reject(new PermanentError('no clip')) };
+    await work({ logger: false, on, jobs });
+    expect(await jobs.ended('clip_1')).toMatchObject({ type: 'stt.completed', jobId: 'clip_1' });
+    await untilStats(queue, { depth: 0, dead: 1 });
+    expect(await jobs.find('clip_2')).toMatchObject({ state: 'expected' });
   });
 
   describe.runIf(hasWorkers)('a worker with a concurrency', () => {

@@ -1,15 +1,17 @@
 import {
   type DeadLetterCause,
   type Handlers,
+  memoryStore,
   type Outcome,
   PermanentError,
   verify,
   WebhookError,
   type WebhookErrorCode,
 } from 'service-webhooks';
+import { createJobs } from 'service-webhooks/jobs';
 import { describe, expect, it, vi } from 'vitest';
 import { createProcessor, type Ended, type JobRun, toQueued, type WorkerOptions } from '../../src/queue/index.js';
-import { aDelivery, anEvent, now, refusal, SECRET } from '../support/deliveries.js';
+import { aDelivery, anEvent, later, now, refusal, SECRET } from '../support/deliveries.js';
 
 const queuedOf = (event?: Record<string, unknown>) =>
   toQueued(verify({ ...aDelivery({ event: event ?? {} }), secret: SECRET, now }), 'test:evt_1', 1);
@@ -101,6 +103,51 @@ describe('the processor of a job', () => {
       ended: { as, reason, error: expect.any(Error) },
       outcomes: [{ kind, error: { code } }],
     });
+  });
+
+  it('an event whose job was reconciled is done as a duplicate, and its handler does not run', async () => {
+    const store = memoryStore();
+    const jobs = createJobs({ store });
+    await jobs.expect('clip_1', { within: 1 });
+    await expect.poll(() => jobs.overdue()).toHaveLength(1);
+    const fetch = async () => ({ type: 'stt.completed', data: {} });
+    await jobs.reconcile({ on: { '*': () => {} }, fetch, name: 'test', logger: false });
+    const handler = vi.fn();
+    expect(await run({ on: { '*': handler }, jobs })).toMatchObject({
+      ended: { as: 'done' },
+      outcomes: [{ kind: 'duplicate' }],
+    });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('an event waits in the worker while another process works on its job', async () => {
+    const store = memoryStore();
+    const jobs = createJobs({ store, leaseMs: 60 });
+    const [running, work] = [later(), later()];
+    const on = {
+      '*': () => {
+        running.resolve();
+        return work.promise;
+      },
+    };
+    const first = run({ on, jobs });
+    await running.promise;
+    const second = run({ on, jobs }, queuedOf({ id: 'evt_2' }));
+    const isDone = vi.fn();
+    second.then(isDone);
+    expect(isDone).not.toHaveBeenCalled();
+    work.resolve();
+    expect(await first).toMatchObject({ ended: { as: 'done' } });
+    expect(await second).toMatchObject({ ended: { as: 'done' }, outcomes: [{ kind: 'handled' }] });
+  });
+
+  it('a store of jobs that is down fails the attempt, and the reason says so', async () => {
+    const store = { ...memoryStore(), claim: () => Promise.reject(new Error('no route to Redis')) };
+    const handler = vi.fn();
+    const { ended, outcomes } = await run({ on: { '*': handler }, jobs: createJobs({ store }) });
+    expect(ended).toMatchObject({ as: 'failed', error: { code: 'store_unavailable' } });
+    expect(outcomes).toMatchObject([{ kind: 'store_error', operation: 'claim' }, { kind: 'failed' }]);
+    expect(handler).not.toHaveBeenCalled();
   });
 
   it('a status that a handler returns counts as in a receiver', async () => {

@@ -53,6 +53,13 @@ describe('a delivery that becomes a job', () => {
     expect(refusal(() => fromQueued({ ...queued, v: 2 }))).not.toHaveProperty('cause');
   });
 
+  it('an event that was made by a reconciliation stays marked, and no other value takes its place', () => {
+    const made = toQueued({ ...delivered(), scheme: 'reconciled', signedAt: undefined, secretIndex: -1 }, 'test:evt_1', 1);
+    expect(through(made)).toMatchObject({ scheme: 'reconciled', secretIndex: -1 });
+    expect(refusal(() => fromQueued({ ...made, secretIndex: 0 })).code).toBe('unreadable_job');
+    expect(refusal(() => fromQueued({ ...made, scheme: 'v2' })).code).toBe('unreadable_job');
+  });
+
   it('a body of 5 MiB keeps every byte', () => {
     const event = JSON.stringify({ ...delivered().event, data: { text: 'é\u0000日'.repeat(480_000) } });
     const { body } = through(toQueued(delivered(event), 'test:evt_1', 1));
