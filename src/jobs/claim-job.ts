@@ -1,11 +1,13 @@
 import { claimKey } from '../dedupe/claim.js';
 import type { Claim } from '../dedupe/dedupe.js';
-import type { JobClaims, JobRun } from '../dedupe/job-claims.js';
+import type { ClaimJob, JobClaims, JobRun } from '../dedupe/job-claims.js';
 import { type Lease, retryLater, STORE_TIMEOUT_MS, startLease } from '../dedupe/lease.js';
 import { jobRunKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { initOnce } from '../init-once.js';
+import { check } from '../option-checks.js';
 import type { DedupeStore } from '../stores/contract.js';
+import { withTimeout } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import type { JobBook, JobName } from './job-book.js';
 import { endingOf, reconciledAt, withEnding, withReconciled, withTwin } from './job-record.js';
@@ -19,14 +21,15 @@ export interface ClaimsOf {
   ended(name: JobName): void;
 }
 
+const decoder = new TextDecoder();
 /** Rows of claims need not outlive their leases: what is remembered of a job is in its record. */
 const RETAIN_LEASES = 10;
 
 /**
- * Returns the function that claims the job of a delivery. One claim at a time runs the handler of a type of event about a
+ * Returns the claims of jobs in a store. One claim at a time runs the handler of a type of event about a
  * job, for a webhook as for a reconciliation. While it is held, the record of the job decides whether the handler runs.
  */
-export function jobClaims({ store, book, leaseMs, ended }: ClaimsOf): JobClaims['claimJob'] {
+export function jobClaims({ store, book, leaseMs, ended }: ClaimsOf): JobClaims['claimsFor'] {
   const initialise = initOnce(() => store.init?.());
   const retainMs = RETAIN_LEASES * leaseMs;
 
@@ -65,47 +68,59 @@ export function jobClaims({ store, book, leaseMs, ended }: ClaimsOf): JobClaims[
     return true;
   }
 
-  return async (delivery, lease, run) => {
-    const { event, tenant, scheme } = delivery;
-    const { jobId } = event;
-    if (jobId === null) return { status: 'acquired', lease };
-    const name: JobName = { jobId, tenant };
-    const { endpoint = 'default', reports } = run;
-    let right: Claim | undefined;
-    try {
-      right = await claimRun(delivery, endpoint, run);
-      if (right.status !== 'acquired') {
-        await lease.release();
-        return right;
-      }
-      if (await wasHandled(name, delivery, endpoint)) {
-        await right.lease.release();
-        await lease.complete('not_handled');
-        return { status: 'completed' };
-      }
-    } catch (error) {
-      if (right?.status === 'acquired') await right.lease.release();
-      await lease.release();
-      throw error;
-    }
-
-    /** Resolves to whether the record of the job has the event. */
-    async function recorded(): Promise<boolean> {
+  const claimAt =
+    (endpoint: string): ClaimJob =>
+    async (delivery, lease, run) => {
+      const { event, body, tenant, scheme } = delivery;
+      const { jobId, type } = event;
+      if (jobId === null) return { status: 'acquired', lease };
+      const name: JobName = { jobId, tenant };
+      const text = decoder.decode(body); // before the handler, which may change its event
+      const { reports } = run;
+      let right: Claim | undefined;
       try {
-        await book.change(name, (job, at) => {
-          if (scheme !== 'reconciled') return withEnding(job, { event, at });
-          if (reconciledAt(job, endpoint, event.type)) return job;
-          return withReconciled(withEnding(job, { event, at, reconciled: true }), { endpoint, type: event.type });
-        });
+        right = await claimRun(delivery, endpoint, run);
+        if (right.status !== 'acquired') {
+          await lease.release();
+          return right;
+        }
+        if (await wasHandled(name, delivery, endpoint)) {
+          await right.lease.release();
+          await lease.complete('not_handled');
+          return { status: 'completed' };
+        }
       } catch (error) {
-        reports.notify({ kind: 'store_error', delivery, operation: 'complete', error });
-        return false;
+        if (right?.status === 'acquired') await right.lease.release();
+        await lease.release();
+        throw error;
       }
-      ended(name);
-      return true;
-    }
 
-    return { status: 'acquired', lease: joined(lease, right.lease, recorded, reports.background) };
+      /** Resolves to whether the record of the job has the event. */
+      async function recorded(): Promise<boolean> {
+        try {
+          await withTimeout(STORE_TIMEOUT_MS, () =>
+            book.change(name, (job, at) => {
+              if (scheme !== 'reconciled') return withEnding(job, { type, body: text, at });
+              if (reconciledAt(job, endpoint, type)) return job;
+              return withReconciled(withEnding(job, { type, body: text, at, reconciled: true }), { endpoint, type });
+            }),
+          );
+        } catch (error) {
+          reports.notify({ kind: 'store_error', delivery, operation: 'complete', error });
+          return false;
+        }
+        ended(name);
+        return true;
+      }
+
+      return { status: 'acquired', lease: joined(lease, right.lease, recorded, reports.background) };
+    };
+  return (endpoint) => {
+    check(
+      endpoint !== undefined || store.scope === 'process',
+      'jobs on a store that other processes share need the name of the endpoint: dedupe.name in the receiver, and the same name in reconcile()',
+    );
+    return claimAt(endpoint ?? 'default');
   };
 }
 

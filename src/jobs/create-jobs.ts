@@ -122,7 +122,7 @@ export function createJobs(options: JobsOptions): Jobs {
   const { pollMs, leaseMs } = integers(options, { pollMs: 1_000, leaseMs: 25_000 });
   const book = createJobBook(recordsOf(store));
   const waiting = createWaiting(book, pollMs);
-  const claimJob = jobClaims({
+  const claimsFor = jobClaims({
     store,
     book,
     leaseMs,
@@ -134,7 +134,7 @@ export function createJobs(options: JobsOptions): Jobs {
     const { limit } = integers(options, { limit: 100 });
     const page = await book.list({ limit, overdue, after: options.after && (await placeOf(options.after)) });
     const { now } = await book.count();
-    return page.map(({ job }) => toJob(job, now));
+    return page.flatMap(({ job }) => (job ? [toJob(job, now)] : []));
   }
 
   async function placeOf(job: Job) {
@@ -143,7 +143,7 @@ export function createJobs(options: JobsOptions): Jobs {
   }
 
   return {
-    claimJob,
+    claimsFor,
 
     async expect(jobId, options) {
       const name = nameOf(jobId, options, 'expect()', ['within', 'types', 'note']);
@@ -174,7 +174,7 @@ export function createJobs(options: JobsOptions): Jobs {
 
     expected: (options) => list(false, options),
     overdue: (options) => list(true, options),
-    reconcile: (options) => reconcile({ book, claimJob, isShared: store.scope !== 'process' }, options),
+    reconcile: (options) => reconcile({ book, claimsFor }, options),
 
     async forget(jobId, options = {}) {
       await book.remove(nameOf(jobId, options, 'forget()'));

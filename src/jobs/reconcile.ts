@@ -13,7 +13,7 @@ import { failed, runHandler } from '../receiver/run-handler.js';
 import { withTimeLimit } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import type { JobBook } from './job-book.js';
-import { type Job, type JobContent, toJob } from './job-record.js';
+import { endsJob, type Job, type JobContent, toJob } from './job-record.js';
 import { type FetchJob, fetchFrom, type JobsClient, type ReadJob } from './job-routes.js';
 import { reconciledDelivery } from './reconciled-delivery.js';
 
@@ -65,7 +65,7 @@ export interface Reconciliation {
 const OPTIONS = ['on', 'fetch', 'client', 'read', 'name', 'concurrency', 'signal', 'observe', 'logger'] as const;
 
 /** How long one `fetch` may take; another process does not ask for the same job before that. */
-const FETCH_LIMIT_MS = 60_000;
+const FETCH_LIMIT_MS = 150_000;
 /** So that one that is at its limit has ended before another one begins. */
 const ASKING_MS = FETCH_LIMIT_MS + 5_000;
 const PAGE = 100;
@@ -73,19 +73,18 @@ const PAGE = 100;
 /** What a reconciliation works on. */
 export interface ReconcileWith {
   book: JobBook;
-  claimJob: JobClaims['claimJob'];
-  /** Whether other processes share the store. */
-  isShared: boolean;
+  claimsFor: JobClaims['claimsFor'];
 }
 
 type Result = keyof Reconciliation;
 
 /** Asks the service for every overdue job, and runs the handlers of those that have ended. */
 export async function reconcile(
-  { book, claimJob, isShared }: ReconcileWith,
+  { book, claimsFor }: ReconcileWith,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { handlerFor, fetch, name, concurrency, signal, report } = checked(options, isShared);
+  const { handlerFor, fetch, name, concurrency, signal, report } = checked(options);
+  const claimJob = claimsFor(name);
   const background = createBackground();
   const instance = crypto.randomUUID();
 
@@ -121,7 +120,7 @@ export async function reconcile(
     if (handler.value === undefined) return decided({ kind: 'ignored', delivery });
     const limit = { remaining: () => STORE_TIMEOUT_MS };
     const reports = { notify: report, background };
-    const claim = await claimJob(delivery, NO_LEASE, { endpoint: name, limit, reports });
+    const claim = await claimJob(delivery, NO_LEASE, { limit, reports });
     if (claim.status !== 'acquired') return 'elsewhere';
     const { attempt: count, fence } = claim.lease;
     const context = { delivery, signal: signal ?? new AbortController().signal, attempt: count, fence, endpoint: name };
@@ -162,7 +161,14 @@ export async function reconcile(
     const found = await withTimeLimit({ ms: FETCH_LIMIT_MS, timedOut, signal }, async (both) =>
       fetch(job, { signal: both }),
     );
-    return found == null ? undefined : reconciledDelivery(job, found);
+    if (found == null) return undefined;
+    const delivery = await reconciledDelivery(job, found);
+    const { type } = delivery.event;
+    check(
+      endsJob(type, job.types),
+      `fetch returned the type ${type}, which does not end the job: ${job.types?.join(', ') ?? 'none of .completed and .failed'}`,
+    );
+    return delivery;
   }
 
   const counts: Reconciliation = { ended: 0, running: 0, elsewhere: 0, ignored: 0, failed: 0 };
@@ -171,7 +177,7 @@ export async function reconcile(
   while (!signal?.aborted) {
     const page = await book.list({ limit: PAGE, overdue: true, after });
     await inParallel(page, concurrency, async ({ job }) => {
-      if (!signal?.aborted) counts[await reconcileOne(job)] += 1;
+      if (job && !signal?.aborted) counts[await reconcileOne(job)] += 1;
     });
     after = page.at(-1);
     if (page.length < PAGE) break;
@@ -180,7 +186,7 @@ export async function reconcile(
 }
 
 /** @throws WebhookError `invalid_option` */
-function checked(options: ReconcileOptions, isShared: boolean) {
+function checked(options: ReconcileOptions) {
   checkObject('options', options);
   checkKnownOptions('reconcile()', options, OPTIONS, { handlers: 'on', log: 'logger' });
   const { fetch, client, read, name, signal } = options;
@@ -189,9 +195,7 @@ function checked(options: ReconcileOptions, isShared: boolean) {
     fetch !== undefined || (client !== undefined && typeof read === 'function'),
     'reconcile() needs fetch, a function that asks the service for one job, or client and read',
   );
-  if (isShared || name !== undefined) {
-    checkEndpointName(name, 'name must be the name of the endpoint, as in dedupe of its receiver:');
-  }
+  if (name !== undefined) checkEndpointName(name, 'name must be that of dedupe in the receiver,');
   check(signal === undefined || signal instanceof AbortSignal, 'signal must be an AbortSignal');
   const handlerFor: HandlerTable = handlerTable(options.on);
   const observe = safeObserver(options.observe);
