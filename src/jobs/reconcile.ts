@@ -40,6 +40,11 @@ export interface ReconcileOptions {
   name?: string | undefined;
   /** How many jobs are worked on at a time. Default: 4. */
   concurrency?: number | undefined;
+  /**
+   * The longest time that `fetch` may take for one job, in milliseconds. Default: 150 000, longer than the time limit of a
+   * client. Where a process dies while it asks, another one asks after this time.
+   */
+  fetchTimeoutMs?: number | undefined;
   /** Stops the reconciliation: no further job is begun, and the signal of `fetch` and of each handler is aborted. */
   signal?: AbortSignal | undefined;
   /** Called with every decision and every notice, as in a receiver. */
@@ -62,12 +67,21 @@ export interface Reconciliation {
   failed: number;
 }
 
-const OPTIONS = ['on', 'fetch', 'client', 'read', 'name', 'concurrency', 'signal', 'observe', 'logger'] as const;
+const OPTIONS = [
+  'on',
+  'fetch',
+  'client',
+  'read',
+  'name',
+  'concurrency',
+  'fetchTimeoutMs',
+  'signal',
+  'observe',
+  'logger',
+] as const;
 
-/** How long one `fetch` may take; another process does not ask for the same job before that. */
-const FETCH_LIMIT_MS = 150_000;
-/** So that one that is at its limit has ended before another one begins. */
-const ASKING_MS = FETCH_LIMIT_MS + 5_000;
+/** Another process asks for the same job only after the time limit of `fetch` and this share of it. */
+const MARGIN = 0.1;
 const PAGE = 100;
 
 /** What a reconciliation works on. */
@@ -83,7 +97,7 @@ export async function reconcile(
   { book, claimsFor }: ReconcileWith,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { handlerFor, fetch, name, concurrency, signal, report } = checked(options);
+  const { handlerFor, fetch, name, concurrency, fetchTimeoutMs, signal, report } = checked(options);
   const claimJob = claimsFor(name);
   const background = createBackground();
   const instance = crypto.randomUUID();
@@ -97,7 +111,7 @@ export async function reconcile(
       isMine = expected !== undefined && !job.ended && !(expected.asking && expected.asking.until > time);
       if (!isMine || expected === undefined) return job;
       wasNoticed = expected.noticed === true;
-      const asking = { by: instance, until: time + ASKING_MS };
+      const asking = { by: instance, until: time + (1 + MARGIN) * fetchTimeoutMs };
       return { ...job, expected: { ...expected, noticed: true, asking } };
     });
     if (!isMine) return undefined;
@@ -157,8 +171,8 @@ export async function reconcile(
   }
 
   async function ask(job: Job): Promise<Delivery | undefined> {
-    const timedOut = () => new Error(`fetch has not returned within ${FETCH_LIMIT_MS} ms`);
-    const found = await withTimeLimit({ ms: FETCH_LIMIT_MS, timedOut, signal }, async (both) =>
+    const timedOut = () => new Error(`fetch has not returned within ${fetchTimeoutMs} ms`);
+    const found = await withTimeLimit({ ms: fetchTimeoutMs, timedOut, signal }, async (both) =>
       fetch(job, { signal: both }),
     );
     if (found == null) return undefined;
@@ -201,7 +215,7 @@ function checked(options: ReconcileOptions) {
   const observe = safeObserver(options.observe);
   const log = createLog(options.logger);
   return {
-    ...integers(options, { concurrency: 4 }),
+    ...integers(options, { concurrency: 4, fetchTimeoutMs: 150_000 }),
     fetch: fetch ?? fetchFrom(client as JobsClient, read as ReadJob),
     handlerFor,
     name,
