@@ -1,6 +1,6 @@
 import { claimKey } from '../dedupe/claim.js';
 import type { Claim } from '../dedupe/dedupe.js';
-import type { ClaimJob, JobClaims, JobRun } from '../dedupe/job-claims.js';
+import type { JobClaims, JobRun } from '../dedupe/job-claims.js';
 import { type Lease, retryLater, STORE_TIMEOUT_MS, startLease } from '../dedupe/lease.js';
 import { jobRunKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
@@ -10,7 +10,7 @@ import type { DedupeStore } from '../stores/contract.js';
 import { withTimeout } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import type { JobBook, JobName } from './job-book.js';
-import { endingOf, reconciledAt, withEnding, withReconciled, withTwin } from './job-record.js';
+import { endingOf, type JobContent, reconciledAt, withEnding, withReconciled, withTwin } from './job-record.js';
 
 /** What claims of jobs work on. */
 export interface ClaimsOf {
@@ -21,13 +21,15 @@ export interface ClaimsOf {
   ended(name: JobName): void;
 }
 
+type Notify = JobRun['reports']['notify'];
+
 const decoder = new TextDecoder();
 /** Rows of claims need not outlive their leases: what is remembered of a job is in its record. */
 const RETAIN_LEASES = 10;
 
 /**
- * Returns the claims of jobs in a store. One claim at a time runs the handler of a type of event about a
- * job, for a webhook as for a reconciliation. While it is held, the record of the job decides whether the handler runs.
+ * Returns the claims of jobs in a store. One claim at a time runs the handler of a type of event about a job, for a webhook
+ * as for a reconciliation. While it is held, the record of the job decides whether the handler runs.
  */
 export function jobClaims({ store, book, leaseMs, ended }: ClaimsOf): JobClaims['claimsFor'] {
   const initialise = initOnce(() => store.init?.());
@@ -68,59 +70,60 @@ export function jobClaims({ store, book, leaseMs, ended }: ClaimsOf): JobClaims[
     return true;
   }
 
-  const claimAt =
-    (endpoint: string): ClaimJob =>
-    async (delivery, lease, run) => {
-      const { event, body, tenant, scheme } = delivery;
-      const { jobId, type } = event;
-      if (jobId === null) return { status: 'acquired', lease };
-      const name: JobName = { jobId, tenant };
-      const text = decoder.decode(body); // before the handler, which may change its event
-      const { reports } = run;
-      let right: Claim | undefined;
-      try {
-        right = await claimRun(delivery, endpoint, run);
-        if (right.status !== 'acquired') {
-          await lease.release();
-          return right;
-        }
-        if (await wasHandled(name, delivery, endpoint)) {
-          await right.lease.release();
-          await lease.complete('not_handled');
-          return { status: 'completed' };
-        }
-      } catch (error) {
-        if (right?.status === 'acquired') await right.lease.release();
-        await lease.release();
-        throw error;
-      }
-
-      /** Resolves to whether the record of the job has the event. */
-      async function recorded(): Promise<boolean> {
-        try {
-          await withTimeout(STORE_TIMEOUT_MS, () =>
-            book.change(name, (job, at) => {
-              if (scheme !== 'reconciled') return withEnding(job, { type, body: text, at });
-              if (reconciledAt(job, endpoint, type)) return job;
-              return withReconciled(withEnding(job, { type, body: text, at, reconciled: true }), { endpoint, type });
-            }),
-          );
-        } catch (error) {
-          reports.notify({ kind: 'store_error', delivery, operation: 'complete', error });
-          return false;
-        }
-        ended(name);
-        return true;
-      }
-
-      return { status: 'acquired', lease: joined(lease, right.lease, recorded, reports.background) };
+  /** Returns how the record of a job gets the event; resolves to whether it has it. */
+  function recorder(name: JobName, delivery: Delivery, endpoint: string, notify: Notify): () => Promise<boolean> {
+    const { event, body, scheme } = delivery;
+    const { type } = event;
+    const text = decoder.decode(body); // before the handler, which may change the delivery
+    const withEvent = (job: JobContent, at: number) => {
+      if (scheme !== 'reconciled') return withEnding(job, { type, body: text, at });
+      if (reconciledAt(job, endpoint, type)) return job;
+      return withReconciled(withEnding(job, { type, body: text, at, reconciled: true }), { endpoint, type });
     };
+    return async () => {
+      try {
+        await withTimeout(STORE_TIMEOUT_MS, () => book.change(name, withEvent));
+      } catch (error) {
+        notify({ kind: 'store_error', delivery, operation: 'complete', error });
+        return false;
+      }
+      ended(name);
+      return true;
+    };
+  }
+
+  async function claimJob(endpoint: string, delivery: Delivery, lease: Lease, run: JobRun): Promise<Claim> {
+    const { event, tenant } = delivery;
+    if (event.jobId === null) return { status: 'acquired', lease };
+    const name: JobName = { jobId: event.jobId, tenant };
+    const { notify, background } = run.reports;
+    const record = recorder(name, delivery, endpoint, notify);
+    let right: Claim | undefined;
+    try {
+      right = await claimRun(delivery, endpoint, run);
+      if (right.status !== 'acquired') {
+        await lease.release();
+        return right;
+      }
+      if (await wasHandled(name, delivery, endpoint)) {
+        await right.lease.release();
+        await lease.complete('not_handled');
+        return { status: 'completed' };
+      }
+    } catch (error) {
+      if (right?.status === 'acquired') await right.lease.release();
+      await lease.release();
+      throw error;
+    }
+    return { status: 'acquired', lease: joined(lease, right.lease, record, background) };
+  }
+
   return (endpoint) => {
     check(
       endpoint !== undefined || store.scope === 'process',
       'jobs on a store that other processes share need the name of the endpoint: dedupe.name in the receiver, and the same name in reconcile()',
     );
-    return claimAt(endpoint ?? 'default');
+    return (delivery, lease, run) => claimJob(endpoint ?? 'default', delivery, lease, run);
   };
 }
 
