@@ -53,17 +53,25 @@ function statusCommand(session: Session) {
       try {
         const { version: wanted, tables } = tablesOf(kind, names);
         const versions = await Promise.all(
-          tables.map(async ({ name }) => ({ name, version: await database.versionOf(name) })),
+          tables.map(async ({ name, purpose }) => {
+            const version = await database.versionOf(name);
+            // An app without jobs has no table of them.
+            const isNeeded = version !== undefined || purpose !== 'jobs' || names.jobsTable !== undefined;
+            return { name, version, isNeeded };
+          }),
         );
-        for (const { name, version } of versions) {
+        for (const { name, version, isNeeded } of versions) {
           const state = version === undefined ? 'missing' : version < wanted ? 'behind' : 'current';
           session.out.record({ kind: 'table', table: name, state, version, wanted }, [
-            [state === 'current' ? 'good' : 'bad', state],
+            [state === 'current' ? 'good' : isNeeded ? 'bad' : 'faint', state],
             name,
             version !== undefined && `version ${version} of ${wanted}`,
+            !isNeeded && 'only createJobs needs it',
           ]);
         }
-        const isCurrent = versions.every(({ version }) => version !== undefined && version >= wanted);
+        const isCurrent = versions.every(
+          ({ version, isNeeded }) => !isNeeded || (version !== undefined && version >= wanted),
+        );
         if (!isCurrent)
           session.out.note(['faint', `Run what 'npx service-webhooks-cli migrations print --${kind}' prints.`]);
         session.exitCode = isCurrent ? EXIT.ok : EXIT.no;
