@@ -7,17 +7,22 @@ import type { DedupeReports } from './notice.js';
 /** What a receiver and a worker need of `createJobs`: an event whose handler has returned ends its job. */
 export interface JobClaims {
   /**
-   * Claims the job of a delivery whose event was acquired, so that no reconciliation of the job runs next to the handler.
-   * The lease in the answer also ends the job where its event is handled. Where the event is not to be handled, the lease
-   * of the event has ended. Rejects with `store_unavailable`; the event is then released.
+   * Returns the function that claims jobs for the handlers of an endpoint.
+   *
+   * @throws WebhookError `invalid_option` for an endpoint without a name, where other processes share the store
    */
-  claimJob(delivery: Delivery, lease: Lease, run: JobRun): Promise<Claim>;
+  claimsFor(endpoint: string | undefined): ClaimJob;
 }
 
-/** Where a delivery is handled. */
+/**
+ * Claims the job of a delivery whose event was acquired, so that no reconciliation of the job runs next to the handler. The
+ * lease in the answer also ends the job where its event is handled. Where the event is not to be handled, the lease of the
+ * event has ended. Rejects with `store_unavailable`; the event is then released.
+ */
+export type ClaimJob = (delivery: Delivery, lease: Lease, run: JobRun) => Promise<Claim>;
+
+/** How a claim of a job is limited, and where it reports. */
 export interface JobRun {
-  /** The name of the endpoint. */
-  endpoint: string | undefined;
   limit: TimeLimit;
   reports: DedupeReports;
 }

@@ -5,10 +5,12 @@ import { type Lease, retryLater, STORE_TIMEOUT_MS, startLease } from '../dedupe/
 import { jobRunKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { initOnce } from '../init-once.js';
+import { check } from '../option-checks.js';
 import type { DedupeStore } from '../stores/contract.js';
+import { withTimeout } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import type { JobBook, JobName } from './job-book.js';
-import { endingOf, reconciledAt, withEnding, withReconciled, withTwin } from './job-record.js';
+import { endingOf, type JobContent, reconciledAt, withEnding, withReconciled, withTwin } from './job-record.js';
 
 /** What claims of jobs work on. */
 export interface ClaimsOf {
@@ -19,14 +21,17 @@ export interface ClaimsOf {
   ended(name: JobName): void;
 }
 
+type Notify = JobRun['reports']['notify'];
+
+const decoder = new TextDecoder();
 /** Rows of claims need not outlive their leases: what is remembered of a job is in its record. */
 const RETAIN_LEASES = 10;
 
 /**
- * Returns the function that claims the job of a delivery. One claim at a time runs the handler of a type of event about a
- * job, for a webhook as for a reconciliation. While it is held, the record of the job decides whether the handler runs.
+ * Returns the claims of jobs in a store. One claim at a time runs the handler of a type of event about a job, for a webhook
+ * as for a reconciliation. While it is held, the record of the job decides whether the handler runs.
  */
-export function jobClaims({ store, book, leaseMs, ended }: ClaimsOf): JobClaims['claimJob'] {
+export function jobClaims({ store, book, leaseMs, ended }: ClaimsOf): JobClaims['claimsFor'] {
   const initialise = initOnce(() => store.init?.());
   const retainMs = RETAIN_LEASES * leaseMs;
 
@@ -65,12 +70,34 @@ export function jobClaims({ store, book, leaseMs, ended }: ClaimsOf): JobClaims[
     return true;
   }
 
-  return async (delivery, lease, run) => {
-    const { event, tenant, scheme } = delivery;
-    const { jobId } = event;
-    if (jobId === null) return { status: 'acquired', lease };
-    const name: JobName = { jobId, tenant };
-    const { endpoint = 'default', reports } = run;
+  /** Returns how the record of a job gets the event; resolves to whether it has it. */
+  function recorder(name: JobName, delivery: Delivery, endpoint: string, notify: Notify): () => Promise<boolean> {
+    const { event, body, scheme } = delivery;
+    const { type } = event;
+    const text = decoder.decode(body); // before the handler, which may change the delivery
+    const withEvent = (job: JobContent, at: number) => {
+      if (scheme !== 'reconciled') return withEnding(job, { type, body: text, at });
+      if (reconciledAt(job, endpoint, type)) return job;
+      return withReconciled(withEnding(job, { type, body: text, at, reconciled: true }), { endpoint, type });
+    };
+    return async () => {
+      try {
+        await withTimeout(STORE_TIMEOUT_MS, () => book.change(name, withEvent));
+      } catch (error) {
+        notify({ kind: 'store_error', delivery, operation: 'complete', error });
+        return false;
+      }
+      ended(name);
+      return true;
+    };
+  }
+
+  async function claimJob(endpoint: string, delivery: Delivery, lease: Lease, run: JobRun): Promise<Claim> {
+    const { event, tenant } = delivery;
+    if (event.jobId === null) return { status: 'acquired', lease };
+    const name: JobName = { jobId: event.jobId, tenant };
+    const { notify, background } = run.reports;
+    const record = recorder(name, delivery, endpoint, notify);
     let right: Claim | undefined;
     try {
       right = await claimRun(delivery, endpoint, run);
@@ -88,24 +115,15 @@ export function jobClaims({ store, book, leaseMs, ended }: ClaimsOf): JobClaims[
       await lease.release();
       throw error;
     }
+    return { status: 'acquired', lease: joined(lease, right.lease, record, background) };
+  }
 
-    /** Resolves to whether the record of the job has the event. */
-    async function recorded(): Promise<boolean> {
-      try {
-        await book.change(name, (job, at) => {
-          if (scheme !== 'reconciled') return withEnding(job, { event, at });
-          if (reconciledAt(job, endpoint, event.type)) return job;
-          return withReconciled(withEnding(job, { event, at, reconciled: true }), { endpoint, type: event.type });
-        });
-      } catch (error) {
-        reports.notify({ kind: 'store_error', delivery, operation: 'complete', error });
-        return false;
-      }
-      ended(name);
-      return true;
-    }
-
-    return { status: 'acquired', lease: joined(lease, right.lease, recorded, reports.background) };
+  return (endpoint) => {
+    check(
+      endpoint !== undefined || store.scope === 'process',
+      'jobs on a store that other processes share need the name of the endpoint: dedupe.name in the receiver, and the same name in reconcile()',
+    );
+    return (delivery, lease, run) => claimJob(endpoint ?? 'default', delivery, lease, run);
   };
 }
 

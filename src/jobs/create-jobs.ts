@@ -1,6 +1,6 @@
 import type { JobClaims } from '../dedupe/job-claims.js';
 import { WebhookError } from '../errors.js';
-import type { WebhookEvent } from '../event.js';
+import type { EventType, WebhookEvent } from '../event.js';
 import { check, checkKnownOptions, checkObject, checkPositiveInteger, integers } from '../option-checks.js';
 import { checkEventType } from '../receiver/handlers.js';
 import type { DedupeStore } from '../stores/contract.js';
@@ -32,7 +32,7 @@ export interface ExpectOptions extends OfTenant {
   /** After which time without its event the job is overdue: milliseconds, or `'90s'`, `'30m'`, `'2h'`, `'1d'`. */
   within: number | string;
   /** The types of the events that end the job. Default: every type that ends in `.completed` or `.failed`. */
-  types?: readonly string[] | undefined;
+  types?: readonly EventType[] | undefined;
   /** Text of yours that the job is listed with, at most 1 000 characters. */
   note?: string | undefined;
 }
@@ -122,7 +122,7 @@ export function createJobs(options: JobsOptions): Jobs {
   const { pollMs, leaseMs } = integers(options, { pollMs: 1_000, leaseMs: 25_000 });
   const book = createJobBook(recordsOf(store));
   const waiting = createWaiting(book, pollMs);
-  const claimJob = jobClaims({
+  const claimsFor = jobClaims({
     store,
     book,
     leaseMs,
@@ -134,7 +134,7 @@ export function createJobs(options: JobsOptions): Jobs {
     const { limit } = integers(options, { limit: 100 });
     const page = await book.list({ limit, overdue, after: options.after && (await placeOf(options.after)) });
     const { now } = await book.count();
-    return page.map(({ job }) => toJob(job, now));
+    return page.flatMap(({ job }) => (job ? [toJob(job, now)] : []));
   }
 
   async function placeOf(job: Job) {
@@ -143,7 +143,7 @@ export function createJobs(options: JobsOptions): Jobs {
   }
 
   return {
-    claimJob,
+    claimsFor,
 
     async expect(jobId, options) {
       const name = nameOf(jobId, options, 'expect()', ['within', 'types', 'note']);
@@ -174,7 +174,7 @@ export function createJobs(options: JobsOptions): Jobs {
 
     expected: (options) => list(false, options),
     overdue: (options) => list(true, options),
-    reconcile: (options) => reconcile({ book, claimJob, isShared: store.scope !== 'process' }, options),
+    reconcile: (options) => reconcile({ book, claimsFor }, options),
 
     async forget(jobId, options = {}) {
       await book.remove(nameOf(jobId, options, 'forget()'));

@@ -2,7 +2,7 @@ import { STORE_TIMEOUT_MS } from '../dedupe/lease.js';
 import { endpointKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { initOnce } from '../init-once.js';
-import type { JobCounts, JobPage, JobRecords } from '../stores/contract.js';
+import type { JobCounts, JobPage, JobRecord, JobRecords } from '../stores/contract.js';
 import { sleep, withTimeout } from '../timers.js';
 import { fromRecord, type JobContent, newJob, toRecord } from './job-record.js';
 
@@ -16,7 +16,8 @@ export interface JobName {
 export interface ListedJob {
   key: string;
   dueAt: number;
-  job: JobContent;
+  /** Undefined for a record in another form, which must not keep the other jobs from being listed. */
+  job: JobContent | undefined;
 }
 
 /** The jobs in a store, as objects. Each call is limited in time and rejects with `store_unavailable`. */
@@ -87,11 +88,19 @@ export function createJobBook(records: JobRecords): JobBook {
     },
     async list(page) {
       const found = await call(() => records.list(page));
-      return found.map((record) => ({ key: record.key, dueAt: Number(record.dueAt), job: fromRecord(record) }));
+      return found.map((record) => ({ key: record.key, dueAt: Number(record.dueAt), job: readable(record) }));
     },
     async purgeExpired() {
       await call(() => records.purgeExpired({ limit: PURGED }));
     },
     count: () => call(() => records.count()),
   };
+}
+
+function readable(record: JobRecord): JobContent | undefined {
+  try {
+    return fromRecord(record);
+  } catch {
+    return undefined;
+  }
 }

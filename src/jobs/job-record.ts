@@ -1,5 +1,6 @@
 import { RETAIN_MS } from '../endpoint.js';
-import type { WebhookEvent } from '../event.js';
+import { WebhookError } from '../errors.js';
+import { parseEvent, type WebhookEvent } from '../event.js';
 import type { JobRecord } from '../stores/contract.js';
 
 /** A job, as `jobs` returns it. Times are milliseconds since the epoch, by the clock of the store. */
@@ -40,7 +41,9 @@ export interface Expectation {
 
 /** An event about the job whose handler has returned. */
 export interface Ending {
-  event: WebhookEvent;
+  type: string;
+  /** The event as JSON: what was received can be stored at any depth, what it parses to cannot. */
+  body: string;
   at: number;
   reconciled?: boolean | undefined;
 }
@@ -75,18 +78,18 @@ export function newJob(jobId: string, tenant: string | undefined): JobContent {
 /** Returns the job with an expectation. Another one of the same job changes nothing. */
 export function withExpectation(job: JobContent, expected: Expectation): JobContent {
   if (job.expected !== undefined) return job;
-  const ended = job.ended ?? job.early.find(({ event }) => endsJob(event.type, expected.types));
+  const ended = job.ended ?? job.early.find(({ type }) => endsJob(type, expected.types));
   return { ...job, expected, ended, early: ended ? [] : job.early };
 }
 
 /** Returns the job with an event that has been handled. */
 export function withEnding(job: JobContent, ending: Ending): JobContent {
   if (job.ended !== undefined) return job;
-  const { type } = ending.event;
+  const { type } = ending;
   const ends = endsJob(type, job.expected?.types);
   if (job.expected !== undefined) return ends ? { ...job, ended: ending, early: [] } : job;
   if (!ends) return job;
-  const early = [...job.early.filter(({ event }) => event.type !== type), ending].slice(-MAX_EARLY);
+  const early = [...job.early.filter((one) => one.type !== type), ending].slice(-MAX_EARLY);
   return { ...job, early };
 }
 
@@ -110,7 +113,8 @@ export function endingOf(job: JobContent | undefined): Ending | undefined {
   return job?.ended ?? (job?.expected ? undefined : job?.early[0]);
 }
 
-function endsJob(type: string, types: readonly string[] | undefined): boolean {
+/** Returns whether an event of a type ends a job. */
+export function endsJob(type: string, types: readonly string[] | undefined): boolean {
   return types === undefined ? /\.(completed|failed)$/.test(type) : types.includes(type);
 }
 
@@ -121,8 +125,18 @@ export function toRecord(key: string, job: JobContent): JobRecord {
   return { key, version: crypto.randomUUID(), text: JSON.stringify(job), ...lifetime };
 }
 
+/** @throws WebhookError `store_unavailable` for a record in another form */
 export function fromRecord({ text }: JobRecord): JobContent {
-  return JSON.parse(text) as JobContent;
+  let content: Partial<JobContent> | null = null;
+  try {
+    content = JSON.parse(text);
+  } catch {} // another program wrote it
+  if (content?.v === 1 && typeof content.jobId === 'string' && Array.isArray(content.early))
+    return content as JobContent;
+  throw new WebhookError('store_unavailable', {
+    message: 'The record of the job has another form than this version reads.',
+    hint: 'Run one version in all processes. A record of something else can be removed with jobs.forget().',
+  });
 }
 
 /** Returns a job as the user sees it at a time. */
@@ -132,6 +146,7 @@ export function toJob(content: JobContent, now: number): Job {
   const job = { jobId, tenant, expectedAt, dueAt, types, note };
   const ending = endingOf(content);
   if (ending === undefined) return { ...job, state: dueAt !== undefined && dueAt <= now ? 'overdue' : 'expected' };
-  const { event, at: endedAt, reconciled = false } = ending;
-  return { ...job, state: event.type.endsWith('.failed') ? 'failed' : 'completed', event, endedAt, reconciled };
+  const { type, body, at: endedAt, reconciled = false } = ending;
+  const state = type.endsWith('.failed') ? 'failed' : 'completed';
+  return { ...job, state, event: parseEvent(body), endedAt, reconciled };
 }

@@ -13,7 +13,7 @@ import { failed, runHandler } from '../receiver/run-handler.js';
 import { withTimeLimit } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import type { JobBook } from './job-book.js';
-import { type Job, type JobContent, toJob } from './job-record.js';
+import { endsJob, type Job, type JobContent, toJob } from './job-record.js';
 import { type FetchJob, fetchFrom, type JobsClient, type ReadJob } from './job-routes.js';
 import { reconciledDelivery } from './reconciled-delivery.js';
 
@@ -40,6 +40,11 @@ export interface ReconcileOptions {
   name?: string | undefined;
   /** How many jobs are worked on at a time. Default: 4. */
   concurrency?: number | undefined;
+  /**
+   * The longest time that `fetch` may take for one job, in milliseconds. Default: 150 000, longer than the time limit of a
+   * client. Where a process dies while it asks, another one asks after this time.
+   */
+  fetchTimeoutMs?: number | undefined;
   /** Stops the reconciliation: no further job is begun, and the signal of `fetch` and of each handler is aborted. */
   signal?: AbortSignal | undefined;
   /** Called with every decision and every notice, as in a receiver. */
@@ -62,30 +67,38 @@ export interface Reconciliation {
   failed: number;
 }
 
-const OPTIONS = ['on', 'fetch', 'client', 'read', 'name', 'concurrency', 'signal', 'observe', 'logger'] as const;
+const OPTIONS = [
+  'on',
+  'fetch',
+  'client',
+  'read',
+  'name',
+  'concurrency',
+  'fetchTimeoutMs',
+  'signal',
+  'observe',
+  'logger',
+] as const;
 
-/** How long one `fetch` may take; another process does not ask for the same job before that. */
-const FETCH_LIMIT_MS = 60_000;
-/** So that one that is at its limit has ended before another one begins. */
-const ASKING_MS = FETCH_LIMIT_MS + 5_000;
+/** Another process asks for the same job only after the time limit of `fetch` and this share of it. */
+const MARGIN = 0.1;
 const PAGE = 100;
 
 /** What a reconciliation works on. */
 export interface ReconcileWith {
   book: JobBook;
-  claimJob: JobClaims['claimJob'];
-  /** Whether other processes share the store. */
-  isShared: boolean;
+  claimsFor: JobClaims['claimsFor'];
 }
 
 type Result = keyof Reconciliation;
 
 /** Asks the service for every overdue job, and runs the handlers of those that have ended. */
 export async function reconcile(
-  { book, claimJob, isShared }: ReconcileWith,
+  { book, claimsFor }: ReconcileWith,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { handlerFor, fetch, name, concurrency, signal, report } = checked(options, isShared);
+  const { handlerFor, fetch, name, concurrency, fetchTimeoutMs, signal, report } = checked(options);
+  const claimJob = claimsFor(name);
   const background = createBackground();
   const instance = crypto.randomUUID();
 
@@ -98,7 +111,7 @@ export async function reconcile(
       isMine = expected !== undefined && !job.ended && !(expected.asking && expected.asking.until > time);
       if (!isMine || expected === undefined) return job;
       wasNoticed = expected.noticed === true;
-      const asking = { by: instance, until: time + ASKING_MS };
+      const asking = { by: instance, until: time + (1 + MARGIN) * fetchTimeoutMs };
       return { ...job, expected: { ...expected, noticed: true, asking } };
     });
     if (!isMine) return undefined;
@@ -121,7 +134,7 @@ export async function reconcile(
     if (handler.value === undefined) return decided({ kind: 'ignored', delivery });
     const limit = { remaining: () => STORE_TIMEOUT_MS };
     const reports = { notify: report, background };
-    const claim = await claimJob(delivery, NO_LEASE, { endpoint: name, limit, reports });
+    const claim = await claimJob(delivery, NO_LEASE, { limit, reports });
     if (claim.status !== 'acquired') return 'elsewhere';
     const { attempt: count, fence } = claim.lease;
     const context = { delivery, signal: signal ?? new AbortController().signal, attempt: count, fence, endpoint: name };
@@ -158,11 +171,18 @@ export async function reconcile(
   }
 
   async function ask(job: Job): Promise<Delivery | undefined> {
-    const timedOut = () => new Error(`fetch has not returned within ${FETCH_LIMIT_MS} ms`);
-    const found = await withTimeLimit({ ms: FETCH_LIMIT_MS, timedOut, signal }, async (both) =>
+    const timedOut = () => new Error(`fetch has not returned within ${fetchTimeoutMs} ms`);
+    const found = await withTimeLimit({ ms: fetchTimeoutMs, timedOut, signal }, async (both) =>
       fetch(job, { signal: both }),
     );
-    return found == null ? undefined : reconciledDelivery(job, found);
+    if (found == null) return undefined;
+    const delivery = await reconciledDelivery(job, found);
+    const { type } = delivery.event;
+    check(
+      endsJob(type, job.types),
+      `fetch returned the type ${type}, which does not end the job: ${job.types?.join(', ') ?? 'none of .completed and .failed'}`,
+    );
+    return delivery;
   }
 
   const counts: Reconciliation = { ended: 0, running: 0, elsewhere: 0, ignored: 0, failed: 0 };
@@ -171,7 +191,7 @@ export async function reconcile(
   while (!signal?.aborted) {
     const page = await book.list({ limit: PAGE, overdue: true, after });
     await inParallel(page, concurrency, async ({ job }) => {
-      if (!signal?.aborted) counts[await reconcileOne(job)] += 1;
+      if (job && !signal?.aborted) counts[await reconcileOne(job)] += 1;
     });
     after = page.at(-1);
     if (page.length < PAGE) break;
@@ -180,7 +200,7 @@ export async function reconcile(
 }
 
 /** @throws WebhookError `invalid_option` */
-function checked(options: ReconcileOptions, isShared: boolean) {
+function checked(options: ReconcileOptions) {
   checkObject('options', options);
   checkKnownOptions('reconcile()', options, OPTIONS, { handlers: 'on', log: 'logger' });
   const { fetch, client, read, name, signal } = options;
@@ -189,15 +209,13 @@ function checked(options: ReconcileOptions, isShared: boolean) {
     fetch !== undefined || (client !== undefined && typeof read === 'function'),
     'reconcile() needs fetch, a function that asks the service for one job, or client and read',
   );
-  if (isShared || name !== undefined) {
-    checkEndpointName(name, 'name must be the name of the endpoint, as in dedupe of its receiver:');
-  }
+  if (name !== undefined) checkEndpointName(name, 'name must be that of dedupe in the receiver,');
   check(signal === undefined || signal instanceof AbortSignal, 'signal must be an AbortSignal');
   const handlerFor: HandlerTable = handlerTable(options.on);
   const observe = safeObserver(options.observe);
   const log = createLog(options.logger);
   return {
-    ...integers(options, { concurrency: 4 }),
+    ...integers(options, { concurrency: 4, fetchTimeoutMs: 150_000 }),
     fetch: fetch ?? fetchFrom(client as JobsClient, read as ReadJob),
     handlerFor,
     name,

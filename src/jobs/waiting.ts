@@ -1,5 +1,5 @@
 import { WebhookError } from '../errors.js';
-import type { WebhookEvent } from '../event.js';
+import { parseEvent, type WebhookEvent } from '../event.js';
 import { orAborted, sleep, stopwatch, withTimeLimit } from '../timers.js';
 import type { JobBook, JobName } from './job-book.js';
 import { endingOf } from './job-record.js';
@@ -64,8 +64,8 @@ export function createWaiting(book: JobBook, pollMs: number): Waiting {
       for (;;) {
         changed = later();
         try {
-          const event = endingOf((await book.read(key)).job)?.event;
-          if (event !== undefined) return event;
+          const ending = endingOf((await book.read(key)).job);
+          if (ending !== undefined) return parseEvent(ending.body);
           outage = undefined;
         } catch (error) {
           outage ??= stopwatch();

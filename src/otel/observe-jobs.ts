@@ -1,5 +1,5 @@
 import { metrics } from '@opentelemetry/api';
-import type { Jobs, JobStats } from '../jobs/create-jobs.js';
+import type { JobStats, Jobs } from '../jobs/create-jobs.js';
 import { check, checkKnownOptions, checkObject } from '../option-checks.js';
 import { sharedCall } from '../timers.js';
 import type { TelemetryOptions } from './create-receiver.js';

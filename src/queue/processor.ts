@@ -135,9 +135,10 @@ export function createProcessor(options: WorkerOptions): Processor {
   /** Claims the job of a delivery, once no other process works on it. */
   async function claimJob({ delivery, endpoint, signal }: HandlerContext): Promise<Exclude<Claim, Waiting>> {
     if (jobs === undefined) return { status: 'acquired', lease: NO_LEASE };
+    const claimOnce = jobs.claimsFor(endpoint);
     const limit = { remaining: () => Number.POSITIVE_INFINITY };
     for (;;) {
-      const claim = await jobs.claimJob(delivery, NO_LEASE, { endpoint, limit, reports });
+      const claim = await claimOnce(delivery, NO_LEASE, { limit, reports });
       if (claim.status !== 'in_progress') return claim;
       await sleep(Math.min(claim.retryAfterMs, MAX_PAUSE_MS), signal);
     }

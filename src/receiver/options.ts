@@ -138,7 +138,7 @@ export function receiverLimits(options: ReceiverOptions) {
 
 /** @throws WebhookError `invalid_option` */
 export function checkJobs(jobs: JobClaims | undefined): void {
-  check(jobs === undefined || typeof jobs?.claimJob === 'function', 'jobs must be the result of createJobs()');
+  check(jobs === undefined || typeof jobs?.claimsFor === 'function', 'jobs must be the result of createJobs()');
 }
 
 /**

@@ -99,6 +99,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { queue, jobs, dedupe: dedupeOptions = queue ? false : {} } = options;
   const dedupe = createDedupe(dedupeOptions, { notify, background });
   const endpoint = dedupeOptions === false ? undefined : dedupeOptions.name;
+  const claimJob = jobs?.claimsFor(endpoint);
   const { key: identity = 'event-id' } = dedupe.settings ?? {};
   const enqueue = queue && enqueueTo(queue, identity);
   // A private memory store has no other receivers to share reports with.
@@ -168,8 +169,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** Claims the event, and its job where the receiver has `jobs`. */
   async function claimDelivery(delivery: Delivery, limit: Deadline): Promise<Claim> {
     const claim = await dedupe.claim(delivery, limit);
-    if (claim.status !== 'acquired' || jobs === undefined) return claim;
-    return jobs.claimJob(delivery, claim.lease, { endpoint, limit, reports: { notify, background } });
+    if (claim.status !== 'acquired' || claimJob === undefined) return claim;
+    return claimJob(delivery, claim.lease, { limit, reports: { notify, background } });
   }
 
   /** Admits, reads, verifies and parses a request. */

@@ -7,8 +7,8 @@ import {
   type ReceiverOptions,
 } from 'service-webhooks';
 import { createJobs, type Jobs, type ReconcileOptions } from 'service-webhooks/jobs';
-import { describe, expect, it } from 'vitest';
-import { aDelivery, inShort, later, NOW, now, rejection, SECRET } from '../support/deliveries.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { aDelivery, bodyOf, inShort, later, NOW, now, rejection, SECRET } from '../support/deliveries.js';
 
 const HOUR = 3_600_000;
 
@@ -83,7 +83,7 @@ describe('expect', () => {
     ['a time in words', (jobs: Jobs) => jobs.expect('clip_1', { within: 'soon' }), "such as '90s'"],
     [
       'a misspelt type',
-      (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: ['stt.complete'] }),
+      (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: ['stt.complete' as never] }),
       "'stt.completed'",
     ],
     ['no types', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: [] }), 'types must be a list'],
@@ -186,6 +186,68 @@ describe('a receiver with jobs', () => {
     await send({ id: 'evt_2', jobId: 'project_1', type: 'export.completed' });
     expect(handled).toEqual(['evt_1', 'evt_2']);
     expect(await jobs.find('project_1')).toMatchObject({ event: { id: 'evt_1' } });
+  });
+
+  it('a receiver with jobs keeps the event as it came, at any depth and whatever its handler does', async () => {
+    const { jobs, receiver } = aService({ on: { '*': (event) => void Object.assign(event, { data: 'changed' }) } });
+    const depth = 30_000;
+    const body = bodyOf().replace('{"clipId":"clip_1"}', `{"deep":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+    expect(inShort(await receiver({ method: 'POST', ...aDelivery({ body }) }))).toBe('200 handled');
+    expect((await jobs.ended('clip_1')).data).toHaveProperty('deep');
+  });
+
+  it('a receiver with jobs refuses a delivery whose record it cannot read, until the job is forgotten', async () => {
+    const { jobs, store, send, handled, outcomes } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    const { record } = (await store.jobs?.read('job:clip_1')) ?? {};
+    await store.jobs?.write({ ...record, key: 'job:clip_1', version: 'another', text: '{"v":2}' }, record?.version);
+    expect(await send()).toBe('503 store_unavailable');
+    expect(outcomes).toMatchObject([{ kind: 'failed', error: { message: expect.stringContaining('jobs.forget()') } }]);
+    expect(await jobs.expected()).toEqual([]);
+    await jobs.forget('clip_1');
+    expect(await send()).toBe('200 handled');
+    expect(handled).toEqual(['evt_1']);
+  });
+
+  it('a receiver with jobs releases an event whose job cannot be claimed', async () => {
+    const { jobs, store, send, handled, outcomes } = aService();
+    const records = store.jobs as { read: unknown };
+    const { read } = records;
+    records.read = () => Promise.reject(new Error('down'));
+    expect(await send()).toBe('503 store_unavailable');
+    records.read = read;
+    expect(await send()).toBe('200 handled');
+    expect(handled).toEqual(['evt_1']);
+    expect(kinds(outcomes)).toEqual(['failed', 'handled']);
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed' });
+  });
+
+  it('a receiver with jobs acknowledges an event whose ending is recorded later, and lets nothing run meanwhile', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { jobs, store, send, outcomes, reconcile, advance } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    const records = store.jobs as { write: unknown };
+    const { write } = records;
+    records.write = () => Promise.reject(new Error('down'));
+    expect(await send()).toBe('200 handled');
+    expect(outcomes).toMatchObject([{ kind: 'store_error', operation: 'complete' }, { kind: 'handled' }]);
+    records.write = write;
+    expect(await reconcile(done)).toMatchObject({ elsewhere: 1 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed', event: { id: 'evt_1' } });
+  });
+
+  it('a receiver with jobs on a shared store needs the name of its endpoint', async () => {
+    const { store } = aService();
+    const jobs = createJobs({ store: { ...store, scope: 'shared' } });
+    expect(() => createReceiver({ secret: SECRET, on: {}, jobs, dedupe: false })).toThrow(
+      'dedupe.name in the receiver',
+    );
+    expect((await rejection(jobs.reconcile({ on: {}, fetch: done }))).message).toContain(
+      'the same name in reconcile()',
+    );
   });
 
   it('a receiver with jobs refuses them next to a queue, and what is no jobs', () => {
@@ -357,6 +419,16 @@ describe('reconcile', () => {
     expect(kinds(outcomes)).toEqual(['overdue', 'failed', 'failed', 'failed', 'handled']);
   });
 
+  it('reconcile refuses a type that does not end the job, before its handler runs', async () => {
+    const { jobs, reconcile, advance, handled, outcomes } = aService();
+    await jobs.expect('dub_1', { within: '1h', types: ['dubbing.completed'] });
+    advance(2 * HOUR);
+    expect(await reconcile(done)).toMatchObject({ failed: 1 });
+    expect(handled).toEqual([]);
+    const cause = 'fetch returned the type stt.completed, which does not end the job: dubbing.completed';
+    expect(outcomes.at(-1)).toMatchObject({ error: { cause: { message: expect.stringContaining(cause) } } });
+  });
+
   it('reconcile counts a job whose event has no handler as ignored, and keeps it', async () => {
     const { jobs, reconcile, advance } = aService();
     await jobs.expect('clip_1', { within: '1h' });
@@ -407,10 +479,8 @@ describe('reconcile', () => {
     expect(asked.sort()).toEqual(['dubbing dub_1', 'workflow flow_1 run_1']);
   });
 
-  it('reconcile refuses to begin without a way to ask, and without a name on a shared store', async () => {
-    const { jobs, store, on } = aService();
+  it('reconcile refuses to begin without a way to ask', async () => {
+    const { jobs, on } = aService();
     expect((await rejection(jobs.reconcile({ on }))).message).toContain('needs fetch');
-    const shared = createJobs({ store: { ...store, scope: 'shared' } });
-    expect((await rejection(shared.reconcile({ on, fetch: done }))).message).toContain('name');
   });
 });
