@@ -1,6 +1,6 @@
 import type { JobClaims } from '../dedupe/job-claims.js';
 import { WebhookError } from '../errors.js';
-import type { EventType, WebhookEvent } from '../event.js';
+import type { WebhookEvent } from '../event.js';
 import { check, checkKnownOptions, checkObject, checkPositiveInteger, integers } from '../option-checks.js';
 import { checkEventType } from '../receiver/handlers.js';
 import type { DedupeStore } from '../stores/contract.js';
@@ -32,7 +32,7 @@ export interface ExpectOptions extends OfTenant {
   /** After which time without its event the job is overdue: milliseconds, or `'90s'`, `'30m'`, `'2h'`, `'1d'`. */
   within: number | string;
   /** The types of the events that end the job. Default: every type that ends in `.completed` or `.failed`. */
-  types?: readonly EventType[] | undefined;
+  types?: readonly string[] | undefined;
   /** Text of yours that the job is listed with, at most 1 000 characters. */
   note?: string | undefined;
 }

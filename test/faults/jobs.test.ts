@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sign } from 'service-webhooks';
 import { createJobs, type Job } from 'service-webhooks/jobs';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { anEvent, inShort, SECRET } from '../support/deliveries.js';
 import { buildProgram, type TestProcess } from '../support/processes.js';
 import { isFull, SEED } from '../support/scale.js';
@@ -25,6 +25,13 @@ const backends = await findBackends();
 const program = await buildProgram('test/faults/jobs-process.ts');
 const directory = mkdtempSync(join(tmpdir(), 'service-webhooks-jobs-'));
 
+const started = new Set<TestProcess>();
+
+afterEach(async () => {
+  for (const child of started) await child.kill();
+  started.clear();
+});
+
 afterAll(async () => {
   program.remove();
   rmSync(directory, { recursive: true });
@@ -38,19 +45,21 @@ interface Running {
 
 async function start(task: Task): Promise<Running> {
   const child = program.start(task);
+  started.add(child);
   const { port } = (await child.next()) as Said;
   return { child, url: `http://127.0.0.1:${port}` };
+}
+
+async function attempt(url: string, body: string): Promise<string> {
+  const response = await fetch(url, { method: 'POST', headers: sign({ body, secret: SECRET }), body });
+  return inShort({ status: response.status, headers: {}, body: await response.text() });
 }
 
 /** Sends the webhook of a job until it is acknowledged, and returns the last answer. */
 async function deliver(nextUrl: () => string, jobId: string): Promise<string> {
   const body = JSON.stringify(anEvent({ id: `evt_of_${jobId}`, jobId }));
   for (;;) {
-    const headers = sign({ body, secret: SECRET });
-    const answer = await fetch(nextUrl(), { method: 'POST', headers, body }).then(
-      async ({ status, ...response }) => inShort({ status, headers: {}, body: await response.text() }),
-      () => 'broken',
-    );
+    const answer = await attempt(nextUrl(), body).catch(() => 'broken');
     if (answer.startsWith('2')) return answer;
     await pause(RETRY_MS);
   }
@@ -103,11 +112,11 @@ async function runJobs(place: Place) {
   }
 
   await Promise.all([killer(), ...Array.from({ length: 8 }, lane)]);
-  const events = await Promise.all([...ended.values()]);
+  const events = await Promise.all([...fates.keys()].map((jobId) => ended.get(jobId)));
   const lateIds = [...fates].filter(([, fate]) => fate === 'late').map(([jobId]) => jobId);
   for (const jobId of lateIds) answers.push(await deliver(urls, jobId));
-  const found = await Promise.all([...fates.keys()].map((jobId) => jobs.find(jobId)));
-  for (const { child } of running) await child.kill();
+  const found: (Job | undefined)[] = [];
+  for (const jobId of fates.keys()) found.push(await jobs.find(jobId));
   const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
   return {
     fates,

@@ -83,7 +83,7 @@ describe('expect', () => {
     ['a time in words', (jobs: Jobs) => jobs.expect('clip_1', { within: 'soon' }), "such as '90s'"],
     [
       'a misspelt type',
-      (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: ['stt.complete' as never] }),
+      (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: ['stt.complete'] }),
       "'stt.completed'",
     ],
     ['no types', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: [] }), 'types must be a list'],
