@@ -63,6 +63,7 @@ export const GROUPS = [
     pages: [
       'docs/production.md',
       'docs/retries.md',
+      'docs/jobs.md',
       'docs/background-work.md',
       'docs/stores.md',
       'docs/queues.md',

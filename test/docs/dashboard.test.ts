@@ -9,12 +9,13 @@ const cellsOf = ({ gridPos: { x, y, w, h } }: Panel) =>
   Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`);
 
 describe('the dashboard of docs/monitoring/dashboard.json', () => {
-  it('it is one of Grafana 11, with a row for receivers, workers and queues', () => {
+  it('it is one of Grafana 11, with a row for receivers, workers, queues and jobs', () => {
     expect(dashboard).toMatchObject({ title: 'service-webhooks', uid: 'service-webhooks', schemaVersion: 39 });
     expect(panels.filter(({ type }) => type === 'row').map(({ title }) => title)).toEqual([
       'Receivers',
       'Workers',
       'Queues',
+      'Jobs',
     ]);
   });
 
