@@ -5,7 +5,8 @@
 export const EVERYWHERE = `
   import type { Handlers, Receiver, WebhookEvent } from 'service-webhooks';
   import type { Client } from 'service-webhooks/client';
-  import type { DeliveryQueue } from 'service-webhooks';
+  import type { DedupeStore, DeliveryQueue } from 'service-webhooks';
+  import type { FetchJob, Jobs } from 'service-webhooks/jobs';
   import type { SignedDelivery } from 'service-webhooks/testing';
   import type { AdapterSuiteOptions, QueueSuiteOptions, StoreSuiteOptions } from 'service-webhooks-suites';
 
@@ -13,7 +14,8 @@ export const EVERYWHERE = `
     const secret: string, apiKey: string, url: string, id: string, text: string, message: string;
     const headers: Headers, body: Uint8Array<ArrayBuffer>, rawBody: Uint8Array, req: import('node:http').IncomingMessage, request: Request;
     const event: WebhookEvent, delivery: SignedDelivery, error: unknown, job: unknown;
-    const on: Handlers, receiver: Receiver, client: Client, queue: DeliveryQueue;
+    const on: Handlers, receiver: Receiver, client: Client, queue: DeliveryQueue, store: DedupeStore;
+    const jobs: Jobs, jobId: string, askService: FetchJob;
     const boss: import('pg-boss');
     const z: typeof import('zod');
     const schemas: { 'stt.completed': import('zod').ZodObject<{ text: import('zod').ZodString }> };
@@ -50,7 +52,7 @@ export const BY_MODULE: Readonly<Record<string, string>> = {
     declare class ClipsModule {} declare class ClipsService { save(clip: object): Promise<void> }`,
   'service-webhooks/node': `import { createServer } from 'node:http'; ${CONNECT}`,
   'service-webhooks/client': "import { writeFile } from 'node:fs/promises';",
-  'service-webhooks/otel': `${EXPRESS} import { Queue, Worker } from 'bullmq'; const connection = {};`,
+  'service-webhooks/otel': `${EXPRESS} import { createJobs } from 'service-webhooks/jobs'; import { Queue, Worker } from 'bullmq'; const connection = {};`,
   'service-webhooks/queue/bullmq': `${EXPRESS} import { Queue, Worker } from 'bullmq'; const connection = {};`,
   'service-webhooks/queue/graphile-worker': `${EXPRESS} import { run } from 'graphile-worker'; import pg from 'pg';
     const pool = new pg.Pool();`,
