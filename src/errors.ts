@@ -178,7 +178,7 @@ export const ERRORS = {
     status: 503,
     retryable: true,
     message: 'No event has ended the job in time.',
-    hint: 'Wait again: the job is still expected. jobs.reconcile() asks the service for it once it is overdue.',
+    hint: 'Wait again, or see with jobs.find() whether it is expected. Once it is overdue, jobs.reconcile() asks the service.',
   },
   invalid_secret: {
     status: 500,

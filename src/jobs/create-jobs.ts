@@ -122,12 +122,24 @@ export function createJobs(options: JobsOptions): Jobs {
   const { pollMs, leaseMs } = integers(options, { pollMs: 1_000, leaseMs: 25_000 });
   const book = createJobBook(recordsOf(store));
   const waiting = createWaiting(book, pollMs);
-  const claimsFor = jobClaims({
+  const claims = jobClaims({
     store,
     book,
     leaseMs,
     ended: async (name) => waiting.wake(await book.keyOf(name)),
   });
+
+  /** The names of the endpoints in this process. */
+  const names = new Set<string>();
+  const claimsFor: Jobs['claimsFor'] = (endpoint) => {
+    if (endpoint !== undefined) names.add(endpoint);
+    return claims(endpoint);
+  };
+
+  /** The only endpoint of a process, whose memory no other process shares. */
+  function onlyName(): string | undefined {
+    return store.scope === 'process' && names.size === 1 ? [...names][0] : undefined;
+  }
 
   async function list(overdue: boolean, options: ListOptions = {}): Promise<Job[]> {
     checkOptions(overdue ? 'overdue()' : 'expected()', options, ['limit', 'after']);
@@ -174,7 +186,7 @@ export function createJobs(options: JobsOptions): Jobs {
 
     expected: (options) => list(false, options),
     overdue: (options) => list(true, options),
-    reconcile: (options) => reconcile({ book, claimsFor }, options),
+    reconcile: (options) => reconcile({ book, claimsFor, onlyName }, options),
 
     async forget(jobId, options = {}) {
       await book.remove(nameOf(jobId, options, 'forget()'));
@@ -214,7 +226,8 @@ function nameOf(jobId: string, options: OfTenant, subject: string, known: readon
 
 function checkOptions(subject: string, options: object, known: readonly string[]): void {
   checkObject('options', options);
-  checkKnownOptions(subject, options, known, { timeout: 'timeoutMs', type: 'types' });
+  const time = known.includes('within') ? 'within' : 'timeoutMs';
+  checkKnownOptions(subject, options, known, { timeout: time, timeoutMs: time, type: 'types' });
 }
 
 /** @throws WebhookError `invalid_option` */

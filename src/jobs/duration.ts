@@ -1,4 +1,4 @@
-import { check } from '../option-checks.js';
+import { WebhookError } from '../errors.js';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DURATION = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/;
@@ -12,9 +12,9 @@ const MAX_MS = 366 * UNITS.d;
 export function durationMs(option: string, value: unknown): number {
   const [, count, unit] = (typeof value === 'string' && DURATION.exec(value)) || [];
   const ms = typeof value === 'number' ? value : Number(count) * UNITS[unit as keyof typeof UNITS];
-  check(
-    ms >= 1 && ms <= MAX_MS,
-    `${option} must be milliseconds, or a text such as '90s', '30m', '2h' or '1d', up to 366 days`,
-  );
-  return Math.round(ms);
+  if (ms >= 1 && ms <= MAX_MS) return Math.round(ms);
+  throw new WebhookError('invalid_option', {
+    message: `${option} must be milliseconds, or a text such as '90s', '30m', '2h' or '1d', up to 366 days.`,
+    hint: 'It has no default: choose a time after which you would look for the job.',
+  });
 }

@@ -42,7 +42,7 @@ export interface JobBook {
 
 /** How often one change is tried again where others change the same job meanwhile. */
 const MAX_TRIES = 30;
-/** How many expired records one call removes. */
+/** How many expired records one call of the store removes. */
 const PURGED = 1_000;
 
 export function createJobBook(records: JobRecords): JobBook {
@@ -91,7 +91,7 @@ export function createJobBook(records: JobRecords): JobBook {
       return found.map((record) => ({ key: record.key, dueAt: Number(record.dueAt), job: readable(record) }));
     },
     async purgeExpired() {
-      await call(() => records.purgeExpired({ limit: PURGED }));
+      while ((await call(() => records.purgeExpired({ limit: PURGED }))) === PURGED);
     },
     count: () => call(() => records.count()),
   };

@@ -35,7 +35,7 @@ export interface ReconcileOptions {
   read?: ReadJob | undefined;
   /**
    * The name of the endpoint whose events these are: the `name` of `dedupe` in its receiver. Required for a store that other
-   * processes share. Default for a memory store: `'default'`.
+   * processes share. Default for a memory store: the name of the only receiver with these jobs.
    */
   name?: string | undefined;
   /** How many jobs are worked on at a time. Default: 4. */
@@ -88,16 +88,18 @@ const PAGE = 100;
 export interface ReconcileWith {
   book: JobBook;
   claimsFor: JobClaims['claimsFor'];
+  /** Returns the name of the endpoint where the options have none. */
+  onlyName(): string | undefined;
 }
 
 type Result = keyof Reconciliation;
 
 /** Asks the service for every overdue job, and runs the handlers of those that have ended. */
 export async function reconcile(
-  { book, claimsFor }: ReconcileWith,
+  { book, claimsFor, onlyName }: ReconcileWith,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { handlerFor, fetch, name, concurrency, fetchTimeoutMs, signal, report } = checked(options);
+  const { handlerFor, fetch, name = onlyName(), concurrency, fetchTimeoutMs, signal, report } = checked(options);
   const claimJob = claimsFor(name);
   const background = createBackground();
   const instance = crypto.randomUUID();
@@ -205,6 +207,10 @@ function checked(options: ReconcileOptions) {
   checkKnownOptions('reconcile()', options, OPTIONS, { handlers: 'on', log: 'logger' });
   const { fetch, client, read, name, signal } = options;
   checkFunction('fetch', fetch);
+  check(
+    client === undefined || typeof client.dubbing?.job === 'function',
+    'client must be the result of createClient() of service-webhooks/client',
+  );
   check(
     fetch !== undefined || (client !== undefined && typeof read === 'function'),
     'reconcile() needs fetch, a function that asks the service for one job, or client and read',

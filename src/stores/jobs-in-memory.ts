@@ -2,14 +2,22 @@ import { checkPositiveInteger } from '../option-checks.js';
 import { checkRecord } from './check-record.js';
 import type { JobRecord, JobRecords } from './contract.js';
 
-/** Returns the records of jobs in the memory of this process, by a clock in milliseconds since the epoch. */
-export function jobsInMemory(now: () => number): JobRecords {
+/**
+ * Returns the records of jobs in the memory of this process, by a clock in milliseconds since the epoch. Where there are
+ * `maxEntries`, the older half of those that are not open is dropped.
+ */
+export function jobsInMemory(now: () => number, maxEntries: number): JobRecords {
   const records = new Map<string, { record: JobRecord; expiresAt: number }>();
   const watchers = new Set<(key: string) => void>();
 
   function find(key: string): JobRecord | undefined {
     const kept = records.get(key);
     return kept && kept.expiresAt > now() ? kept.record : undefined;
+  }
+
+  function dropHalf(): void {
+    const ended = [...records].filter(([, { record }]) => record.dueAt === undefined);
+    for (const [key] of ended.slice(0, Math.ceil(maxEntries / 2))) records.delete(key);
   }
 
   /** Returns the open records in their order. */
@@ -29,6 +37,7 @@ export function jobsInMemory(now: () => number): JobRecords {
       const version = find(record.key)?.version;
       if (version === record.version) return true;
       if (version !== replaces) return false;
+      if (records.size >= maxEntries && !records.has(record.key)) dropHalf();
       records.set(record.key, { record, expiresAt: now() + (keepMs ?? Number.POSITIVE_INFINITY) });
       if (record.dueAt === undefined) for (const changed of watchers) changed(record.key);
       return true;

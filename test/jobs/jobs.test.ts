@@ -46,7 +46,7 @@ function aService(options: Partial<ReceiverOptions> = {}) {
 const done = async () => ({ type: 'stt.completed', data: { text: 'found' } });
 const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind);
 
-describe('expect', () => {
+describe('an expected job', () => {
   it('expect records a job once, with its first expectation', async () => {
     const { jobs, advance } = aService();
     const first = await jobs.expect('clip_1', { within: '2h', note: 'the intro', types: ['stt.completed'] });
@@ -54,6 +54,18 @@ describe('expect', () => {
     advance(HOUR);
     expect(await jobs.expect('clip_1', { within: '9h', note: 'another' })).toEqual(first);
     expect(await jobs.expected()).toEqual([first]);
+  });
+
+  it('expect finds an open job also where a memory store has dropped the older half of what has ended', async () => {
+    const store = memoryStore({ maxEntries: 4 });
+    const jobs = createJobs({ store });
+    await jobs.expect('clip_1', { within: '1h' });
+    const write = (nth: number) =>
+      store.jobs?.write({ key: `job:early_${nth}`, version: `v${nth}`, text: '{}', keepMs: 60_000 }, undefined);
+    for (let nth = 0; nth < 20; nth += 1) await write(nth);
+    expect(await jobs.expected()).toMatchObject([{ jobId: 'clip_1' }]);
+    expect((await store.jobs?.read('job:early_0'))?.record).toBeUndefined();
+    expect((await store.jobs?.read('job:early_19'))?.record).toMatchObject({ version: 'v19' });
   });
 
   it('expect counts an event that came before', async () => {
@@ -88,6 +100,7 @@ describe('expect', () => {
     ],
     ['no types', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: [] }), 'types must be a list'],
     ['a long note', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, note: 'x'.repeat(1_001) }), 'note must be'],
+    ['a limit', (jobs: Jobs) => jobs.expect('clip_1', { timeoutMs: 1 } as never), "Did you mean 'within'?"],
     ['another name', (jobs: Jobs) => jobs.expect('clip_1', { with: 1 } as never), "Did you mean 'within'?"],
   ])('expect refuses %s with what to write', async (_, call, problem) => {
     const error = await rejection(call(aService().jobs));
@@ -96,7 +109,7 @@ describe('expect', () => {
   });
 });
 
-describe('a receiver with jobs', () => {
+describe('the job of a delivery', () => {
   it.each([
     ['stt.completed', 'completed'],
     ['stt.failed', 'failed'],
@@ -258,7 +271,7 @@ describe('a receiver with jobs', () => {
   });
 });
 
-describe('ended', () => {
+describe('a wait for a job', () => {
   it('ended resolves with the event once its handler has returned', async () => {
     const { jobs, send } = aService();
     await jobs.expect('clip_1', { within: '1h' });
@@ -303,7 +316,7 @@ describe('ended', () => {
   });
 });
 
-describe('overdue', () => {
+describe('overdue jobs', () => {
   it('overdue lists late jobs, the latest first, and counts them', async () => {
     const { jobs, advance } = aService();
     await jobs.expect('clip_2', { within: '2h' });
@@ -328,7 +341,7 @@ describe('overdue', () => {
   });
 });
 
-describe('reconcile', () => {
+describe('a reconciliation', () => {
   it('reconcile runs the handler of an event that never came, once, and marks it', async () => {
     const { jobs, handled, reconcile, advance, outcomes } = aService();
     await jobs.expect('clip_1', { within: '1h', note: 'the intro' });
@@ -417,6 +430,17 @@ describe('reconcile', () => {
     expect(await jobs.overdue()).toHaveLength(1);
     expect(await reconcile(done)).toMatchObject({ ended: 1 });
     expect(kinds(outcomes)).toEqual(['overdue', 'failed', 'failed', 'failed', 'handled']);
+  });
+
+  it('reconcile takes the name of the only receiver on a memory store', async () => {
+    const store = memoryStore();
+    const jobs = createJobs({ store });
+    const on = { '*': () => {} };
+    const receiver = createReceiver({ secret: SECRET, on, jobs, dedupe: { store, name: 'dubs' }, now, logger: false });
+    await jobs.expect('clip_1', { within: 1 });
+    await expect.poll(() => jobs.overdue()).toHaveLength(1);
+    expect(await jobs.reconcile({ on, fetch: done, logger: false })).toMatchObject({ ended: 1 });
+    expect(inShort(await receiver({ method: 'POST', ...aDelivery() }))).toBe('200 duplicate');
   });
 
   it('reconcile refuses a type that does not end the job, before its handler runs', async () => {

@@ -71,7 +71,7 @@ export const jobLists: readonly StoreTrialCase[] = [
       await one.remove(removed.key);
       const listed = await two.list({ limit: 4, overdue: false, after: { dueAt: base, key: '' } });
       const found = keysOf(listed).filter((key) => keys.includes(key));
-      must(isSame(found, [kept.key, moved.key]), 'the record that was kept, and then the moved one', found);
+      must(isSame(found, [kept.key, moved.key]), 'the kept record, and then the moved record', found);
       await mustRead(two, removed.key, undefined);
       await mustWrite(two, open({ key: removed.key }));
       await one.remove(crypto.randomUUID());
@@ -84,9 +84,9 @@ export const jobLists: readonly StoreTrialCase[] = [
       const first = open({ dueAt: 0 });
       await mustWrite(one, first);
       const listed = await two.list({ limit: 1, overdue: false });
-      must(listed.length === 1 && listed[0]?.dueAt === 0, 'one that is due at 0', inShort(listed[0]));
+      must(listed.length === 1 && listed[0]?.dueAt === 0, 'a record that is due at 0', inShort(listed[0]));
       const overdue = await two.list({ limit: 1, overdue: true });
-      must(overdue.length === 1 && overdue[0]?.dueAt === 0, 'one that is overdue since 0', inShort(overdue[0]));
+      must(overdue.length === 1 && overdue[0]?.dueAt === 0, 'a record that is overdue since 0', inShort(overdue[0]));
       const { firstDueAt } = await two.count();
       must(firstDueAt === 0, 'a firstDueAt of 0', firstDueAt);
     },
