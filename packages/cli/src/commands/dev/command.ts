@@ -9,6 +9,7 @@ import { devKeys } from './dev-keys.js';
 import { devLikeCommand, readDevOptions } from './dev-options.js';
 import { projectQueue } from './project-queue.js';
 import { reportAttempts } from './report-attempts.js';
+import { reportLost } from './report-lost.js';
 import { runScenarios, SCENARIO_NAMES, SCENARIOS } from './scenarios.js';
 import { type Dev, type DevOptions, startDev } from './start-dev.js';
 
@@ -38,7 +39,7 @@ Deliveries are signed with WEBHOOK_SECRET: give your app the same. The API takes
     .action(async (app, { emit = [], scenario: scenarios = [], ...given }) => {
       const options = await readDevOptions(session, app, given);
       const queue = await projectQueue(session);
-      const dev = await startDev({ ...options, queue });
+      const dev = await startDev({ ...options, queue, reports: reportLost(session.out, session.now) });
       const { emulator } = dev;
       reportStart(session, dev, options);
       const reporting = reportAttempts(session.out, dev);

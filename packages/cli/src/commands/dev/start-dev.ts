@@ -13,6 +13,7 @@ import type { QueueSource } from '../../page/queue-source.js';
 import { type ServedPage, type ServePageOptions, servePage } from '../../page/server/page-server.js';
 import { createAttemptAdvice } from './attempt-advice.js';
 import { type Api, DEV_KEY, DEV_PORT, takingEvents } from './dev-events.js';
+import { type LostReports, watchLost } from './lost-webhooks.js';
 
 export interface DevOptions {
   /** Where the app takes deliveries; without one, endpoints come through the API. */
@@ -28,7 +29,11 @@ export interface DevOptions {
   port: number;
   /** A queue of the project, for a view on the page. It stays open when `dev` ends. */
   queue?: QueueSource | undefined;
+  /** What is said of webhooks that never come. Default: nothing. */
+  reports?: LostReports | undefined;
 }
+
+const NO_REPORTS: LostReports = { lost() {}, asked() {} };
 
 /** The service on this machine, with its API and its page on one port. */
 export interface Dev {
@@ -44,9 +49,11 @@ export interface Dev {
 }
 
 /** @throws Failure where the port cannot be had, WebhookError `invalid_option` */
-export async function startDev({ app, signingSecret, events, port, queue, ...given }: DevOptions): Promise<Dev> {
+export async function startDev(options: DevOptions): Promise<Dev> {
+  const { app, signingSecret, events, port, queue, reports = NO_REPORTS, ...given } = options;
   const settings = { clock: 'real', ...given } as const;
-  const emulator = createEmulator({ ...settings, apiKey: DEV_KEY, allowLoopback: true });
+  const lost = watchLost(createEmulator({ ...settings, apiKey: DEV_KEY, allowLoopback: true }), reports);
+  const { emulator } = lost;
   const endpoint = app && emulator.endpoints.create({ url: app.href, events, signingSecret });
   const secrets = createIssuedSecrets();
   if (endpoint && signingSecret) secrets.set(endpoint.id, signingSecret);
@@ -54,8 +61,9 @@ export async function startDev({ app, signingSecret, events, port, queue, ...giv
   const { headerPrefix } = given;
   const adviceOn = createAttemptAdvice({ secretOf: secrets.of, headerPrefix, signal: stop.signal });
   const command = () => firstCommand(app, new URL(server.url).port);
-  const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, adviceOn, command });
-  const api = takingEvents(emulator, secrets.watching(emulator.fetch));
+  const { wasAsked } = lost;
+  const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, adviceOn, command, wasAsked });
+  const api = takingEvents(emulator, lost.watching(secrets.watching(emulator.fetch)));
   const server = await serveDev(source, api, port, { queue });
   return {
     ...{ url: server.url, emulator, source, secrets, adviceOn, endpoint: endpoint?.id },
