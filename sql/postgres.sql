@@ -24,3 +24,15 @@ CREATE TABLE IF NOT EXISTS "webhook_inbox" (
 );
 CREATE INDEX IF NOT EXISTS "webhook_inbox_expires_at" ON "webhook_inbox" (expires_at);
 COMMENT ON TABLE "webhook_inbox" IS 'service-webhooks schema 1';
+
+-- The table of jobs: one row for each job that the app has started.
+CREATE TABLE IF NOT EXISTS "webhook_deliveries_jobs" (
+  key text COLLATE "C" PRIMARY KEY,
+  version text NOT NULL,
+  record text NOT NULL,
+  due_at bigint,
+  expires_at timestamptz
+);
+CREATE INDEX IF NOT EXISTS "webhook_deliveries_jobs_due" ON "webhook_deliveries_jobs" (due_at, key) WHERE due_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS "webhook_deliveries_jobs_expires" ON "webhook_deliveries_jobs" (expires_at);
+COMMENT ON TABLE "webhook_deliveries_jobs" IS 'service-webhooks schema 1';

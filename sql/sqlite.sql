@@ -27,3 +27,17 @@ CREATE INDEX IF NOT EXISTS webhook_inbox_expires_at ON webhook_inbox (expires_at
 CREATE TABLE IF NOT EXISTS webhook_schema (table_name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL);
 INSERT INTO webhook_schema VALUES ('webhook_inbox', 1)
 ON CONFLICT (table_name) DO UPDATE SET version = excluded.version WHERE version < excluded.version;
+
+-- The table of jobs: one row for each job that the app has started.
+CREATE TABLE IF NOT EXISTS webhook_deliveries_jobs (
+  key TEXT NOT NULL PRIMARY KEY,
+  version TEXT NOT NULL,
+  record TEXT NOT NULL,
+  due_at INTEGER,
+  expires_at INTEGER
+);
+CREATE INDEX IF NOT EXISTS webhook_deliveries_jobs_due ON webhook_deliveries_jobs (due_at, key) WHERE due_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS webhook_deliveries_jobs_expires_at ON webhook_deliveries_jobs (expires_at);
+CREATE TABLE IF NOT EXISTS webhook_schema (table_name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL);
+INSERT INTO webhook_schema VALUES ('webhook_deliveries_jobs', 1)
+ON CONFLICT (table_name) DO UPDATE SET version = excluded.version WHERE version < excluded.version;

@@ -41,9 +41,13 @@ export function bytesOfHex(hex: string): Uint8Array {
   return bytes;
 }
 
+const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** Returns bytes as lowercase hex digits. */
 export function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  let hex = '';
+  for (const byte of bytes) hex += HEX_OF_BYTE[byte];
+  return hex;
 }
 
 /** Returns bytes in base64. */

@@ -54,6 +54,10 @@ export type {
   DedupeRecord,
   DedupeStore,
   HealthReport,
+  JobCounts,
+  JobPage,
+  JobRecord,
+  JobRecords,
   Mutation,
   Seen,
 } from './stores/contract.js';

@@ -159,9 +159,15 @@ export interface JobRecord {
   version: string;
   /** JSON, of any length. A store keeps it unchanged. */
   text: string;
-  /** The time at which an open record is due, in milliseconds since the epoch; undefined where it is not open. */
+  /**
+   * The time at which an open record is due: a safe integer of milliseconds since the epoch. Undefined where the record is
+   * not open.
+   */
   dueAt?: number | undefined;
-  /** How long a record that is not open is kept after it was written, in milliseconds; undefined where it is open. */
+  /**
+   * How long a record that is not open is kept after it was written, in milliseconds; undefined where it is open. It is for
+   * `write` alone: a record that is read does not have it.
+   */
   keepMs?: number | undefined;
 }
 

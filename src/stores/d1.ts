@@ -1,9 +1,10 @@
 import { checkKnownOptions } from '../option-checks.js';
 import type { DedupeStore } from './contract.js';
 import { clientName } from './named-client.js';
-import { checkTable } from './sqlite/database.js';
+import { checkTable, jobsTable } from './sqlite/database.js';
+import { jobsInSqlite } from './sqlite/job-records.js';
 import { type SqliteConnection, type Statement, sqliteRows } from './sqlite/rows.js';
-import { storeSchema } from './sqlite/schema.js';
+import { jobsSchema, storeSchema } from './sqlite/schema.js';
 
 /** A D1 binding, under the name `d1`. */
 export interface D1Client {
@@ -56,23 +57,25 @@ export function d1Store(client: D1Client, options: D1StoreOptions = {}): DedupeS
   checkTable(table);
   const batch = (statements: Statement[]) =>
     d1.batch(statements.map(([sql, ...values]) => d1.prepare(sql).bind(...values)));
-  const first = async (...statements: Statement[]) => (await batch(statements)).flatMap(({ results }) => results)[0];
+  const all = async (...statements: Statement[]) => (await batch(statements)).flatMap(({ results }) => results);
+  const first = async (...statements: Statement[]) => (await all(...statements))[0];
   const change = async (statement: Statement) =>
     (await batch([statement])).reduce((total, { meta }) => total + meta.changes, 0);
   const connection: SqliteConnection = {
     write: first,
     read: first,
+    readAll: all,
     change,
     purge: (sql, time, limit) => change([sql, time(), limit]),
   };
 
+  const create = async (schema: string[]) => void (await batch(schema.map((sql) => [sql])));
+  const jobs = jobsTable(table);
+
   return {
     scope: 'shared',
-
-    async init() {
-      await batch(storeSchema(table).map((sql) => [sql]));
-    },
-
+    init: () => create(storeSchema(table)),
     ...sqliteRows(connection, table),
+    jobs: { init: () => create(jobsSchema(jobs)), ...jobsInSqlite(connection, jobs) },
   };
 }

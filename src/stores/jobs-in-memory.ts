@@ -1,3 +1,5 @@
+import { checkPositiveInteger } from '../option-checks.js';
+import { checkRecord } from './check-record.js';
 import type { JobRecord, JobRecords } from './contract.js';
 
 /** Returns the records of jobs in the memory of this process, by a clock in milliseconds since the epoch. */
@@ -22,11 +24,12 @@ export function jobsInMemory(now: () => number): JobRecords {
     async read(key) {
       return { now: now(), record: find(key) };
     },
-    async write(record, replaces) {
+    async write({ keepMs, ...record }, replaces) {
+      checkRecord({ ...record, keepMs });
       const version = find(record.key)?.version;
       if (version === record.version) return true;
       if (version !== replaces) return false;
-      records.set(record.key, { record, expiresAt: now() + (record.keepMs ?? Number.POSITIVE_INFINITY) });
+      records.set(record.key, { record, expiresAt: now() + (keepMs ?? Number.POSITIVE_INFINITY) });
       if (record.dueAt === undefined) for (const changed of watchers) changed(record.key);
       return true;
     },
@@ -34,6 +37,7 @@ export function jobsInMemory(now: () => number): JobRecords {
       records.delete(key);
     },
     async list({ limit, overdue, after }) {
+      checkPositiveInteger('limit', limit);
       const wanted = open().filter((one) => !(overdue && one.dueAt > now()) && (!after || inOrder(after, one) < 0));
       return wanted.slice(0, limit);
     },
@@ -43,13 +47,15 @@ export function jobsInMemory(now: () => number): JobRecords {
       return { now: now(), open: all.length, overdue, firstDueAt: all[0]?.dueAt };
     },
     async purgeExpired({ limit }) {
+      checkPositiveInteger('limit', limit);
       const expired = [...records].filter(([, { expiresAt }]) => expiresAt <= now()).slice(0, limit);
       for (const [key] of expired) records.delete(key);
       return expired.length;
     },
     async watch(changed) {
-      watchers.add(changed);
-      return () => watchers.delete(changed);
+      const watcher = (key: string) => changed(key); // one for each call, also where two pass the same function
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
     },
   };
 }

@@ -117,6 +117,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
 
     ...reportsInMemory(clock),
 
-    jobs: jobsInMemory(now ?? Date.now),
+    jobs: jobsInMemory(() => Math.floor(now ? now() : Date.now())),
   };
 }

@@ -1,6 +1,6 @@
 export type { InboxOptions, InboxResult, TransactionInbox } from './inbox.js';
 export type { KyselyClient } from './kysely.js';
-export type { PgClient, PostgresClient, PostgresJsClient } from './postgres/client.js';
+export type { PgClient, PgListener, PostgresClient, PostgresJsClient } from './postgres/client.js';
 export type {
   DrizzleClient,
   InboxClients,

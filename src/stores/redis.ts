@@ -1,28 +1,17 @@
 import { check, checkKnownOptions, checkPositiveInteger } from '../option-checks.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation } from './contract.js';
-import { clientName } from './named-client.js';
+import { type RedisClient, runOn, unexpected } from './redis/client.js';
+import { jobsInRedis } from './redis/job-records.js';
 import { MAX_REPORTS, SEPARATOR } from './reports.js';
 
-/** The client of the app, under the name of its library. The store never closes it and adds no listener. */
-export type RedisClient =
-  | { ioredis: IoredisClient; nodeRedis?: undefined; upstash?: undefined }
-  | { nodeRedis: NodeRedisClient; ioredis?: undefined; upstash?: undefined }
-  | { upstash: UpstashClient; ioredis?: undefined; nodeRedis?: undefined };
-
-/** A `Redis` or a `Cluster` of `ioredis`. */
-export interface IoredisClient {
-  eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>;
-}
-
-/** The result of `createClient`, `createClientPool`, `createCluster` or `createSentinel` of `redis`. */
-export interface NodeRedisClient {
-  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-}
-
-/** A `Redis` of `@upstash/redis`. */
-export interface UpstashClient {
-  eval(script: string, keys: string[], args: string[]): Promise<unknown>;
-}
+export type {
+  IoredisClient,
+  IoredisSubscriber,
+  NodeRedisClient,
+  NodeRedisSubscriber,
+  RedisClient,
+  UpstashClient,
+} from './redis/client.js';
 
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions {
@@ -46,12 +35,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   checkKnownOptions('redisStore', options, ['keyPrefix']);
   const { keyPrefix = 'service-webhooks:' } = options;
   check(typeof keyPrefix === 'string', 'keyPrefix must be a string');
-  const evaluate = evaluator(client);
+  const run = runOn(client, keyPrefix);
   let warned = false;
-  const run = async (script: string, key: string | readonly string[], ...args: (string | number)[]) => {
-    const keys = [key].flat().map((one) => keyPrefix + one);
-    return String(await evaluate(script, keys, args.map(String)));
-  };
 
   return {
     scope: 'shared',
@@ -125,6 +110,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       const keys = instances.map((instance) => reportKey(index, instance));
       return list(await run(READ_REPORTS, keys));
     },
+
+    jobs: jobsInRedis(run, client, keyPrefix),
   };
 }
 
@@ -135,22 +122,6 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 const reportIndex = (name: string) => `:health:{${encodeURIComponent(name)}}`;
 
 const reportKey = (index: string, instance: string) => `${index}:${instance}`;
-
-type Evaluate = (script: string, keys: string[], args: string[]) => Promise<unknown>;
-
-const FORMS = {
-  ioredis: { methods: ['eval'], example: 'client' },
-  nodeRedis: { methods: ['eval'], example: 'client' },
-  upstash: { methods: ['eval'], example: 'client' },
-};
-
-function evaluator(client: RedisClient): Evaluate {
-  clientName('redisStore', client, FORMS);
-  const { ioredis, nodeRedis, upstash } = client;
-  if (ioredis) return (script, keys, args) => ioredis.eval(script, keys.length, ...keys, ...args);
-  if (nodeRedis) return (script, keys, args) => nodeRedis.eval(script, { keys, arguments: args });
-  return (script, keys, args) => (upstash as UpstashClient).eval(script, keys, args);
-}
 
 // A row is one string, so that one command writes it together with its time to live. Its lines are: the letter of the
 // state and the token of the owner, `lapse`, fence, attempt, fingerprint, alias. The lease is over when at most `lapse`
@@ -189,10 +160,6 @@ function list(reply: string): string[] {
 
 function toMutation(reply: string): Mutation {
   return reply === 'ok' || reply === 'lost' ? reply : unexpected(reply);
-}
-
-function unexpected(reply: string): never {
-  throw new Error(`not an answer of redisStore: ${reply}`);
 }
 
 // Scripts are sent as a whole each time, because a server may lose the ones it has cached.

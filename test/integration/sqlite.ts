@@ -9,6 +9,7 @@ export interface Driver {
 
 export interface Statement {
   get(...values: unknown[]): unknown;
+  all(...values: unknown[]): unknown[];
   run(...values: unknown[]): { changes: number | bigint };
 }
 

@@ -12,7 +12,7 @@ const boss = { send() {}, getDb() {} };
 const pg = { query() {} };
 const jetstream = { publish() {}, jetstreamManager() {} };
 const connect = () => {};
-const db = { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} };
+const db = { prepare: () => ({ get() {}, all: () => [], run: () => ({ changes: 0 }) }), exec() {} };
 const { work } = sqliteQueue({ nodeSqlite: db } as never, { name: 'a' });
 
 const refused: [make: (...options: never[]) => unknown, message: string, ...options: object[]][] = [

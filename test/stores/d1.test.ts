@@ -5,6 +5,7 @@ import {
   type D1StoreOptions,
   d1Store,
 } from 'service-webhooks/stores/d1';
+import { storeSuite } from 'service-webhooks-suites';
 import { describe, expect, it } from 'vitest';
 import type { Handle } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
@@ -57,6 +58,17 @@ describe.each(libraries)('d1Store on a database of %s', (_, driver) => {
     expect(store.scope).toBe('shared');
   });
 
+  describe('passes the cases of jobs:', () => {
+    const cases = storeSuite({
+      async make() {
+        const { store, handle } = await aStore();
+        return { store, store2: d1Store({ d1: playD1(handle).d1 }) };
+      },
+      rounds: 5,
+    });
+    for (const { name, group, skip, run } of cases) if (group === 'jobs') it.skipIf(skip)(name, run);
+  });
+
   it('init creates the table, its index and its version where they are missing', async () => {
     const { store, handle } = await aStore();
     await store.init?.();
@@ -84,6 +96,14 @@ describe.each(libraries)('d1Store on a database of %s', (_, driver) => {
       () => store.inspect?.('a'),
       () => store.forget?.('a'),
       () => store.purgeExpired?.({ limit: 1 }),
+      () => store.jobs?.init?.(),
+      () => store.jobs?.write({ key: 'a', version: '1', text: '{}', dueAt: 1 }, undefined),
+      () => store.jobs?.write({ key: 'a', version: '2', text: '{}', keepMs: 1 }, 'other'),
+      () => store.jobs?.read('a'),
+      () => store.jobs?.list({ limit: 1, overdue: true }),
+      () => store.jobs?.count(),
+      () => store.jobs?.remove('a'),
+      () => store.jobs?.purgeExpired({ limit: 1 }),
     ];
     for (const operation of operations) {
       batches.length = 0;
@@ -117,8 +137,7 @@ function playD1(handle: Handle): { d1: D1Database; batches: unknown[] } {
     if (!/^\s*SELECT|\bRETURNING\b/.test(sql)) {
       return { results: [], meta: { changes: Number(statement.run(...values).changes) } };
     }
-    const row = statement.get(...values);
-    return { results: row ? [row] : [], meta: { changes: 0 } };
+    return { results: statement.all(...values), meta: { changes: 0 } };
   };
   const d1: D1Database = {
     prepare: (sql) => bound(sql, []),

@@ -51,7 +51,7 @@ describe('durableObjectStore on objects with a clock that is set', () => {
       advance: ({ objects }, ms) => objects.advance(ms),
       evict: ({ store }, key) => store.forget?.(key),
       raw: ({ objects }, key) => objects.storedBy(key),
-      without: ['purgeExpired', 'saveReport'],
+      without: ['purgeExpired', 'saveReport', 'jobs'],
       rounds: 2,
     });
     for (const { name, skip, run } of cases) it.skipIf(skip)(name, run);

@@ -51,10 +51,18 @@ const QUICK: Partial<StoreSuiteOptions<Made>> = {
     await server?.admin.query(
       `UPDATE ${table} SET lease_until = lease_until - ${step}, expires_at = expires_at - ${step}`,
     );
+    if (!(await hasJobs(table))) return;
+    await server?.admin.query(`UPDATE ${table}_jobs SET due_at = due_at - ${ms}, expires_at = expires_at - ${step}`);
   },
 };
 
 type Made = StoreUnderTest & { table: string };
+
+/** The table of the jobs is created by their own init. */
+async function hasJobs(table: string): Promise<boolean> {
+  const { rows } = (await server?.admin.query('SELECT to_regclass($1) AS jobs', [`${table}_jobs`])) ?? { rows: [] };
+  return rows[0]?.jobs != null;
+}
 
 function suite(
   name: string,

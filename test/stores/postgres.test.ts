@@ -101,6 +101,22 @@ describe.runIf(server)('postgresStore', () => {
       expect(refused.hint).toContain('npx service-webhooks-cli migrations print --postgres');
     });
 
+    it('the table of the jobs is created by their own init alone', async () => {
+      const table = `${schema}.${'t'.repeat(48)}`;
+      const store = postgresStore({ pg: open() }, { table });
+      await store.init?.();
+      const isThere = async () => (await rows(`SELECT to_regclass('${table}_jobs') IS NOT NULL AS there`))[0].there;
+      expect(await isThere()).toBe(false);
+      await Promise.all([store.jobs?.init?.(), store.jobs?.init?.()]);
+      expect([await isThere(), await indexesOf(`${table}_jobs`)]).toEqual([true, 3]);
+      const storeIn = await storeOfRole(table, 'SELECT');
+      const refused = await rejection(storeIn(`${table.slice(0, -1)}s`).jobs?.init?.() as Promise<void>);
+      expect(refused).toMatchObject({
+        code: 'store_unavailable',
+        message: expect.stringContaining('ts_jobs" does not'),
+      });
+    });
+
     it('a missing schema is an error until it is created', async () => {
       const store = postgresStore({ pg: open() }, { table: `${schema}_later.deliveries` });
       await expect(store.init?.()).rejects.toMatchObject({ code: '3F000' });

@@ -53,13 +53,17 @@ describe.runIf(cluster)('redisStore on a Redis Cluster', () => {
     ['{', 'clips'],
     ['}{', '{}'],
     ['', '}clips{'],
-  ])('the reports of an endpoint are in one slot: prefix %j, name %j', async (keyPrefix, name) => {
+  ])('the reports of an endpoint and the jobs are in one slot: prefix %j, name %j', async (keyPrefix, name) => {
     for (const { client, close } of [overIoredis(cluster?.url), await overNodeRedis(cluster?.url)]) {
       const store = redisStore(client, { keyPrefix });
       for (const instance of ['one', 'two', 'three']) {
         await store.saveReport?.({ name, instance, text: JSON.stringify(instance), ttlMs: 60_000 });
       }
       expect((await store.loadReports?.(name))?.sort()).toEqual(['"one"', '"three"', '"two"']);
+      const record = { key: `${name}:{a}`, version: crypto.randomUUID(), text: '{}', dueAt: 1 };
+      expect(await store.jobs?.write(record, undefined)).toBe(true);
+      expect(await store.jobs?.list({ limit: 1, overdue: true })).toEqual([record]);
+      await store.jobs?.remove(record.key);
       close();
     }
   });

@@ -228,7 +228,7 @@ describe.each(libraries)('sqliteInbox on %s', (_, driver) => {
 });
 
 describe('sqliteInbox', () => {
-  const statement = { get: () => ({ timeout: 0 }), run: () => ({ changes: 0 }) };
+  const statement = { get: () => ({ timeout: 0 }), all: () => [], run: () => ({ changes: 0 }) };
   const client = { betterSqlite3: { prepare: () => statement, exec() {} } };
 
   const takes = 'sqliteInbox takes { betterSqlite3: db } or { nodeSqlite: db } or { drizzle: db } or { kysely: db }';

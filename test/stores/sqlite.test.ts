@@ -199,6 +199,17 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     expect(await store.claim(aClaim('memory'))).toMatchObject({ status: 'acquired' });
   });
 
+  it('a store whose table has the longest name keeps jobs, and creates no table for them before', async () => {
+    const table = 't'.repeat(63);
+    const { store, handle } = await aStore(open(newFile()), { table });
+    const tables = () => handle.prepare(`SELECT 1 FROM sqlite_schema WHERE name = '${table}_jobs'`).get() ?? undefined;
+    expect(tables()).toBeUndefined();
+    await store.jobs?.init?.();
+    expect(tables()).toBeDefined();
+    const record = { key: 'a', version: '1', text: '{}', keepMs: 1_000 };
+    expect(await store.jobs?.write(record, undefined)).toBe(true);
+  });
+
   it('a store keeps two tables of one database apart', async () => {
     const { store: orders, handle } = await aStore(open(newFile()), { table: 'orders_seen' });
     const { store: billing } = await aStore(handle, { table: 'Billing_seen' });
@@ -246,12 +257,22 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
         return statement;
       },
     };
-    await expectEveryAnswer((await aStore(bigints)).store);
+    const { store } = await aStore(bigints);
+    await expectEveryAnswer(store);
+    await store.jobs?.init?.();
+    const record = { key: 'a', version: '1', text: '{}', dueAt: 1 };
+    expect(await store.jobs?.write(record, undefined)).toBe(true);
+    expect(await store.jobs?.list({ limit: 1, overdue: true })).toEqual([record]);
+    expect(await store.jobs?.read('a')).toEqual({ now: expect.any(Number), record });
+    const counts = { open: 1, overdue: 1, firstDueAt: 1 };
+    expect(await store.jobs?.count()).toEqual({ now: expect.any(Number), ...counts });
   });
 });
 
 describe('sqliteStore', () => {
-  const client = { betterSqlite3: { prepare: () => ({ get() {}, run: () => ({ changes: 0 }) }), exec() {} } };
+  const client = {
+    betterSqlite3: { prepare: () => ({ get() {}, all: () => [], run: () => ({ changes: 0 }) }), exec() {} },
+  };
 
   const takes = 'sqliteStore takes { betterSqlite3: db } or { nodeSqlite: db }';
   const tableIs = 'table must be a name of letters, digits and _';
@@ -298,7 +319,11 @@ describe('sqliteStore', () => {
         failures += 1;
         if (failures <= times) throw error;
       };
-      const statement = { get: () => ({ timeout: 0, state: 'completed', fence: 1 }), run: () => ({ changes: 0 }) };
+      const statement = {
+        get: () => ({ timeout: 0, state: 'completed', fence: 1 }),
+        all: () => [],
+        run: () => ({ changes: 0 }),
+      };
       const db = { exec: (sql: string) => (/^PRAGMA/.test(sql) ? undefined : exec()), prepare: () => statement };
       return sqliteStore({ betterSqlite3: db });
     }

@@ -1,7 +1,10 @@
 import { clientName } from '../named-client.js';
 import { type Query, valuesOf } from './query.js';
 
-/** The client of the app, under the name of its library. It is never closed, and gets no listener. */
+/**
+ * The client of the app, under the name of its library. It is never closed, and gets no listener. Notifications of jobs
+ * need a `Pool` or the result of `postgres()`.
+ */
 export type PostgresClient =
   | { pg: PgClient; postgresJs?: undefined }
   | { postgresJs: PostgresJsClient; pg?: undefined };
@@ -9,11 +12,27 @@ export type PostgresClient =
 /** A `Pool` or a `Client` of `pg`, or anything else with their `query`. */
 export interface PgClient {
   query(text: string, values: string[]): Promise<{ rows: object[] }>;
+  /** What a `Pool` makes its clients from. With both, the store opens a connection of its own for notifications. */
+  readonly Client?: new (
+    options: never,
+  ) => PgListener;
+  readonly options?: object;
+}
+
+/** The part of a `Client` of `pg` that notifications need. */
+export interface PgListener {
+  connect(): Promise<unknown>;
+  query(text: string): Promise<unknown>;
+  end(): Promise<void>;
+  on(event: 'error' | 'end', listener: () => void): unknown;
+  on(event: 'notification', listener: (notification: { payload?: string | undefined }) => void): unknown;
 }
 
 /** The result of `postgres()` of `postgres`, or the `sql` that its `begin` passes. */
 export interface PostgresJsClient {
   unsafe(text: string, values: string[]): PromiseLike<readonly object[]>;
+  /** For notifications. The connection that it opens ends with the client. */
+  listen?(channel: string, notified: (text: string) => void): PromiseLike<{ unlisten(): Promise<void> }>;
 }
 
 /** Each client with the method that is used. */

@@ -2,6 +2,8 @@ import { checkKnownOptions, checkPositiveInteger, integers } from '../../option-
 import type { ClaimResult, DedupeRecord, DedupeStore } from '../contract.js';
 import { MAX_REPORTS, reportKey, reportKeys } from '../reports.js';
 import { type PostgresClient, queryOf } from './client.js';
+import { jobsInPostgres } from './job-records.js';
+import { listenOf } from './listen.js';
 import { intervalLiteral, textLiteral } from './literals.js';
 import { quotedTable, retrying } from './query.js';
 import { storeSchema, updateSchema } from './schema.js';
@@ -126,6 +128,8 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       const found = await query(sql.loadReports(reportRange(name), MAX_REPORTS));
       return found.map(([text]) => String(text));
     },
+
+    jobs: jobsInPostgres({ run, query, listen: listenOf(client) }, table),
   };
 }
 

@@ -1,9 +1,9 @@
 import { type PostgresClient, queryOf } from './client.js';
-import { quotedTable } from './query.js';
+import { MAX_JOBS_NAME, quotedTable } from './query.js';
 import { schemaVersion } from './schema.js';
 
 /**
- * Resolves to the version of a table of `postgresStore` or `postgresInbox`, to compare with that of `postgresTables`: 0
+ * Resolves to the version of a table of `postgresStore`, its jobs or `postgresInbox`, to compare with that of `postgresTables`: 0
  * where the table has none, and undefined where there is no such table. It changes nothing, and any role may ask.
  *
  * @param table `name` or `schema.name`.
@@ -13,5 +13,5 @@ import { schemaVersion } from './schema.js';
  * if ((version ?? 0) < postgresTables().version) throw new Error('run the migrations first');
  */
 export async function postgresTableVersion(client: PostgresClient, table: string): Promise<number | undefined> {
-  return schemaVersion(queryOf('postgresTableVersion', client), quotedTable(table));
+  return schemaVersion(queryOf('postgresTableVersion', client), quotedTable(table, MAX_JOBS_NAME));
 }

@@ -1,10 +1,10 @@
 import { type SqlTables, type TableNames, tablesNamed } from '../tables.js';
-import { quotedTable } from './query.js';
-import { inboxSchema, SCHEMA_VERSION, storeSchema } from './schema.js';
+import { MAX_JOBS_NAME, quotedTable } from './query.js';
+import { inboxSchema, jobsSchema, SCHEMA_VERSION, storeSchema } from './schema.js';
 
 /**
- * Returns the SQL of the tables of `postgresStore` and `postgresInbox`, for a migration tool of yours: the same statements
- * that `init()` runs. They create a table or bring an older one up to date, and may run again. A name is `name` or
+ * Returns the SQL of the tables of `postgresStore`, its jobs and `postgresInbox`, for a migration tool of yours: the same
+ * statements that `init()` runs. They create a table or bring an older one up to date, and may run again. A name is `name` or
  * `schema.name`.
  *
  * @throws WebhookError `invalid_option`
@@ -17,5 +17,6 @@ export function postgresTables(names: TableNames = {}): SqlTables {
     version: SCHEMA_VERSION,
     store: (name) => storeSchema(quotedTable(name)),
     inbox: (name) => inboxSchema(quotedTable(name)),
+    jobs: (name) => jobsSchema(quotedTable(name, MAX_JOBS_NAME)),
   });
 }

@@ -43,11 +43,28 @@ export function hasSqlState(error: unknown, ...states: readonly string[]): boole
   return search(error, 0);
 }
 
+/** The length of a name that leaves room for those of its indexes. */
+const MAX_NAME = 48;
+const JOBS = '_jobs';
+/** The length of the name of a table of jobs. */
+export const MAX_JOBS_NAME = MAX_NAME + JOBS.length;
+
 /** @throws WebhookError `invalid_option` unless it is a name, or a schema and a name, that can be quoted */
-export function quotedTable(table: string): string {
+export function quotedTable(table: string, maxLength = MAX_NAME): string {
+  const [, schema, name = ''] = /^([a-z_][a-z0-9_]{0,62}\.)?([a-z_][a-z0-9_]*)$/.exec(table) ?? [];
   check(
-    typeof table === 'string' && /^([a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,47}$/.test(table),
-    'table must be a name, or schema.name, of a-z, 0-9 and _, at most 48 characters',
+    typeof table === 'string' && name !== '' && name.length <= maxLength,
+    `table must be a name, or schema.name, of a-z, 0-9 and _, at most ${maxLength} characters`,
   );
-  return `"${table.replace('.', '"."')}"`;
+  return `${schema ? `"${schema.slice(0, -1)}".` : ''}"${name}"`;
+}
+
+/** Returns the quoted table of the jobs of a store, next to its own quoted table. */
+export function jobsTable(table: string): string {
+  return table.replace(/"$/, `${JOBS}"`);
+}
+
+/** Returns the name of a quoted table without its schema. */
+export function bareName(table: string): string {
+  return table.slice(table.lastIndexOf('.') + 1).replaceAll('"', '');
 }

@@ -1,8 +1,8 @@
 import { WebhookError } from '../../errors.js';
 import { textLiteral } from './literals.js';
-import { hasSqlState, type Query } from './query.js';
+import { bareName, hasSqlState, type Query } from './query.js';
 
-/** The version of the tables. It grows when {@link storeSchema} or {@link inboxSchema} changes. */
+/** The version of the tables. It grows when {@link storeSchema}, {@link inboxSchema} or {@link jobsSchema} changes. */
 export const SCHEMA_VERSION = 1;
 
 /** Returns the statements that create the table of a store or update it. Each may run repeatedly. */
@@ -37,14 +37,29 @@ export function inboxSchema(table: string): string[] {
   ];
 }
 
+/** Returns the statements that create the table of jobs or update it. Each may run repeatedly. */
+export function jobsSchema(table: string): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS ${table} (
+  key text COLLATE "C" PRIMARY KEY,
+  version text NOT NULL,
+  record text NOT NULL,
+  due_at bigint,
+  expires_at timestamptz
+)`,
+    `CREATE INDEX IF NOT EXISTS "${bareName(table)}_due" ON ${table} (due_at, key) WHERE due_at IS NOT NULL`,
+    // The name of a table of jobs is longer, and that of an index may have 63 characters.
+    ...commonSchema(table, 'expires'),
+  ];
+}
+
 /**
  * Returns the statements of the index that the purge reads, and of the version: a comment, which any role can read and
  * a dump keeps.
  */
-function commonSchema(table: string): string[] {
-  const name = table.slice(table.lastIndexOf('.') + 1).replaceAll('"', '');
+function commonSchema(table: string, index = 'expires_at'): string[] {
   return [
-    `CREATE INDEX IF NOT EXISTS "${name}_expires_at" ON ${table} (expires_at)`,
+    `CREATE INDEX IF NOT EXISTS "${bareName(table)}_${index}" ON ${table} (expires_at)`,
     `COMMENT ON TABLE ${table} IS 'service-webhooks schema ${SCHEMA_VERSION}'`,
   ];
 }

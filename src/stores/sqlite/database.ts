@@ -12,6 +12,7 @@ export type SqliteClient =
 export interface SqliteDatabase {
   prepare(sql: string): {
     get(...values: never[]): unknown;
+    all(...values: never[]): unknown[];
     run(...values: never[]): { changes: number | bigint };
   };
   exec(sql: string): unknown;
@@ -27,6 +28,7 @@ type Value = string | number | null;
 
 interface Statement {
   get(...values: Value[]): unknown;
+  all(...values: Value[]): unknown[];
   run(...values: Value[]): { changes: number | bigint };
 }
 
@@ -34,6 +36,8 @@ interface Statement {
 export interface Database {
   /** Returns the first row. */
   get<Row>(sql: string, ...values: Value[]): Row | undefined;
+  /** Returns all rows. */
+  all(sql: string, ...values: Value[]): unknown[];
   /** Returns how many rows the statement changed. */
   run(sql: string, ...values: Value[]): number;
   /** Begins a transaction that may write, or a savepoint inside the open transaction. */
@@ -71,6 +75,11 @@ const PAUSE_MS = 10;
 /** A small batch, so that the process blocks only briefly and the write-ahead log stays small. */
 const PURGE_ROWS = 250;
 
+/** The length of a name, and that of the table of jobs next to it. */
+const MAX_NAME = 63;
+const JOBS = '_jobs';
+export const MAX_JOBS_NAME = MAX_NAME + JOBS.length;
+
 /** A parameter for the time, or SQLite's clock in milliseconds; both are constant within a statement. */
 export const NOW = `coalesce(?, CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))`;
 
@@ -81,8 +90,8 @@ DELETE FROM ${table} WHERE key IN (
 )`;
 
 /** @throws WebhookError `invalid_option` */
-export function openDatabase(handle: SqliteDatabase, table: string): Database {
-  checkTable(table);
+export function openDatabase(handle: SqliteDatabase, table: string, maxName = MAX_NAME): Database {
+  checkTable(table, maxName);
   const statements = new Map<string, Statement>();
 
   function prepare(sql: string): Statement {
@@ -165,6 +174,7 @@ export function openDatabase(handle: SqliteDatabase, table: string): Database {
 
   return {
     get,
+    all: (sql, ...values) => prepare(sql).all(...values),
     run,
     begin,
     atomically,
@@ -200,8 +210,14 @@ export async function inBatches(limit: number, remove: (limit: number) => Promis
 }
 
 /** @throws WebhookError `invalid_option` unless the name is an identifier that needs no quotes */
-export function checkTable(table: string): void {
-  check(/^(?!sqlite_)[a-z_][a-z0-9_]{0,62}$/i.test(table), 'table must be a name of letters, digits and _');
+export function checkTable(table: string, maxLength = MAX_NAME): void {
+  const isName = /^(?!sqlite_)[a-z_][a-z0-9_]*$/i.test(table) && table.length <= maxLength;
+  check(isName, 'table must be a name of letters, digits and _');
+}
+
+/** Returns the table of the jobs of a store, next to its own. */
+export function jobsTable(table: string): string {
+  return table + JOBS;
 }
 
 function isBusy(error: unknown): boolean {

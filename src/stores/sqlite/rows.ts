@@ -12,6 +12,8 @@ export interface SqliteConnection {
   write(...statements: Statement[]): Promise<unknown>;
   /** Returns the first row. */
   read(statement: Statement): Promise<unknown>;
+  /** Returns all rows. */
+  readAll(statement: Statement): Promise<unknown[]>;
   /** Returns how many rows the statement changed. */
   change(statement: Statement): Promise<number>;
   /** Removes up to `limit` rows by a statement that takes the time and a limit, and returns how many. */

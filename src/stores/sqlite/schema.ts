@@ -1,4 +1,4 @@
-/** The version of the tables. It grows when {@link storeSchema} or {@link inboxSchema} changes. */
+/** The version of the tables. It grows when {@link storeSchema}, {@link inboxSchema} or {@link jobsSchema} changes. */
 export const SCHEMA_VERSION = 1;
 
 /**
@@ -30,6 +30,19 @@ export const inboxSchema = (table: string): string[] => [
   key TEXT NOT NULL PRIMARY KEY,
   expires_at INTEGER NOT NULL
 ) WITHOUT ROWID`,
+  ...commonSchema(table),
+];
+
+/** Returns the statements that create the table of jobs or update it. Each may run repeatedly. */
+export const jobsSchema = (table: string): string[] => [
+  `CREATE TABLE IF NOT EXISTS ${table} (
+  key TEXT NOT NULL PRIMARY KEY,
+  version TEXT NOT NULL,
+  record TEXT NOT NULL,
+  due_at INTEGER,
+  expires_at INTEGER
+)`,
+  `CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (due_at, key) WHERE due_at IS NOT NULL`,
   ...commonSchema(table),
 ];
 

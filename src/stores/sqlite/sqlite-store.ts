@@ -1,9 +1,17 @@
 import { checkFunction, checkKnownOptions } from '../../option-checks.js';
 import type { DedupeStore } from '../contract.js';
 import { clientName } from '../named-client.js';
-import { openDatabase, SQLITE_FORMS, type SqliteClient, type SqliteDatabase } from './database.js';
+import {
+  jobsTable,
+  MAX_JOBS_NAME,
+  openDatabase,
+  SQLITE_FORMS,
+  type SqliteClient,
+  type SqliteDatabase,
+} from './database.js';
+import { jobsInSqlite } from './job-records.js';
 import { type SqliteConnection, type Statement, sqliteRows } from './rows.js';
-import { storeSchema } from './schema.js';
+import { jobsSchema, storeSchema } from './schema.js';
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
@@ -32,7 +40,7 @@ export function sqliteStore(client: SqliteClient, options: SqliteStoreOptions = 
   checkFunction('now', now);
   clientName('sqliteStore', client, SQLITE_FORMS);
   const handle = (client.betterSqlite3 ?? client.nodeSqlite) as SqliteDatabase;
-  const { get, run, write, purgeInBatches, init } = openDatabase(handle, table);
+  const { get, all, run, write, purgeInBatches, init } = openDatabase(handle, table);
   const first = ([sql, ...values]: Statement) => get(sql, ...values);
   const connection: SqliteConnection = {
     write(...statements) {
@@ -45,8 +53,18 @@ export function sqliteStore(client: SqliteClient, options: SqliteStoreOptions = 
       });
     },
     read: async (statement) => first(statement),
+    readAll: async ([sql, ...values]) => all(sql, ...values),
     change: ([sql, ...values]) => write(() => run(sql, ...values)),
     purge: purgeInBatches,
   };
-  return { scope: 'host', init: () => init(storeSchema(table)), ...sqliteRows(connection, table, now) };
+  const jobs = jobsTable(table);
+  return {
+    scope: 'host',
+    init: () => init(storeSchema(table)),
+    ...sqliteRows(connection, table, now),
+    jobs: {
+      init: () => openDatabase(handle, jobs, MAX_JOBS_NAME).init(jobsSchema(jobs)),
+      ...jobsInSqlite(connection, jobs, now),
+    },
+  };
 }

@@ -44,7 +44,7 @@ function suiteOf(namespace: DurableObjectNamespace): readonly StoreCase[] {
       return durableObjectStore({ namespace });
     },
     unreachable: () => durableObjectStore({ namespace: env.DEAD_OBJECTS }),
-    without: ['purgeExpired', 'saveReport'],
+    without: ['purgeExpired', 'saveReport', 'jobs'],
     rounds: ROUNDS,
   });
 }

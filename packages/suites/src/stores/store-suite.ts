@@ -1,6 +1,9 @@
 import { defineSuite, type SuiteCase } from '../define-suite.js';
 import { clocks } from './cases/clocks.js';
 import { fences } from './cases/fences.js';
+import { jobLists } from './cases/job-lists.js';
+import { jobRecords } from './cases/job-records.js';
+import { jobWrites } from './cases/job-writes.js';
 import { leases } from './cases/leases.js';
 import { operator } from './cases/operator.js';
 import { outages } from './cases/outages.js';
@@ -14,7 +17,8 @@ import { STORE_RULES, type StoreRule, storeTrial } from './trial.js';
 /** One case about the behaviour of a store, for any test runner. Its rules are those of `docs/add-a-store.md`. */
 export type StoreCase = SuiteCase<StoreRule>;
 
-const GROUPS = { states, races, leases, fences, retention, clocks, outages, operator, reports };
+const jobs = [...jobRecords, ...jobWrites, ...jobLists];
+const GROUPS = { states, races, leases, fences, retention, clocks, outages, operator, reports, jobs };
 const casesFor = defineSuite(STORE_RULES, GROUPS, storeTrial);
 
 /**

@@ -25,8 +25,8 @@ export interface StoreSuiteOptions<Made extends StoreUnderTest = StoreUnderTest>
   disconnect?: ((made: Made) => void | Promise<void>) | undefined;
   /** Returns a store whose server cannot be reached. */
   unreachable?: (() => DedupeStore | Promise<DedupeStore>) | undefined;
-  /** The optional methods that the store does not have. `'saveReport'` stands for `loadReports` too. */
-  without?: readonly ('inspect' | 'forget' | 'purgeExpired' | 'saveReport')[] | undefined;
+  /** The optional members that the store does not have. `'saveReport'` stands for `loadReports` too. */
+  without?: readonly ('inspect' | 'forget' | 'purgeExpired' | 'saveReport' | 'jobs')[] | undefined;
   /** Whether the backend removes expired rows by itself, so that `purgeExpired` may find none. */
   expiresByItself?: boolean | undefined;
   /**

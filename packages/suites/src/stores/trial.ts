@@ -18,6 +18,10 @@ export const STORE_RULES = {
   R11: 'durations and what is left of them are milliseconds',
   R12: 'a fence is a positive safe integer that grows with every owner, also after the row was forgotten, purged or lost',
   R13: 'a report is kept as it came until its time is over, one for each receiver of a name, the newest 1,000 of them',
+  R14: 'a record of a job is written only in place of the version it replaces, and a write sent again succeeds again',
+  R15: 'a record of a job is kept as it came: an open one until it is removed, any other one for keepMs',
+  R16: 'open records are listed by dueAt and then by key, and are overdue by the clock of the store',
+  R17: 'a watcher is called when any client writes a record that is not open, and not after its end',
 } as const;
 
 export type StoreRule = keyof typeof STORE_RULES;
@@ -171,7 +175,9 @@ export function isFence(fence: unknown): boolean {
   return Number.isSafeInteger(fence) && (fence as number) > 0;
 }
 
-/** Returns the `skip` of a case about an optional method. */
-export function needsMethod(method: 'inspect' | 'forget' | 'purgeExpired' | 'saveReport') {
+type OptionalMember = NonNullable<StoreSuiteOptions['without']>[number];
+
+/** Returns the `skip` of a case about an optional member. */
+export function needsMethod(method: OptionalMember) {
   return ({ without }: StoreSuiteOptions) => (without?.includes(method) ? `has no ${method}` : undefined);
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ClaimRef, ClaimRequest, ClaimResult, DedupeRecord, DedupeStore } from 'service-webhooks';
+import { PLANTED_JOB_BUGS } from './planted-job-bugs.js';
 
 /** Makes a right store wrong in one way. */
 export type Plant = (store: Store, now: () => number) => Partial<DedupeStore>;
@@ -613,6 +614,7 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
     },
     caughtBy: 'a report touches no event, and a purge removes no report whose time is not over',
   },
+  ...PLANTED_JOB_BUGS,
 };
 
 /** Bugs with one value each, and the case that must find them all. */

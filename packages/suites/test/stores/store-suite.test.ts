@@ -11,7 +11,7 @@ describe('storeSuite', () => {
     expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
     for (const { name, rules } of cases) expect(`${name} ${rules}`).toMatch(/^[a-z].+ R\d+(,R\d+)*$/);
     expect(new Set(cases.map(({ group }) => group))).toEqual(
-      new Set(['states', 'races', 'leases', 'fences', 'retention', 'clocks', 'outages', 'operator', 'reports']),
+      new Set(['states', 'races', 'leases', 'fences', 'retention', 'clocks', 'outages', 'operator', 'reports', 'jobs']),
     );
   });
 
@@ -23,8 +23,8 @@ describe('storeSuite', () => {
     const { store } = right.make() as StoreUnderTest;
     const given = { evict: () => {}, restart: () => store, disconnect: () => {}, unreachable: () => store };
     expect(skips(given)).toEqual([]);
-    expect(new Set(skips({ ...given, without: ['inspect', 'forget', 'purgeExpired', 'saveReport'] }))).toEqual(
-      new Set(['has no inspect', 'has no forget', 'has no purgeExpired', 'has no saveReport']),
+    expect(new Set(skips({ ...given, without: ['inspect', 'forget', 'purgeExpired', 'saveReport', 'jobs'] }))).toEqual(
+      new Set(['has no inspect', 'has no forget', 'has no purgeExpired', 'has no saveReport', 'has no jobs']),
     );
     expect(skips({ ...given, without: ['inspect'] })).toEqual(['has no inspect', 'has no inspect']);
   });
@@ -39,6 +39,12 @@ describe('storeSuite', () => {
     await expect(run({ make: () => ({ store: busy }) })).rejects.toThrow(
       /a free key must be acquired, got .+ \(R1: .+\)$/,
     );
+  });
+
+  it('a store without jobs that does not say so fails with what to pass', async () => {
+    const { jobs: _, ...store } = memoryStore();
+    const name = 'init may be called again and by several clients at once, and keeps the records';
+    await expect(run({ make: () => ({ store }) }, name)).rejects.toThrow("pass without: ['jobs']");
   });
 
   it('a case about clocks says why it cannot run', () => {

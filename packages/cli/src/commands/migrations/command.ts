@@ -8,7 +8,7 @@ import { type DatabaseKind, migrationScript, openDatabase, tablesOf } from './ta
 export function migrationsCommand(session: Session) {
   return new Command('migrations')
     .description(
-      'The tables of the stores and inboxes: the SQL that creates or updates them, and whether they are up to date.',
+      'The tables of the stores, inboxes and jobs: the SQL that creates or updates them, and whether they are up to date.',
     )
     .addCommand(printCommand(session))
     .addCommand(statusCommand(session))
@@ -25,7 +25,8 @@ Examples:
 const withTables = (command: Command) =>
   command
     .option('--table <name>', 'the table of the store (webhook_deliveries)')
-    .option('--inbox-table <name>', 'the table of the inbox (webhook_inbox)');
+    .option('--inbox-table <name>', 'the table of the inbox (webhook_inbox)')
+    .option('--jobs-table <name>', 'the table of the jobs (webhook_deliveries_jobs)');
 
 function printCommand(session: Session) {
   return withTables(new Command('print').summary('the SQL that creates the tables or brings them up to date'))

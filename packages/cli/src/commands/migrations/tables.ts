@@ -15,7 +15,7 @@ import { askServer } from '../../server-url.js';
 /** The databases whose tables are versioned, as their options are named. */
 export type DatabaseKind = 'postgres' | 'sqlite';
 
-/** Both tables, or those that are named. @throws WebhookError `invalid_option` for a name that cannot be a table */
+/** All tables, or those that are named. @throws WebhookError `invalid_option` for a name that cannot be a table */
 export function tablesOf(kind: DatabaseKind, names: TableNames): SqlTables {
   return kind === 'postgres' ? postgresTables(names) : sqliteTables(names);
 }
@@ -28,6 +28,7 @@ export function migrationScript(kind: DatabaseKind, names: TableNames): string {
     const holds = {
       store: 'a dedupe store: one row for each event',
       inbox: 'an inbox: one row for each event whose effects are committed',
+      jobs: 'jobs: one row for each job that the app has started',
     };
     return `-- The table of ${holds[purpose]}.\n${statements.map((statement) => `${statement};\n`).join('')}`;
   });

@@ -48,6 +48,7 @@ describe('migrations print', () => {
 describe.runIf(server)('migrations status --postgres', () => {
   const { url = '', schema = '', admin } = server ?? {};
   const names = [`--table`, `${schema}.deliveries`, '--inbox-table', `${schema}.inbox`];
+  const withJobs = [...names, '--jobs-table', `${schema}.deliveries_jobs`];
   const status = (...args: string[]) =>
     cli.run(['migrations', 'status', '--postgres', ...names, ...args], { env: { DATABASE_URL: url } });
   const states = async (...args: string[]) => {
@@ -76,6 +77,16 @@ describe.runIf(server)('migrations status --postgres', () => {
       expect(await store.claim(claim)).toMatchObject({ status: 'acquired' });
     },
   );
+
+  it('the table of the jobs is printed and checked where it is named', async () => {
+    install('pg');
+    const state = async () =>
+      (await cli.run(['migrations', 'status', '--postgres', ...withJobs], { env: { DATABASE_URL: url } })).exitCode;
+    await admin?.query(await print('--postgres', ...names));
+    expect(await state()).toBe(1);
+    await admin?.query(await print('--postgres', ...withJobs));
+    expect(await state()).toBe(0);
+  });
 
   it('the URL may come from a place that is named, and the text says what to run', async () => {
     install('pg');
@@ -120,17 +131,20 @@ describe('migrations status --sqlite', () => {
         return [exitCode, ...lines.map((line) => JSON.parse(line).state)];
       };
       handle.exec('CREATE TABLE other (a)');
-      expect(await states()).toEqual([1, 'missing', 'missing']);
-      await sqliteStore(clientOf(driver, handle)).init?.();
-      expect(await states()).toEqual([1, 'current', 'missing']);
+      expect(await states()).toEqual([1, 'missing', 'missing', 'missing']);
+      const store = sqliteStore(clientOf(driver, handle));
+      await store.init?.();
+      expect(await states()).toEqual([1, 'current', 'missing', 'missing']);
       await sqliteInbox(clientOf(driver, handle), { name: 'clips' }).init();
-      expect(await states()).toEqual([0, 'current', 'current']);
+      expect(await states()).toEqual([1, 'current', 'current', 'missing']);
+      await store.jobs?.init?.();
+      expect(await states()).toEqual([0, 'current', 'current', 'current']);
       handle.exec("UPDATE webhook_schema SET version = 0 WHERE table_name = 'webhook_inbox'");
-      expect(await states()).toEqual([1, 'current', 'behind']);
+      expect(await states()).toEqual([1, 'current', 'behind', 'current']);
       const script = await print('--sqlite');
       handle.exec(script);
       handle.exec(script);
-      expect(await states()).toEqual([0, 'current', 'current']);
+      expect(await states()).toEqual([0, 'current', 'current', 'current']);
     },
   );
 
