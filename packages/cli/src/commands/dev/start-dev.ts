@@ -9,13 +9,13 @@ import { headerPairs } from '../../http/http-message.js';
 import { portFailure } from '../../listening.js';
 import { emulatorSource } from '../../page/emulator/emulator-source.js';
 import type { PageSource } from '../../page/page-source.js';
-import type { QueueSource } from '../../page/queue-source.js';
-import { type ServedPage, type ServePageOptions, servePage } from '../../page/server/page-server.js';
+import { type OtherViews, type ServedPage, type ServePageOptions, servePage } from '../../page/server/page-server.js';
 import { createAttemptAdvice } from './attempt-advice.js';
 import { type Api, DEV_KEY, DEV_PORT, takingEvents } from './dev-events.js';
 import { type LostReports, watchLost } from './lost-webhooks.js';
 
-export interface DevOptions {
+/** The views of the queue and the jobs of a project stay open when `dev` ends. */
+export interface DevOptions extends OtherViews {
   /** Where the app takes deliveries; without one, endpoints come through the API. */
   app: URL | undefined;
   /** What deliveries to the app are signed with. */
@@ -27,8 +27,6 @@ export interface DevOptions {
   seed?: string | undefined;
   headerPrefix: string;
   port: number;
-  /** A queue of the project, for a view on the page. It stays open when `dev` ends. */
-  queue?: QueueSource | undefined;
   /** What is said of webhooks that never come. Default: nothing. */
   reports?: LostReports | undefined;
 }
@@ -50,7 +48,7 @@ export interface Dev {
 
 /** @throws Failure where the port cannot be had, WebhookError `invalid_option` */
 export async function startDev(options: DevOptions): Promise<Dev> {
-  const { app, signingSecret, events, port, queue, reports = NO_REPORTS, ...given } = options;
+  const { app, signingSecret, events, port, queue, jobs, reports = NO_REPORTS, ...given } = options;
   const settings = { clock: 'real', ...given } as const;
   const lost = watchLost(createEmulator({ ...settings, apiKey: DEV_KEY, allowLoopback: true }), reports);
   const { emulator } = lost;
@@ -64,7 +62,7 @@ export async function startDev(options: DevOptions): Promise<Dev> {
   const { wasAsked } = lost;
   const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, adviceOn, command, wasAsked });
   const api = takingEvents(emulator, lost.watching(secrets.watching(emulator.fetch)));
-  const server = await serveDev(source, api, port, { queue });
+  const server = await serveDev(source, api, port, { queue, jobs });
   return {
     ...{ url: server.url, emulator, source, secrets, adviceOn, endpoint: endpoint?.id },
     async close() {
@@ -116,7 +114,7 @@ export async function serveDev(
   source: PageSource,
   api: Api,
   port: number,
-  options: Pick<ServePageOptions, 'assets' | 'queue'> = {},
+  options: Omit<ServePageOptions, 'others'> = {},
 ): Promise<ServedPage> {
   const others: RequestListener = (req, res) => void answer(api, req, res).catch(() => res.destroy());
   const served = await servePage(source, port, { ...options, others }).catch((error) => {
