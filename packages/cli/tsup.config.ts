@@ -23,6 +23,7 @@ const page = {
     style: 'src/page/front/style.css',
     queue: 'src/page/front/queue/main.tsx',
     'queue-style': 'src/page/front/queue/queue-style.css',
+    jobs: 'src/page/front/jobs/main.tsx',
   },
   splitting: false,
   outDir: 'dist/page',

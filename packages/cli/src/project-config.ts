@@ -16,6 +16,8 @@ export interface ProjectConfig {
   baseUrl?: string;
   /** The queue of the project, as `queue use` writes it. */
   queue?: QueueSettings;
+  /** The store in which the app keeps its jobs. */
+  jobs?: JobsSettings;
 }
 
 /** Where the queue of a project is. A URL with a password is named, `env:REDIS_URL`, and never written. */
@@ -27,6 +29,18 @@ export interface QueueSettings {
   queue?: string;
   schema?: string;
   table?: string;
+  prefix?: string;
+}
+
+/** Where the jobs of a project are, in the same notation. */
+export interface JobsSettings {
+  /** The engine: sqlite, redis or postgres. */
+  engine: string;
+  /** The file or the URL, or where the URL is. Default: the usual variable of the engine. */
+  at?: string;
+  /** The table of the store. */
+  table?: string;
+  /** The beginning of its keys in Redis. */
   prefix?: string;
 }
 
@@ -45,27 +59,31 @@ const ENV_FILE = '.env';
 /** Where Next and Wrangler read the variables of an app on this machine, in the place of those of `.env`. */
 const LOCAL_FILES = ['.env.local', '.dev.vars'];
 
-const FORMS: Readonly<Record<Exclude<keyof ProjectConfig, 'queue'>, { test: RegExp; example: string }>> = {
+const FORMS: Readonly<Record<Exclude<keyof ProjectConfig, PlaceSetting>, { test: RegExp; example: string }>> = {
   headerPrefix: { test: /^[a-z0-9]+(-[a-z0-9]+)*$/i, example: 'x-service' },
   path: { test: /^\/\S*$/, example: '/webhooks' },
   secretVariable: { test: /^[A-Za-z_]\w*$/, example: 'WEBHOOK_SECRET' },
   baseUrl: { test: /^https?:\/\/\S+$/, example: 'https://api.example.com' },
 };
-const QUEUE_SETTINGS = [
-  'engine',
-  'at',
-  'queue',
-  'schema',
-  'table',
-  'prefix',
-] as const satisfies (keyof QueueSettings)[];
+/** The settings that are objects, with the names in them. */
+const PLACES = {
+  queue: {
+    names: ['engine', 'at', 'queue', 'schema', 'table', 'prefix'] satisfies (keyof QueueSettings)[],
+    mustBe: `what 'queue use' writes: { "engine": "sqlite", "at": "webhooks.db" }`,
+  },
+  jobs: {
+    names: ['engine', 'at', 'table', 'prefix'] satisfies (keyof JobsSettings)[],
+    mustBe: `like { "engine": "sqlite", "at": "webhooks.db" }`,
+  },
+};
+type PlaceSetting = keyof typeof PLACES;
 
 /** Reads the files of the current directory. A variable of the environment overrides `.env`. @throws Failure */
 export async function readProject(env: Project['env']): Promise<Project> {
   const configText = await readIfThere(CONFIG_FILE);
   const config = configText === undefined ? {} : parseConfig(configText);
   const sources: string[] = [];
-  const settings = Object.entries(config).map(([name, value]) => `${name} ${name === 'queue' ? value.engine : value}`);
+  const settings = Object.entries(config).map(([name, value]) => `${name} ${value.engine ?? value}`);
   if (configText !== undefined) sources.push(`${CONFIG_FILE}: ${settings.join(', ') || 'nothing set'}`);
   const found: Record<string, string | undefined> = {};
   const fileOf = new Map<string, string>();
@@ -102,16 +120,16 @@ function parseConfig(text: string): ProjectConfig {
   const value = parseJson(text) ?? fail('it is no JSON object.');
   const names = Object.keys(FORMS) as (keyof typeof FORMS)[];
   for (const [name, setting] of Object.entries(value)) {
-    if (name === 'queue') {
-      if (!isQueue(setting))
-        fail(`queue must be what 'queue use' writes: { "engine": "sqlite", "at": "webhooks.db" }.`);
+    if (isPlaceSetting(name)) {
+      const { names: inside, mustBe } = PLACES[name];
+      if (!isPlace(setting, inside)) fail(`${name} must be ${mustBe}.`);
       continue;
     }
     const known = names.find((one) => one === name);
     if (known === undefined) {
       if (/secret/i.test(name)) fail('the secret does not belong here: name its variable in secretVariable.');
-      const nearest = nearestName(name, [...names, 'queue']);
-      const advice = nearest ? `did you mean ${nearest}?` : `it takes ${names.join(', ')} and queue.`;
+      const nearest = nearestName(name, [...names, ...Object.keys(PLACES)]);
+      const advice = nearest ? `did you mean ${nearest}?` : `it takes ${names.join(', ')}, queue and jobs.`;
       fail(`unknown setting ${shortened(name, 40)}: ${advice}`);
     } else if (typeof setting !== 'string' || !FORMS[known].test.test(setting)) {
       fail(`${known} must be text like ${FORMS[known].example}.`);
@@ -120,11 +138,14 @@ function parseConfig(text: string): ProjectConfig {
   return value;
 }
 
-function isQueue(value: unknown): value is QueueSettings {
+function isPlaceSetting(name: string): name is PlaceSetting {
+  return Object.hasOwn(PLACES, name);
+}
+
+function isPlace(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null || !('engine' in value)) return false;
-  const isKnown = (name: string) => (QUEUE_SETTINGS as readonly string[]).includes(name);
   return Object.entries(value).every(
-    ([name, setting]) => isKnown(name) && typeof setting === 'string' && setting !== '',
+    ([name, setting]) => names.includes(name) && typeof setting === 'string' && setting !== '',
   );
 }
 

@@ -16,32 +16,42 @@ export const POSTGRES_URL: ServerUrl = {
   protocols: ['postgres:', 'postgresql:'],
 };
 
+/** How a URL is given. */
+export interface UrlGiven {
+  /** The setting of `service-webhooks.json` that has it. Default: the option is named. */
+  setting?: string | undefined;
+  /** What else the value may have been meant as. */
+  advice?: string | undefined;
+}
+
 /**
- * Returns the URL of a server: the value of an option, or that of the place which the value names. It refuses a
- * password on the command line. @throws Failure, which does not repeat the URL
+ * Returns the URL of a server: the value of an option or a setting, or that of the place which the value names. It refuses
+ * a password there. @throws Failure, which does not repeat the URL
  *
- * @param given The value of the option; true where it has none.
- * @param advice What else the value may have been meant as.
+ * @param given The value; true where there is none.
  */
 export async function readServerUrl(
   session: Session,
   name: string,
   { variable, example, protocols }: ServerUrl,
   given: unknown,
-  advice = '',
+  { setting, advice = '' }: UrlGiven = {},
 ): Promise<string> {
+  const taker = setting ?? `--${name}`;
+  const pass = setting === undefined ? `pass --${name} ${example}` : `write ${example} into ${setting}`;
+  const without = setting === undefined ? `pass --${name} without a value` : `leave out ${setting}`;
   if (given === true && session.env[variable] === undefined)
-    throw new Failure('usage', `there is no URL: pass --${name} ${example}, or set ${variable}, also in .env.`);
+    throw new Failure('usage', `there is no URL: ${pass}, or set ${variable}, also in .env.`);
   const source = given === true ? `env:${variable}` : String(given);
   const isSource = source === '-' || /^(env|file):./.test(source);
   const address = isSource ? String(await readSource(session, source)).trim() : source;
   // Without the slashes, a URL hides its user and password from the check below.
   const isUrl = URL.canParse(address) && /^\w+:\/\//.test(address) && protocols.includes(new URL(address).protocol);
   if (!isUrl) {
-    throw new Failure('usage', `--${name} takes a URL such as ${example}, or ${SOURCES}.${isSource ? '' : advice}`);
+    throw new Failure('usage', `${taker} takes a URL such as ${example}, or ${SOURCES}.${isSource ? '' : advice}`);
   }
   if (!isSource && passwordsIn(address).length > 0) {
-    const instead = `set ${variable}, also in .env, and pass --${name} without a value`;
+    const instead = `set ${variable}, also in .env, and ${without}`;
     throw new Failure('usage', `the URL has a password in it, which everyone on the machine sees: ${instead}.`);
   }
   return address;

@@ -135,9 +135,9 @@ export interface EmulatorDeliveries {
   list(filter?: DeliveryFilter): EmulatorDelivery[];
   get(id: string): EmulatorDelivery | undefined;
   /**
-   * Starts a dead delivery again from attempt 1, with the same event, `Idempotency-Key` and body.
+   * Starts a dead or lost delivery again from attempt 1, with the same event, `Idempotency-Key` and body.
    *
-   * @throws WebhookError `invalid_option` for a delivery that is not dead or no longer kept
+   * @throws WebhookError `invalid_option` for a delivery that is not dead or lost, or no longer kept
    */
   redeliver(id: string): EmulatorDelivery;
 }

@@ -102,7 +102,7 @@ export function createControls(parts: ControlsParts): Controls {
       redeliver(id) {
         deliveries.checkRoom(1);
         const found = deliveries.get(id);
-        check(found !== undefined && sender.redeliver(found), `delivery ${id} is not dead, or no longer kept`);
+        check(found !== undefined && sender.redeliver(found), `delivery ${id} is not dead or lost, or no longer kept`);
         return showDelivery(found);
       },
     },

@@ -5,6 +5,7 @@ import { createAccounts } from './api/accounts.js';
 import { createApi } from './api/api.js';
 import { createAuthenticate } from './api/authentication.js';
 import { createFetchHandler, createHttpServer } from './api/http-server.js';
+import { createJobRoutes } from './api/job-routes.js';
 import { createKeys } from './api/keys.js';
 import { createRoutes } from './api/routes.js';
 import { createScripts } from './api/scripts.js';
@@ -58,7 +59,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     endpoints.byId.delete(endpoint.id);
   };
 
-  let planFaults = createFaults(settings.faults, seed);
+  let faultsNow = createFaults(settings.faults, seed);
   const sender = createSender({
     clock,
     pool,
@@ -69,7 +70,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     headerPrefix,
     renewTimestamp: settings.renewTimestamp,
     hangAfterMs: settings.hangAfterMs,
-    planFaults: (...place) => planFaults(...place),
+    faults: () => faultsNow,
   });
   const controls = createControls({ accounts, keys, endpoints, deliveries, sender, allowLoopback, remove });
   const apiKey = settings.apiKey ?? random.secret('acct', 0);
@@ -83,7 +84,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     scripts,
     headerPrefix,
     authenticate: createAuthenticate(keys, accounts, headerPrefix),
-    routes: createRoutes({ endpoints, allowLoopback, remove }),
+    routes: [...createRoutes({ endpoints, allowLoopback, remove }), ...createJobRoutes(deliveries)],
     deniedIps: settings.deniedIps,
     maxBodyBytes: settings.maxBodyBytes,
   });
@@ -139,7 +140,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       return sent.deliveries[0] as Emitted['deliveries'][number];
     },
     setFaults(faults) {
-      planFaults = createFaults(faults, seed);
+      faultsNow = createFaults(faults, seed);
     },
     script: scripts.add,
     fetch: createFetchHandler(api, settings),

@@ -1,7 +1,7 @@
 import { check, checkKnownOptions, checkObject, checkPositiveInteger } from 'service-webhooks/option-checks';
 import { createRandom } from './random.js';
 
-/** How often a fault occurs. */
+/** How often a fault occurs. It counts attempts; `never` counts deliveries. */
 export interface Fault {
   /** The share of attempts in which the fault occurs, from 0 to 1. */
   rate: number;
@@ -13,6 +13,11 @@ export interface Fault {
 
 /** The faults that occur in deliveries. A number is a rate from 0 to 1. */
 export interface Faults {
+  /**
+   * The sender loses the delivery: no attempt is made, and none follows. It is decided when the event is emitted. The
+   * delivery is `lost`, and `deliveries.redeliver` sends it after all.
+   */
+  never?: number | Fault | undefined;
   /** The request is lost: the receiver gets nothing, and the attempt fails after 20 s. */
   drop?: number | Fault | undefined;
   /**
@@ -54,13 +59,14 @@ export interface FaultPlan {
 export type AttemptPlace = readonly [delivery: number, redelivery: number, attempt: number];
 
 /**
- * The names of all faults, in the order in which an attempt lists them.
+ * The names of all faults, in the order in which an attempt lists them. `never` is in no attempt: there is none.
  *
  * @example
  * const faults: Faults = Object.fromEntries(FAULT_NAMES.map((name) => [name, 0.1])); // each in a tenth of the attempts
  * const emulator = createEmulator({ faults });
  */
 export const FAULT_NAMES = [
+  'never',
   'drop',
   'delay',
   'duplicate',
@@ -71,10 +77,19 @@ export const FAULT_NAMES = [
   'reset',
 ] as const;
 
-/** Returns a function that plans the faults of an attempt. @throws WebhookError `invalid_option` */
-export function createFaults(faults: Faults, seed: string): (...place: AttemptPlace) => FaultPlan {
+/** The faults of one emulator. */
+export interface FaultPlans {
+  /** Returns whether the sender loses a delivery, by its number. */
+  loses(delivery: number): boolean;
+  /** Returns the faults of an attempt. */
+  planOf(...place: AttemptPlace): FaultPlan;
+}
+
+/** @throws WebhookError `invalid_option` */
+export function createFaults(faults: Faults, seed: string): FaultPlans {
   checkObject('faults', faults);
   checkKnownOptions('faults', faults, FAULT_NAMES);
+  const never = createStriker('never', faults.never, seed, {});
   const drop = createStriker('drop', faults.drop, seed, {});
   const delay = createStriker('delay', faults.delay, seed, { ms: 5_000 });
   const duplicate = createStriker('duplicate', faults.duplicate, seed, { afterMs: 0 });
@@ -89,8 +104,8 @@ export function createFaults(faults: Faults, seed: string): (...place: AttemptPl
   check([undefined, 'request', 'answer'].includes(at), 'faults.reset.at must be request or answer');
   checkPositiveInteger('faults.slowBody.pieces', slowBody.amounts.pieces);
 
-  return (...place) => {
-    const names = FAULT_NAMES.filter((name) => strikers[name].strikes(place));
+  function planOf(...place: AttemptPlace): FaultPlan {
+    const names = FAULT_NAMES.filter((name) => name !== 'never' && strikers[name].strikes(place));
     const has = (name: FaultName) => names.includes(name);
     return {
       names,
@@ -105,15 +120,20 @@ export function createFaults(faults: Faults, seed: string): (...place: AttemptPl
         return has('truncate') ? whole.subarray(0, Math.floor(truncate.draw(place) * whole.length)) : whole;
       },
     };
-  };
+  }
+
+  return { loses: (delivery) => never.strikes([delivery]), planOf };
 }
+
+/** An attempt, or a delivery as a whole. */
+type Place = AttemptPlace | readonly [delivery: number];
 
 interface Striker<Amount extends string> {
   readonly amounts: Readonly<Record<Amount, number>>;
-  /** Returns whether the fault occurs in an attempt. */
-  strikes(place: AttemptPlace): boolean;
+  /** Returns whether the fault occurs at a place. */
+  strikes(place: Place): boolean;
   /** Returns a number from 0 up to 1 that decides the details of the fault. */
-  draw(place: AttemptPlace): number;
+  draw(place: Place): number;
 }
 
 function createStriker<Amount extends string>(

@@ -83,7 +83,7 @@ export interface KeepOptions {
   attempts?: number | undefined;
   /** The number of delivered deliveries. Default: 1 000. */
   delivered?: number | undefined;
-  /** The number of dead deliveries, which can be redelivered while they are kept. Default: 10 000. */
+  /** The number of dead and lost deliveries, which can be redelivered while they are kept. Default: 10 000. */
   dead?: number | undefined;
   /** The memory for each of the three in bytes, bodies included. Default: 33 554 432 (32 MiB). */
   bytes?: number | undefined;

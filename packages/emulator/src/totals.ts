@@ -16,6 +16,8 @@ export interface Totals {
   failed: number;
   delivered: number;
   dead: number;
+  /** The deliveries that the fault `never` has lost. One that is redelivered is counted under its later state, too. */
+  lost: number;
   /** Requests to the API. */
   requests: number;
 }
@@ -33,6 +35,7 @@ export function createTotals(): Totals {
     failed: 0,
     delivered: 0,
     dead: 0,
+    lost: 0,
     requests: 0,
   };
 }

@@ -10,8 +10,13 @@ const UNHARMED = {
 
 /** The plans of the first attempts of that many deliveries. */
 function plans(faults: Faults, count = 1, seed = 'seed') {
-  const plan = createFaults(faults, seed);
-  return Array.from({ length: count }, (_, n) => plan(n + 1, 0, 1));
+  const { planOf } = createFaults(faults, seed);
+  return Array.from({ length: count }, (_, n) => planOf(n + 1, 0, 1));
+}
+/** Which of that many deliveries are lost. */
+function losses(faults: Faults, count: number, seed = 'seed') {
+  const { loses } = createFaults(faults, seed);
+  return Array.from({ length: count }, (_, n) => loses(n + 1));
 }
 const first = (faults: Faults) => plans(faults)[0] ?? expect.unreachable();
 const struck = (found: ReturnType<typeof plans>) => found.map(({ names }) => names.join());
@@ -114,9 +119,9 @@ describe('the rate of an emulator fault', () => {
     const faults: Faults = { drop: 0.5 };
     expect(struck(plans(faults, 50))).toEqual(struck(plans(faults, 50)));
     expect(struck(plans(faults, 50))).not.toEqual(struck(plans(faults, 50, 'other')));
-    const plan = createFaults(faults, 'seed');
+    const { planOf } = createFaults(faults, 'seed');
     const along = (place: (n: number) => readonly [number, number, number]) =>
-      Array.from({ length: 50 }, (_, n) => plan(...place(n)).drop);
+      Array.from({ length: 50 }, (_, n) => planOf(...place(n)).drop);
     const three = [along((n) => [n, 1, 1]), along((n) => [1, n, 1]), along((n) => [1, 1, n])];
     expect(new Set(three.map((found) => found.join())).size).toBe(3);
     for (const found of three) expect(new Set(found).size).toBe(2);
@@ -142,6 +147,26 @@ describe('the rate of an emulator fault', () => {
   });
 });
 
+describe('the emulator fault never', () => {
+  it('loses the share of deliveries that its rate says, and the same ones for the same seed', () => {
+    expect(losses({ never: 1 }, 3)).toEqual([true, true, true]);
+    expect(losses({}, 3)).toEqual([false, false, false]);
+    const some = losses({ never: 0.25 }, 400);
+    expect(Math.abs(some.filter(Boolean).length - 100)).toBeLessThan(40);
+    expect(losses({ never: 0.25 }, 400)).toEqual(some);
+    expect(losses({ never: 0.25 }, 400, 'other')).not.toEqual(some);
+    expect(losses({ never: { rate: 0.25, seed: 'seed' } }, 400, 'other')).toEqual(some);
+  });
+
+  it('loses no more deliveries than times says', () => {
+    expect(losses({ never: { rate: 1, times: 2 } }, 4)).toEqual([true, true, false, false]);
+  });
+
+  it('is in the plan of no attempt', () => {
+    expect(struck(plans({ never: 1, drop: 1 }))).toEqual(['drop']);
+  });
+});
+
 describe('the settings of emulator faults', () => {
   it.each([
     [{ delay: { rate: 1, ms: 0 } }],
@@ -160,11 +185,12 @@ describe('the settings of emulator faults', () => {
     ["Unknown option 'dupliacte' in faults. Did you mean 'duplicate'?", { dupliacte: 1 }],
     ["Unknown option 'delay' in faults.delay. It takes rate, seed, times, ms", { delay: { rate: 1, delay: 9 } }],
     ["Unknown option 'at' in faults.drop. Did you mean 'rate'?", { drop: { rate: 1, at: 'answer' } }],
-    ["Unknown option 'toString' in faults. It takes drop, delay", { toString: 1 }],
+    ["Unknown option 'toString' in faults. It takes never, drop, delay", { toString: 1 }],
     ...[1.1, -0.1, Number.NaN, '1', null, {}].map((corrupt): [string, unknown] => [
       'faults.corrupt.rate must be from 0 to 1',
       { corrupt },
     ]),
+    ['faults.never.rate must be from 0 to 1', { never: 2 }],
     ['faults.drop.times must be a positive integer', { drop: { rate: 1, times: 0 } }],
     ['faults.drop.times must be a positive integer', { drop: { rate: 1, times: 0.5 } }],
     ...[-1, Number.POSITIVE_INFINITY, null].map((ms): [string, unknown] => [

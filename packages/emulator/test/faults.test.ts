@@ -53,6 +53,64 @@ describe('the emulator faults drop and delay', () => {
   });
 });
 
+describe('the emulator fault never', () => {
+  it('a lost delivery is sent neither at once nor later, and the next one is delivered', async () => {
+    const { emulator, receiver } = await startWithFaults({ never: { rate: 1, times: 1 } });
+    await emulator.settled();
+    await emulator.emit('stt.failed');
+    await emulator.runUntilIdle();
+    expect(receiver.requests).toHaveLength(1);
+    expect(emulator.deliveries.list()).toMatchObject([
+      { type: 'stt.completed', state: 'lost', attempts: 0, nextAt: undefined },
+      { type: 'stt.failed', state: 'delivered', attempts: 1 },
+    ]);
+    expect(emulator.deliveries.list({ state: 'lost' })).toHaveLength(1);
+    expect(emulator.attempts.list()).toMatchObject([{ type: 'stt.failed' }]);
+    expect(emulator.totals).toMatchObject({ deliveries: 2, attempts: 1, lost: 1, delivered: 1, dead: 0 });
+  });
+
+  it('emit returns a lost delivery as lost, also one to a paused endpoint, and its endpoint stays as it was', async () => {
+    const { emulator, id } = startWithEndpoint({ faults: { never: 1 } });
+    emulator.endpoints.pause(id);
+    const { deliveries } = await emulator.emit('stt.completed');
+    expect(deliveries).toMatchObject([{ state: 'lost', attempts: 0 }]);
+    emulator.endpoints.enable(id);
+    await emulator.runUntilIdle();
+    expect(emulator.deliveries.list()).toMatchObject([{ state: 'lost' }]);
+    expect(emulator.endpoints.get(id)).toMatchObject({ state: 'active', deadInARow: 0 });
+  });
+
+  it('a lost test event is not sent', async () => {
+    const { emulator, receiver, id } = startWithEndpoint({ faults: { never: 1 } });
+    expect(await emulator.sendTest(id)).toMatchObject({ state: 'lost', test: true });
+    await emulator.runUntilIdle();
+    expect(receiver.requests).toEqual([]);
+  });
+
+  it('a lost delivery that is redelivered is a normal delivery, with its retries', async () => {
+    const { emulator, receiver } = await startWithFaults({ never: 1 });
+    const [{ id } = expect.unreachable()] = emulator.deliveries.list();
+    receiver.status = 500;
+    expect(emulator.deliveries.redeliver(id)).toMatchObject({ state: 'sending', attempts: 1, redeliveries: 1 });
+    await emulator.settled();
+    receiver.status = 200;
+    await emulator.runUntilIdle();
+    expect(emulator.attempts.list()).toMatchObject([
+      { number: 1, redelivery: 1, faults: [], state: 'waiting' },
+      { number: 2, redelivery: 1, faults: [], state: 'delivered' },
+    ]);
+    expect(emulator.totals).toMatchObject({ lost: 1, delivered: 1 });
+    expect(() => emulator.deliveries.redeliver(id)).toThrow('is not dead or lost');
+  });
+
+  it('lost deliveries are not pending, and as many are kept as of the dead ones', async () => {
+    const { emulator } = startWithEndpoint({ faults: { never: 1 }, maxPending: 1, keep: { dead: 2 } });
+    for (const id of ['evt_a', 'evt_b', 'evt_c']) await emulator.emit('stt.completed', { id });
+    expect(emulator.deliveries.list().map(({ eventId }) => eventId)).toEqual(['evt_b', 'evt_c']);
+    expect(emulator.totals.lost).toBe(3);
+  });
+});
+
 describe('the emulator faults duplicate and reorder', () => {
   it.each([0, 1_500])('a duplicate after %i ms is the same request, and the first answer counts', async (afterMs) => {
     let n = 0;
@@ -179,12 +237,15 @@ describe('the emulator fault reset', () => {
 });
 
 describe('emulator attempts with a fault', () => {
-  it.each(FAULT_NAMES)('an attempt that was struck lists the fault %s', async (name) => {
-    const fetch = async (request: Request) => new Response(await request.text().catch(() => ''));
-    const { emulator } = await startWithFaults({ [name]: 1 }, { fetch });
-    await emulator.advance(25_000);
-    expect(emulator.attempts.list()[0]?.faults).toEqual([name]);
-  });
+  it.each(FAULT_NAMES.filter((name) => name !== 'never'))(
+    'an attempt that was struck lists the fault %s',
+    async (name) => {
+      const fetch = async (request: Request) => new Response(await request.text().catch(() => ''));
+      const { emulator } = await startWithFaults({ [name]: 1 }, { fetch });
+      await emulator.advance(25_000);
+      expect(emulator.attempts.list()[0]?.faults).toEqual([name]);
+    },
+  );
 
   it.each(['a', 'b'])('the seed %s gives each delivery, redelivery and attempt number its own faults', async (seed) => {
     const faults = { corrupt: 0.5, reset: 0.5 };
@@ -194,14 +255,14 @@ describe('emulator attempts with a fault', () => {
     await emulator.runUntilIdle();
     emulator.deliveries.redeliver(deliveries[1]?.id ?? '');
     await emulator.runUntilIdle();
-    const plan = createFaults(faults, seed);
+    const { planOf } = createFaults(faults, seed);
     const places = emulator.attempts
       .list()
       .map(
         ({ deliveryId, redelivery, number }) => [deliveryId === deliveries[0]?.id ? 1 : 2, redelivery, number] as const,
       );
     expect(places).toHaveLength(18);
-    expect(emulator.attempts.list().map(({ faults }) => faults)).toEqual(places.map((place) => plan(...place).names));
+    expect(emulator.attempts.list().map(({ faults }) => faults)).toEqual(places.map((place) => planOf(...place).names));
   });
 
   it('setFaults starts and ends faults while the emulator runs, with the same seed', async () => {
@@ -214,7 +275,7 @@ describe('emulator attempts with a fault', () => {
     }
     const attempts = emulator.attempts.list();
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['acknowledged', 'failed', 'acknowledged']);
-    expect(attempts[1]?.faults).toEqual(createFaults({ reset: 1, corrupt: 0.5 }, 'emulator')(2, 0, 1).names);
+    expect(attempts[1]?.faults).toEqual(createFaults({ reset: 1, corrupt: 0.5 }, 'emulator').planOf(2, 0, 1).names);
     expect(() => emulator.setFaults({ drop: 2 })).toThrow('faults.drop.rate must be from 0 to 1');
   });
 });

@@ -98,6 +98,20 @@ describe('an emulator that has loaded a saved state', () => {
     expect(emulator.deliveries.list()).toMatchObject([{ state: 'delivered' }, { state: 'delivered' }]);
   });
 
+  it('a lost delivery stays lost, and can be redelivered', async () => {
+    const before = startWithEndpoint({ faults: { never: 1 } });
+    await emit(before.emulator, 'stt.completed');
+    const { emulator, receiver } = await reload(before.emulator);
+    await emulator.runUntilIdle();
+    expect(receiver.requests).toEqual([]);
+    expect(emulator.totals.lost).toBe(1);
+    const [{ id, state, jobId } = expect.unreachable()] = emulator.deliveries.list();
+    expect([state, jobId]).toEqual(['lost', before.emulator.deliveries.list()[0]?.jobId]);
+    emulator.deliveries.redeliver(id);
+    await emulator.settled();
+    expect(emulator.deliveries.get(id)).toMatchObject({ state: 'delivered' });
+  });
+
   it('a paused endpoint stays paused, with the deliveries it holds back', async () => {
     const before = startWithEndpoint();
     before.emulator.endpoints.pause(before.id);

@@ -85,8 +85,11 @@ export interface EndpointRow {
   pausesAfter: number;
 }
 
-/** `failed`: refused or not answered, and another sender decides about the next attempt. */
-export type DeliveryState = 'sending' | 'waiting' | 'delivered' | 'failed' | 'dead';
+/**
+ * `failed`: refused or not answered, and another sender decides about the next attempt. `lost`: no attempt was made, and
+ * none follows.
+ */
+export type DeliveryState = 'sending' | 'waiting' | 'delivered' | 'failed' | 'dead' | 'lost';
 
 /** A delivery in the list. */
 export interface DeliveryRow {
@@ -126,6 +129,8 @@ export interface DeliveryDetails {
   waits: readonly number[];
   /** The actions that are possible now. */
   offers: readonly ('redeliver' | 'replay')[];
+  /** Where the first round was lost: that no attempt was made, and what an app can do. */
+  lost?: string | undefined;
   /** Why a replay cannot be signed again; undefined where it can. */
   cannotSign?: string | undefined;
 }

@@ -1,16 +1,8 @@
 import { type BullmqQueueClient, type BullmqStoredJob, bullmqQueue } from 'service-webhooks/queue/bullmq';
 import { needed } from '../installed.js';
+import { connectIoredis, type Ioredis, type IoredisModule, REDIS_URL } from '../redis-client.js';
 import { storedJob } from './listed-letter.js';
-import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, existingQueue, type QueueEngine } from './queue-engine.js';
-
-/** What is used of ioredis. */
-interface Redis {
-  connect(): Promise<unknown>;
-  disconnect(): void;
-  on(event: 'error', listener: (error: unknown) => void): unknown;
-  exists(key: string): Promise<number>;
-  scan(cursor: string, ...options: (string | number)[]): Promise<[cursor: string, keys: string[]]>;
-}
+import { existingQueue, type QueueEngine } from './queue-engine.js';
 
 interface Bullmq {
   Queue: new (
@@ -32,24 +24,11 @@ const TYPES = {
 export const bullmqEngine: QueueEngine = {
   name: 'bullmq',
   says: 'the URL of the Redis of BullMQ',
-  url: { variable: 'REDIS_URL', example: 'redis://localhost:6379', protocols: ['redis:', 'rediss:'] },
+  url: REDIS_URL,
 
   async open({ address, queue, prefix = 'bull' }) {
     const { Queue } = needed<Bullmq>('bullmq');
-    const { Redis } = needed<{ Redis: new (url: string, options: object) => Redis }>('bullmq', 'ioredis');
-    const redis = new Redis(address, {
-      lazyConnect: true,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      commandTimeout: CALL_TIMEOUT_MS,
-      retryStrategy: () => null,
-    });
-    let problem: unknown;
-    redis.on('error', (error) => {
-      problem = error;
-    });
-    await redis.connect().catch((error) => {
-      throw problem ?? error; // its own error says no more than that the connection is closed
-    });
+    const redis = await connectIoredis(needed<IoredisModule>('bullmq', 'ioredis'), address);
     const isThere = queue !== undefined && (await redis.exists(`${prefix}:${queue}:meta`)) === 1;
     const name = isThere ? queue : existingQueue(queue, await namesIn(redis, prefix), 'Redis');
     const client = new Queue(name, { connection: redis, prefix, skipMetasUpdate: true });
@@ -69,7 +48,7 @@ export const bullmqEngine: QueueEngine = {
 };
 
 /** Reads a part of the keys alone, since a Redis may have many of other programs. */
-async function namesIn(redis: Redis, prefix: string): Promise<string[]> {
+async function namesIn(redis: Ioredis, prefix: string): Promise<string[]> {
   const [MOST_SCANS, KEYS_EACH] = [200, 1_000];
   const names: string[] = [];
   let cursor = '0';

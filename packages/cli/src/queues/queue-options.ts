@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { FollowedJob } from 'service-webhooks/queue';
 import { Failure } from '../failure.js';
-import { askFile } from '../installed.js';
+import { type Ask, placeAt } from '../placed.js';
 import type { QueueSettings } from '../project-config.js';
 import { SOURCES } from '../secrets.js';
-import { askServer, readServerUrl } from '../server-url.js';
 import type { Session } from '../session.js';
 import { bullmqEngine } from './bullmq-engine.js';
 import type { JobState } from './listed-letter.js';
@@ -100,17 +99,13 @@ export async function queuePlaced(session: Session, options: object): Promise<Pl
   const { engine, at, ...names } = placeOf(session, options);
   const { state = 'dead' } = options as { state?: JobState };
   checkState(engine, state);
-  const address = await addressOf(session, engine, at);
-  const ask = <Answer>(call: () => Promise<Answer>) =>
-    engine.url === undefined ? askFile(address, call) : askServer(engine.name, address, call);
+  const { address, where, ask } = await placeAt(session, engine, at, { advice: ' Ids stand in front of it.' });
   return {
     engine,
-    where: engine.url === undefined ? address : `${engine.name} at ${new URL(address).host}`,
+    where,
     open: async () => asking(await ask(() => engine.open({ address, ...names })), ask),
   };
 }
-
-type Ask = <Answer>(call: () => Promise<Answer>) => Promise<Answer>;
 
 /** Returns an opened queue whose calls go through `ask`. */
 function asking(opened: OpenedQueue, ask: Ask): OpenedQueue {
@@ -144,11 +139,6 @@ function checkState({ name, unlisted = {} }: QueueEngine, state: JobState): void
   if (reason === undefined) return;
   const listed = JOB_STATES.filter((one) => unlisted[one] === undefined).join(' or ');
   throw new Failure('usage', `${name} cannot list jobs that are ${state}: ${reason}. Pass --state ${listed}.`);
-}
-
-async function addressOf(session: Session, { name, url }: QueueEngine, given: unknown): Promise<string> {
-  if (url === undefined) return String(given);
-  return readServerUrl(session, name, url, given, ' Ids stand in front of it.');
 }
 
 /** As the argument parser calls it. */

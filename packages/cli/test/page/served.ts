@@ -1,19 +1,19 @@
 import { onTestFinished } from 'vitest';
 import { exchange, type RawResponse } from '../../../../test/support/raw-http.js';
 import type { PageSource } from '../../src/page/page-source.js';
-import type { QueueSource } from '../../src/page/queue-source.js';
 import type { Assets } from '../../src/page/server/document.js';
-import { servePage } from '../../src/page/server/page-server.js';
+import { type OtherViews, servePage } from '../../src/page/server/page-server.js';
 
 const NO_ASSETS: Assets = {
   script: Buffer.from('// script'),
   style: Buffer.from('/* style */'),
   queue: { script: Buffer.from('// queue'), style: Buffer.from('/* queue */') },
+  jobs: { script: Buffer.from('// jobs') },
 };
 
 /** A page that is served until the test ends, and requests to it, of which every header can be chosen. */
-export async function served(source: PageSource | undefined, assets = NO_ASSETS, queue?: QueueSource) {
-  const { url, close } = await servePage(source, 0, { assets, queue });
+export async function served(source: PageSource | undefined, assets = NO_ASSETS, views: OtherViews = {}) {
+  const { url, close } = await servePage(source, 0, { assets, ...views });
   onTestFinished(close);
   const { host, origin, port } = new URL(url);
   const request = (method: string, path: string, headers: Record<string, string | undefined> = {}, body = '') => {

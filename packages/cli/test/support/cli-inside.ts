@@ -52,7 +52,7 @@ export function useCli(): Cli {
     home = mkdtempSync(join(tmpdir(), 'cli-'));
     const page = join(home, 'page');
     mkdirSync(page);
-    for (const name of ['page.js', 'style.css', 'queue.js', 'queue-style.css'])
+    for (const name of ['page.js', 'style.css', 'queue.js', 'queue-style.css', 'jobs.js'])
       writeFileSync(join(page, name), `/* ${name} */`.padEnd(2_000));
     putBack = changeDirectory(() => cli.cwd, page);
   });

@@ -14,7 +14,7 @@ export interface Route {
   readonly scope: string | undefined;
   /** Whether a sandbox key may call it. */
   readonly sandbox: boolean;
-  /** Answers a caller that may call the route; `id` is the one in the path. Throws an ApiError to refuse. */
+  /** Answers a caller that may call the route; `id` is the last one in the path. Throws an ApiError to refuse. */
   handle(caller: Caller, request: ApiRequest, id: string): RouteAnswer | Promise<RouteAnswer>;
 }
 
@@ -31,7 +31,7 @@ export interface RoutesParts {
 
 const WEBHOOKS = '/api/v1/account/webhooks';
 
-/** Returns the routes that the emulator answers without a script. */
+/** Returns the routes of the account: its limits, usage and webhook endpoints. */
 export function createRoutes({ endpoints, allowLoopback, remove }: RoutesParts): readonly Route[] {
   /** @throws ApiError `not_found`, also for an endpoint of another account */
   const endpointOf = ({ account }: Caller, id: string): EndpointRecord => {
@@ -132,11 +132,11 @@ function readEvents(value: unknown): string[] {
   return [...new Set<string>(value)];
 }
 
-/** Returns the route of a request, and the id in its path. */
+/** Returns the route of a request, and the last id in its path. */
 export function findRoute(routes: readonly Route[], { method, path }: ApiRequest) {
   for (const route of routes) {
     const values = route.method === method ? matchPath(route.path, path) : undefined;
-    if (values !== undefined) return { route, id: values[0] ?? '' };
+    if (values !== undefined) return { route, id: values.at(-1) ?? '' };
   }
   return undefined;
 }

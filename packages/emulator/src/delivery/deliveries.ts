@@ -32,6 +32,8 @@ export interface EmulatorDelivery {
   readonly id: string;
   readonly eventId: string;
   readonly type: string;
+  /** The job that the event is about; null for none. */
+  readonly jobId: string | null;
   readonly endpointId: string;
   readonly state: DeliveryState;
   readonly attempts: number;
@@ -51,9 +53,9 @@ export interface Deliveries {
   checkRoom(more: number): void;
   add(delivery: NewDelivery): DeliveryRecord;
   get(id: string): DeliveryRecord | undefined;
-  /** Records that a pending delivery is now delivered or dead. */
+  /** Records that a pending delivery is now delivered, dead or lost. */
   finished(delivery: DeliveryRecord): void;
-  /** Records that a dead delivery is pending again. */
+  /** Records that a dead or lost delivery is pending again. */
   revived(): void;
   removeOf(endpoint: EndpointRecord): void;
   all(): Iterable<DeliveryRecord>;
@@ -83,6 +85,7 @@ export function createDeliveries({ random, maxPending, keep }: DeliveriesOptions
       },
     });
   const delivered = createFinished(keep.delivered);
+  /** Those that can be redelivered. */
   const dead = createFinished(keep.dead);
 
   return {
@@ -108,7 +111,7 @@ export function createDeliveries({ random, maxPending, keep }: DeliveriesOptions
     get: (id) => byId.get(id),
     finished(delivery) {
       pending -= 1;
-      (delivery.state === 'dead' ? dead : delivered).add({ delivery, redeliveries: delivery.redeliveries });
+      (delivery.state === 'delivered' ? delivered : dead).add({ delivery, redeliveries: delivery.redeliveries });
     },
     revived() {
       pending += 1;
@@ -131,8 +134,8 @@ export function createDeliveries({ random, maxPending, keep }: DeliveriesOptions
   };
 }
 
-export function isFinished({ state }: DeliveryRecord): boolean {
-  return state === 'delivered' || state === 'dead';
+export function isFinished({ state }: Pick<DeliveryRecord, 'state'>): boolean {
+  return state === 'delivered' || state === 'dead' || state === 'lost';
 }
 
 export function showDelivery(delivery: DeliveryRecord): EmulatorDelivery {
@@ -141,6 +144,7 @@ export function showDelivery(delivery: DeliveryRecord): EmulatorDelivery {
     id,
     eventId: event.id,
     type: event.type,
+    jobId: event.jobId,
     endpointId: endpoint.id,
     state,
     attempts,

@@ -1,5 +1,6 @@
 /** The transitions of a delivery between its states. If several rows match, the first one applies. */
 export const DELIVERY_TRANSITIONS = [
+  { from: 'waiting', on: 'loss', when: 'always', to: 'lost', also: 'nothing else' },
   { from: 'waiting', on: 'due', when: 'endpoint active', to: 'sending', also: 'send' },
   { from: 'waiting', on: 'due', when: 'test delivery', to: 'sending', also: 'send' },
   { from: 'sending', on: 'pause', when: 'always', to: 'waiting', also: 'take attempt back' },
@@ -8,6 +9,7 @@ export const DELIVERY_TRANSITIONS = [
   { from: 'sending', on: 'failure', when: 'retries left', to: 'waiting', also: 'schedule retry' },
   { from: 'sending', on: 'failure', when: 'retries used', to: 'dead', also: 'count dead' },
   { from: 'dead', on: 'redelivery', when: 'always', to: 'waiting', also: 'start again' },
+  { from: 'lost', on: 'redelivery', when: 'always', to: 'waiting', also: 'start again' },
 ] as const;
 
 /** The transitions of an endpoint between its states. Pausing it manually is an addition for tests. */

@@ -14,6 +14,8 @@ import type { Random } from '../random.js';
 export interface EmittedEvent {
   readonly id: string;
   readonly type: string;
+  /** The job that it is about; null for none. */
+  readonly jobId: string | null;
   readonly idempotencyKey: string;
   readonly body: Uint8Array;
 }
@@ -37,7 +39,8 @@ export function newEvent(
   const event: WebhookEvent = known.includes(type)
     ? sampleEvent(type as EventType, { ...rest, id, timestamp })
     : ({ id, type, version: PAYLOAD_VERSION, jobId: null, data: {}, ...rest, timestamp } as UnknownEvent);
-  return { event, emitted: { id, type, idempotencyKey: random.uuid('key', n), body: toBytes(event) } };
+  const jobId = typeof event.jobId === 'string' ? event.jobId : null; // a test may override it with anything
+  return { event, emitted: { id, type, jobId, idempotencyKey: random.uuid('key', n), body: toBytes(event) } };
 }
 
 function toBytes(event: WebhookEvent): Uint8Array {

@@ -1,17 +1,18 @@
 import { isAcknowledged, MAX_ATTEMPTS, RETRY_WAITS_MS } from 'service-webhooks/service';
-import type { AttemptPlace, FaultPlan } from '../faults.js';
+import type { FaultPlan, FaultPlans } from '../faults.js';
 import type { Clock } from '../time/clock.js';
 import type { RequestPool } from '../time/request-pool.js';
 import type { Totals } from '../totals.js';
 import type { Sent, Transport, WireRequest } from '../wire/transport.js';
 import { type RequestOptions, requestOf, sendAttempt } from './attempt.js';
 import type { AttemptLog } from './attempt-log.js';
-import type { Deliveries, DeliveryRecord, NewDelivery } from './deliveries.js';
+import { type Deliveries, type DeliveryRecord, isFinished, type NewDelivery } from './deliveries.js';
 import { type Conditions, DELIVERY_TRANSITIONS, type DeliveryTransition, findTransition } from './delivery-states.js';
 import { countDeadDelivery, type EndpointRecord } from './endpoints.js';
 
 /** Sends deliveries and moves them between their states, as {@link DELIVERY_TRANSITIONS} lists them. */
 export interface Sender {
+  /** Starts the first attempt of a delivery, unless the fault `never` loses it. */
   start(delivery: NewDelivery): DeliveryRecord;
   /** Starts the next attempt of a waiting delivery, unless its endpoint is paused. */
   due(delivery: DeliveryRecord): void;
@@ -19,7 +20,7 @@ export interface Sender {
   schedule(delivery: DeliveryRecord, ms: number): void;
   /** Starts the attempts that became due while their endpoint was paused. */
   resume(endpoint: EndpointRecord): void;
-  /** Starts a dead delivery again. Returns false for any other. */
+  /** Starts a dead or lost delivery again. Returns false for any other. */
   redeliver(delivery: DeliveryRecord): boolean;
   /** Stops sending: running attempts have no effect. */
   stop(): void;
@@ -33,7 +34,8 @@ export interface SenderParts extends RequestOptions {
   log: AttemptLog;
   totals: Totals;
   hangAfterMs: number;
-  planFaults(...place: AttemptPlace): FaultPlan;
+  /** Returns the faults that occur now. */
+  faults(): FaultPlans;
 }
 
 export function createSender(parts: SenderParts): Sender {
@@ -47,7 +49,7 @@ export function createSender(parts: SenderParts): Sender {
     send(delivery) {
       delivery.attempts += 1;
       delivery.dueAt = undefined;
-      const plan = parts.planFaults(delivery.n, delivery.redeliveries, delivery.attempts);
+      const plan = parts.faults().planOf(delivery.n, delivery.redeliveries, delivery.attempts);
       const send = () => pool.run(() => sendNow(delivery, plan));
       if (plan.holdMs === 0) send();
       else clock.after(plan.holdMs, send);
@@ -141,10 +143,8 @@ export function createSender(parts: SenderParts): Sender {
     const row = findTransition(DELIVERY_TRANSITIONS, CONDITIONS, delivery, event);
     if (row === undefined) return false;
     delivery.state = row.to;
-    if (row.to === 'delivered' || row.to === 'dead') {
-      totals[row.to] += 1;
-      deliveries.finished(delivery);
-    }
+    if (row.to === 'delivered' || row.to === 'dead' || row.to === 'lost') totals[row.to] += 1;
+    if (isFinished(delivery)) deliveries.finished(delivery);
     effects[row.also](delivery);
     return true;
   }
@@ -152,7 +152,8 @@ export function createSender(parts: SenderParts): Sender {
   return {
     start(given) {
       const delivery = deliveries.add(given);
-      due(delivery);
+      if (parts.faults().loses(delivery.n)) move(delivery, 'loss');
+      else due(delivery);
       return delivery;
     },
     due,

@@ -39,6 +39,8 @@ const ENDPOINT_STATES: readonly string[] = ENDPOINT_TRANSITIONS.flatMap(({ from,
 export function parseState(text: string): State {
   const state = parseJson(text) as State | undefined;
   check(state?.format === FORMAT, 'path: the file is not a saved state of an emulator');
+  // An earlier version of the emulator has not counted lost deliveries.
+  if (typeof state.totals === 'object' && state.totals !== null) state.totals.lost ??= 0;
   const damaged = Object.entries(FIELDS).find(([list, fields]) => !isListOf(state[list as keyof State], fields))?.[0];
   check(damaged === undefined, `path: the state is damaged in its ${damaged}`);
   const { savedAt, totals, accounts, endpoints, deliveries } = state;

@@ -52,7 +52,12 @@ export function takeState({ clock, totals, accounts, keys, endpoints, deliveries
     accounts: [...accounts.byId.values()],
     keys: [...keys.byHash.values()],
     endpoints: [...endpoints.byId.values()],
-    events: events.map((event) => ({ ...event, body: decoder.decode(event.body) })),
+    events: events.map(({ id, type, idempotencyKey, body }) => ({
+      id,
+      type,
+      idempotencyKey,
+      body: decoder.decode(body),
+    })),
     deliveries: all.map(({ id, n, test, createdAt, state, attempts, redeliveries, event, endpoint, dueAt }) => ({
       id,
       n,
@@ -81,7 +86,9 @@ export function restoreState(state: State, parts: StateParts): void {
   for (const key of state.keys) keys.byHash.set(key.hash, key);
   for (const endpoint of state.endpoints) endpoints.byId.set(endpoint.id, endpoint);
   const encoder = new TextEncoder();
-  const events = state.events.map((event) => ({ ...event, body: encoder.encode(event.body) }));
+  const events = state.events.map(({ body, ...event }) => {
+    return { ...event, jobId: jobIdIn(body), body: encoder.encode(body) };
+  });
   for (const { event, endpointId, dueInMs, ...saved } of state.deliveries) {
     const at = { event: events[event], endpoint: endpoints.byId.get(endpointId) };
     if (at.event === undefined || at.endpoint === undefined) continue;
@@ -90,6 +97,15 @@ export function restoreState(state: State, parts: StateParts): void {
     if (isFinished(delivery)) deliveries.finished(delivery);
     else if (wait > 0) sender.schedule(delivery, wait);
     else sender.due(delivery);
+  }
+}
+
+function jobIdIn(body: string): string | null {
+  try {
+    const { jobId } = Object(JSON.parse(body));
+    return typeof jobId === 'string' ? jobId : null;
+  } catch {
+    return null;
   }
 }
 

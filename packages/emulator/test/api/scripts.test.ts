@@ -19,8 +19,7 @@ describe('the path and the method of a scripted route of the emulator', () => {
     ['GET', '/v1/models'],
     ['GET', '/v1/speech-to-speech'],
     ['POST', '/v1/speech-to-text/stream/token'],
-    ['GET', '/v1/dubbing/jobs/dub_1'],
-    ['GET', '/v1/workflows/wf_1/runs/run_1'],
+    ['POST', '/v1/dubbing/jobs'],
   ])('%s %s is answered with 404 until a script answers it', async (method, path) => {
     const { emulator, call } = startApi();
     expect(await call(path, { method })).toMatchObject({ status: 404, code: 'unknown_endpoint' });

@@ -7,8 +7,10 @@ import { untilQuit } from '../../until-quit.js';
 import { DEV_KEY, DEV_PORT } from './dev-events.js';
 import { devKeys } from './dev-keys.js';
 import { devLikeCommand, readDevOptions } from './dev-options.js';
+import { projectJobs } from './project-jobs.js';
 import { projectQueue } from './project-queue.js';
 import { reportAttempts } from './report-attempts.js';
+import { reportLost } from './report-lost.js';
 import { runScenarios, SCENARIO_NAMES, SCENARIOS } from './scenarios.js';
 import { type Dev, type DevOptions, startDev } from './start-dev.js';
 
@@ -38,7 +40,8 @@ Deliveries are signed with WEBHOOK_SECRET: give your app the same. The API takes
     .action(async (app, { emit = [], scenario: scenarios = [], ...given }) => {
       const options = await readDevOptions(session, app, given);
       const queue = await projectQueue(session);
-      const dev = await startDev({ ...options, queue });
+      const jobs = await projectJobs(session);
+      const dev = await startDev({ ...options, queue, jobs, reports: reportLost(session.out, session.now) });
       const { emulator } = dev;
       reportStart(session, dev, options);
       const reporting = reportAttempts(session.out, dev);
@@ -50,7 +53,7 @@ Deliveries are signed with WEBHOOK_SECRET: give your app the same. The API takes
       ]);
       await Promise.race([stopped, playing.then(() => stopped)]);
       await dev.close();
-      await queue?.close();
+      await Promise.all([queue?.close(), jobs?.close()]);
       session.out.record({ kind: 'ended', attempts: await reporting }, [counted(await reporting, 'attempt')]);
       session.exitCode = EXIT.ok;
     });

@@ -7,7 +7,9 @@ interface Scenario {
   run(emulator: Emulator, faults: Faults): Promise<void>;
 }
 
-const jobOf = (emulator: Emulator) => ({ jobId: `clip_scenario_${emulator.totals.events + 1}` });
+const jobOf = (emulator: Emulator, kind = 'clip') => ({
+  jobId: `${kind}_scenario_${emulator.totals.events + 1}`,
+});
 
 /** What happens to an app in production, by name; the table in `docs/cli.md`. */
 export const SCENARIOS = {
@@ -42,6 +44,15 @@ export const SCENARIOS = {
     says: 'the connection is reset at every attempt, until the delivery is dead',
     run: (emulator, faults) => strike(emulator, faults, { reset: { rate: 1, at: 'request' } }),
   },
+  'never-comes': {
+    says: 'a dubbing job ends and its webhook never comes: the app has to ask for the job',
+    async run(emulator, faults) {
+      emulator.setFaults({ ...faults, never: 1 });
+      const emitted = emulator.emit('dubbing.completed', jobOf(emulator, 'dub'));
+      emulator.setFaults(faults); // what is lost is decided when the event is emitted
+      await emitted;
+    },
+  },
   burst: {
     says: 'fifty events at once',
     async run(emulator) {
@@ -68,7 +79,7 @@ export async function runScenarios(emulator: Emulator, names: readonly ScenarioN
 async function strike(emulator: Emulator, faults: Faults, by: Faults): Promise<void> {
   emulator.setFaults({ ...faults, ...by });
   const { event, deliveries } = await emulator.emit('generation.completed');
-  let running = deliveries.length;
+  let running = deliveries.filter(({ state }) => state !== 'lost').length;
   for await (const { eventId, duplicate, state } of running === 0 ? [] : emulator.attempts) {
     const isOver = state === 'delivered' || state === 'dead';
     if (eventId === event.id && !duplicate && isOver) running -= 1;

@@ -9,12 +9,13 @@ import { headerPairs } from '../../http/http-message.js';
 import { portFailure } from '../../listening.js';
 import { emulatorSource } from '../../page/emulator/emulator-source.js';
 import type { PageSource } from '../../page/page-source.js';
-import type { QueueSource } from '../../page/queue-source.js';
-import { type ServedPage, type ServePageOptions, servePage } from '../../page/server/page-server.js';
+import { type OtherViews, type ServedPage, type ServePageOptions, servePage } from '../../page/server/page-server.js';
 import { createAttemptAdvice } from './attempt-advice.js';
 import { type Api, DEV_KEY, DEV_PORT, takingEvents } from './dev-events.js';
+import { type LostReports, watchLost } from './lost-webhooks.js';
 
-export interface DevOptions {
+/** The views of the queue and the jobs of a project stay open when `dev` ends. */
+export interface DevOptions extends OtherViews {
   /** Where the app takes deliveries; without one, endpoints come through the API. */
   app: URL | undefined;
   /** What deliveries to the app are signed with. */
@@ -26,9 +27,11 @@ export interface DevOptions {
   seed?: string | undefined;
   headerPrefix: string;
   port: number;
-  /** A queue of the project, for a view on the page. It stays open when `dev` ends. */
-  queue?: QueueSource | undefined;
+  /** What is said of webhooks that never come. Default: nothing. */
+  reports?: LostReports | undefined;
 }
+
+const NO_REPORTS: LostReports = { lost() {}, asked() {} };
 
 /** The service on this machine, with its API and its page on one port. */
 export interface Dev {
@@ -44,9 +47,11 @@ export interface Dev {
 }
 
 /** @throws Failure where the port cannot be had, WebhookError `invalid_option` */
-export async function startDev({ app, signingSecret, events, port, queue, ...given }: DevOptions): Promise<Dev> {
+export async function startDev(options: DevOptions): Promise<Dev> {
+  const { app, signingSecret, events, port, queue, jobs, reports = NO_REPORTS, ...given } = options;
   const settings = { clock: 'real', ...given } as const;
-  const emulator = createEmulator({ ...settings, apiKey: DEV_KEY, allowLoopback: true });
+  const lost = watchLost(createEmulator({ ...settings, apiKey: DEV_KEY, allowLoopback: true }), reports);
+  const { emulator } = lost;
   const endpoint = app && emulator.endpoints.create({ url: app.href, events, signingSecret });
   const secrets = createIssuedSecrets();
   if (endpoint && signingSecret) secrets.set(endpoint.id, signingSecret);
@@ -54,9 +59,10 @@ export async function startDev({ app, signingSecret, events, port, queue, ...giv
   const { headerPrefix } = given;
   const adviceOn = createAttemptAdvice({ secretOf: secrets.of, headerPrefix, signal: stop.signal });
   const command = () => firstCommand(app, new URL(server.url).port);
-  const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, adviceOn, command });
-  const api = takingEvents(emulator, secrets.watching(emulator.fetch));
-  const server = await serveDev(source, api, port, { queue });
+  const { wasAsked } = lost;
+  const source = emulatorSource({ ...settings, emulator, secretOf: secrets.of, adviceOn, command, wasAsked });
+  const api = takingEvents(emulator, lost.watching(secrets.watching(emulator.fetch)));
+  const server = await serveDev(source, api, port, { queue, jobs });
   return {
     ...{ url: server.url, emulator, source, secrets, adviceOn, endpoint: endpoint?.id },
     async close() {
@@ -108,7 +114,7 @@ export async function serveDev(
   source: PageSource,
   api: Api,
   port: number,
-  options: Pick<ServePageOptions, 'assets' | 'queue'> = {},
+  options: Omit<ServePageOptions, 'others'> = {},
 ): Promise<ServedPage> {
   const others: RequestListener = (req, res) => void answer(api, req, res).catch(() => res.destroy());
   const served = await servePage(source, port, { ...options, others }).catch((error) => {

@@ -80,7 +80,7 @@ export function createTools({ dev, app, signingSecret, headerPrefix, result }: T
     },
     {
       name: 'wait_for',
-      description: 'Waits until a delivery is delivered or dead, or until so many of its attempts have ended.',
+      description: 'Waits until a delivery is delivered, dead or lost, or until so many of its attempts have ended.',
       inputSchema: {
         type: 'object',
         properties: {
@@ -237,7 +237,8 @@ async function waitForDelivery(
 ): Promise<boolean> {
   const isOver = () => {
     const state = deliveries.get(id)?.state;
-    return state === 'delivered' || state === 'dead' || attempts.list({ deliveryId: id }).length >= count;
+    const isEnded = state === 'delivered' || state === 'dead' || state === 'lost';
+    return isEnded || attempts.list({ deliveryId: id }).length >= count;
   };
   const ended = attempts[Symbol.asyncIterator]();
   const stopped = untilAborted(stop);

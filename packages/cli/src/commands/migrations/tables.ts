@@ -1,15 +1,12 @@
 import {
-  type PgClient,
-  type PostgresClient,
-  type PostgresJsClient,
   postgresTables,
   postgresTableVersion,
   type SqlTables,
   type TableNames,
 } from 'service-webhooks/stores/postgres';
 import { sqliteTables, sqliteTableVersion } from 'service-webhooks/stores/sqlite';
-import { Failure } from '../../failure.js';
-import { askFile, installed, openSqliteFile } from '../../installed.js';
+import { askFile, openSqliteFile } from '../../installed.js';
+import { connectPostgres } from '../../postgres-client.js';
 import { askServer } from '../../server-url.js';
 
 /** The databases whose tables are versioned, as their options are named. */
@@ -47,32 +44,10 @@ export function openDatabase(kind: DatabaseKind, address: string): Promise<Datab
   return kind === 'postgres' ? openPostgres(address) : openSqlite(address);
 }
 
-const CONNECT_SECONDS = 10;
-
 async function openPostgres(url: string): Promise<Database> {
   const ask = <Answer>(call: () => Promise<Answer>) => askServer('postgres', url, call);
-  const { client, close } = await ask(() => connect(url));
+  const { client, close } = await ask(() => connectPostgres(url));
   return { versionOf: (table) => ask(() => postgresTableVersion(client, table)), close };
-}
-
-async function connect(url: string): Promise<{ client: PostgresClient; close(): Promise<void> }> {
-  const pg = installed<{ Client: new (options: object) => PgClient & PgConnection }>('pg');
-  if (pg) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_SECONDS * 1_000 });
-    await client.connect();
-    return { client: { pg: client }, close: () => client.end() };
-  }
-  const createSql =
-    installed<(url: string, options: object) => PostgresJsClient & { end(): Promise<void> }>('postgres');
-  if (!createSql) throw new Failure('usage', 'this project has neither pg nor postgres. Install one of them.');
-  const sql = createSql(url, { max: 1, connect_timeout: CONNECT_SECONDS, onnotice() {} });
-  await sql.unsafe('SELECT 1 AS one', []);
-  return { client: { postgresJs: sql }, close: () => sql.end() };
-}
-
-interface PgConnection {
-  connect(): Promise<unknown>;
-  end(): Promise<void>;
 }
 
 async function openSqlite(file: string): Promise<Database> {

@@ -21,10 +21,12 @@ export function uiCommand(session: Session) {
     // Loaded here, so that the other commands of a queue start quickly.
     const { servePage } = await import('../../page/server/page-server.js');
     const { queueView } = await import('../../queues/view/queue-view.js');
+    const { projectJobs } = await import('../dev/project-jobs.js');
     const placed = await queuePlaced(session, options);
     const source = queueView(placed, { opened: await placed.open(), now: session.now });
+    const jobs = await projectJobs(session);
     try {
-      const page = await servePage(undefined, port, { queue: source }).catch((error) => {
+      const page = await servePage(undefined, port, { queue: source, jobs }).catch((error) => {
         throw portFailure(error, '127.0.0.1', port, '--ui');
       });
       const { where } = placed;
@@ -32,7 +34,7 @@ export function uiCommand(session: Session) {
       await untilQuit(session, ({ pageKey }) => [pageKey(session, async () => page.url, 'Queue')]);
       await page.close();
     } finally {
-      await source.close();
+      await Promise.all([source.close(), jobs?.close()]);
     }
     session.exitCode = EXIT.ok;
   });

@@ -19,6 +19,7 @@ import type {
 } from '../page-source.js';
 import { emulatorActions, NO_SECRET } from './emulator-actions.js';
 import { causeOf, outcomeOf, textsOf, toAttemptDetails, toAttemptRow, toMessage } from './emulator-attempts.js';
+import { howToFind } from './lost-webhook.js';
 import { attemptsAfter, createSkippedTime } from './skipped-time.js';
 
 export interface EmulatorSourceOptions {
@@ -37,6 +38,8 @@ export interface EmulatorSourceOptions {
   adviceOn?: ((attempt: Attempt) => Promise<Advice | undefined>) | undefined;
   /** The command that makes a first delivery; `dev` with an event by default. */
   command?: (() => string) | undefined;
+  /** Returns whether the app has asked for the job of a lost delivery. Default: no. */
+  wasAsked?: ((deliveryId: string) => boolean) | undefined;
 }
 
 /** How often the emulator is read, while a page is open. */
@@ -54,6 +57,8 @@ interface Noted {
   /** Why the app did not acknowledge it, once that is known. */
   advice?: Advice | undefined;
   hasFailed: boolean;
+  /** Whether the fault `never` has lost it; it may have been started again. */
+  wasLost: boolean;
   replays: Attempt[];
   duplicates: number;
   /** How much time the page had skipped when the delivery came. */
@@ -65,7 +70,7 @@ interface Noted {
 /** The deliveries of an emulator. */
 export function emulatorSource(options: EmulatorSourceOptions): PageSource {
   const { emulator, clock, speed = 1, headerPrefix = 'x-service', faults = {}, secretOf } = options;
-  const { command = () => FIRST_COMMAND, adviceOn = async () => undefined } = options;
+  const { command = () => FIRST_COMMAND, adviceOn = async () => undefined, wasAsked = () => false } = options;
   const watchers = new Set<(change: Change) => void>();
   const time = createSkippedTime(emulator, clock === 'virtual' ? 0 : speed);
   const noted = new Map<string, Noted>();
@@ -80,7 +85,7 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
   let timer: NodeJS.Timeout | undefined;
 
   const noteOf = (deliveryId: string): Noted => {
-    const fresh = { replays: [], duplicates: 0, aheadMs: time.ms, cleared: false, hasFailed: false };
+    const fresh = { replays: [], duplicates: 0, aheadMs: time.ms, cleared: false, hasFailed: false, wasLost: false };
     const known = noted.get(deliveryId) ?? fresh;
     noted.set(deliveryId, known);
     return known;
@@ -97,6 +102,7 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       if (failing > 0 && attempt.faults.includes('reset') && --failing === 0) emulator.setFaults(faults);
     }
     const all = emulator.deliveries.list();
+    for (const { id, state } of all) if (state === 'lost') noteOf(id).wasLost = true;
     const listed = new Map(all.filter(isListed).map((delivery) => [delivery.id, toRow(delivery)]));
     const deliveries = [...listed.values()].filter((row) => !isSame(row, rows.get(row.id)));
     const removed = [...rows.keys()].filter((id) => !listed.has(id));
@@ -162,7 +168,15 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       // Earlier attempts may not be kept: only the last one of a delivery is acknowledged.
       hasFailed: hasFailed || attempts > 1 || redeliveries > 0 || state === 'dead',
       ...(latest && { ...outcomeOf(latest), cause: causeOf(latest, advice) }),
+      ...(state === 'lost' && { cause: wasAsked(delivery.id) ? 'the app asked for its job' : 'never comes' }),
     };
+  }
+
+  /** Says that the first round of a delivery was lost, and what an app can do. */
+  function lostText(delivery: EmulatorDelivery): string | undefined {
+    if (delivery.state !== 'lost' && !noteOf(delivery.id).wasLost) return undefined;
+    const after = wasAsked(delivery.id) ? 'The app has asked the API for its job.' : howToFind(delivery);
+    return `The webhook never comes, by the fault never: no attempt is made. ${after}`;
   }
 
   const attemptsOf = (deliveryId: string) =>
@@ -238,10 +252,16 @@ export function emulatorSource(options: EmulatorSourceOptions): PageSource {
       if (found === undefined) return undefined;
       const attempts = attemptsOf(id).map((attempt) => toAttemptRow(attempt, time.before(attempt)));
       const offers: DeliveryDetails['offers'][number][] = [];
-      if (found.state === 'dead') offers.push('redeliver');
+      if (found.state === 'dead' || found.state === 'lost') offers.push('redeliver');
       if (attempts.length > 0) offers.push('replay');
       const cannotSign = secretOf(found.endpointId) === undefined && NO_SECRET;
-      return { delivery: toRow(found), attempts, waits: RETRY_WAITS_MS, offers, ...(cannotSign && { cannotSign }) };
+      const row = toRow(found);
+      const lost = lostText(found);
+      return {
+        ...{ delivery: row, attempts, waits: RETRY_WAITS_MS, offers },
+        ...(lost !== undefined && { lost }),
+        ...(cannotSign && { cannotSign }),
+      };
     },
     async attempt(id) {
       const found = find(id);
@@ -268,7 +288,7 @@ function isCleared({ cleared }: Noted): boolean {
 }
 
 function isEnded({ state }: EmulatorDelivery): boolean {
-  return state === 'delivered' || state === 'dead';
+  return state === 'delivered' || state === 'dead' || state === 'lost';
 }
 
 function isSame(row: DeliveryRow, other: DeliveryRow | undefined): boolean {

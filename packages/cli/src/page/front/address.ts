@@ -3,7 +3,7 @@ import { NO_FILTER, type State } from './state.js';
 /** What of the state is in the address of the page, so that a link leads to it. */
 export type Place = Pick<State, 'selected' | 'attempt' | 'compared' | 'query' | 'only' | 'type' | 'since'>;
 
-const STATES: readonly string[] = ['sending', 'waiting', 'delivered', 'failed', 'dead', 'has-failed'];
+const STATES: readonly string[] = ['sending', 'waiting', 'delivered', 'failed', 'dead', 'lost', 'has-failed'];
 
 /** Behind `#`, which the browser does not send: the guard lets links from elsewhere lead to `/` alone. */
 export function toHash({ selected, attempt, compared, query, only, type, since }: Place): string {

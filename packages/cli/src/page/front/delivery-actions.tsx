@@ -17,7 +17,7 @@ export function DeliveryActions({ details }: { details: DeliveryDetails }) {
     items.push({
       label: 'Start its retries again',
       hint: 'the whole schedule from the first attempt on; the state of the delivery follows',
-      why: offers.includes('redeliver') ? undefined : 'Only for a dead delivery.',
+      why: offers.includes('redeliver') ? undefined : 'Only for a dead or lost delivery.',
       run: () => act('redeliver', { delivery: id }),
     });
   }

@@ -12,6 +12,7 @@ const STATES: readonly (readonly [only: FilterOf['only'], label: string])[] = [
   ['delivered', 'delivered'],
   ['failed', 'failed'],
   ['dead', 'dead'],
+  ['lost', 'lost'],
   ['has-failed', 'failed at least once'],
 ];
 const MINUTE = 60_000;

@@ -23,7 +23,11 @@ export function Timeline({ details, selected, onSelect }: TimelineProps) {
       {rounds.map(({ redelivery, stations }) => (
         <div key={redelivery}>
           <h3>{redelivery === 0 ? 'Attempts' : `Started again${rounds.length > 2 ? `, ${redelivery}` : ''}`}</h3>
-          <Stations stations={stations} selected={selected} onSelect={onSelect} />
+          {redelivery === 0 && details.lost !== undefined ? (
+            <p>{details.lost}</p>
+          ) : (
+            <Stations stations={stations} selected={selected} onSelect={onSelect} />
+          )}
         </div>
       ))}
       {aside.length > 0 && (

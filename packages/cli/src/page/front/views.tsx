@@ -1,13 +1,14 @@
-const NAMES = { deliveries: 'Deliveries', queue: 'Queue' } as const;
-const ADDRESSES = { deliveries: '/', queue: '/page/queue' } as const;
+const NAMES = { deliveries: 'Deliveries', queue: 'Queue', jobs: 'Jobs' } as const;
+const ADDRESSES = { deliveries: '/', queue: '/page/queue', jobs: '/page/jobs' } as const;
+type View = keyof typeof NAMES;
 
-/** Links to the other view, where the server has both. */
-export function Views({ current }: { current: keyof typeof NAMES }) {
-  const all = document.querySelector<HTMLMetaElement>('meta[name=page-views]')?.content.split(' ') ?? [];
+/** Links to the other views, where the server has several. */
+export function Views({ current }: { current: View }) {
+  const all = (document.querySelector<HTMLMetaElement>('meta[name=page-views]')?.content.split(' ') ?? []) as View[];
   if (all.length < 2) return null;
   return (
     <nav class="views" aria-label="Views">
-      {(['deliveries', 'queue'] as const).map((view) => (
+      {all.map((view) => (
         <a key={view} href={ADDRESSES[view]} aria-current={view === current ? 'page' : undefined}>
           {NAMES[view]}
         </a>

@@ -23,11 +23,12 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** A view is a document with its own script. */
-export type View = 'deliveries' | 'queue';
+export type View = 'deliveries' | 'queue' | 'jobs';
 
 const PARTS: Readonly<Record<View, { script: string; styles: readonly string[] }>> = {
   deliveries: { script: 'page.js', styles: ['style.css'] },
   queue: { script: 'queue.js', styles: ['style.css', 'queue-style.css'] },
+  jobs: { script: 'jobs.js', styles: ['style.css', 'queue-style.css'] },
 };
 
 export interface DocumentOptions {
@@ -73,6 +74,8 @@ export interface Assets {
   style: Buffer;
   /** Those of the view of a queue, which has the other style sheet too. */
   queue?: { script: Buffer; style: Buffer } | undefined;
+  /** That of the view of jobs, which has both style sheets. */
+  jobs?: { script: Buffer } | undefined;
 }
 
 /** Next to the program, where both are built. */
@@ -81,13 +84,14 @@ const BUILT = new URL('page/', import.meta.url);
 /** Rejects where the page is not built. */
 export async function readAssets(directory: URL = BUILT): Promise<Assets> {
   const read = (name: string) => readFile(new URL(name, directory));
-  const [script, style, queueScript, queueStyle] = await Promise.all([
+  const [script, style, queueScript, queueStyle, jobsScript] = await Promise.all([
     read('page.js'),
     read('style.css'),
     read('queue.js'),
     read('queue-style.css'),
+    read('jobs.js'),
   ]);
-  return { script, style, queue: { script: queueScript, style: queueStyle } };
+  return { script, style, queue: { script: queueScript, style: queueStyle }, jobs: { script: jobsScript } };
 }
 
 /** An open ring, in the accent colour of the page. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { WEBHOOK_EVENT_TYPES } from 'service-webhooks';
 import { sampleEvent } from 'service-webhooks/testing';
 import { refusalOf } from '../../http/guard.js';
+import type { JobsSource } from '../jobs-source.js';
 import type { PageSource } from '../page-source.js';
 import type { QueueSource } from '../queue-source.js';
 import { answerAction } from './actions.js';
@@ -30,17 +31,20 @@ const MAX_SEARCHES = 4;
 /** Longer than anything a person types. */
 const MAX_QUERY_CHARACTERS = 1_000;
 
-/** Returns a page with a view of deliveries, of a queue, or of both. */
-export function createPage(
-  source: PageSource | undefined,
-  assets: Assets,
-  { queue }: { queue?: QueueSource | undefined } = {},
-): Page {
+/** The views of a page next to that of deliveries. */
+export interface OtherViews {
+  queue?: QueueSource | undefined;
+  jobs?: JobsSource | undefined;
+}
+
+/** Returns a page with a view of deliveries, and with others where there is something to see. */
+export function createPage(source: PageSource | undefined, assets: Assets, { queue, jobs }: OtherViews = {}): Page {
   // The same during this run, so that a page of an earlier run is recognised.
   const token = crypto.randomUUID() + crypto.randomUUID();
   const run = crypto.randomUUID();
   const streams = new Set<() => void>();
-  const views: View[] = [...(source ? ['deliveries' as const] : []), ...(queue ? ['queue' as const] : [])];
+  const sources = { deliveries: source, queue, jobs };
+  const views = (['deliveries', 'queue', 'jobs'] as const).filter((view) => sources[view] !== undefined);
   let searches = 0;
 
   async function answer(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
@@ -54,10 +58,26 @@ export function createPage(
       res.setHeader('cache-control', 'max-age=86400');
       return send(res, 'image/svg+xml', ICON);
     }
-    const isOfQueue = /^\/page\/queue([/.-]|$)/.test(path) || (path === '/' && source === undefined);
+    if (isRead && path === '/page/queue-style.css' && (queue ?? jobs) !== undefined)
+      return send(res, 'text/css; charset=utf-8', assets.queue?.style ?? '');
+    if (jobs !== undefined && isOf('jobs', path)) return answerForJobs(jobs, req, res, path);
+    const isOfQueue = isOf('queue', path) || (path === '/' && source === undefined);
     if (queue !== undefined && isOfQueue) return answerForQueue(queue, req, res, path);
     if (source !== undefined) return answerForDeliveries(source, req, res, path);
     sendFound(res, undefined);
+  }
+
+  async function answerForJobs(
+    jobs: JobsSource,
+    req: IncomingMessage,
+    res: ServerResponse,
+    path: string,
+  ): Promise<void> {
+    if (req.method !== 'GET') return sendJson(res, 405, { error: `${req.method} is not for ${path}` });
+    if (path === '/page/jobs/state') return sendJson(res, 200, await jobs.state());
+    if (path === '/page/jobs.js') return send(res, 'text/javascript; charset=utf-8', assets.jobs?.script ?? '');
+    if (path !== '/page/jobs') return sendFound(res, undefined);
+    send(res, 'text/html; charset=utf-8', documentOf({ title: jobs.title, token, view: 'jobs', views }));
   }
 
   async function answerForQueue(
@@ -71,9 +91,7 @@ export function createPage(
       return sendJson(res, status, json);
     }
     if (req.method !== 'GET') return sendJson(res, 405, { error: `${req.method} is not for ${path}` });
-    const { script = '', style = '' } = assets.queue ?? {};
-    if (path === '/page/queue.js') return send(res, 'text/javascript; charset=utf-8', script);
-    if (path === '/page/queue-style.css') return send(res, 'text/css; charset=utf-8', style);
+    if (path === '/page/queue.js') return send(res, 'text/javascript; charset=utf-8', assets.queue?.script ?? '');
     if (path !== '/' && path !== '/page/queue') return sendFound(res, undefined);
     send(
       res,
@@ -171,11 +189,9 @@ export interface ServedPage {
   close(): Promise<void>;
 }
 
-export interface ServePageOptions {
+export interface ServePageOptions extends OtherViews {
   /** The script and the style sheet. Default: those that were built. */
   assets?: Assets | undefined;
-  /** A queue, which has a view of its own. */
-  queue?: QueueSource | undefined;
   /** Answers requests for other paths. Default: 404. */
   others?: RequestListener | undefined;
 }
@@ -184,9 +200,9 @@ export interface ServePageOptions {
 export async function servePage(
   source: PageSource | undefined,
   port: number,
-  { assets, queue, others = (_, res) => res.writeHead(404).end() }: ServePageOptions = {},
+  { assets, others = (_, res) => res.writeHead(404).end(), ...views }: ServePageOptions = {},
 ): Promise<ServedPage> {
-  const page = createPage(source, assets ?? (await readAssets()), { queue });
+  const page = createPage(source, assets ?? (await readAssets()), views);
   const server = createServer((req, res) => {
     if (!page.handle(req, res)) others(req, res);
   });
@@ -207,6 +223,11 @@ export function sampleOf(name: string): { json: string } | undefined {
   if (type === undefined) return undefined;
   const { id, timestamp, ...sample } = sampleEvent(type, { id: 'evt_sample' });
   return { json: JSON.stringify(sample, null, 2) };
+}
+
+/** Whether a path is of a view other than that of deliveries. */
+function isOf(view: View, path: string): boolean {
+  return new RegExp(`^/page/${view}([/.-]|$)`).test(path);
 }
 
 function send(res: ServerResponse, type: string, body: string | Buffer): void {

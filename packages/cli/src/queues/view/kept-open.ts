@@ -1,28 +1,33 @@
 import { CLOSE_TIMEOUT_MS, type OpenedQueue } from '../queue-engine.js';
 import { type Pause, within } from '../within.js';
 
-/** A queue that is open while it is used. */
-export interface KeptOpen {
-  /** Opens the queue where it is not open, and calls. */
-  use<T>(call: (opened: OpenedQueue) => Promise<T>): Promise<T>;
+/** What can be opened and closed. */
+interface Closable {
+  close(): Promise<unknown>;
+}
+
+/** A queue or a store that is open while it is used. */
+export interface KeptOpen<Opened extends Closable = OpenedQueue> {
+  /** Opens it where it is not open, and calls. */
+  use<T>(call: (opened: Opened) => Promise<T>): Promise<T>;
   /**
    * Closes a connection that is lost, since some clients do not connect again; the next call opens another. Never rejects, and waits
-   * for two seconds at most, also while the queue is being opened.
+   * for two seconds at most, also while it is being opened.
    */
   close(): Promise<void>;
 }
 
-export interface KeepOpenOptions {
-  open: () => Promise<OpenedQueue>;
-  /** The queue, where it is open already. */
-  first?: OpenedQueue | undefined;
+export interface KeepOpenOptions<Opened> {
+  open: () => Promise<Opened>;
+  /** The queue or the store, where it is open already. */
+  first?: Opened | undefined;
   pause: Pause;
 }
 
-export function keepOpen({ open, first, pause }: KeepOpenOptions): KeptOpen {
-  let opening = first && Promise.resolve(first);
+export function keepOpen<Opened extends Closable>({ open, first, pause }: KeepOpenOptions<Opened>): KeptOpen<Opened> {
+  let opening: Promise<Opened> | undefined = first && (async () => first)();
 
-  function opened(): Promise<OpenedQueue> {
+  function openNow(): Promise<Opened> {
     if (opening === undefined) {
       const attempt = open();
       opening = attempt;
@@ -34,12 +39,12 @@ export function keepOpen({ open, first, pause }: KeepOpenOptions): KeptOpen {
   }
 
   return {
-    use: async (call) => call(await opened()),
+    use: async (call) => call(await openNow()),
     async close() {
       const last = opening;
       opening = undefined;
       if (last === undefined) return;
-      const closing = last.then((queue) => queue.close()).catch(() => {}); // a lost connection may refuse that too
+      const closing = last.then((one) => one.close()).catch(() => {}); // a lost connection may refuse that too
       await within(CLOSE_TIMEOUT_MS, closing, pause);
     },
   };

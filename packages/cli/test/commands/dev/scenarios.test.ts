@@ -55,6 +55,22 @@ describe('the scenarios of dev', () => {
     expect(emulator.attempts.list().at(-1)).toMatchObject({ state: 'delivered', faults: [] });
   });
 
+  it('never-comes is the completion of a dubbing job that is lost, and the next event is delivered', async () => {
+    const { attempts, emulator } = await play('never-comes');
+    expect(attempts).toEqual([]);
+    expect(emulator.deliveries.list()).toMatchObject([
+      { type: 'dubbing.completed', jobId: 'dub_scenario_1', state: 'lost' },
+    ]);
+    await emulator.emit('stt.failed');
+    await emulator.settled();
+    expect(emulator.attempts.list()).toMatchObject([{ type: 'stt.failed', state: 'delivered' }]);
+  });
+
+  it('a scenario whose event the fault never loses is over all the same', async () => {
+    const { emulator } = await play('outage', { never: 1 });
+    expect(emulator.deliveries.list()).toMatchObject([{ state: 'lost' }]);
+  });
+
   it('burst is fifty events', async () => {
     const { emulator } = await play('burst');
     expect(emulator.deliveries.list({ state: 'delivered' })).toHaveLength(50);

@@ -450,7 +450,7 @@ describe.skipIf(chromium === undefined)('the selected delivery', () => {
       await expect.poll(() => asked).toEqual([{ delivery: 'dlv_1', exact: false }]);
       const { items, texts } = await menu(page);
       expect(texts).toEqual([
-        ['Start its retries again', 'Only for a dead delivery.'],
+        ['Start its retries again', 'Only for a dead or lost delivery.'],
         ['Send again unchanged', 'once, with the old signature, which apps accept for 300 s'],
       ]);
       expect(await items.first().getAttribute('aria-disabled')).toBe('true');

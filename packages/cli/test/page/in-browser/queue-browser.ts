@@ -20,7 +20,7 @@ export function useQueueBrowser() {
     const assets = await readAssets(pathToFileURL(`${inject('built').page}/`));
     const queue = queueView(memory.placed);
     onTestFinished(() => queue.close());
-    const server = await served(source, assets, queue);
+    const server = await served(source, assets, { queue });
     const page: Page = await newWindow(options);
     await page.goto(source === undefined ? server.url : `${server.url}page/queue`);
     await page.locator(shows).waitFor();

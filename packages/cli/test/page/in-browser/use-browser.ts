@@ -31,7 +31,7 @@ export function useBrowser() {
     const complaints: string[] = [];
     page.on('console', (message) => {
       // Of an action that is refused, of a connection that was cut and of what is not kept, it is the page that has to say so.
-      const isExpected = /\/page\/(actions\/|queue\/|stream$|deliveries\/|attempts\/|search\/|curl\/)/.test(
+      const isExpected = /\/page\/(actions\/|queue\/|jobs\/|stream$|deliveries\/|attempts\/|search\/|curl\/)/.test(
         message.location().url,
       );
       if (['error', 'warning'].includes(message.type()) && !isExpected) complaints.push(message.text());

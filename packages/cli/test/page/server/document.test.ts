@@ -12,11 +12,17 @@ function folder(files: Record<string, string>): URL {
   return pathToFileURL(`${path}/`);
 }
 
-const BUILT = { 'page.js': 'let a;', 'style.css': 'p {}', 'queue.js': 'let b;', 'queue-style.css': 'b {}' };
+const BUILT = {
+  'page.js': 'let a;',
+  'style.css': 'p {}',
+  'queue.js': 'let b;',
+  'queue-style.css': 'b {}',
+  'jobs.js': 'let c;',
+};
 
 it('the assets of the page are the scripts and the style sheets of the build', async () => {
-  const { script, style, queue } = await readAssets(folder(BUILT));
-  expect([script, style, queue?.script, queue?.style].map(String)).toEqual(Object.values(BUILT));
+  const { script, style, queue, jobs } = await readAssets(folder(BUILT));
+  expect([script, style, queue?.script, queue?.style, jobs?.script].map(String)).toEqual(Object.values(BUILT));
 });
 
 it.each(Object.keys(BUILT))('the assets cannot be read without %s, which the error names', async (missing) => {
@@ -26,5 +32,5 @@ it.each(Object.keys(BUILT))('the assets cannot be read without %s, which the err
 });
 
 it('the assets are looked for in the folder of the page by default', async () => {
-  await expect(readAssets()).rejects.toThrow(/page[\\/](page\.js|style\.css|queue\.js|queue-style\.css)/);
+  await expect(readAssets()).rejects.toThrow(/page[\\/](page\.js|style\.css|queue\.js|queue-style\.css|jobs\.js)/);
 });

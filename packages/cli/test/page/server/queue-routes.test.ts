@@ -9,7 +9,7 @@ import { served } from '../served.js';
 async function servedQueue(memory: MemoryQueue = memoryQueue([aLetter(1), aLetter(2)])) {
   const queue = queueView(memory.placed);
   onTestFinished(() => queue.close());
-  const server = await served(undefined, undefined, queue);
+  const server = await served(undefined, undefined, { queue });
   const read = async (path: string) => JSON.parse((await server.get(path)).body);
   const post = (name: string, input: unknown, headers = {}) =>
     server.request('POST', `/page/queue/${name}`, { ...server.own, ...headers }, JSON.stringify(input));
@@ -42,7 +42,7 @@ describe('the server of a view of a queue', () => {
       expect((await get(path)).status).toBe(404);
     const queue = queueView(memoryQueue([]).placed);
     onTestFinished(() => queue.close());
-    const both = await served(memorySource(), undefined, queue);
+    const both = await served(memorySource(), undefined, { queue });
     expect((await both.get('/')).body).toContain('src="/page/page.js"');
     expect((await both.get('/')).body).toContain('content="deliveries queue"');
     expect((await both.get('/page/queue')).body).toContain('src="/page/queue.js"');

@@ -1,5 +1,5 @@
+import { agoOf } from '../ago-of.js';
 import { dateAndTimeOf } from '../format.js';
-import { agoOf } from './ago-of.js';
 import { useView } from './queue-hooks.js';
 
 /** How long ago a time is, or how long ago the times from `oldest` to `at` are. */

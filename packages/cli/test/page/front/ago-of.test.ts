@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { agoOf } from '../../../../src/page/front/queue/ago-of.js';
+import { agoOf } from '../../../src/page/front/ago-of.js';
 
 const HOUR = 3_600_000;
 

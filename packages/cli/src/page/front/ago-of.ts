@@ -1,4 +1,4 @@
-import { durationOf } from '../../../duration.js';
+import { durationOf } from '../../duration.js';
 
 const MINUTE_MS = 60_000;
 
