@@ -25,4 +25,10 @@ export type ClaimJob = (delivery: Delivery, lease: Lease, run: JobRun) => Promis
 export interface JobRun {
   limit: TimeLimit;
   reports: DedupeReports;
+  /** How long it waits while another process works on the job, in milliseconds. */
+  waitMs: number;
+  /** Ends the wait: it rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined;
+  /** Of an event that a reconciliation made: the time of the `expect()` that it is for. */
+  expectedAt?: number | undefined;
 }

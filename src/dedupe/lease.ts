@@ -92,8 +92,11 @@ export function startLease(
 }
 
 /** Calls `succeeds` again after growing pauses, until it resolves to true or was called for the last time. */
-export async function retryLater(succeeds: () => Promise<boolean>): Promise<void> {
-  for (const delayMs of RETRY_DELAYS_MS) {
+export async function retryLater(
+  succeeds: () => Promise<boolean>,
+  delaysMs: Iterable<number> = RETRY_DELAYS_MS,
+): Promise<void> {
+  for (const delayMs of delaysMs) {
     await new Promise<void>((resolve) => unrefTimeout(resolve, delayMs));
     if (await succeeds()) return;
   }

@@ -126,7 +126,7 @@ export function createJobs(options: JobsOptions): Jobs {
     store,
     book,
     leaseMs,
-    ended: async (name) => waiting.wake(await book.keyOf(name)),
+    changed: waiting.wake,
   });
 
   /** The names of the endpoints in this process. */
@@ -136,16 +136,18 @@ export function createJobs(options: JobsOptions): Jobs {
     return claims(endpoint);
   };
 
-  /** The only endpoint of a process, whose memory no other process shares. */
+  /** Returns the only endpoint of a process, whose memory no other process shares. @throws WebhookError `invalid_option` */
   function onlyName(): string | undefined {
-    return store.scope === 'process' && names.size === 1 ? [...names][0] : undefined;
+    if (store.scope !== 'process') return undefined;
+    check(names.size < 2, `name is missing, and these jobs are in several receivers: ${[...names].join(', ')}`);
+    return [...names][0];
   }
 
   async function list(overdue: boolean, options: ListOptions = {}): Promise<Job[]> {
     checkOptions(overdue ? 'overdue()' : 'expected()', options, ['limit', 'after']);
     const { limit } = integers(options, { limit: 100 });
     const page = await book.list({ limit, overdue, after: options.after && (await placeOf(options.after)) });
-    const { now } = await book.count();
+    const now = overdue ? Number.POSITIVE_INFINITY : (await book.count()).now;
     return page.flatMap(({ job }) => (job ? [toJob(job, now)] : []));
   }
 
@@ -186,7 +188,7 @@ export function createJobs(options: JobsOptions): Jobs {
 
     expected: (options) => list(false, options),
     overdue: (options) => list(true, options),
-    reconcile: (options) => reconcile({ book, claimsFor, onlyName }, options),
+    reconcile: (options) => reconcile({ book, claimsFor: claims, onlyName }, options),
 
     async forget(jobId, options = {}) {
       await book.remove(nameOf(jobId, options, 'forget()'));
@@ -226,8 +228,8 @@ function nameOf(jobId: string, options: OfTenant, subject: string, known: readon
 
 function checkOptions(subject: string, options: object, known: readonly string[]): void {
   checkObject('options', options);
-  const time = known.includes('within') ? 'within' : 'timeoutMs';
-  checkKnownOptions(subject, options, known, { timeout: time, timeoutMs: time, type: 'types' });
+  const aliases = Object.entries({ timeout: 'timeoutMs', timeoutMs: 'within', type: 'types' });
+  checkKnownOptions(subject, options, known, Object.fromEntries(aliases.filter(([, name]) => known.includes(name))));
 }
 
 /** @throws WebhookError `invalid_option` */

@@ -36,7 +36,7 @@ export interface JobBook {
   remove(name: JobName): Promise<void>;
   list(page: JobPage): Promise<ListedJob[]>;
   /** Removes records that have expired. */
-  purgeExpired(): Promise<void>;
+  purgeExpired(signal?: AbortSignal): Promise<void>;
   count(): Promise<JobCounts>;
 }
 
@@ -53,8 +53,8 @@ export function createJobBook(records: JobRecords): JobBook {
       if (records.init) await initialise(STORE_TIMEOUT_MS);
       return await withTimeout(STORE_TIMEOUT_MS, operation);
     } catch (cause) {
-      const message = 'The store of the jobs failed, and nothing was changed that is not recorded.';
-      throw new WebhookError('store_unavailable', { message, hint: 'Fix error.cause, then call again.', cause });
+      const message = 'The store of the jobs failed: a change may have been made or not.';
+      throw new WebhookError('store_unavailable', { message, hint: 'Fix error.cause, and call again.', cause });
     }
   }
 
@@ -90,8 +90,8 @@ export function createJobBook(records: JobRecords): JobBook {
       const found = await call(() => records.list(page));
       return found.map((record) => ({ key: record.key, dueAt: Number(record.dueAt), job: readable(record) }));
     },
-    async purgeExpired() {
-      while ((await call(() => records.purgeExpired({ limit: PURGED }))) === PURGED);
+    async purgeExpired(signal) {
+      while (!signal?.aborted && (await call(() => records.purgeExpired({ limit: PURGED }))) === PURGED);
     },
     count: () => call(() => records.count()),
   };

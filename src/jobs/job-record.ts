@@ -52,6 +52,7 @@ export interface Ending {
 export interface Reconciled {
   endpoint: string;
   type: string;
+  at: number;
   /** The event id of the twin, whose retries are duplicates as well. */
   twin?: string | undefined;
 }
@@ -79,7 +80,7 @@ export function newJob(jobId: string, tenant: string | undefined): JobContent {
 export function withExpectation(job: JobContent, expected: Expectation): JobContent {
   if (job.expected !== undefined) return job;
   const ended = job.ended ?? job.early.find(({ type }) => endsJob(type, expected.types));
-  return { ...job, expected, ended, early: ended ? [] : job.early };
+  return { ...job, expected, ended, early: [] };
 }
 
 /** Returns the job with an event that has been handled. */
@@ -103,9 +104,15 @@ export function reconciledAt(job: JobContent | undefined, endpoint: string, type
   return job?.reconciled.find((made) => made.endpoint === endpoint && made.type === type);
 }
 
-/** Returns the job with the twin of an event that was made. */
-export function withTwin(job: JobContent, made: Reconciled, twin: string): JobContent {
+/** Returns the job with the twin of an event that was made. Only the owner of the claim of this type changes the mark. */
+export function withTwin(job: JobContent, { endpoint, type }: Reconciled, twin: string): JobContent {
+  const made = reconciledAt(job, endpoint, type);
   return { ...job, reconciled: job.reconciled.map((one) => (one === made ? { ...made, twin } : one)) };
+}
+
+/** Returns whether a job is still open, by the same expectation. */
+export function isWaitedFor(job: JobContent | undefined, expectedAt: number | undefined): boolean {
+  return job?.expected !== undefined && job.ended === undefined && job.expected.at === expectedAt;
 }
 
 /** Returns the event that has ended a job, whether it was expected or not. */

@@ -1,4 +1,3 @@
-import { createBackground } from '../background.js';
 import type { JobClaims } from '../dedupe/job-claims.js';
 import { NO_LEASE, STORE_TIMEOUT_MS } from '../dedupe/lease.js';
 import { checkEndpointName } from '../endpoint.js';
@@ -10,7 +9,7 @@ import { createLog, type Logger } from '../receiver/log.js';
 import { type ReceiverOptions, safeObserver } from '../receiver/options.js';
 import type { Decision, Outcome } from '../receiver/outcome.js';
 import { failed, runHandler } from '../receiver/run-handler.js';
-import { withTimeLimit } from '../timers.js';
+import { orAborted, withTimeLimit } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import type { JobBook } from './job-book.js';
 import { endsJob, type Job, type JobContent, toJob } from './job-record.js';
@@ -101,7 +100,8 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const { handlerFor, fetch, name = onlyName(), concurrency, fetchTimeoutMs, signal, report } = checked(options);
   const claimJob = claimsFor(name);
-  const background = createBackground();
+  const unfinished: PromiseLike<unknown>[] = [];
+  const background = (work: PromiseLike<unknown>) => void unfinished.push(work);
   const instance = crypto.randomUUID();
 
   /** Takes the right to ask the service for a job. Resolves to undefined where another process has it, or the job has ended. */
@@ -125,18 +125,18 @@ export async function reconcile(
 
   async function giveBack(listed: JobContent): Promise<void> {
     await book.change(listed, (job) => {
-      if (job.expected?.asking?.by !== instance) return job;
+      if (job.ended || job.expected?.asking?.by !== instance) return job;
       return { ...job, expected: { ...job.expected, asking: undefined } };
     });
   }
 
-  async function run(delivery: Delivery): Promise<Result> {
+  async function run(delivery: Delivery, { expectedAt }: Job): Promise<Result> {
     const handler = attempt(() => handlerFor(delivery.event));
     if ('thrown' in handler) return decided(failed(delivery, handler.thrown));
     if (handler.value === undefined) return decided({ kind: 'ignored', delivery });
     const limit = { remaining: () => STORE_TIMEOUT_MS };
     const reports = { notify: report, background };
-    const claim = await claimJob(delivery, NO_LEASE, { limit, reports });
+    const claim = await claimJob(delivery, NO_LEASE, { limit, reports, waitMs: 0, expectedAt });
     if (claim.status !== 'acquired') return 'elsewhere';
     const { attempt: count, fence } = claim.lease;
     const context = { delivery, signal: signal ?? new AbortController().signal, attempt: count, fence, endpoint: name };
@@ -156,7 +156,7 @@ export async function reconcile(
       job = await take(listed);
       if (job === undefined) return 'elsewhere';
       const delivery = await ask(job);
-      return delivery === undefined ? 'running' : await run(delivery);
+      return delivery === undefined ? 'running' : await run(delivery, job);
     } catch (cause) {
       if (signal?.aborted) return 'failed';
       const message = `The job ${JSON.stringify(listed.jobId.slice(0, 120))} could not be reconciled.`;
@@ -188,7 +188,6 @@ export async function reconcile(
   }
 
   const counts: Reconciliation = { ended: 0, running: 0, elsewhere: 0, ignored: 0, failed: 0 };
-  await book.purgeExpired();
   let after: { dueAt: number; key: string } | undefined;
   while (!signal?.aborted) {
     const page = await book.list({ limit: PAGE, overdue: true, after });
@@ -198,6 +197,9 @@ export async function reconcile(
     after = page.at(-1);
     if (page.length < PAGE) break;
   }
+  // An end that could not be recorded is tried again before a platform may stop the process.
+  await until(Promise.allSettled(unfinished), signal);
+  await book.purgeExpired(signal).catch(() => {}); // the next call removes what has expired
   return counts;
 }
 
@@ -239,6 +241,11 @@ function attempt<T>(call: () => T): { value: T } | { thrown: unknown } {
   } catch (thrown) {
     return { thrown };
   }
+}
+
+/** Waits for a promise that never rejects, at most until the signal. */
+async function until(promise: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  await (signal ? orAborted(promise, signal).catch(() => {}) : promise);
 }
 
 /** Works on all items, a number of them at a time. */

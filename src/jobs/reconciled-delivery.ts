@@ -3,7 +3,7 @@ import { WebhookError } from '../errors.js';
 import { ENVELOPE_FIELDS, faultyFields, PAYLOAD_VERSION, parseEvent } from '../event.js';
 import { fingerprint } from '../verify/hmac.js';
 import type { Delivery } from '../verify/verify.js';
-import type { JobName } from './job-book.js';
+import type { Job } from './job-record.js';
 
 /** What `fetch` returns where a job has ended. */
 export interface FoundEnd {
@@ -15,13 +15,13 @@ export interface FoundEnd {
 
 /**
  * Returns the delivery of an event that the service would have sent. It has no signature, and its id cannot be that of the
- * real event: it is the same each time that it is made for the job and the type.
+ * real event: it is the same each time that it is made for the expectation and the type.
  *
  * @throws WebhookError `invalid_option` where `fetch` returned something else
  */
-export async function reconciledDelivery({ jobId, tenant }: JobName, found: FoundEnd): Promise<Delivery> {
+export async function reconciledDelivery({ jobId, tenant, expectedAt }: Job, found: FoundEnd): Promise<Delivery> {
   const { type, data } = Object(found) as Partial<FoundEnd>;
-  const hash = await fingerprint(JSON.stringify([tenant ?? null, jobId, type]));
+  const hash = await fingerprint(JSON.stringify([tenant ?? null, jobId, type, expectedAt]));
   const event = {
     id: `evt_reconciled_${hash.slice(0, 32)}`,
     type,

@@ -3,6 +3,7 @@ import { parseEvent, type WebhookEvent } from '../event.js';
 import { orAborted, sleep, stopwatch, withTimeLimit } from '../timers.js';
 import type { JobBook, JobName } from './job-book.js';
 import { endingOf } from './job-record.js';
+import { createSubscription } from './subscription.js';
 
 /** Where the store notifies, it is asked as rarely as this, in case a notification was lost. */
 const POLLS_PER_CHECK = 5;
@@ -26,17 +27,10 @@ export interface Waiting {
 /** Waits by the notifications of the store, where it has any, and by asking it regularly: the answer is always its own. */
 export function createWaiting(book: JobBook, pollMs: number): Waiting {
   const waiters = new Map<string, Set<() => void>>();
-  /** The subscription that all who wait share. */
-  let watch: Promise<(() => void) | undefined> | undefined;
+  const subscription = createSubscription(book.records, wake);
 
   function wake(key: string): void {
     for (const call of waiters.get(key) ?? []) call();
-  }
-
-  /** Subscribes for the first who waits. Without notifications, `undefined`: asking is enough. */
-  function subscribe(): Promise<(() => void) | undefined> {
-    watch ??= (async () => book.records.watch?.(wake))().catch(() => undefined);
-    return watch;
   }
 
   function register(key: string, call: () => void): () => void {
@@ -45,21 +39,16 @@ export function createWaiting(book: JobBook, pollMs: number): Waiting {
     return () => {
       own.delete(call);
       if (own.size === 0) waiters.delete(key);
-      if (waiters.size > 0) return;
-      watch?.then((end) => end?.());
-      watch = undefined;
     };
   }
 
-  async function waitFor(key: string, signal: AbortSignal): Promise<WebhookEvent> {
+  /** Waits until the store has the end of a job. `failed` gets the error of each call of the store that fails. */
+  async function waitFor(key: string, signal: AbortSignal, failed: (error: unknown) => void): Promise<WebhookEvent> {
     let changed = later();
     const unregister = register(key, () => changed.resolve());
     let outage: (() => number) | undefined;
+    let leave: (() => void) | undefined;
     let notifies = false;
-    subscribe().then((end) => {
-      notifies = end !== undefined;
-      changed.resolve(); // what happened before the subscription is only in the store
-    });
     try {
       for (;;) {
         changed = later();
@@ -67,14 +56,21 @@ export function createWaiting(book: JobBook, pollMs: number): Waiting {
           const ending = endingOf((await book.read(key)).job);
           if (ending !== undefined) return parseEvent(ending.body);
           outage = undefined;
+          failed(undefined);
         } catch (error) {
           outage ??= stopwatch();
+          failed(error);
           if (outage() > MAX_OUTAGE_MS) throw error;
         }
         signal.throwIfAborted();
+        leave ??= subscription.join((works) => {
+          notifies = works;
+          changed.resolve(); // what happened before the subscription is only in the store
+        });
         await firstOf(changed.promise, notifies ? pollMs * POLLS_PER_CHECK : pollMs, signal);
       }
     } finally {
+      leave?.();
       unregister();
     }
   }
@@ -84,18 +80,28 @@ export function createWaiting(book: JobBook, pollMs: number): Waiting {
     async ended(name, { signal, timeoutMs }) {
       signal?.throwIfAborted();
       const key = await book.keyOf(name);
+      let cause: unknown;
+      const run = (limit: AbortSignal) =>
+        waitFor(key, limit, (error) => {
+          cause = error;
+        });
       if (timeoutMs === undefined) {
-        const { signal: never } = new AbortController();
-        return waitFor(key, signal ?? never);
+        const limit = signal ?? new AbortController().signal;
+        return orAborted(run(limit), limit);
       }
-      const timedOut = () => new WebhookError('job_timeout', { message: notEnded(name.jobId, timeoutMs) });
-      return withTimeLimit({ ms: timeoutMs, timedOut, signal }, (both) => waitFor(key, both));
+      const timedOut = () => notEnded(name.jobId, timeoutMs, cause);
+      return withTimeLimit({ ms: timeoutMs, timedOut, signal }, run);
     },
   };
 }
 
-function notEnded(jobId: string, ms: number): string {
-  return `No event has ended the job ${JSON.stringify(jobId.slice(0, 120))} within ${ms} ms.`;
+function notEnded(jobId: string, ms: number, cause: unknown): WebhookError {
+  const job = `the job ${JSON.stringify(jobId.slice(0, 120))}`;
+  if (cause === undefined) {
+    return new WebhookError('job_timeout', { message: `No event has ended ${job} within ${ms} ms.` });
+  }
+  const message = `The store does not say whether ${job} has ended, and failed last within ${ms} ms.`;
+  return new WebhookError('job_timeout', { message, hint: 'Fix error.cause, and wait again.', cause });
 }
 
 /** Waits for a promise, at most for a time. Rejects with the reason of the signal. */

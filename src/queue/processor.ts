@@ -12,7 +12,6 @@ import { checkJobs, type ReceiverOptions, safeObserver } from '../receiver/optio
 import type { DeadLetterCause, DeadLetterNotice, Decision, Outcome } from '../receiver/outcome.js';
 import { fromQueued, type QueuedDelivery } from '../receiver/queued-delivery.js';
 import { failed, type HandlerEnd, runHandler } from '../receiver/run-handler.js';
-import { sleep } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import { reasonOf, storedStack, WORKER_DIED } from './reason.js';
 
@@ -49,10 +48,6 @@ export const WORKER_OPTIONS = [
   'logger',
   'telemetry',
 ] as const satisfies readonly (keyof WorkerOptions)[];
-
-type Waiting = Extract<Claim, { status: 'in_progress' }>;
-/** How long a worker waits before it asks again whether another process still works on the job. */
-const MAX_PAUSE_MS = 1_000;
 
 /** Other names of these options that people try. */
 export const WORKER_ALIASES = { handler: 'on', handlers: 'on', log: 'logger' };
@@ -133,15 +128,10 @@ export function createProcessor(options: WorkerOptions): Processor {
   const reports = { notify: (notice: Outcome) => report(notice), background: createBackground() };
 
   /** Claims the job of a delivery, once no other process works on it. */
-  async function claimJob({ delivery, endpoint, signal }: HandlerContext): Promise<Exclude<Claim, Waiting>> {
+  async function claimJob({ delivery, endpoint, signal }: HandlerContext): Promise<Claim> {
     if (jobs === undefined) return { status: 'acquired', lease: NO_LEASE };
-    const claimOnce = jobs.claimsFor(endpoint);
     const limit = { remaining: () => Number.POSITIVE_INFINITY };
-    for (;;) {
-      const claim = await claimOnce(delivery, NO_LEASE, { limit, reports });
-      if (claim.status !== 'in_progress') return claim;
-      await sleep(Math.min(claim.retryAfterMs, MAX_PAUSE_MS), signal);
-    }
+    return jobs.claimsFor(endpoint)(delivery, NO_LEASE, { limit, waitMs: Number.POSITIVE_INFINITY, signal, reports });
   }
 
   async function run(delivery: Delivery, key: string, { attempt, signal, fence = 0 }: JobRun): Promise<Ended> {
@@ -151,7 +141,7 @@ export function createProcessor(options: WorkerOptions): Processor {
       const endpoint = endpointOf(key);
       const context = { delivery, signal: signal ?? new AbortController().signal, attempt, fence, endpoint };
       const claim = await claimJob(context);
-      if (claim.status === 'completed') return { as: 'done', decision: { kind: 'duplicate', delivery } };
+      if (claim.status !== 'acquired') return { as: 'done', decision: { kind: 'duplicate', delivery } };
       const ended = await runHandler(handler, context);
       await settle(claim.lease, ended.decision);
       return endedBy(ended, attempt);

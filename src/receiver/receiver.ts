@@ -170,7 +170,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   async function claimDelivery(delivery: Delivery, limit: Deadline): Promise<Claim> {
     const claim = await dedupe.claim(delivery, limit);
     if (claim.status !== 'acquired' || claimJob === undefined) return claim;
-    return claimJob(delivery, claim.lease, { limit, reports: { notify, background } });
+    // The other half is left for the handler.
+    const waitMs = limit.remaining() / 2;
+    return claimJob(delivery, claim.lease, { limit, waitMs, reports: { notify, background } });
   }
 
   /** Admits, reads, verifies and parses a request. */

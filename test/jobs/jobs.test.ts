@@ -100,6 +100,7 @@ describe('an expected job', () => {
     ],
     ['no types', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, types: [] }), 'types must be a list'],
     ['a long note', (jobs: Jobs) => jobs.expect('clip_1', { within: 1, note: 'x'.repeat(1_001) }), 'note must be'],
+    ['a time of find', (jobs: Jobs) => jobs.find('clip_1', { timeoutMs: 1 } as never), 'It takes tenant'],
     ['a limit', (jobs: Jobs) => jobs.expect('clip_1', { timeoutMs: 1 } as never), "Did you mean 'within'?"],
     ['another name', (jobs: Jobs) => jobs.expect('clip_1', { with: 1 } as never), "Did you mean 'within'?"],
   ])('expect refuses %s with what to write', async (_, call, problem) => {
@@ -252,6 +253,42 @@ describe('the job of a delivery', () => {
     expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed', event: { id: 'evt_1' } });
   });
 
+  it('a receiver with jobs ends a job without the data of an event that the store always refuses', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { jobs, store, send, handled } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    const records = store.jobs as unknown as { write(record: { text: string }, replaces?: string): Promise<boolean> };
+    const write = records.write.bind(records);
+    records.write = async (record, replaces) => {
+      if (record.text.length > 2_000) throw new Error('the row is too large');
+      return write(record, replaces);
+    };
+    expect(await send({ data: { text: 'x'.repeat(5_000) } })).toBe('200 handled');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await jobs.ended('clip_1')).toMatchObject({ id: 'evt_1', data: {} });
+    expect(handled).toEqual(['evt_1']);
+  });
+
+  it('a receiver with jobs handles two events of one type about one job one after the other', async () => {
+    const work = later();
+    const handled: string[] = [];
+    const { send } = aService({
+      on: {
+        '*': async ({ id }) => {
+          handled.push(id);
+          if (id === 'evt_1') await work.promise;
+        },
+      },
+    });
+    const first = send({ id: 'evt_1' });
+    await expect.poll(() => handled).toEqual(['evt_1']);
+    const second = send({ id: 'evt_2' });
+    work.resolve();
+    expect(await Promise.all([first, second])).toEqual(['200 handled', '200 handled']);
+    expect(handled).toEqual(['evt_1', 'evt_2']);
+  });
+
   it('a receiver with jobs on a shared store needs the name of its endpoint', async () => {
     const { store } = aService();
     const jobs = createJobs({ store: { ...store, scope: 'shared' } });
@@ -297,6 +334,56 @@ describe('a wait for a job', () => {
     controller.abort(new Error('the user has left'));
     await expect(waits).rejects.toThrow('the user has left');
     await expect(jobs.ended('clip_1', { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
+  });
+
+  it('ended says that the store fails where it does so until the limit', async () => {
+    const { jobs, store } = aService();
+    Object.assign(store.jobs ?? {}, { read: () => Promise.reject(new Error('no route to Redis')) });
+    const error = await rejection(jobs.ended('clip_1', { timeoutMs: 20 }));
+    expect(error).toMatchObject({ code: 'job_timeout', cause: { code: 'store_unavailable' } });
+    expect(error.message).toContain('The store does not say whether the job "clip_1" has ended');
+  });
+
+  it('ended subscribes once for all who wait, and not at all for a job that has ended', async () => {
+    const { jobs, store, send } = aService();
+    let subscriptions = 0;
+    const watch = store.jobs?.watch;
+    Object.assign(store.jobs ?? {}, {
+      watch: (changed: (key: string) => void) => {
+        subscriptions += 1;
+        return watch?.(changed);
+      },
+    });
+    await send({ jobId: 'clip_0', id: 'evt_0' });
+    await jobs.ended('clip_0');
+    expect(subscriptions).toBe(0);
+    const waits = ['clip_1', 'clip_1', 'clip_2'].map((jobId) => jobs.ended(jobId));
+    await send({ jobId: 'clip_1', id: 'evt_1' });
+    await send({ jobId: 'clip_2', id: 'evt_2' });
+    expect((await Promise.all(waits)).map(({ id }) => id)).toEqual(['evt_1', 'evt_1', 'evt_2']);
+    expect(subscriptions).toBe(1);
+  });
+
+  it('ended asks a store that cannot notify for it once, and closes a client that is gone without a word', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { jobs, store } = aService();
+    let asked = 0;
+    Object.assign(store.jobs ?? {}, { watch: async () => void (asked += 1) });
+    const wait = async () => {
+      const waited = rejection(jobs.ended('clip_1', { timeoutMs: 50 }));
+      await vi.advanceTimersByTimeAsync(100);
+      return (await waited).code;
+    };
+    expect([await wait(), await wait(), asked]).toEqual(['job_timeout', 'job_timeout', 1]);
+    const gone = async () => () => {
+      throw new Error('the client is closed');
+    };
+    const other = aService();
+    Object.assign(other.store.jobs ?? {}, { watch: gone });
+    const waited = rejection(other.jobs.ended('clip_1', { timeoutMs: 50 }));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await waited).code).toBe('job_timeout');
   });
 
   it('ended survives a store that fails for a while', async () => {
@@ -387,7 +474,7 @@ describe('a reconciliation', () => {
 
   it('reconcile makes a webhook wait that comes while its handler runs', async () => {
     const work = later();
-    const { jobs, reconcile, advance, send, outcomes } = aService();
+    const { jobs, reconcile, advance, send, outcomes } = aService({ deadlineMs: 200 });
     await jobs.expect('clip_1', { within: '1h' });
     advance(2 * HOUR);
     const running = later();
@@ -430,6 +517,67 @@ describe('a reconciliation', () => {
     expect(await jobs.overdue()).toHaveLength(1);
     expect(await reconcile(done)).toMatchObject({ ended: 1 });
     expect(kinds(outcomes)).toEqual(['overdue', 'failed', 'failed', 'failed', 'handled']);
+  });
+
+  it('reconcile runs nothing for a job that was forgotten or expected anew while the service was asked', async () => {
+    const { jobs, reconcile, advance, handled, send } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    const forgets = async () => {
+      await jobs.forget('clip_1');
+      return done();
+    };
+    expect(await reconcile(forgets)).toMatchObject({ elsewhere: 1, ended: 0 });
+    expect(await jobs.find('clip_1')).toBeUndefined();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    const expectsAgain = async () => {
+      await jobs.forget('clip_1');
+      advance(1);
+      await jobs.expect('clip_1', { within: '1h' });
+      return done();
+    };
+    expect(await reconcile(expectsAgain)).toMatchObject({ elsewhere: 1, ended: 0 });
+    expect(handled).toEqual([]);
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'expected' });
+    expect(await send()).toBe('200 handled');
+    expect(await jobs.find('clip_1')).toMatchObject({ state: 'completed', reconciled: false });
+  });
+
+  it('reconcile takes a webhook for its event only as long as the service retries', async () => {
+    const { jobs, reconcile, advance, handled, send } = aService();
+    await jobs.expect('project_1', { within: '1h' });
+    advance(2 * HOUR);
+    await reconcile(done);
+    advance(7 * HOUR);
+    expect(await send({ jobId: 'project_1' })).toBe('200 handled');
+    expect(handled).toHaveLength(2);
+  });
+
+  it('reconcile gives two expectations of one job events of their own', async () => {
+    const { jobs, reconcile, advance, handled } = aService();
+    for (let round = 0; round < 2; round += 1) {
+      await jobs.expect('project_1', { within: '1h' });
+      advance(2 * HOUR);
+      expect(await reconcile(done)).toMatchObject({ ended: 1 });
+      await jobs.forget('project_1');
+    }
+    expect(new Set(handled).size).toBe(2);
+  });
+
+  it('reconcile asks for jobs also where what has expired cannot be removed', async () => {
+    const { jobs, store, reconcile, advance } = aService();
+    await jobs.expect('clip_1', { within: '1h' });
+    advance(2 * HOUR);
+    Object.assign(store.jobs ?? {}, { purgeExpired: () => Promise.reject(new Error('too slow')) });
+    expect(await reconcile(done)).toMatchObject({ ended: 1 });
+  });
+
+  it('reconcile needs a name where several receivers share a memory store', async () => {
+    const { jobs, store, on } = aService();
+    for (const name of ['dubs', 'clips']) createReceiver({ secret: SECRET, on, jobs, dedupe: { store, name } });
+    const error = await rejection(jobs.reconcile({ on, fetch: done }));
+    expect(error.message).toContain('name is missing, and these jobs are in several receivers: dubs, clips');
   });
 
   it('reconcile takes the name of the only receiver on a memory store', async () => {
