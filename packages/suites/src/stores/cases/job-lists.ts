@@ -71,7 +71,7 @@ export const jobLists: readonly StoreTrialCase[] = [
       await one.remove(removed.key);
       const listed = await two.list({ limit: 4, overdue: false, after: { dueAt: base, key: '' } });
       const found = keysOf(listed).filter((key) => keys.includes(key));
-      must(isSame(found, [kept.key, moved.key]), 'the record that was kept, and then the one that was moved', found);
+      must(isSame(found, [kept.key, moved.key]), 'the record that was kept, and then the moved one', found);
       await mustRead(two, removed.key, undefined);
       await mustWrite(two, open({ key: removed.key }));
       await one.remove(crypto.randomUUID());
@@ -101,7 +101,7 @@ export const jobLists: readonly StoreTrialCase[] = [
       const after = { dueAt: now - LONG, key: '' };
       const overdue = async () => keysOf(await two.list({ limit: 100, overdue: true, after }));
       const before = await overdue();
-      must(before.includes(past.key) && !before.includes(later.key), 'the one that is due now', before);
+      must(before.includes(past.key) && !before.includes(later.key), 'only what is due now', before);
       await elapse(SHORT);
       const since = await overdue();
       const [first, second] = since.filter((key) => [past, soon, later].some((record) => record.key === key));
