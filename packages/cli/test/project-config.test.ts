@@ -73,6 +73,9 @@ describe('the settings of a project', () => {
     [{ secret: SECRET }, 'the secret does not belong here: name its variable in secretVariable'],
     [{ path: 'a' }, 'path must be text like /webhooks'],
     [{ headerPrefix: 7 }, 'headerPrefix must be text like x-service'],
+    [{ job: {} }, 'unknown setting job: did you mean jobs?'],
+    [{ jobs: 'redis://localhost' }, 'jobs must be like { "engine": "sqlite", "at": "webhooks.db" }'],
+    [{ jobs: { engine: 'redis', queue: 'clips' } }, 'jobs must be like { "engine": "sqlite", "at": "webhooks.db" }'],
   ])('a wrong file is refused, without its values: %j', async (content, says) => {
     write('service-webhooks.json', content);
     const { exitCode, stderr } = await cli.run(['sign', '-'], { stdin: '{}' });

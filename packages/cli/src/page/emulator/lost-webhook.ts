@@ -4,7 +4,7 @@ import type { EmulatorDelivery } from 'service-webhooks-emulator';
 export type LostWebhook = Pick<EmulatorDelivery, 'type' | 'jobId'>;
 
 /** Returns the route of the API that tells how the job ended; undefined where the service documents none. */
-export function routeOfJob({ type, jobId }: LostWebhook): string | undefined {
+function routeOfJob({ type, jobId }: LostWebhook): string | undefined {
   const [family = ''] = type.split('.');
   if (jobId === null) return undefined;
   const id = encodeURIComponent(jobId);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -32,6 +33,18 @@ describe.runIf(hasSqlite)('the command queue --ui', () => {
     running.signal('SIGINT');
     expect((await running.ended).exitCode).toBe(0);
     await expect(fetch(String(page))).rejects.toThrow();
+  });
+
+  it('the page shows the jobs of the store that the project names, too', async () => {
+    const config = { jobs: { engine: 'sqlite', at: 'webhooks.db' } };
+    writeFileSync(join(cli.cwd, 'service-webhooks.json'), JSON.stringify(config));
+    const running = cli.start(['queue', '--ui=0', '--sqlite', 'webhooks.db']);
+    const { page } = await running.next('serving');
+    expect(await (await fetch(String(page))).text()).toContain('content="queue jobs"');
+    const state = await (await fetch(new URL('/page/jobs/state', String(page)))).json();
+    expect(state).toMatchObject({ where: 'webhooks.db', problem: expect.stringContaining('has no table of jobs') });
+    running.signal('SIGINT');
+    expect((await running.ended).exitCode).toBe(0);
   });
 
   it('a port that is in use, a queue that does not exist and a missing engine are refused', async () => {

@@ -47,6 +47,20 @@ describe.skipIf(chromium === undefined)('the selected delivery', () => {
     await section(page).getByText('wh_1').waitFor();
   });
 
+  it('a lost delivery says that no attempt was made, and then shows the attempts that were started', async () => {
+    const lost = 'The webhook never comes. An app finds its job.';
+    const row = { state: 'lost', attempts: 0, cause: 'never comes' } as const;
+    const { page, source } = await select({ row, details: { lost }, attempts: [] });
+    expect(await lines(section(page))).toEqual(expect.arrayContaining(['lost stt.completed', 'Attempts', lost]));
+    expect(await deliveries(page).nth(1).innerText()).toContain('never comes');
+    expect(await section(page).getByRole('listitem').count()).toBe(0);
+    source.detail('dlv_1', { lost }, anAttempt(1, { redelivery: 1 }));
+    source.put(aRow(1, { state: 'delivered', redeliveries: 1 }));
+    await section(page).getByRole('button', { name: 'Attempt 1: 200' }).waitFor();
+    expect(await lines(section(page))).toEqual(expect.arrayContaining([lost, 'Started again']));
+    expect(await section(page).getByRole('listitem').count()).toBe(1);
+  });
+
   it('a delivery that is gone is reported as no longer kept', async () => {
     const { page, source } = await select();
     expect(await page.getByText('no longer kept').count()).toBe(0);

@@ -330,6 +330,7 @@ describe.skipIf(chromium === undefined)('the list of the page', () => {
       'delivered',
       'failed',
       'dead',
+      'lost',
       'failed at least once',
     ]);
     expect(await page.getByLabel('State', { exact: true }).inputValue()).toBe('dead');
