@@ -41,12 +41,10 @@ export function bytesOfHex(hex: string): Uint8Array {
   return bytes;
 }
 
-const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-
 /** Returns bytes as lowercase hex digits. */
 export function hexOf(bytes: Uint8Array): string {
   let hex = '';
-  for (const byte of bytes) hex += HEX_OF_BYTE[byte];
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
   return hex;
 }
 

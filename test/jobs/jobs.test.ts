@@ -369,7 +369,10 @@ describe('a wait for a job', () => {
     onTestFinished(() => void vi.useRealTimers());
     const { jobs, store } = aService();
     let asked = 0;
-    Object.assign(store.jobs ?? {}, { watch: async () => void (asked += 1) });
+    const watch = async () => {
+      asked += 1;
+    };
+    Object.assign(store.jobs ?? {}, { watch });
     const wait = async () => {
       const waited = rejection(jobs.ended('clip_1', { timeoutMs: 50 }));
       await vi.advanceTimersByTimeAsync(100);

@@ -17,7 +17,7 @@ export interface IoredisClient {
 
 /** The part of a client of `ioredis` that notifications need. */
 export interface IoredisSubscriber {
-  on(event: 'error', listener: () => void): unknown;
+  on(event: 'error' | 'ready', listener: () => void): unknown;
   on(event: 'message', listener: (channel: string, message: string) => void): unknown;
   subscribe(channel: string): Promise<unknown>;
   disconnect(): void;

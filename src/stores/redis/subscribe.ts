@@ -1,4 +1,8 @@
+import { withTimeout } from '../../timers.js';
 import type { IoredisSubscriber, NodeRedisSubscriber, RedisClient } from './client.js';
+
+/** How long the first subscription may take. */
+const CONNECT_MS = 10_000;
 
 /**
  * Calls `received` with each message of a channel, over a duplicate of the client, which subscribes again after it has
@@ -22,7 +26,16 @@ async function onIoredis(
   const close = () => client.disconnect();
   client.on('error', () => {}); // it reconnects by itself
   client.on('message', (_, message) => received(String(message)));
-  await closingOnFailure(close, () => client.subscribe(channel));
+  const subscribed = new Promise<void>((resolve) => {
+    const subscribeNow = () =>
+      void client.subscribe(channel).then(
+        () => resolve(),
+        () => {},
+      );
+    client.on('ready', subscribeNow);
+    subscribeNow(); // refused before the connection is ready, where the client has no offline queue
+  });
+  await closingOnFailure(close, () => withTimeout(CONNECT_MS, () => subscribed));
   return close;
 }
 
