@@ -57,6 +57,8 @@ server.listen(0, '127.0.0.1', () => {
   process.send?.({ port, pid: process.pid } satisfies Said);
 });
 
+process.once('disconnect', () => process.exit()); // the test has ended
+
 /** The answer of the service: now and then, the job seems to run still. */
 async function fetch() {
   await jitter();
