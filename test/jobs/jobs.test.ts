@@ -522,7 +522,7 @@ describe('a reconciliation', () => {
     expect(kinds(outcomes)).toEqual(['overdue', 'failed', 'failed', 'failed', 'handled']);
   });
 
-  it('reconcile runs nothing for a job that was forgotten or expected anew while the service was asked', async () => {
+  it('reconcile runs nothing for a job that was forgotten or expected again while the service was asked', async () => {
     const { jobs, reconcile, advance, handled, send } = aService();
     await jobs.expect('clip_1', { within: '1h' });
     advance(2 * HOUR);
