@@ -5,12 +5,13 @@ import { WebhookError } from './errors.js';
  * errors as from the library.
  *
  * @param problem The problem, beginning with the option as the user writes it, without the full stop.
+ * @param hint What to do, for an option that has no default: a whole sentence.
  * @throws WebhookError `invalid_option` unless the condition is true
  * @example
  * check(text.startsWith('redis:'), 'url must begin with redis:');
  */
-export function check(condition: boolean, problem: string): asserts condition {
-  if (!condition) throw new WebhookError('invalid_option', { message: `${problem}.` });
+export function check(condition: boolean, problem: string, hint?: string): asserts condition {
+  if (!condition) throw new WebhookError('invalid_option', { message: `${problem}.`, hint });
 }
 
 /**

@@ -138,7 +138,8 @@ export function jobClaims({ store, book, leaseMs, changed }: ClaimsOf): JobClaim
   return (endpoint) => {
     check(
       endpoint !== undefined || store.scope === 'process',
-      'jobs on a store that other processes share need the name of the endpoint: dedupe.name in the receiver, and the same name in reconcile()',
+      'jobs on a store that other processes share need the name of the endpoint',
+      'Pass the same name everywhere: dedupe: { store, name } to the receiver, and name to reconcile().',
     );
     return (delivery, lease, run) => claimJob(endpoint ?? 'default', delivery, lease, run);
   };

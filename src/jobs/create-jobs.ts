@@ -116,7 +116,7 @@ const MAX_NOTE = 1_000;
  * const receiver = createReceiver({ secret, on, jobs, dedupe: { store, name: 'clips' } });
  */
 export function createJobs(options: JobsOptions): Jobs {
-  checkObject('options', options);
+  check(typeof options === 'object' && options !== null, 'createJobs() has no store', 'Pass { store }.');
   checkKnownOptions('createJobs', options, ['store', 'pollMs', 'leaseMs']);
   const { store } = options;
   const { pollMs, leaseMs } = integers(options, { pollMs: 1_000, leaseMs: 25_000 });
@@ -160,6 +160,7 @@ export function createJobs(options: JobsOptions): Jobs {
     claimsFor,
 
     async expect(jobId, options) {
+      check(Object(options) === options, 'expect() has no time', "Pass the time as well, such as { within: '2h' }.");
       const name = nameOf(jobId, options, 'expect()', ['within', 'types', 'note']);
       const { types, note } = options;
       const withinMs = durationMs('within', options.within);
@@ -203,7 +204,11 @@ export function createJobs(options: JobsOptions): Jobs {
 
 /** @throws WebhookError `invalid_option` */
 function recordsOf(store: DedupeStore) {
-  check(typeof store?.claim === 'function', 'store must be a store, such as redisStore({ ioredis: client })');
+  check(
+    typeof store?.claim === 'function',
+    'store is not a store',
+    'Pass one, such as { store: redisStore({ ioredis: client }) }.',
+  );
   if (store.jobs !== undefined) return store.jobs;
   throw new WebhookError('invalid_option', {
     message: 'This store cannot keep jobs.',
@@ -215,7 +220,8 @@ function recordsOf(store: DedupeStore) {
 function nameOf(jobId: string, options: OfTenant, subject: string, known: readonly string[] = []): JobName {
   check(
     typeof jobId === 'string' && jobId !== '',
-    'jobId must be the id of the job in the answer of the API, a text that is not empty',
+    'jobId must be a text that is not empty',
+    'Pass the id of the job from the answer of the API.',
   );
   checkOptions(subject, options, ['tenant', ...known]);
   const { tenant } = options;

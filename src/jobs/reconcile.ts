@@ -180,9 +180,11 @@ export async function reconcile(
     if (found == null) return undefined;
     const delivery = await reconciledDelivery(job, found);
     const { type } = delivery.event;
+    const ends = job.types?.join(' or ') ?? 'a type that ends in .completed or .failed';
     check(
       endsJob(type, job.types),
-      `fetch returned the type ${type}, which does not end the job: ${job.types?.join(', ') ?? 'none of .completed and .failed'}`,
+      `fetch returned the type ${JSON.stringify(type)}, which does not end the job`,
+      `Return ${ends}.`,
     );
     return delivery;
   }
@@ -215,7 +217,8 @@ function checked(options: ReconcileOptions) {
   );
   check(
     fetch !== undefined || (client !== undefined && typeof read === 'function'),
-    'reconcile() needs fetch, a function that asks the service for one job, or client and read',
+    'reconcile() has neither fetch, nor client and read',
+    'Pass fetch, a function that asks the service for one job, or a client of service-webhooks/client and read.',
   );
   if (name !== undefined) checkEndpointName(name, 'name must be that of dedupe in the receiver,');
   check(signal === undefined || signal instanceof AbortSignal, 'signal must be an AbortSignal');

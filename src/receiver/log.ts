@@ -121,7 +121,10 @@ function safely(call: () => unknown): void {
 function missingHandler(delivery: Delivery): Entry {
   const { type } = delivery.event;
   const fix = isKnownType(type) ? "add it or '*' to on" : "add '*' to on";
-  const message = `No handler for ${quoted(type)}: ${fix}. The event counts as done, and the service does not retry it. Later events of this type are logged at level debug.`;
+  const { scheme } = delivery;
+  const end =
+    scheme === 'reconciled' ? 'Its job stays overdue' : 'The event counts as done, and the service does not retry it';
+  const message = `No handler for ${quoted(type)}: ${fix}. ${end}. Later events of this type are logged at level debug.`;
   return { level: 'warn', code: 'ignored', message, delivery };
 }
 

@@ -89,8 +89,16 @@ describe('an expected job', () => {
   });
 
   it.each([
-    ['no options', (jobs: Jobs) => jobs.expect('clip_1', undefined as never), 'options must be an object'],
-    ['no id', (jobs: Jobs) => jobs.expect(undefined as never, { within: 1 }), 'jobId must be the id of the job'],
+    [
+      'no options',
+      (jobs: Jobs) => jobs.expect('clip_1', undefined as never),
+      'expect() has no time. Pass the time as well',
+    ],
+    [
+      'no id',
+      (jobs: Jobs) => jobs.expect(undefined as never, { within: 1 }),
+      'Pass the id of the job from the answer of the API',
+    ],
     ['no time', (jobs: Jobs) => jobs.expect('clip_1', {} as never), "such as '90s', '30m', '2h' or '1d'"],
     ['a time in words', (jobs: Jobs) => jobs.expect('clip_1', { within: 'soon' }), "such as '90s'"],
     [
@@ -293,7 +301,7 @@ describe('the job of a delivery', () => {
     const { store } = aService();
     const jobs = createJobs({ store: { ...store, scope: 'shared' } });
     expect(() => createReceiver({ secret: SECRET, on: {}, jobs, dedupe: false })).toThrow(
-      'dedupe.name in the receiver',
+      'dedupe: { store, name } to the receiver',
     );
     expect((await rejection(jobs.reconcile({ on: {}, fetch: done }))).message).toContain(
       'the same name in reconcile()',
@@ -600,7 +608,7 @@ describe('a reconciliation', () => {
     advance(2 * HOUR);
     expect(await reconcile(done)).toMatchObject({ failed: 1 });
     expect(handled).toEqual([]);
-    const cause = 'fetch returned the type stt.completed, which does not end the job: dubbing.completed';
+    const cause = 'fetch returned the type "stt.completed", which does not end the job. Return dubbing.completed.';
     expect(outcomes.at(-1)).toMatchObject({ error: { cause: { message: expect.stringContaining(cause) } } });
   });
 
@@ -656,6 +664,8 @@ describe('a reconciliation', () => {
 
   it('reconcile refuses to begin without a way to ask', async () => {
     const { jobs, on } = aService();
-    expect((await rejection(jobs.reconcile({ on }))).message).toContain('needs fetch');
+    expect((await rejection(jobs.reconcile({ on }))).message).toContain(
+      'has neither fetch, nor client and read. Pass fetch',
+    );
   });
 });

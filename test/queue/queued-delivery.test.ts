@@ -54,7 +54,11 @@ describe('a delivery that becomes a job', () => {
   });
 
   it('an event that was made by a reconciliation stays marked, and no other value takes its place', () => {
-    const made = toQueued({ ...delivered(), scheme: 'reconciled', signedAt: undefined, secretIndex: -1 }, 'test:evt_1', 1);
+    const made = toQueued(
+      { ...delivered(), scheme: 'reconciled', signedAt: undefined, secretIndex: -1 },
+      'test:evt_1',
+      1,
+    );
     expect(through(made)).toMatchObject({ scheme: 'reconciled', secretIndex: -1 });
     expect(refusal(() => fromQueued({ ...made, secretIndex: 0 })).code).toBe('unreadable_job');
     expect(refusal(() => fromQueued({ ...made, scheme: 'v2' })).code).toBe('unreadable_job');

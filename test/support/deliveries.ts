@@ -1,8 +1,8 @@
 import {
   type ClaimRequest,
   createReceiver,
-  type Delivery,
   type DedupeStore,
+  type Delivery,
   isNotice,
   isWebhookError,
   memoryStore,
