@@ -28,6 +28,7 @@ const UNNAMED: Record<string, string[]> = {
     'dist/page/style.css',
     'dist/page/queue.js',
     'dist/page/queue-style.css',
+    'dist/page/jobs.js',
     'dist/main.cjs',
   ],
 };
