@@ -15,8 +15,8 @@ export async function connectPostgres(url: string): Promise<{ client: PostgresCl
   const pg = installed<{ Client: new (options: object) => PgClient & PgConnection }>('pg');
   if (pg) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_SECONDS * 1_000 });
-    client.on('error', () => {}); // a connection that is lost between two calls: the next call fails
     await client.connect();
+    client.on('error', () => {}); // a connection that is lost between two calls: the next call fails
     return { client: { pg: client }, close: () => client.end() };
   }
   const createSql =
