@@ -8,7 +8,8 @@ import { jobClaims } from './claim-job.js';
 import { durationMs } from './duration.js';
 import { createJobBook, type JobName } from './job-book.js';
 import { type Job, toJob, withExpectation } from './job-record.js';
-import { type ReconcileOptions, type Reconciliation, reconcile } from './reconcile.js';
+import { type Reconciliation, reconcile } from './reconcile.js';
+import type { ReconcileOptions } from './reconcile-options.js';
 import { createWaiting } from './waiting.js';
 
 /** Options of {@link createJobs}. */
@@ -122,12 +123,7 @@ export function createJobs(options: JobsOptions): Jobs {
   const { pollMs, leaseMs } = integers(options, { pollMs: 1_000, leaseMs: 25_000 });
   const book = createJobBook(recordsOf(store));
   const waiting = createWaiting(book, pollMs);
-  const claims = jobClaims({
-    store,
-    book,
-    leaseMs,
-    changed: waiting.wake,
-  });
+  const claims = jobClaims({ store, book, leaseMs, changed: waiting.wake });
 
   /** The names of the endpoints in this process. */
   const names = new Set<string>();
@@ -139,7 +135,11 @@ export function createJobs(options: JobsOptions): Jobs {
   /** Returns the only endpoint of a process, whose memory no other process shares. @throws WebhookError `invalid_option` */
   function onlyName(): string | undefined {
     if (store.scope !== 'process') return undefined;
-    check(names.size < 2, `name is missing, and these jobs are in several receivers: ${[...names].join(', ')}`);
+    check(
+      names.size < 2,
+      `name is missing, and these jobs are in several receivers: ${[...names].join(', ')}`,
+      'Pass the name of the receiver whose handlers these are.',
+    );
     return [...names][0];
   }
 

@@ -11,5 +11,6 @@ export {
 } from './create-jobs.js';
 export type { Job } from './job-record.js';
 export type { FetchJob, JobsClient, ReadJob } from './job-routes.js';
-export type { ReconcileOptions, Reconciliation } from './reconcile.js';
+export type { Reconciliation } from './reconcile.js';
+export type { ReconcileOptions } from './reconcile-options.js';
 export type { FoundEnd } from './reconciled-delivery.js';

@@ -16,7 +16,7 @@ export interface Job {
   expectedAt?: number | undefined;
   /** The time from which the job is overdue. */
   dueAt?: number | undefined;
-  /** The types of the events that end the job; undefined for every type. */
+  /** The types of the events that end the job; undefined for every type that ends in `.completed` or `.failed`. */
   types?: readonly string[] | undefined;
   note?: string | undefined;
   /** The event that has ended the job. */
@@ -138,8 +138,8 @@ export function fromRecord({ text }: JobRecord): JobContent {
   try {
     content = JSON.parse(text);
   } catch {} // another program wrote it
-  if (content?.v === 1 && typeof content.jobId === 'string' && Array.isArray(content.early))
-    return content as JobContent;
+  const lists = [content?.early, content?.reconciled];
+  if (content?.v === 1 && typeof content.jobId === 'string' && lists.every(Array.isArray)) return content as JobContent;
   throw new WebhookError('store_unavailable', {
     message: 'The record of the job has another form than this version reads.',
     hint: 'Run one version in all processes. A record of something else can be removed with jobs.forget().',

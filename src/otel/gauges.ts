@@ -1,5 +1,8 @@
 import type { Attributes, MeterProvider } from '@opentelemetry/api';
 
+/** How long a reading may take: shorter than the usual limit of a scrape, 10 s, so that it does not hold up other metrics. */
+export const READ_LIMIT_MS = 2_000;
+
 /** One gauge of something that is read as a whole. */
 export interface Gauge<Reading> {
   description: string;

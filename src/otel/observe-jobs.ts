@@ -3,10 +3,7 @@ import type { JobStats, Jobs } from '../jobs/create-jobs.js';
 import { check, checkKnownOptions, checkObject } from '../option-checks.js';
 import { sharedCall } from '../timers.js';
 import type { TelemetryOptions } from './create-receiver.js';
-import { type Gauge, observeGauges } from './gauges.js';
-
-/** Shorter than the usual limit of a scrape, 10 s: a slow store must not hold up the other metrics. */
-const READ_LIMIT_MS = 2_000;
+import { type Gauge, observeGauges, READ_LIMIT_MS } from './gauges.js';
 
 /** Options of {@link observeJobs}. */
 export interface JobsTelemetryOptions extends Pick<TelemetryOptions, 'meterProvider'> {

@@ -4,10 +4,7 @@ import type { OperatedQueue, QueueStats } from '../queue/dead-letters.js';
 import { checkClient } from '../queue/engine-queue.js';
 import { sharedCall } from '../timers.js';
 import type { TelemetryOptions } from './create-receiver.js';
-import { type Gauge, observeGauges } from './gauges.js';
-
-/** Shorter than the usual limit of a scrape, 10 s: a slow engine must not hold up the other metrics. */
-const READ_LIMIT_MS = 2_000;
+import { type Gauge, observeGauges, READ_LIMIT_MS } from './gauges.js';
 
 /** Options of {@link observeQueue}. */
 export interface QueueTelemetryOptions extends Pick<TelemetryOptions, 'meterProvider'> {
