@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { allSubpaths } from './scripts/subpaths.js';
 import { MissingPartsReporter } from './test/support/missing-parts-reporter.js';
+import { PATIENTLY } from './test/support/patiently.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -23,9 +24,9 @@ export const shared = {
     setupFiles: [path('test/support/put-back.ts')],
     // A test that hangs fails, and a machine with other work to do for a minute is no reason to fail: a test waits for one
     // step at most half of its own time.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: PATIENTLY },
   },
 };
 

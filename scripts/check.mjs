@@ -38,7 +38,8 @@ for (const [name, command, built] of steps) {
     console.error(
       `\n${stdout}${stderr}\nFailed: ${name}. To run it alone: ${built ? 'npm run build && ' : ''}${command}`,
     );
-    process.exit(1);
+    process.exitCode = 1; // process.exit() would lose what a full pipe has not taken yet
+    break;
   }
 }
-console.log(`\nAll ${steps.length} checks passed in ${seconds(start)}.`);
+if (!process.exitCode) console.log(`\nAll ${steps.length} checks passed in ${seconds(start)}.`);

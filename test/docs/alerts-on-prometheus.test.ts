@@ -8,17 +8,16 @@ import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
 import { SECRET } from '../support/deliveries.js';
 import { startMonitoredApp } from '../support/monitored-app.js';
 import { interpolated, MONITORING, panelExpressions } from '../support/monitoring-files.js';
+import { PATIENTLY } from '../support/patiently.js';
 import { startPrometheus } from '../support/prometheus-server.js';
 
 const { newFile, open } = sqliteFiles();
 const [library] = libraries;
 /** Prometheus scrapes and evaluates twice a second; on a machine with other work to do it takes longer. */
-const PROMETHEUS = { timeout: 60_000, interval: 100 };
+const PROMETHEUS = { ...PATIENTLY, interval: 100 };
 
 describe.runIf(library && prometheus)('a Prometheus that scrapes an app', () => {
-  it('a paused endpoint, an old queue and a dead letter fire, and a healthy app does not', {
-    timeout: 180_000,
-  }, async () => {
+  it('a paused endpoint, an old queue and a dead letter fire, and a healthy app does not', async () => {
     const [, driver] = library ?? expect.fail('no library');
     const emulator = createEmulator({ allowLoopback: true });
     onTestFinished(() => emulator.close());

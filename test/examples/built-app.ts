@@ -81,7 +81,7 @@ export function buildApp(name: string): BuiltApp {
     },
     startInVain(dotenv) {
       write(dotenv);
-      const options = { cwd: folder, env: { ...env, PORT: '0' }, encoding: 'utf8', timeout: 60_000 } as const;
+      const options = { cwd: folder, env: { ...env, PORT: '0' }, encoding: 'utf8', ...PATIENTLY } as const;
       const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
       return { status, output: `${stdout}${stderr}` };
     },

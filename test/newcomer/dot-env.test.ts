@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { compileSources } from '../examples/sources.js';
+import { PATIENTLY } from '../support/patiently.js';
 
 const LOADER = new URL('../examples/from-sources.mjs', import.meta.url).href;
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url)); // where the package is found
@@ -35,7 +36,7 @@ function start(code: string, { flags = [], env = {} }: { flags?: string[]; env?:
   writeFileSync(join(folder, 'server.js'), code);
   const { PATH, HOME } = process.env;
   const { stdout, stderr } = spawnSync(process.execPath, [...flags, '--import', LOADER, 'server.js'], {
-    ...{ cwd: folder, encoding: 'utf8', timeout: 60_000 },
+    ...{ cwd: folder, encoding: 'utf8', ...PATIENTLY },
     env: { PATH, HOME, SOURCES: sources.folder, ...env },
   });
   expect(stdout + stderr).not.toContain(SECRET);

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 const { FUZZ_RUNS, FUZZ_SEED } = process.env;
 const seed = FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) };
 
-export const options = { timeout: Math.max(60_000, Number(FUZZ_RUNS ?? 0) * 20) };
+export const options = { timeout: Math.max(240_000, Number(FUZZ_RUNS ?? 0) * 20) };
 
 /** Fails with the smallest counterexample. Without FUZZ_RUNS it is tried `usually` times. */
 export const holds = <Values extends [unknown, ...unknown[]]>(

@@ -9,6 +9,7 @@ import type {} from '../../packages/cli/test/page/in-browser/launch.js';
 import { chromium as browserPath } from '../integration/chromium.js';
 import { isInstalled as isFolderInstalled } from '../integration/file-of.js';
 import { ROOT } from '../support/markdown.js';
+import { PATIENTLY } from '../support/patiently.js';
 
 const SITE = join(ROOT, 'site');
 export const DIST = join(SITE, 'dist');
@@ -62,7 +63,7 @@ export function useSite(): Site {
     async open(path, options = {}) {
       const context = await (browser as Browser).newContext({ viewport: { width: 1280, height: 800 }, ...options });
       const page = await context.newPage();
-      page.setDefaultTimeout(60_000);
+      page.setDefaultTimeout(PATIENTLY.timeout);
       const complaints: string[] = [];
       page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
       page.on('pageerror', ({ message }) => complaints.push(message));

@@ -89,7 +89,7 @@ describe.runIf(isInstalled)('the documentation site', () => {
     expect(await wideBlocks(await site.open('/api/service-webhooks.html', phone))).toEqual([]);
   });
 
-  it('no code block of a page scrolls sideways on a screen of 1366 pixels', { timeout: 180_000 }, async () => {
+  it('no code block of a page scrolls sideways on a screen of 1366 pixels', async () => {
     const page = await site.open('/', { viewport: { width: 1366, height: 768 } });
     const wide: string[] = [];
     for (const path of pages()) {

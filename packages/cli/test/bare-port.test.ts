@@ -40,7 +40,7 @@ dns.lookup = (host, options, callback) =>
 
 const send = (target: string, ...more: string[]) => cli.run(['send', 'generation.completed', target, ...more]);
 
-describe('a port alone as the target', { timeout: 60_000 }, () => {
+describe('a port alone as the target', () => {
   it('send, doctor and replay reach the receiver at /webhooks', async () => {
     const { port } = await serveListener(anApp('/webhooks'));
     const url = `http://localhost:${port}/webhooks`;

@@ -103,6 +103,18 @@ export async function storeTrial(options: StoreSuiteOptions, atEnd: AtEnd): Prom
   };
 }
 
+/**
+ * Finds a time within which a step can be made on this machine: the step is made with `SHORT`, and again with more for as
+ * long as it comes too late. Returns the time with which it came in time.
+ */
+export async function inTime(step: string, make: (ms: number) => Promise<boolean>): Promise<number> {
+  let ms = SHORT;
+  let isInTime = await make(ms);
+  for (; !isInTime && ms < LONG / 4; isInTime = await make(ms)) ms *= 4;
+  must(isInTime, step, isInTime);
+  return ms;
+}
+
 /** Returns the same request by another owner. */
 export function rivalOf(request: ClaimRequest, changes?: Partial<ClaimRequest>): ClaimRequest {
   return { ...request, token: crypto.randomUUID(), ...changes };

@@ -146,6 +146,16 @@ export const PLANTED_JOB_BUGS: Readonly<Record<string, { plant: Plant; caughtBy:
     plant: writes(({ keepMs }) => (keepMs === undefined ? {} : { keepMs: keepMs * 100 })),
     caughtBy: [EXPIRY, PURGE],
   },
+  'opens no record again': {
+    plant: plant((jobs) => ({
+      async write(record, replaces) {
+        const { record: stored } = await jobs.read(record.key);
+        const isOpenedAgain = stored !== undefined && stored.dueAt === undefined && record.dueAt !== undefined;
+        return !isOpenedAgain && (await jobs.write(record, replaces));
+      },
+    })),
+    caughtBy: EXPIRY,
+  },
   'writes no record in place of one that has expired': {
     plant: plant((jobs) => {
       const known = new Set<string>();

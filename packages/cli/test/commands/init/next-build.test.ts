@@ -33,7 +33,7 @@ async function expectDoctorToPass(url: string): Promise<void> {
   expect(exitCode, stdout).toBe(0);
 }
 
-describe('the receiver of init in its own runtime', { timeout: 240_000 }, () => {
+describe('the receiver of init in its own runtime', () => {
   it.runIf(isInstalled('examples/next'))(
     'the route for Next is built without the secret, and passes doctor',
     async () => {

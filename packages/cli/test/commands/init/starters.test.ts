@@ -34,7 +34,7 @@ it('each framework of init has a starter', () => {
   expect(Object.keys(STARTERS)).toEqual(expect.arrayContaining([...FRAMEWORKS]));
 });
 
-describe('a new app that follows the steps of init', { timeout: 240_000 }, () => {
+describe('a new app that follows the steps of init', () => {
   it.each(starters)(
     '%s: the test passes, and the app that the printed command starts acknowledges send and passes doctor',
     async (_, starter) => {

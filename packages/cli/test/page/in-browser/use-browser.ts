@@ -1,6 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest';
+import { PATIENTLY } from '../../../../../test/support/patiently.js';
 import type { PageSource } from '../../../src/page/page-source.js';
 import { type Assets, readAssets } from '../../../src/page/server/document.js';
 import type {} from '../../support/build-programs.js';
@@ -27,7 +28,7 @@ export function useBrowser() {
   async function newWindow(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(PATIENTLY.timeout);
     const complaints: string[] = [];
     page.on('console', (message) => {
       // Of an action that is refused, of a connection that was cut and of what is not kept, it is the page that has to say so.
