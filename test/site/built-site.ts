@@ -97,7 +97,7 @@ export async function openSearch(page: Page): Promise<Locator> {
   await expect
     .poll(
       async () => {
-        await page.keyboard.press('Control+k');
+        if (!(await field.isVisible())) await page.keyboard.press('Control+k');
         return field.isVisible();
       },
       { interval: 250 },
@@ -109,8 +109,10 @@ export async function openSearch(page: Page): Promise<Locator> {
 /** The results of the site's own search, best first. */
 export async function search(page: Page, words: string): Promise<{ href: string; title: string }[]> {
   const field = await openSearch(page);
-  await field.fill(words);
   const results = page.locator('.VPLocalSearchBox a.result');
+  await field.fill('');
+  await expect.poll(() => results.count()).toBe(0);
+  await field.fill(words);
   await results.first().waitFor();
   const found = await results.evaluateAll((links) =>
     links.map((link) => ({ href: link.getAttribute('href') ?? '', title: link.textContent ?? '' })),
