@@ -17,8 +17,6 @@ import { canStartRedis, DURABLE, startRedis } from '../support/redis.js';
 import { EVENTS, isFull, SEED } from '../support/scale.js';
 import { openQueue, type QueuePlace } from './open-queue.js';
 
-vi.setConfig({ testTimeout: isFull ? 900_000 : 120_000 });
-
 /** With fewer receivers and workers than a deployment, since the machine of a test has few cores. */
 const [RECEIVERS, WORKERS, KILLS, LANES] = isFull ? [4, 3, 40, 24] : [2, 2, 4, 8];
 

@@ -15,13 +15,12 @@ const optionsOf = (form: Form, { parts = {}, listen = listenNode }: Partial<Plan
 });
 
 describe.each(['handler', 'middleware'] as const)('adapterSuite on a right adapter, as %s', (form) => {
-  for (const { name, skip, run } of adapterSuite(optionsOf(form))) it.skipIf(skip)(name, run, 30_000);
+  for (const { name, skip, run } of adapterSuite(optionsOf(form))) it.skipIf(skip)(name, run);
 });
 
 describe.skipIf(!HAS_HTTP2)('adapterSuite on a right adapter, as middleware over HTTP/2', () => {
   const cases = adapterSuite(optionsOf('middleware', { listen: listenHttp2 }));
-  for (const { name, skip, run } of cases.filter(({ group }) => group === 'endings'))
-    it.skipIf(skip)(name, run, 30_000);
+  for (const { name, skip, run } of cases.filter(({ group }) => group === 'endings')) it.skipIf(skip)(name, run);
 });
 
 /** An adapter for Fetch that ends a claim by the status of what its route returns. */

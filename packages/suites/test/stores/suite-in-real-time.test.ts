@@ -5,7 +5,7 @@ import { describe, it } from 'vitest';
 
 describe('storeSuite in real time, on a store whose calls take time', () => {
   const cases = storeSuite({ make: () => ({ store: slow(memoryStore()) }), rounds: 5 });
-  for (const { name, skip, run } of cases) it.skipIf(skip)(name, run, 30_000);
+  for (const { name, skip, run } of cases) it.skipIf(skip)(name, run);
 });
 
 /** Every call waits for the event loop before and after, so that calls overlap as they do over a network. */

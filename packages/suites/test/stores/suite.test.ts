@@ -70,6 +70,23 @@ describe('a store whose server is away', () => {
   });
 });
 
+describe('a store whose calls take longer than the shortest time of a case', () => {
+  it.each([
+    'a row is kept for as long as the lease that extend gave it',
+    'a record without a dueAt is absent after its keepMs, and an open one stays',
+  ])('the suite passes it: %s', async (name) => {
+    const { extend, jobs, ...store } = memoryStore() as DedupeStore & Required<Pick<DedupeStore, 'jobs'>>;
+    const late = <A extends unknown[], R>(call: (...args: A) => Promise<R>) => {
+      return async (...args: A): Promise<R> => {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        return call(...args);
+      };
+    };
+    const slow = { ...store, extend: late(extend), jobs: { ...jobs, write: late(jobs.write) } };
+    expect(await failureOf(name, slow)).toBeUndefined();
+  });
+});
+
 describe('storeSuite on a faulty store', () => {
   it('a store that looks first and writes afterwards fails in every race and nowhere else', async () => {
     const cases = suiteOf(getThenSetStore, { without: ['inspect', 'purgeExpired', 'saveReport', 'jobs'], rounds: 10 });
