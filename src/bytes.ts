@@ -34,13 +34,6 @@ function plainView(view: ArrayBufferView): Uint8Array {
   return bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice();
 }
 
-/** Returns the bytes of hex digits in either case. The caller has checked that they are hex digits. */
-export function bytesOfHex(hex: string): Uint8Array {
-  const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i += 1) bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
-  return bytes;
-}
-
 /** Returns bytes as lowercase hex digits. */
 export function hexOf(bytes: Uint8Array): string {
   let hex = '';
@@ -64,6 +57,16 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < bytes.length; i += 1) bytes[i] = binary.charCodeAt(i);
   return bytes;
+}
+
+/** Returns where a text of ASCII begins in bytes for the last time, or -1. */
+export function lastIndexOf(bytes: Uint8Array, ascii: string): number {
+  for (let start = bytes.length - ascii.length; start >= 0; start -= 1) {
+    let length = 0;
+    while (length < ascii.length && bytes[start + length] === ascii.charCodeAt(length)) length += 1;
+    if (length === ascii.length) return start;
+  }
+  return -1;
 }
 
 /** Returns all chunks in one array. */

@@ -30,6 +30,7 @@ export {
   type WebhookEvent,
 } from './event.js';
 export type { DeliveryQueue, QueueStats } from './receiver/delivery-queue.js';
+export type { BegunDelivery, ResponseEnd } from './receiver/hand-over.js';
 export type { Handler, HandlerContext, HandlerContextOf, HandlerOf, Handlers } from './receiver/handlers.js';
 export type { Health, HealthReadOptions, QueueHealth } from './receiver/health.js';
 export type { SecretSource, TenantSecrets } from './receiver/key-source.js';
@@ -45,7 +46,7 @@ export {
   type UnsignedRequest,
 } from './receiver/outcome.js';
 export type { QueuedDelivery } from './receiver/queued-delivery.js';
-export { type BegunDelivery, createReceiver, type Receiver, type ResponseEnd } from './receiver/receiver.js';
+export { createReceiver, type Receiver } from './receiver/receiver.js';
 export type { BodySource, WebhookRequest, WebhookResponse } from './receiver/request.js';
 export type {
   ClaimRef,

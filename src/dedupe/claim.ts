@@ -1,8 +1,7 @@
 import type { Background } from '../background.js';
 import { check } from '../option-checks.js';
 import type { ClaimRequest, ClaimResult, DedupeStore } from '../stores/contract.js';
-import { withTimeout } from '../timers.js';
-import { STORE_TIMEOUT_MS } from './lease.js';
+import { callStore, STORE_TIMEOUT_MS } from './store-call.js';
 
 /** The time limit of a claim. */
 export interface TimeLimit {
@@ -28,24 +27,30 @@ export async function claimKey(
   background: Background,
 ): Promise<ClaimAttempt> {
   const calls: Promise<unknown>[] = [];
-  const attempt = () =>
-    withTimeout(Math.min(STORE_TIMEOUT_MS, limit.remaining()), () => {
-      const call = store.claim({ ...request });
-      const checked = call.then(checkResult); // throws where a store returns no promise
-      calls.push(Promise.resolve(call).catch(() => {}));
-      return checked;
-    });
+  const claim = () => {
+    const call = store.claim({ ...request });
+    calls.push(call);
+    return call.then(checkResult); // throws where a store returns no promise
+  };
+  const attempt = () => callStore(store, claim, Math.min(STORE_TIMEOUT_MS, limit.remaining()));
   try {
     return { result: await attempt(), unanswered: [] };
   } catch {}
   try {
-    return { result: await attempt(), unanswered: calls.slice(0, 1) };
+    return { result: await attempt(), unanswered: calls.slice(0, 1).map(ended) };
   } catch (error) {
     // Each call may be applied although its reply was lost.
     const release = async () => store.release({ ...request, fence: 0 });
-    for (const call of calls) background(call.then(release));
+    for (const call of calls) background(ended(call).then(release));
     throw error;
   }
+}
+
+/** Resolves when a call has answered or failed. */
+async function ended(call: unknown): Promise<void> {
+  try {
+    await call;
+  } catch {}
 }
 
 function checkResult(result: ClaimResult): ClaimResult {

@@ -1,3 +1,4 @@
+import { concat, lastIndexOf } from '../bytes.js';
 import { deliveryKey, idempotencyKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { initOnce } from '../init-once.js';
@@ -6,9 +7,11 @@ import { memoryStore } from '../stores/memory.js';
 import { fingerprint } from '../verify/hmac.js';
 import type { Delivery } from '../verify/verify.js';
 import { type ClaimAttempt, claimKey, type TimeLimit } from './claim.js';
-import { type Lease, NO_LEASE, STORE_TIMEOUT_MS, startLease } from './lease.js';
+import { type Lease, NO_LEASE, startLease } from './lease.js';
 import type { DedupeReports } from './notice.js';
 import { type DedupeOptions, type DedupeSettings, dedupeSettings } from './options.js';
+import { STORE_TIMEOUT_MS } from './store-call.js';
+import { newToken } from './token.js';
 
 /** A delivery is acquired for this receiver, was handled before, or is in progress in another receiver. */
 export type Claim =
@@ -38,12 +41,13 @@ export function createDedupe(options: DedupeOptions | false, reports: DedupeRepo
   let fallback: DedupeStore | undefined;
 
   async function claimRequest(delivery: Delivery): Promise<ClaimRequest> {
-    const header = idempotencyKey(delivery);
+    const alias = idempotencyKey(delivery);
+    const [key, hash] = [deliveryKey(delivery, settings), payloadFingerprint(delivery)]; // promises only on WebCrypto
     return {
-      key: await deliveryKey(delivery, settings),
-      token: crypto.randomUUID().split('-').join(''),
-      fingerprint: await payloadFingerprint(delivery),
-      alias: header === undefined ? undefined : await fingerprint(header),
+      key: typeof key === 'string' ? key : await key,
+      token: newToken(),
+      fingerprint: typeof hash === 'string' ? hash : await hash,
+      alias,
       leaseMs,
       retainMs,
     };
@@ -82,13 +86,9 @@ export function createDedupe(options: DedupeOptions | false, reports: DedupeRepo
   return { claim, settings };
 }
 
-/** Returns a hash of the event without its timestamp, which is the time of sending and may differ between attempts. */
+/** Returns a hash of the body without its timestamp, which is the time of sending and may differ between attempts. */
 function payloadFingerprint({ event, body }: Delivery): string | Promise<string> {
-  let text: string;
-  try {
-    text = JSON.stringify({ ...event, timestamp: undefined });
-  } catch {
-    return fingerprint(body); // the JSON is nested too deeply to be serialised
-  }
-  return fingerprint(text);
+  const { timestamp } = event;
+  const start = lastIndexOf(body, timestamp); // `data`, which comes before it, may contain the same text
+  return fingerprint(start < 0 ? body : concat([body.subarray(0, start), body.subarray(start + timestamp.length)]));
 }

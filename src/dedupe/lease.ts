@@ -1,11 +1,10 @@
 import type { ClaimRef, DedupeStore, Mutation } from '../stores/contract.js';
-import { MAX_TIMER_MS, unrefTimeout, withTimeout } from '../timers.js';
+import { MAX_TIMER_MS, unrefTimeout } from '../timers.js';
 import type { Delivery } from '../verify/verify.js';
 import type { DedupeReports } from './notice.js';
 import type { DedupeSettings } from './options.js';
+import { callStore } from './store-call.js';
 
-/** The longest time that a call of the store may take. */
-export const STORE_TIMEOUT_MS = 2_000;
 /** A handler that never ends must not hold its event without limit. */
 const MAX_RENEWAL_MS = 600_000;
 const RETRY_DELAYS_MS = [1_000, 5_000, 20_000, 60_000];
@@ -56,7 +55,7 @@ export function startLease(
   /** Resolves to undefined where the store failed. */
   async function change(operation: 'extend' | 'complete' | 'release'): Promise<Mutation | undefined> {
     try {
-      const result = await withTimeout(STORE_TIMEOUT_MS, () => store[operation](claim, { leaseMs, retainMs }));
+      const result = await callStore(store, () => store[operation](claim, { leaseMs, retainMs }));
       // A renewal that the end of the lease overtakes is not a loss.
       if (result === 'lost' && !(ended && operation === 'extend')) notify({ kind: 'lease_lost', delivery });
       return result;

@@ -1,7 +1,9 @@
 import { claimKey } from '../dedupe/claim.js';
 import type { Claim } from '../dedupe/dedupe.js';
 import type { JobClaims, JobRun } from '../dedupe/job-claims.js';
-import { type Lease, retryLater, STORE_TIMEOUT_MS, startLease } from '../dedupe/lease.js';
+import { type Lease, retryLater, startLease } from '../dedupe/lease.js';
+import { STORE_TIMEOUT_MS } from '../dedupe/store-call.js';
+import { newToken } from '../dedupe/token.js';
 import { jobRunKey, MIN_RETAIN_MS } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { initOnce } from '../init-once.js';
@@ -49,8 +51,7 @@ export function jobClaims({ store, book, leaseMs, changed }: ClaimsOf): JobClaim
 
   async function claimRunOnce(delivery: Delivery, endpoint: string, { limit, reports }: JobRun): Promise<Claim> {
     const key = await jobRunKey(endpoint, delivery);
-    const token = crypto.randomUUID().split('-').join('');
-    const request = { key, token, fingerprint: 'job', leaseMs, retainMs };
+    const request = { key, token: newToken(), fingerprint: 'job', leaseMs, retainMs };
     try {
       if (store.init) await initialise(Math.min(STORE_TIMEOUT_MS, limit.remaining()));
       const { result, unanswered } = await claimKey(store, request, limit, reports.background);

@@ -1,4 +1,4 @@
-import { STORE_TIMEOUT_MS } from '../dedupe/lease.js';
+import { STORE_TIMEOUT_MS } from '../dedupe/store-call.js';
 import { endpointKey } from '../endpoint.js';
 import { WebhookError } from '../errors.js';
 import { initOnce } from '../init-once.js';

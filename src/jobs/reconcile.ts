@@ -1,5 +1,6 @@
 import type { JobClaims } from '../dedupe/job-claims.js';
-import { NO_LEASE, STORE_TIMEOUT_MS } from '../dedupe/lease.js';
+import { NO_LEASE } from '../dedupe/lease.js';
+import { STORE_TIMEOUT_MS } from '../dedupe/store-call.js';
 import { WebhookError } from '../errors.js';
 import { check } from '../option-checks.js';
 import { settle } from '../receiver/claimed-delivery.js';
@@ -96,7 +97,7 @@ export async function reconcile(
     const { attempt: count, fence } = claim.lease;
     const context = { delivery, signal: signal ?? new AbortController().signal, attempt: count, fence, endpoint: name };
     const { decision } = await runHandler(handler.value, context);
-    return decided(await settle(claim.lease, decision));
+    return decided(await settle(claim, decision));
   }
 
   function decided(decision: Decision): Result {

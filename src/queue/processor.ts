@@ -143,7 +143,7 @@ export function createProcessor(options: WorkerOptions): Processor {
       const claim = await claimJob(context);
       if (claim.status !== 'acquired') return { as: 'done', decision: { kind: 'duplicate', delivery } };
       const ended = await runHandler(handler, context);
-      await settle(claim.lease, ended.decision);
+      await settle(claim, ended.decision);
       return endedBy(ended, attempt);
     } catch (thrown) {
       // The event lacks data that the type of its handler promises, or its job could not be claimed.

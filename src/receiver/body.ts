@@ -3,6 +3,7 @@ import { exactBytes } from '../bytes.js';
 import { WebhookError } from '../errors.js';
 import { unrefTimeout } from '../timers.js';
 import { type ChunkFlow, startFlow } from './chunks.js';
+import type { Deadline } from './deadline.js';
 import type { WebhookRequest } from './request.js';
 
 /** The body of one request: read once, or dropped. */
@@ -11,7 +12,7 @@ export interface Body {
   read(
     request: Pick<WebhookRequest, 'signal' | 'rawBodyFix'>,
     maxBytes: number,
-    timeoutMs: number,
+    deadline: Pick<Deadline, 'whenBodyIsLate'>,
   ): Promise<Uint8Array>;
   /**
    * For a refusal: reads and drops the rest of the body, in the background and within bounds, so that the sender
@@ -85,13 +86,12 @@ function streamBody(stream: Stream): Body {
 
   return {
     drain,
-    read: ({ signal, rawBodyFix }, maxBytes, timeoutMs) =>
+    read: ({ signal, rawBodyFix }, maxBytes, deadline) =>
       new Promise((resolve, reject) => {
         const buffer = createByteBuffer();
         const gone = () => finish(new WebhookError('body_incomplete'));
-        let timer: ReturnType<typeof setTimeout> | undefined;
         const finish = (error?: WebhookError) => {
-          clearTimeout(timer);
+          if (reading === undefined) return;
           signal?.removeEventListener('abort', gone);
           reading = undefined;
           if (error === undefined) return resolve(buffer.bytes());
@@ -106,11 +106,11 @@ function streamBody(stream: Stream): Body {
           if (buffer.size() + bytes.length > maxBytes) finish(bodyTooLarge(maxBytes));
           else buffer.append(bytes);
         };
+        reading = { take, finish };
         if (signal?.aborted) return gone();
         if (taken) return finish(new WebhookError('body_already_read', { hint: rawBodyFix }));
         signal?.addEventListener('abort', gone);
-        timer = unrefTimeout(() => finish(new WebhookError('body_timeout')), timeoutMs);
-        reading = { take, finish };
+        deadline.whenBodyIsLate(() => finish(new WebhookError('body_timeout')));
         flow = startFlow(stream, consumer);
       }),
   };

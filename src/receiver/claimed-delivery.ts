@@ -11,20 +11,38 @@ export interface ClaimedDelivery {
   context: HandlerContext;
   lease: Lease;
   deadline: Deadline;
+  /** Called once, when the claim ends. */
+  ended?(): void;
+}
+
+/** Returns the context of a handler. */
+export function contextOf(
+  of: Pick<ClaimedDelivery, 'delivery' | 'lease' | 'deadline'> & { endpoint?: string | undefined },
+): HandlerContext {
+  const { delivery, lease, deadline, endpoint } = of;
+  const { attempt, fence } = lease;
+  const context = { delivery, attempt, fence, endpoint } as HandlerContext;
+  // Most handlers do not ask for the signal.
+  return Object.defineProperty(context, 'signal', { get: deadline.signal, enumerable: true, configurable: true });
 }
 
 /** The decisions that need no further attempt. The others release the event. */
 const DONE: readonly Decision['kind'][] = ['handled', 'discarded', 'queued', 'known'];
 
 /** Completes the claim where the decision needs no further attempt, otherwise releases it. Never rejects. */
-export async function settle<D extends Decision>(lease: Lease, decision: D): Promise<D> {
+export async function settle<D extends Decision>(
+  { lease, ended }: Pick<ClaimedDelivery, 'lease' | 'ended'>,
+  decision: D,
+): Promise<D> {
+  ended?.();
   if (!DONE.includes(decision.kind)) await lease.release();
   else await lease.complete(decision.kind === 'handled' ? 'handled' : 'not_handled');
   return decision;
 }
 
 /** Leaves the claim to its lease: the connection closed before the response was sent, so the work may be done or not. */
-export function abandon(delivery: Delivery, lease: Lease, cause: unknown): Decision {
+export function abandon({ delivery, lease, ended }: ClaimedDelivery, cause: unknown): Decision {
+  ended?.();
   lease.abandon();
   const message =
     'The connection closed before your answer was sent completely; the event is released when its lease ends.';

@@ -3,7 +3,7 @@ import { WebhookError } from '../errors.js';
 import { type ClaimedDelivery, settle } from './claimed-delivery.js';
 import type { Handler } from './handlers.js';
 import type { Decision, Notice } from './outcome.js';
-import { runHandler } from './run-handler.js';
+import { type HandlerEnd, runHandler } from './run-handler.js';
 
 /**
  * Runs the handler and settles its claim. At the deadline it decides without the handler, which continues: its claim is
@@ -11,16 +11,20 @@ import { runHandler } from './run-handler.js';
  */
 export async function dispatch(
   handler: Handler,
-  { delivery, context, lease, deadline }: ClaimedDelivery,
+  claimed: ClaimedDelivery,
   notify: (notice: Notice) => void,
   background: Background,
 ): Promise<Decision> {
+  const { delivery, context, deadline } = claimed;
   const ended = runHandler(handler, context);
   // Only the handler must meet the deadline: recording its result may take 2 s more, which the service's 20 s allow.
-  const first = await Promise.race([ended, deadline.passed]);
-  if (first !== 'passed') return settle(lease, first.decision);
+  const inTime = await new Promise<HandlerEnd | undefined>((resolve) => {
+    ended.then(resolve);
+    deadline.whenPassed(() => resolve(undefined));
+  });
+  if (inTime) return settle(claimed, inTime.decision);
   const late = ended.then(async ({ decision }) => {
-    const { kind, error } = await settle(lease, decision);
+    const { kind, error } = await settle(claimed, decision);
     notify({ kind: 'late_result', delivery, result: kind, error });
   });
   background(late);

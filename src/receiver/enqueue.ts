@@ -17,7 +17,8 @@ export function enqueueTo(
 ): (claimed: ClaimedDelivery) => Promise<Decision> {
   const initialise = initOnce(() => queue.init?.());
 
-  return async ({ delivery, lease, deadline }) => {
+  return async (claimed) => {
+    const { delivery, deadline } = claimed;
     try {
       const key = await deliveryKey(delivery, { name: queue.name, key: identity });
       // One limit for both, because a hung engine may leave either of them without an answer.
@@ -26,9 +27,9 @@ export function enqueueTo(
         await initialise(limitMs);
         return confirmed(await queue.put(toQueued(delivery, key, Date.now())));
       });
-      return await settle(lease, { kind, delivery });
+      return await settle(claimed, { kind, delivery });
     } catch (cause) {
-      return settle(lease, { kind: 'failed', delivery, error: new WebhookError('queue_unavailable', { cause }) });
+      return settle(claimed, { kind: 'failed', delivery, error: new WebhookError('queue_unavailable', { cause }) });
     }
   };
 }

@@ -1,4 +1,3 @@
-import type { Lease } from '../dedupe/lease.js';
 import { SIGNED_REFUSALS } from '../errors.js';
 import { MAX_ATTEMPTS, PAUSE_AFTER_DEAD } from '../service/schedule.js';
 import type { DedupeStore } from '../stores/contract.js';
@@ -59,8 +58,10 @@ export interface HealthReadOptions {
 export interface HealthRecord {
   /** Updates the record with a decision or a notice. */
   outcome(outcome: Outcome): void;
-  /** Counts a claimed delivery as in progress until its lease ends. */
-  track(lease: Lease): Lease;
+  /** Counts a claimed delivery as in progress. */
+  claimed(): void;
+  /** Counts the end of its claim. */
+  ended(): void;
   /** Returns the health of all receivers that share a store, or of this one. */
   read(options?: HealthReadOptions): Promise<Health>;
 }
@@ -164,18 +165,11 @@ export function createHealth({ sharing, queue, silentAfterMs, notify }: HealthOp
       }
       shareSoon();
     },
-    track(lease) {
+    claimed() {
       own.inProgress += 1;
-      const ended = <T>(result: T) => {
-        own.inProgress -= 1;
-        return result;
-      };
-      return {
-        ...lease,
-        complete: (as) => ended(lease.complete(as)),
-        release: () => ended(lease.release()),
-        abandon: () => ended(lease.abandon()),
-      };
+    },
+    ended() {
+      own.inProgress -= 1;
     },
     async read(options) {
       const queue = options?.queue === false ? undefined : await readQueue();

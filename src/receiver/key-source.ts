@@ -1,8 +1,7 @@
 import { WebhookError } from '../errors.js';
 import { withTimeout } from '../timers.js';
-import { type HeaderSource, oneValue } from '../verify/headers.js';
+import { oneValue, type ReadHeaders } from '../verify/headers.js';
 import type { HmacKey } from '../verify/hmac.js';
-import type { SignaturePolicy } from '../verify/policy.js';
 import { hexOfKey, type Secret, toKeys } from '../verify/secret.js';
 import type { Deadline } from './deadline.js';
 
@@ -33,18 +32,18 @@ export interface OwnedKey {
 
 /** Returns the keys to try on a delivery. */
 export type KeySource = (
-  headers: HeaderSource,
+  headers: ReadHeaders,
   deadline: Deadline,
 ) => readonly OwnedKey[] | Promise<readonly OwnedKey[]>;
 
 /** @throws WebhookError `invalid_secret` */
-export function keySource(secret: SecretSource, { names }: SignaturePolicy): KeySource {
+export function keySource(secret: SecretSource): KeySource {
   if (typeof secret !== 'function') {
     const keys = isTenants(secret) ? keysOfTenants(secret) : ownedKeys(secret);
     return () => keys;
   }
   return async (headers, deadline) => {
-    const webhookId = oneValue(headers, names.webhookId);
+    const webhookId = oneValue(headers.webhookId);
     const hint = webhookId === undefined ? {} : { webhookId };
     const found: unknown = await withTimeout(deadline.remaining(), () => secret(hint)).catch((cause) => {
       throw new WebhookError('secret_unavailable', { cause });

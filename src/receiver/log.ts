@@ -15,6 +15,8 @@ export interface Logger {
   warn(message: string, fields?: LogFields): void;
   info?(message: string, fields?: LogFields): void;
   debug?(message: string, fields?: LogFields): void;
+  /** Whether entries of a level are printed, as loggers of pino and winston have it; asked before an entry is built. */
+  isLevelEnabled?(level: string): boolean;
 }
 
 /** The fields of a log entry. The message contains the same information in words. */
@@ -35,8 +37,10 @@ export interface LogFields {
   stack?: string | undefined;
 }
 
+type Level = 'error' | 'warn' | 'info' | 'debug';
+
 interface Entry {
-  level: 'error' | 'warn' | 'info' | 'debug';
+  level: Level;
   code: string;
   message: string;
   delivery?: Delivery | undefined;
@@ -49,6 +53,9 @@ interface Entry {
    */
   limited?: boolean;
 }
+
+/** What an outcome says. */
+type Content = Omit<Entry, 'level' | 'attempt'>;
 
 const WINDOW_MS = 60_000;
 /** How many types that this version does not know are reported as without a handler: a tenant can send any number. */
@@ -79,6 +86,17 @@ export function createLog(logger: Logger | false = console): Log {
 
   const log = (entry: Entry) => safely(() => write(logger, entry));
 
+  /** Whether the logger may print entries of a level. Errors and warnings are never kept from it. */
+  function mayPrint(level: Level): boolean {
+    if (level === 'error' || level === 'warn') return true;
+    if (logger === console) return false;
+    try {
+      return (logger as Logger).isLevelEnabled?.(level) !== false;
+    } catch {
+      return true;
+    }
+  }
+
   function logLimited({ code, level, ...entry }: Entry): void {
     const count = leftOut.get(code);
     leftOut.set(code, count === undefined ? 0 : count + 1);
@@ -101,14 +119,17 @@ export function createLog(logger: Logger | false = console): Log {
   }
 
   return {
-    outcome: (outcome, attempt) =>
+    outcome(outcome, attempt) {
+      const { kind, delivery } = outcome;
+      const isMissing = kind === 'ignored' && isNewType(delivery.event.type);
+      const level = isMissing ? 'warn' : levelOf(outcome);
+      if (!mayPrint(level)) return;
       safely(() => {
-        const { kind, delivery } = outcome;
-        const isMissing = kind === 'ignored' && isNewType(delivery.event.type);
-        const entry = isMissing ? missingHandler(delivery) : entryOf(outcome);
-        entry.attempt = attempt ?? delivery?.unsigned.attempt;
+        const content = isMissing ? missingHandler(delivery) : contentOf(outcome);
+        const entry = { ...content, level, attempt: attempt ?? delivery?.unsigned.attempt };
         return entry.limited ? logLimited(entry) : log(entry);
-      }),
+      });
+    },
     warn: (code, message, cause) => logLimited({ level: 'warn', code, message, cause }),
   };
 }
@@ -118,53 +139,74 @@ function safely(call: () => unknown): void {
   (async () => call())().catch(() => {});
 }
 
-function missingHandler(delivery: Delivery): Entry {
+function missingHandler(delivery: Delivery): Content {
   const { type } = delivery.event;
   const fix = isKnownType(type) ? "add it or '*' to on" : "add '*' to on";
   const { scheme } = delivery;
   const end =
     scheme === 'reconciled' ? 'Its job stays overdue' : 'The event counts as done, and the service does not retry it';
   const message = `No handler for ${quoted(type)}: ${fix}. ${end}. Later events of this type are logged at level debug.`;
-  return { level: 'warn', code: 'ignored', message, delivery };
+  return { code: 'ignored', message, delivery };
 }
 
 function isKnownType(type: string): boolean {
   return WEBHOOK_EVENT_TYPES.includes(type as EventType);
 }
 
-function entryOf(outcome: Outcome): Entry {
+function levelOf(outcome: Outcome): Level {
+  switch (outcome.kind) {
+    case 'failed':
+    case 'store_error':
+    case 'dead_letter':
+      return 'error';
+    case 'late_result':
+      return outcome.result === 'failed' ? 'error' : 'info';
+    case 'discarded':
+      return 'info';
+    case 'handled':
+    case 'queued':
+    case 'known':
+    case 'ignored':
+    case 'duplicate':
+    case 'in_progress':
+      return 'debug';
+    default:
+      return 'warn';
+  }
+}
+
+function contentOf(outcome: Outcome): Content {
   const { kind, delivery } = outcome;
   switch (kind) {
     case 'rejected':
-      return { level: 'warn', code: outcome.error.code, message: outcome.error.message, limited: true };
+      return { code: outcome.error.code, message: outcome.error.message, limited: true };
     case 'failed': {
       const { code, message, cause } = outcome.error;
-      return { level: 'error', code, message, delivery, cause, limited: delivery === undefined };
+      return { code, message, delivery, cause, limited: delivery === undefined };
     }
     case 'past_deadline':
-      return { level: 'warn', code: outcome.error.code, message: outcome.error.message, delivery };
+      return { code: outcome.error.code, message: outcome.error.message, delivery };
     case 'late_result': {
       const { result, error } = outcome;
-      const level = result === 'failed' ? 'error' : 'info';
       const message = `Your handler or route ended after its delivery was answered: ${result}.`;
-      return { level, code: kind, message, delivery, cause: error?.cause };
+      return { code: kind, message, delivery, cause: error?.cause };
     }
     case 'store_error': {
       const { operation, error } = outcome;
       const message = `The dedupe store failed at ${operation}().`;
-      return { level: 'error', code: `${kind}:${operation}`, message, delivery, cause: error, limited: true };
+      return { code: `${kind}:${operation}`, message, delivery, cause: error, limited: true };
     }
     case 'lease_lost':
     case 'payload_mismatch':
     case 'idempotency_key_mismatch':
-      return { level: 'warn', code: kind, message: NOTICES[kind], delivery, limited: true };
+      return { code: kind, message: NOTICES[kind], delivery, limited: true };
     case 'unknown_version': {
       const message = `The event has another version than ${PAYLOAD_VERSION}, which the types describe. Branch on event.version.`;
-      return { level: 'warn', code: kind, message, delivery, limited: true };
+      return { code: kind, message, delivery, limited: true };
     }
     case 'silent': {
       const message = `No delivery was accepted for ${Math.round(outcome.sinceMs / 1000)} s. Check the endpoint's state at the service.`;
-      return { level: 'warn', code: kind, message };
+      return { code: kind, message };
     }
     case 'overdue': {
       const { jobId, tenant, note, overdueMs } = outcome;
@@ -172,19 +214,19 @@ function entryOf(outcome: Outcome): Entry {
       const remark = note === undefined ? '' : ` (${quoted(note)})`;
       const late = Math.round(overdueMs / 1000);
       const message = `No event has ended the job ${quoted(jobId)}${owner}${remark}, which was due ${late} s ago: the service is asked for it.`;
-      return { level: 'warn', code: kind, message };
+      return { code: kind, message };
     }
     case 'dead_letter': {
       const { reason, attempts } = outcome;
       const runs = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
       const advice = 'Remove the cause, then retry or discard it (npx service-webhooks-cli queue).';
       const message = `The delivery is a dead letter after ${runs}. ${advice} Its reason: ${reason}`;
-      return { level: 'error', code: kind, message, delivery };
+      return { code: kind, message, delivery };
     }
     case 'discarded':
-      return { level: 'info', code: outcome.error.code, message: outcome.error.message, delivery };
+      return { code: outcome.error.code, message: outcome.error.message, delivery };
     default:
-      return { level: 'debug', code: kind, message: `The delivery is ${kind}.`, delivery };
+      return { code: kind, message: `The delivery is ${kind}.`, delivery };
   }
 }
 
@@ -199,12 +241,10 @@ const NOTICES = {
 
 /** Returns what the logger returns. */
 function write(logger: Logger, { level, code, message, delivery, attempt, cause }: Entry): unknown {
-  const isForConsole = logger === console;
-  if (isForConsole && level !== 'error' && level !== 'warn') return undefined;
   const subject = delivery ? `${subjectOf(delivery, attempt)}: ` : '';
   const named = message.endsWith(`(${code})`) ? message : `${message} (${code})`; // that of an error has it
   const line = printable(`service-webhooks: ${subject}${named}`);
-  if (isForConsole) {
+  if (logger === console) {
     return logger[level]?.(cause === undefined ? line : `${line}\n${indented(stackOf(cause))}`);
   }
   const text = cause === undefined ? line : `${line} ${printable(textOfThrown(cause))}`;

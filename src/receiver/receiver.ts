@@ -2,17 +2,18 @@ import { createBackground } from '../background.js';
 import { type Claim, createDedupe } from '../dedupe/dedupe.js';
 import { isWebhookError, WebhookError } from '../errors.js';
 import { PAYLOAD_VERSION, type WebhookEvent } from '../event.js';
-import { type HeaderSource, readHeaders } from '../verify/headers.js';
+import { type ReadHeaders, readHeaders } from '../verify/headers.js';
 import { hasSyncCrypto } from '../verify/hmac.js';
 import { signaturePolicy } from '../verify/policy.js';
 import { type Delivery, matchingSecret, matchingSecretAsync, toDelivery } from '../verify/verify.js';
 import { admit } from './admit.js';
 import { type Body, openBody } from './body.js';
-import { abandon, type ClaimedDelivery, settle } from './claimed-delivery.js';
+import { type ClaimedDelivery, contextOf } from './claimed-delivery.js';
 import { type Deadline, startDeadline } from './deadline.js';
 import { dispatch } from './dispatch.js';
 import { enqueueTo } from './enqueue.js';
-import { type HandlerContext, handlerTable } from './handlers.js';
+import { type BegunDelivery, handOver } from './hand-over.js';
+import { handlerTable } from './handlers.js';
 import { createHealth, type Health, type HealthReadOptions } from './health.js';
 import { keySource, type OwnedKey } from './key-source.js';
 import { createLog } from './log.js';
@@ -20,7 +21,6 @@ import { warnAboutMemoryStore } from './memory-store-warning.js';
 import { type ReceiverOptions, receiverLimits, safeObserver } from './options.js';
 import { type Decision, type Outcome, toResponse } from './outcome.js';
 import type { WebhookRequest, WebhookResponse } from './request.js';
-import { failed, handled } from './run-handler.js';
 import { unsignedRequest } from './unsigned-request.js';
 
 /** The pipeline behind every adapter: a function from a request to its answer. */
@@ -45,35 +45,11 @@ export interface Receiver {
   readonly secret: null;
 }
 
-/**
- * How the response to a delivery ended: a 2xx that was sent completely, an error or any other status, or neither, because
- * the connection closed before.
- */
-export type ResponseEnd = 'ok' | 'failed' | 'unknown';
-
-/** A claimed delivery, for a middleware whose framework makes the response. */
-export interface BegunDelivery {
-  delivery: Delivery;
-  context: HandlerContext;
-  /**
-   * Ends the claim by how the response ended: `'ok'` completes it, `'failed'` releases it, `'unknown'` leaves it to its
-   * lease. Only the first call ends the claim; a later `'failed'` after another end is reported as `late_result`. Never
-   * rejects; resolves to the answer, for an adapter that has not sent one.
-   */
-  settle(ended: ResponseEnd, error?: unknown): Promise<WebhookResponse>;
-  /**
-   * Passes the time until `settle` has ended the claim to `waitUntil`. An adapter calls it where its response may be out
-   * before that.
-   */
-  settlesLater(): void;
-}
-
 /** A request is decided, or its delivery is claimed for the work that its event needs. */
 type Opened<Work> = { decision: Decision } | { decision?: undefined; work: Work; claimed: ClaimedDelivery };
 
 const WAIT_UNTIL_FAILED =
   'Your waitUntil failed, and the platform may stop work after the response. It may have lost its object, or belong to another request. Pass waitUntil: (work) => context.waitUntil(work), with the context of the request.';
-const BODY_TIMEOUT_MS = 10_000; // the longest time that a slow body may hold its connection
 
 /**
  * Creates the receiver of an endpoint: it verifies, deduplicates, dispatches and answers.
@@ -88,7 +64,7 @@ const BODY_TIMEOUT_MS = 10_000; // the longest time that a slow body may hold it
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { maxBodyBytes, deadlineMs } = receiverLimits(options);
   const policy = signaturePolicy(options);
-  const keysFor = keySource(options.secret, policy);
+  const keysFor = keySource(options.secret);
   const { on = {} } = options;
   const handlerFor = handlerTable(on);
   const log = createLog(options.logger);
@@ -110,9 +86,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   async function receive(request: WebhookRequest): Promise<WebhookResponse> {
     const opened = await open(request, workOn);
     if (opened.decision) return respond(opened.decision);
-    const { work, claimed } = opened;
-    const decision = await work(claimed);
-    claimed.deadline.clear();
+    const decision = await opened.work(opened.claimed);
+    opened.claimed.deadline.clear();
     return respond(decision);
   }
 
@@ -125,7 +100,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   async function begin(request: WebhookRequest): Promise<{ response: WebhookResponse } | BegunDelivery> {
     const opened = await open(request, () => handOver);
-    return opened.decision ? { response: respond(opened.decision) } : opened.work(opened.claimed);
+    if (opened.decision) return { response: respond(opened.decision) };
+    return opened.work(opened.claimed, { respond, notify, background });
   }
 
   /** Runs the pipeline up to the claim. An error on the way becomes a decision. */
@@ -135,29 +111,34 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   ): Promise<Opened<Work>> {
     const deadline = startDeadline(deadlineMs);
     let body: Body | undefined;
-    let headers: HeaderSource = {};
+    let headers: ReadHeaders | undefined;
     let delivery: Delivery | undefined;
     try {
       if (request.error) throw request.error;
       body = openBody(request.body);
-      headers = readHeaders(request.headers);
+      if (request.method !== 'POST') throw new WebhookError('method_not_allowed');
+      headers = readHeaders(request.headers, policy.names);
       delivery = await verified(request, headers, body, deadline);
       const work = workFor(delivery.event);
       if (work === undefined) return decided({ kind: 'ignored', delivery });
       const claim = await claimDelivery(delivery, deadline);
       if (claim.status === 'completed') return decided({ kind: 'duplicate', delivery });
       if (claim.status === 'in_progress') return decided(inProgress(delivery, claim.retryAfterMs));
-      const lease = health.track(claim.lease);
-      const { attempt, fence } = lease;
-      const context = { delivery, signal: deadline.signal, attempt, fence, endpoint };
-      return { work, claimed: { delivery, context, lease, deadline } };
+      health.claimed();
+      const { lease } = claim;
+      const context = contextOf({ delivery, lease, deadline, endpoint });
+      return { work, claimed: { delivery, context, lease, deadline, ended: health.ended } };
     } catch (thrown) {
       body?.drain();
       // Once a delivery is verified, an error below 500 can only come from code of the user, such as a key function.
       const isOwn = isWebhookError(thrown) && (delivery === undefined || thrown.status >= 500);
       const error = isOwn ? thrown : new WebhookError('handler_failed', { cause: thrown });
       if (error.status >= 500) return decided({ kind: 'failed', error, delivery });
-      return decided({ kind: 'rejected', error, unsigned: unsignedRequest(headers, policy.names) });
+      return decided({
+        kind: 'rejected',
+        error,
+        unsigned: unsignedRequest(headers?.source ?? request.headers, policy.names),
+      });
     }
 
     function decided(decision: Decision): Opened<Work> {
@@ -178,50 +159,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** Admits, reads, verifies and parses a request. */
   async function verified(
     request: WebhookRequest,
-    headers: HeaderSource,
+    headers: ReadHeaders,
     body: Body,
     deadline: Deadline,
   ): Promise<Delivery> {
-    const signature = admit(request.method, headers, policy, maxBodyBytes);
-    const bytes = await body.read(request, maxBodyBytes, Math.min(BODY_TIMEOUT_MS, deadline.remaining()));
+    const signature = admit(headers, policy, maxBodyBytes);
+    const bytes = await body.read(request, maxBodyBytes, deadline);
     const owned = await keysFor(headers, deadline);
     const signed = { policy, keys: owned.map(({ key }) => key), headers, body: bytes, signature };
     const matching = hasSyncCrypto ? matchingSecret(signed) : await matchingSecretAsync(signed);
     const { secretIndex, tenant } = owned[matching] as OwnedKey;
     const delivery = toDelivery(signed, secretIndex);
     return tenant === undefined ? delivery : { ...delivery, tenant };
-  }
-
-  /** Returns the claimed delivery for a middleware, which reports how its response ended. */
-  function handOver({ delivery, context, lease, deadline }: ClaimedDelivery): BegunDelivery {
-    let first: ResponseEnd | undefined;
-    let resolve: (response: Promise<WebhookResponse>) => void;
-    const response = new Promise<WebhookResponse>((settled) => {
-      resolve = settled;
-    });
-    const end = async (ended: ResponseEnd, error: unknown) => {
-      deadline.clear();
-      if (ended === 'unknown') return respond(abandon(delivery, lease, error));
-      const { attempt, fence } = lease;
-      return respond(
-        await settle(lease, ended === 'ok' ? handled({ delivery, attempt, fence }) : failed(delivery, error)),
-      );
-    };
-    return {
-      delivery,
-      context,
-      settle(ended, error) {
-        if (first === undefined) {
-          first = ended;
-          resolve(end(ended, error));
-        } else if (ended === 'failed' && first !== 'failed') {
-          const late = new WebhookError('handler_failed', { cause: error });
-          notify({ kind: 'late_result', delivery, result: 'failed', error: late });
-        }
-        return response;
-      },
-      settlesLater: () => background(response),
-    };
   }
 
   function respond(decision: Decision): WebhookResponse {

@@ -1,15 +1,16 @@
 import type { HeaderNames } from '../verify/header-names.js';
-import { type HeaderSource, headerNamesOf, oneValue } from '../verify/headers.js';
+import { type HeaderSource, headerNamesOf, oneValue, readHeaders } from '../verify/headers.js';
 import { unsignedHeaders } from '../verify/unsigned.js';
 import type { UnsignedRequest } from './outcome.js';
 
 const MAX_NAMES = 50;
 
-/** Returns the unverified properties of a refused request. `headers` can be read repeatedly. Never throws. */
-export function unsignedRequest(headers: HeaderSource, names: HeaderNames): UnsignedRequest {
+/** Returns the unverified properties of a refused request. Never throws. */
+export function unsignedRequest(source: HeaderSource, names: HeaderNames): UnsignedRequest {
   try {
-    const { webhookId, attempt } = unsignedHeaders(headers, names);
-    const length = oneValue(headers, 'content-length');
+    const headers = readHeaders(source, names);
+    const { webhookId, attempt } = unsignedHeaders(headers);
+    const length = oneValue(headers.contentLength);
     return {
       webhookId: webhookId?.slice(0, 100),
       attempt,

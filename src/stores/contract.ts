@@ -52,11 +52,13 @@ export interface DedupeStore {
 export interface ClaimRequest {
   /** The key: at most 200 bytes of visible ASCII. */
   key: string;
-  /** The proof of ownership: random, created once for each delivery, and the same when a claim is sent again. */
+  /** The proof of ownership: made once for each delivery, unlike all others, and the same when a claim is sent again. */
   token: string;
-  /** A hash of the body. It shows whether another body arrives under the same key. */
+  /** A hash of the body without its timestamp. It shows whether another body arrives under the same key. */
   fingerprint: string;
-  /** A hash of the unsigned Idempotency-Key. It is stored and compared; no row is found by it. */
+  /**
+   * The unsigned Idempotency-Key: at most 255 visible ASCII characters. It is stored and compared; no row is found by it.
+   */
   alias?: string | undefined;
   /** How long the claim lasts if its owner stops responding, in milliseconds. */
   leaseMs: number;

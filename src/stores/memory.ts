@@ -11,6 +11,7 @@ import {
   recordOf,
   releaseEntry,
 } from './entry.js';
+import { markInMemory } from './in-memory.js';
 import { jobsInMemory } from './jobs-in-memory.js';
 import { reportsInMemory } from './reports.js';
 
@@ -65,7 +66,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     return dropped;
   }
 
-  return {
+  return markInMemory({
     scope: 'process',
 
     async claim(request): Promise<ClaimResult> {
@@ -118,5 +119,5 @@ export function memoryStore(options: MemoryStoreOptions = {}): DedupeStore {
     ...reportsInMemory(clock),
 
     jobs: jobsInMemory(() => Math.floor(now ? now() : Date.now()), maxEntries),
-  };
+  });
 }

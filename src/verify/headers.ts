@@ -1,4 +1,5 @@
 import { check, checkObject } from '../option-checks.js';
+import type { HeaderField, HeaderNames } from './header-names.js';
 
 /**
  * The headers of a request: Node's `IncomingHttpHeaders`, a Fetch `Headers`, or an iterable of `[name, value]`. The
@@ -9,60 +10,86 @@ export type HeaderSource =
   | { get(name: string): string | null; append(name: string, value: string): void }
   | Iterable<readonly [name: string, value: string]>;
 
-/**
- * Returns headers that can be read repeatedly: an iterator can be walked only once.
- *
- * @throws WebhookError `invalid_option`
- */
-export function readHeaders(headers: HeaderSource): HeaderSource {
-  checkObject('headers', headers);
-  if (!(Symbol.iterator in headers) || isFetchHeaders(headers)) return headers;
-  const pairs = [...headers];
-  check(pairs.every(Array.isArray), 'headers must be pairs of name and value');
-  return pairs;
+/** The value of a header, or a list where it occurs several times, in any spelling: the caller decides what that means. */
+export type HeaderValue = string | readonly string[] | undefined;
+
+/** The headers of a request that count. */
+export interface ReadHeaders extends Record<HeaderField, HeaderValue> {
+  /** All of them, which can be read repeatedly. */
+  readonly source: HeaderSource;
 }
 
-/** Returns the value of a header that occurs once; `name` is lower-case. */
-export function oneValue(headers: HeaderSource, name: string): string | undefined {
-  const value = header(headers, name);
+/**
+ * Reads the headers that count, in one pass.
+ *
+ * @throws WebhookError `invalid_option` for a value that is not headers; what a getter or an iterator throws
+ */
+export function readHeaders(headers: HeaderSource, names: HeaderNames): ReadHeaders {
+  checkObject('headers', headers);
+  if (isFetchHeaders(headers)) return readFetchHeaders(headers, names);
+  if (Symbol.iterator in headers) return readPairs([...headers], names); // an iterator can be walked only once
+  const read = noHeaders(headers);
+  for (const spelling of Object.keys(headers)) {
+    const field = names.fields.get(spelling.toLowerCase());
+    if (field) keep(read, field, headers[spelling]);
+  }
+  return read;
+}
+
+/** Returns the value of a header that occurs once. */
+export function oneValue(value: HeaderValue): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/**
- * Returns the value of a header in any spelling, or a list where it occurs several times: the caller decides what that
- * means. `name` is lower-case.
- */
-export function header(headers: HeaderSource, name: string): string | readonly string[] | undefined {
-  if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
-  const values: (string | readonly string[])[] = [];
-  const keep = (value: string | readonly string[] | undefined | null) => {
-    if (value !== undefined && value !== null) values.push(value);
-  };
-  if (Array.isArray(headers)) {
-    for (const [spelling, value] of headers) if (isName(String(spelling), name)) keep(value);
-  } else {
-    const object = headers as { readonly [name: string]: string | readonly string[] | undefined };
-    for (const spelling of Object.keys(object)) if (isName(spelling, name)) keep(object[spelling]);
-  }
-  return values.length > 1 ? values.flat() : values[0];
-}
-
 /** Returns the names of the first headers, in lower case. */
-export function headerNamesOf(headers: HeaderSource, limit: number): string[] {
-  const names = isFetchHeaders(headers)
-    ? [...(headers as Headers).keys()]
-    : Array.isArray(headers)
-      ? headers.map(([name]) => String(name))
-      : Object.keys(headers);
+export function headerNamesOf({ source }: ReadHeaders, limit: number): string[] {
+  const names = isFetchHeaders(source)
+    ? [...(source as Headers).keys()]
+    : Array.isArray(source)
+      ? source.map(([name]) => String(name))
+      : Object.keys(source);
   const MAX_LENGTH = 100;
   return names.slice(0, limit).map((name) => name.slice(0, MAX_LENGTH).toLowerCase());
 }
 
-/** Nearly every other name differs in length, which is much faster to compare. */
-function isName(spelling: string, name: string): boolean {
-  return spelling.length === name.length && spelling.toLowerCase() === name;
+type FetchHeaders = Extract<HeaderSource, { get(name: string): string | null }>;
+
+function isFetchHeaders(headers: object): headers is FetchHeaders {
+  return typeof (headers as { append?: unknown }).append === 'function';
 }
 
-function isFetchHeaders(headers: object): headers is { get(name: string): string | null } {
-  return typeof (headers as { append?: unknown }).append === 'function';
+function noHeaders(source: HeaderSource): ReadHeaders {
+  return {
+    v2: undefined,
+    legacy: undefined,
+    webhookId: undefined,
+    attempt: undefined,
+    idempotencyKey: undefined,
+    contentEncoding: undefined,
+    contentLength: undefined,
+    source,
+  };
+}
+
+function readFetchHeaders(headers: FetchHeaders, names: HeaderNames): ReadHeaders {
+  const read = noHeaders(headers);
+  for (const [name, field] of names.fields) read[field] = headers.get(name) ?? undefined;
+  return read;
+}
+
+function readPairs(pairs: (readonly [name: string, value: string])[], names: HeaderNames): ReadHeaders {
+  check(pairs.every(Array.isArray), 'headers must be pairs of name and value');
+  const read = noHeaders(pairs);
+  for (const [spelling, value] of pairs) {
+    const field = names.fields.get(String(spelling).toLowerCase());
+    if (field) keep(read, field, value);
+  }
+  return read;
+}
+
+/** A header without a value is not there, and one that is there twice becomes a list. */
+function keep(read: ReadHeaders, field: HeaderField, value: HeaderValue | null): void {
+  if (value === undefined || value === null) return;
+  const before = read[field];
+  read[field] = before === undefined ? value : [before, value].flat();
 }

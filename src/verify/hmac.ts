@@ -18,29 +18,31 @@ const node = (
 export const hasSyncCrypto: boolean = node !== undefined;
 
 /**
- * Returns the HMAC-SHA256 of `prefix` followed by `body`, through node:crypto.
+ * Returns the HMAC-SHA256 of `prefix` followed by `body`, through node:crypto. MACs are lower-case hex digits, as they are
+ * in a header.
  *
  * @throws WebhookError `sync_crypto_unavailable` where there is no node:crypto
  */
-export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): Uint8Array {
+export function hmacSync(key: HmacKey, prefix: string, body: Uint8Array): string {
   if (node === undefined) throw new WebhookError('sync_crypto_unavailable');
   key.node ??= node.createSecretKey(key.bytes);
-  return node.createHmac('sha256', key.node).update(prefix).update(body).digest();
+  return node.createHmac('sha256', key.node).update(prefix).update(body).digest('hex');
 }
 
 /** Returns the HMAC-SHA256 of `prefix` followed by `body`, through WebCrypto. */
-export async function hmacAsync(key: HmacKey, prefix: string, body: Uint8Array): Promise<Uint8Array> {
+export async function hmacAsync(key: HmacKey, prefix: string, body: Uint8Array): Promise<string> {
   key.web ??= crypto.subtle.importKey('raw', key.bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
   const signed = concat([utf8.encode(prefix), body]); // a copy, before the first await
-  return new Uint8Array(await crypto.subtle.sign('HMAC', await key.web, signed));
+  return hexOf(new Uint8Array(await crypto.subtle.sign('HMAC', await key.web, signed)));
 }
 
 /** Returns whether two MACs are equal, in a time that does not depend on where they differ. */
-export function equalMacs(a: Uint8Array, b: Uint8Array): boolean {
-  const MAC_BYTES = 32;
-  if (a.length !== MAC_BYTES || b.length !== MAC_BYTES) return false;
-  if (node) return node.timingSafeEqual(a, b);
-  return a.reduce((difference, byte, i) => difference | (byte ^ (b[i] as number)), 0) === 0;
+export function equalMacs(a: string, b: string): boolean {
+  const HEX_DIGITS = 64;
+  const [one, other] = [utf8.encode(a), utf8.encode(b)];
+  if (one.length !== HEX_DIGITS || other.length !== HEX_DIGITS) return false;
+  if (node) return node.timingSafeEqual(one, other);
+  return one.reduce((difference, byte, i) => difference | (byte ^ (other[i] as number)), 0) === 0;
 }
 
 /** Returns the SHA-256 in hex. */

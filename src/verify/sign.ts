@@ -1,4 +1,4 @@
-import { exactBytes, hexOf } from '../bytes.js';
+import { exactBytes } from '../bytes.js';
 import { check, checkChoice, checkKnownOptions, checkObject } from '../option-checks.js';
 import { headerNames } from './header-names.js';
 import { type HmacKey, hmacSync } from './hmac.js';
@@ -42,7 +42,7 @@ export function sign(input: SignInput): Record<string, string> {
   const body = exactBytes(input.body);
   const [key] = toKeys(input.secret) as [HmacKey];
   const headers: Record<string, string> = {};
-  if (scheme !== 'legacy') headers[names.v2] = `t=${t},v1=${hexOf(hmacSync(key, `${t}.`, body))}`;
-  if (scheme !== 'v2') headers[names.legacy] = `sha256=${hexOf(hmacSync(key, '', body))}`;
+  if (scheme !== 'legacy') headers[names.v2] = `t=${t},v1=${hmacSync(key, `${t}.`, body)}`;
+  if (scheme !== 'v2') headers[names.legacy] = `sha256=${hmacSync(key, '', body)}`;
   return headers;
 }

@@ -1,6 +1,5 @@
-import { bytesOfHex } from '../bytes.js';
 import { WebhookError } from '../errors.js';
-import { type HeaderSource, header, headerNamesOf } from './headers.js';
+import { type HeaderValue, headerNamesOf, type ReadHeaders } from './headers.js';
 import type { SignaturePolicy } from './policy.js';
 import { checkSignedTime } from './signed-time.js';
 
@@ -26,8 +25,8 @@ export type Scheme = 'v2' | 'legacy';
 /** The content of a signature header. */
 export interface Signature {
   readonly scheme: Scheme;
-  /** MACs of 32 bytes: one of them must match. */
-  readonly candidates: readonly Uint8Array[];
+  /** MACs of 64 lower-case hex digits: one of them must match. */
+  readonly candidates: readonly string[];
   /** The text that is signed before the body. */
   readonly prefix: string;
   /** `t` in milliseconds; undefined for legacy. */
@@ -47,19 +46,15 @@ export function isUnixSeconds(text: string): boolean {
  * @throws WebhookError `missing_signature`, `malformed_signature`, `legacy_not_accepted`, `timestamp_too_old`,
  *   `timestamp_in_future`
  */
-export function readSignature(headers: HeaderSource, policy: SignaturePolicy): Signature {
-  const { names } = policy;
-  const v2 = header(headers, names.v2);
+export function readSignature(headers: ReadHeaders, policy: SignaturePolicy): Signature {
+  const { v2, legacy } = headers;
   if (v2 !== undefined) return readV2(v2, policy);
-  const legacy = header(headers, names.legacy);
-  if (legacy === undefined) {
-    throw missing(headers, names.v2);
-  }
+  if (legacy === undefined) throw missing(headers, policy.names.v2);
   if (policy.legacy !== 'accept') throw new WebhookError('legacy_not_accepted');
   return readLegacy(legacy, policy);
 }
 
-function readV2(value: string | readonly string[], policy: SignaturePolicy): Signature {
+function readV2(value: HeaderValue, policy: SignaturePolicy): Signature {
   const { v2 } = policy.names;
   if (typeof value !== 'string') throw malformed(v2, 'came more than once');
   if (value.length > MAX_LENGTH) throw malformed(v2, `is longer than ${MAX_LENGTH} characters`);
@@ -79,7 +74,7 @@ function readV2(value: string | readonly string[], policy: SignaturePolicy): Sig
   if (t === undefined || times.length > 1) throw malformed(v2, `has ${times.length} elements t=`);
   if (!isUnixSeconds(t)) throw malformed(v2, 'has a t= that is not Unix seconds');
   if (macs.length > MAX_V1) throw malformed(v2, `has more than ${MAX_V1} elements v1=`);
-  const candidates = macs.filter((mac) => V1.test(mac)).map(bytesOfHex);
+  const candidates = macs.filter((mac) => V1.test(mac));
   if (candidates.length === 0) throw malformed(v2, 'has no v1= of 64 lowercase hex digits');
   const signedAt = Number(t) * 1000;
   const readAt = +policy.now();
@@ -87,14 +82,14 @@ function readV2(value: string | readonly string[], policy: SignaturePolicy): Sig
   return { scheme: 'v2', candidates, prefix: `${t}.`, signedAt, readAt };
 }
 
-function readLegacy(value: string | readonly string[], { names, now }: SignaturePolicy): Signature {
+function readLegacy(value: HeaderValue, { names, now }: SignaturePolicy): Signature {
   if (typeof value !== 'string') throw malformed(names.legacy, 'came more than once');
   if (!LEGACY.test(value)) throw malformed(names.legacy, 'is not sha256= and 64 hex digits');
-  const mac = bytesOfHex(value.slice('sha256='.length));
+  const mac = value.slice('sha256='.length).toLowerCase();
   return { scheme: 'legacy', candidates: [mac], prefix: '', signedAt: undefined, readAt: +now() };
 }
 
-function missing(headers: HeaderSource, name: string): WebhookError {
+function missing(headers: ReadHeaders, name: string): WebhookError {
   const MAX_HEADERS = 200;
   const similar = headerNamesOf(headers, MAX_HEADERS).filter((other) => /^[a-z0-9-]+-signature-v2$/.test(other));
   const found = similar.length === 0 ? '' : `, but it has ${similar.slice(0, 3).join(', ')}`;

@@ -1,5 +1,4 @@
-import type { HeaderNames } from './header-names.js';
-import { type HeaderSource, oneValue } from './headers.js';
+import { oneValue, type ReadHeaders } from './headers.js';
 
 /**
  * Headers that no signature covers: anyone between the service and you can change them. Do not base decisions on them.
@@ -11,11 +10,11 @@ export interface UnsignedHeaders {
 }
 
 /** Reads the headers that no signature covers; one that occurs twice is left out. */
-export function unsignedHeaders(headers: HeaderSource, names: HeaderNames): UnsignedHeaders {
-  const attempt = oneValue(headers, names.attempt);
+export function unsignedHeaders(headers: ReadHeaders): UnsignedHeaders {
+  const attempt = oneValue(headers.attempt);
   return {
-    idempotencyKey: oneValue(headers, 'idempotency-key'),
-    webhookId: oneValue(headers, names.webhookId),
+    idempotencyKey: oneValue(headers.idempotencyKey),
+    webhookId: oneValue(headers.webhookId),
     attempt: attempt !== undefined && /^[1-9]\d{0,8}$/.test(attempt) ? Number(attempt) : undefined,
   };
 }

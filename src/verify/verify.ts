@@ -2,7 +2,7 @@ import { exactBytes } from '../bytes.js';
 import { ERRORS, isWebhookError, WebhookError } from '../errors.js';
 import { type AnyEvent, parseEvent, type WebhookEvent } from '../event.js';
 import { checkKnownOptions } from '../option-checks.js';
-import { type HeaderSource, readHeaders } from './headers.js';
+import { type HeaderSource, type ReadHeaders, readHeaders } from './headers.js';
 import { equalMacs, type HmacKey, hmacAsync, hmacSync } from './hmac.js';
 import { SIGNATURE_OPTIONS, type SignatureOptions, type SignaturePolicy, signaturePolicy } from './policy.js';
 import { type Secret, toKeys } from './secret.js';
@@ -108,7 +108,7 @@ export function verifySignature(input: VerifyInput): VerifiedSignature {
 export interface SignedRequest {
   readonly policy: SignaturePolicy;
   readonly keys: readonly HmacKey[];
-  readonly headers: HeaderSource;
+  readonly headers: ReadHeaders;
   readonly body: Uint8Array;
   readonly signature: Signature;
 }
@@ -118,7 +118,7 @@ function readInput(input: VerifyInput): SignedRequest {
   try {
     const policy = signaturePolicy(input);
     const keys = toKeys(input.secret);
-    const headers = readHeaders(input.headers);
+    const headers = readHeaders(input.headers, policy.names);
     const body = exactBytes(input.body);
     return { policy, keys, headers, body, signature: readSignature(headers, policy) };
   } catch (thrown) {
@@ -186,5 +186,5 @@ export function toDelivery({ policy, headers, body, signature }: SignedRequest, 
   const { scheme, signedAt, readAt } = signature;
   const event = parseEvent(body);
   if (scheme === 'legacy') checkLegacyAge(event.timestamp, readAt, policy);
-  return { event, body, scheme, signedAt, secretIndex, unsigned: unsignedHeaders(headers, policy.names) };
+  return { event, body, scheme, signedAt, secretIndex, unsigned: unsignedHeaders(headers) };
 }

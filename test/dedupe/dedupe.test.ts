@@ -74,7 +74,7 @@ describe('deliveries of one event to a receiver with dedupe', () => {
 });
 
 describe('the calls that a receiver makes to its dedupe store', () => {
-  it('each claim has a random token of 32 hex digits', async () => {
+  it('each claim has a token of 32 hex digits of its own', async () => {
     const { deliver, store } = setUp();
     for (let i = 0; i < 20; i++) await deliver({ event: { id: `evt_${i}` } });
     const tokens = store.claims.map(({ token }) => token);
@@ -251,12 +251,24 @@ describe('the option dedupe.key as a function', () => {
 describe('an Idempotency-Key next to the event id', () => {
   const aliasOf = (store: RecordedStore) => store.claims[0]?.alias;
 
-  it('the store gets a hash of the header, and the key is the event id', async () => {
+  it('the store gets the header as it is, and the key is the event id', async () => {
     const { deliver, store, keys } = setUp();
     await deliver(withKey('key-1'));
     expect(keys()).toEqual(['default:evt_1']);
-    expect(aliasOf(store)).toMatch(/^[0-9a-f]{64}$/);
-    expect(JSON.stringify(store.claims)).not.toContain('key-1');
+    expect(aliasOf(store)).toBe('key-1');
+  });
+
+  it.each([
+    ['255 characters', 'k'.repeat(255), 'k'.repeat(255)],
+    ['quotes around it', '"key-1"', 'key-1'],
+    ['256 characters', 'k'.repeat(256), undefined],
+    ['a space', 'key 1', undefined],
+    ['a character beyond ASCII', 'clé', undefined],
+    ['no characters', '', undefined],
+  ])('the alias of a header with %s is what the store can keep', async (_, header, alias) => {
+    const { deliver, store } = setUp();
+    await deliver(withKey(header));
+    expect(aliasOf(store)).toBe(alias);
   });
 
   it('a duplicate with another header gives the notice idempotency_key_mismatch', async () => {

@@ -8,8 +8,8 @@ beforeEach(() => {
 function watched(ms: number) {
   const deadline = startDeadline(ms);
   const passed = vi.fn();
-  deadline.passed.then(passed);
-  return { deadline, state: () => [passed.mock.calls.length, deadline.signal.aborted, deadline.remaining()] };
+  deadline.whenPassed(passed);
+  return { deadline, state: () => [passed.mock.calls.length, deadline.signal().aborted, deadline.remaining()] };
 }
 
 it("a receiver's deadline passes at its time, not sooner, and aborts its signal", async () => {

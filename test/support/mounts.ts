@@ -1,6 +1,5 @@
 import type { Delivery, Receiver, WebhookRequest } from 'service-webhooks';
 import type { ServedApp } from 'service-webhooks-suites';
-import { oneValue } from '../../src/verify/headers.js';
 import { mounts as express } from '../adapters/mounts/express.js';
 import { mounts as fastify } from '../adapters/mounts/fastify.js';
 import { mounts as fetch } from '../adapters/mounts/fetch.js';
@@ -32,7 +31,8 @@ export async function serveEndpoints<App extends ServedApp>(
   { receiverFor, onRouted }: Endpoints,
 ): Promise<App> {
   const endpoints = new WeakMap<Delivery, string>();
-  const endpointOf = ({ headers }: WebhookRequest) => oneValue(headers, ENDPOINT) ?? '';
+  const endpointOf = ({ headers }: WebhookRequest) =>
+    new Headers(headers as Record<string, string>).get(ENDPOINT) ?? '';
   const receive = (request: WebhookRequest) => receiverFor(endpointOf(request))(request);
   const begin: Receiver['begin'] = async (request) => {
     const endpoint = endpointOf(request);

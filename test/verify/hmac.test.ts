@@ -1,6 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { hexOf } from '../../src/bytes.js';
 import * as onNode from '../../src/index.js';
 import { aDelivery, aRequest, bodyOf, inShort, NOW, now, SECRET, verdict } from '../support/deliveries.js';
 
@@ -58,8 +57,8 @@ describe('HMAC-SHA256', () => {
     const { hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
     const hmacKey = () => ({ bytes: new Uint8Array(Buffer.from(key, 'hex')) });
     const body = new Uint8Array(Buffer.from(data, 'hex'));
-    expect(hexOf(hmacSync(hmacKey(), '', body))).toBe(mac);
-    expect(hexOf(await hmacAsync(hmacKey(), '', body))).toBe(mac);
+    expect(hmacSync(hmacKey(), '', body)).toBe(mac);
+    expect(await hmacAsync(hmacKey(), '', body)).toBe(mac);
   });
 
   it('the MAC covers the prefix, then the body, and a key can be used twice', async () => {
@@ -67,8 +66,8 @@ describe('HMAC-SHA256', () => {
     const key = { bytes: bytes(SECRET) };
     const expected = createHmac('sha256', SECRET).update('12.body').digest('hex');
     for (let i = 0; i < 2; i++) {
-      expect(hexOf(hmacSync(key, '12.', bytes('body')))).toBe(expected);
-      expect(hexOf(await hmacAsync(key, '12.', bytes('body')))).toBe(expected);
+      expect(hmacSync(key, '12.', bytes('body'))).toBe(expected);
+      expect(await hmacAsync(key, '12.', bytes('body'))).toBe(expected);
     }
   });
 
@@ -79,8 +78,8 @@ describe('HMAC-SHA256', () => {
       for (const length of [0, 1, 63, 64, 65, 2_000, 20_000]) {
         const body = new Uint8Array(length).map((__, i) => i);
         for (const prefix of ['', '0.', '999999999999.']) {
-          const expected = createHmac('sha256', key.bytes).update(prefix).update(body).digest();
-          expect(Buffer.from(hmacSync(key, prefix, body))).toEqual(expected);
+          const expected = createHmac('sha256', key.bytes).update(prefix).update(body).digest('hex');
+          expect(hmacSync(key, prefix, body)).toBe(expected);
         }
       }
     }
@@ -90,8 +89,8 @@ describe('HMAC-SHA256', () => {
     const { hmacSync, hmacAsync } = await import('../../src/verify/hmac.js');
     const view = bytes('..body..').subarray(2, 6);
     const expected = createHmac('sha256', SECRET).update('body').digest('hex');
-    expect(hexOf(hmacSync({ bytes: bytes(SECRET) }, '', view))).toBe(expected);
-    expect(hexOf(await hmacAsync({ bytes: bytes(SECRET) }, '', view))).toBe(expected);
+    expect(hmacSync({ bytes: bytes(SECRET) }, '', view)).toBe(expected);
+    expect(await hmacAsync({ bytes: bytes(SECRET) }, '', view)).toBe(expected);
   });
 });
 
@@ -102,24 +101,25 @@ describe.each([
 ])('the functions for MACs and fingerprints on %s', (_, load) => {
   it('two MACs are equal only where all their bytes are', async () => {
     const { equalMacs } = await load();
-    const mac = new Uint8Array(createHash('sha256').update('x').digest());
-    expect(equalMacs(mac, mac.slice())).toBe(true);
+    const mac = createHash('sha256').update('x').digest();
+    const hex = mac.toString('hex');
+    expect(equalMacs(hex, mac.toString('hex'))).toBe(true);
     for (let i = 0; i < mac.length; i++) {
       for (let bit = 0; bit < 8; bit++) {
-        const other = mac.slice();
+        const other = Buffer.from(mac);
         other[i] = (other[i] as number) ^ (1 << bit);
-        expect(equalMacs(mac, other)).toBe(false);
+        expect(equalMacs(hex, other.toString('hex'))).toBe(false);
       }
     }
   });
 
-  it('a MAC that does not have 32 bytes is equal to nothing, not even to itself', async () => {
+  it('a MAC that does not have 64 hex digits is equal to nothing, not even to itself', async () => {
     const { equalMacs } = await load();
-    for (const length of [0, 31, 33]) {
-      const mac = new Uint8Array(length);
+    const right = '0'.repeat(64);
+    for (const mac of ['', '0'.repeat(63), '0'.repeat(65), '\u00e9'.repeat(64), `${'0'.repeat(63)}\u00e9`]) {
       expect(equalMacs(mac, mac)).toBe(false);
-      expect(equalMacs(mac, new Uint8Array(32))).toBe(false);
-      expect(equalMacs(new Uint8Array(32), mac)).toBe(false);
+      expect(equalMacs(mac, right)).toBe(false);
+      expect(equalMacs(right, mac)).toBe(false);
     }
   });
 
@@ -154,7 +154,7 @@ describe('verify with node:crypto', () => {
   it('two MACs are compared by node:crypto', async () => {
     const { equalMacs } = await import('../../src/verify/hmac.js');
     const compare = vi.spyOn(process.getBuiltinModule('node:crypto'), 'timingSafeEqual');
-    expect(equalMacs(new Uint8Array(32), new Uint8Array(32))).toBe(true);
+    expect(equalMacs('0'.repeat(64), '0'.repeat(64))).toBe(true);
     expect(compare).toHaveBeenCalledOnce();
   });
 });
