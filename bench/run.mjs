@@ -14,6 +14,7 @@ const BENCHES = {
   postgres: 'stores/postgres.bench.mjs',
   verify: 'verify.bench.mjs',
   served: 'served.bench.mjs',
+  latency: 'latency.bench.mjs',
   flood: 'flood.bench.mjs',
   entries: 'entries.bench.mjs',
   cli: 'cli.bench.mjs',

@@ -11,26 +11,63 @@ const page = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
 
 /** The page with the figures of some results. */
 function pageOf(results: Record<string, unknown>): string {
+  return filesOf(results).text;
+}
+
+function filesOf(results: Record<string, unknown>): { text: string; chart: string } {
   const folder = mkdtempSync(join(tmpdir(), 'evidence-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const [name, figures] of Object.entries(results)) {
     writeFileSync(join(folder, `${name}.json`), JSON.stringify({ figures }));
   }
-  return pageIn(folder);
+  return filesIn(folder);
 }
 
 function pageIn(results: string): string {
+  return filesIn(results).text;
+}
+
+/** The page with the figures of a folder, and the chart beside it. */
+function filesIn(results: string): { text: string; chart: string } {
   const folder = mkdtempSync(join(tmpdir(), 'evidence-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'evidence.md');
   writeFileSync(file, page);
   execFileSync(process.execPath, [join(root, 'scripts/evidence/write-page.mjs'), file, results], { stdio: 'pipe' });
-  return readFileSync(file, 'utf8');
+  const chart = join(folder, 'latency.svg');
+  return { text: readFileSync(file, 'utf8'), chart: existsSync(chart) ? readFileSync(chart, 'utf8') : '' };
 }
 
 describe('docs/evidence.md', () => {
   it('the figures are those of bench/results', () => {
     expect(page).toBe(pageIn(join(root, 'bench/results')));
+  });
+
+  it('the chart is that of bench/results', () => {
+    const { chart } = filesIn(join(root, 'bench/results'));
+    expect(readFileSync(join(root, 'docs/latency.svg'), 'utf8')).toBe(chart);
+  });
+
+  it('the latency is a table and a chart that say the same', () => {
+    const rows = [
+      { place: 'no dedupe', p50: 0.5, p95: 2, p99: 5, beside: 1 },
+      { place: 'a store', p50: 1, p95: 3, p99: 6, beside: 2 },
+      { place: 'a "queue" <&>', p50: 20.25, p95: 30, p99: 100, beside: 40.5 },
+    ];
+    const { text, chart } = filesOf({ 'latency-node-24': { rows } });
+    expect(text).toContain('| a store | 1.00 | 3.00 | 6.00 | 2.0 × |');
+    const finding = 'The median time of an acknowledgement is 0.5 ms with no dedupe, and 1 ms (a store) to 20.25 ms';
+    expect(text).toContain(`![${finding} (a "queue" <&>) with a store or a queue.](latency.svg)`);
+    expect(chart).toContain(`<desc id="finding">${finding} (a &quot;queue&quot; &lt;&amp;&gt;) with a store`);
+    const places = [...chart.matchAll(/text-anchor="end">([^<]+)</g)].map(([, place]) => place);
+    expect(places).toEqual(['no dedupe', 'a store', 'a &quot;queue&quot; &lt;&amp;&gt;']);
+    const medians = [...chart.matchAll(/<circle class="mark" cx="([\d.]+)"/g)].map(([, x]) => Number(x)).slice(1);
+    expect(medians).toEqual(medians.toSorted((a, b) => a - b));
+  });
+
+  it('the page has no chart of a latency that was not measured', () => {
+    const { text, chart } = filesOf({});
+    expect([text.includes('latency.svg'), chart]).toEqual([false, '']);
   });
 
   it('the commands and tests that the page names exist', () => {
@@ -43,8 +80,9 @@ describe('docs/evidence.md', () => {
     for (const path of paths) expect(existsSync(join(root, path)), path).toBe(true);
   });
 
-  it('the page has fewer than 750 words', () => {
-    expect(page.split(/\s+/).length).toBeLessThan(750);
+  it('the page has fewer than 750 words outside of its figures', () => {
+    const text = page.replace(/<!-- figures: .*?<!-- end -->/gs, '');
+    expect(text.split(/\s+/).length).toBeLessThan(750);
   });
 
   it('a result that misses its claim is named on the page', () => {

@@ -1,4 +1,5 @@
-// What docs/evidence.md says in figures, as two tables: what was found, and how fast it is beside stripe and octokit.
+// What docs/evidence.md says in figures, as three tables: what was found, how fast it is beside stripe and octokit, and how
+// long an acknowledgement takes.
 
 const count = (number) => number.toLocaleString('en');
 const largest = (numbers) => Math.max(...numbers);
@@ -64,7 +65,21 @@ const SPEED = [
 ];
 const LINES = ['24', '26'];
 
-/** Both tables, from what is in `bench/results` by name. */
+/** The result whose latency is on the page. */
+const LATENCY = 'latency-node-24';
+
+/** What the chart of the latency shows: its rows, and a sentence; undefined where it was not measured. */
+export function latency(results) {
+  const rows = results[LATENCY]?.figures.rows;
+  if (rows === undefined) return undefined;
+  const [bare, ...others] = rows.toSorted((a, b) => a.p50 - b.p50);
+  const [fastest, slowest] = [others[0], others.at(-1)].map(({ place, p50 }) => `${p50} ms (${place})`);
+  const finding = `The median time of an acknowledgement is ${bare.p50} ms with ${bare.place}, and ${fastest} to ${slowest} \
+with a store or a queue.`;
+  return { rows, finding };
+}
+
+/** All tables, from what is in `bench/results` by name. */
 export function figures(results) {
   const findings = Object.entries(FINDINGS).map(([name, { what, command, found }]) => {
     const figures = results[name]?.figures;
@@ -74,6 +89,7 @@ export function figures(results) {
   return {
     findings: table(['What was tested', 'What was found', 'To repeat it'], findings),
     speed: table(['What', 'Compared with', ...LINES.map((line) => `Node ${line}`)], speed),
+    latency: latencyOf(latency(results)),
   };
 }
 
@@ -91,6 +107,17 @@ function timesOf({ peer, of, framework, size = '1 KiB' }, line, results) {
   if (ours) return ours.median.toFixed(2);
   const theirs = rows.find(({ name, beside }) => name === peer && beside === of);
   return theirs ? (1 / theirs.median).toFixed(2) : 'not measured yet';
+}
+
+function latencyOf(measured) {
+  if (measured === undefined) return 'not measured yet';
+  const rows = measured.rows.map(({ place, p50, p95, p99, beside }) => [
+    place,
+    ...[p50, p95, p99].map((ms) => ms.toFixed(2)),
+    `${beside.toFixed(1)} ×`,
+  ]);
+  const head = ['Store or queue', 'p50, ms', 'p95, ms', 'p99, ms', 'p50 compared with no dedupe'];
+  return `![${measured.finding}](latency.svg)\n\n${table(head, rows)}`;
 }
 
 function table(head, rows) {

@@ -1,7 +1,9 @@
-// Writes the figures of docs/evidence.md, from what is in bench/results; the rest of the page is written by people.
+// Writes the figures of docs/evidence.md and the chart beside it, from what is in bench/results; the rest of the page is
+// written by people.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { figures } from './figures.mjs';
+import { dirname, join } from 'node:path';
+import { figures, latency } from './figures.mjs';
+import { latencyChart } from './latency-chart.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const [page = join(root, 'docs/evidence.md'), folder = join(root, 'bench/results')] = process.argv.slice(2);
@@ -20,3 +22,8 @@ for (const [name, table] of Object.entries(figures(results))) {
   text = `${text.slice(0, start)}${begin}\n\n${table}\n\n${text.slice(text.indexOf(end, start))}`;
 }
 writeFileSync(page, text);
+
+const measured = latency(results);
+if (measured !== undefined) {
+  writeFileSync(join(dirname(page), 'latency.svg'), latencyChart(measured.rows, measured.finding));
+}

@@ -1,8 +1,9 @@
-import { Queue, Worker } from 'bullmq';
+import { type Processor, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type BullmqQueueOptions, bullmqProcessor, bullmqQueue } from 'service-webhooks/queue/bullmq';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { WorkerOptions } from '../../src/queue/processor.js';
+import { asQueued } from '../../src/queue/stored-values.js';
 import { aReceiver, aRequest, inShort, later, never } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { canStartRedis, DURABLE, startRedis } from '../support/redis.js';
@@ -38,7 +39,11 @@ const openImpatiently = (url: string) =>
   open('webhooks', {}, connect(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 })).queue;
 
 function startWorker(name: string, options: WorkerOptions, settings = {}, connection = connect()) {
-  const worker = new Worker(name, bullmqProcessor({ logger: false, ...options }), {
+  return startWorkerWith(name, bullmqProcessor({ logger: false, ...options }), settings, connection);
+}
+
+function startWorkerWith(name: string, process: Processor, settings = {}, connection = connect()) {
+  const worker = new Worker(name, process, {
     connection,
     lockDuration: 2_000,
     stalledInterval: 150,
@@ -112,6 +117,67 @@ describe.runIf(redis)('bullmqQueue', () => {
     await queue.put(aQueued());
     const [job] = await bull.getJobs(['wait']);
     expect(job?.opts).toMatchObject({ removeOnComplete: { age: 72 * 3_600 }, removeOnFail: false, attempts: 10 });
+  });
+
+  it('a finished job keeps its key without the delivery, and a redelivery is known', async () => {
+    const { name, bull, connection, queue } = open();
+    const handler = recorded();
+    const queued = aQueued();
+    await queue.put(queued);
+    startWorker(name, { on: handler.on });
+    const [job] = await untilShort(bull, 1);
+    expect(job).toMatchObject({ data: { put: expect.any(String) }, opts: { attempts: 0 } });
+    expect(Object.keys(job?.data)).toEqual(['put']);
+    expect(await connection.object('ENCODING', bull.toKey(job?.id ?? ''))).toMatch(/listpack|ziplist/);
+    expect(await queue.put(queued)).toBe('known');
+    await queue.put(aQueued());
+    await untilShort(bull, 2);
+    expect(handler.attempts()).toEqual([1, 1]);
+  });
+
+  it('a job keeps its delivery until BullMQ has recorded its end', async () => {
+    const opened = open();
+    const { name, bull, queue } = opened;
+    const gates = [later(), later()];
+    const handler = recorded(() => gates[handler.runs.length - 1]?.promise);
+    const worker = startWorker(name, { on: handler.on });
+    const lost = new Promise((resolve) => worker.once('error', resolve));
+    await queue.put(aQueued());
+    await handler.haveRun(1);
+    await takeLocks(opened);
+    gates[0]?.resolve();
+    await lost;
+    await handler.haveRun(1, 2);
+    expect((await bull.getJobs(['active'])).map(({ data }) => asQueued(data))).toEqual([expect.anything()]);
+    gates[1]?.resolve();
+    await untilShort(bull, 1);
+    expect(handler.attempts()).toEqual([1, 2]);
+  });
+
+  it('each of two workers with one processor removes the deliveries of its jobs', async () => {
+    const { name, bull, queue } = open();
+    const gate = later();
+    const process = bullmqProcessor({ on: { '*': () => gate.promise }, logger: false });
+    for (let i = 0; i < 2; i += 1) startWorkerWith(name, process);
+    for (let i = 0; i < 2; i += 1) await queue.put(aQueued());
+    await vi.waitFor(async () => expect(await bull.getActiveCount()).toBe(2), PATIENTLY);
+    gate.resolve();
+    await untilShort(bull, 2);
+  });
+
+  it('fields that another program has added to a finished job stay', async () => {
+    const { name, bull, connection, queue } = open();
+    const gate = later();
+    startWorker(name, { on: { '*': () => gate.promise } });
+    await queue.put(aQueued());
+    await vi.waitFor(async () => expect(await bull.getActiveCount()).toBe(1), PATIENTLY);
+    const [{ id = '' } = {}] = await bull.getJobs(['active']);
+    const fields = Array.from({ length: 10_000 }, (_, n) => [`field ${n}`, String(n)]).flat();
+    await connection.hset(bull.toKey(id), ...fields);
+    gate.resolve();
+    await untilShort(bull, 1);
+    expect(await connection.hget(bull.toKey(id), 'field 9999')).toBe('9999');
+    expect(await bull.getCompletedCount()).toBe(1);
   });
 
   it('the next delivery runs a retry that waits for a clock that went back', async () => {
@@ -280,6 +346,16 @@ describe.runIf(redis)('bullmqQueue', () => {
     expect([depth, Number(oldestMs) < 3_600_000]).toEqual([1, true]);
   });
 });
+
+/** Resolves to the finished jobs once there are so many, none with its delivery. */
+async function untilShort(bull: Queue, count: number) {
+  const finished = () => bull.getJobs(['completed']);
+  await vi.waitFor(async () => {
+    const jobs = await finished();
+    expect(jobs.map(({ data }) => asQueued(data))).toEqual(Array(count).fill(undefined));
+  }, PATIENTLY);
+  return finished();
+}
 
 /** As where a worker was paused for longer than its lock. */
 async function takeLocks({ bull, connection }: ReturnType<typeof open>): Promise<void> {

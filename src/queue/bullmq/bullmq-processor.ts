@@ -3,6 +3,7 @@ import { UNREADABLE_DELAY_MS } from '../backoff.js';
 import { createProcessor, type WorkerOptions } from '../processor.js';
 import { countOf } from '../stored-values.js';
 import { endedRuns, errorWithStack } from './bullmq-job.js';
+import { finishedJobs } from './finished-jobs.js';
 
 /** The fields that the processor reads from a running `Job`. */
 export interface BullmqJob {
@@ -21,6 +22,9 @@ const LOCK_MS = 30_000;
  * Returns the processor of a BullMQ `Worker`. Failures are retried by the `attempts` and the `backoff` of {@link
  * bullmqQueue}; a {@link PermanentError} fails the job without a retry.
  *
+ * Once BullMQ has recorded the end of a job, the delivery is removed from it and its key stays, so that it takes little
+ * memory. BullMQ cannot run such a job again.
+ *
  * Set `maxStalledCount` of the worker to at least the attempts, such as 1 000. With BullMQ's default of 1, a job whose
  * worker died twice fails without another run.
  *
@@ -33,6 +37,7 @@ export function bullmqProcessor(
 ): (job: BullmqJob, token?: string, signal?: AbortSignal) => Promise<void> {
   const process = createProcessor(options);
   const log = createLog(options.logger);
+  const shortenFinished = finishedJobs();
   let isChecked = false;
 
   function checkWorker(job: BullmqJob, attempts: number): void {
@@ -48,6 +53,7 @@ export function bullmqProcessor(
   return async (job, token, signal) => {
     const attempts = Math.max(1, countOf(job.opts.attempts));
     checkWorker(job, attempts);
+    shortenFinished(job);
     const ended = await process(job.data, { attempt: endedRuns(job) + 1, attempts, signal });
     if (ended.as === 'done') return;
     if (ended.as === 'unreadable') {

@@ -46,6 +46,21 @@ end
 return #ids`,
 };
 
+/**
+ * Replaces the data of a completed job, and empties its options. Takes the set of completed jobs, the job, its id and the data.
+ * All fields are written again, because Redis stores a hash in little memory only if it never had a long value.
+ */
+export const SHORTEN: RedisScript = {
+  name: 'serviceWebhooksShorten',
+  numberOfKeys: 2,
+  lua: `
+if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return end
+redis.call('HSET', KEYS[2], 'data', ARGV[2], 'opts', '{}')
+local fields = redis.call('HGETALL', KEYS[2])
+redis.call('DEL', KEYS[2])
+for i = 1, #fields, 2 do redis.call('HSET', KEYS[2], fields[i], fields[i + 1]) end`,
+};
+
 /** Runs a script on the Redis of a queue, with the arguments of its keys first. */
 export async function runScript(
   queue: { getBackend(): unknown },

@@ -38,14 +38,23 @@ export const bullmqEngine: QueueEngine = {
       jobs: (state) =>
         TYPES[state].map((type) => async ({ limit, offset }) => {
           const jobs = await client.getJobs([type], offset, offset + limit - 1, true);
-          return jobs.map(({ id = '', data: job, timestamp: queuedAt, attemptsMade: attempts, failedReason: reason }) =>
-            storedJob(id, state, { job, queuedAt, attempts, reason }),
+          return jobs.map(
+            ({ id = '', data: job, timestamp: queuedAt, attemptsMade: attempts, failedReason: reason }) => ({
+              ...storedJob(id, state, { job, queuedAt, attempts, reason }),
+              eventId: eventIdIn(id),
+            }),
           );
         }),
       close: async () => redis.disconnect(),
     };
   },
 };
+
+/** Returns the event id from the id of a job, its encoded key, which is all that is left of a finished one. A hash is none. */
+function eventIdIn(id: string): string | undefined {
+  const [identity = '', before = 'sha256'] = id.split('%3A').toReversed();
+  return ['sha256', 'key'].includes(before) || identity.includes('%') ? undefined : identity;
+}
 
 /** Reads a part of the keys alone, since a Redis may have many of other programs. */
 async function namesIn(redis: Ioredis, prefix: string): Promise<string[]> {
