@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type SqliteQueueOptions, sqliteQueue } from 'service-webhooks/queue/sqlite';
+import type { DeliveryQueue } from 'service-webhooks';
+import { type SqliteQueue, type SqliteQueueOptions, sqliteQueue } from 'service-webhooks/queue/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { queueStatements } from '../../src/queue/sqlite/statements.js';
 import { clientOf, type Handle } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
-import { later, never } from '../support/deliveries.js';
+import { aReceiver, aRequest, inShort, later, never } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
@@ -274,6 +275,28 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
       await untilStats(queue);
       expect(seen.filter((id) => id.startsWith('a'))).toEqual(['a1', 'a2', 'a3']);
       expect(seen.indexOf('b1')).toBeLessThan(seen.indexOf('a1'));
+    });
+
+    it.each<[string, (queue: SqliteQueue) => DeliveryQueue['put']]>([
+      ['passes the event on', (queue) => (delivery, event) => queue.put(delivery, event)],
+      ['leaves it out', (queue) => (delivery) => queue.put(delivery)],
+    ])('the order is kept by a receiver whose queue is wrapped by one that %s', async (_what, putOf) => {
+      const queue = await aQueue({ order: 'jobId' });
+      const { receiver } = aReceiver({ on: undefined, queue: { name: 'test', put: putOf(queue) } });
+      for (const id of ['evt_1', 'evt_2']) {
+        expect(inShort(await receiver(aRequest({ event: { id, type: 'stt.failed', jobId: 'stt_1' } })))).toBe(
+          '202 queued',
+        );
+      }
+      const found = (await queue.jobs()).map(({ eventId, eventType, runAt }) => [
+        eventId,
+        eventType,
+        runAt !== undefined,
+      ]);
+      expect(found).toEqual([
+        ['evt_1', 'stt.failed', true],
+        ['evt_2', 'stt.failed', false],
+      ]);
     });
 
     it('events of other tenants do not wait for a job with the same id', async () => {

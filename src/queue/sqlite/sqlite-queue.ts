@@ -167,8 +167,8 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     name,
     init,
 
-    async put(delivery) {
-      const { jobId, id, type } = eventOf(delivery);
+    async put(delivery, event) {
+      const { jobId, id, type } = event ?? eventOf(delivery);
       const isOrdered = order === 'jobId' && typeof jobId === 'string';
       const orderBy = isOrdered ? await endpointKey(name, jobId, delivery.tenant) : null;
       const values = [delivery.key, name, JSON.stringify(delivery), id ?? null, type ?? null, orderBy, time()] as const;
