@@ -65,7 +65,8 @@ export interface SqliteJobFilter {
 /** A queue in a SQLite database. */
 export interface SqliteQueue extends OperatedQueue {
   /**
-   * Creates the table, and sets the handle to WAL and to `synchronous = FULL`, so that a put survives a power failure.
+   * Creates the table, and sets the handle to WAL, to `synchronous = FULL`, so that a put survives a power failure, and to a
+   * busy timeout of 5 ms: the queue waits for other connections by itself, without blocking the process.
    */
   init(): Promise<void>;
   /** Starts a worker in this process. Other processes of the host may have workers on the same file. */
@@ -99,8 +100,8 @@ const OPTIONS = [
 
 /**
  * Returns a queue in a SQLite database, version 3.35 or later, for all processes of one host. It uses an open handle
- * and never closes it. Give it a handle of its own: a transaction of yours that stays open over an `await` would delay
- * the put, and the handle is set to wait for the disk.
+ * and never closes it. Give it a handle of its own: a put inside an open transaction of yours is stored only once you commit
+ * it, and `init()` changes settings of the handle.
  *
  * @throws WebhookError `invalid_option`
  * @example
@@ -134,6 +135,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
   const initialise = initOnce(async () => {
     await db.init(queueSchema(table), QUEUE_SCHEMA_VERSION, ADDED_COLUMNS);
     handle.exec('PRAGMA synchronous = FULL');
+    db.keepShortBusyTimeout();
   });
   const init = () => initialise();
 
@@ -172,8 +174,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
       const isOrdered = order === 'jobId' && typeof jobId === 'string';
       const orderBy = isOrdered ? await endpointKey(name, jobId, delivery.tenant) : null;
       const values = [delivery.key, name, JSON.stringify(delivery), id ?? null, type ?? null, orderBy, time()] as const;
-      const row = await db.write(() => db.get(sql.put, ...values));
-      if (row === undefined) return 'known';
+      if ((await db.change(sql.put, ...values)) === 0) return 'known';
       wakeWorkers();
       return 'queued';
     },
@@ -193,7 +194,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
 
     async discard(id) {
       await init();
-      return (await db.write(() => db.run(sql.discard, id, name))) > 0;
+      return (await db.change(sql.discard, id, name)) > 0;
     },
 
     async stats() {

@@ -50,6 +50,13 @@ export interface Database {
   waiting<T>(busyTimeoutMs: number, call: () => T): T;
   /** Runs a call in a transaction once no other connection writes. The process is not blocked meanwhile. */
   write<T>(call: () => T): Promise<T>;
+  /**
+   * Runs one statement as `write` does, without the statements that begin and end a transaction: one statement is atomic
+   * by itself. Returns how many rows it changed.
+   */
+  change(sql: string, ...values: Value[]): Promise<number>;
+  /** Sets the busy timeout of a handle that only this library uses to that of a try, so that no try has to set it. */
+  keepShortBusyTimeout(): void;
   /** Removes up to `limit` rows by {@link purge}, in short transactions with pauses for other work. */
   purgeInBatches(sql: string, time: () => number | null, limit: number): Promise<number>;
   /**
@@ -83,10 +90,14 @@ export const MAX_JOBS_NAME = MAX_NAME + JOBS.length;
 /** A parameter for the time, or SQLite's clock in milliseconds; both are constant within a statement. */
 export const NOW = `coalesce(?, CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))`;
 
+/** The time in {@link purge}. A comparison with it is read from the index; one with a joined row is not. */
+export const PURGE_NOW = '(SELECT now FROM clock)';
+
 /** Returns a statement that removes expired rows. It takes the time and a limit. */
 export const purge = (table: string, condition = '') => `
+WITH clock AS (SELECT ${NOW} AS now)
 DELETE FROM ${table} WHERE key IN (
-  SELECT key FROM ${table}, (SELECT ${NOW} AS now) WHERE expires_at <= now ${condition} ORDER BY expires_at LIMIT ?
+  SELECT key FROM ${table} WHERE expires_at <= ${PURGE_NOW} ${condition} ORDER BY expires_at LIMIT ?
 )`;
 
 /** @throws WebhookError `invalid_option` */
@@ -161,7 +172,7 @@ export function openDatabase(handle: SqliteDatabase, table: string, maxName = MA
     for (;;) {
       try {
         usual ??= busyTimeout();
-        return waiting(TRY_MS, call, usual);
+        return usual === TRY_MS ? call() : waiting(TRY_MS, call, usual);
       } catch (error) {
         if (!isBusy(error) || performance.now() > end) throw explained(error);
         await sleep(PAUSE_MS);
@@ -171,6 +182,8 @@ export function openDatabase(handle: SqliteDatabase, table: string, maxName = MA
 
   const run: Database['run'] = (sql, ...values) => Number(prepare(sql).run(...values).changes);
   const write: Database['write'] = (call) => patiently(() => atomically(call));
+  // `run`, because after a `get` a failed commit goes unnoticed: drivers return the row and ignore it.
+  const change: Database['change'] = (sql, ...values) => patiently(() => run(sql, ...values));
 
   return {
     get,
@@ -180,8 +193,14 @@ export function openDatabase(handle: SqliteDatabase, table: string, maxName = MA
     atomically,
     waiting,
     write,
+    change,
 
-    purgeInBatches: (sql, time, limit) => inBatches(limit, (rows) => write(() => run(sql, time(), rows))),
+    keepShortBusyTimeout() {
+      usual = TRY_MS;
+      setBusyTimeout(TRY_MS);
+    },
+
+    purgeInBatches: (sql, time, limit) => inBatches(limit, (rows) => change(sql, time(), rows)),
 
     async init(schema, newest = SCHEMA_VERSION, added = {}) {
       usual = Math.max(busyTimeout(), BUSY_TIMEOUT_MS);

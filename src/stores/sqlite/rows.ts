@@ -1,7 +1,7 @@
 import { checkPositiveInteger } from '../../option-checks.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation, Seen } from '../contract.js';
 import { MAX_REPORTS, reportKey, reportKeys, SEPARATOR } from '../reports.js';
-import { NOW, purge } from './database.js';
+import { NOW, PURGE_NOW, purge } from './database.js';
 
 /** A statement and the values of its parameters. */
 export type Statement = readonly [sql: string, ...values: (string | number | null)[]];
@@ -193,7 +193,7 @@ SELECT group_concat(fingerprint, char(${SEPARATOR.charCodeAt(0)})) AS texts FROM
 )`,
 
   // A row whose fence the clock has not passed stays, so that the next fence is higher.
-  purge: purge(table, 'AND fence < now * 1000'),
+  purge: purge(table, `AND fence < ${PURGE_NOW} * 1000`),
 });
 
 function checkDurations(durations: Readonly<Record<string, unknown>>): void {
