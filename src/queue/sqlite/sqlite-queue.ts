@@ -174,7 +174,8 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
       const isOrdered = order === 'jobId' && typeof jobId === 'string';
       const orderBy = isOrdered ? await endpointKey(name, jobId, delivery.tenant) : null;
       const values = [delivery.key, name, JSON.stringify(delivery), id ?? null, type ?? null, orderBy, time()] as const;
-      if ((await db.change(sql.put, ...values)) === 0) return 'known';
+      const changed = await db.change(orderBy === null ? sql.put : sql.putInOrder, ...values);
+      if (changed === 0) return 'known';
       wakeWorkers();
       return 'queued';
     },
