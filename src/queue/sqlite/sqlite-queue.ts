@@ -145,7 +145,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
 
   async function list(statement: string, ...values: (string | number | null)[]): Promise<SqliteJob[]> {
     await init();
-    const { rows } = db.get<{ rows: string }>(statement, ...values) as { rows: string };
+    const { rows } = (await db.read<{ rows: string }>(statement, ...values)) as { rows: string };
     return (JSON.parse(rows) as ListedRow[]).map(toJob);
   }
 
@@ -160,8 +160,8 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     return isRetried;
   };
 
-  function stateOf(id: string): FollowedState {
-    const { state = 'dead' } = db.get<{ state?: unknown }>(sql.state, id, name) ?? {};
+  async function stateOf(id: string): Promise<FollowedState> {
+    const { state = 'dead' } = (await db.read<{ state?: unknown }>(sql.state, id, name)) ?? {};
     return state === 'done' || state === 'dead' ? state : 'pending';
   }
 
@@ -190,7 +190,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     retry,
 
     async retryAndFollow(id, retryOptions) {
-      return (await retry(id, retryOptions)) ? followedBy(async () => stateOf(id)) : undefined;
+      return (await retry(id, retryOptions)) ? followedBy(() => stateOf(id)) : undefined;
     },
 
     async discard(id) {
@@ -200,7 +200,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
 
     async stats() {
       await init();
-      return statsOf(db.get<StatsRow>(sql.stats, name, time(), name));
+      return statsOf(await db.read<StatsRow>(sql.stats, name, time(), name));
     },
 
     async purgeExpired({ limit }) {

@@ -133,7 +133,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
    * other. A clock that went back is noticed here.
    */
   async function dueMs(): Promise<number> {
-    const { now, due_ms } = db.get<Due>(sql.due, name, time()) as Due;
+    const { now, due_ms } = (await db.read<Due>(sql.due, name, time())) as Due;
     if (Number(now) < readAt) await inBatches(Number.MAX_SAFE_INTEGER, catchUp);
     readAt = Number(now);
     return due_ms === null ? pollMs : Math.min(pollMs, Math.max(0, Number(due_ms)));

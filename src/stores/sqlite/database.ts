@@ -55,6 +55,8 @@ export interface Database {
    * by itself. Returns how many rows it changed.
    */
   change(sql: string, ...values: Value[]): Promise<number>;
+  /** Returns the first row, once no other connection locks the database, as one that opens or closes it does briefly. */
+  read<Row>(sql: string, ...values: Value[]): Promise<Row | undefined>;
   /** Sets the busy timeout of a handle that only this library uses to that of a try, so that no try has to set it. */
   keepShortBusyTimeout(): void;
   /** Removes up to `limit` rows by {@link purge}, in short transactions with pauses for other work. */
@@ -194,6 +196,7 @@ export function openDatabase(handle: SqliteDatabase, table: string, maxName = MA
     waiting,
     write,
     change,
+    read: (sql, ...values) => patiently(() => get(sql, ...values)),
 
     keepShortBusyTimeout() {
       usual = TRY_MS;
