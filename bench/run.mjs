@@ -12,6 +12,7 @@ const BENCHES = {
   memory: 'stores/memory.bench.mjs',
   redis: 'stores/redis.bench.mjs',
   postgres: 'stores/postgres.bench.mjs',
+  sqlite: 'stores/sqlite.bench.mjs',
   verify: 'verify.bench.mjs',
   served: 'served.bench.mjs',
   latency: 'latency.bench.mjs',

@@ -43,6 +43,9 @@ export function hexOf(bytes: Uint8Array): string {
 
 /** Returns bytes in base64. */
 export function toBase64(bytes: Uint8Array): string {
+  const { Buffer } = globalThis as { Buffer?: typeof globalThis.Buffer };
+  if (Buffer) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  // Some runtimes have no Buffer, such as Cloudflare Workers without `nodejs_compat`.
   const CHUNK = 0x8000; // JavaScript engines limit the number of arguments of a call
   let binary = '';
   for (let i = 0; i < bytes.length; i += CHUNK) {

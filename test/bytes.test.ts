@@ -1,5 +1,5 @@
 import { sign, verify, verifyAsync } from 'service-webhooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { exactBytes, fromBase64, toBase64 } from '../src/bytes.js';
 import { aDelivery, aReceiver, aRequest, bodyOf, inShort, NOW, now, refusal, SECRET } from './support/deliveries.js';
 
@@ -84,15 +84,19 @@ it.each<[string, Uint8Array]>([
 });
 
 it.each([0, 1, 2, 3, 32_767, 32_768, 32_769, 100_000])(
-  'toBase64 of %i bytes gives the text of Node, and fromBase64 reads it back',
+  'toBase64 of %i bytes gives the text of Node, with and without its Buffer, and fromBase64 reads it back',
   (size) => {
-    const bytes = Uint8Array.from({ length: size }, (_, i) => (i * 31) % 256);
+    const bytes = Uint8Array.from({ length: size + 8 }, (_, i) => (i * 31) % 256).subarray(8);
+    const expected = Buffer.from(bytes).toString('base64');
     const text = toBase64(bytes);
-    expect(text === Buffer.from(bytes).toString('base64')).toBe(true);
+    vi.stubGlobal('Buffer', undefined);
+    const withoutBuffer = toBase64(bytes);
+    vi.unstubAllGlobals();
+    expect([text === expected, withoutBuffer === expected]).toEqual([true, true]);
     expect(Buffer.compare(fromBase64(text), bytes)).toBe(0);
   },
 );
 
-it('fromBase64 throws for text that is no base64', () => {
-  expect(() => fromBase64('*')).toThrow(DOMException);
+it.each(['*', 'a', 'ab=c', 'YQ==YQ==', 'YWJj-_'])('fromBase64 throws for %j, which is no base64', (text) => {
+  expect(() => fromBase64(text)).toThrow(DOMException);
 });

@@ -7,7 +7,7 @@ export function tracedQueue(queue: DeliveryQueue): DeliveryQueue {
   return {
     name: queue.name,
     init: async () => queue.init?.(),
-    put: (delivery) => queue.put(withTrace(delivery)),
+    put: (delivery, event) => queue.put(withTrace(delivery), event),
     ...(typeof queue.stats === 'function' && { stats: async () => queue.stats?.() as Promise<QueueStats> }),
   };
 }

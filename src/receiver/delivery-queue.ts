@@ -1,3 +1,4 @@
+import type { AnyEvent } from '../event.js';
 import type { QueuedDelivery } from './queued-delivery.js';
 
 /** How long a receiver waits for its queue, in milliseconds: for the first `init()` and the `put()` together. */
@@ -17,8 +18,11 @@ export interface DeliveryQueue {
   /**
    * Resolves once the engine has confirmed that it holds the delivery durably: `'queued'`, or `'known'` where it
    * already has the key. Rejects otherwise: the delivery is answered with 503, and the service retries.
+   *
+   * @param event The event in the body of the delivery. The receiver passes it, so that an engine that needs one of its
+   *   fields does not parse the body again; other callers may leave it out. It is not part of what is stored.
    */
-  put(delivery: QueuedDelivery): Promise<'queued' | 'known'>;
+  put(delivery: QueuedDelivery, event?: AnyEvent): Promise<'queued' | 'known'>;
   /** Resolves to the state of the queue, for `receiver.health()`. */
   stats?(): Promise<QueueStats>;
 }

@@ -25,7 +25,7 @@ export function enqueueTo(
       const limitMs = Math.min(PUT_LIMIT_MS, deadline.remaining());
       const kind = await withTimeout(limitMs, async () => {
         await initialise(limitMs);
-        return confirmed(await queue.put(toQueued(delivery, key, Date.now())));
+        return confirmed(await queue.put(toQueued(delivery, key, Date.now()), delivery.event));
       });
       return await settle(claimed, { kind, delivery });
     } catch (cause) {

@@ -342,6 +342,26 @@ describe('a delivery with another body under the same event id', () => {
     expect(notices()).toEqual([]);
   });
 
+  it.each([
+    ['text of its timestamp in the data', { data: { at: '2026-07-11T12:00:00Z' } }],
+    ['characters beyond ASCII before its timestamp', { data: { text: 'Grüße 🎧' } }],
+  ])('an event with %s is known again at another time, and a change of it is found', async (_, event) => {
+    const { deliver, notices } = setUp();
+    await deliver({ event: { ...event, timestamp: '2026-07-11T12:00:00Z' } });
+    expect(await deliver({ event: { ...event, timestamp: '2026-07-11T12:00:30Z' } })).toBe('200 duplicate');
+    expect(notices()).toEqual([]);
+    expect(await deliver({ event: { ...event, jobId: 'other' } })).toBe('200 duplicate');
+    expect(notices()).toEqual(['payload_mismatch']);
+  });
+
+  it('a timestamp that is written with escapes is compared with the rest of the body', async () => {
+    const body = bodyOf().replace('"timestamp":"2', '"timestamp":"\\u0032');
+    expect(body).toContain('u0032');
+    const { deliver, notices } = setUp();
+    expect([await deliver({ body }), await deliver({ body })]).toEqual(['200 handled', '200 duplicate']);
+    expect(notices()).toEqual([]);
+  });
+
   it('bodies that are nested too deeply to be serialised are compared too', async () => {
     const deep = (depth: number) =>
       bodyOf().replace('"data":{', `"data":{"deep":${'['.repeat(depth)}${']'.repeat(depth)},`);

@@ -180,6 +180,65 @@ describe.runIf(redis)('bullmqQueue', () => {
     expect(await bull.getCompletedCount()).toBe(1);
   });
 
+  describe('a put', () => {
+    const idOf = ({ key }: { key: string }) => encodeURIComponent(key);
+
+    it('reads no job back', async () => {
+      const { bull, queue } = open();
+      const getJob = vi.spyOn(bull, 'getJob');
+      const delivery = aQueued();
+      expect([await queue.put(delivery), await queue.put(delivery)]).toEqual(['queued', 'known']);
+      expect(getJob).not.toHaveBeenCalled();
+    });
+
+    it('knows a job of a receiver of the version before, which knows one of this version', async () => {
+      const { name, bull, queue } = open();
+      const putBefore = async (delivery: ReturnType<typeof aQueued>) => {
+        const own = crypto.randomUUID();
+        await bull.add('delivery', { ...delivery, put: own }, { jobId: idOf(delivery), attempts: 10 });
+        return (await bull.getJob(idOf(delivery)))?.data.put === own ? 'queued' : 'known';
+      };
+      const [one, two] = [aQueued({ eventId: 'evt_1' }), aQueued({ eventId: 'evt_2' })];
+      expect([await putBefore(one), await queue.put(one)]).toEqual(['queued', 'known']);
+      expect([await queue.put(two), await putBefore(two)]).toEqual(['queued', 'known']);
+      const handler = recorded();
+      startWorker(name, { on: handler.on });
+      await untilStats(queue);
+      expect(handler.ids().sort()).toEqual(['evt_1', 'evt_2']);
+    });
+
+    it('knows a job that is done, and is queued again after another program removed it', async () => {
+      const { name, bull, queue } = open();
+      const delivery = aQueued();
+      await queue.put(delivery);
+      const worker = startWorker(name, { on: {} });
+      await untilStats(queue);
+      await worker.close();
+      expect(await queue.put(delivery)).toBe('known');
+      await bull.remove(idOf(delivery));
+      expect(await queue.put(delivery)).toBe('queued');
+    });
+
+    it('of a job that another program removes at once does not reject', async () => {
+      const { bull, queue } = open();
+      const add = bull.add.bind(bull);
+      vi.spyOn(bull, 'add').mockImplementation(async (...args) => {
+        const job = await add(...args);
+        await bull.remove(String(job.id));
+        return job;
+      });
+      expect(['queued', 'known']).toContain(await queue.put(aQueued()));
+      expect(await queue.stats()).toMatchObject({ depth: 0 });
+    });
+
+    it('is not mistaken for another one where a job has other data', async () => {
+      const { bull, queue } = open();
+      const delivery = aQueued();
+      await bull.add('other', 'text' as never, { jobId: idOf(delivery) });
+      expect(await queue.put(delivery)).toBe('known');
+    });
+  });
+
   it('the next delivery runs a retry that waits for a clock that went back', async () => {
     const handler = recorded(() => handler.runs.length === 1 && failing());
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });

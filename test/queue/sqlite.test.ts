@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type SqliteQueueOptions, sqliteQueue } from 'service-webhooks/queue/sqlite';
+import type { DeliveryQueue } from 'service-webhooks';
+import { type SqliteQueue, type SqliteQueueOptions, sqliteQueue } from 'service-webhooks/queue/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { queueStatements } from '../../src/queue/sqlite/statements.js';
 import { clientOf, type Handle } from '../integration/sqlite.js';
 import { libraries, sqliteFiles } from '../integration/sqlite-libraries.js';
-import { later, never } from '../support/deliveries.js';
+import { aReceiver, aRequest, inShort, later, never } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { closeAfterEach, testEngine } from './engine-tests.js';
 import { aQueued } from './queued.js';
@@ -108,6 +109,58 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
     const { handle } = await aQueue();
     expect(handle.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: 2 });
     expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
+  });
+
+  it.each([
+    ['committed', 'COMMIT', 1],
+    ['rolled back', 'ROLLBACK', 0],
+  ])('a put inside an open transaction of the user is %s with it', async (_what, end, depth) => {
+    const queue = await aQueue();
+    queue.handle.exec('BEGIN');
+    const delivery = aQueued();
+    expect(await queue.put(delivery)).toBe('queued');
+    queue.handle.exec(end);
+    expect(await queueOn(queue.file).stats()).toMatchObject({ depth });
+    expect(await queue.put(delivery)).toBe(depth === 0 ? 'queued' : 'known');
+  });
+
+  it('a put whose commit fails rejects', async () => {
+    const queue = await aQueue();
+    queue.handle.exec(`PRAGMA foreign_keys = ON;
+      CREATE TABLE parents (id INTEGER PRIMARY KEY);
+      CREATE TABLE children (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED);
+      CREATE TRIGGER orphan AFTER INSERT ON webhook_queue BEGIN INSERT INTO children VALUES (1); END`);
+    const delivery = aQueued();
+    await expect(queue.put(delivery)).rejects.toThrow('FOREIGN KEY constraint failed');
+    expect(await queue.stats()).toMatchObject({ depth: 0 });
+    queue.handle.exec('INSERT INTO parents VALUES (1)');
+    expect(await queue.put(delivery)).toBe('queued');
+  });
+
+  it('a put waits for another connection that writes, without blocking the process', async () => {
+    const queue = await aQueue();
+    const writer = open(driver, queue.file);
+    writer.exec('BEGIN IMMEDIATE');
+    vi.useFakeTimers();
+    const answer = vi.fn();
+    const put = queue.put(aQueued()).then(answer);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(answer).not.toHaveBeenCalled();
+    writer.exec('COMMIT');
+    await vi.advanceTimersByTimeAsync(1_000);
+    await put;
+    expect(answer).toHaveBeenCalledWith('queued');
+  });
+
+  it('a put rejects where another connection writes for two seconds', async () => {
+    const queue = await aQueue();
+    const writer = open(driver, queue.file);
+    writer.exec('BEGIN IMMEDIATE');
+    vi.useFakeTimers();
+    const refused = expect(queue.put(aQueued())).rejects.toThrow(/locked/);
+    await vi.advanceTimersByTimeAsync(1_999);
+    await refused;
+    writer.exec('ROLLBACK');
   });
 
   it('handlers that never wait leave other work of their process a turn', async () => {
@@ -276,6 +329,28 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
       expect(seen.indexOf('b1')).toBeLessThan(seen.indexOf('a1'));
     });
 
+    it.each<[string, (queue: SqliteQueue) => DeliveryQueue['put']]>([
+      ['passes the event on', (queue) => (delivery, event) => queue.put(delivery, event)],
+      ['leaves it out', (queue) => (delivery) => queue.put(delivery)],
+    ])('the order is kept by a receiver whose queue is wrapped by one that %s', async (_what, putOf) => {
+      const queue = await aQueue({ order: 'jobId' });
+      const { receiver } = aReceiver({ on: undefined, queue: { name: 'test', put: putOf(queue) } });
+      for (const id of ['evt_1', 'evt_2']) {
+        expect(inShort(await receiver(aRequest({ event: { id, type: 'stt.failed', jobId: 'stt_1' } })))).toBe(
+          '202 queued',
+        );
+      }
+      const found = (await queue.jobs()).map(({ eventId, eventType, runAt }) => [
+        eventId,
+        eventType,
+        runAt !== undefined,
+      ]);
+      expect(found).toEqual([
+        ['evt_1', 'stt.failed', true],
+        ['evt_2', 'stt.failed', false],
+      ]);
+    });
+
     it('events of other tenants do not wait for a job with the same id', async () => {
       const queue = await aQueue({ order: 'jobId' });
       const tenants = ['acme', 'globex', undefined];
@@ -406,12 +481,24 @@ describe.each(libraries)('sqliteQueue on %s', (_, driver) => {
       expect(steps).toContainEqual(expect.objectContaining({ detail }));
     });
 
+    it('gets an index of the finished jobs alone, which the purge reads', async () => {
+      const { file, queue } = await anOldTable();
+      await queue.init();
+      const handle = open(driver, file);
+      const indexes = "SELECT group_concat(name) AS names FROM sqlite_schema WHERE type = 'index'";
+      expect(handle.prepare(indexes).get()).not.toMatchObject({ names: expect.stringContaining('expires_at') });
+      const plan = handle.prepare(`EXPLAIN QUERY PLAN ${queueStatements('webhook_queue').purge}`);
+      const steps = (plan as unknown as { all(...values: unknown[]): unknown[] }).all(0, 10);
+      const detail = expect.stringMatching(/^SEARCH webhook_queue USING INDEX webhook_queue_done \(expires_at<\?\)/);
+      expect(steps).toContainEqual(expect.objectContaining({ detail }));
+    });
+
     it('is updated once by eight processes at once, and again by none', async () => {
       const { file } = await anOldTable();
       const queues = Array.from({ length: 8 }, () => queueOn(file));
       await Promise.all(queues.map((queue) => queue.init()));
       const version = 'SELECT version FROM webhook_schema';
-      expect(open(driver, file).prepare(version).get()).toMatchObject({ version: 3 });
+      expect(open(driver, file).prepare(version).get()).toMatchObject({ version: 4 });
       expect(await queueOn(file).deadLetters()).toHaveLength(1);
     });
 

@@ -1,5 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import { startDeadline } from '../../src/receiver/deadline.js';
+import { countingControllers } from './traps.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -20,6 +21,41 @@ it("a receiver's deadline passes at its time, not sooner, and aborts its signal"
   expect(state()).toEqual([1, true, 0]);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(state()).toEqual([1, true, 0]);
+});
+
+it("a receiver's deadline that has passed calls at once", () => {
+  const deadline = startDeadline(1_000);
+  vi.advanceTimersByTime(1_000);
+  const late = vi.fn();
+  deadline.whenPassed(late);
+  expect(late).toHaveBeenCalledOnce();
+  expect(deadline.signal().aborted).toBe(true);
+});
+
+it.each([
+  [60_000, 10_000],
+  [10_001, 10_000],
+  [10_000, 10_000],
+  [1_000, 1_000],
+])('with a deadline of %d ms, a body is late after %d ms, by one timer', async (ms, limit) => {
+  const deadline = startDeadline(ms);
+  const [bodyIsLate, passed] = [vi.fn(), vi.fn()];
+  deadline.whenBodyIsLate(bodyIsLate);
+  deadline.whenPassed(passed);
+  await vi.advanceTimersByTimeAsync(limit - 1);
+  expect([bodyIsLate.mock.calls.length, vi.getTimerCount()]).toEqual([0, 1]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(bodyIsLate).toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(ms - limit);
+  expect([passed.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
+});
+
+it("a receiver's deadline has one signal, and makes it when it is asked for", () => {
+  const made = countingControllers();
+  const deadline = startDeadline(1_000);
+  expect(made.count).toBe(0);
+  expect(deadline.signal()).toBe(deadline.signal());
+  expect(made.count).toBe(1);
 });
 
 it("a receiver's deadline that was cleared never passes", async () => {

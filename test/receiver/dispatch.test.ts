@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aReceiver, aRequest, aStore, inShort, later, never, SECRET } from '../support/deliveries.js';
 import { PATIENTLY } from '../support/patiently.js';
 import { answerTo } from './answers.js';
-import { failing, handlerOf, throwing, trapped } from './traps.js';
+import { countingControllers, failing, handlerOf, throwing, trapped } from './traps.js';
 
 type Settle = (value?: unknown) => void;
 
@@ -218,6 +218,17 @@ describe('the context of a handler', () => {
     expect(contexts[0]?.signal).not.toBe(contexts[1]?.signal);
   });
 
+  it('the signal is made for a handler that asks for it, and a copy of the context has it too', async () => {
+    const made = countingControllers();
+    const signals: AbortSignal[] = [];
+    await aReceiver({ on: { '*': (_, { attempt }) => attempt } }).receiver(aRequest());
+    expect(made.count).toBe(0);
+    const on: Handlers = { '*': (_, context) => void signals.push({ ...context }.signal, context.signal) };
+    await aReceiver({ on }).receiver(aRequest());
+    expect(made.count).toBe(1);
+    expect(signals).toEqual([expect.any(AbortSignal), signals[0]]);
+  });
+
   it('the outcome stays the same although the handler changes its context', async () => {
     const on: Handlers = {
       '*': (_, context) => void Object.assign(context, { attempt: 99, fence: -1, delivery: undefined }),
@@ -366,6 +377,16 @@ describe('the deadline of a handler', () => {
       expect(vi.getTimerCount()).toBe(0);
     },
   );
+
+  it('with a memory store, a delivery has the timers of its deadline and of its lease', async () => {
+    const { receiver, work } = aSlowReceiver();
+    const answer = answerTo(receiver);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(2);
+    work.resolve();
+    expect(await answer).toBe('200 handled');
+    expect(vi.getTimerCount()).toBe(0);
+  });
 
   it('the answer is 200 where the handler is done and only its record in the store is slow', async () => {
     const { receiver, answers } = aReceiver({ deadlineMs: 1_000, dedupe: { store: aStore({ complete: never }) } });

@@ -52,6 +52,15 @@ describe('a receiver with a queue', () => {
     });
   });
 
+  it('the queue gets the event that the receiver has parsed', async () => {
+    const put = vi.fn<DeliveryQueue['put']>(async () => 'queued');
+    const { receiver, outcomes } = receiverOf(queueOf({ put }));
+    await receiver(aRequest());
+    const [queued, event] = put.mock.lastCall ?? [];
+    expect(event).toEqual(JSON.parse(atob(queued?.body ?? '')));
+    expect(outcomes).toMatchObject([{ kind: 'queued', delivery: { event } }]);
+  });
+
   it('the key has a hash of an event id that is not plain ASCII', async () => {
     const queue = memoryQueue({ name: 'clips' });
     await receiverOf(queue).receiver(aRequest({ event: { id: 'evt_é日' } }));

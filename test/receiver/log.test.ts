@@ -134,6 +134,28 @@ describe('what a receiver without a logger prints to the console', () => {
 });
 
 describe('the entries that a receiver writes to a logger', () => {
+  it('a logger that does not print a level gets no entry of it, and no child', async () => {
+    const { logger, calls } = aLogger();
+    const child = vi.fn(() => logger);
+    const isLevelEnabled = vi.fn((level: string) => level !== 'debug' && level !== 'info');
+    const receiver = aReceiver({ logger: { ...logger, child, isLevelEnabled } as Logger });
+    expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+    expect(child).not.toHaveBeenCalled();
+    await receiver(aRequest({ secret: OTHER }));
+    expect(calls.map(([level]) => level)).toEqual(['warn']);
+  });
+
+  it.each<[string, () => boolean]>([
+    ['throws', throwing],
+    ['refuses every level', () => false],
+  ])('warnings reach a logger whose isLevelEnabled() %s', async (_, isLevelEnabled) => {
+    const { logger, calls } = aLogger();
+    const receiver = aReceiver({ logger: { ...logger, isLevelEnabled } });
+    expect(inShort(await receiver(aRequest()))).toBe('200 handled');
+    await receiver(aRequest({ secret: OTHER }));
+    expect(calls.filter(([level]) => level === 'warn')).toHaveLength(1);
+  });
+
   it('a logger without child() gets the fields as its second argument, with the error', async () => {
     const { logger, calls } = aLogger();
     const thrown = new RangeError('full');

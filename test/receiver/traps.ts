@@ -1,4 +1,5 @@
 import type { Handler } from 'service-webhooks';
+import { onTestFinished, vi } from 'vitest';
 
 export const throwing = (): never => {
   throw new Error('a trap');
@@ -26,3 +27,19 @@ export const failing = (thrown: unknown) =>
   handlerOf(() => {
     throw thrown;
   });
+
+/** Counts the abort controllers that are made until the test has ended. */
+export function countingControllers(): { count: number } {
+  const made = { count: 0 };
+  class CountedController extends AbortController {
+    constructor() {
+      super();
+      made.count += 1;
+    }
+  }
+  vi.stubGlobal('AbortController', CountedController);
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+  });
+  return made;
+}

@@ -5,7 +5,7 @@ import type { FollowedState, OperatedQueue } from '../dead-letters.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
 import { asQueued } from '../stored-values.js';
 import { type BullmqData, type BullmqStoredJob, toDeadLetter } from './bullmq-job.js';
-import { CATCH_UP, DISCARD, PUT_AGAIN, runScript } from './redis-script.js';
+import { CATCH_UP, DISCARD, HAS_TEXT, PUT_AGAIN, runScript } from './redis-script.js';
 
 /** The part of a `Queue` of BullMQ 6 that is used. */
 export interface BullmqQueueClient {
@@ -103,15 +103,16 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     const id = jobId(delivery.key);
     const own = crypto.randomUUID();
     const data: BullmqData = { ...delivery, put: own };
-    // BullMQ answers the same for a job that it already has and for a new one, so the job is read back, if possible in
-    // the same round trip.
+    // BullMQ answers the same for a job that it already has and for a new one, so Redis is asked whose job it has, if
+    // possible in the same round trip.
+    const isOwn = () => runScript(queue, HAS_TEXT, queue.toKey(id), own);
     const [, early] = await Promise.all([
       queue.add('delivery' as never, data as never, { ...jobOptions, jobId: id }),
-      queue.getJob(id),
+      isOwn(),
     ]);
-    const stored = early ?? (await queue.getJob(id));
+    const answer = early ?? (await isOwn());
     catchUp().catch(() => {}); // it is no part of this put, and a later one tries again
-    return (stored?.data as BullmqData | undefined)?.put === own ? 'queued' : 'known';
+    return answer === 1 ? 'queued' : 'known';
   }
 
   /** Resolves to undefined for a job that is not a dead letter. */

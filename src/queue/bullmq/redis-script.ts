@@ -22,6 +22,19 @@ export const DISCARD: RedisScript = {
   lua: "if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end redis.call('DEL', KEYS[2], KEYS[3]) return 1",
 };
 
+/**
+ * Returns 1 where the data of a job has a text, 0 where it does not, and null where there is no such job. Takes the job and
+ * the text. The data, which may be large, stays in Redis.
+ */
+export const HAS_TEXT: RedisScript = {
+  name: 'serviceWebhooksHasText',
+  numberOfKeys: 1,
+  lua: `
+local data = redis.call('HGET', KEYS[1], 'data')
+if not data then return nil end
+return string.find(data, ARGV[1], 1, true) and 1 or 0`,
+};
+
 /** Sets the time at which a job was put, where the job is there. Takes the job and the time in milliseconds since the epoch. */
 export const PUT_AGAIN: RedisScript = {
   name: 'serviceWebhooksPutAgain',
@@ -68,6 +81,6 @@ export async function runScript(
   ...args: string[]
 ): Promise<unknown> {
   const client = await (queue.getBackend() as { client: Promise<RedisClient> }).client;
-  client.defineCommand(script.name, script);
+  if (!(script.name in client)) client.defineCommand(script.name, script);
   return client.runCommand(script.name, args);
 }

@@ -1,4 +1,5 @@
 import { checkEndpointName, checkRetention, endpointKey, RETAIN_MS } from '../../endpoint.js';
+import type { AnyEvent } from '../../event.js';
 import {
   check,
   checkChoice,
@@ -93,15 +94,15 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     return rows as Row[];
   }
 
-  async function queueNameOf(delivery: QueuedDelivery): Promise<string | null> {
-    const { jobId } = eventOf(delivery);
+  async function queueNameOf(delivery: QueuedDelivery, event?: AnyEvent): Promise<string | null> {
+    const { jobId } = event ?? eventOf(delivery);
     if (typeof jobId !== 'string') return null;
     const key = await endpointKey(name, jobId, delivery.tenant);
     return key.length <= MAX_QUEUE_NAME ? key : fingerprint(key);
   }
 
-  async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
-    const queueName = order === 'jobId' ? await queueNameOf(delivery) : null;
+  async function put(delivery: QueuedDelivery, event?: AnyEvent): Promise<'queued' | 'known'> {
+    const queueName = order === 'jobId' ? await queueNameOf(delivery, event) : null;
     const rows = await query(sql.put, delivery.key, retainMs, task, JSON.stringify(delivery), queueName, starts);
     return rows.length > 0 ? 'queued' : 'known';
   }
@@ -122,7 +123,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
       await query(sql.init);
     },
 
-    put: (delivery) => limitedPut(() => put(delivery)),
+    put: (delivery, event) => limitedPut(() => put(delivery, event)),
     deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
       (await query<Letter>(sql.deadLetters, task, limit, offset)).map(toDeadLetter),
     retry,

@@ -1,7 +1,7 @@
-import { commonSchema } from '../../stores/sqlite/schema.js';
+import { versionSchema } from '../../stores/sqlite/schema.js';
 
 /** The version of the table. It grows when {@link queueSchema} changes. */
-export const QUEUE_SCHEMA_VERSION = 3;
+export const QUEUE_SCHEMA_VERSION = 4;
 
 /** The columns that tables of earlier versions lack, with their types. */
 export const ADDED_COLUMNS = { stack: 'TEXT', stack_fence: 'INTEGER' };
@@ -52,5 +52,8 @@ WHERE run_at IS NOT NULL AND order_by IS NOT NULL`,
   `UPDATE ${table} SET run_at = ${BLOCKED}
 WHERE state = 'waiting' AND run_at < ${BLOCKED} AND order_by IS NOT NULL
   AND ${hasEarlier(table, `${table}.queue`, `${table}.order_by`, `${table}.id`)}`,
-  ...commonSchema(table, QUEUE_SCHEMA_VERSION),
+  // Only of jobs that are done, so that a put adds no entry.
+  `CREATE INDEX IF NOT EXISTS ${table}_done ON ${table} (expires_at) WHERE expires_at IS NOT NULL`,
+  `DROP INDEX IF EXISTS ${table}_expires_at`,
+  ...versionSchema(table, QUEUE_SCHEMA_VERSION),
 ];

@@ -99,8 +99,8 @@ const OPTIONS = [
 
 /**
  * Returns a queue in a SQLite database, version 3.35 or later, for all processes of one host. It uses an open handle
- * and never closes it. Give it a handle of its own: a transaction of yours that stays open over an `await` would delay
- * the put, and the handle is set to wait for the disk.
+ * and never closes it. Give it a handle of its own: a put inside an open transaction of yours is stored only once you commit
+ * it, and `init()` changes settings of the handle.
  *
  * @throws WebhookError `invalid_option`
  * @example
@@ -158,7 +158,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     return isRetried;
   };
 
-  function stateOf(id: string): FollowedState {
+  async function stateOf(id: string): Promise<FollowedState> {
     const { state = 'dead' } = db.get<{ state?: unknown }>(sql.state, id, name) ?? {};
     return state === 'done' || state === 'dead' ? state : 'pending';
   }
@@ -167,13 +167,13 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     name,
     init,
 
-    async put(delivery) {
-      const { jobId, id, type } = eventOf(delivery);
+    async put(delivery, event) {
+      const { jobId, id, type } = event ?? eventOf(delivery);
       const isOrdered = order === 'jobId' && typeof jobId === 'string';
       const orderBy = isOrdered ? await endpointKey(name, jobId, delivery.tenant) : null;
       const values = [delivery.key, name, JSON.stringify(delivery), id ?? null, type ?? null, orderBy, time()] as const;
-      const row = await db.write(() => db.get(sql.put, ...values));
-      if (row === undefined) return 'known';
+      const changed = await db.change(orderBy === null ? sql.put : sql.putInOrder, ...values);
+      if (changed === 0) return 'known';
       wakeWorkers();
       return 'queued';
     },
@@ -188,12 +188,12 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     retry,
 
     async retryAndFollow(id, retryOptions) {
-      return (await retry(id, retryOptions)) ? followedBy(async () => stateOf(id)) : undefined;
+      return (await retry(id, retryOptions)) ? followedBy(() => stateOf(id)) : undefined;
     },
 
     async discard(id) {
       await init();
-      return (await db.write(() => db.run(sql.discard, id, name))) > 0;
+      return (await db.change(sql.discard, id, name)) > 0;
     },
 
     async stats() {

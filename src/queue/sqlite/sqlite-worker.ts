@@ -69,7 +69,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
 
   shell.every(leaseMs / 3, () => {
     for (const row of running.own()) {
-      safely('renew', NOT_RENEWED, () => db.run(sql.extend, leaseMs, time(), row.id, row.owner)).then((changed) => {
+      safely('renew', NOT_RENEWED, () => db.change(sql.extend, leaseMs, time(), row.id, row.owner)).then((changed) => {
         if (changed === 0) running.abort([row]);
       });
     }
@@ -78,14 +78,14 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     const notRemoved = 'Old jobs could not be removed';
     db.purgeInBatches(sql.purge, time, PURGE_ROWS).catch((error) => report('purge', notRemoved, error));
     void safely('unblock', 'Jobs that wait for an earlier one could not be checked', () =>
-      db.run(sql.unblockAll, time(), name),
+      db.change(sql.unblockAll, time(), name),
     );
   });
 
   /** Resolves to undefined where the database failed. */
-  async function safely<T>(operation: string, what: string, call: () => T): Promise<T | undefined> {
+  async function safely<T>(operation: string, what: string, call: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await db.write(call);
+      return await call();
     } catch (error) {
       report(operation, what, error);
       return undefined;
@@ -94,11 +94,12 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
 
   /** Ends a job, and lets the next one of its order run. Resolves to whether it was still this worker's. */
   async function end(row: Row, call: () => number): Promise<boolean> {
-    const changed = await safely('settle', NOT_SETTLED, () => {
+    const settleAndUnblock = () => {
       const rows = call();
       if (rows > 0) db.run(sql.unblock, time(), row.id);
       return rows;
-    });
+    };
+    const changed = await safely('settle', NOT_SETTLED, () => db.write(settleAndUnblock));
     return changed === 1;
   }
 
@@ -117,7 +118,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     const [returnedAttempts, delay] =
       ended.as === 'unreadable' ? [1, UNREADABLE_DELAY_MS] : [0, backoffAfter(attempt, settings)];
     await safely('settle', NOT_SETTLED, () =>
-      db.run(sql.wait, returnedAttempts, delay, reason, stack, time(), id, owner),
+      db.change(sql.wait, returnedAttempts, delay, reason, stack, time(), id, owner),
     );
   }
 
@@ -139,7 +140,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   }
 
   function catchUp(limit: number): Promise<number> {
-    return db.write(() => db.run(sql.catchUp, name, leaseMs, time(), limit));
+    return db.change(sql.catchUp, name, leaseMs, time(), limit);
   }
 
   /** Resolves to false where another worker has claimed the job that was due. */
@@ -179,7 +180,9 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     listeners.delete(wake);
     await looping;
     for (const { id, owner } of await running.drain(timeoutMs)) {
-      await safely('settle', NOT_SETTLED, () => db.run(sql.wait, 0, 0, 'The worker stopped.', null, time(), id, owner));
+      await safely('settle', NOT_SETTLED, () =>
+        db.change(sql.wait, 0, 0, 'The worker stopped.', null, time(), id, owner),
+      );
     }
   });
 }

@@ -15,15 +15,20 @@ const MOST = 1_000_000_000;
 /** The fence after a change of a job at `now`. */
 const fenceAt = (now: string) => `min(max(fence + 1, ${now} * 1000), ${Number.MAX_SAFE_INTEGER})`;
 
+const insert = (table: string, runAt: string) => `
+INSERT INTO ${table} (key, queue, state, job, event_id, event_type, order_by, queued_at, fence, run_at)
+SELECT key, queue, 'waiting', job, event_id, event_type, order_by, now, now * 1000, ${runAt}
+FROM (SELECT ? AS key, ? AS queue, ? AS job, ? AS event_id, ? AS event_type, ? AS order_by, ${NOW} AS now) AS put WHERE true
+ON CONFLICT (key) DO NOTHING`;
+
 /** The statements of a queue, for its table. */
 export const queueStatements = (table: string) => ({
-  // Takes key, queue, job, event id, event type, order_by and time. Returns no row where the key exists.
-  put: `
-INSERT INTO ${table} (key, queue, state, job, event_id, event_type, order_by, queued_at, fence, run_at)
-SELECT key, queue, 'waiting', job, event_id, event_type, order_by, now, now * 1000,
-  CASE WHEN ${hasEarlier(table, 'put.queue', 'put.order_by', String(BLOCKED))} THEN ${BLOCKED} ELSE now END
-FROM (SELECT ? AS key, ? AS queue, ? AS job, ? AS event_id, ? AS event_type, ? AS order_by, ${NOW} AS now) AS put WHERE true
-ON CONFLICT (key) DO NOTHING RETURNING id`,
+  // Each takes key, queue, job, event id, event type, order_by and time, and changes nothing where the key exists.
+  put: insert(table, 'now'),
+  putInOrder: insert(
+    table,
+    `CASE WHEN ${hasEarlier(table, 'put.queue', 'put.order_by', String(BLOCKED))} THEN ${BLOCKED} ELSE now END`,
+  ),
 
   // Takes queue and time. Returns the time, and how many milliseconds later the next job may run, 0 or less for now.
   due: `

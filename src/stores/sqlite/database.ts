@@ -50,6 +50,11 @@ export interface Database {
   waiting<T>(busyTimeoutMs: number, call: () => T): T;
   /** Runs a call in a transaction once no other connection writes. The process is not blocked meanwhile. */
   write<T>(call: () => T): Promise<T>;
+  /**
+   * Runs one statement as `write` does, without the statements that begin and end a transaction: one statement is atomic
+   * by itself. Returns how many rows it changed.
+   */
+  change(sql: string, ...values: Value[]): Promise<number>;
   /** Removes up to `limit` rows by {@link purge}, in short transactions with pauses for other work. */
   purgeInBatches(sql: string, time: () => number | null, limit: number): Promise<number>;
   /**
@@ -83,10 +88,14 @@ export const MAX_JOBS_NAME = MAX_NAME + JOBS.length;
 /** A parameter for the time, or SQLite's clock in milliseconds; both are constant within a statement. */
 export const NOW = `coalesce(?, CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))`;
 
+/** The time in {@link purge}. A comparison with it is read from the index; one with a joined row is not. */
+export const PURGE_NOW = '(SELECT now FROM clock)';
+
 /** Returns a statement that removes expired rows. It takes the time and a limit. */
 export const purge = (table: string, condition = '') => `
+WITH clock AS (SELECT ${NOW} AS now)
 DELETE FROM ${table} WHERE key IN (
-  SELECT key FROM ${table}, (SELECT ${NOW} AS now) WHERE expires_at <= now ${condition} ORDER BY expires_at LIMIT ?
+  SELECT key FROM ${table} WHERE expires_at <= ${PURGE_NOW} ${condition} ORDER BY expires_at LIMIT ?
 )`;
 
 /** @throws WebhookError `invalid_option` */
@@ -171,6 +180,8 @@ export function openDatabase(handle: SqliteDatabase, table: string, maxName = MA
 
   const run: Database['run'] = (sql, ...values) => Number(prepare(sql).run(...values).changes);
   const write: Database['write'] = (call) => patiently(() => atomically(call));
+  // `run`, because after a `get` a failed commit goes unnoticed: drivers return the row and ignore it.
+  const change: Database['change'] = (sql, ...values) => patiently(() => run(sql, ...values));
 
   return {
     get,
@@ -180,8 +191,9 @@ export function openDatabase(handle: SqliteDatabase, table: string, maxName = MA
     atomically,
     waiting,
     write,
+    change,
 
-    purgeInBatches: (sql, time, limit) => inBatches(limit, (rows) => write(() => run(sql, time(), rows))),
+    purgeInBatches: (sql, time, limit) => inBatches(limit, (rows) => change(sql, time(), rows)),
 
     async init(schema, newest = SCHEMA_VERSION, added = {}) {
       usual = Math.max(busyTimeout(), BUSY_TIMEOUT_MS);

@@ -1,15 +1,18 @@
 import { checkPositiveInteger } from '../../option-checks.js';
 import type { ClaimResult, DedupeRecord, DedupeStore, Mutation, Seen } from '../contract.js';
 import { MAX_REPORTS, reportKey, reportKeys, SEPARATOR } from '../reports.js';
-import { NOW, purge } from './database.js';
+import { NOW, PURGE_NOW, purge } from './database.js';
 
 /** A statement and the values of its parameters. */
 export type Statement = readonly [sql: string, ...values: (string | number | null)[]];
 
 /** How a store runs its statements on a database that speaks SQLite. */
 export interface SqliteConnection {
-  /** Runs statements in one transaction until one returns a row, and returns that row. */
-  write(...statements: Statement[]): Promise<unknown>;
+  /**
+   * Runs a change, and then `find`, in one transaction unless the change has changed a row. Returns how many rows were
+   * changed, and the first row of `find`.
+   */
+  changeAndFind(change: Statement, find: Statement): Promise<{ changes: number; row: unknown }>;
   /** Returns the first row. */
   read(statement: Statement): Promise<unknown>;
   /** Returns all rows. */
@@ -22,7 +25,7 @@ export interface SqliteConnection {
 
 /** The operations of a store on SQLite, by the clock of SQLite or another one. */
 export function sqliteRows(
-  { write, read, change, purge: purgeRows }: SqliteConnection,
+  { changeAndFind, read, change, purge: purgeRows }: SqliteConnection,
   table: string,
   now?: () => number,
 ): Required<Omit<DedupeStore, 'scope' | 'init' | 'close' | 'jobs'>> {
@@ -34,7 +37,7 @@ export function sqliteRows(
     async claim({ key, token, fingerprint, alias = null, leaseMs, retainMs }): Promise<ClaimResult> {
       checkDurations({ leaseMs, retainMs });
       const claim: Statement = [sql.claim, key, token, fingerprint, alias, leaseMs, retainMs, time()];
-      const row = (await write(claim, find(key))) as Row;
+      const row = (await changeAndFind(claim, find(key))).row as Row;
       const fence = Number(row.fence);
       const seen: Seen = { fingerprint: row.fingerprint, alias: row.alias ?? undefined };
       if (row.state === 'completed') return { status: 'completed', fence, seen };
@@ -45,17 +48,19 @@ export function sqliteRows(
 
     async extend({ key, token }, { leaseMs }): Promise<Mutation> {
       checkDurations({ leaseMs });
-      return (await write([sql.extend, key, token, leaseMs, time()])) ? 'ok' : 'lost';
+      return (await change([sql.extend, key, token, leaseMs, time()])) > 0 ? 'ok' : 'lost';
     },
 
     async complete({ key, token, fence, fingerprint, alias = null }, { retainMs }): Promise<Mutation> {
       checkDurations({ retainMs });
-      return (await write([sql.complete, key, token, fence, fingerprint, alias, retainMs, time()])) ? 'ok' : 'lost';
+      const completed = await change([sql.complete, key, token, fence, fingerprint, alias, retainMs, time()]);
+      return completed > 0 ? 'ok' : 'lost';
     },
 
     async release({ key, token }): Promise<Mutation> {
-      const row = (await write([sql.release, key, token, time()], find(key))) as Row | undefined;
-      return row === undefined || row.state === 'released' || hasExpired(row) ? 'ok' : 'lost';
+      const { changes, row } = await changeAndFind([sql.release, key, token, time()], find(key));
+      const found = row as Row | undefined;
+      return changes > 0 || found === undefined || found.state === 'released' || hasExpired(found) ? 'ok' : 'lost';
     },
 
     async inspect(key): Promise<DedupeRecord | undefined> {
@@ -115,7 +120,7 @@ const OURS = `(d.state = 'in_progress' AND d.owner = excluded.owner AND NOT ${EX
 const MINE = `(owner = token AND state = 'in_progress')`;
 
 const statements = (table: string) => ({
-  // Returns a row where the key is acquired. In the same transaction, `find` returns why it is not.
+  // Changes the row where the key is acquired.
   claim: `
 INSERT INTO ${table} AS d
   (key, state, owner, fence, attempt, lease_until, expires_at, fingerprint, alias, updated_at)
@@ -132,10 +137,9 @@ ON CONFLICT (key) DO UPDATE SET
   alias = iif(${EXPIRED}, excluded.alias, d.alias),
   updated_at = excluded.updated_at
 WHERE ${EXPIRED} OR ${OURS} OR d.state = 'released'
-  OR (d.state = 'in_progress' AND d.lease_until <= excluded.updated_at)
-RETURNING state, owner, fence, attempt, fingerprint, alias`,
+  OR (d.state = 'in_progress' AND d.lease_until <= excluded.updated_at)`,
 
-  // Returns a row where the token owns the key, or where the row was lost and is created again.
+  // Changes the row where the token owns the key, or where the row was lost and is created again.
   complete: `
 INSERT INTO ${table} AS d
   (key, state, owner, fence, attempt, expires_at, fingerprint, alias, updated_at)
@@ -151,20 +155,17 @@ ON CONFLICT (key) DO UPDATE SET
   fingerprint = iif(${EXPIRED}, excluded.fingerprint, d.fingerprint),
   alias = iif(${EXPIRED}, excluded.alias, d.alias),
   updated_at = excluded.updated_at
-WHERE ${EXPIRED} OR d.owner = excluded.owner
-RETURNING key`,
+WHERE ${EXPIRED} OR d.owner = excluded.owner`,
 
   extend: `
 UPDATE ${table} SET lease_until = now + lease, expires_at = max(expires_at, now + lease), updated_at = now
 FROM (SELECT ? AS wanted, ? AS token, ? AS lease, ${NOW} AS now)
-WHERE key = wanted AND ${MINE} AND expires_at > now
-RETURNING key`,
+WHERE key = wanted AND ${MINE} AND expires_at > now`,
 
   release: `
 UPDATE ${table} SET state = 'released', owner = NULL, lease_until = NULL, updated_at = now
 FROM (SELECT ? AS wanted, ? AS token, ${NOW} AS now)
-WHERE key = wanted AND ${MINE} AND expires_at > now
-RETURNING state`,
+WHERE key = wanted AND ${MINE} AND expires_at > now`,
 
   find: `
 SELECT state, owner, fence, attempt, fingerprint, alias, lease_until - now AS lease_left, expires_at - now AS retain_left
@@ -193,7 +194,7 @@ SELECT group_concat(fingerprint, char(${SEPARATOR.charCodeAt(0)})) AS texts FROM
 )`,
 
   // A row whose fence the clock has not passed stays, so that the next fence is higher.
-  purge: purge(table, 'AND fence < now * 1000'),
+  purge: purge(table, `AND fence < ${PURGE_NOW} * 1000`),
 });
 
 function checkDurations(durations: Readonly<Record<string, unknown>>): void {

@@ -47,8 +47,13 @@ export const jobsSchema = (table: string): string[] => [
 ];
 
 /** Returns the statements of the index that the purge reads, and of the version. */
-export const commonSchema = (table: string, version = SCHEMA_VERSION): string[] => [
+const commonSchema = (table: string): string[] => [
   `CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
+  ...versionSchema(table, SCHEMA_VERSION),
+];
+
+/** Returns the statements that record the version of a table. */
+export const versionSchema = (table: string, version: number): string[] => [
   `CREATE TABLE IF NOT EXISTS ${VERSIONS} (table_name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL)`,
   `INSERT INTO ${VERSIONS} VALUES ('${table}', ${version})
 ON CONFLICT (table_name) DO UPDATE SET version = excluded.version WHERE version < excluded.version`,

@@ -109,7 +109,7 @@ export function sqliteInbox(
     },
 
     async forget(eventId, { tenant } = {}) {
-      await db.write(() => db.run(sql.forget, keyOf(name, eventId, tenant)));
+      await db.change(sql.forget, keyOf(name, eventId, tenant));
     },
 
     async purgeExpired({ limit }) {

@@ -40,21 +40,18 @@ export function sqliteStore(client: SqliteClient, options: SqliteStoreOptions = 
   checkFunction('now', now);
   clientName('sqliteStore', client, SQLITE_FORMS);
   const handle = (client.betterSqlite3 ?? client.nodeSqlite) as SqliteDatabase;
-  const { get, all, run, write, purgeInBatches, init } = openDatabase(handle, table);
+  const { get, all, run, write, change, purgeInBatches, init } = openDatabase(handle, table);
   const first = ([sql, ...values]: Statement) => get(sql, ...values);
   const connection: SqliteConnection = {
-    write(...statements) {
-      return write(() => {
-        for (const statement of statements) {
-          const row = first(statement);
-          if (row) return row;
-        }
-        return undefined;
-      });
+    async changeAndFind([sql, ...values], find) {
+      const changes = await change(sql, ...values);
+      if (changes > 0) return { changes, row: first(find) };
+      // Again, so that what is found is the reason why nothing was changed.
+      return write(() => ({ changes: run(sql, ...values), row: first(find) }));
     },
     read: async (statement) => first(statement),
     readAll: async ([sql, ...values]) => all(sql, ...values),
-    change: ([sql, ...values]) => write(() => run(sql, ...values)),
+    change: ([sql, ...values]) => change(sql, ...values),
     purge: purgeInBatches,
   };
   const jobs = jobsTable(table);
