@@ -460,6 +460,10 @@ export const PLANTED_BUGS: Readonly<Record<string, { plant: Plant; caughtBy: str
       'a receiver whose clock is ahead does not acquire a key early',
     ],
   },
+  'keeps 254 characters of an alias': {
+    plant: withSeen(({ fingerprint, alias }) => ({ fingerprint, alias: alias?.slice(0, 254) })),
+    caughtBy: 'an alias of 255 visible ASCII characters is returned as it is',
+  },
   'forgets the alias of a lost row': {
     plant: (store) => ({ complete: (ref, options) => store.complete({ ...ref, alias: undefined }, options) }),
     caughtBy: 'a row that was lost before complete is created again as completed',

@@ -142,7 +142,7 @@ describe('storeSuite on a faulty store', () => {
       await failureOf(name, memoryStore());
       for (const kind of required) kinds.add(`${name}: ${kind}`);
     }
-    expect(kinds.size).toBe(285);
+    expect(kinds.size).toBe(287);
   });
 
   it('clients that do not share their rows are caught where claims meet', async () => {

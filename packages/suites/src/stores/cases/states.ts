@@ -236,6 +236,17 @@ export const states: readonly StoreTrialCase[] = [
     },
   },
   {
+    name: 'an alias of 255 visible ASCII characters is returned as it is',
+    rules: ['R8'],
+    async run({ store, request, acquire }) {
+      const visible = Array.from({ length: 94 }, (_, i) => String.fromCharCode('!'.charCodeAt(0) + i)).join('');
+      const first = request({ alias: visible.repeat(3).slice(0, 255) });
+      await acquire(first);
+      const { seen } = (await store.claim(rivalOf(first))) as { seen?: { alias?: unknown } };
+      must(seen?.alias === first.alias, 'the alias as it was claimed', seen);
+    },
+  },
+  {
     name: 'one event at two endpoints is two keys',
     rules: ['R7'],
     async run({ store, request, acquire }) {
