@@ -8,22 +8,17 @@ import type { Decision } from './outcome.js';
 /** A claimed delivery, for the handler, the queue or the middleware that works on it. */
 export interface ClaimedDelivery {
   delivery: Delivery;
-  context: HandlerContext;
   lease: Lease;
   deadline: Deadline;
+  /** The name of the endpoint. */
+  endpoint: string | undefined;
   /** Called once, when the claim ends. */
   ended?(): void;
 }
 
-/** Returns the context of a handler. */
-export function contextOf(
-  of: Pick<ClaimedDelivery, 'delivery' | 'lease' | 'deadline'> & { endpoint?: string | undefined },
-): HandlerContext {
-  const { delivery, lease, deadline, endpoint } = of;
-  const { attempt, fence } = lease;
-  const context = { delivery, attempt, fence, endpoint } as HandlerContext;
-  // Most handlers do not ask for the signal.
-  return Object.defineProperty(context, 'signal', { get: deadline.signal, enumerable: true, configurable: true });
+/** Returns the context of the handler or the route that works on a delivery. */
+export function contextOf({ delivery, lease, deadline, endpoint }: ClaimedDelivery): HandlerContext {
+  return { delivery, signal: deadline.signal(), attempt: lease.attempt, fence: lease.fence, endpoint };
 }
 
 /** The decisions that need no further attempt. The others release the event. */

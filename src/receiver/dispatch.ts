@@ -1,6 +1,6 @@
 import type { Background } from '../background.js';
 import { WebhookError } from '../errors.js';
-import { type ClaimedDelivery, settle } from './claimed-delivery.js';
+import { type ClaimedDelivery, contextOf, settle } from './claimed-delivery.js';
 import type { Handler } from './handlers.js';
 import type { Decision, Notice } from './outcome.js';
 import { type HandlerEnd, runHandler } from './run-handler.js';
@@ -15,8 +15,8 @@ export async function dispatch(
   notify: (notice: Notice) => void,
   background: Background,
 ): Promise<Decision> {
-  const { delivery, context, deadline } = claimed;
-  const ended = runHandler(handler, context);
+  const { delivery, deadline } = claimed;
+  const ended = runHandler(handler, contextOf(claimed));
   // Only the handler must meet the deadline: recording its result may take 2 s more, which the service's 20 s allow.
   const inTime = await new Promise<HandlerEnd | undefined>((resolve) => {
     ended.then(resolve);

@@ -1,7 +1,7 @@
 import type { Background } from '../background.js';
 import { WebhookError } from '../errors.js';
 import type { Delivery } from '../verify/verify.js';
-import { abandon, type ClaimedDelivery, settle } from './claimed-delivery.js';
+import { abandon, type ClaimedDelivery, contextOf, settle } from './claimed-delivery.js';
 import type { HandlerContext } from './handlers.js';
 import type { Decision, Notice } from './outcome.js';
 import type { WebhookResponse } from './request.js';
@@ -39,7 +39,7 @@ interface ReceiverOf {
 
 /** Returns a claimed delivery for a middleware, which reports how its response ended. */
 export function handOver(claimed: ClaimedDelivery, { respond, notify, background }: ReceiverOf): BegunDelivery {
-  const { delivery, context, lease, deadline } = claimed;
+  const { delivery, lease, deadline } = claimed;
   let first: ResponseEnd | undefined;
   let resolve: (response: Promise<WebhookResponse>) => void;
   const response = new Promise<WebhookResponse>((settled) => {
@@ -56,7 +56,7 @@ export function handOver(claimed: ClaimedDelivery, { respond, notify, background
 
   return {
     delivery,
-    context,
+    context: contextOf(claimed),
     settle(ended, error) {
       if (first === undefined) {
         first = ended;

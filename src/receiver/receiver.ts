@@ -8,7 +8,7 @@ import { signaturePolicy } from '../verify/policy.js';
 import { type Delivery, matchingSecret, matchingSecretAsync, toDelivery } from '../verify/verify.js';
 import { admit } from './admit.js';
 import { type Body, openBody } from './body.js';
-import { type ClaimedDelivery, contextOf } from './claimed-delivery.js';
+import type { ClaimedDelivery } from './claimed-delivery.js';
 import { type Deadline, startDeadline } from './deadline.js';
 import { dispatch } from './dispatch.js';
 import { enqueueTo } from './enqueue.js';
@@ -125,9 +125,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (claim.status === 'completed') return decided({ kind: 'duplicate', delivery });
       if (claim.status === 'in_progress') return decided(inProgress(delivery, claim.retryAfterMs));
       health.claimed();
-      const { lease } = claim;
-      const context = contextOf({ delivery, lease, deadline, endpoint });
-      return { work, claimed: { delivery, context, lease, deadline, ended: health.ended } };
+      return { work, claimed: { delivery, lease: claim.lease, deadline, endpoint, ended: health.ended } };
     } catch (thrown) {
       body?.drain();
       // Once a delivery is verified, an error below 500 can only come from code of the user, such as a key function.

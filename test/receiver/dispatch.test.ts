@@ -218,15 +218,15 @@ describe('the context of a handler', () => {
     expect(contexts[0]?.signal).not.toBe(contexts[1]?.signal);
   });
 
-  it('the signal is made for a handler that asks for it, and a copy of the context has it too', async () => {
+  it('a signal is made for a handler, and for no refusal, duplicate or event without a handler', async () => {
     const made = countingControllers();
-    const signals: AbortSignal[] = [];
-    await aReceiver({ on: { '*': (_, { attempt }) => attempt } }).receiver(aRequest());
-    expect(made.count).toBe(0);
-    const on: Handlers = { '*': (_, context) => void signals.push({ ...context }.signal, context.signal) };
-    await aReceiver({ on }).receiver(aRequest());
+    const { receiver } = aReceiver({ on: { 'stt.completed': () => {} } });
+    expect(await answerTo(receiver)).toBe('200 handled');
     expect(made.count).toBe(1);
-    expect(signals).toEqual([expect.any(AbortSignal), signals[0]]);
+    expect(await answerTo(receiver)).toBe('200 duplicate');
+    expect(await answerTo(receiver, { secret: 'a guess' })).toBe('401 signature_mismatch');
+    expect(await answerTo(receiver, { event: { type: 'stt.failed' } })).toBe('200 ignored');
+    expect(made.count).toBe(1);
   });
 
   it('the outcome stays the same although the handler changes its context', async () => {
