@@ -21,7 +21,7 @@ const requestOf = (i) => ({
   key: `clips:evt_${crypto.randomUUID().replaceAll('-', '')}${String(i).padStart(6, '0')}`,
   token: crypto.randomUUID(),
   fingerprint: hash(),
-  alias: hash(),
+  alias: `evt_${crypto.randomUUID().replaceAll('-', '')}`,
   leaseMs: 25_000,
   retainMs: 259_200_000,
 });

@@ -89,6 +89,6 @@ export function createDedupe(options: DedupeOptions | false, reports: DedupeRepo
 /** Returns a hash of the body without its timestamp, which is the time of sending and may differ between attempts. */
 function payloadFingerprint({ event, body }: Delivery): string | Promise<string> {
   const { timestamp } = event;
-  const start = lastIndexOf(body, timestamp); // `data`, which comes before it, may contain the same text
+  const start = lastIndexOf(body, timestamp); // the last one, because `data` may contain the same text before it
   return fingerprint(start < 0 ? body : concat([body.subarray(0, start), body.subarray(start + timestamp.length)]));
 }

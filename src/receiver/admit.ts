@@ -7,8 +7,7 @@ import { bodyTooLarge } from './body.js';
 /**
  * Decides everything that the headers decide, before one byte of the body is read.
  *
- * @throws WebhookError `unsupported_content_encoding`, `body_too_large`, and what
- *   {@link readSignature} throws
+ * @throws WebhookError `unsupported_content_encoding`, `body_too_large`, and what {@link readSignature} throws
  */
 export function admit(headers: ReadHeaders, policy: SignaturePolicy, maxBodyBytes: number): Signature {
   const encoding = String(headers.contentEncoding ?? '').toLowerCase();

@@ -93,6 +93,7 @@ function streamBody(stream: Stream): Body {
         const finish = (error?: WebhookError) => {
           if (reading === undefined) return;
           signal?.removeEventListener('abort', gone);
+          deadline.whenBodyIsLate(() => {}); // so that the buffer is not kept while the handler runs
           reading = undefined;
           if (error === undefined) return resolve(buffer.bytes());
           reject(error);

@@ -15,7 +15,7 @@ export interface Deadline {
   whenBodyIsLate(late: () => void): void;
   /** Calls `late` when the deadline passes, and at once where it has. */
   whenPassed(late: () => void): void;
-  /** Stops the timer: the answer is decided, the signal is no longer aborted, and nothing is called. */
+  /** Stops the timer: the answer is decided, and the deadline passes no more. */
   clear(): void;
 }
 
@@ -32,8 +32,10 @@ export function startDeadline(ms: number): Deadline {
   let isLate = () => {};
   let timer = limitMs > BODY_LIMIT_MS ? setTimeout(endBody, BODY_LIMIT_MS) : setTimeout(pass, limitMs);
 
+  const remaining = () => Math.max(0, end - performance.now());
+
   function endBody(): void {
-    timer = setTimeout(pass, limitMs - BODY_LIMIT_MS);
+    timer = setTimeout(pass, remaining());
     bodyIsLate();
   }
 
@@ -51,7 +53,7 @@ export function startDeadline(ms: number): Deadline {
       if (hasPassed) controller.abort();
       return controller.signal;
     },
-    remaining: () => Math.max(0, end - performance.now()),
+    remaining,
     whenBodyIsLate(late) {
       bodyIsLate = late;
     },

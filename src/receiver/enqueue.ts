@@ -19,6 +19,7 @@ export function enqueueTo(
 
   return async (claimed) => {
     const { delivery, deadline } = claimed;
+    let decision: Decision;
     try {
       const key = await deliveryKey(delivery, { name: queue.name, key: identity });
       // One limit for both, because a hung engine may leave either of them without an answer.
@@ -27,10 +28,11 @@ export function enqueueTo(
         await initialise(limitMs);
         return confirmed(await queue.put(toQueued(delivery, key, Date.now()), delivery.event));
       });
-      return await settle(claimed, { kind, delivery });
+      decision = { kind, delivery };
     } catch (cause) {
-      return settle(claimed, { kind: 'failed', delivery, error: new WebhookError('queue_unavailable', { cause }) });
+      decision = { kind: 'failed', delivery, error: new WebhookError('queue_unavailable', { cause }) };
     }
+    return settle(claimed, decision);
   };
 }
 

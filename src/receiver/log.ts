@@ -153,26 +153,31 @@ function isKnownType(type: string): boolean {
   return WEBHOOK_EVENT_TYPES.includes(type as EventType);
 }
 
+const LEVELS: Readonly<Record<Outcome['kind'], Level>> = {
+  handled: 'debug',
+  queued: 'debug',
+  known: 'debug',
+  ignored: 'debug',
+  duplicate: 'debug',
+  in_progress: 'debug',
+  discarded: 'info',
+  rejected: 'warn',
+  failed: 'error',
+  past_deadline: 'warn',
+  late_result: 'info',
+  lease_lost: 'warn',
+  payload_mismatch: 'warn',
+  idempotency_key_mismatch: 'warn',
+  unknown_version: 'warn',
+  silent: 'warn',
+  overdue: 'warn',
+  dead_letter: 'error',
+  store_error: 'error',
+};
+
 function levelOf(outcome: Outcome): Level {
-  switch (outcome.kind) {
-    case 'failed':
-    case 'store_error':
-    case 'dead_letter':
-      return 'error';
-    case 'late_result':
-      return outcome.result === 'failed' ? 'error' : 'info';
-    case 'discarded':
-      return 'info';
-    case 'handled':
-    case 'queued':
-    case 'known':
-    case 'ignored':
-    case 'duplicate':
-    case 'in_progress':
-      return 'debug';
-    default:
-      return 'warn';
-  }
+  const hasFailedLate = outcome.kind === 'late_result' && outcome.result === 'failed';
+  return hasFailedLate ? 'error' : LEVELS[outcome.kind];
 }
 
 function contentOf(outcome: Outcome): Content {

@@ -135,7 +135,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       return decided({
         kind: 'rejected',
         error,
-        unsigned: unsignedRequest(headers?.source ?? request.headers, policy.names),
+        unsigned: unsignedRequest(() => headers ?? readHeaders(request.headers, policy.names)),
       });
     }
 

@@ -1,14 +1,13 @@
-import type { HeaderNames } from '../verify/header-names.js';
-import { type HeaderSource, headerNamesOf, oneValue, readHeaders } from '../verify/headers.js';
+import { headerNamesOf, oneValue, type ReadHeaders } from '../verify/headers.js';
 import { unsignedHeaders } from '../verify/unsigned.js';
 import type { UnsignedRequest } from './outcome.js';
 
 const MAX_NAMES = 50;
 
 /** Returns the unverified properties of a refused request. Never throws. */
-export function unsignedRequest(source: HeaderSource, names: HeaderNames): UnsignedRequest {
+export function unsignedRequest(read: () => ReadHeaders): UnsignedRequest {
   try {
-    const headers = readHeaders(source, names);
+    const headers = read();
     const { webhookId, attempt } = unsignedHeaders(headers);
     const length = oneValue(headers.contentLength);
     return {

@@ -52,7 +52,10 @@ export interface DedupeStore {
 export interface ClaimRequest {
   /** The key: at most 200 bytes of visible ASCII. */
   key: string;
-  /** The proof of ownership: made once for each delivery, unlike all others, and the same when a claim is sent again. */
+  /**
+   * The proof of ownership: unique, made once for each delivery, and sent again unchanged when a claim is repeated. It is no
+   * secret.
+   */
   token: string;
   /** A hash of the body without its timestamp. It shows whether another body arrives under the same key. */
   fingerprint: string;

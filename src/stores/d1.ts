@@ -57,17 +57,14 @@ export function d1Store(client: D1Client, options: D1StoreOptions = {}): DedupeS
   checkTable(table);
   const batch = (statements: Statement[]) =>
     d1.batch(statements.map(([sql, ...values]) => d1.prepare(sql).bind(...values)));
-  const resultsOf = (reply: D1Reply | undefined) => reply?.results ?? [];
-  const changesOf = (reply: D1Reply | undefined) => reply?.meta.changes ?? 0;
-  const readAll = async (statement: Statement) => resultsOf((await batch([statement]))[0]);
-  const change = async (statement: Statement) => changesOf((await batch([statement]))[0]);
+  const all = async (...statements: Statement[]) => (await batch(statements)).flatMap(({ results }) => results);
+  const first = async (...statements: Statement[]) => (await all(...statements))[0];
+  const change = async (statement: Statement) =>
+    (await batch([statement])).reduce((total, { meta }) => total + meta.changes, 0);
   const connection: SqliteConnection = {
-    async changeAndFind(statement, find) {
-      const [changed, found] = await batch([statement, find]);
-      return { changes: changesOf(changed), row: resultsOf(found)[0] };
-    },
-    read: async (statement) => (await readAll(statement))[0],
-    readAll,
+    write: first,
+    read: first,
+    readAll: all,
     change,
     purge: (sql, time, limit) => change([sql, time(), limit]),
   };

@@ -87,9 +87,10 @@ function readPairs(pairs: (readonly [name: string, value: string])[], names: Hea
   return read;
 }
 
-/** A header without a value is not there, and one that is there twice becomes a list. */
+/** A header without a value is not there. One that is there twice is a list, to which a third adds nothing. */
 function keep(read: ReadHeaders, field: HeaderField, value: HeaderValue | null): void {
   if (value === undefined || value === null) return;
   const before = read[field];
-  read[field] = before === undefined ? value : [before, value].flat();
+  if (before === undefined) read[field] = value;
+  else if (typeof before === 'string') read[field] = [before, ...[value].flat()];
 }

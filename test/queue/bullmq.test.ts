@@ -154,6 +154,21 @@ describe.runIf(redis)('bullmqQueue', () => {
     expect(handler.attempts()).toEqual([1, 2]);
   });
 
+  it('a finished job that a worker has run by other code keeps its data and options', async () => {
+    const { name, bull, queue } = open();
+    const process = bullmqProcessor({ on: { '*': () => {} }, logger: false });
+    startWorkerWith(name, async (job, token, signal) => {
+      if ((job as { name?: string }).name === 'delivery') await process(job, token, signal);
+    });
+    await queue.put(aQueued());
+    await untilShort(bull, 1);
+    await bull.add('other', { mine: true }, { jobId: 'other-job', attempts: 3 });
+    await vi.waitFor(async () => expect(await bull.getCompletedCount()).toBe(2), PATIENTLY);
+    await queue.put(aQueued());
+    await vi.waitFor(async () => expect(await bull.getCompletedCount()).toBe(3), PATIENTLY);
+    expect(await bull.getJob('other-job')).toMatchObject({ data: { mine: true }, opts: { attempts: 3 } });
+  });
+
   it('each of two workers with one processor removes the deliveries of its jobs', async () => {
     const { name, bull, queue } = open();
     const gate = later();

@@ -50,6 +50,18 @@ it.each([
   expect([passed.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
 });
 
+it("a receiver's deadline does not move by the time for which the process was blocked", async () => {
+  const { state } = watched(15_000);
+  vi.setSystemTime(Date.now());
+  await vi.advanceTimersByTimeAsync(9_999);
+  const now = performance.now();
+  vi.spyOn(performance, 'now').mockReturnValue(now + 4_000);
+  await vi.advanceTimersByTimeAsync(1); // the timer of 10 s runs at 14 s
+  vi.mocked(performance.now).mockRestore();
+  await vi.advanceTimersByTimeAsync(1_002);
+  expect(state()[0]).toBe(1);
+});
+
 it("a receiver's deadline has one signal, and makes it when it is asked for", () => {
   const made = countingControllers();
   const deadline = startDeadline(1_000);

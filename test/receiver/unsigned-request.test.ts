@@ -53,6 +53,13 @@ describe('the unsigned part of a refused request', () => {
     expect(Math.max(...unsigned.headerNames.map(({ length }) => length))).toBe(100);
   });
 
+  it('the outcome of a GET request whose property headers throws has an empty list of header names', async () => {
+    const { receiver, find } = aReceiver();
+    const request = Object.defineProperty({ method: 'GET', body: '' }, 'headers', { get: throwing });
+    expect((await receiver(request as never)).status).toBe(405);
+    expect(find('rejected').unsigned).toEqual({ headerNames: [] });
+  });
+
   it('the outcome of a GET request whose headers throw has an empty list of header names', async () => {
     const { receiver, find } = aReceiver();
     const headers = { append: throwing, get: throwing } as unknown as Headers;

@@ -134,7 +134,7 @@ function playD1(handle: Handle): { d1: D1Database; batches: unknown[] } {
   const bound = (sql: string, values: unknown[]): Bound => ({ sql, values, bind: (...more) => bound(sql, more) });
   const run = ({ sql, values }: Bound): D1Reply => {
     const statement = handle.prepare(sql);
-    if (!/^\s*SELECT/.test(sql)) {
+    if (!/^\s*SELECT|\bRETURNING\b/.test(sql)) {
       return { results: [], meta: { changes: Number(statement.run(...values).changes) } };
     }
     return { results: statement.all(...values), meta: { changes: 0 } };

@@ -73,6 +73,23 @@ describe.each(libraries)('sqliteStore on %s', (_, driver) => {
     expect(store.scope).toBe('host');
   });
 
+  it.each(['claim', 'complete', 'release'] as const)('%s() rejects where its commit fails', async (operation) => {
+    const { store, handle } = await aStore();
+    const claim = aClaim();
+    const { fence } = await store.claim(claim);
+    handle.exec(`PRAGMA foreign_keys = ON;
+      CREATE TABLE parents (id INTEGER PRIMARY KEY);
+      CREATE TABLE children (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED);
+      CREATE TRIGGER orphan AFTER UPDATE ON webhook_deliveries BEGIN INSERT INTO children VALUES (1); END`);
+    const call = () => store[operation]({ ...claim, fence }, claim);
+    await expect(call()).rejects.toThrow('FOREIGN KEY constraint failed');
+    expect(await store.inspect?.(claim.key)).toMatchObject({ state: 'in_progress', attempt: 1 });
+    handle.exec('INSERT INTO parents VALUES (1)');
+    expect(['ok', 'acquired']).toContain(
+      ((result) => (typeof result === 'string' ? result : result.status))(await call()),
+    );
+  });
+
   it('a store sets the journal to WAL', async () => {
     const { handle } = await aStore();
     expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });

@@ -156,6 +156,7 @@ describe('verify with a signature header', () => {
     ['malformed_signature', 'an empty second spelling', { [NAME]: SIGNATURE, [UPPER]: '' }],
     ['malformed_signature', 'an empty second pair', [...PAIRS, [NAME, '']]],
     ['malformed_signature', 'an empty first pair', [[NAME, ''], ...PAIRS]],
+    ['malformed_signature', 'five pairs', [...PAIRS, ...PAIRS, ...PAIRS, ...PAIRS, ...PAIRS]],
     ['malformed_signature', 'two pairs', [...PAIRS, [UPPER, SIGNATURE]]],
     ['malformed_signature', 'two entries of a Map', new Map([...PAIRS, [UPPER, SIGNATURE]])],
     ['malformed_signature', 'two entries of a Headers', new Headers([...PAIRS, [UPPER, SIGNATURE]])],

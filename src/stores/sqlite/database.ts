@@ -55,6 +55,8 @@ export interface Database {
    * by itself. Returns how many rows it changed.
    */
   change(sql: string, ...values: Value[]): Promise<number>;
+  /** Runs one statement as `change` does, and returns its first row. */
+  changeOne(sql: string, ...values: Value[]): Promise<unknown>;
   /** Removes up to `limit` rows by {@link purge}, in short transactions with pauses for other work. */
   purgeInBatches(sql: string, time: () => number | null, limit: number): Promise<number>;
   /**
@@ -89,11 +91,11 @@ export const MAX_JOBS_NAME = MAX_NAME + JOBS.length;
 export const NOW = `coalesce(?, CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))`;
 
 /** The time in {@link purge}. A comparison with it is read from the index; one with a joined row is not. */
-export const PURGE_NOW = '(SELECT now FROM clock)';
+export const PURGE_NOW = '(SELECT now FROM "the clock")';
 
 /** Returns a statement that removes expired rows. It takes the time and a limit. */
 export const purge = (table: string, condition = '') => `
-WITH clock AS (SELECT ${NOW} AS now)
+WITH "the clock" AS (SELECT ${NOW} AS now)
 DELETE FROM ${table} WHERE key IN (
   SELECT key FROM ${table} WHERE expires_at <= ${PURGE_NOW} ${condition} ORDER BY expires_at LIMIT ?
 )`;
@@ -180,8 +182,9 @@ export function openDatabase(handle: SqliteDatabase, table: string, maxName = MA
 
   const run: Database['run'] = (sql, ...values) => Number(prepare(sql).run(...values).changes);
   const write: Database['write'] = (call) => patiently(() => atomically(call));
-  // `run`, because after a `get` a failed commit goes unnoticed: drivers return the row and ignore it.
+  // Not `get`: it stops at the row, before the statement commits, and drivers ignore that the commit fails.
   const change: Database['change'] = (sql, ...values) => patiently(() => run(sql, ...values));
+  const changeOne: Database['changeOne'] = (sql, ...values) => patiently(() => prepare(sql).all(...values)[0]);
 
   return {
     get,
@@ -192,6 +195,7 @@ export function openDatabase(handle: SqliteDatabase, table: string, maxName = MA
     waiting,
     write,
     change,
+    changeOne,
 
     purgeInBatches: (sql, time, limit) => inBatches(limit, (rows) => change(sql, time(), rows)),
 

@@ -6,7 +6,7 @@ import type { SqliteConnection, Statement } from './rows.js';
 
 /** Returns the records of jobs in a table of their own, by the clock of SQLite or another one. */
 export function jobsInSqlite(
-  { changeAndFind, read, readAll, change, purge: purgeRows }: SqliteConnection,
+  { write, read, readAll, change, purge: purgeRows }: SqliteConnection,
   table: string,
   now?: () => number,
 ): Omit<JobRecords, 'init' | 'watch'> {
@@ -25,8 +25,7 @@ export function jobsInSqlite(
       const values = [key, version, text, dueAt, keepMs, time()] as const;
       const statement: Statement =
         replaces === undefined ? [sql.insert, ...values, time()] : [sql.update, ...values, replaces];
-      const { changes, row } = await changeAndFind(statement, [sql.find, time(), key, version]);
-      return changes > 0 || row !== undefined;
+      return (await write(statement, [sql.find, time(), key, version])) !== undefined;
     },
 
     async remove(key) {
@@ -77,22 +76,24 @@ function recordOf({ key, version, record: text, due_at }: Row): JobRecord {
 const IS_LIVE = '(expires_at IS NULL OR expires_at > now)';
 
 const statements = (table: string) => ({
-  // Changes the row where there was no record, or one that has expired.
+  // Returns a row where there was no record, or one that has expired.
   insert: `
 INSERT INTO ${table} AS j (key, version, record, due_at, expires_at)
 SELECT key, version, record, due_at, now + keep
 FROM (SELECT ? AS key, ? AS version, ? AS record, ? AS due_at, ? AS keep, ${NOW} AS now) WHERE true
 ON CONFLICT (key) DO UPDATE SET
   version = excluded.version, record = excluded.record, due_at = excluded.due_at, expires_at = excluded.expires_at
-WHERE j.expires_at <= ${NOW}`,
+WHERE j.expires_at <= ${NOW}
+RETURNING version`,
 
-  // Changes the row where the record had the version that is replaced.
+  // Returns a row where the record had the version that is replaced.
   update: `
 UPDATE ${table} SET version = new_version, record = new_record, due_at = new_due_at, expires_at = now + keep
 FROM (
   SELECT ? AS wanted, ? AS new_version, ? AS new_record, ? AS new_due_at, ? AS keep, ${NOW} AS now, ? AS replaced
 )
-WHERE key = wanted AND version = replaced AND ${IS_LIVE}`,
+WHERE key = wanted AND version = replaced AND ${IS_LIVE}
+RETURNING version`,
 
   // Returns a row where the record has this version.
   find: `

@@ -8,11 +8,8 @@ export type Statement = readonly [sql: string, ...values: (string | number | nul
 
 /** How a store runs its statements on a database that speaks SQLite. */
 export interface SqliteConnection {
-  /**
-   * Runs a change, and then `find`, in one transaction unless the change has changed a row. Returns how many rows were
-   * changed, and the first row of `find`.
-   */
-  changeAndFind(change: Statement, find: Statement): Promise<{ changes: number; row: unknown }>;
+  /** Runs statements in one transaction until one returns a row, and returns that row. */
+  write(...statements: Statement[]): Promise<unknown>;
   /** Returns the first row. */
   read(statement: Statement): Promise<unknown>;
   /** Returns all rows. */
@@ -25,7 +22,7 @@ export interface SqliteConnection {
 
 /** The operations of a store on SQLite, by the clock of SQLite or another one. */
 export function sqliteRows(
-  { changeAndFind, read, change, purge: purgeRows }: SqliteConnection,
+  { write, read, change, purge: purgeRows }: SqliteConnection,
   table: string,
   now?: () => number,
 ): Required<Omit<DedupeStore, 'scope' | 'init' | 'close' | 'jobs'>> {
@@ -37,7 +34,7 @@ export function sqliteRows(
     async claim({ key, token, fingerprint, alias = null, leaseMs, retainMs }): Promise<ClaimResult> {
       checkDurations({ leaseMs, retainMs });
       const claim: Statement = [sql.claim, key, token, fingerprint, alias, leaseMs, retainMs, time()];
-      const row = (await changeAndFind(claim, find(key))).row as Row;
+      const row = (await write(claim, find(key))) as Row;
       const fence = Number(row.fence);
       const seen: Seen = { fingerprint: row.fingerprint, alias: row.alias ?? undefined };
       if (row.state === 'completed') return { status: 'completed', fence, seen };
@@ -48,19 +45,17 @@ export function sqliteRows(
 
     async extend({ key, token }, { leaseMs }): Promise<Mutation> {
       checkDurations({ leaseMs });
-      return (await change([sql.extend, key, token, leaseMs, time()])) > 0 ? 'ok' : 'lost';
+      return (await write([sql.extend, key, token, leaseMs, time()])) ? 'ok' : 'lost';
     },
 
     async complete({ key, token, fence, fingerprint, alias = null }, { retainMs }): Promise<Mutation> {
       checkDurations({ retainMs });
-      const completed = await change([sql.complete, key, token, fence, fingerprint, alias, retainMs, time()]);
-      return completed > 0 ? 'ok' : 'lost';
+      return (await write([sql.complete, key, token, fence, fingerprint, alias, retainMs, time()])) ? 'ok' : 'lost';
     },
 
     async release({ key, token }): Promise<Mutation> {
-      const { changes, row } = await changeAndFind([sql.release, key, token, time()], find(key));
-      const found = row as Row | undefined;
-      return changes > 0 || found === undefined || found.state === 'released' || hasExpired(found) ? 'ok' : 'lost';
+      const row = (await write([sql.release, key, token, time()], find(key))) as Row | undefined;
+      return row === undefined || row.state === 'released' || hasExpired(row) ? 'ok' : 'lost';
     },
 
     async inspect(key): Promise<DedupeRecord | undefined> {
@@ -120,7 +115,7 @@ const OURS = `(d.state = 'in_progress' AND d.owner = excluded.owner AND NOT ${EX
 const MINE = `(owner = token AND state = 'in_progress')`;
 
 const statements = (table: string) => ({
-  // Changes the row where the key is acquired.
+  // Returns a row where the key is acquired. In the same transaction, `find` returns why it is not.
   claim: `
 INSERT INTO ${table} AS d
   (key, state, owner, fence, attempt, lease_until, expires_at, fingerprint, alias, updated_at)
@@ -137,9 +132,10 @@ ON CONFLICT (key) DO UPDATE SET
   alias = iif(${EXPIRED}, excluded.alias, d.alias),
   updated_at = excluded.updated_at
 WHERE ${EXPIRED} OR ${OURS} OR d.state = 'released'
-  OR (d.state = 'in_progress' AND d.lease_until <= excluded.updated_at)`,
+  OR (d.state = 'in_progress' AND d.lease_until <= excluded.updated_at)
+RETURNING state, owner, fence, attempt, fingerprint, alias`,
 
-  // Changes the row where the token owns the key, or where the row was lost and is created again.
+  // Returns a row where the token owns the key, or where the row was lost and is created again.
   complete: `
 INSERT INTO ${table} AS d
   (key, state, owner, fence, attempt, expires_at, fingerprint, alias, updated_at)
@@ -155,17 +151,20 @@ ON CONFLICT (key) DO UPDATE SET
   fingerprint = iif(${EXPIRED}, excluded.fingerprint, d.fingerprint),
   alias = iif(${EXPIRED}, excluded.alias, d.alias),
   updated_at = excluded.updated_at
-WHERE ${EXPIRED} OR d.owner = excluded.owner`,
+WHERE ${EXPIRED} OR d.owner = excluded.owner
+RETURNING key`,
 
   extend: `
 UPDATE ${table} SET lease_until = now + lease, expires_at = max(expires_at, now + lease), updated_at = now
 FROM (SELECT ? AS wanted, ? AS token, ? AS lease, ${NOW} AS now)
-WHERE key = wanted AND ${MINE} AND expires_at > now`,
+WHERE key = wanted AND ${MINE} AND expires_at > now
+RETURNING key`,
 
   release: `
 UPDATE ${table} SET state = 'released', owner = NULL, lease_until = NULL, updated_at = now
 FROM (SELECT ? AS wanted, ? AS token, ${NOW} AS now)
-WHERE key = wanted AND ${MINE} AND expires_at > now`,
+WHERE key = wanted AND ${MINE} AND expires_at > now
+RETURNING state`,
 
   find: `
 SELECT state, owner, fence, attempt, fingerprint, alias, lease_until - now AS lease_left, expires_at - now AS retain_left

@@ -46,7 +46,7 @@ export const jobsSchema = (table: string): string[] => [
   ...commonSchema(table),
 ];
 
-/** Returns the statements of the index that the purge reads, and of the version. */
+/** Returns the statements of the index that the purge reads, and of the version. A queue has an index of its own. */
 const commonSchema = (table: string): string[] => [
   `CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
   ...versionSchema(table, SCHEMA_VERSION),

@@ -40,18 +40,24 @@ export function sqliteStore(client: SqliteClient, options: SqliteStoreOptions = 
   checkFunction('now', now);
   clientName('sqliteStore', client, SQLITE_FORMS);
   const handle = (client.betterSqlite3 ?? client.nodeSqlite) as SqliteDatabase;
-  const { get, all, run, write, change, purgeInBatches, init } = openDatabase(handle, table);
+  const { get, all, write, change, changeOne, purgeInBatches, init } = openDatabase(handle, table);
   const first = ([sql, ...values]: Statement) => get(sql, ...values);
   const connection: SqliteConnection = {
-    async changeAndFind([sql, ...values], find) {
-      const changes = await change(sql, ...values);
-      if (changes > 0) return { changes, row: first(find) };
-      // Again, so that what is found is the reason why nothing was changed.
-      return write(() => ({ changes: run(sql, ...values), row: first(find) }));
+    async write(statement, ...others) {
+      const row = await changeOne(...statement);
+      if (row || others.length === 0) return row;
+      // Once more, together with the statement that finds out why it changed nothing.
+      return write(() => {
+        for (const each of [statement, ...others]) {
+          const found = first(each);
+          if (found) return found;
+        }
+        return undefined;
+      });
     },
     read: async (statement) => first(statement),
     readAll: async ([sql, ...values]) => all(sql, ...values),
-    change: ([sql, ...values]) => change(sql, ...values),
+    change: (statement) => change(...statement),
     purge: purgeInBatches,
   };
   const jobs = jobsTable(table);

@@ -50,10 +50,9 @@ export const bullmqEngine: QueueEngine = {
   },
 };
 
-/** Returns the event id from the id of a job, its encoded key, which is all that is left of a finished one. A hash is none. */
+/** Returns the event id from the id of a job, its encoded key, which is all that is left of a finished one. */
 function eventIdIn(id: string): string | undefined {
-  const [identity = '', before = 'sha256'] = id.split('%3A').toReversed();
-  return ['sha256', 'key'].includes(before) || identity.includes('%') ? undefined : identity;
+  return /^[^%]+%3A(?:tenant%3D[^%]+%3A)?(evt_[^%]+)$/.exec(id)?.[1];
 }
 
 /** Reads a part of the keys alone, since a Redis may have many of other programs. */
