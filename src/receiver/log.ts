@@ -153,7 +153,8 @@ function isKnownType(type: string): boolean {
   return WEBHOOK_EVENT_TYPES.includes(type as EventType);
 }
 
-const LEVELS: Readonly<Record<Outcome['kind'], Level>> = {
+/** The levels of outcomes that are no warnings. */
+const LEVELS: { readonly [Kind in Outcome['kind']]?: Level } = {
   handled: 'debug',
   queued: 'debug',
   known: 'debug',
@@ -161,23 +162,15 @@ const LEVELS: Readonly<Record<Outcome['kind'], Level>> = {
   duplicate: 'debug',
   in_progress: 'debug',
   discarded: 'info',
-  rejected: 'warn',
-  failed: 'error',
-  past_deadline: 'warn',
   late_result: 'info',
-  lease_lost: 'warn',
-  payload_mismatch: 'warn',
-  idempotency_key_mismatch: 'warn',
-  unknown_version: 'warn',
-  silent: 'warn',
-  overdue: 'warn',
+  failed: 'error',
   dead_letter: 'error',
   store_error: 'error',
 };
 
 function levelOf(outcome: Outcome): Level {
   const hasFailedLate = outcome.kind === 'late_result' && outcome.result === 'failed';
-  return hasFailedLate ? 'error' : LEVELS[outcome.kind];
+  return hasFailedLate ? 'error' : (LEVELS[outcome.kind] ?? 'warn');
 }
 
 function contentOf(outcome: Outcome): Content {

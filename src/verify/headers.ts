@@ -14,7 +14,7 @@ export type HeaderSource =
 export type HeaderValue = string | readonly string[] | undefined;
 
 /** The headers of a request that count. */
-export interface ReadHeaders extends Record<HeaderField, HeaderValue> {
+export interface ReadHeaders extends Partial<Record<HeaderField, HeaderValue>> {
   /** All of them, which can be read repeatedly. */
   readonly source: HeaderSource;
 }
@@ -28,7 +28,7 @@ export function readHeaders(headers: HeaderSource, names: HeaderNames): ReadHead
   checkObject('headers', headers);
   if (isFetchHeaders(headers)) return readFetchHeaders(headers, names);
   if (Symbol.iterator in headers) return readPairs([...headers], names); // an iterator can be walked only once
-  const read = noHeaders(headers);
+  const read: ReadHeaders = { source: headers };
   for (const spelling of Object.keys(headers)) {
     const field = names.fields.get(spelling.toLowerCase());
     if (field) keep(read, field, headers[spelling]);
@@ -58,28 +58,15 @@ function isFetchHeaders(headers: object): headers is FetchHeaders {
   return typeof (headers as { append?: unknown }).append === 'function';
 }
 
-function noHeaders(source: HeaderSource): ReadHeaders {
-  return {
-    v2: undefined,
-    legacy: undefined,
-    webhookId: undefined,
-    attempt: undefined,
-    idempotencyKey: undefined,
-    contentEncoding: undefined,
-    contentLength: undefined,
-    source,
-  };
-}
-
 function readFetchHeaders(headers: FetchHeaders, names: HeaderNames): ReadHeaders {
-  const read = noHeaders(headers);
+  const read: ReadHeaders = { source: headers };
   for (const [name, field] of names.fields) read[field] = headers.get(name) ?? undefined;
   return read;
 }
 
 function readPairs(pairs: (readonly [name: string, value: string])[], names: HeaderNames): ReadHeaders {
   check(pairs.every(Array.isArray), 'headers must be pairs of name and value');
-  const read = noHeaders(pairs);
+  const read: ReadHeaders = { source: pairs };
   for (const [spelling, value] of pairs) {
     const field = names.fields.get(String(spelling).toLowerCase());
     if (field) keep(read, field, value);
