@@ -46,7 +46,7 @@ export function sqliteStore(client: SqliteClient, options: SqliteStoreOptions = 
     async write(statement, ...others) {
       const row = await changeOne(...statement);
       if (row || others.length === 0) return row;
-      // Once more, together with the statement that finds out why it changed nothing.
+      // Again, together with the statement that finds out why nothing was changed.
       return write(() => {
         for (const each of [statement, ...others]) {
           const found = first(each);
