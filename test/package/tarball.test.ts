@@ -30,9 +30,9 @@ describe('the tarball of service-webhooks', () => {
     expect(KINDS.filter((kind) => !packed.some((path) => kind.test(path)))).toEqual([]);
   });
 
-  it('the size is at most 415 000 bytes, and 1 900 000 unpacked', () => {
+  it('the size is at most 415 000 bytes, and 1 910 000 unpacked', () => {
     expect(size).toBeLessThanOrEqual(415_000);
-    expect(unpackedSize).toBeLessThanOrEqual(1_900_000);
+    expect(unpackedSize).toBeLessThanOrEqual(1_910_000);
   });
 
   it('the package installs no command', () => {
