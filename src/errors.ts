@@ -174,6 +174,12 @@ export const ERRORS = {
     message: 'The job is not a queued delivery.',
     hint: 'Run a worker of the version that queued it, and check what else writes to the queue.',
   },
+  body_unavailable: {
+    status: 503,
+    retryable: true,
+    message: 'The body of the job could not be read.',
+    hint: 'Fix error.cause: the job is retried.',
+  },
   job_timeout: {
     status: 503,
     retryable: true,

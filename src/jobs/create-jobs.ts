@@ -1,16 +1,18 @@
 import type { JobClaims } from '../dedupe/job-claims.js';
+import { durationMs } from '../duration.js';
 import { WebhookError } from '../errors.js';
 import type { WebhookEvent } from '../event.js';
 import { check, checkKnownOptions, checkObject, checkPositiveInteger, integers } from '../option-checks.js';
 import { checkEventType } from '../receiver/handlers.js';
 import type { DedupeStore } from '../stores/contract.js';
 import { jobClaims } from './claim-job.js';
-import { durationMs } from './duration.js';
 import { createJobBook, type JobName } from './job-book.js';
 import { type Job, toJob, withExpectation } from './job-record.js';
 import { type Reconciliation, reconcile } from './reconcile.js';
 import type { ReconcileOptions } from './reconcile-options.js';
 import { createWaiting } from './waiting.js';
+
+const NO_DEFAULT = 'It has no default: choose a time after which you would look for the job.';
 
 /** Options of {@link createJobs}. */
 export interface JobsOptions {
@@ -163,7 +165,7 @@ export function createJobs(options: JobsOptions): Jobs {
       check(Object(options) === options, 'expect() has no time', "Pass the time as well, such as { within: '2h' }.");
       const name = nameOf(jobId, options, 'expect()', ['within', 'types', 'note']);
       const { types, note } = options;
-      const withinMs = durationMs('within', options.within);
+      const withinMs = durationMs('within', options.within, NO_DEFAULT);
       checkTypes(types);
       const isNote = note === undefined || (typeof note === 'string' && note.length <= MAX_NOTE);
       check(isNote, `note must be a text of at most ${MAX_NOTE} characters`);

@@ -6,6 +6,7 @@ import type { QueuedDelivery } from '../receiver/queued-delivery.js';
 export function tracedQueue(queue: DeliveryQueue): DeliveryQueue {
   return {
     name: queue.name,
+    maxBodyBytes: queue.maxBodyBytes,
     init: async () => queue.init?.(),
     put: (delivery, event) => queue.put(withTrace(delivery), event),
     ...(typeof queue.stats === 'function' && { stats: async () => queue.stats?.() as Promise<QueueStats> }),

@@ -24,14 +24,24 @@ export interface DeadLetters {
   retryAndFollow?(id: string): Promise<FollowedJob | undefined>;
   /** Deletes a dead letter. Resolves to false where there is none with this id. */
   discard(id: string): Promise<boolean>;
+  /**
+   * Discards the dead letters that are older than `retainDead`, and resolves to how many there were. A queue of your own may
+   * leave it out.
+   */
+  purgeDead?(): Promise<number>;
 }
 
 /** A delivery that an engine no longer retries. */
 export interface DeadLetter {
   /** The engine's id of the job. */
   id: string;
-  /** The delivery as it was queued; undefined where the job is not a queued delivery of this version. */
+  /**
+   * The delivery as it was queued; undefined where the job is not a queued delivery of this version, and where its body cannot
+   * be read, as `unopened` says.
+   */
   delivery: QueuedDelivery | undefined;
+  /** What is known of a delivery whose body is encrypted or kept outside and could not be read; otherwise undefined. */
+  unopened?: UnopenedDelivery | undefined;
   /** The time of its last failure, in milliseconds since the epoch; undefined where the engine does not record it. */
   diedAt: number | undefined;
   /** The number of times its handler was started; undefined where the engine does not record it. */
@@ -40,6 +50,16 @@ export interface DeadLetter {
   reason: string | undefined;
   /** The stack of the last error and those of its causes, at most 4 000 characters; undefined where there is none. */
   stack?: string | undefined;
+}
+
+/** A queued delivery whose body could not be read. */
+export interface UnopenedDelivery {
+  /** The identity of the event, as in a {@link QueuedDelivery}. */
+  key: string;
+  /** The tenant whose secret matched, where the receiver has tenants. */
+  tenant?: string | undefined;
+  /** Why its body could not be read: a sentence. */
+  why: string;
 }
 
 /** A dead letter that was retried, until it has ended again. */

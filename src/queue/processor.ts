@@ -13,10 +13,12 @@ import type { DeadLetterCause, DeadLetterNotice, Decision, Outcome } from '../re
 import { fromQueued, type QueuedDelivery } from '../receiver/queued-delivery.js';
 import { failed, type HandlerEnd, runHandler } from '../receiver/run-handler.js';
 import type { Delivery } from '../verify/verify.js';
+import { asPacked } from './packed-delivery.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, payloadsOf } from './payloads.js';
 import { reasonOf, storedStack, WORKER_DIED } from './reason.js';
 
 /** Options of a worker, which runs the handlers of queued deliveries. */
-export interface WorkerOptions {
+export interface WorkerOptions extends PayloadOptions {
   /** The handlers by event type, as in a receiver. */
   on: Handlers;
   /**
@@ -47,6 +49,7 @@ export const WORKER_OPTIONS = [
   'observe',
   'logger',
   'telemetry',
+  ...PAYLOAD_OPTIONS,
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
 /** Other names of these options that people try. */
@@ -65,6 +68,11 @@ export interface JobRun {
   signal?: AbortSignal | undefined;
   /** A number that grows with every owner of the job, where the engine has one; otherwise 0. */
   fence?: number | undefined;
+  /**
+   * Resolves to whether the job is still this worker's. It is asked before a body that is kept outside of the queue is deleted.
+   * Default: it is, until `signal` is aborted.
+   */
+  isOwn?: (() => Promise<boolean>) | undefined;
 }
 
 /** The result of a run, from which the engine decides what to do with the job. */
@@ -122,6 +130,9 @@ export function createProcessor(options: WorkerOptions): Processor {
   const { telemetry, jobs } = options;
   checkJobs(jobs);
   check(telemetry === undefined || typeof telemetry.record === 'function', 'telemetry has no method record()');
+  const payloads = payloadsOf(options);
+  /** The deliveries of packed jobs, which `deadLetter` reports without opening them a second time. */
+  const opened = new WeakMap<object, QueuedDelivery>();
   const handlerFor = handlerTable(options.on);
   const observe = safeObserver(options.observe);
   const log = createLog(options.logger);
@@ -155,18 +166,23 @@ export function createProcessor(options: WorkerOptions): Processor {
 
   async function resultOf(job: unknown, jobRun: JobRun): Promise<Ended> {
     const { attempt, attempts = Number.POSITIVE_INFINITY } = jobRun;
-    let delivery: Delivery;
+    let queued: QueuedDelivery | undefined;
+    let result: Ended;
     try {
-      delivery = fromQueued(job);
+      queued = (await payloads.open(job)) as QueuedDelivery;
+      const delivery = fromQueued(queued);
+      if (attempt > attempts) return workerDied(delivery, attempts);
+      if (queued !== job) opened.set(job as object, queued);
+      const { key } = queued;
+      result = await withTelemetry(queued, attempt, () => run(delivery, key, jobRun));
+      if (result.as === 'done') await payloads.drop(job, () => isOwn(jobRun));
     } catch (error) {
-      return unreadable(error);
+      if (!isWebhookError(error) || error.code !== 'body_unavailable') return unreadable(error);
+      result = { as: 'failed', decision: { kind: 'failed', error }, error, reason: reasonOf(error) };
     }
-    if (attempt > attempts) return workerDied(delivery, attempts);
-    const queued = job as QueuedDelivery;
-    const result = await withTelemetry(queued, attempt, () => run(delivery, queued.key, jobRun));
     if (result.as !== 'failed' || attempt < attempts) return result;
     const cause = result.decision.error?.code === 'unexpected_data' ? 'unexpected_data' : 'attempts_used';
-    return { ...result, as: 'dead', attempts: attempt, cause };
+    return { ...result, as: 'dead', attempts: Math.min(attempt, attempts), cause };
   }
 
   /** Runs a job inside the telemetry, whose failure must not become one of the job. */
@@ -192,7 +208,7 @@ export function createProcessor(options: WorkerOptions): Processor {
   }
 
   function deadLetter(job: unknown, { attempts, reason, cause }: LetterOf): void {
-    const { delivery, name } = readable(job);
+    const { delivery, name } = readable(opened.get(Object(job)) ?? job);
     const notice = {
       kind: 'dead_letter',
       type: delivery?.event.type,
@@ -213,11 +229,15 @@ export function createProcessor(options: WorkerOptions): Processor {
   return Object.assign(process, { deadLetter });
 }
 
+async function isOwn({ signal, isOwn = async () => true }: JobRun): Promise<boolean> {
+  return !signal?.aborted && (await isOwn());
+}
+
 function readable(job: unknown): { delivery?: Delivery; name: string | undefined } {
   try {
     return { delivery: fromQueued(job), name: endpointOf((job as QueuedDelivery).key) };
   } catch {
-    return { name: undefined };
+    return { name: endpointOf(asPacked(job)?.key ?? '') };
   }
 }
 

@@ -1,7 +1,10 @@
 import { fromBase64 } from '../bytes.js';
+import { isWebhookError } from '../errors.js';
 import { parseEvent } from '../event.js';
 import type { QueuedDelivery } from '../receiver/queued-delivery.js';
-import type { DeadLetter, QueueStats } from './dead-letters.js';
+import type { DeadLetter, QueueStats, UnopenedDelivery } from './dead-letters.js';
+import { asPacked, type PackedDelivery, type QueueJob } from './packed-delivery.js';
+import type { Payloads } from './payloads.js';
 import { safeStack } from './reason.js';
 
 // Any program that can write to an engine may have stored another value than this package has.
@@ -38,6 +41,11 @@ export function asQueued(job: unknown): QueuedDelivery | undefined {
   return v === 1 && typeof body === 'string' && typeof key === 'string' ? (job as QueuedDelivery) : undefined;
 }
 
+/** Returns a stored job as one of this version, also where its body is packed; undefined where it is none. */
+export function asJob(job: unknown): QueueJob | undefined {
+  return asQueued(job) ?? asPacked(job);
+}
+
 /** Returns the fields of a queued event by which engines order and filter; a body that is not an event has none. */
 export function eventOf({ body }: QueuedDelivery): { id?: string; type?: string; jobId?: string | null } {
   try {
@@ -47,16 +55,43 @@ export function eventOf({ body }: QueuedDelivery): { id?: string; type?: string;
   }
 }
 
-/** Returns a dead letter from the values that an engine has stored. */
-export function deadLetterOf(id: string, { job, diedAt, attempts, reason, stack }: StoredValues): DeadLetter {
+/** Resolves to a dead letter from the values that an engine has stored. */
+export async function deadLetterOf(
+  payloads: Payloads,
+  id: string,
+  { job, diedAt, attempts, reason, stack }: StoredValues,
+): Promise<DeadLetter> {
   return {
     id,
-    delivery: asQueued(job),
+    ...(await openedDelivery(payloads, job)),
     diedAt: knownNumber(diedAt),
     attempts: knownNumber(attempts),
     reason: knownText(reason),
     stack: safeStack(knownText(stack) ?? '') || undefined,
   };
+}
+
+async function openedDelivery(
+  payloads: Payloads,
+  job: unknown,
+): Promise<{ delivery: QueuedDelivery | undefined; unopened?: UnopenedDelivery }> {
+  try {
+    return { delivery: asQueued(await payloads.open(job)) };
+  } catch (error) {
+    const { key, tenant } = asPacked(job) as PackedDelivery;
+    return { delivery: undefined, unopened: { key, tenant: knownText(tenant), why: problemOf(error) } };
+  }
+}
+
+function problemOf(error: unknown): string {
+  return isWebhookError(error) ? error.problem : 'Its body could not be read.';
+}
+
+/** Resolves to the results of calls one after the other: each letter may hold a large body. */
+export async function inTurn<In, Out>(items: readonly In[], call: (item: In) => Promise<Out>): Promise<Out[]> {
+  const results: Out[] = [];
+  for (const item of items) results.push(await call(item));
+  return results;
 }
 
 interface StoredValues {

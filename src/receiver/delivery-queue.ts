@@ -11,6 +11,11 @@ export interface DeliveryQueue {
   /** The name of the endpoint, part of every key: two endpoints that feed one queue need two names. */
   readonly name: string;
   /**
+   * The largest body that a job of the queue can hold, in bytes; undefined where every one fits. A receiver refuses a larger
+   * `maxBodyBytes` when it is created, because the queue would refuse such a delivery at each attempt.
+   */
+  readonly maxBodyBytes?: number | undefined;
+  /**
    * Creates what is missing, such as a table. It may be called several times; the receiver awaits it before the first
    * put.
    */

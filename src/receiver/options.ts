@@ -1,6 +1,7 @@
 import { type Background, createBackground } from '../background.js';
 import type { JobClaims } from '../dedupe/job-claims.js';
 import type { DedupeOptions } from '../dedupe/options.js';
+import { WebhookError } from '../errors.js';
 import {
   check,
   checkFunction,
@@ -133,7 +134,18 @@ export function receiverLimits(options: ReceiverOptions) {
   }
   checkJobs(options.jobs);
   if (options.silentAfterMs !== undefined) checkPositiveInteger('silentAfterMs', options.silentAfterMs);
-  return integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 });
+  const limits = integers(options, { maxBodyBytes: 5 * 1024 * 1024, deadlineMs: 15_000 });
+  checkFits(limits.maxBodyBytes, options.queue?.maxBodyBytes);
+  return limits;
+}
+
+/** @throws WebhookError `invalid_option` for bodies that the queue would refuse at each attempt, until the event is lost */
+function checkFits(maxBodyBytes: number, most = Number.POSITIVE_INFINITY): void {
+  if (maxBodyBytes <= most) return;
+  throw new WebhookError('invalid_option', {
+    message: `maxBodyBytes is ${maxBodyBytes}, and a job of the queue holds a body of at most ${most} bytes.`,
+    hint: `Pass overflow to the queue, which keeps larger bodies outside of it, or set maxBodyBytes to ${most} where no event is larger.`,
+  });
 }
 
 /** @throws WebhookError `invalid_option` */

@@ -1,5 +1,6 @@
-import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import type { DeadLetter } from '../dead-letters.js';
+import type { QueueJob } from '../packed-delivery.js';
+import type { Payloads } from '../payloads.js';
 import { countOf, deadLetterOf } from '../stored-values.js';
 
 /** The part of a stored `Job` that is used. */
@@ -18,12 +19,12 @@ export interface BullmqStoredJob {
 }
 
 /** The data of a job: the delivery, and two fields that are no part of its format. */
-export interface BullmqData extends QueuedDelivery {
+export type BullmqData = QueueJob & {
   /** The id of one put, so that a put recognises its own job. */
   put?: string;
   /** How often the job had stalled when it was retried: BullMQ does not reset the number. */
   stalledBefore?: number;
-}
+};
 
 /** Returns how many runs of a job have ended, also with the death of their worker, since it was put or retried. */
 export function endedRuns(job: { data: unknown; attemptsMade: number; stalledCounter: number }): number {
@@ -33,11 +34,17 @@ export function endedRuns(job: { data: unknown; attemptsMade: number; stalledCou
   return countOf(job.attemptsMade) + stalled - Math.min(stalled, countOf(stalledBefore));
 }
 
-export function toDeadLetter(stored: BullmqStoredJob): DeadLetter {
+export async function toDeadLetter(payloads: Payloads, stored: BullmqStoredJob): Promise<DeadLetter> {
   const { put: _, stalledBefore: __, ...job } = Object(stored.data) as Partial<BullmqData>;
   const attempts = Math.max(1, endedRuns(stored));
   const { id = '', finishedOn, failedReason } = stored;
-  return deadLetterOf(id, { job, diedAt: finishedOn, attempts, reason: failedReason, stack: lastStackOf(stored) });
+  return deadLetterOf(payloads, id, {
+    job,
+    diedAt: finishedOn,
+    attempts,
+    reason: failedReason,
+    stack: lastStackOf(stored),
+  });
 }
 
 /**

@@ -54,7 +54,10 @@ export function bullmqProcessor(
     const attempts = Math.max(1, countOf(job.opts.attempts));
     checkWorker(job, attempts);
     shortenFinished(job);
-    const ended = await process(job.data, { attempt: endedRuns(job) + 1, attempts, signal });
+    const ended = await process(job.data, {
+      ...{ attempt: endedRuns(job) + 1, attempts, signal },
+      isOwn: () => isLocked(job, token),
+    });
     if (ended.as === 'done') return;
     if (ended.as === 'unreadable') {
       await job.moveToDelayed(Date.now() + UNREADABLE_DELAY_MS, token);

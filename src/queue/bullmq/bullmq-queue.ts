@@ -1,9 +1,11 @@
 import { checkEndpointName, checkRetention, RETAIN_MS } from '../../endpoint.js';
 import { checkKnownOptions, checkObject, integers } from '../../option-checks.js';
-import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import type { FollowedState, OperatedQueue } from '../dead-letters.js';
+import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
-import { asQueued } from '../stored-values.js';
+import type { QueueJob } from '../packed-delivery.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, payloadsOf } from '../payloads.js';
+import { asJob, inTurn } from '../stored-values.js';
 import { type BullmqData, type BullmqStoredJob, toDeadLetter } from './bullmq-job.js';
 import { CATCH_UP, DISCARD, HAS_TEXT, PUT_AGAIN, runScript } from './redis-script.js';
 
@@ -36,7 +38,7 @@ export interface BullmqJobOptions {
 export type BullmqBackoff = number | { type: string; delay?: number; jitter?: number };
 
 /** Options of {@link bullmqQueue}. */
-export interface BullmqQueueOptions {
+export interface BullmqQueueOptions extends PayloadOptions, DeadRetentionOptions {
   /** A `Queue` of BullMQ. It is not closed. */
   queue: BullmqQueueClient;
   /** The name of the endpoint, part of every key. Default: the name of the queue. */
@@ -52,6 +54,7 @@ export interface BullmqQueueOptions {
   retainMs?: number | undefined;
 }
 
+const OPTIONS = ['queue', 'name', 'attempts', 'backoff', 'retainMs', 'retainDead', ...PAYLOAD_OPTIONS];
 /** How often a put looks for retries that wait for the time of a clock that went back. */
 const CATCH_UP_INTERVAL_MS = 10_000;
 const CATCH_UP_SIZE = 1_000;
@@ -76,7 +79,7 @@ const PENDING = ['wait', 'active', 'delayed', 'prioritized'] as const;
  */
 export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
   checkObject('options', options);
-  checkKnownOptions('bullmqQueue', options, ['queue', 'name', 'attempts', 'backoff', 'retainMs']);
+  checkKnownOptions('bullmqQueue', options, OPTIONS);
   const { queue, backoff = { type: 'exponential', delay: 1_000, jitter: 0.5 } } = options;
   checkClient('queue must be a Queue of BullMQ', queue, ['add', 'getJob', 'waitUntilReady', 'getBackend']);
   const { name = queue.name } = options;
@@ -85,6 +88,8 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
   checkRetention('retainMs', retainMs);
   const removeOnComplete = { age: Math.ceil(retainMs / 1_000) };
   const jobOptions = { attempts, backoff, removeOnComplete, removeOnFail: false, stackTraceLimit: 1 } as const;
+
+  const payloads = payloadsOf(options);
 
   let caughtUpAt = Number.NEGATIVE_INFINITY;
   let offset = 0;
@@ -99,10 +104,10 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     offset = seen === CATCH_UP_SIZE ? offset + CATCH_UP_SIZE : 0;
   }
 
-  async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
-    const id = jobId(delivery.key);
+  async function put(job: QueueJob): Promise<'queued' | 'known'> {
+    const id = jobId(job.key);
     const own = crypto.randomUUID();
-    const data: BullmqData = { ...delivery, put: own };
+    const data: BullmqData = { ...job, put: own };
     // BullMQ answers the same for a job that it already has and for a new one, so Redis is asked whose job it has, if
     // possible in the same round trip.
     const isOwn = () => runScript(queue, HAS_TEXT, queue.toKey(id), own);
@@ -121,19 +126,27 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     return (await job?.isFailed()) ? job : undefined;
   }
 
+  async function deadOrNone(id: string): Promise<BullmqStoredJob | undefined> {
+    try {
+      return await dead(id);
+    } catch (error) {
+      if (isNoDeadLetter(error)) return undefined;
+      throw error;
+    }
+  }
+
   async function retry(id: string): Promise<boolean> {
     try {
       const job = await dead(id);
       if (job === undefined) return false;
-      if (job.stalledCounter > 0 && asQueued(job.data)) {
+      if (job.stalledCounter > 0 && asJob(job.data)) {
         await job.updateData({ ...(job.data as BullmqData), stalledBefore: job.stalledCounter } as never);
       }
       await job.retry('failed', { resetAttemptsMade: true, resetAttemptsStarted: true });
       await runScript(queue, PUT_AGAIN, queue.toKey(id), String(Date.now())).catch(() => {}); // the age alone
       return true;
     } catch (error) {
-      // Another client was faster, or the id is the name of a key of BullMQ's own.
-      if (/not in the failed state|missing key|WRONGTYPE/i.test(String(error))) return false;
+      if (isNoDeadLetter(error)) return false;
       throw error;
     }
   }
@@ -145,18 +158,22 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     return state === 'completed' || state === 'unknown' ? 'done' : 'pending';
   }
 
-  return {
+  const operated: OperatedQueue = {
     name,
 
     async init() {
       await queue.waitUntilReady();
     },
 
-    put: (delivery) => limitedPut(() => put(delivery)),
+    put(delivery) {
+      retention.look();
+      const isFinished = async (key: string) => (await queue.getJobState(jobId(key))) === 'completed';
+      return payloads.put(delivery, (job) => limitedPut(() => put(job)), isFinished);
+    },
 
     async deadLetters({ limit = 100, offset = 0 } = {}) {
       const jobs = await queue.getJobs(['failed'], offset, offset + limit - 1, true);
-      return jobs.map(toDeadLetter);
+      return inTurn(jobs, (job) => toDeadLetter(payloads, job));
     },
 
     retry,
@@ -166,10 +183,12 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
     },
 
     async discard(id) {
-      if (id === '') return false;
+      await payloads.drop((await deadOrNone(id))?.data);
       const keys = ['failed', id, `${id}:logs`].map((type) => queue.toKey(type));
       return (await runScript(queue, DISCARD, ...keys, id)) === 1;
     },
+
+    purgeDead: () => retention.purge(),
 
     async stats() {
       const counts = await queue.getJobCounts(...PENDING, 'failed');
@@ -182,6 +201,13 @@ export function bullmqQueue(options: BullmqQueueOptions): OperatedQueue {
       };
     },
   };
+  const retention = deadRetention(options, () => operated);
+  return operated;
+}
+
+/** Whether another client was faster, or the id is the name of a key of BullMQ's own. */
+function isNoDeadLetter(error: unknown): boolean {
+  return /not in the failed state|missing key|WRONGTYPE/i.test(String(error));
 }
 
 /** Returns the id of a job. BullMQ refuses an id with a colon or of digits only; an encoded key has neither. */

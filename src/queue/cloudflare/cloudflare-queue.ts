@@ -2,14 +2,18 @@ import { checkEndpointName } from '../../endpoint.js';
 import { checkKnownOptions, checkObject } from '../../option-checks.js';
 import type { DeliveryQueue } from '../../receiver/delivery-queue.js';
 import { checkClient, limitedPut } from '../engine-queue.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, payloadsOf } from '../payloads.js';
 
 /** The part that is used of a producer binding of Cloudflare Queues. */
 export interface CloudflareQueueBinding {
   send(body: unknown, options: { contentType: 'json'; delaySeconds?: number }): Promise<unknown>;
 }
 
+/** 128 KB, of which Cloudflare takes up to 100 bytes itself. */
+const MAX_MESSAGE_BYTES = 128_000 - 100;
+
 /** Options of {@link cloudflareQueue}. */
-export interface CloudflareQueueOptions {
+export interface CloudflareQueueOptions extends PayloadOptions {
   /** The producer binding: `env.QUEUE`. */
   queue: CloudflareQueueBinding;
   /** The name of the endpoint, part of every key. */
@@ -29,18 +33,22 @@ export interface CloudflareQueueOptions {
  */
 export function cloudflareQueue(options: CloudflareQueueOptions): DeliveryQueue {
   checkObject('options', options);
-  checkKnownOptions('cloudflareQueue', options, ['queue', 'name'], { binding: 'queue' });
+  checkKnownOptions('cloudflareQueue', options, ['queue', 'name', ...PAYLOAD_OPTIONS], { binding: 'queue' });
   const { queue, name } = options;
   checkBinding('queue', queue);
   checkEndpointName(name, 'name must be');
+  const payloads = payloadsOf(options, MAX_MESSAGE_BYTES);
   return {
     name,
+    maxBodyBytes: payloads.maxBodyBytes,
 
     put: (delivery) =>
-      limitedPut(async () => {
-        await queue.send(delivery, { contentType: 'json' });
-        return 'queued' as const;
-      }),
+      payloads.put(delivery, (job) =>
+        limitedPut(async () => {
+          await queue.send(job, { contentType: 'json' });
+          return 'queued' as const;
+        }),
+      ),
   };
 }
 

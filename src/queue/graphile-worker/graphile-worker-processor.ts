@@ -58,7 +58,8 @@ export function graphileWorkerProcessor(
       if (!(await statement(sql.isOwn))) throw notInSchema('graphileWorkerProcessor', schema);
       isChecked = true;
     }
-    const ended = await process(payload, { attempt, attempts, signal });
+    const isOwn = () => statement(sql.isOwn);
+    const ended = await process(payload, { attempt, attempts, signal, isOwn });
     // graphile-worker records the end itself, after this, and stops where the connection is lost meanwhile. So each way to
     // end runs a statement first: it waits for a connection that works.
     switch (ended.as) {

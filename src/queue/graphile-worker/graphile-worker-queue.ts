@@ -11,10 +11,13 @@ import {
 import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
 import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.js';
+import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
+import type { QueueJob } from '../packed-delivery.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, payloadsOf } from '../payloads.js';
 import { checkPostgresName } from '../postgres.js';
 import { WORKER_DIED } from '../reason.js';
-import { deadLetterOf, eventOf, type StatsRow, statsOf } from '../stored-values.js';
+import { deadLetterOf, eventOf, inTurn, type StatsRow, statsOf } from '../stored-values.js';
 import { failureOf } from './error-text.js';
 import { graphileWorkerStatements } from './statements.js';
 import { checkTables } from './worker-schema.js';
@@ -25,7 +28,7 @@ export interface GraphileWorkerPool {
 }
 
 /** Options of {@link graphileWorkerQueue}. */
-export interface GraphileWorkerQueueOptions {
+export interface GraphileWorkerQueueOptions extends PayloadOptions, DeadRetentionOptions {
   /** A pool of `pg` on the database of graphile-worker, with its migrations. It is not closed. */
   pg: GraphileWorkerPool;
   /** The identifier of the task, which a worker has in its `taskList`. */
@@ -60,7 +63,10 @@ export interface GraphileWorkerQueue extends OperatedQueue {
 const MAX_ATTEMPTS = 32_766;
 /** The longest name of a queue that graphile-worker stores, in characters. */
 const MAX_QUEUE_NAME = 128;
-const OPTIONS = ['pg', 'task', 'name', 'attempts', 'retainMs', 'order', 'schema', 'table'];
+const OPTIONS = [
+  ...['pg', 'task', 'name', 'attempts', 'retainMs', 'order', 'schema', 'table', 'retainDead'],
+  ...PAYLOAD_OPTIONS,
+];
 
 /**
  * Returns a queue that adds deliveries as jobs of graphile-worker 0.16 or 0.17 on PostgreSQL; `graphileWorkerProcessor`
@@ -88,6 +94,7 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
   // The last start runs no handler: it makes the job of a worker that died in its last attempt a dead letter.
   const starts = attempts + 1;
   const sql = graphileWorkerStatements(schema, table);
+  const payloads = payloadsOf(options);
 
   async function query<Row>(text: string, ...values: unknown[]): Promise<Row[]> {
     const { rows } = await (values.length > 0 ? pg.query(text, values as never) : pg.query(text));
@@ -101,10 +108,21 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     return key.length <= MAX_QUEUE_NAME ? key : fingerprint(key);
   }
 
-  async function put(delivery: QueuedDelivery, event?: AnyEvent): Promise<'queued' | 'known'> {
-    const queueName = order === 'jobId' ? await queueNameOf(delivery, event) : null;
-    const rows = await query(sql.put, delivery.key, retainMs, task, JSON.stringify(delivery), queueName, starts);
+  async function put(job: QueueJob, queueName: string | null): Promise<'queued' | 'known'> {
+    const rows = await query(sql.put, job.key, retainMs, task, JSON.stringify(job), queueName, starts);
     return rows.length > 0 ? 'queued' : 'known';
+  }
+
+  /** A job that is done is deleted. */
+  async function isFinished(key: string): Promise<boolean> {
+    return (await query(sql.ofKey, task, key)).length === 0;
+  }
+
+  async function discard(id: string): Promise<boolean> {
+    if (!isId(id)) return false;
+    const [letter] = await query<{ payload: unknown }>(sql.deadPayload, task, id);
+    await payloads.drop(letter?.payload);
+    return (await query(sql.discard, task, id)).length > 0;
   }
 
   async function retry(id: string): Promise<boolean> {
@@ -116,23 +134,28 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
     return found?.state ?? 'done';
   }
 
-  return {
+  const operated: GraphileWorkerQueue = {
     name,
     async init() {
       await checkTables('graphileWorkerQueue', (text) => pg.query(text), schema);
       await query(sql.init);
     },
 
-    put: (delivery, event) => limitedPut(() => put(delivery, event)),
+    async put(delivery, event) {
+      const queueName = order === 'jobId' ? await queueNameOf(delivery, event) : null;
+      retention.look();
+      return payloads.put(delivery, (job) => limitedPut(() => put(job, queueName)), isFinished);
+    },
     deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
-      (await query<Letter>(sql.deadLetters, task, limit, offset)).map(toDeadLetter),
+      inTurn(await query<Letter>(sql.deadLetters, task, limit, offset), (letter) => toDeadLetter(payloads, letter)),
     retry,
 
     async retryAndFollow(id) {
       return (await retry(id)) ? followedBy(() => stateOf(id)) : undefined;
     },
 
-    discard: async (id) => isId(id) && (await query(sql.discard, task, id)).length > 0,
+    discard,
+    purgeDead: () => retention.purge(),
     stats: async () => statsOf((await query<StatsRow>(sql.stats, task))[0]),
 
     async purgeExpired({ limit }) {
@@ -140,6 +163,8 @@ export function graphileWorkerQueue(options: GraphileWorkerQueueOptions): Graphi
       return (await query(sql.purge, limit)).length;
     },
   };
+  const retention = deadRetention(options, () => operated);
+  return operated;
 }
 
 function isId(id: string): boolean {
@@ -154,7 +179,10 @@ interface Letter {
   died_at: number;
 }
 
-function toDeadLetter({ id, payload, attempts, last_error, died_at }: Letter): DeadLetter {
+async function toDeadLetter(
+  payloads: Payloads,
+  { id, payload, attempts, last_error, died_at }: Letter,
+): Promise<DeadLetter> {
   const diedAt = Math.round(Number(died_at));
-  return deadLetterOf(id, { job: payload, diedAt, attempts, ...failureOf(last_error ?? WORKER_DIED) });
+  return deadLetterOf(payloads, id, { job: payload, diedAt, attempts, ...failureOf(last_error ?? WORKER_DIED) });
 }

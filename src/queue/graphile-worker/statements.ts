@@ -41,6 +41,16 @@ FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_
 WHERE t.identifier = $1 AND j.attempts >= j.max_attempts AND j.locked_at IS NULL
 ORDER BY j.updated_at, j.id LIMIT $2 OFFSET $3`,
 
+  /** Takes the id of a dead letter, too. */
+  deadPayload: `
+SELECT j.payload FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id
+WHERE t.identifier = $1 AND j.id = $2::bigint AND j.attempts >= j.max_attempts AND j.locked_at IS NULL`,
+
+  /** Takes the key of a job, too. Returns a row where there is such a job, also a dead letter. */
+  ofKey: `
+SELECT j.id FROM ${schema}._private_jobs j JOIN ${schema}._private_tasks t ON t.id = j.task_id
+WHERE t.identifier = $1 AND j.payload->>'key' = $2 LIMIT 1`,
+
   retry: `
 UPDATE ${schema}._private_jobs j SET attempts = 0, max_attempts = $3::int, created_at = now(), run_at = now(), last_error = NULL
 FROM ${schema}._private_tasks t

@@ -6,6 +6,8 @@ export interface NatsJetStream {
     options: { msgID: string; timeout: number; expect: { streamName: string } },
   ): Promise<{ seq: number; duplicate: boolean }>;
   consumers: { get(stream: string, consumer: string): Promise<NatsConsumer> };
+  /** The connection, which knows the largest message that the server takes. */
+  readonly nc?: { readonly info?: { readonly max_payload?: number | undefined } | undefined } | undefined;
   jetstreamManager(checkApi: boolean): Promise<NatsManager>;
 }
 

@@ -1,16 +1,18 @@
 import { checkEndpointName } from '../../endpoint.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
 import type { DeadLetter, OperatedQueue } from '../dead-letters.js';
+import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, limitedPut } from '../engine-queue.js';
-import { deadLetterOf } from '../stored-values.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, payloadsOf } from '../payloads.js';
+import { deadLetterOf, inTurn, knownNumber } from '../stored-values.js';
 import { type DeliveryStream, deliveryStream } from './delivery-stream.js';
 import { followedJobs } from './followed-jobs.js';
 import type { NatsConsumerInfo, NatsJetStream, NatsStoredMessage } from './jetstream.js';
 import { type NatsWorker, type NatsWorkerOptions, startNatsWorker } from './nats-worker.js';
-import { jobText, storedLetter } from './stored-letter.js';
+import { jobText, LETTER_BYTES, storedLetter } from './stored-letter.js';
 
 /** Options of {@link natsQueue}. */
-export interface NatsQueueOptions {
+export interface NatsQueueOptions extends PayloadOptions, DeadRetentionOptions {
   /** A JetStream client: `jetstream(connection)` of `@nats-io/jetstream`. Its connection is not closed. */
   jetstream: NatsJetStream;
   /** The name of the stream, which `init()` creates where there is none. Letters, digits, `_` and `-`. */
@@ -26,6 +28,11 @@ export interface NatsQueueOptions {
   /** When a job is run again whose worker went silent, in milliseconds. Renewed while it runs. Default: 30 000. */
   ackWaitMs?: number | undefined;
 }
+
+const OPTIONS = [
+  ...['jetstream', 'stream', 'name', 'attempts', 'backoffMs', 'maxBackoffMs', 'ackWaitMs', 'retainDead'],
+  ...PAYLOAD_OPTIONS,
+];
 
 /** A queue in a stream of NATS JetStream. */
 export interface NatsQueue extends OperatedQueue {
@@ -48,10 +55,9 @@ export interface NatsQueue extends OperatedQueue {
  */
 export function natsQueue(options: NatsQueueOptions): NatsQueue {
   checkObject('options', options);
-  const names = ['jetstream', 'stream', 'name', 'attempts', 'backoffMs', 'maxBackoffMs', 'ackWaitMs'];
   const aliases = { connection: 'jetstream', nc: 'jetstream', js: 'jetstream', queue: 'stream' };
-  checkKnownOptions('natsQueue', options, names, aliases);
-  const { jetstream, stream } = options;
+  checkKnownOptions('natsQueue', options, OPTIONS, aliases);
+  const { jetstream, stream, overflow, encrypt } = options;
   const client = 'jetstream must be jetstream(connection) of @nats-io/jetstream';
   checkClient(client, jetstream, ['publish', 'jetstreamManager']);
   check(typeof stream === 'string' && /^[\w-]{1,64}$/.test(stream), 'stream must be 1 to 64 letters, digits, _ and -');
@@ -63,6 +69,8 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
     maxBackoffMs: 3_600_000,
     ackWaitMs: 30_000,
   });
+  const most = knownNumber(jetstream.nc?.info?.max_payload);
+  const payloads = payloadsOf(options, most && most - LETTER_BYTES);
   const target = deliveryStream(jetstream, stream, settings.ackWaitMs);
   const { jobs, dead } = target;
   const followed = followedJobs(target);
@@ -83,28 +91,43 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
     return seq;
   }
 
-  return {
+  const operated: NatsQueue = {
     name,
+    maxBodyBytes: payloads.maxBodyBytes,
 
     init: target.declare,
 
-    put: (delivery) =>
-      limitedPut(async () => {
-        const { isNew } = await target.publish(jobs, jobText(JSON.stringify(delivery)), delivery.key);
-        return isNew ? 'queued' : 'known';
-      }),
+    put(delivery) {
+      retention.look();
+      let first = Number.POSITIVE_INFINITY;
+      const isFinished = async () => {
+        const [{ info } = { info: undefined }] = (await target.consumers()).filter(({ subject }) => subject === jobs);
+        return info !== undefined && first <= info.ack_floor.stream_seq;
+      };
+      return payloads.put(
+        delivery,
+        (job) =>
+          limitedPut(async () => {
+            const { seq, isNew } = await target.publish(jobs, jobText(JSON.stringify(job)), job.key);
+            first = seq;
+            return isNew ? 'queued' : 'known';
+          }),
+        isFinished,
+      );
+    },
 
-    work: (workerOptions) => startNatsWorker(workerOptions, { jetstream, target, settings }),
+    work: (workerOptions) =>
+      startNatsWorker({ overflow, encrypt, ...workerOptions }, { jetstream, target, settings, look: retention.look }),
 
     async deadLetters({ limit = 100, offset = 0 } = {}) {
-      const letters: DeadLetter[] = [];
+      const letters: NatsStoredMessage[] = [];
       for (let seq = 1, passed = 0; letters.length < limit; passed += 1) {
         const message = await target.next(dead, seq);
         if (message === undefined) break;
-        if (passed >= offset) letters.push(toDeadLetter(message));
+        if (passed >= offset) letters.push(message);
         seq = message.seq + 1;
       }
-      return letters;
+      return inTurn(letters, (message) => toDeadLetter(payloads, message));
     },
 
     retry: async (id) => (await putBack(id)) !== undefined,
@@ -116,8 +139,12 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
 
     async discard(id) {
       const found = await letter(id);
-      return found !== undefined && target.remove(found.seq);
+      if (found === undefined) return false;
+      await payloads.drop(storedLetter(found).job);
+      return target.remove(found.seq);
     },
+
+    purgeDead: () => retention.purge(),
 
     async stats() {
       const consumers = await target.consumers();
@@ -127,11 +154,13 @@ export function natsQueue(options: NatsQueueOptions): NatsQueue {
       return { depth, oldestMs: Math.max(...ages), dead: await target.count(dead) };
     },
   };
+  const retention = deadRetention(options, () => operated);
+  return operated;
 }
 
-function toDeadLetter(message: NatsStoredMessage): DeadLetter {
+async function toDeadLetter(payloads: Payloads, message: NatsStoredMessage): Promise<DeadLetter> {
   const { job, attempts, reason, stack } = storedLetter(message);
-  return deadLetterOf(String(message.seq), { job, diedAt: message.time.getTime(), attempts, reason, stack });
+  return deadLetterOf(payloads, String(message.seq), { job, diedAt: message.time.getTime(), attempts, reason, stack });
 }
 
 /** The first message that is not acknowledged is the oldest one that waits or runs. */

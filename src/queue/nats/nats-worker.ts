@@ -30,10 +30,13 @@ export interface NatsWorkerOf {
   jetstream: NatsJetStream;
   target: DeliveryStream;
   settings: Backoff & { attempts: number; ackWaitMs: number };
+  /** Discards dead letters that are too old. */
+  look(): void;
 }
 
 const PULL_EXPIRES_MS = 30_000;
 const PURGE_INTERVAL_MS = 600_000;
+const LOOK_INTERVAL_MS = 60_000;
 const ERROR_PAUSE_MS = 500;
 
 /** @throws WebhookError `invalid_option` */
@@ -102,7 +105,11 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     const job = parsedJob(message.string());
     const attempt = await attemptOf(message);
     if (!held.isOwn(message)) return;
-    const ended = await process(job, { attempt, attempts, fence: countOf(message.info.deliverySequence), signal });
+    const ended = await process(job, {
+      attempt,
+      attempts,
+      ...{ fence: countOf(message.info.deliverySequence), signal, isOwn: () => isStillOwn(message) },
+    });
     // A success whose acknowledgement is lost runs again, but not after the last attempt.
     const mayRunAgain = ended.as === 'done' && attempt < attempts;
     if (mayRunAgain ? held.isOwn(message) : await isStillOwn(message)) await settle(message, job, attempt, ended);
@@ -173,6 +180,7 @@ export function startNatsWorker(options: NatsWorkerOptions, queue: NatsWorkerOf)
     pauses.count();
     if (running.own().length > 0) void renew();
   });
+  shell.every(LOOK_INTERVAL_MS, queue.look);
   shell.every(PURGE_INTERVAL_MS, () => {
     target.purge(Date.now()).catch((error) => report('purge', 'Old jobs could not be removed', error));
   });

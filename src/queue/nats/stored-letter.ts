@@ -17,6 +17,9 @@ const [LARGE_JOB, ROOM] = [65_536, 8_192];
 /** The part of it for the headers of a message, which count too. */
 const HEADERS = 1_024;
 
+/** How much larger than its job the largest message of a job is, with its headers. */
+export const LETTER_BYTES = ROOM + HEADERS;
+
 /** Returns the text of a job as it is put. */
 export function jobText(job: string): string {
   return job.length < LARGE_JOB ? job : job.padEnd(job.length + ROOM);

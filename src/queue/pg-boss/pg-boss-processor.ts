@@ -98,7 +98,10 @@ export function pgBossProcessor(options: PgBossProcessorOptions): (jobs: readonl
     const [started] = await statement<{ starts: number }>(sql.start);
     if (started === undefined) return false; // another worker has it
     const { starts } = started;
-    const ended = await process(job.data, { attempt: starts, attempts, signal });
+    const ended = await process(job.data, {
+      ...{ attempt: starts, attempts, signal },
+      isOwn: async () => (await statement(sql.isOwn)).length > 0,
+    });
     switch (ended.as) {
       case 'done':
         return (await statement(sql.complete, starts)).length > 0;

@@ -1,12 +1,14 @@
 import { checkEndpointName, MIN_RETAIN_MS } from '../../endpoint.js';
 import { WebhookError } from '../../errors.js';
 import { check, checkKnownOptions, checkObject, integers } from '../../option-checks.js';
-import type { QueuedDelivery } from '../../receiver/queued-delivery.js';
 import { fingerprint } from '../../verify/hmac.js';
 import type { DeadLetter, FollowedState, OperatedQueue } from '../dead-letters.js';
+import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { checkClient, followedBy, limitedPut } from '../engine-queue.js';
+import type { QueueJob } from '../packed-delivery.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, payloadsOf } from '../payloads.js';
 import { checkPostgresName, isMissingTable } from '../postgres.js';
-import { asQueued, countOf, deadLetterOf, type StatsRow, statsOf } from '../stored-values.js';
+import { asJob, countOf, deadLetterOf, inTurn, type StatsRow, statsOf } from '../stored-values.js';
 import { checkSchema, notInSchema } from './boss-schema.js';
 import { KEPT_DAYS, pgBossStatements } from './statements.js';
 
@@ -26,7 +28,7 @@ export interface PgBossDatabase {
  * Options of {@link pgBossQueue}. `attempts`, `retryDelaySeconds` and `expireInSeconds` apply where `init()` creates the
  * queue; change those of an existing one with `boss.updateQueue()`.
  */
-export interface PgBossQueueOptions {
+export interface PgBossQueueOptions extends PayloadOptions, DeadRetentionOptions {
   /** A started `PgBoss`. It is not stopped. */
   boss: PgBossClient;
   /** The name of the queue in pg-boss. `init()` creates it, with a queue for its dead letters. */
@@ -43,6 +45,10 @@ export interface PgBossQueueOptions {
   schema?: string | undefined;
 }
 
+const OPTIONS = [
+  ...['boss', 'queue', 'name', 'attempts', 'retryDelaySeconds', 'expireInSeconds', 'schema', 'retainDead'],
+  ...PAYLOAD_OPTIONS,
+];
 const MIN_ARCHIVE_SECONDS = MIN_RETAIN_MS / 1_000;
 /**
  * How far the retry limit in pg-boss is above the attempts: a job whose limit is reached would become a dead letter without a
@@ -64,8 +70,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
   checkObject('options', options);
-  const names = ['boss', 'queue', 'name', 'attempts', 'retryDelaySeconds', 'expireInSeconds', 'schema'];
-  checkKnownOptions('pgBossQueue', options, names);
+  checkKnownOptions('pgBossQueue', options, OPTIONS);
   const { boss, queue, schema = 'pgboss' } = options;
   checkClient('boss must be a PgBoss', boss, ['send', 'getDb']);
   check(typeof queue === 'string' && /^[\w-]{1,50}$/.test(queue), 'queue must be a name of letters, digits, _ and -');
@@ -78,6 +83,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     retryDelaySeconds: 1,
     expireInSeconds: 900,
   });
+  const payloads = payloadsOf(options);
   const dead = `${queue}_dead`;
   const sql = pgBossStatements(schema);
 
@@ -91,9 +97,9 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
   const noQueue = () =>
     new Error(`pg-boss has no queue '${queue}': call init(), and pass its schema if that is not '${schema}'`);
 
-  async function put(delivery: QueuedDelivery): Promise<'queued' | 'known'> {
-    const id = await jobId(delivery.key);
-    if ((await boss.send(queue, delivery, { id })) !== null) return 'queued';
+  async function put(job: QueueJob): Promise<'queued' | 'known'> {
+    const id = await jobId(job.key);
+    if ((await boss.send(queue, job, { id })) !== null) return 'queued';
     // pg-boss answers null for an id that it has, and for a queue that it does not have.
     if ((await boss.getJobById(queue, id)) === null) throw noQueue();
     return 'known';
@@ -104,7 +110,7 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     if (!UUID.test(id)) return undefined;
     const [letter] = await query<Letter>(sql.deadLetter, dead, id);
     if (letter === undefined) return undefined;
-    const { key } = asQueued(letter.data) ?? { key: id };
+    const { key } = asJob(letter.data) ?? { key: id };
     const retried = await jobId(key);
     if ((await query(sql.retry, dead, id, retried, queue)).length > 0) return retried;
     if ((await query(sql.queues, queue, queue)).length === 0) throw noQueue();
@@ -116,7 +122,18 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
     return found?.state ?? 'dead';
   }
 
-  return {
+  async function isFinished(key: string): Promise<boolean> {
+    return (await stateOf(await jobId(key))) === 'done';
+  }
+
+  async function discard(id: string): Promise<boolean> {
+    if (!UUID.test(id)) return false;
+    const [letter] = await query<Letter>(sql.deadLetter, dead, id);
+    await payloads.drop(letter?.data);
+    return (await query(sql.discard, dead, id)).length > 0;
+  }
+
+  const operated: OperatedQueue = {
     name,
 
     async init() {
@@ -137,10 +154,13 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
       await query(sql.createQueues([letters, [queue, jobs]]));
     },
 
-    put: (delivery) => limitedPut(() => put(delivery)),
+    put(delivery) {
+      retention.look();
+      return payloads.put(delivery, (job) => limitedPut(() => put(job)), isFinished);
+    },
 
     deadLetters: async ({ limit = 100, offset = 0 } = {}) =>
-      (await query<Letter>(sql.deadLetters, dead, limit, offset)).map(toDeadLetter),
+      inTurn(await query<Letter>(sql.deadLetters, dead, limit, offset), (letter) => toDeadLetter(payloads, letter)),
 
     retry: async (id) => (await retry(id)) !== undefined,
 
@@ -149,9 +169,12 @@ export function pgBossQueue(options: PgBossQueueOptions): OperatedQueue {
       return retried === undefined ? undefined : followedBy(() => stateOf(retried));
     },
 
-    discard: async (id) => UUID.test(id) && (await query(sql.discard, dead, id)).length > 0,
+    discard,
+    purgeDead: () => retention.purge(),
     stats: async () => statsOf((await query<StatsRow>(sql.stats, queue, dead))[0]),
   };
+  const retention = deadRetention(options, () => operated);
+  return operated;
 }
 
 /** Returns the UUID that pg-boss requires: version 8, for custom values, from the hash of the key. */
@@ -197,8 +220,11 @@ interface Letter {
   output: { message?: unknown; stack?: unknown; value?: { message?: unknown } | null } | null;
 }
 
-function toDeadLetter({ id, data, died_at, retry_limit, output }: Letter): DeadLetter {
+async function toDeadLetter(
+  payloads: Payloads,
+  { id, data, died_at, retry_limit, output }: Letter,
+): Promise<DeadLetter> {
   const message = output?.message ?? output?.value?.message;
   const attempts = countOf(retry_limit) + 1;
-  return deadLetterOf(id, { job: data, diedAt: died_at, attempts, reason: message, stack: output?.stack });
+  return deadLetterOf(payloads, id, { job: data, diedAt: died_at, attempts, reason: message, stack: output?.stack });
 }

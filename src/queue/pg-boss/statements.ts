@@ -111,6 +111,8 @@ UPDATE ${schema}.job SET output = output || '{"started": true}',
   singleton_key = (${starts} + CASE WHEN output->'started' IS NULL THEN 1 ELSE 0 END)::text
 WHERE ${own} RETURNING singleton_key::int AS starts`,
 
+  isOwn: `SELECT id FROM ${schema}.job WHERE ${own}`,
+
   // Each of the following takes the number of starts, too, which tells one run of a job from another.
   complete: `
 UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NULL WHERE ${ownRun} RETURNING id`,

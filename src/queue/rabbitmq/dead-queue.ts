@@ -1,6 +1,7 @@
 import { sleep, stopwatch } from '../../timers.js';
 import type { DeadLetter } from '../dead-letters.js';
-import { deadLetterOf, knownText, parsedJob } from '../stored-values.js';
+import type { Payloads } from '../payloads.js';
+import { countOf, deadLetterOf, inTurn, knownText, parsedJob } from '../stored-values.js';
 import type { ConnectionKeeper, RabbitmqChannel, RabbitmqHeaders, RabbitmqMessage } from './rabbitmq-connection.js';
 
 /**
@@ -18,7 +19,7 @@ export interface DeadQueue {
 const SEARCH_SIZE = 1_000;
 const [RETURN_LIMIT_MS, RETURN_PAUSE_MS] = [5_000, 10];
 
-export function deadQueueOf(connection: ConnectionKeeper, dead: string): DeadQueue {
+export function deadQueueOf(connection: ConnectionKeeper, dead: string, payloads: Payloads): DeadQueue {
   const count = async (channel: RabbitmqChannel) => (await channel.checkQueue(dead)).messageCount;
 
   /** Calls with what reads the queue, and resolves once RabbitMQ counts the messages again that were not deleted. */
@@ -47,16 +48,18 @@ export function deadQueueOf(connection: ConnectionKeeper, dead: string): DeadQue
   }
 
   return {
-    list: ({ limit, offset }) =>
-      reading(async ({ next }) => {
-        const letters: DeadLetter[] = [];
-        while (letters.length < Math.max(offset + limit, SEARCH_SIZE)) {
+    async list({ limit, offset }) {
+      const messages: RabbitmqMessage[] = [];
+      await reading(async ({ next }) => {
+        while (messages.length < Math.max(offset + limit, SEARCH_SIZE)) {
           const message = await next();
           if (message === undefined) break;
-          letters.push(toDeadLetter(message));
+          messages.push(message);
         }
-        return letters.sort((a, b) => (a.diedAt ?? 0) - (b.diedAt ?? 0)).slice(offset, offset + limit);
-      }),
+      });
+      const page = messages.sort((a, b) => diedAtOf(a) - diedAtOf(b)).slice(offset, offset + limit);
+      return inTurn(page, (message) => toDeadLetter(payloads, message));
+    },
 
     remove: (id, call) =>
       reading(async (reader) => {
@@ -87,9 +90,13 @@ function idOf({ properties: { headers, messageId } }: RabbitmqMessage): string |
   return knownText(headers?.['x-dead-id']) ?? messageId;
 }
 
-function toDeadLetter(message: RabbitmqMessage): DeadLetter {
+function diedAtOf({ properties: { headers } }: RabbitmqMessage): number {
+  return countOf(headers?.['x-died-at']);
+}
+
+async function toDeadLetter(payloads: Payloads, message: RabbitmqMessage): Promise<DeadLetter> {
   const headers: RabbitmqHeaders = message.properties.headers ?? {};
-  return deadLetterOf(idOf(message) ?? '', {
+  return deadLetterOf(payloads, idOf(message) ?? '', {
     job: parsedJob(message.content.toString()),
     diedAt: headers['x-died-at'],
     attempts: headers['x-failures'],

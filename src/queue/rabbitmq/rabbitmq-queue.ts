@@ -9,7 +9,10 @@ import {
 } from '../../option-checks.js';
 import { withTimeout } from '../../timers.js';
 import type { OperatedQueue } from '../dead-letters.js';
+import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { limitedPut } from '../engine-queue.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, payloadsOf } from '../payloads.js';
+import { parsedJob } from '../stored-values.js';
 import { ageMarks } from './age-marks.js';
 import { deadQueueOf } from './dead-queue.js';
 import { followedJobs } from './followed-jobs.js';
@@ -19,7 +22,7 @@ import { type RabbitmqWorker, type RabbitmqWorkerOptions, startRabbitmqWorker } 
 import { topologyOf } from './topology.js';
 
 /** Options of {@link rabbitmqQueue}. */
-export interface RabbitmqQueueOptions {
+export interface RabbitmqQueueOptions extends PayloadOptions, DeadRetentionOptions {
   /**
    * Opens a connection of amqplib: `() => amqp.connect(url)`. It is called when a connection is needed, and again after
    * one was lost, because amqplib does not reconnect.
@@ -62,11 +65,12 @@ export interface RabbitmqQueue extends OperatedQueue {
  */
 export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
   checkObject('options', options);
-  checkKnownOptions('rabbitmqQueue', options, ['connect', 'queue', 'name', 'attempts', 'retryDelaysMs'], {
+  const names = ['connect', 'queue', 'name', 'attempts', 'retryDelaysMs', 'retainDead', ...PAYLOAD_OPTIONS];
+  checkKnownOptions('rabbitmqQueue', options, names, {
     connection: 'connect',
     url: 'connect',
   });
-  const { connect, queue, retryDelaysMs = [1_000, 10_000, 60_000, 600_000] } = options;
+  const { connect, queue, retryDelaysMs = [1_000, 10_000, 60_000, 600_000], overflow, encrypt } = options;
   check(connect !== undefined, 'connect must be a function that opens a connection of amqplib');
   checkFunction('connect', connect);
   check(typeof queue === 'string' && queue.length > 0 && queue.length <= 200, 'queue must be the name of a queue');
@@ -79,7 +83,8 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
   const { main, dead, waiting } = topology;
   const connection = keepConnection(connect);
   const locked = operatorLock(connection, main);
-  const deadQueue = deadQueueOf(connection, dead);
+  const payloads = payloadsOf(options);
+  const deadQueue = deadQueueOf(connection, dead, payloads);
   const marks = ageMarks(connection, main);
   const followed = followedJobs(connection, main);
 
@@ -101,7 +106,7 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
   const countIn = (one: string) =>
     connection.withChannel(async (channel) => (await channel.checkQueue(one)).messageCount);
 
-  return {
+  const operated: RabbitmqQueue = {
     name,
 
     async init() {
@@ -110,13 +115,21 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
       await marks.declare().catch(() => {});
     },
 
-    put: (delivery) =>
-      limitedPut(async () => {
-        await queueJob(JSON.stringify(delivery), { messageId: delivery.key });
-        return 'queued' as const;
-      }),
+    put(delivery) {
+      retention.look();
+      return payloads.put(delivery, (job) =>
+        limitedPut(async () => {
+          await queueJob(JSON.stringify(job), { messageId: job.key });
+          return 'queued' as const;
+        }),
+      );
+    },
 
-    work: (workerOptions) => startRabbitmqWorker(workerOptions, { connection, topology, marks, attempts }),
+    work: (workerOptions) =>
+      startRabbitmqWorker(
+        { overflow, encrypt, ...workerOptions },
+        { connection, topology, marks, attempts, look: retention.look },
+      ),
 
     deadLetters: ({ limit = 100, offset = 0 } = {}) => locked(() => deadQueue.list({ limit, offset })),
 
@@ -133,7 +146,9 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
       return undefined;
     },
 
-    discard: (id) => locked(() => deadQueue.remove(id, async () => {})),
+    discard: (id) => locked(() => deadQueue.remove(id, ({ content }) => payloads.drop(parsedJob(content.toString())))),
+
+    purgeDead: () => retention.purge(),
 
     async stats() {
       const [deadCount, ready, ...later] = await locked(() =>
@@ -150,6 +165,8 @@ export function rabbitmqQueue(options: RabbitmqQueueOptions): RabbitmqQueue {
       await connection.close();
     },
   };
+  const retention = deadRetention(options, () => operated);
+  return operated;
 }
 
 const FOLLOW_LIMIT_MS = 10_000;

@@ -35,10 +35,13 @@ export interface RabbitmqWorkerOf {
   topology: Topology;
   marks: AgeMarks;
   attempts: number;
+  /** Discards dead letters that are too old. */
+  look(): void;
 }
 
 const RECONNECT_PAUSE_MS = 500;
 const MARKS_INTERVAL_MS = 1_000;
+const LOOK_INTERVAL_MS = 60_000;
 /** How long a job that RabbitMQ has sent may be on its way. */
 const ON_ITS_WAY_MS = 100;
 
@@ -147,6 +150,7 @@ export function startRabbitmqWorker(options: RabbitmqWorkerOptions, queue: Rabbi
   }
 
   start();
+  shell.every(LOOK_INTERVAL_MS, queue.look);
   shell.every(MARKS_INTERVAL_MS, () => {
     if (consumer) marks.removeTaken().catch(() => {}); // the next call removes them
   });

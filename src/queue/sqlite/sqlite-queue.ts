@@ -4,14 +4,17 @@ import { checkChoice, checkFunction, checkKnownOptions, checkObject, integers } 
 import { clientName } from '../../stores/named-client.js';
 import { openDatabase, type SqliteClient, type SqliteDatabase } from '../../stores/sqlite/database.js';
 import type { DeadLetter, FollowedJob, FollowedState, OperatedQueue } from '../dead-letters.js';
+import { type DeadRetentionOptions, deadRetention } from '../dead-retention.js';
 import { followedBy } from '../engine-queue.js';
-import { deadLetterOf, eventOf, parsedJob, type StatsRow, statsOf } from '../stored-values.js';
+import type { QueueJob } from '../packed-delivery.js';
+import { PAYLOAD_OPTIONS, type PayloadOptions, type Payloads, payloadsOf } from '../payloads.js';
+import { deadLetterOf, eventOf, inTurn, parsedJob, type StatsRow, statsOf } from '../stored-values.js';
 import { ADDED_COLUMNS, BLOCKED, QUEUE_SCHEMA_VERSION, queueSchema } from './schema.js';
 import { type SqliteWorker, type SqliteWorkerOptions, startWorker } from './sqlite-worker.js';
 import { queueStatements } from './statements.js';
 
 /** Options of {@link sqliteQueue}. */
-export interface SqliteQueueOptions {
+export interface SqliteQueueOptions extends PayloadOptions, DeadRetentionOptions {
   /** The name of the queue and part of every key. Its workers handle the deliveries of this queue only. */
   name: string;
   /** The table, which several queues may share. Default: `'webhook_queue'`. Letters, digits and `_`. */
@@ -95,6 +98,8 @@ const OPTIONS = [
   'retainMs',
   'pollMs',
   'now',
+  'retainDead',
+  ...PAYLOAD_OPTIONS,
 ];
 
 /**
@@ -112,7 +117,7 @@ const OPTIONS = [
 export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): SqliteQueue {
   checkObject('options', options);
   checkKnownOptions('sqliteQueue', options, OPTIONS);
-  const { name, table = 'webhook_queue', order = 'none', now } = options;
+  const { name, table = 'webhook_queue', order = 'none', now, overflow, encrypt } = options;
   checkEndpointName(name, 'name must be');
   checkChoice('order', order, ['none', 'jobId']);
   checkFunction('now', now);
@@ -127,6 +132,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
   checkRetention('retainMs', settings.retainMs);
   clientName('sqliteQueue', client, FORMS);
   const handle = (client.betterSqlite3 ?? client.nodeSqlite) as SqliteDatabase;
+  const payloads = payloadsOf(options);
   const db = openDatabase(handle, table);
   const sql = queueStatements(table);
   const time = () => (now ? Math.trunc(now()) : null);
@@ -144,7 +150,7 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
   async function list(statement: string, ...values: (string | number | null)[]): Promise<SqliteJob[]> {
     await init();
     const { rows } = db.get<{ rows: string }>(statement, ...values) as { rows: string };
-    return (JSON.parse(rows) as ListedRow[]).map(toJob);
+    return inTurn(JSON.parse(rows) as ListedRow[], (row) => toJob(payloads, row));
   }
 
   const retry: SqliteQueue['retry'] = async (id, { delayMs = 0 } = {}) => {
@@ -163,7 +169,11 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
     return state === 'done' || state === 'dead' ? state : 'pending';
   }
 
-  return {
+  async function isFinished(key: string): Promise<boolean> {
+    return db.get<{ state?: unknown }>(sql.stateOfKey, key)?.state === 'done';
+  }
+
+  const queue: SqliteQueue = {
     name,
     init,
 
@@ -171,14 +181,22 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
       const { jobId, id, type } = event ?? eventOf(delivery);
       const isOrdered = order === 'jobId' && typeof jobId === 'string';
       const orderBy = isOrdered ? await endpointKey(name, jobId, delivery.tenant) : null;
-      const values = [delivery.key, name, JSON.stringify(delivery), id ?? null, type ?? null, orderBy, time()] as const;
-      const changed = await db.change(orderBy === null ? sql.put : sql.putInOrder, ...values);
-      if (changed === 0) return 'known';
-      wakeWorkers();
-      return 'queued';
+      const putJob = async (job: QueueJob) => {
+        const values = [job.key, name, JSON.stringify(job), id ?? null, type ?? null, orderBy, time()] as const;
+        const changed = await db.change(orderBy === null ? sql.put : sql.putInOrder, ...values);
+        if (changed === 0) return 'known';
+        wakeWorkers();
+        return 'queued';
+      };
+      retention.look();
+      return payloads.put(delivery, putJob, isFinished);
     },
 
-    work: (workerOptions) => startWorker(workerOptions, { db, sql, name, settings, time, init, listeners }),
+    work: (workerOptions) =>
+      startWorker(
+        { overflow, encrypt, ...workerOptions },
+        { db, sql, name, settings, time, init, listeners, look: retention.look },
+      ),
 
     jobs: ({ state, eventType, eventId, since, limit = 100, offset = 0 } = {}) =>
       list(sql.list, name, state ?? null, eventType ?? null, eventId ?? null, since ?? null, limit, offset),
@@ -193,8 +211,12 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
 
     async discard(id) {
       await init();
+      const { job } = db.get<{ job?: unknown }>(sql.deadJob, id, name) ?? {};
+      if (typeof job === 'string') await payloads.drop(parsedJob(job));
       return (await db.change(sql.discard, id, name)) > 0;
     },
+
+    purgeDead: () => retention.purge(),
 
     async stats() {
       await init();
@@ -205,6 +227,8 @@ export function sqliteQueue(client: SqliteClient, options: SqliteQueueOptions): 
       return db.purgeInBatches(sql.purge, time, limit);
     },
   };
+  const retention = deadRetention(options, () => queue, now);
+  return queue;
 }
 
 interface ListedRow {
@@ -221,10 +245,10 @@ interface ListedRow {
   eventType: string | null;
 }
 
-function toJob(row: ListedRow): SqliteJob {
+async function toJob(payloads: Payloads, row: ListedRow): Promise<SqliteJob> {
   const { id, job, attempt, runAt, diedAt, reason, stack, eventId, eventType, state, queuedAt } = row;
   return {
-    ...deadLetterOf(String(id), { job: parsedJob(job), diedAt, attempts: attempt, reason, stack }),
+    ...(await deadLetterOf(payloads, String(id), { job: parsedJob(job), diedAt, attempts: attempt, reason, stack })),
     state,
     queuedAt,
     runAt: runAt === null || runAt === BLOCKED ? undefined : runAt,

@@ -29,6 +29,8 @@ export interface WorkerOf {
   settings: Backoff & { attempts: number; leaseMs: number; retainMs: number; pollMs: number };
   time(): number | null;
   init(): Promise<void>;
+  /** Discards dead letters that are too old. */
+  look(): void;
   /** Called when a job was put in this process. */
   listeners: Set<() => void>;
 }
@@ -76,6 +78,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
   });
   shell.every(PURGE_INTERVAL_MS, () => {
     const notRemoved = 'Old jobs could not be removed';
+    queue.look();
     db.purgeInBatches(sql.purge, time, PURGE_ROWS).catch((error) => report('purge', notRemoved, error));
     void safely('unblock', 'Jobs that wait for an earlier one could not be checked', () =>
       db.change(sql.unblockAll, time(), name),
@@ -103,7 +106,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     return changed === 1;
   }
 
-  async function settle(row: Row, ended: Ended): Promise<void> {
+  async function settle(row: Row, job: unknown, ended: Ended): Promise<void> {
     const { id, owner, attempt } = row;
     if (ended.as === 'done') {
       await end(row, () => db.run(sql.complete, retainMs, time(), id, owner));
@@ -112,7 +115,7 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
     const { reason, stack = null } = ended;
     if (ended.as === 'dead') {
       const isDead = await end(row, () => db.run(sql.bury, ended.attempts, reason, stack, time(), id, owner));
-      if (isDead) process.deadLetter(parsedJob(row.job), ended);
+      if (isDead) process.deadLetter(job, ended);
       return;
     }
     const [returnedAttempts, delay] =
@@ -124,8 +127,10 @@ export function startWorker(options: SqliteWorkerOptions, queue: WorkerOf): Sqli
 
   async function run(row: Row, signal: AbortSignal): Promise<void> {
     const { attempt, fence } = row;
-    const ended = await process(parsedJob(row.job), { attempt, attempts, fence, signal });
-    if (running.isOwn(row)) await settle(row, ended);
+    const job = parsedJob(row.job);
+    const isOwn = async () => (await db.change(sql.extend, leaseMs, time(), row.id, row.owner)) === 1;
+    const ended = await process(job, { attempt, attempts, fence, signal, isOwn });
+    if (running.isOwn(row)) await settle(row, job, ended);
   }
 
   /**

@@ -114,8 +114,10 @@ FROM (SELECT ? AS delay, ${NOW} AS now) WHERE id = ? AND queue = ? AND state = '
 UPDATE ${table} SET run_at = ${BLOCKED}
 FROM (SELECT id AS first, queue AS q, order_by AS o FROM ${table} WHERE id = ?)
 WHERE queue = q AND order_by = o AND id > first AND state = 'waiting' AND run_at IS NOT NULL AND run_at < ${BLOCKED}`,
-  // Takes the id and the queue.
+  stateOfKey: `SELECT state FROM ${table} WHERE key = ?`,
+  // Each takes the id and the queue.
   state: `SELECT state FROM ${table} WHERE id = ? AND queue = ?`,
+  deadJob: `SELECT job FROM ${table} WHERE id = ? AND queue = ? AND state = 'dead'`,
   discard: `DELETE FROM ${table} WHERE id = ? AND queue = ? AND state = 'dead'`,
 
   // Takes time and queue twice.
